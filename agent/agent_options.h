@@ -1,0 +1,38 @@
+#ifndef MUSTER_AGENT_AGENT_OPTIONS_H_
+#define MUSTER_AGENT_AGENT_OPTIONS_H_
+
+#include <string>
+#include <vector>
+
+#include "agent/logs/log_plan.h"
+#include "agent/workers/worker_environment.h"
+#include "rendezvous/protocol/job_spec.h"
+#include "rendezvous/protocol/report.h"
+
+namespace muster {
+
+// Everything an agent needs to know, from `launch`'s or `agent`'s options.
+struct AgentOptions {
+  std::string run_id;
+  NodeIdentity node;  // address may be empty: the link's own is taken
+  JobSpec spec;
+  EnvironmentPlan environment;
+  LogPlan logs;
+  std::vector<std::string> argv;  // the worker's command
+  // Signals that this process catches. INT, TERM, HUP and QUIT stop the job;
+  // others (USR1, USR2, …) are forwarded to every worker of the job.
+  std::vector<int> signals_to_handle;
+  // Of those, the ones on which this node alone leaves (a pod's eviction).
+  std::vector<int> signals_to_leave;
+  // A port fixed by --master-port on a single static node; 0: a free one.
+  int master_port = 0;
+  // How long the first connection may take, and how long the coordinator may
+  // be absent later, with workers running.
+  Duration connect_timeout = std::chrono::seconds(60);
+  Duration coordinator_timeout = std::chrono::seconds(60);
+  std::string coordinator_endpoint;  // for messages
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_AGENT_OPTIONS_H_

@@ -1,0 +1,47 @@
+#ifndef MUSTER_AGENT_LOGS_LOG_PLAN_H_
+#define MUSTER_AGENT_LOGS_LOG_PLAN_H_
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace muster {
+
+// A set of a worker's streams, as torchrun's --redirects and --tee number
+// them: 0 none, 1 stdout, 2 stderr, 3 both.
+enum class Streams { kNone = 0, kOut = 1, kErr = 2, kBoth = 3 };
+
+// `--redirects` / `--tee`: one value for all, or by local rank ("0:1,1:2",
+// where ranks that are not named have 0).
+struct StreamsByRank {
+  Streams all = Streams::kNone;
+  std::map<int, Streams> by_local_rank;
+
+  Streams For(int local_rank) const;
+};
+
+// InvalidArgument names the part that could not be read and the forms allowed.
+absl::StatusOr<StreamsByRank> ParseStreamsByRank(const std::string& text);
+
+// Where workers' output goes. Files are written for every worker and stream
+// whatever the plan says, unless `directory` is empty; the plan decides what
+// reaches the console: all that is not redirected, and what is teed.
+struct LogPlan {
+  std::string directory;  // --log-dir, made absolute; empty: no files
+  std::string run_id;
+  StreamsByRank redirects;
+  StreamsByRank tee;
+  std::set<int> console_local_ranks;  // --local-ranks-filter; empty: all
+  std::vector<std::string> stdout_filters;  // --duplicate-stdout-filters
+  std::vector<std::string> stderr_filters;
+  int64_t rotate_bytes = 256 << 20;  // per file; 0: never
+  int keep_rotated = 4;              // stdout.log.1 … .4
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_LOGS_LOG_PLAN_H_

@@ -1,0 +1,70 @@
+#ifndef MUSTER_AGENT_LOGS_LOG_RELAY_H_
+#define MUSTER_AGENT_LOGS_LOG_RELAY_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "agent/logs/log_plan.h"
+
+namespace muster {
+
+// Carries workers' output from their pipes to files and to the console.
+//
+// Files: <directory>/<run_id>/attempt_<n>/<global rank>/{stdout,stderr}.log,
+// byte for byte what the worker wrote, rotated by size. Console: whole lines
+// (a line is never interleaved with another), each with its prefix
+// "[node:rank] "; lines over 64 KiB are cut into pieces that say so. A console
+// that does not take what comes never blocks a worker: beyond a bounded queue
+// lines are dropped from the console, never from the files, and counted in one
+// line once it takes again.
+//
+// Thread-safe. Owns two threads (pipes, console), started with the first
+// worker.
+class LogRelay {
+ public:
+  explicit LogRelay(LogPlan plan);
+  ~LogRelay();
+
+  // Whether the log folder can be written, before anything is started.
+  // Creates it. PermissionDenied, ResourceExhausted (full) or Internal with
+  // path and errno text.
+  absl::Status CheckWritable();
+
+  // The write ends of a new worker's pipes, for WorkerSpec; the caller closes
+  // them once the worker has been started.
+  struct Pipes {
+    int stdout_fd = -1;
+    int stderr_fd = -1;
+  };
+  struct Worker {
+    int attempt = 0;
+    int local_rank = 0;
+    int rank = 0;
+    std::string prefix;  // "[node:rank] "
+  };
+  absl::StatusOr<Pipes> Open(const Worker& worker);
+
+  // The directory of a worker's files, for TORCHELASTIC_ERROR_FILE; empty if
+  // the plan writes none.
+  std::string DirectoryOf(int attempt, int rank) const;
+
+  // The last lines of a worker's stderr, without escape sequences and control
+  // characters, oldest first. Waits until the worker's pipe has been drained
+  // of what it wrote before it ended: at most a moment.
+  std::vector<std::string> StderrTail(int local_rank);
+
+  // Returns when everything that ended workers wrote has reached the files and
+  // (for at most a second) the console.
+  void Flush();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_LOGS_LOG_RELAY_H_

@@ -1,0 +1,41 @@
+#ifndef MUSTER_AGENT_WORKERS_WORKER_ENVIRONMENT_H_
+#define MUSTER_AGENT_WORKERS_WORKER_ENVIRONMENT_H_
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rendezvous/protocol/directive.h"
+
+namespace muster {
+
+// What a node's workers have in common, settled before the first round.
+struct EnvironmentPlan {
+  std::string run_id;
+  std::string node_id;
+  std::string role = "default";
+  int local_world_size = 1;
+  int max_restarts = 0;
+  std::string signals_to_handle;  // as given: "SIGTERM,SIGINT"
+  // One entry a worker: what CUDA_VISIBLE_DEVICES shall be for it. Empty: the
+  // agent's own value is passed through.
+  std::vector<std::string> gpu_of_local_rank;
+  bool virtual_local_rank = false;  // --virtual-local-rank
+  int cores = 1;  // cores that this node's workers share
+  std::string coordinator_endpoint;  // MUSTER_COORDINATOR
+};
+
+// The variables that worker `local_rank` of `place` gets on top of
+// `inherited`: torchrun's, name for name (docs/CLI.md lists them), and
+// MUSTER_RUN_ID, MUSTER_NODE_ID, MUSTER_ROUND, MUSTER_COORDINATOR. Pure.
+// `error_file` may be empty.
+std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
+    const EnvironmentPlan& plan, const Place& place, int local_rank,
+    const std::string& error_file,
+    const std::map<std::string, std::string>& inherited);
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_WORKERS_WORKER_ENVIRONMENT_H_

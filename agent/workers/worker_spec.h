@@ -1,0 +1,28 @@
+#ifndef MUSTER_AGENT_WORKERS_WORKER_SPEC_H_
+#define MUSTER_AGENT_WORKERS_WORKER_SPEC_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace muster {
+
+// One process to start.
+struct WorkerSpec {
+  int local_rank = 0;
+  // argv[0] is looked up in the worker's PATH when it holds no slash.
+  std::vector<std::string> argv;
+  // What differs from the agent's own environment: set (name, value) and
+  // unset names.
+  std::vector<std::pair<std::string, std::string>> environment;
+  std::vector<std::string> unset;
+  std::string working_directory;  // empty: the agent's
+  // Descriptors of this process that become the worker's stdout and stderr;
+  // the caller closes them after Start. stdin is /dev/null.
+  int stdout_fd = -1;
+  int stderr_fd = -1;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_WORKERS_WORKER_SPEC_H_

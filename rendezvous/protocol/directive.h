@@ -1,0 +1,60 @@
+#ifndef MUSTER_RENDEZVOUS_PROTOCOL_DIRECTIVE_H_
+#define MUSTER_RENDEZVOUS_PROTOCOL_DIRECTIVE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "rendezvous/protocol/report.h"
+#include "rendezvous/protocol/verdict.h"
+
+namespace muster {
+
+enum class DirectiveKind {
+  kWait,      // Run nothing; `reason` says what is waited for.
+  kRun,       // Run the workers of `place`.
+  kStop,      // Have no worker of `stop.round` or before.
+  kFinished,  // The job is over: stop what runs, show `verdict`, exit.
+  kReleased,  // This node alone is done (drained, left): stop, exit with 0.
+  kRefused,   // This node has no part in the job: stop, exit with 1.
+};
+
+// One node's part of a round's world.
+struct Place {
+  int round = 0;
+  int group_rank = 0;
+  int group_world_size = 1;
+  int first_rank = 0;  // the global rank of this node's local rank 0
+  int world_size = 1;
+  int role_first_rank = 0;
+  int role_world_size = 1;
+  int restart_count = 0;  // failures so far; membership changes do not count
+  std::string master_address;
+  int master_port = 0;
+};
+
+struct StopOrder {
+  int round = 0;
+  int signal = 15;                        // the first signal
+  Duration grace = Duration::zero();      // until SIGKILL
+};
+
+// What a node should be. As a report, it holds the whole truth.
+struct Directive {
+  int protocol_version = kProtocolVersion;
+  // Which life of the coordinator speaks. Revisions of one epoch count up; an
+  // agent drops what is older than what it has.
+  uint64_t epoch = 0;
+  uint64_t revision = 0;
+  DirectiveKind kind = DirectiveKind::kWait;
+  std::string reason;
+  Place place;      // kRun
+  StopOrder stop;   // kStop, kFinished, kReleased, kRefused
+  Verdict verdict;  // kFinished
+  // kRun: signals that every worker of the job shall get, the last few.
+  std::vector<SignalNotice> signals;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_RENDEZVOUS_PROTOCOL_DIRECTIVE_H_

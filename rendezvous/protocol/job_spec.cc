@@ -1,0 +1,83 @@
+#include "rendezvous/protocol/job_spec.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace muster {
+namespace {
+
+// The most nodes of one job: a bound on what a stranger may make us allocate,
+// far above any machine in use.
+constexpr int kMostNodes = 1'000'000;
+constexpr Duration kLongest = std::chrono::hours(24 * 365);
+
+absl::Status CheckSpan(const char* name, Duration value, Duration least) {
+  if (value >= least && value <= kLongest) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(name, " is ", ToSeconds(value), " s; it must be between ",
+                   ToSeconds(least), " s and one year"));
+}
+
+}  // namespace
+
+absl::Status JobSpec::Validate() const {
+  if (min_nodes < 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the least number of nodes is ", min_nodes,
+                     "; a job needs at least 1"));
+  }
+  if (max_nodes < min_nodes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the least number of nodes, ", min_nodes,
+                     ", is greater than the most, ", max_nodes));
+  }
+  if (max_nodes > kMostNodes) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "at most ", max_nodes, " nodes; no more than ", kMostNodes));
+  }
+  if (max_restarts < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("max restarts is ", max_restarts, "; 0 or more"));
+  }
+  if (keep_alive_misses < 1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "keep-alive misses is ", keep_alive_misses, "; 1 or more"));
+  }
+  const struct {
+    const char* name;
+    Duration value;
+    Duration least;
+  } spans[] = {
+      {"the join time-out", join_timeout, std::chrono::milliseconds(1)},
+      {"the last call", last_call, Duration::zero()},
+      {"the wait for a replacement", wait_for_replacement, Duration::zero()},
+      {"the shutdown time-out", shutdown_timeout, Duration::zero()},
+      {"the keep-alive interval", keep_alive_interval,
+       std::chrono::milliseconds(1)},
+      {"the reconnect grace", reconnect_grace, Duration::zero()},
+      {"the scale-up cool-down", scale_up_cool_down, Duration::zero()},
+  };
+  for (const auto& span : spans) {
+    absl::Status status = CheckSpan(span.name, span.value, span.least);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+std::optional<std::string> Disagreement(const JobSpec& job,
+                                        const JobSpec& asked) {
+  if (job.min_nodes != asked.min_nodes || job.max_nodes != asked.max_nodes) {
+    return absl::StrCat("this job runs with --nnodes=", job.min_nodes, ":",
+                        job.max_nodes, ", but this node was started with ",
+                        asked.min_nodes, ":", asked.max_nodes,
+                        "; start every node with the same command");
+  }
+  if (job.max_restarts != asked.max_restarts) {
+    return absl::StrCat("this job runs with --max-restarts=", job.max_restarts,
+                        ", but this node was started with ",
+                        asked.max_restarts,
+                        "; start every node with the same command");
+  }
+  return std::nullopt;
+}
+
+}  // namespace muster

@@ -1,0 +1,70 @@
+#ifndef MUSTER_RENDEZVOUS_PROTOCOL_JOB_SPEC_H_
+#define MUSTER_RENDEZVOUS_PROTOCOL_JOB_SPEC_H_
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "rendezvous/protocol/time.h"
+
+namespace muster {
+
+// What happens when a node waits and the world has room for it.
+enum class ScaleUp {
+  kNever,    // It stays a spare until the round breaks for another cause.
+  kRestart,  // The round is broken for it, once the cool-down has passed.
+};
+
+// What every node of a job says of the job. The first node to join settles it;
+// the others must agree (see Disagreement).
+struct JobSpec {
+  // A round needs at least `min_nodes` and takes at most `max_nodes`.
+  int min_nodes = 1;
+  int max_nodes = 1;
+
+  // Worker failures that the whole job may survive. Membership changes are not
+  // counted.
+  int max_restarts = 0;
+
+  // How long a gathering may take, from its start until a world is formed.
+  Duration join_timeout = std::chrono::seconds(600);
+
+  // How long the first gathering goes on after `min_nodes` have come, for
+  // more. Later gatherings do not hold a last call.
+  Duration last_call = std::chrono::seconds(30);
+
+  // After a loss, how long survivors that are enough wait for a replacement.
+  Duration wait_for_replacement = Duration::zero();
+
+  // From the first signal to SIGKILL, on every path that stops workers.
+  Duration shutdown_timeout = std::chrono::seconds(30);
+
+  // An agent reports at least this often; after `keep_alive_misses` intervals
+  // of silence it is taken for lost. Their product is the lease.
+  Duration keep_alive_interval = std::chrono::seconds(2);
+  int keep_alive_misses = 5;
+
+  // How long an agent whose stream broke may take to come back. Much shorter
+  // than the lease: a killed process breaks its stream at once.
+  Duration reconnect_grace = std::chrono::milliseconds(500);
+
+  ScaleUp scale_up = ScaleUp::kRestart;
+  // A round runs at least this long before it is broken to let somebody in.
+  Duration scale_up_cool_down = std::chrono::seconds(10);
+
+  Duration lease() const { return keep_alive_interval * keep_alive_misses; }
+
+  // InvalidArgument with one line that names the field and its bounds.
+  absl::Status Validate() const;
+};
+
+// The first field in which `asked` contradicts the job in a way that would
+// change its world or its budget, as a sentence; nothing if they agree. The
+// time-outs of the first node hold for all, without complaint.
+std::optional<std::string> Disagreement(const JobSpec& job,
+                                        const JobSpec& asked);
+
+}  // namespace muster
+
+#endif  // MUSTER_RENDEZVOUS_PROTOCOL_JOB_SPEC_H_

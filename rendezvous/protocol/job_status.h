@@ -1,0 +1,55 @@
+#ifndef MUSTER_RENDEZVOUS_PROTOCOL_JOB_STATUS_H_
+#define MUSTER_RENDEZVOUS_PROTOCOL_JOB_STATUS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rendezvous/protocol/job_spec.h"
+#include "rendezvous/protocol/report.h"
+#include "rendezvous/protocol/verdict.h"
+
+namespace muster {
+
+enum class JobPhase { kGathering, kRunning, kStopping, kFinished };
+
+// A node as an operator sees it.
+struct NodeStatus {
+  NodeIdentity node;
+  NodePhase phase = NodePhase::kIdle;
+  int round = 0;
+  std::optional<int> group_rank;  // in the current world; none: a spare
+  bool connected = true;
+  bool draining = false;
+  Duration silent_for = Duration::zero();  // since its last report
+};
+
+// A job as an operator sees it: what `launch status` and `watch` show.
+struct JobStatus {
+  std::string run_id;
+  JobSpec spec;
+  JobPhase phase = JobPhase::kGathering;
+  std::string reason;  // why it is in this phase, what it waits for
+  int round = 0;
+  int world_size = 0;
+  int restarts_used = 0;
+  std::string master_address;
+  int master_port = 0;
+  Duration age = Duration::zero();
+  Duration phase_age = Duration::zero();
+  std::vector<NodeStatus> nodes;  // members by group rank, then spares
+  std::optional<Verdict> verdict; // once finished
+};
+
+// One decision of the coordinator, for the event log and `launch watch`.
+struct Decision {
+  std::string kind;    // "join", "assign", "break", "lost", "finish", …
+  int round = 0;
+  std::string node_id; // empty where it concerns the whole job
+  std::string reason;  // a sentence
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_RENDEZVOUS_PROTOCOL_JOB_STATUS_H_

@@ -1,0 +1,40 @@
+#ifndef MUSTER_RENDEZVOUS_PROTOCOL_VERDICT_H_
+#define MUSTER_RENDEZVOUS_PROTOCOL_VERDICT_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rendezvous/protocol/failure.h"
+#include "rendezvous/protocol/time.h"
+
+namespace muster {
+
+enum class Outcome {
+  kSucceeded,
+  kFailed,     // a worker or a node failed and nothing was left to try
+  kCancelled,  // somebody asked: a signal at a node, or `launch cancel`
+  kTimedOut,   // too few nodes came within the join time-out
+};
+
+// Why a job ended. Every node is told the same one. Its size does not grow
+// with the number of nodes.
+struct Verdict {
+  Outcome outcome = Outcome::kSucceeded;
+  // What `launch` exits with: 0; the cause's exit code; 128 + signal; else 1.
+  int exit_code = 0;
+  std::string reason;  // one sentence
+  std::optional<Failure> cause;      // the first failure in coordinator order
+  std::vector<Failure> collateral;   // in coordinator order, after the cause
+  int collateral_omitted = 0;        // beyond kMostCollateral
+  int restarts_used = 0;
+  int max_restarts = 0;
+  int rounds = 0;
+  Duration lasted = Duration::zero();  // since the first node joined
+};
+
+inline constexpr int kMostCollateral = 16;
+
+}  // namespace muster
+
+#endif  // MUSTER_RENDEZVOUS_PROTOCOL_VERDICT_H_
