@@ -35,7 +35,7 @@ struct LogPlan {
   std::string run_id;
   StreamsByRank redirects;
   StreamsByRank tee;
-  std::set<int> console_local_ranks;  // --local-ranks-filter; empty: all
+  std::set<int> console_local_ranks;        // --local-ranks-filter; empty: all
   std::vector<std::string> stdout_filters;  // --duplicate-stdout-filters
   std::vector<std::string> stderr_filters;
   int64_t rotate_bytes = 256 << 20;  // per file; 0: never

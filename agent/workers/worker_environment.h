@@ -22,8 +22,8 @@ struct EnvironmentPlan {
   // One entry a worker: what CUDA_VISIBLE_DEVICES shall be for it. Empty: the
   // agent's own value is passed through.
   std::vector<std::string> gpu_of_local_rank;
-  bool virtual_local_rank = false;  // --virtual-local-rank
-  int cores = 1;  // cores that this node's workers share
+  bool virtual_local_rank = false;   // --virtual-local-rank
+  int cores = 1;                     // cores that this node's workers share
   std::string coordinator_endpoint;  // MUSTER_COORDINATOR
 };
 

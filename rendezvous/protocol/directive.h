@@ -35,8 +35,8 @@ struct Place {
 
 struct StopOrder {
   int round = 0;
-  int signal = 15;                        // the first signal
-  Duration grace = Duration::zero();      // until SIGKILL
+  int signal = 15;                    // the first signal
+  Duration grace = Duration::zero();  // until SIGKILL
 };
 
 // What a node should be. As a report, it holds the whole truth.

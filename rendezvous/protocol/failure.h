@@ -8,11 +8,11 @@
 namespace muster {
 
 enum class FailureKind {
-  kExitCode,    // A worker exited with a code other than 0.
-  kSignal,      // A worker was killed by a signal that we did not send.
-  kStartFailed, // A worker could not be started: exec, log folder, limits.
-  kStoppedByUs, // A worker ended because the round was broken: collateral.
-  kNodeLost,    // A node's agent vanished, fell silent or would not stop.
+  kExitCode,     // A worker exited with a code other than 0.
+  kSignal,       // A worker was killed by a signal that we did not send.
+  kStartFailed,  // A worker could not be started: exec, log folder, limits.
+  kStoppedByUs,  // A worker ended because the round was broken: collateral.
+  kNodeLost,     // A node's agent vanished, fell silent or would not stop.
 };
 
 // One worker's (or node's) end, as the verdict shows it. Bounded: the agent
@@ -22,19 +22,19 @@ struct Failure {
   std::string node_id;
   std::string host;
   int group_rank = -1;
-  int rank = -1;        // -1 where the failure is a node's
+  int rank = -1;  // -1 where the failure is a node's
   int local_rank = -1;
   int64_t pid = 0;
-  int exit_code = 0;    // kExitCode: 1..255; kStartFailed: 126 or 127
-  int signal = 0;       // kSignal, kStoppedByUs: the signal, if one
+  int exit_code = 0;  // kExitCode: 1..255; kStartFailed: 126 or 127
+  int signal = 0;     // kSignal, kStoppedByUs: the signal, if one
   // For people only: seconds since 1970 by the node's clock. No decision
   // compares it, since the clocks of two nodes may differ by minutes.
   double unix_time = 0;
   // One line: the exception of @record's error file, "exit code 3", "lease ran
   // out after 10 s", "exec /opt/x: Permission denied".
   std::string message;
-  std::string error_file;  // path, empty if the worker wrote none
-  std::string traceback;   // from the error file
+  std::string error_file;                // path, empty if the worker wrote none
+  std::string traceback;                 // from the error file
   std::vector<std::string> stderr_tail;  // oldest first
 };
 

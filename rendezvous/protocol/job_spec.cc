@@ -73,8 +73,7 @@ std::optional<std::string> Disagreement(const JobSpec& job,
   }
   if (job.max_restarts != asked.max_restarts) {
     return absl::StrCat("this job runs with --max-restarts=", job.max_restarts,
-                        ", but this node was started with ",
-                        asked.max_restarts,
+                        ", but this node was started with ", asked.max_restarts,
                         "; start every node with the same command");
   }
   return std::nullopt;

@@ -38,16 +38,16 @@ struct JobStatus {
   int master_port = 0;
   Duration age = Duration::zero();
   Duration phase_age = Duration::zero();
-  std::vector<NodeStatus> nodes;  // members by group rank, then spares
-  std::optional<Verdict> verdict; // once finished
+  std::vector<NodeStatus> nodes;   // members by group rank, then spares
+  std::optional<Verdict> verdict;  // once finished
 };
 
 // One decision of the coordinator, for the event log and `launch watch`.
 struct Decision {
-  std::string kind;    // "join", "assign", "break", "lost", "finish", …
+  std::string kind;  // "join", "assign", "break", "lost", "finish", …
   int round = 0;
-  std::string node_id; // empty where it concerns the whole job
-  std::string reason;  // a sentence
+  std::string node_id;  // empty where it concerns the whole job
+  std::string reason;   // a sentence
 };
 
 }  // namespace muster

@@ -25,7 +25,7 @@ struct NodeIdentity {
   std::string host;     // for people and for the natural order
   std::string address;  // what peers dial: an IP address, or --local-addr
   int64_t pid = 0;
-  int slots = 1;        // workers on this node
+  int slots = 1;                 // workers on this node
   std::optional<int> node_rank;  // --node-rank: honoured or refused
   std::optional<int> index;      // Slurm's or Kubernetes' number: a preference
   // From the outermost to the innermost switch; nodes with equal keys are

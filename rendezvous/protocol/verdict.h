@@ -23,10 +23,10 @@ struct Verdict {
   Outcome outcome = Outcome::kSucceeded;
   // What `launch` exits with: 0; the cause's exit code; 128 + signal; else 1.
   int exit_code = 0;
-  std::string reason;  // one sentence
-  std::optional<Failure> cause;      // the first failure in coordinator order
-  std::vector<Failure> collateral;   // in coordinator order, after the cause
-  int collateral_omitted = 0;        // beyond kMostCollateral
+  std::string reason;               // one sentence
+  std::optional<Failure> cause;     // the first failure in coordinator order
+  std::vector<Failure> collateral;  // in coordinator order, after the cause
+  int collateral_omitted = 0;       // beyond kMostCollateral
   int restarts_used = 0;
   int max_restarts = 0;
   int rounds = 0;

@@ -1,0 +1,43 @@
+#ifndef MUSTER_RENDEZVOUS_PROTOCOL_CHECK_H_
+#define MUSTER_RENDEZVOUS_PROTOCOL_CHECK_H_
+
+#include <cstdio>
+#include <cstdlib>
+#include <sstream>
+
+namespace muster {
+
+// Collects the message of a broken invariant and ends the process with it.
+class CheckFailure {
+ public:
+  CheckFailure(const char* file, int line, const char* condition) {
+    message_ << file << ":" << line << ": broken invariant: " << condition
+             << " ";
+  }
+  [[noreturn]] ~CheckFailure() {
+    std::fprintf(stderr, "%s\n", message_.str().c_str());
+    std::fflush(stderr);
+    std::abort();
+  }
+  std::ostream& stream() { return message_; }
+
+ private:
+  std::ostringstream message_;
+};
+
+// Lets the macro be an expression statement that takes `<<`.
+struct CheckVoidify {
+  void operator&(std::ostream&) const {}
+};
+
+}  // namespace muster
+
+// For what cannot happen unless the code is wrong. What can happen is an
+// absl::Status.
+#define MUSTER_CHECK(condition)    \
+  (condition)                      \
+      ? (void)0                    \
+      : ::muster::CheckVoidify() & \
+            ::muster::CheckFailure(__FILE__, __LINE__, #condition).stream()
+
+#endif  // MUSTER_RENDEZVOUS_PROTOCOL_CHECK_H_
