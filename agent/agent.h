@@ -1,0 +1,58 @@
+#ifndef MUSTER_AGENT_AGENT_H_
+#define MUSTER_AGENT_AGENT_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "agent/agent_options.h"
+#include "agent/guardian/guardian.h"
+#include "rendezvous/client/coordinator_link.h"
+#include "rendezvous/protocol/verdict.h"
+
+namespace muster {
+
+// How an agent's life ended.
+struct AgentResult {
+  // What the process shall exit with.
+  int exit_code = 0;
+  // The job's verdict, where the coordinator gave one.
+  std::optional<Verdict> verdict;
+  // Without a verdict: one sentence that says why this node stopped (refused,
+  // released, the coordinator did not answer within its deadline).
+  std::string reason;
+};
+
+// One node's agent: drives the pure lifecycle with the coordinator's
+// directives, the guardian's events, signals and time.
+//
+// Run blocks until the job has ended for this node and every worker is gone.
+// It blocks the signals that it handles in the calling thread and takes them
+// through a signalfd, so create threads after constructing it.
+class Agent {
+ public:
+  // Told in the middle of the run, from the thread of Run.
+  struct Observer {
+    // One line for a person: joined, waiting for…, round n began, worker died.
+    std::function<void(const std::string&)> on_notice;
+  };
+
+  // `guardian` and `link` outlive the agent; `link` has not been opened.
+  Agent(AgentOptions options, Guardian* guardian, CoordinatorLink* link,
+        Observer observer);
+  ~Agent();
+
+  Agent(const Agent&) = delete;
+  Agent& operator=(const Agent&) = delete;
+
+  AgentResult Run();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_AGENT_H_
