@@ -72,6 +72,7 @@ def cases_of_target(label, status, xml_paths):
 def collect(events):
   """All cases of all targets, in label order."""
   tests = set()
+  built = set()
   status = {}
   xml_paths = collections.defaultdict(list)
   for event in events:
@@ -79,6 +80,9 @@ def collect(events):
     if 'targetConfigured' in event_id:
       if event.get('configured', {}).get('targetKind', '').endswith('_test rule'):
         tests.add(event_id['targetConfigured']['label'])
+    elif 'targetCompleted' in event_id:
+      if event.get('completed', {}).get('success'):
+        built.add(event_id['targetCompleted']['label'])
     elif 'testSummary' in event_id and 'testSummary' in event:
       label = event_id['testSummary']['label']
       status[label] = event['testSummary']['overallStatus']
@@ -88,7 +92,8 @@ def collect(events):
           path = urllib.parse.unquote(urllib.parse.urlparse(output['uri']).path)
           xml_paths[event_id['testResult']['label']].append(path)
   cases = []
-  for label in sorted(tests | set(status)):
+  # Built but never run: a tag filter left it out.
+  for label in sorted((tests - built) | set(status)):
     cases += cases_of_target(
         label, status.get(label, 'FAILED_TO_BUILD'), xml_paths[label])
   return cases
