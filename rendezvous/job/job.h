@@ -2,35 +2,44 @@
 #define MUSTER_RENDEZVOUS_JOB_JOB_H_
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "rendezvous/job/failure_log.h"
 #include "rendezvous/job/job_step.h"
-#include "rendezvous/job/node.h"
+#include "rendezvous/job/membership.h"
+#include "rendezvous/job/world.h"
 #include "rendezvous/protocol/job_spec.h"
 #include "rendezvous/protocol/job_status.h"
 #include "rendezvous/protocol/time.h"
 
 namespace muster {
 
-// Membership and rounds of one job, as a pure state machine: gather, run,
-// stop, gather again, finish. See docs/ARCHITECTURE.md for its table.
+// Membership and rounds of one job, as a pure state machine:
+//
+//   phase      leaves when                                      to
+//   gathering  max nodes are ready; or min are, and the last    running
+//              call (first time) or the wait for a replacement
+//              (later) is over
+//              the join time-out has passed, or a cancel        finished
+//   running    every member's workers have succeeded            finished
+//              a worker failed, a node was lost or goes, one    stopping
+//              waits and the policy lets it in, or a cancel
+//   stopping   no member has anything left of the round         gathering or
+//              (or was given up after the grace)                finished
 //
 // Not thread-safe; performs nothing. The driver calls Step with everything
 // that happens, does what the step says, and calls Step with TimePassed when
 // NextDeadline has come. A step costs O(log n) of the nodes, save those that
-// form or break a world, which cost O(n log n).
+// form, break or finish a world, which cost O(n log n).
 class Job {
  public:
   // `spec` must be valid. `epoch` names this life of the coordinator.
   Job(std::string run_id, uint64_t epoch, JobSpec spec, Instant now);
 
-  // `now` must not run backwards.
+  // `now` must not run backwards. Reports must be sound (admission.h).
   JobStep Step(Instant now, const JobEvent& event);
 
   // When Step must be called with TimePassed at the latest, if nothing else
@@ -43,3 +52,94 @@ class Job {
   const std::string& run_id() const { return run_id_; }
   JobPhase phase() const { return phase_; }
   bool finished() const { return phase_ == JobPhase::kFinished; }
+  // Agents that still have a stream here.
+  size_t attached() const { return nodes_.size() - nodes_.broken(); }
+
+ private:
+  // Why a round was broken, and what follows once it has stopped.
+  struct Break {
+    std::string why;
+    int signal = 15;                 // the first signal to the workers
+    bool at_once = false;            // no grace
+    std::optional<Verdict> verdict;  // the job ends with it; else next round
+    Instant deadline;  // members that have not stopped by then are lost
+  };
+
+  // --- what happens (job.cc)
+  void On(const ReportArrived& event);
+  void On(const StreamClosed& event);
+  void On(const CancelAsked& event);
+  void On(const DrainAsked& event);
+  void On(const TimePassed&) {}
+  // The node that `report` speaks for, admitted if need be; null if it was
+  // refused or is stale.
+  Node* Admit(StreamId stream, const Report& report);
+  Node* Contend(Node& holder, StreamId stream, const Report& report);
+  void TakeOver(Node& node, const Report& report);
+  void TakeFailures(Node& node, const Report& report);
+  void FollowMember(Node& node, const Report& report);
+  void CancelFrom(Node& node, const CancelWish& wish);
+  void LeaveOut(Node& node);
+  void Lose(Node& node, const std::string& why, Membership::Memory memory);
+  void ExpireLeases();
+
+  // --- phases (job_phases.cc)
+  void Reconsider();
+  void ConsiderGathering();
+  void ConsiderRunning();
+  void ConsiderStopping();
+  void FormWorld();
+  void BreakRound(Break reason);
+  void BreakForFailure(const Failure& failure);
+  void BreakForMembership(const std::string& why);
+  void Cancel(const std::string& why, const CancelWish& wish);
+  void StopMembers();
+  void Gather();
+  void TimeOut();
+  std::string Absent() const;
+  void Finish(Verdict verdict);
+  Verdict NewVerdict(Outcome outcome, int exit_code, std::string reason) const;
+  bool SpareWaits() const;
+  std::optional<Instant> PhaseDeadline() const;
+
+  // --- what nodes are told (job_directives.cc)
+  Directive DirectiveFor(const Node& node) const;
+  DirectiveKey KeyFor(const Node& node) const;
+  std::string WaitReason() const;
+  void Tell(Node& node);
+  void TellStream(StreamId stream, DirectiveKind kind, std::string reason);
+  StopOrder StopOrderFor(int round) const;
+
+  void Note(std::string kind, const std::string& node_id, std::string reason);
+
+  const std::string run_id_;
+  const uint64_t epoch_;
+  const JobSpec spec_;
+  const Instant born_;
+  Instant now_;
+  JobStep step_;
+
+  Membership nodes_;
+  JobPhase phase_ = JobPhase::kGathering;
+  Instant phase_since_;
+  std::string why_;  // why the job is in this phase
+
+  // The highest round that was begun or that a node claims to have run (under
+  // an earlier coordinator).
+  int round_ = 0;
+  World world_;  // of `round_`; once broken, the one before the next
+  bool first_gathering_ = true;
+  std::optional<Instant> enough_since_;  // min_nodes have been ready since
+  Break break_;
+  FailureLog failures_;
+  std::vector<SignalNotice> signals_;  // forwarded to every worker, the last
+  uint64_t newest_signal_ = 0;
+  int restarts_used_ = 0;
+  uint64_t revision_ = 0;
+  uint64_t wording_ = 1;
+  std::optional<Verdict> verdict_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_RENDEZVOUS_JOB_JOB_H_

@@ -1,0 +1,40 @@
+#include "rendezvous/job/failure_log.h"
+
+namespace muster {
+
+void FailureLog::Clear() { *this = FailureLog(); }
+
+void FailureLog::Add(const Failure& failure) {
+  if (!cause_.has_value() && failure.kind != FailureKind::kStoppedByUs) {
+    cause_ = failure;
+  } else if (static_cast<int>(collateral_.size()) < kMostCollateral) {
+    collateral_.push_back(failure);
+    // One line each is shown; the cause alone tells its whole story.
+    collateral_.back().traceback.clear();
+    collateral_.back().stderr_tail.clear();
+  } else {
+    ++omitted_;
+  }
+}
+
+void FailureLog::Tell(Verdict& verdict) const {
+  verdict.cause = cause_;
+  verdict.collateral = collateral_;
+  verdict.collateral_omitted = omitted_;
+}
+
+int ExitCodeOf(const Failure& failure) {
+  switch (failure.kind) {
+    case FailureKind::kExitCode:
+    case FailureKind::kStartFailed:
+      return failure.exit_code != 0 ? failure.exit_code : 1;
+    case FailureKind::kSignal:
+      return 128 + failure.signal;
+    case FailureKind::kStoppedByUs:
+    case FailureKind::kNodeLost:
+      return 1;
+  }
+  return 1;
+}
+
+}  // namespace muster

@@ -1,0 +1,371 @@
+#include "rendezvous/job/job.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "rendezvous/job/admission.h"
+#include "rendezvous/protocol/check.h"
+
+namespace muster {
+
+Job::Job(std::string run_id, uint64_t epoch, JobSpec spec, Instant now)
+    : run_id_(std::move(run_id)),
+      epoch_(epoch),
+      spec_(spec),
+      born_(now),
+      now_(now),
+      phase_since_(now) {
+  MUSTER_CHECK(spec.Validate().ok()) << spec.Validate().message();
+}
+
+JobStep Job::Step(Instant now, const JobEvent& event) {
+  MUSTER_CHECK(now >= now_) << "time runs backwards";
+  now_ = now;
+  step_ = JobStep();
+  std::visit([this](const auto& e) { On(e); }, event);
+  ExpireLeases();
+  Reconsider();
+  return std::move(step_);
+}
+
+void Job::On(const ReportArrived& event) {
+  const Report& report = event.report;
+  Node* node = Admit(event.stream, report);
+  if (node == nullptr) return;
+  nodes_.SetStream(*node, event.stream);
+  TakeOver(*node, report);
+  if (finished()) {
+    Tell(*node);
+    return;
+  }
+  TakeFailures(*node, report);
+  if (report.cancel.has_value()) CancelFrom(*node, *report.cancel);
+  if (report.leave.has_value() && !node->going) {
+    node->going_why = *report.leave;
+    LeaveOut(*node);
+  }
+  // An answer is due where the node has not seen the newest directive, or
+  // waits by an old wording. Everything else is told when it changes.
+  const bool unseen = node->revision == 0 || report.seen_epoch != epoch_ ||
+                      report.seen_revision < node->revision ||
+                      KeyFor(*node) != node->told;
+  const bool reworded =
+      node->told.kind == DirectiveKind::kWait && node->wording != wording_;
+  if (unseen || reworded) Tell(*node);
+}
+
+Node* Job::Admit(StreamId stream, const Report& report) {
+  Node* holder = nodes_.Find(report.node.node_id);
+  if (holder != nullptr &&
+      holder->identity.incarnation == report.node.incarnation) {
+    // Stale: repeated or overtaken by a newer one.
+    if (report.sequence <= holder->sequence) return nullptr;
+    return holder;
+  }
+  if (finished()) {
+    // Whoever had a part in it is told how it ended; a stranger is refused.
+    if (report.round > 0) {
+      TellStream(stream, DirectiveKind::kFinished, why_);
+    } else {
+      TellStream(stream, DirectiveKind::kRefused,
+                 absl::StrCat("job ", run_id_, " is over (", why_,
+                              "); start a new one under another --rdzv-id"));
+    }
+    return nullptr;
+  }
+  if (nodes_.WasSuperseded(report.node)) {
+    TellStream(stream, DirectiveKind::kRefused,
+               "another agent has taken this node's place");
+    return nullptr;
+  }
+  if (auto unfit = Unfit(spec_, report)) {
+    Note("refuse", report.node.node_id, *unfit);
+    TellStream(stream, DirectiveKind::kRefused, *unfit);
+    return nullptr;
+  }
+  if (holder == nullptr && report.node.node_rank.has_value()) {
+    holder = nodes_.FindByNodeRank(*report.node.node_rank);
+  }
+  if (holder != nullptr) return Contend(*holder, stream, report);
+  Node& node = nodes_.Add(report.node, now_);
+  // The job was run by an earlier coordinator: go on counting from there.
+  round_ = std::max(round_, report.round);
+  ++wording_;
+  Note("join", node.identity.node_id,
+       absl::StrCat(node.identity.host, " (", node.identity.address, ", ",
+                    node.identity.slots, " workers) joined"));
+  return &node;
+}
+
+Node* Job::Contend(Node& holder, StreamId stream, const Report& report) {
+  if (holder.stream == 0) {
+    // The holder's connection is gone and here is its successor: no need to
+    // wait for the lease.
+    Lose(holder, "its agent was started anew", Membership::Memory::kSuperseded);
+    return Admit(stream, report);
+  }
+  holder.contender = stream;
+  TellStream(
+      stream, DirectiveKind::kWait,
+      absl::StrCat("node ", holder.identity.node_id, " is held by ",
+                   holder.identity.host, ", process ", holder.identity.pid,
+                   "; waiting for a sign of life from it"));
+  return nullptr;
+}
+
+void Job::TakeOver(Node& node, const Report& report) {
+  if (node.contender != 0) {
+    TellStream(
+        node.contender, DirectiveKind::kRefused,
+        absl::StrCat("node ", node.identity.node_id, " is already held by ",
+                     node.identity.host, ", process ", node.identity.pid,
+                     ", which is alive; give each node a --node-rank "
+                     "or --node-id of its own"));
+    node.contender = 0;
+  }
+  nodes_.SetDeadline(node, now_ + spec_.lease());
+  node.heard = now_;
+  node.sequence = report.sequence;
+  node.offered_master_port = report.offered_master_port;
+  if (node.round != report.round) node.failures_taken = 0;
+  const bool was_ready = node.ready();
+  nodes_.Update(node, [&](Node& n) {
+    n.identity.address = report.node.address;
+    n.phase = report.phase;
+    n.round = report.round;
+  });
+  if (was_ready != node.ready()) ++wording_;
+  for (const SignalNotice& notice : report.signals) {
+    if (notice.ordinal <= node.newest_signal) continue;
+    node.newest_signal = notice.ordinal;
+    if (phase_ != JobPhase::kRunning) continue;
+    signals_.push_back({++newest_signal_, notice.signal});
+    if (signals_.size() > kMostSignalNotices) signals_.erase(signals_.begin());
+    Note("signal", node.identity.node_id,
+         absl::StrCat("signal ", notice.signal, " at ", node.identity.host,
+                      " goes to every worker"));
+    for (const World::Member& member : world_.members) {
+      Node* other = nodes_.Find(member.node_id);
+      if (other != nullptr && other->part != Part::kNone) Tell(*other);
+    }
+  }
+}
+
+void Job::TakeFailures(Node& node, const Report& report) {
+  if (node.part == Part::kNone) return;
+  if (report.round == round_) {
+    const int told = static_cast<int>(report.failures.size());
+    for (int i = node.failures_taken; i < told; ++i) {
+      Failure failure = report.failures[i];
+      failure.node_id = node.identity.node_id;
+      failure.host = node.identity.host;
+      failure.group_rank = node.group_rank;
+      failures_.Add(failure);
+      if (failure.kind == FailureKind::kStoppedByUs) continue;
+      Note("failure", node.identity.node_id,
+           absl::StrCat("rank ", failure.rank, " on ", failure.host, ": ",
+                        failure.message));
+      if (phase_ == JobPhase::kRunning) BreakForFailure(failure);
+    }
+    node.failures_taken = std::max(node.failures_taken, told);
+  }
+  FollowMember(node, report);
+}
+
+void Job::FollowMember(Node& node, const Report& report) {
+  const bool of_this_round = report.round == round_;
+  const bool idle =
+      report.phase == NodePhase::kIdle || report.phase == NodePhase::kSucceeded;
+  if (phase_ == JobPhase::kStopping && node.part != Part::kStopped) {
+    // A node that was never reached by the round's start has nothing of it
+    // once it knows of the stop: from then on it cannot start it any more.
+    const bool knows = report.seen_epoch == epoch_ &&
+                       report.seen_revision >= node.revision &&
+                       node.told.kind == DirectiveKind::kStop;
+    if (idle && (of_this_round || knows)) {
+      node.part = Part::kStopped;
+      --world_.unstopped;
+    }
+    return;
+  }
+  if (phase_ != JobPhase::kRunning || !of_this_round) return;
+  if (node.part == Part::kAssigned) {
+    node.part = Part::kRunning;
+    --world_.unstarted;
+  }
+  if (report.phase == NodePhase::kSucceeded) {
+    if (node.part == Part::kRunning) ++world_.succeeded;
+    node.part = Part::kSucceeded;
+  } else if (report.phase != NodePhase::kRunning) {
+    BreakForMembership(absl::StrCat(node.identity.host, " (group rank ",
+                                    node.group_rank,
+                                    ") stopped its workers by itself"));
+  }
+}
+
+void Job::On(const StreamClosed& event) {
+  Node* node = nodes_.FindByStream(event.stream);
+  if (node == nullptr) return;
+  if (finished() || node->told.kind == DirectiveKind::kReleased) {
+    nodes_.Remove(*node, Membership::Memory::kMayReturn);
+    return;
+  }
+  ++wording_;
+  nodes_.SetStream(*node, 0);
+  nodes_.SetDeadline(*node,
+                     std::min(node->deadline, now_ + spec_.reconnect_grace));
+}
+
+void Job::On(const CancelAsked& event) {
+  if (finished()) {
+    step_.refusal = absl::StrCat("the job is over: ", why_);
+    return;
+  }
+  Cancel(event.reason, CancelWish());
+}
+
+void Job::CancelFrom(Node& node, const CancelWish& wish) {
+  const bool has_workers = node.part != Part::kNone;
+  if (has_workers || phase_ == JobPhase::kGathering) {
+    Cancel(absl::StrCat("signal ", wish.signal, " at ", node.identity.host),
+           wish);
+  } else if (!node.going) {
+    // A spare that is stopped takes nobody with it.
+    node.going_why = absl::StrCat("signal ", wish.signal);
+    LeaveOut(node);
+  }
+}
+
+void Job::On(const DrainAsked& event) {
+  Node* node = nodes_.FindByName(event.node);
+  if (node == nullptr || finished()) {
+    step_.refusal = finished() ? "the job is over"
+                               : absl::StrCat("no node is called ", event.node,
+                                              ", or several are");
+    return;
+  }
+  if (node->part != Part::kNone &&
+      world_.size() - 1 + nodes_.ready() < spec_.min_nodes) {
+    step_.refusal = absl::StrCat(
+        "without ", event.node, " only ", world_.size() - 1 + nodes_.ready(),
+        " nodes remain, and the job needs ", spec_.min_nodes);
+    return;
+  }
+  if (node->going) return;
+  node->going_why = "drained by an operator";
+  LeaveOut(*node);
+}
+
+void Job::LeaveOut(Node& node) {
+  nodes_.Update(node, [](Node& n) { n.going = true; });
+  ++wording_;
+  Note("leave", node.identity.node_id,
+       absl::StrCat(node.identity.host, " goes: ", node.going_why));
+  if (phase_ == JobPhase::kRunning && node.part != Part::kNone) {
+    BreakForMembership(absl::StrCat(node.identity.host, " (group rank ",
+                                    node.group_rank,
+                                    ") goes: ", node.going_why));
+  } else {
+    Tell(node);
+  }
+}
+
+void Job::Lose(Node& node, const std::string& why, Membership::Memory memory) {
+  const Node lost = node;
+  ++wording_;
+  nodes_.Remove(node, memory);
+  Note("lost", lost.identity.node_id,
+       absl::StrCat(lost.identity.host, " is lost: ", why));
+  if (lost.contender != 0) {
+    TellStream(lost.contender, DirectiveKind::kWait, "joining");
+  }
+  if (lost.part == Part::kNone || lost.part == Part::kSucceeded) return;
+  if (phase_ == JobPhase::kStopping) {
+    if (lost.part != Part::kStopped) --world_.unstopped;
+    return;
+  }
+  if (lost.part == Part::kAssigned) --world_.unstarted;
+  Failure failure;
+  failure.kind = FailureKind::kNodeLost;
+  failure.node_id = lost.identity.node_id;
+  failure.host = lost.identity.host;
+  failure.group_rank = lost.group_rank;
+  failure.pid = lost.identity.pid;
+  failure.message = why;
+  failures_.Add(failure);
+  BreakForMembership(absl::StrCat(lost.identity.host, " (group rank ",
+                                  lost.group_rank, ") was lost: ", why));
+}
+
+void Job::ExpireLeases() {
+  if (finished()) return;
+  for (Node* node = nodes_.FirstToExpire();
+       node != nullptr && node->deadline <= now_;
+       node = nodes_.FirstToExpire()) {
+    const double silent = ToSeconds(now_ - node->heard);
+    const std::string why =
+        node->stream == 0
+            ? absl::StrCat(
+                  "its connection broke and it did not come back "
+                  "within ",
+                  ToSeconds(spec_.reconnect_grace), " s")
+            : absl::StrCat("its agent has been silent for ", silent,
+                           " s (lease ", ToSeconds(spec_.lease()), " s)");
+    Lose(*node, why, Membership::Memory::kMayReturn);
+  }
+}
+
+void Job::Note(std::string kind, const std::string& node_id,
+               std::string reason) {
+  step_.decisions.push_back(
+      {std::move(kind), round_, node_id, std::move(reason)});
+}
+
+std::optional<Instant> Job::NextDeadline() const {
+  std::optional<Instant> deadline = PhaseDeadline();
+  if (finished()) return deadline;
+  std::optional<Instant> lease = nodes_.FirstDeadline();
+  if (lease.has_value() && (!deadline.has_value() || *lease < *deadline)) {
+    deadline = lease;
+  }
+  return deadline;
+}
+
+JobStatus Job::Status(Instant now) const {
+  JobStatus status;
+  status.run_id = run_id_;
+  status.spec = spec_;
+  status.phase = phase_;
+  status.reason = phase_ == JobPhase::kGathering ? WaitReason() : why_;
+  status.round = round_;
+  status.restarts_used = restarts_used_;
+  if (phase_ == JobPhase::kRunning || phase_ == JobPhase::kStopping) {
+    status.world_size = world_.world_size;
+    status.master_address = world_.master_address;
+    status.master_port = world_.master_port;
+  }
+  status.age = now - born_;
+  status.phase_age = now - phase_since_;
+  for (const auto& [id, node] : nodes_.nodes()) {
+    NodeStatus one;
+    one.node = node.identity;
+    one.phase = node.phase;
+    one.round = node.round;
+    if (node.part != Part::kNone) one.group_rank = node.group_rank;
+    one.connected = node.stream != 0;
+    one.draining = node.going;
+    one.silent_for = now - node.heard;
+    status.nodes.push_back(std::move(one));
+  }
+  std::stable_sort(status.nodes.begin(), status.nodes.end(),
+                   [](const NodeStatus& a, const NodeStatus& b) {
+                     constexpr int kLast = 1 << 30;
+                     return a.group_rank.value_or(kLast) <
+                            b.group_rank.value_or(kLast);
+                   });
+  status.verdict = verdict_;
+  return status;
+}
+
+}  // namespace muster

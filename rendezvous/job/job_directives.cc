@@ -1,0 +1,132 @@
+// What nodes are told: one function from the job's state to a node's
+// directive, and its revision.
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "rendezvous/job/job.h"
+
+namespace muster {
+
+DirectiveKey Job::KeyFor(const Node& node) const {
+  DirectiveKey key;
+  const bool member = node.part != Part::kNone;
+  if (finished()) {
+    key.kind = DirectiveKind::kFinished;
+  } else if (phase_ == JobPhase::kRunning && member) {
+    key.kind = DirectiveKind::kRun;
+    key.round = round_;
+    key.newest_signal = signals_.empty() ? 0 : newest_signal_;
+  } else if (phase_ == JobPhase::kStopping && member) {
+    key.kind = DirectiveKind::kStop;
+    key.round = round_;
+    key.at_once = break_.at_once;
+  } else if (node.going) {
+    key.kind = DirectiveKind::kReleased;
+  } else if (node.phase == NodePhase::kRunning ||
+             node.phase == NodePhase::kStopping) {
+    // It runs a round that is not (or no longer) its: after a lost lease, or
+    // under an earlier coordinator.
+    key.kind = DirectiveKind::kStop;
+    key.round = node.round;
+  } else {
+    key.kind = DirectiveKind::kWait;
+  }
+  return key;
+}
+
+StopOrder Job::StopOrderFor(int round) const {
+  const bool ours = round == round_ && phase_ == JobPhase::kStopping;
+  return {.round = round,
+          .signal = ours ? break_.signal : StopOrder().signal,
+          .grace = ours && break_.at_once ? Duration::zero()
+                                          : spec_.shutdown_timeout};
+}
+
+Directive Job::DirectiveFor(const Node& node) const {
+  const DirectiveKey key = KeyFor(node);
+  Directive directive;
+  directive.epoch = epoch_;
+  directive.revision = node.revision;
+  directive.kind = key.kind;
+  directive.reason = why_;
+  switch (key.kind) {
+    case DirectiveKind::kWait:
+      directive.reason = WaitReason();
+      break;
+    case DirectiveKind::kRun:
+      directive.place = world_.PlaceOf(node.group_rank, round_);
+      directive.signals = signals_;
+      break;
+    case DirectiveKind::kStop:
+      directive.stop = StopOrderFor(key.round);
+      break;
+    case DirectiveKind::kFinished:
+      directive.verdict = *verdict_;
+      directive.stop = StopOrderFor(node.round);
+      break;
+    case DirectiveKind::kReleased:
+      directive.reason = node.going_why;
+      directive.stop = StopOrderFor(node.round);
+      break;
+    case DirectiveKind::kRefused:
+      break;
+  }
+  return directive;
+}
+
+std::string Job::WaitReason() const {
+  if (phase_ == JobPhase::kStopping) {
+    return absl::StrCat("round ", round_, " is being stopped: ", why_);
+  }
+  if (phase_ == JobPhase::kRunning) {
+    if (world_.size() >= spec_.max_nodes) {
+      return absl::StrCat("spare: round ", round_, " runs with all of its ",
+                          spec_.max_nodes, " nodes");
+    }
+    return absl::StrCat("round ", round_, " runs with ", world_.size(),
+                        " of up to ", spec_.max_nodes, " nodes; ",
+                        spec_.scale_up == ScaleUp::kRestart
+                            ? "this node is let in at the next round"
+                            : "this node is a spare (--scale-up=never)");
+  }
+  std::string reason;
+  if (!first_gathering_) {
+    absl::StrAppend(&reason, "round ", round_, " is over (", why_, "); ");
+  }
+  absl::StrAppend(&reason, nodes_.ready(), " of ");
+  if (nodes_.ready() < spec_.min_nodes) {
+    absl::StrAppend(&reason, first_gathering_ ? "" : "at least ",
+                    spec_.min_nodes, " nodes here, waiting for ",
+                    spec_.min_nodes - nodes_.ready(), " more");
+  } else {
+    absl::StrAppend(&reason, "up to ", spec_.max_nodes,
+                    " nodes here, last call for more");
+  }
+  return reason;
+}
+
+void Job::Tell(Node& node) {
+  const DirectiveKey key = KeyFor(node);
+  if (node.stream == 0) return;  // told when it comes back
+  if (node.revision == 0 || key != node.told) {
+    node.revision = ++revision_;
+    node.told = key;
+  }
+  node.wording = wording_;
+  step_.deliveries.push_back({node.stream, DirectiveFor(node)});
+}
+
+void Job::TellStream(StreamId stream, DirectiveKind kind, std::string reason) {
+  Directive directive;
+  directive.epoch = epoch_;
+  directive.revision = ++revision_;
+  directive.kind = kind;
+  directive.reason = std::move(reason);
+  directive.stop.grace = spec_.shutdown_timeout;
+  if (kind == DirectiveKind::kFinished) directive.verdict = *verdict_;
+  step_.deliveries.push_back({stream, std::move(directive)});
+}
+
+}  // namespace muster

@@ -1,0 +1,362 @@
+// The phases of a job: when each is left, and for which. See the table in
+// job.h.
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "rendezvous/job/job.h"
+#include "rendezvous/job/rank_assignment.h"
+#include "rendezvous/protocol/check.h"
+
+namespace muster {
+namespace {
+
+// What a member may take beyond the grace for SIGKILL, reaping and its report,
+// before it is given up.
+constexpr Duration kStopMargin = std::chrono::seconds(5);
+
+constexpr size_t kMostNamed = 8;
+
+std::string Count(int n, const char* noun) {
+  return absl::StrCat(n, " ", noun, n == 1 ? "" : "s");
+}
+
+}  // namespace
+
+void Job::Reconsider() {
+  // One event can lead through several phases: the last member stops, a world
+  // of those present forms, a spare is already waiting…
+  for (;;) {
+    const JobPhase before = phase_;
+    switch (phase_) {
+      case JobPhase::kGathering:
+        ConsiderGathering();
+        break;
+      case JobPhase::kRunning:
+        ConsiderRunning();
+        break;
+      case JobPhase::kStopping:
+        ConsiderStopping();
+        break;
+      case JobPhase::kFinished:
+        return;
+    }
+    if (phase_ == before) return;
+  }
+}
+
+void Job::ConsiderGathering() {
+  const int ready = nodes_.ready();
+  if (ready < spec_.min_nodes) {
+    enough_since_.reset();
+  } else if (!enough_since_.has_value()) {
+    enough_since_ = now_;
+  }
+  const bool timed_out = now_ >= phase_since_ + spec_.join_timeout;
+  bool form = ready >= spec_.max_nodes;
+  if (enough_since_.has_value()) {
+    if (timed_out) {
+      form = true;
+    } else if (first_gathering_) {
+      form = form || now_ >= *enough_since_ + spec_.last_call;
+    } else if (nodes_.broken() == 0) {
+      // A node whose stream broke a moment ago is about to be back or lost:
+      // its short grace is worth waiting for, to not break the round again.
+      form = form || ready >= world_.size() ||
+             now_ >= phase_since_ + spec_.wait_for_replacement;
+    }
+  }
+  if (form) {
+    FormWorld();
+  } else if (timed_out) {
+    TimeOut();
+  }
+}
+
+void Job::FormWorld() {
+  std::map<std::string, int> previous;
+  for (int i = 0; i < world_.size(); ++i) {
+    previous[world_.members[i].node_id] = i;
+  }
+  std::vector<Candidate> candidates;
+  std::vector<Node*> nodes;
+  for (auto& [id, node] : nodes_.nodes()) {
+    if (!node.ready()) continue;
+    Candidate candidate{.identity = &node.identity, .joined = node.joined};
+    if (auto it = previous.find(id); it != previous.end()) {
+      candidate.previous_rank = it->second;
+    }
+    candidates.push_back(candidate);
+    nodes.push_back(&node);
+  }
+  const Assignment assignment = AssignRanks(candidates, spec_.max_nodes);
+  MUSTER_CHECK(!assignment.order.empty());
+
+  std::vector<const NodeIdentity*> ordered;
+  for (size_t i : assignment.order) ordered.push_back(candidates[i].identity);
+  world_ = LayOut(ordered);
+  const Node& master = *nodes[assignment.order[0]];
+  world_.master_address = master.identity.address;
+  world_.master_port = master.offered_master_port;
+  world_.restart_count = restarts_used_;
+  world_.began = now_;
+  world_.unstarted = world_.size();
+  ++round_;
+  first_gathering_ = false;
+  failures_.Clear();
+  signals_.clear();
+  phase_ = JobPhase::kRunning;
+  phase_since_ = now_;
+  why_ = absl::StrCat(Count(world_.size(), "node"), ", ",
+                      Count(world_.world_size, "worker"));
+  ++wording_;
+  for (const std::string& note : assignment.notes) Note("rank", "", note);
+  Note("assign", "",
+       absl::StrCat("round ", round_, " begins: ", why_, ", master ",
+                    world_.master_address, ":", world_.master_port, ", ",
+                    restarts_used_, " of ", spec_.max_restarts,
+                    " restarts used"));
+  for (size_t rank = 0; rank < assignment.order.size(); ++rank) {
+    Node& node = *nodes[assignment.order[rank]];
+    nodes_.Update(node, [&](Node& n) {
+      n.part = Part::kAssigned;
+      n.group_rank = static_cast<int>(rank);
+      n.failures_taken = 0;
+    });
+    Tell(node);
+  }
+}
+
+bool Job::SpareWaits() const {
+  return spec_.scale_up == ScaleUp::kRestart && nodes_.ready() > 0 &&
+         world_.size() < spec_.max_nodes && world_.succeeded == 0;
+}
+
+void Job::ConsiderRunning() {
+  if (world_.succeeded == world_.size()) {
+    Finish(NewVerdict(Outcome::kSucceeded, 0, "every worker succeeded"));
+    return;
+  }
+  if (world_.unstarted > 0 && now_ >= world_.began + spec_.join_timeout) {
+    for (const World::Member& member : world_.members) {
+      Node* node = nodes_.Find(member.node_id);
+      if (node == nullptr || node->part != Part::kAssigned) continue;
+      Lose(*node,
+           absl::StrCat("it did not start its workers within ",
+                        ToSeconds(spec_.join_timeout), " s"),
+           Membership::Memory::kMayReturn);
+      return;
+    }
+  }
+  if (SpareWaits() && now_ >= world_.began + spec_.scale_up_cool_down) {
+    BreakForMembership(
+        absl::StrCat(Count(nodes_.ready(), "node"), " waited to be let in"));
+  }
+}
+
+void Job::BreakForFailure(const Failure& failure) {
+  Break reason;
+  reason.why = absl::StrCat("rank ", failure.rank, " on ", failure.host, ": ",
+                            failure.message);
+  if (failure.kind == FailureKind::kStartFailed) {
+    // What cannot be started now cannot be started again: no restart is
+    // spent on it.
+    reason.verdict =
+        NewVerdict(Outcome::kFailed, ExitCodeOf(failure), reason.why);
+  } else if (restarts_used_ >= spec_.max_restarts) {
+    reason.verdict =
+        NewVerdict(Outcome::kFailed, ExitCodeOf(failure), reason.why);
+  } else {
+    ++restarts_used_;
+  }
+  BreakRound(std::move(reason));
+}
+
+void Job::BreakForMembership(const std::string& why) {
+  BreakRound({.why = why});
+}
+
+void Job::BreakRound(Break reason) {
+  break_ = std::move(reason);
+  phase_ = JobPhase::kStopping;
+  phase_since_ = now_;
+  why_ = break_.why;
+  ++wording_;
+  Note("break", "", absl::StrCat("round ", round_, " is broken: ", why_));
+  world_.unstopped = 0;
+  for (const World::Member& member : world_.members) {
+    Node* node = nodes_.Find(member.node_id);
+    if (node == nullptr || node->part == Part::kNone) continue;
+    const bool stopped =
+        node->round == round_ && (node->phase == NodePhase::kIdle ||
+                                  node->phase == NodePhase::kSucceeded);
+    node->part = stopped ? Part::kStopped : node->part;
+    world_.unstopped += stopped ? 0 : 1;
+  }
+  StopMembers();
+}
+
+// (Again) tells the members to stop, by the newest order.
+void Job::StopMembers() {
+  break_.deadline =
+      now_ + kStopMargin +
+      (break_.at_once ? Duration::zero() : spec_.shutdown_timeout);
+  for (const World::Member& member : world_.members) {
+    Node* node = nodes_.Find(member.node_id);
+    if (node != nullptr && node->part != Part::kNone) Tell(*node);
+  }
+}
+
+void Job::Cancel(const std::string& why, const CancelWish& wish) {
+  if (finished()) return;
+  Verdict verdict = NewVerdict(Outcome::kCancelled, 128 + wish.signal,
+                               absl::StrCat("cancelled: ", why));
+  if (phase_ == JobPhase::kGathering) {
+    Finish(std::move(verdict));
+    return;
+  }
+  if (phase_ == JobPhase::kRunning) {
+    BreakRound({.why = verdict.reason,
+                .signal = wish.signal,
+                .at_once = wish.at_once,
+                .verdict = verdict});
+    return;
+  }
+  if (!break_.verdict.has_value()) {
+    Note("cancel", "", verdict.reason);
+    break_.verdict = std::move(verdict);
+  }
+  if (wish.at_once && !break_.at_once) {
+    break_.at_once = true;
+    StopMembers();
+  }
+}
+
+void Job::ConsiderStopping() {
+  if (world_.unstopped > 0 && now_ >= break_.deadline) {
+    for (const World::Member& member : world_.members) {
+      Node* node = nodes_.Find(member.node_id);
+      if (node == nullptr || node->part == Part::kNone ||
+          node->part == Part::kStopped) {
+        continue;
+      }
+      Lose(*node, "its workers would not stop within the grace",
+           Membership::Memory::kMayReturn);
+    }
+  }
+  if (world_.unstopped > 0) return;
+  if (break_.verdict.has_value()) {
+    Finish(*std::move(break_.verdict));
+  } else {
+    Gather();
+  }
+}
+
+void Job::Gather() {
+  phase_ = JobPhase::kGathering;
+  phase_since_ = now_;
+  enough_since_.reset();
+  ++wording_;
+  for (auto& [id, node] : nodes_.nodes()) {
+    if (node.part == Part::kNone) continue;
+    nodes_.Update(node, [](Node& n) { n.part = Part::kNone; });
+    if (node.going) Tell(node);
+  }
+}
+
+// Who is not here, as far as it can be told: the explicit node ranks that
+// nobody claimed, or the members of the world before.
+std::string Job::Absent() const {
+  std::vector<std::string> absent;
+  for (const World::Member& member : world_.members) {
+    if (!nodes_.nodes().contains(member.node_id)) {
+      absent.push_back(member.host);
+    }
+  }
+  if (world_.size() == 0) {
+    std::vector<int> claimed;
+    for (const auto& [id, node] : nodes_.nodes()) {
+      if (!node.identity.node_rank.has_value()) return "";
+      claimed.push_back(*node.identity.node_rank);
+    }
+    if (claimed.empty()) return "";
+    for (int rank = 0; rank < spec_.min_nodes; ++rank) {
+      if (std::find(claimed.begin(), claimed.end(), rank) == claimed.end()) {
+        absent.push_back(absl::StrCat("node rank ", rank));
+      }
+      if (absent.size() > kMostNamed) break;
+    }
+  }
+  if (absent.empty()) return "";
+  const bool more = absent.size() > kMostNamed;
+  if (more) absent.resize(kMostNamed);
+  return absl::StrCat("; absent: ", absl::StrJoin(absent, ", "),
+                      more ? ", …" : "");
+}
+
+void Job::TimeOut() {
+  Finish(
+      NewVerdict(Outcome::kTimedOut, 1,
+                 absl::StrCat("only ", nodes_.ready(), " of at least ",
+                              Count(spec_.min_nodes, "node"), " came within ",
+                              ToSeconds(spec_.join_timeout), " s", Absent())));
+}
+
+Verdict Job::NewVerdict(Outcome outcome, int exit_code,
+                        std::string reason) const {
+  Verdict verdict;
+  verdict.outcome = outcome;
+  verdict.exit_code = exit_code;
+  verdict.reason = std::move(reason);
+  return verdict;
+}
+
+void Job::Finish(Verdict verdict) {
+  phase_ = JobPhase::kFinished;
+  phase_since_ = now_;
+  why_ = verdict.reason;
+  verdict.restarts_used = restarts_used_;
+  verdict.max_restarts = spec_.max_restarts;
+  verdict.rounds = round_;
+  verdict.lasted = now_ - born_;
+  if (verdict.outcome != Outcome::kSucceeded) failures_.Tell(verdict);
+  verdict_ = std::move(verdict);
+  Note("finish", "", why_);
+  for (auto& [id, node] : nodes_.nodes()) Tell(node);
+}
+
+std::optional<Instant> Job::PhaseDeadline() const {
+  switch (phase_) {
+    case JobPhase::kGathering: {
+      Instant deadline = phase_since_ + spec_.join_timeout;
+      if (enough_since_.has_value()) {
+        const Instant soon = first_gathering_
+                                 ? *enough_since_ + spec_.last_call
+                                 : phase_since_ + spec_.wait_for_replacement;
+        if (soon > now_) deadline = std::min(deadline, soon);
+      }
+      return deadline;
+    }
+    case JobPhase::kRunning: {
+      std::optional<Instant> deadline;
+      if (world_.unstarted > 0) deadline = world_.began + spec_.join_timeout;
+      const Instant let_in = world_.began + spec_.scale_up_cool_down;
+      if (SpareWaits() && (!deadline.has_value() || let_in < *deadline)) {
+        deadline = let_in;
+      }
+      return deadline;
+    }
+    case JobPhase::kStopping:
+      return break_.deadline;
+    case JobPhase::kFinished:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace muster

@@ -1,0 +1,112 @@
+#include "rendezvous/job/membership.h"
+
+#include <algorithm>
+
+#include "rendezvous/protocol/check.h"
+
+namespace muster {
+namespace {
+
+// Far more than messages can be under way; a bound all the same.
+constexpr size_t kMostSuperseded = 4096;
+
+}  // namespace
+
+Node* Membership::Find(const std::string& node_id) {
+  auto found = nodes_.find(node_id);
+  return found == nodes_.end() ? nullptr : &found->second;
+}
+
+Node* Membership::FindByStream(StreamId stream) {
+  auto found = by_stream_.find(stream);
+  return found == by_stream_.end() ? nullptr : found->second;
+}
+
+Node* Membership::FindByNodeRank(int node_rank) {
+  auto found = by_node_rank_.find(node_rank);
+  return found == by_node_rank_.end() ? nullptr : found->second;
+}
+
+Node* Membership::FindByName(const std::string& name) {
+  if (Node* node = Find(name); node != nullptr) return node;
+  Node* only = nullptr;
+  for (auto& [id, node] : nodes_) {
+    if (node.identity.host != name) continue;
+    if (only != nullptr) return nullptr;
+    only = &node;
+  }
+  return only;
+}
+
+Node& Membership::Add(const NodeIdentity& identity, Instant now) {
+  auto [place, added] = nodes_.try_emplace(identity.node_id);
+  MUSTER_CHECK(added) << identity.node_id << " is there already";
+  Node& node = place->second;
+  node.identity = identity;
+  node.joined = next_joined_++;
+  node.heard = now;
+  node.deadline = now;
+  if (identity.node_rank.has_value()) {
+    by_node_rank_[*identity.node_rank] = &node;
+  }
+  deadlines_.emplace(now, identity.node_id);
+  Count(node);
+  return node;
+}
+
+void Membership::Remove(Node& node, Memory memory) {
+  Uncount(node);
+  const std::string id = node.identity.node_id;
+  if (memory == Memory::kSuperseded) {
+    superseded_.emplace_back(id, node.identity.incarnation);
+    if (superseded_.size() > kMostSuperseded) superseded_.pop_front();
+  }
+  if (node.stream != 0) by_stream_.erase(node.stream);
+  if (node.identity.node_rank.has_value()) {
+    by_node_rank_.erase(*node.identity.node_rank);
+  }
+  deadlines_.erase({node.deadline, id});
+  nodes_.erase(id);
+}
+
+bool Membership::WasSuperseded(const NodeIdentity& identity) const {
+  return std::find(superseded_.begin(), superseded_.end(),
+                   std::pair(identity.node_id, identity.incarnation)) !=
+         superseded_.end();
+}
+
+void Membership::SetStream(Node& node, StreamId stream) {
+  if (node.stream == stream) return;
+  Update(node, [&](Node& n) {
+    if (n.stream != 0) by_stream_.erase(n.stream);
+    n.stream = stream;
+    if (stream != 0) by_stream_[stream] = &n;
+  });
+}
+
+void Membership::SetDeadline(Node& node, Instant deadline) {
+  deadlines_.erase({node.deadline, node.identity.node_id});
+  node.deadline = deadline;
+  deadlines_.emplace(deadline, node.identity.node_id);
+}
+
+Node* Membership::FirstToExpire() {
+  return deadlines_.empty() ? nullptr : Find(deadlines_.begin()->second);
+}
+
+std::optional<Instant> Membership::FirstDeadline() const {
+  if (deadlines_.empty()) return std::nullopt;
+  return deadlines_.begin()->first;
+}
+
+void Membership::Count(const Node& node) {
+  ready_ += node.ready() ? 1 : 0;
+  broken_ += node.stream == 0 ? 1 : 0;
+}
+
+void Membership::Uncount(const Node& node) {
+  ready_ -= node.ready() ? 1 : 0;
+  broken_ -= node.stream == 0 ? 1 : 0;
+}
+
+}  // namespace muster

@@ -1,0 +1,78 @@
+#ifndef MUSTER_RENDEZVOUS_JOB_MEMBERSHIP_H_
+#define MUSTER_RENDEZVOUS_JOB_MEMBERSHIP_H_
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rendezvous/job/node.h"
+#include "rendezvous/protocol/time.h"
+
+namespace muster {
+
+// The nodes of one job with their streams and leases, and the two counts that
+// decide a gathering. Every look-up and change costs O(log n).
+class Membership {
+ public:
+  Node* Find(const std::string& node_id);
+  Node* FindByStream(StreamId stream);
+  Node* FindByNodeRank(int node_rank);
+  // By node id, else the only one on this host.
+  Node* FindByName(const std::string& name);
+
+  // A new node, without a stream. Its id and node rank must be free.
+  Node& Add(const NodeIdentity& identity, Instant now);
+  // Forgets `node`; its incarnation is remembered as gone, so that a message
+  // of it that is still under way does not bring it back.
+  enum class Memory { kSuperseded, kMayReturn };
+  void Remove(Node& node, Memory memory);
+  bool WasSuperseded(const NodeIdentity& identity) const;
+
+  // Every change of a node that may change its ready() or its stream goes
+  // through here, which keeps the counts.
+  template <typename Change>
+  void Update(Node& node, Change change) {
+    Uncount(node);
+    change(node);
+    Count(node);
+  }
+  void SetStream(Node& node, StreamId stream);
+  void SetDeadline(Node& node, Instant deadline);
+
+  // The node whose deadline comes first.
+  Node* FirstToExpire();
+  std::optional<Instant> FirstDeadline() const;
+
+  int ready() const { return ready_; }
+  // Nodes whose stream is broken but whose grace is not over.
+  int broken() const { return broken_; }
+  size_t size() const { return nodes_.size(); }
+
+  // In order of their ids.
+  std::map<std::string, Node>& nodes() { return nodes_; }
+  const std::map<std::string, Node>& nodes() const { return nodes_; }
+
+ private:
+  void Count(const Node& node);
+  void Uncount(const Node& node);
+
+  std::map<std::string, Node> nodes_;
+  std::map<StreamId, Node*> by_stream_;
+  std::map<int, Node*> by_node_rank_;
+  std::set<std::pair<Instant, std::string>> deadlines_;
+  // The last few thousand superseded (node id, incarnation).
+  std::deque<std::pair<std::string, uint64_t>> superseded_;
+  uint64_t next_joined_ = 1;
+  int ready_ = 0;
+  int broken_ = 0;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_RENDEZVOUS_JOB_MEMBERSHIP_H_

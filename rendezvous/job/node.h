@@ -1,0 +1,70 @@
+#ifndef MUSTER_RENDEZVOUS_JOB_NODE_H_
+#define MUSTER_RENDEZVOUS_JOB_NODE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "rendezvous/job/job_step.h"
+#include "rendezvous/protocol/report.h"
+#include "rendezvous/protocol/time.h"
+
+namespace muster {
+
+// What a member of the current world has made of it.
+enum class Part {
+  kNone,       // not a member
+  kAssigned,   // told to run; has not said that it does
+  kRunning,    //
+  kSucceeded,  // its workers all exited with 0
+  kStopped,    // nothing of this round is left there
+};
+
+// What a directive says, short of its wording: equal keys, same revision.
+struct DirectiveKey {
+  DirectiveKind kind = DirectiveKind::kWait;
+  int round = -1;
+  uint64_t newest_signal = 0;
+  bool at_once = false;
+
+  friend bool operator==(const DirectiveKey&, const DirectiveKey&) = default;
+};
+
+// A node of a job: what its agent last reported, and what it was last told.
+struct Node {
+  NodeIdentity identity;
+  uint64_t joined = 0;  // order of arrival
+  uint64_t sequence = 0;
+  NodePhase phase = NodePhase::kIdle;
+  int round = 0;
+  int offered_master_port = 0;
+  uint64_t newest_signal = 0;  // of its own notices, taken over
+  int failures_taken = 0;      // of `round`'s failures
+  bool going = false;          // drained or leaving
+  std::string going_why;
+
+  StreamId stream = 0;  // 0: broken
+  Instant heard;
+  Instant deadline;  // lost then, unless heard of
+
+  // Somebody else claims this place. Refused once this one proves that it
+  // lives; admitted (by its next report) once this one's lease runs out.
+  StreamId contender = 0;
+
+  Part part = Part::kNone;
+  int group_rank = -1;
+
+  DirectiveKey told;
+  uint64_t revision = 0;  // of `told`; 0: nothing told yet
+  uint64_t wording = 0;   // which wording of a kWait it has
+
+  // Whether it could be given a place in a world right now.
+  bool ready() const {
+    return stream != 0 && !going && part == Part::kNone &&
+           (phase == NodePhase::kIdle || phase == NodePhase::kSucceeded);
+  }
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_RENDEZVOUS_JOB_NODE_H_

@@ -1,0 +1,107 @@
+#include "rendezvous/job/rank_assignment.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "rendezvous/job/natural_order.h"
+
+namespace muster {
+namespace {
+
+// Absent numbers sort behind every present one.
+int OrLast(const std::optional<int>& number) {
+  return number.value_or(std::numeric_limits<int>::max());
+}
+
+int CompareTopology(const std::vector<std::string>& a,
+                    const std::vector<std::string>& b) {
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    const int order = CompareNaturally(a[i], b[i]);
+    if (order != 0) return order;
+  }
+  return static_cast<int>(a.size()) - static_cast<int>(b.size());
+}
+
+// The order in which those without a fixed place take the holes.
+bool TakesHoleBefore(const Candidate& a, const Candidate& b) {
+  const NodeIdentity& x = *a.identity;
+  const NodeIdentity& y = *b.identity;
+  if (x.node_rank != y.node_rank) {
+    return OrLast(x.node_rank) < OrLast(y.node_rank);
+  }
+  if (a.previous_rank != b.previous_rank) {
+    return OrLast(a.previous_rank) < OrLast(b.previous_rank);
+  }
+  if (x.index != y.index) return OrLast(x.index) < OrLast(y.index);
+  if (int order = CompareTopology(x.topology, y.topology); order != 0) {
+    return order < 0;
+  }
+  if (int order = CompareNaturally(x.host, y.host); order != 0) {
+    return order < 0;
+  }
+  return CompareNaturally(x.node_id, y.node_id) < 0;
+}
+
+std::vector<size_t> Choose(const std::vector<Candidate>& candidates,
+                           size_t most) {
+  std::vector<size_t> chosen(candidates.size());
+  for (size_t i = 0; i < chosen.size(); ++i) chosen[i] = i;
+  std::sort(chosen.begin(), chosen.end(), [&](size_t i, size_t j) {
+    const Candidate& a = candidates[i];
+    const Candidate& b = candidates[j];
+    if (a.previous_rank != b.previous_rank) {
+      return OrLast(a.previous_rank) < OrLast(b.previous_rank);
+    }
+    return a.joined < b.joined;
+  });
+  if (chosen.size() > most) chosen.resize(most);
+  return chosen;
+}
+
+}  // namespace
+
+Assignment AssignRanks(const std::vector<Candidate>& candidates, int most) {
+  const std::vector<size_t> chosen =
+      Choose(candidates, static_cast<size_t>(std::max(most, 0)));
+  const int size = static_cast<int>(chosen.size());
+  constexpr size_t kFree = std::numeric_limits<size_t>::max();
+  Assignment result;
+  result.order.assign(chosen.size(), kFree);
+
+  std::vector<size_t> homeless;
+  for (size_t i : chosen) {
+    const std::optional<int>& rank = candidates[i].identity->node_rank;
+    if (rank.has_value() && *rank < size) {
+      result.order[*rank] = i;
+    } else {
+      homeless.push_back(i);
+    }
+  }
+  std::vector<size_t> movers;
+  for (size_t i : homeless) {
+    const std::optional<int>& rank = candidates[i].previous_rank;
+    if (rank.has_value() && *rank < size && result.order[*rank] == kFree) {
+      result.order[*rank] = i;
+    } else {
+      movers.push_back(i);
+    }
+  }
+  std::sort(movers.begin(), movers.end(), [&](size_t i, size_t j) {
+    return TakesHoleBefore(candidates[i], candidates[j]);
+  });
+  size_t hole = 0;
+  for (size_t i : movers) {
+    while (result.order[hole] != kFree) ++hole;
+    result.order[hole] = i;
+    const NodeIdentity& node = *candidates[i].identity;
+    if (node.node_rank.has_value()) {
+      result.notes.push_back(absl::StrCat(
+          "node rank ", *node.node_rank, " of ", node.host,
+          " became group rank ", hole, ": the world has ", size, " nodes"));
+    }
+  }
+  return result;
+}
+
+}  // namespace muster

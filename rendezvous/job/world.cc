@@ -1,0 +1,44 @@
+#include "rendezvous/job/world.h"
+
+#include <map>
+#include <utility>
+
+namespace muster {
+
+Place World::PlaceOf(int group_rank, int round) const {
+  const Member& member = members.at(group_rank);
+  Place place;
+  place.round = round;
+  place.group_rank = group_rank;
+  place.group_world_size = size();
+  place.first_rank = member.first_rank;
+  place.world_size = world_size;
+  place.role_first_rank = member.role_first_rank;
+  place.role_world_size = member.role_world_size;
+  place.restart_count = restart_count;
+  place.master_address = master_address;
+  place.master_port = master_port;
+  return place;
+}
+
+World LayOut(const std::vector<const NodeIdentity*>& by_group_rank) {
+  World world;
+  std::map<std::string, int> role_sizes;
+  for (const NodeIdentity* node : by_group_rank) {
+    World::Member member;
+    member.node_id = node->node_id;
+    member.host = node->host;
+    member.first_rank = world.world_size;
+    member.role_first_rank = role_sizes[node->role];
+    member.slots = node->slots;
+    world.world_size += node->slots;
+    role_sizes[node->role] += node->slots;
+    world.members.push_back(std::move(member));
+  }
+  for (size_t i = 0; i < by_group_rank.size(); ++i) {
+    world.members[i].role_world_size = role_sizes[by_group_rank[i]->role];
+  }
+  return world;
+}
+
+}  // namespace muster
