@@ -181,9 +181,10 @@ def main(launch, keep):
     job.stop()
     shutil.rmtree(folder, ignore_errors=True)
     return 128 + signal.SIGINT
-  except TimeoutError as error:
-    job.stop()
+  except (TimeoutError, subprocess.TimeoutExpired) as error:
     complaint = str(error)
+  finally:
+    job.stop()
   if complaint:
     say('FAILED: %s. Logs: %s' % (complaint, folder))
     return 1
