@@ -33,6 +33,7 @@ void Job::On(const ReportArrived& event) {
   const Report& report = event.report;
   Node* node = Admit(event.stream, report);
   if (node == nullptr) return;
+  const bool reconnected = node->stream != event.stream;
   nodes_.SetStream(*node, event.stream);
   TakeOver(*node, report);
   if (finished()) {
@@ -45,9 +46,10 @@ void Job::On(const ReportArrived& event) {
     node->going_why = *report.leave;
     LeaveOut(*node);
   }
-  // An answer is due where the node has not seen the newest directive, or
-  // waits by an old wording. Everything else is told when it changes.
-  const bool unseen = node->revision == 0 || report.seen_epoch != epoch_ ||
+  // An answer is due on a new stream, where the node has not seen the newest
+  // directive, and where it waits by an old wording. Everything else is told
+  // when it changes.
+  const bool unseen = reconnected || report.seen_epoch != epoch_ ||
                       report.seen_revision < node->revision ||
                       KeyFor(*node) != node->told;
   const bool reworded =

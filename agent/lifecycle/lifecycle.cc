@@ -1,0 +1,372 @@
+#include "agent/lifecycle/lifecycle.h"
+
+#include <algorithm>
+#include <csignal>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "rendezvous/protocol/check.h"
+
+namespace muster {
+namespace {
+
+// After SIGKILL, how often it is repeated while something is still left (a
+// process in an uninterruptible call, a fork in between).
+constexpr Duration kKillAgain = std::chrono::seconds(1);
+
+// How long a Ctrl-C waits for the coordinator to stop the job everywhere
+// before this node stops its own part.
+constexpr Duration kCancelTimeout = std::chrono::seconds(5);
+
+bool EndsTheJob(int signal) {
+  return signal == SIGINT || signal == SIGTERM || signal == SIGHUP ||
+         signal == SIGQUIT;
+}
+
+std::string Ranks(const Place& place, int slots) {
+  if (slots == 1) return absl::StrCat("rank ", place.first_rank);
+  return absl::StrCat("ranks ", place.first_rank, "-",
+                      place.first_rank + slots - 1);
+}
+
+}  // namespace
+
+Lifecycle::Lifecycle(Config config, Instant now)
+    : config_(std::move(config)),
+      now_(now),
+      unanswered_since_(now),
+      next_report_(now) {}
+
+LifecycleStep Lifecycle::Step(Instant now, const LifecycleEvent& event) {
+  MUSTER_CHECK(now >= now_) << "time runs backwards";
+  now_ = now;
+  step_ = LifecycleStep();
+  std::visit([this](const auto& e) { On(e); }, event);
+  Reconcile();
+  if (connected_ && (changed_ || now_ >= next_report_)) SendReport();
+  return std::move(step_);
+}
+
+void Lifecycle::On(const LinkUp& event) {
+  connected_ = true;
+  changed_ = true;
+  if (config_.node.address.empty()) config_.node.address = event.own_address;
+}
+
+void Lifecycle::On(const LinkDown& event) {
+  link_error_ = std::string(event.why.message());
+  if (connected_ && ever_answered_ && !leave_.has_value()) {
+    Notice(absl::StrCat(
+        "lost the coordinator at ", config_.endpoint, " (", link_error_, "); ",
+        HasWorkers() ? "the workers run on; " : "", "trying again for ",
+        ToSeconds(config_.coordinator_timeout), " s"));
+  } else if (!ever_answered_) {
+    Notice(absl::StrCat("no coordinator at ", config_.endpoint, " yet (",
+                        link_error_, "); trying for ",
+                        ToSeconds(config_.connect_timeout), " s"));
+  }
+  connected_ = false;
+  if (!unanswered_since_.has_value()) unanswered_since_ = now_;
+  const bool final = event.why.code() == absl::StatusCode::kUnauthenticated ||
+                     event.why.code() == absl::StatusCode::kFailedPrecondition;
+  if (final) {
+    GiveUp(1, absl::StrCat("the coordinator at ", config_.endpoint,
+                           " turned this node away: ", link_error_));
+  }
+}
+
+void Lifecycle::On(const DirectiveCame& event) {
+  const Directive& directive = event.directive;
+  if (directive.protocol_version != kProtocolVersion) {
+    GiveUp(1,
+           absl::StrCat("the coordinator at ", config_.endpoint,
+                        " speaks protocol version ", directive.protocol_version,
+                        ", this node ", kProtocolVersion,
+                        "; install the same Muster on every node"));
+    return;
+  }
+  unanswered_since_.reset();
+  ever_answered_ = true;
+  if (directive_.has_value() && directive_->epoch == directive.epoch &&
+      directive.revision < directive_->revision) {
+    return;  // overtaken by a newer one
+  }
+  const bool newer = !directive_.has_value() ||
+                     directive_->epoch != directive.epoch ||
+                     directive_->revision != directive.revision;
+  directive_ = directive;
+  // A stop that finds nothing to stop must be confirmed all the same; every
+  // other directive shows in what the node does next.
+  if (newer && directive.kind == DirectiveKind::kStop) changed_ = true;
+  if (directive.kind == DirectiveKind::kWait) {
+    Notice(absl::StrCat("waiting: ", directive.reason));
+  }
+}
+
+void Lifecycle::On(const WorkerUp&) { ++up_; }
+
+void Lifecycle::On(const WorkerDown& event) {
+  MUSTER_CHECK(pending_ > 0) << "more workers ended than were started";
+  --pending_;
+  if (!event.failure.has_value()) {
+    ++succeeded_;
+    if (phase_ == NodePhase::kRunning && pending_ == 0) {
+      // What the workers have left behind gets the same grace.
+      step_.actions.push_back(
+          SignalWorkers{.signal = SIGTERM, .everything = true});
+      kill_at_ = now_ + config_.spec.shutdown_timeout;
+    }
+  } else {
+    Failure failure = *event.failure;
+    const bool by_us = phase_ == NodePhase::kStopping;
+    if (by_us) failure.kind = FailureKind::kStoppedByUs;
+    if (failures_.size() < kMostFailuresPerReport) {
+      failures_.push_back(failure);
+    }
+    changed_ = true;
+    if (!by_us) {
+      Notice(absl::StrCat("rank ", failure.rank, " (local rank ",
+                          failure.local_rank, ", pid ", failure.pid,
+                          ") failed: ", failure.message));
+      Stop(SIGTERM, config_.spec.shutdown_timeout);
+    }
+  }
+  // Where not one worker could be started there is nothing to wait for.
+  if (pending_ == 0 && up_ == 0) On(WorkersGone());
+}
+
+void Lifecycle::On(const WorkersGone&) {
+  if (pending_ > 0 || !HasWorkers()) return;
+  phase_ = phase_ == NodePhase::kRunning && failures_.empty()
+               ? NodePhase::kSucceeded
+               : NodePhase::kIdle;
+  kill_at_.reset();
+  changed_ = true;
+}
+
+void Lifecycle::On(const GuardianDied& event) {
+  phase_ = NodePhase::kIdle;
+  pending_ = 0;
+  kill_at_.reset();
+  GiveUp(1, event.reason);
+}
+
+void Lifecycle::On(const SignalCaught& event) {
+  const auto& leave = config_.signals_to_leave;
+  if (std::find(leave.begin(), leave.end(), event.signal) != leave.end() &&
+      !leaving_.has_value()) {
+    leaving_ = absl::StrCat("signal ", event.signal);
+    changed_ = true;
+    cancel_deadline_ = now_ + kCancelTimeout;
+    return;
+  }
+  if (!EndsTheJob(event.signal)) {
+    signals_.push_back({++newest_signal_, event.signal});
+    if (signals_.size() > kMostSignalNotices) signals_.erase(signals_.begin());
+    changed_ = true;
+    return;
+  }
+  if (cancel_.has_value()) {
+    Notice("caught a second signal: killing the workers now");
+    cancel_->at_once = true;
+    if (HasWorkers()) Stop(event.signal, Duration::zero());
+  } else {
+    Notice(absl::StrCat("caught signal ", event.signal,
+                        ": stopping the job (once more: at once)"));
+    cancel_ = CancelWish{.signal = event.signal};
+    cancel_deadline_ = now_ + kCancelTimeout;
+  }
+  changed_ = true;
+  if (!ever_answered_ || !connected_) {
+    GiveUp(128 + event.signal, absl::StrCat("stopped by signal ", event.signal,
+                                            " without a coordinator"));
+  }
+}
+
+void Lifecycle::On(const PortHeld& event) {
+  if (held_port_ == event.port) return;
+  held_port_ = event.port;
+  changed_ = changed_ || phase_ == NodePhase::kIdle;
+}
+
+void Lifecycle::Reconcile() {
+  MindTheCoordinator();
+  if (leave_.has_value()) {
+    if (phase_ == NodePhase::kRunning) {
+      Stop(SIGTERM, config_.spec.shutdown_timeout);
+    }
+  } else if (directive_.has_value()) {
+    FollowDirective();
+  }
+  MindTheGrace();
+  if (leave_.has_value() && !HasWorkers()) step_.leave = leave_;
+}
+
+void Lifecycle::FollowDirective() {
+  const Directive& directive = *directive_;
+  switch (directive.kind) {
+    case DirectiveKind::kRun:
+      if (round_ >= directive.place.round) {
+        ForwardSignals();
+      } else if (HasWorkers()) {
+        // The stop in between was lost.
+        if (phase_ == NodePhase::kRunning) {
+          Stop(SIGTERM, config_.spec.shutdown_timeout);
+        }
+      } else {
+        Start(directive.place);
+      }
+      return;
+    case DirectiveKind::kStop:
+      if (HasWorkers() && round_ <= directive.stop.round) {
+        if (phase_ == NodePhase::kRunning) {
+          Notice(absl::StrCat("round ", round_, " is broken (",
+                              directive.reason, "); stopping the workers"));
+        }
+        Stop(directive.stop.signal, directive.stop.grace);
+      }
+      return;
+    case DirectiveKind::kWait:
+      if (phase_ == NodePhase::kRunning) {
+        Stop(SIGTERM, config_.spec.shutdown_timeout);
+      }
+      return;
+    case DirectiveKind::kFinished:
+      leave_ = Leave{.exit_code = directive.verdict.exit_code,
+                     .verdict = directive.verdict,
+                     .reason = directive.verdict.reason};
+      break;
+    case DirectiveKind::kReleased:
+      leave_ = Leave{.exit_code = 0, .reason = directive.reason};
+      break;
+    case DirectiveKind::kRefused:
+      leave_ = Leave{.exit_code = 1, .reason = directive.reason};
+      break;
+  }
+  if (HasWorkers()) Stop(directive.stop.signal, directive.stop.grace);
+}
+
+void Lifecycle::ForwardSignals() {
+  if (phase_ != NodePhase::kRunning) return;
+  for (const SignalNotice& notice : directive_->signals) {
+    if (notice.ordinal <= forwarded_) continue;
+    forwarded_ = notice.ordinal;
+    step_.actions.push_back(SignalWorkers{.signal = notice.signal});
+    Notice(absl::StrCat("signal ", notice.signal, " goes to every worker"));
+  }
+}
+
+void Lifecycle::Start(const Place& place) {
+  phase_ = NodePhase::kRunning;
+  round_ = place.round;
+  failures_.clear();
+  pending_ = config_.node.slots;
+  up_ = 0;
+  succeeded_ = 0;
+  kill_at_.reset();
+  forwarded_ = 0;
+  changed_ = true;
+  step_.actions.push_back(StartWorkers{place});
+  Notice(absl::StrCat(
+      "round ", place.round, ": node ", place.group_rank, " of ",
+      place.group_world_size, " with ", Ranks(place, config_.node.slots),
+      " of ", place.world_size,
+      place.restart_count > 0 ? absl::StrCat(", restart ", place.restart_count)
+                              : ""));
+}
+
+void Lifecycle::Stop(int signal, Duration grace) {
+  if (phase_ != NodePhase::kStopping) {
+    phase_ = NodePhase::kStopping;
+    changed_ = true;
+    kill_at_.reset();
+    if (grace > Duration::zero()) {
+      step_.actions.push_back(SignalWorkers{.signal = signal});
+    }
+  }
+  const Instant kill_at = now_ + grace;
+  if (!kill_at_.has_value() || kill_at < *kill_at_) kill_at_ = kill_at;
+}
+
+void Lifecycle::MindTheGrace() {
+  if (!kill_at_.has_value() || now_ < *kill_at_) return;
+  step_.actions.push_back(SignalWorkers{.signal = SIGKILL, .everything = true});
+  kill_at_ = now_ + kKillAgain;
+}
+
+void Lifecycle::MindTheCoordinator() {
+  if (leave_.has_value()) return;
+  if (cancel_deadline_.has_value() && now_ >= *cancel_deadline_) {
+    cancel_deadline_.reset();
+    const bool stopping = phase_ != NodePhase::kRunning &&
+                          directive_.has_value() &&
+                          directive_->kind == DirectiveKind::kStop;
+    if (!stopping) {
+      GiveUp(cancel_.has_value() ? 128 + cancel_->signal : 1,
+             "stopped by a signal; the coordinator did not answer");
+      return;
+    }
+  }
+  if (!unanswered_since_.has_value()) return;
+  const Duration limit =
+      ever_answered_ ? config_.coordinator_timeout : config_.connect_timeout;
+  if (now_ < *unanswered_since_ + limit) return;
+  GiveUp(1, absl::StrCat("no answer from the coordinator at ", config_.endpoint,
+                         " for ", ToSeconds(limit), " s",
+                         link_error_.empty() ? "" : ": ", link_error_));
+}
+
+void Lifecycle::GiveUp(int exit_code, std::string reason) {
+  if (leave_.has_value()) return;
+  leave_ = Leave{.exit_code = exit_code, .reason = std::move(reason)};
+}
+
+void Lifecycle::Notice(std::string line) {
+  if (line == last_notice_) return;
+  last_notice_ = line;
+  step_.notices.push_back(std::move(line));
+}
+
+void Lifecycle::SendReport() {
+  changed_ = false;
+  next_report_ = now_ + config_.spec.keep_alive_interval;
+  Report report;
+  report.run_id = config_.run_id;
+  report.node = config_.node;
+  report.sequence = ++sequence_;
+  if (directive_.has_value()) {
+    report.seen_epoch = directive_->epoch;
+    report.seen_revision = directive_->revision;
+  }
+  report.spec = config_.spec;
+  report.phase = phase_;
+  report.round = round_;
+  report.failures = failures_;
+  report.offered_master_port = held_port_;
+  report.leave = leaving_;
+  report.cancel = cancel_;
+  report.signals = signals_;
+  step_.report = std::move(report);
+}
+
+std::optional<Instant> Lifecycle::NextDeadline() const {
+  std::optional<Instant> next;
+  const auto consider = [&](std::optional<Instant> instant) {
+    if (instant.has_value() && (!next.has_value() || *instant < *next)) {
+      next = instant;
+    }
+  };
+  if (connected_) consider(next_report_);
+  consider(kill_at_);
+  if (!leave_.has_value()) {
+    consider(cancel_deadline_);
+    if (unanswered_since_.has_value()) {
+      consider(*unanswered_since_ + (ever_answered_
+                                         ? config_.coordinator_timeout
+                                         : config_.connect_timeout));
+    }
+  }
+  return next;
+}
+
+}  // namespace muster

@@ -1,0 +1,115 @@
+#ifndef MUSTER_AGENT_LIFECYCLE_LIFECYCLE_H_
+#define MUSTER_AGENT_LIFECYCLE_LIFECYCLE_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/lifecycle/lifecycle_step.h"
+#include "rendezvous/protocol/time.h"
+
+namespace muster {
+
+// An agent's decisions, as a pure state machine: what the coordinator says it
+// should be against what its workers are.
+//
+//   phase      leaves when                                        to
+//   idle       told to run a round that it has not run            running
+//   running    every worker exited with 0 and nothing is left     succeeded
+//              a worker failed, told to stop or to run another    stopping
+//              round, the coordinator is absent for too long
+//   stopping   nothing is left (SIGKILL after the grace)          idle
+//   succeeded  as idle
+//
+// It leaves once it has been told that the job is over (or has given up) and
+// nothing is left. Not thread-safe; performs nothing.
+class Lifecycle {
+ public:
+  struct Config {
+    std::string run_id;
+    NodeIdentity node;  // address may be empty: LinkUp brings it
+    JobSpec spec;
+    std::string endpoint;  // the coordinator's, for messages
+    Duration connect_timeout = std::chrono::seconds(60);
+    Duration coordinator_timeout = std::chrono::seconds(60);
+    std::vector<int> signals_to_leave;
+  };
+
+  Lifecycle(Config config, Instant now);
+
+  // `now` must not run backwards.
+  LifecycleStep Step(Instant now, const LifecycleEvent& event);
+
+  // When Step must be called with ClockTicked at the latest.
+  std::optional<Instant> NextDeadline() const;
+
+  NodePhase phase() const { return phase_; }
+  int round() const { return round_; }
+
+ private:
+  void On(const LinkUp& event);
+  void On(const LinkDown& event);
+  void On(const DirectiveCame& event);
+  void On(const WorkerUp& event);
+  void On(const WorkerDown& event);
+  void On(const WorkersGone& event);
+  void On(const GuardianDied& event);
+  void On(const SignalCaught& event);
+  void On(const PortHeld& event);
+  void On(const ClockTicked&) {}
+
+  // Makes what is into what should be.
+  void Reconcile();
+  void FollowDirective();
+  void ForwardSignals();
+  void MindTheCoordinator();
+  void MindTheGrace();
+  void Start(const Place& place);
+  // Signals the workers, and sets SIGKILL's time; a later call can only bring
+  // it forward.
+  void Stop(int signal, Duration grace);
+  void GiveUp(int exit_code, std::string reason);
+  void Notice(std::string line);
+  void SendReport();
+  bool HasWorkers() const {
+    return phase_ == NodePhase::kRunning || phase_ == NodePhase::kStopping;
+  }
+
+  Config config_;
+  Instant now_;
+  LifecycleStep step_;
+
+  NodePhase phase_ = NodePhase::kIdle;
+  int round_ = 0;
+  std::vector<Failure> failures_;  // of round_
+  int pending_ = 0;    // workers that have not ended, nor failed to start
+  int up_ = 0;         // workers of this round that ran at all
+  int succeeded_ = 0;  // workers that exited with 0
+  std::optional<Instant> kill_at_;
+  uint64_t forwarded_ = 0;  // the newest job-wide signal that workers got
+
+  std::optional<Directive> directive_;
+  // Since when no directive has come, while one is due: from the start, or
+  // from when the link broke.
+  std::optional<Instant> unanswered_since_;
+  bool connected_ = false;
+  bool ever_answered_ = false;
+  std::string link_error_;
+
+  std::optional<CancelWish> cancel_;
+  std::optional<Instant> cancel_deadline_;
+  std::optional<std::string> leaving_;
+  std::vector<SignalNotice> signals_;
+  uint64_t newest_signal_ = 0;
+  int held_port_ = 0;
+
+  std::optional<Leave> leave_;  // once nothing is left
+  uint64_t sequence_ = 0;
+  bool changed_ = false;  // since the last report
+  Instant next_report_;
+  std::string last_notice_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_LIFECYCLE_LIFECYCLE_H_

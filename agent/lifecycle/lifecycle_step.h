@@ -1,0 +1,80 @@
+#ifndef MUSTER_AGENT_LIFECYCLE_LIFECYCLE_STEP_H_
+#define MUSTER_AGENT_LIFECYCLE_LIFECYCLE_STEP_H_
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "rendezvous/protocol/directive.h"
+#include "rendezvous/protocol/report.h"
+#include "rendezvous/protocol/verdict.h"
+
+namespace muster {
+
+// What can happen to an agent.
+struct LinkUp {
+  std::string own_address;  // what reaches the coordinator; may be empty
+};
+struct LinkDown {
+  absl::Status why;
+};
+struct DirectiveCame {
+  Directive directive;
+};
+struct WorkerUp {
+  int local_rank = 0;
+  int64_t pid = 0;
+};
+// A worker ended, or could not be started (kStartFailed). No failure: it
+// exited with 0.
+struct WorkerDown {
+  int local_rank = 0;
+  std::optional<Failure> failure;
+};
+// Nothing that descends from a worker is left.
+struct WorkersGone {};
+// Workers can no longer be started here; those that ran have been killed.
+struct GuardianDied {
+  std::string reason;
+};
+struct SignalCaught {
+  int signal = 0;
+};
+// The driver holds this port free for the next round.
+struct PortHeld {
+  int port = 0;
+};
+struct ClockTicked {};
+
+using LifecycleEvent = std::variant<LinkUp, LinkDown, DirectiveCame, WorkerUp,
+                                    WorkerDown, WorkersGone, GuardianDied,
+                                    SignalCaught, PortHeld, ClockTicked>;
+
+// What the driver shall do.
+struct StartWorkers {
+  Place place;
+};
+struct SignalWorkers {
+  int signal = 0;
+  // Also descendants that left their worker's process group.
+  bool everything = false;
+};
+// The agent is done: every worker is gone.
+struct Leave {
+  int exit_code = 0;
+  std::optional<Verdict> verdict;
+  std::string reason;
+};
+
+struct LifecycleStep {
+  std::vector<std::variant<StartWorkers, SignalWorkers>> actions;  // in order
+  std::optional<Report> report;                                    // to be sent
+  std::vector<std::string> notices;  // lines for a person
+  std::optional<Leave> leave;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_LIFECYCLE_LIFECYCLE_STEP_H_
