@@ -1,0 +1,31 @@
+#ifndef MUSTER_RENDEZVOUS_WIRE_BOUNDS_H_
+#define MUSTER_RENDEZVOUS_WIRE_BOUNDS_H_
+
+#include <cstddef>
+
+namespace muster {
+
+// What a message from outside may hold at most, beyond what the plain types
+// say themselves (rendezvous/protocol/failure.h).
+inline constexpr size_t kMostNameBytes = 256;   // ids, hosts, addresses, roles
+inline constexpr size_t kMostPathBytes = 4096;  // PATH_MAX
+inline constexpr size_t kMostReasonBytes = 4096;
+inline constexpr int kMostTopologyKeys = 16;
+inline constexpr int kMostSlots = 65536;
+inline constexpr int kMostPort = 65535;
+inline constexpr int kMostSignal = 64;  // SIGRTMAX
+inline constexpr int kMostExitCode = 255;
+// In one answer to an operator.
+inline constexpr int kMostListedJobs = 100'000;
+inline constexpr int kMostListedNodes = 1'000'000;
+inline constexpr int kMostDecisionsPerUpdate = 1024;
+
+// A message from an agent. The largest lawful report (eight failures with
+// traceback, error file and last lines) is about 120 KiB.
+inline constexpr int kMostReportBytes = 1 << 20;
+// An answer to an operator: a status of 10,000 nodes is about 2 MiB.
+inline constexpr int kMostAnswerBytes = 256 << 20;
+
+}  // namespace muster
+
+#endif  // MUSTER_RENDEZVOUS_WIRE_BOUNDS_H_

@@ -1,0 +1,116 @@
+#include "rendezvous/wire/failure_wire.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "proto/coordinator.pb.h"
+#include "rendezvous/wire/bounds.h"
+
+namespace muster {
+namespace {
+
+// Year 9999: what a person can be shown.
+constexpr double kLatestUnixTime = 253402300799.0;
+
+v1::Failure::Kind ToWire(FailureKind kind) {
+  switch (kind) {
+    case FailureKind::kExitCode:
+      return v1::Failure::EXIT_CODE;
+    case FailureKind::kSignal:
+      return v1::Failure::SIGNAL;
+    case FailureKind::kStartFailed:
+      return v1::Failure::START_FAILED;
+    case FailureKind::kStoppedByUs:
+      return v1::Failure::STOPPED_BY_US;
+    case FailureKind::kNodeLost:
+      return v1::Failure::NODE_LOST;
+  }
+  return v1::Failure::KIND_UNSPECIFIED;
+}
+
+void FromWire(v1::Failure::Kind wire, BoundedReader* reader,
+              FailureKind* kind) {
+  switch (wire) {
+    case v1::Failure::EXIT_CODE:
+      *kind = FailureKind::kExitCode;
+      return;
+    case v1::Failure::SIGNAL:
+      *kind = FailureKind::kSignal;
+      return;
+    case v1::Failure::START_FAILED:
+      *kind = FailureKind::kStartFailed;
+      return;
+    case v1::Failure::STOPPED_BY_US:
+      *kind = FailureKind::kStoppedByUs;
+      return;
+    case v1::Failure::NODE_LOST:
+      *kind = FailureKind::kNodeLost;
+      return;
+    default:
+      reader->Unknown("kind", wire);
+  }
+}
+
+std::string Cut(const std::string& text, size_t most) {
+  return text.size() <= most ? text : text.substr(0, most);
+}
+
+}  // namespace
+
+void ToWire(const Failure& failure, v1::Failure* wire) {
+  wire->set_kind(ToWire(failure.kind));
+  wire->set_node_id(failure.node_id);
+  wire->set_host(failure.host);
+  wire->set_group_rank(failure.group_rank);
+  wire->set_rank(failure.rank);
+  wire->set_local_rank(failure.local_rank);
+  wire->set_pid(failure.pid);
+  wire->set_exit_code(failure.exit_code);
+  wire->set_signal(failure.signal);
+  wire->set_unix_time(failure.unix_time);
+  wire->set_message(Cut(failure.message, kMostLineBytes));
+  wire->set_error_file(Cut(failure.error_file, kMostPathBytes));
+  wire->set_traceback(Cut(failure.traceback, kMostTracebackBytes));
+  const size_t lines = failure.stderr_tail.size();
+  const size_t most = kMostStderrLines;
+  // The last lines are the ones that tell.
+  for (size_t i = lines - std::min(lines, most); i < lines; ++i) {
+    wire->add_stderr_tail(Cut(failure.stderr_tail[i], kMostLineBytes));
+  }
+}
+
+void FromWire(const v1::Failure& wire, BoundedReader* reader,
+              Failure* failure) {
+  FromWire(wire.kind(), reader, &failure->kind);
+  reader->Text("node_id", wire.node_id(), kMostNameBytes, TextKind::kName,
+               &failure->node_id);
+  reader->Text("host", wire.host(), kMostNameBytes, TextKind::kName,
+               &failure->host);
+  reader->Integer("group_rank", wire.group_rank(), -1, kAnyInt32,
+                  &failure->group_rank);
+  reader->Integer("rank", wire.rank(), -1, kAnyInt32, &failure->rank);
+  reader->Integer("local_rank", wire.local_rank(), -1, kAnyInt32,
+                  &failure->local_rank);
+  reader->Integer64("pid", wire.pid(), 0, &failure->pid);
+  reader->Integer("exit_code", wire.exit_code(), 0, kMostExitCode,
+                  &failure->exit_code);
+  reader->Integer("signal", wire.signal(), 0, kMostSignal, &failure->signal);
+  failure->unix_time = std::isfinite(wire.unix_time())
+                           ? std::clamp(wire.unix_time(), 0.0, kLatestUnixTime)
+                           : 0.0;
+  reader->Text("message", wire.message(), kMostLineBytes, TextKind::kWords,
+               &failure->message);
+  reader->Text("error_file", wire.error_file(), kMostPathBytes,
+               TextKind::kWords, &failure->error_file);
+  reader->Text("traceback", wire.traceback(), kMostTracebackBytes,
+               TextKind::kWords, &failure->traceback);
+  const int lines = wire.stderr_tail_size();
+  if (!reader->Count("stderr_tail", lines, kMostStderrLines)) return;
+  failure->stderr_tail.resize(lines);
+  for (int i = 0; i < lines; ++i) {
+    reader->Text("stderr_tail", wire.stderr_tail(i), kMostLineBytes,
+                 TextKind::kWords, &failure->stderr_tail[i]);
+  }
+}
+
+}  // namespace muster

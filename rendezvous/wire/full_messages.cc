@@ -1,0 +1,161 @@
+#include "rendezvous/wire/full_messages.h"
+
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/message.h>
+
+namespace muster {
+namespace {
+
+using std::chrono::milliseconds;
+
+JobSpec FullSpec() {
+  JobSpec spec;
+  spec.min_nodes = 2;
+  spec.max_nodes = 9;
+  spec.max_restarts = 3;
+  spec.join_timeout = milliseconds(1001);
+  spec.last_call = milliseconds(1002);
+  spec.wait_for_replacement = milliseconds(1003);
+  spec.shutdown_timeout = milliseconds(1004);
+  spec.keep_alive_interval = milliseconds(1005);
+  spec.keep_alive_misses = 7;
+  spec.reconnect_grace = milliseconds(1006);
+  spec.scale_up = ScaleUp::kNever;
+  spec.scale_up_cool_down = milliseconds(1007);
+  return spec;
+}
+
+NodeIdentity FullNode() {
+  NodeIdentity node;
+  node.node_id = "node-a";
+  node.incarnation = 0xfedcba9876543210;
+  node.host = "h\xff";  // not UTF-8, as a host's name may be
+  node.address = "10.0.0.7";
+  node.pid = 4242;
+  node.slots = 8;
+  node.node_rank = 3;
+  node.index = 4;
+  node.topology = {"row1", "rack2"};
+  node.role = "trainer";
+  return node;
+}
+
+void Collect(const google::protobuf::Message& message,
+             const std::string& prefix, std::vector<std::string>* unset) {
+  const auto* reflection = message.GetReflection();
+  const auto* descriptor = message.GetDescriptor();
+  for (int i = 0; i < descriptor->field_count(); ++i) {
+    const auto* field = descriptor->field(i);
+    const std::string path = prefix + field->name();
+    if (field->is_repeated()) {
+      const int size = reflection->FieldSize(message, field);
+      if (size == 0) unset->push_back(path);
+      if (field->message_type() == nullptr) continue;
+      for (int k = 0; k < size; ++k) {
+        Collect(reflection->GetRepeatedMessage(message, field, k), path + ".",
+                unset);
+      }
+      continue;
+    }
+    if (!reflection->HasField(message, field)) {
+      unset->push_back(path);
+    } else if (field->message_type() != nullptr) {
+      Collect(reflection->GetMessage(message, field), path + ".", unset);
+    }
+  }
+}
+
+}  // namespace
+
+Failure FullFailure(int seed) {
+  Failure failure;
+  failure.kind = FailureKind::kSignal;
+  failure.node_id = "node-" + std::to_string(seed);
+  failure.host = "host";
+  failure.group_rank = 1;
+  failure.rank = 2;
+  failure.local_rank = 3;
+  failure.pid = 99;
+  failure.exit_code = 4;
+  failure.signal = 9;
+  failure.unix_time = 1.5;
+  failure.message = "killed";
+  failure.error_file = "/tmp/e\xfe.json";
+  failure.traceback = "Traceback\n\xff";
+  failure.stderr_tail = {"one", "two\x1b[31m"};
+  return failure;
+}
+
+Report FullReport() {
+  Report report;
+  report.run_id = "run";
+  report.node = FullNode();
+  report.sequence = 11;
+  report.seen_epoch = 12;
+  report.seen_revision = 13;
+  report.spec = FullSpec();
+  report.phase = NodePhase::kStopping;
+  report.round = 14;
+  report.failures = {FullFailure(1), FullFailure(2)};
+  report.offered_master_port = 29500;
+  report.leave = "drained";
+  report.cancel = CancelWish{2, true};
+  report.signals = {{1, 10}, {2, 12}};
+  return report;
+}
+
+Directive FullDirective(DirectiveKind kind) {
+  Directive directive;
+  directive.epoch = 21;
+  directive.revision = 22;
+  directive.kind = kind;
+  directive.reason = "because";
+  directive.place = {1, 2, 3, 4, 5, 6, 7, 8, "10.0.0.1", 29501};
+  directive.stop = {1, 15, milliseconds(30)};
+  directive.verdict.outcome = Outcome::kFailed;
+  directive.verdict.exit_code = 137;
+  directive.verdict.reason = "rank 2 was killed";
+  directive.verdict.cause = FullFailure(1);
+  directive.verdict.collateral = {FullFailure(2)};
+  directive.verdict.collateral_omitted = 5;
+  directive.verdict.restarts_used = 1;
+  directive.verdict.max_restarts = 2;
+  directive.verdict.rounds = 3;
+  directive.verdict.lasted = milliseconds(4);
+  directive.signals = {{1, 10}};
+  return directive;
+}
+
+JobStatus FullStatus() {
+  JobStatus status;
+  status.run_id = "run";
+  status.spec = FullSpec();
+  status.phase = JobPhase::kFinished;
+  status.reason = "over";
+  status.round = 2;
+  status.world_size = 16;
+  status.restarts_used = 1;
+  status.master_address = "10.0.0.1";
+  status.master_port = 29501;
+  status.age = milliseconds(5);
+  status.phase_age = milliseconds(6);
+  NodeStatus node;
+  node.node = FullNode();
+  node.phase = NodePhase::kSucceeded;
+  node.round = 2;
+  node.group_rank = 1;
+  node.connected = true;
+  node.draining = true;
+  node.silent_for = milliseconds(7);
+  status.nodes = {node};
+  status.verdict = FullDirective(DirectiveKind::kFinished).verdict;
+  return status;
+}
+
+std::vector<std::string> UnsetFields(const google::protobuf::Message& message) {
+  std::vector<std::string> unset;
+  Collect(message, "", &unset);
+  return unset;
+}
+
+}  // namespace muster

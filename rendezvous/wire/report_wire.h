@@ -1,0 +1,45 @@
+#ifndef MUSTER_RENDEZVOUS_WIRE_REPORT_WIRE_H_
+#define MUSTER_RENDEZVOUS_WIRE_REPORT_WIRE_H_
+
+#include <vector>
+
+#include "absl/status/status.h"
+#include "rendezvous/protocol/report.h"
+#include "rendezvous/wire/bounded_reader.h"
+
+namespace google::protobuf {
+template <typename T>
+class RepeatedPtrField;
+}
+
+namespace muster {
+
+namespace v1 {
+class NodeIdentity;
+class Report;
+class SignalNotice;
+}  // namespace v1
+
+void ToWire(const Report& report, v1::Report* wire);
+
+// InvalidArgument names the field that is beyond its bounds. A report of
+// another protocol version is read no further than that, so that it can be
+// refused for the version.
+absl::Status FromWire(const v1::Report& wire, Report* report);
+
+void ToWire(const NodeIdentity& node, v1::NodeIdentity* wire);
+void FromWire(const v1::NodeIdentity& wire, BoundedReader* reader,
+              NodeIdentity* node);
+
+// v1::NodePhase as int: its type cannot be declared ahead.
+int ToWire(NodePhase phase);
+void FromWire(int wire, BoundedReader* reader, NodePhase* phase);
+
+using WireSignals = google::protobuf::RepeatedPtrField<v1::SignalNotice>;
+void ToWire(const std::vector<SignalNotice>& signals, WireSignals* wire);
+void FromWire(const WireSignals& wire, BoundedReader* reader,
+              std::vector<SignalNotice>* signals);
+
+}  // namespace muster
+
+#endif  // MUSTER_RENDEZVOUS_WIRE_REPORT_WIRE_H_

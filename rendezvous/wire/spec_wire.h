@@ -1,0 +1,19 @@
+#ifndef MUSTER_RENDEZVOUS_WIRE_SPEC_WIRE_H_
+#define MUSTER_RENDEZVOUS_WIRE_SPEC_WIRE_H_
+
+#include "rendezvous/protocol/job_spec.h"
+#include "rendezvous/wire/bounded_reader.h"
+
+namespace muster {
+
+namespace v1 {
+class JobSpec;
+}
+
+void ToWire(const JobSpec& spec, v1::JobSpec* wire);
+// Bounds the fields' sizes only: JobSpec::Validate judges what they mean.
+void FromWire(const v1::JobSpec& wire, BoundedReader* reader, JobSpec* spec);
+
+}  // namespace muster
+
+#endif  // MUSTER_RENDEZVOUS_WIRE_SPEC_WIRE_H_

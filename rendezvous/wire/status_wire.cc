@@ -1,0 +1,151 @@
+#include "rendezvous/wire/status_wire.h"
+
+#include "proto/admin.pb.h"
+#include "rendezvous/wire/bounded_reader.h"
+#include "rendezvous/wire/bounds.h"
+#include "rendezvous/wire/report_wire.h"
+#include "rendezvous/wire/spec_wire.h"
+#include "rendezvous/wire/verdict_wire.h"
+
+namespace muster {
+namespace {
+
+v1::JobStatus::Phase ToWire(JobPhase phase) {
+  switch (phase) {
+    case JobPhase::kGathering:
+      return v1::JobStatus::GATHERING;
+    case JobPhase::kRunning:
+      return v1::JobStatus::JOB_RUNNING;
+    case JobPhase::kStopping:
+      return v1::JobStatus::JOB_STOPPING;
+    case JobPhase::kFinished:
+      return v1::JobStatus::FINISHED;
+  }
+  return v1::JobStatus::PHASE_UNSPECIFIED;
+}
+
+void FromWire(v1::JobStatus::Phase wire, BoundedReader* reader,
+              JobPhase* phase) {
+  switch (wire) {
+    case v1::JobStatus::GATHERING:
+      *phase = JobPhase::kGathering;
+      return;
+    case v1::JobStatus::JOB_RUNNING:
+      *phase = JobPhase::kRunning;
+      return;
+    case v1::JobStatus::JOB_STOPPING:
+      *phase = JobPhase::kStopping;
+      return;
+    case v1::JobStatus::FINISHED:
+      *phase = JobPhase::kFinished;
+      return;
+    default:
+      reader->Unknown("phase", wire);
+  }
+}
+
+void ToWire(const NodeStatus& node, v1::NodeStatus* wire) {
+  muster::ToWire(node.node, wire->mutable_node());
+  wire->set_phase(static_cast<v1::NodePhase>(muster::ToWire(node.phase)));
+  wire->set_round(node.round);
+  if (node.group_rank.has_value()) wire->set_group_rank(*node.group_rank);
+  wire->set_connected(node.connected);
+  wire->set_draining(node.draining);
+  wire->set_silent_for(node.silent_for.count());
+}
+
+void FromWire(const v1::NodeStatus& wire, BoundedReader* reader,
+              NodeStatus* node) {
+  muster::FromWire(wire.node(), reader, &node->node);
+  muster::FromWire(wire.phase(), reader, &node->phase);
+  reader->Integer("round", wire.round(), 0, kAnyInt32, &node->round);
+  if (wire.has_group_rank()) {
+    reader->Integer("group_rank", wire.group_rank(), 0, kAnyInt32,
+                    &node->group_rank.emplace());
+  }
+  node->connected = wire.connected();
+  node->draining = wire.draining();
+  int64_t silent_for = 0;
+  reader->Integer64("silent_for", wire.silent_for(), 0, &silent_for);
+  node->silent_for = Duration(silent_for);
+}
+
+}  // namespace
+
+void ToWire(const JobStatus& status, v1::JobStatus* wire) {
+  wire->set_run_id(status.run_id);
+  ToWire(status.spec, wire->mutable_spec());
+  wire->set_phase(ToWire(status.phase));
+  wire->set_reason(status.reason.substr(0, kMostReasonBytes));
+  wire->set_round(status.round);
+  wire->set_world_size(status.world_size);
+  wire->set_restarts_used(status.restarts_used);
+  wire->set_master_address(status.master_address);
+  wire->set_master_port(status.master_port);
+  wire->set_age(status.age.count());
+  wire->set_phase_age(status.phase_age.count());
+  for (const NodeStatus& node : status.nodes) ToWire(node, wire->add_nodes());
+  if (status.verdict.has_value()) {
+    ToWire(*status.verdict, wire->mutable_verdict());
+  }
+}
+
+absl::Status FromWire(const v1::JobStatus& wire, JobStatus* status) {
+  BoundedReader reader("status");
+  reader.Text("run_id", wire.run_id(), kMostNameBytes, TextKind::kName,
+              &status->run_id);
+  {
+    BoundedReader::Within within(&reader, "spec");
+    FromWire(wire.spec(), &reader, &status->spec);
+  }
+  FromWire(wire.phase(), &reader, &status->phase);
+  reader.Text("reason", wire.reason(), kMostReasonBytes, TextKind::kWords,
+              &status->reason);
+  reader.Integer("round", wire.round(), 0, kAnyInt32, &status->round);
+  reader.Integer("world_size", wire.world_size(), 0, kAnyInt32,
+                 &status->world_size);
+  reader.Integer("restarts_used", wire.restarts_used(), 0, kAnyInt32,
+                 &status->restarts_used);
+  reader.Text("master_address", wire.master_address(), kMostNameBytes,
+              TextKind::kName, &status->master_address);
+  reader.Integer("master_port", wire.master_port(), 0, kMostPort,
+                 &status->master_port);
+  int64_t age = 0;
+  reader.Integer64("age", wire.age(), 0, &age);
+  status->age = Duration(age);
+  reader.Integer64("phase_age", wire.phase_age(), 0, &age);
+  status->phase_age = Duration(age);
+  if (reader.Count("nodes", wire.nodes_size(), kMostListedNodes)) {
+    status->nodes.resize(wire.nodes_size());
+    for (int i = 0; i < wire.nodes_size(); ++i) {
+      BoundedReader::Within within(&reader, "nodes", i);
+      FromWire(wire.nodes(i), &reader, &status->nodes[i]);
+    }
+  }
+  if (wire.has_verdict()) {
+    BoundedReader::Within within(&reader, "verdict");
+    FromWire(wire.verdict(), &reader, &status->verdict.emplace());
+  }
+  return reader.status();
+}
+
+void ToWire(const Decision& decision, v1::Decision* wire) {
+  wire->set_kind(decision.kind);
+  wire->set_round(decision.round);
+  wire->set_node_id(decision.node_id);
+  wire->set_reason(decision.reason.substr(0, kMostReasonBytes));
+}
+
+absl::Status FromWire(const v1::Decision& wire, Decision* decision) {
+  BoundedReader reader("decision");
+  reader.Text("kind", wire.kind(), kMostNameBytes, TextKind::kName,
+              &decision->kind);
+  reader.Integer("round", wire.round(), 0, kAnyInt32, &decision->round);
+  reader.Text("node_id", wire.node_id(), kMostNameBytes, TextKind::kName,
+              &decision->node_id);
+  reader.Text("reason", wire.reason(), kMostReasonBytes, TextKind::kWords,
+              &decision->reason);
+  return reader.status();
+}
+
+}  // namespace muster

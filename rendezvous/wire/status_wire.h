@@ -1,0 +1,23 @@
+#ifndef MUSTER_RENDEZVOUS_WIRE_STATUS_WIRE_H_
+#define MUSTER_RENDEZVOUS_WIRE_STATUS_WIRE_H_
+
+#include "absl/status/status.h"
+#include "rendezvous/protocol/job_status.h"
+
+namespace muster {
+
+namespace v1 {
+class Decision;
+class JobStatus;
+}  // namespace v1
+
+// What operators see.
+void ToWire(const JobStatus& status, v1::JobStatus* wire);
+absl::Status FromWire(const v1::JobStatus& wire, JobStatus* status);
+
+void ToWire(const Decision& decision, v1::Decision* wire);
+absl::Status FromWire(const v1::Decision& wire, Decision* decision);
+
+}  // namespace muster
+
+#endif  // MUSTER_RENDEZVOUS_WIRE_STATUS_WIRE_H_
