@@ -15,6 +15,9 @@ namespace muster {
 // them: 0 none, 1 stdout, 2 stderr, 3 both.
 enum class Streams { kNone = 0, kOut = 1, kErr = 2, kBoth = 3 };
 
+// Whether `stream` (kOut or kErr) is in `set`.
+bool Contains(Streams set, Streams stream);
+
 // `--redirects` / `--tee`: one value for all, or by local rank ("0:1,1:2",
 // where ranks that are not named have 0).
 struct StreamsByRank {
@@ -35,8 +38,10 @@ struct LogPlan {
   std::string run_id;
   StreamsByRank redirects;
   StreamsByRank tee;
-  std::set<int> console_local_ranks;        // --local-ranks-filter; empty: all
-  std::vector<std::string> stdout_filters;  // --duplicate-stdout-filters
+  std::set<int> console_local_ranks;  // --local-ranks-filter; empty: all
+  // --duplicate-stdout-filters: lines that contain one of these are copied to
+  // <directory>/<run_id>/attempt_<n>/filtered_stdout.log, all ranks into one.
+  std::vector<std::string> stdout_filters;
   std::vector<std::string> stderr_filters;
   int64_t rotate_bytes = 256 << 20;  // per file; 0: never
   int keep_rotated = 4;              // stdout.log.1 … .4

@@ -30,11 +30,17 @@ struct EnvironmentPlan {
 // The variables that worker `local_rank` of `place` gets on top of
 // `inherited`: torchrun's, name for name (docs/CLI.md lists them), and
 // MUSTER_RUN_ID, MUSTER_NODE_ID, MUSTER_ROUND, MUSTER_COORDINATOR. Pure.
-// `error_file` may be empty.
+// `error_file` may be empty. `gpu_of_local_rank` is empty or as long as
+// `local_world_size`.
 std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
     const EnvironmentPlan& plan, const Place& place, int local_rank,
     const std::string& error_file,
     const std::map<std::string, std::string>& inherited);
+
+// The agent's own variables that are none of its workers' business: the job's
+// secret, and the channels by which an init system speaks to the agent, which
+// a worker would take for its own. For WorkerSpec::unset.
+std::vector<std::string> WithheldFromWorkers();
 
 }  // namespace muster
 

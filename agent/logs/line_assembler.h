@@ -1,0 +1,54 @@
+#ifndef MUSTER_AGENT_LOGS_LINE_ASSEMBLER_H_
+#define MUSTER_AGENT_LOGS_LINE_ASSEMBLER_H_
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace muster {
+
+// What ended a line.
+enum class LineEnd {
+  kNewline,      // "\n" or "\r\n".
+  kOverwritten,  // "\r": a progress bar drew over it.
+  kCut,          // It grew beyond the limit; the rest follows as a new line.
+  kStreamEnd,    // The stream ended without a newline.
+};
+
+struct Line {
+  std::string text;  // without its end
+  LineEnd end = LineEnd::kNewline;
+};
+
+inline constexpr size_t kMostConsoleLineBytes = 64 << 10;
+
+// Makes whole lines of a stream of bytes that comes in any pieces. Pure; holds
+// at most `most_bytes` between calls.
+class LineAssembler {
+ public:
+  explicit LineAssembler(size_t most_bytes = kMostConsoleLineBytes)
+      : most_bytes_(most_bytes) {}
+
+  // The lines that `bytes` completed, in order. States of a progress bar that
+  // were blank are left out (a bar that clears itself draws spaces).
+  std::vector<Line> Append(std::string_view bytes);
+
+  // What is left at the end of the stream, if anything is.
+  std::optional<Line> Finish();
+
+ private:
+  void Grow(std::string_view bytes, std::vector<Line>* lines);
+  void EndOverwritten(std::vector<Line>* lines);
+
+  size_t most_bytes_;
+  std::string partial_;
+  // The last byte was "\r". Only the next byte tells a line's end ("\r\n")
+  // from a progress bar.
+  bool after_return_ = false;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_LOGS_LINE_ASSEMBLER_H_

@@ -1,0 +1,55 @@
+#include "agent/logs/log_paths.h"
+
+#include <cstdint>
+#include <cstdio>
+#include <string_view>
+
+namespace muster {
+namespace {
+
+// With the hash well below NAME_MAX (255).
+constexpr size_t kMostNameBytes = 128;
+
+bool IsPlain(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+         (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+}
+
+// FNV-1a.
+uint32_t Hash(std::string_view text) {
+  uint32_t hash = 2166136261u;
+  for (char c : text) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+  }
+  return hash;
+}
+
+std::string SafeName(const std::string& text) {
+  std::string name = text.substr(0, kMostNameBytes);
+  for (char& c : name) {
+    if (!IsPlain(c)) c = '_';
+  }
+  // ".", ".." and hidden names.
+  if (name.empty()) name = "_";
+  if (name[0] == '.') name[0] = '_';
+  if (name == text) return name;
+  char suffix[16];
+  std::snprintf(suffix, sizeof suffix, "-%08x", Hash(text));
+  return name + suffix;
+}
+
+}  // namespace
+
+std::string RunFolder(const std::string& directory, const std::string& run_id) {
+  return directory + "/" + SafeName(run_id);
+}
+
+std::string AttemptFolder(const std::string& run_folder, int attempt) {
+  return run_folder + "/attempt_" + std::to_string(attempt);
+}
+
+std::string WorkerFolder(const std::string& run_folder, int attempt, int rank) {
+  return AttemptFolder(run_folder, attempt) + "/" + std::to_string(rank);
+}
+
+}  // namespace muster

@@ -1,0 +1,22 @@
+#ifndef MUSTER_AGENT_LOGS_LOG_PATHS_H_
+#define MUSTER_AGENT_LOGS_LOG_PATHS_H_
+
+#include <string>
+
+namespace muster {
+
+// The folder of one job inside --log-dir. The run id is the user's text: what
+// does not belong in a file's name is replaced, so that it can neither leave
+// the folder nor hide in it, and a hash of the original is added then, so that
+// two jobs still have two folders. Pure.
+std::string RunFolder(const std::string& directory, const std::string& run_id);
+
+// <run folder>/attempt_<attempt>
+std::string AttemptFolder(const std::string& run_folder, int attempt);
+
+// <run folder>/attempt_<attempt>/<rank>
+std::string WorkerFolder(const std::string& run_folder, int attempt, int rank);
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_LOGS_LOG_PATHS_H_

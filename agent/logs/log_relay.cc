@@ -1,0 +1,305 @@
+#include "agent/logs/log_relay.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "agent/logs/console_fd.h"
+#include "agent/logs/console_writer.h"
+#include "agent/logs/log_folder.h"
+#include "agent/logs/log_paths.h"
+#include "agent/logs/pipe_reader.h"
+
+namespace muster {
+namespace {
+
+constexpr size_t kReadBytes = 256 << 10;
+constexpr int kPipeBytes = 1 << 20;
+// A user may have 64 MiB of pipes before all of them become tiny
+// (/proc/sys/fs/pipe-user-pages-soft), and other agents may be there too.
+constexpr int kMostLargePipes = 16;
+constexpr std::chrono::seconds kConsoleFlushTime(1);
+constexpr uint64_t kWakeId = 0;
+
+void BlockSignals() {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, nullptr);
+}
+
+}  // namespace
+
+class LogRelay::Impl {
+ public:
+  explicit Impl(LogPlan plan);
+  ~Impl();
+
+  absl::Status CheckWritable() const;
+  absl::StatusOr<Pipes> Open(const Worker& worker);
+  std::string DirectoryOf(int attempt, int rank) const;
+  std::vector<std::string> StderrTail(int local_rank);
+  void Flush();
+
+ private:
+  using Reader = std::shared_ptr<PipeReader>;
+
+  RotatingFile::OnTrouble TroubleTeller();
+  StreamSinks Sinks(const Worker& worker, Streams stream);
+  std::shared_ptr<RotatingFile> FilteredFile(int attempt, Streams stream);
+  absl::Status StartThread();
+  absl::StatusOr<int> Add(const Worker& worker, Streams stream);
+  void ForgetIfEnded(uint64_t id, PipeReader::Outcome outcome);
+  Reader Find(uint64_t id);
+  void Run();
+  void DrainAll();
+
+  const LogPlan plan_;
+  const std::string run_folder_;  // empty: no files
+  // Where both streams go to one place, one writer keeps their lines whole.
+  std::shared_ptr<ConsoleWriter> out_;
+  std::shared_ptr<ConsoleWriter> err_;
+  int epoll_ = -1;
+  int wake_ = -1;  // readable once the relay is being destroyed
+  std::thread thread_;
+
+  std::mutex mutex_;  // guards what follows
+  uint64_t next_id_ = kWakeId + 1;
+  std::map<uint64_t, Reader> open_;  // those that have not ended
+  // By local rank: the newest, ended or not, and its id.
+  std::map<int, std::pair<uint64_t, Reader>> last_stderr_;
+  int filtered_attempt_ = -1;
+  std::map<Streams, std::shared_ptr<RotatingFile>> filtered_;
+  // A console that did not empty its queue in time is not waited for again.
+  bool console_stuck_ = false;
+};
+
+LogRelay::Impl::Impl(LogPlan plan)
+    : plan_(std::move(plan)),
+      run_folder_(plan_.directory.empty()
+                      ? ""
+                      : RunFolder(plan_.directory, plan_.run_id)),
+      out_(std::make_shared<ConsoleWriter>(STDOUT_FILENO)),
+      err_(IsSameConsole(STDOUT_FILENO, STDERR_FILENO)
+               ? out_
+               : std::make_shared<ConsoleWriter>(STDERR_FILENO)) {}
+
+LogRelay::Impl::~Impl() {
+  if (thread_.joinable()) {
+    uint64_t one = 1;
+    (void)!write(wake_, &one, sizeof one);
+    thread_.join();
+  }
+  Flush();
+  open_.clear();
+  last_stderr_.clear();
+  if (!console_stuck_) {
+    // What the streams' ends added: unterminated lines, troubles.
+    out_->Flush(kConsoleFlushTime);
+    err_->Flush(kConsoleFlushTime);
+  }
+  if (epoll_ >= 0) close(epoll_);
+  if (wake_ >= 0) close(wake_);
+}
+
+absl::Status LogRelay::Impl::CheckWritable() const {
+  if (run_folder_.empty()) return absl::OkStatus();
+  return CheckFolderWritable(run_folder_);
+}
+
+std::string LogRelay::Impl::DirectoryOf(int attempt, int rank) const {
+  if (run_folder_.empty()) return "";
+  return WorkerFolder(run_folder_, attempt, rank);
+}
+
+RotatingFile::OnTrouble LogRelay::Impl::TroubleTeller() {
+  return [err = err_](const std::string& sentence) {
+    err->Write("[muster] log: " + sentence + "\n");
+  };
+}
+
+std::shared_ptr<RotatingFile> LogRelay::Impl::FilteredFile(int attempt,
+                                                           Streams stream) {
+  if (filtered_attempt_ != attempt) filtered_.clear();
+  filtered_attempt_ = attempt;
+  std::shared_ptr<RotatingFile>& file = filtered_[stream];
+  if (file == nullptr) {
+    std::string name = stream == Streams::kOut ? "/filtered_stdout.log"
+                                               : "/filtered_stderr.log";
+    file = std::make_shared<RotatingFile>(
+        AttemptFolder(run_folder_, attempt) + name,
+        RotatingFile::Limits{plan_.rotate_bytes, plan_.keep_rotated},
+        TroubleTeller());
+  }
+  return file;
+}
+
+StreamSinks LogRelay::Impl::Sinks(const Worker& worker, Streams stream) {
+  StreamSinks sinks;
+  sinks.prefix = worker.prefix;
+  bool is_stdout = stream == Streams::kOut;
+  sinks.remember = is_stdout ? Remember::kNothing : Remember::kLastLines;
+  if (!run_folder_.empty()) {
+    sinks.file = std::make_unique<RotatingFile>(
+        DirectoryOf(worker.attempt, worker.rank) +
+            (is_stdout ? "/stdout.log" : "/stderr.log"),
+        RotatingFile::Limits{plan_.rotate_bytes, plan_.keep_rotated},
+        TroubleTeller());
+    sinks.file->Open();
+    sinks.filter =
+        StreamFilter(is_stdout ? plan_.stdout_filters : plan_.stderr_filters);
+    if (!sinks.filter.empty()) {
+      sinks.filtered_file = FilteredFile(worker.attempt, stream);
+    }
+  }
+  const std::set<int>& shown_ranks = plan_.console_local_ranks;
+  bool shown_rank =
+      shown_ranks.empty() || shown_ranks.count(worker.local_rank) > 0;
+  bool shown_stream =
+      !Contains(plan_.redirects.For(worker.local_rank), stream) ||
+      Contains(plan_.tee.For(worker.local_rank), stream);
+  if (shown_rank && shown_stream) {
+    sinks.console = [writer = is_stdout ? out_ : err_](std::string line) {
+      writer->Write(std::move(line));
+    };
+  }
+  return sinks;
+}
+
+absl::Status LogRelay::Impl::StartThread() {
+  if (thread_.joinable()) return absl::OkStatus();
+  if (epoll_ < 0) epoll_ = epoll_create1(EPOLL_CLOEXEC);
+  if (wake_ < 0) wake_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  epoll_event event = {.events = EPOLLIN, .data = {.u64 = kWakeId}};
+  if (epoll_ < 0 || wake_ < 0 ||
+      epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_, &event) != 0) {
+    return PathStatus("cannot poll", "workers' output", errno);
+  }
+  thread_ = std::thread([this] { Run(); });
+  return absl::OkStatus();
+}
+
+absl::StatusOr<int> LogRelay::Impl::Add(const Worker& worker, Streams stream) {
+  int capacity = open_.size() < kMostLargePipes ? kPipeBytes : 0;
+  absl::StatusOr<PipeReader::Made> made =
+      PipeReader::Make(capacity, WorkerStream(Sinks(worker, stream)));
+  if (!made.ok()) return made.status();
+  uint64_t id = next_id_++;
+  epoll_event event = {.events = EPOLLIN, .data = {.u64 = id}};
+  if (epoll_ctl(epoll_, EPOLL_CTL_ADD, made->reader->fd(), &event) != 0) {
+    absl::Status status = PathStatus("cannot poll", "a worker's output", errno);
+    close(made->write_fd);
+    return status;
+  }
+  if (stream == Streams::kErr) {
+    last_stderr_[worker.local_rank] = {id, made->reader};
+  }
+  open_[id] = std::move(made->reader);
+  return made->write_fd;
+}
+
+absl::StatusOr<LogRelay::Pipes> LogRelay::Impl::Open(const Worker& worker) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  absl::Status started = StartThread();
+  if (!started.ok()) return started;
+  absl::StatusOr<int> out = Add(worker, Streams::kOut);
+  if (!out.ok()) return out.status();
+  absl::StatusOr<int> err = Add(worker, Streams::kErr);
+  if (!err.ok()) {
+    close(*out);
+    return err.status();
+  }
+  return Pipes{*out, *err};
+}
+
+LogRelay::Impl::Reader LogRelay::Impl::Find(uint64_t id) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto found = open_.find(id);
+  return found == open_.end() ? nullptr : found->second;
+}
+
+// Called by whoever read the end of a stream: it closes the descriptor, so that
+// nobody else hears of it.
+void LogRelay::Impl::ForgetIfEnded(uint64_t id, PipeReader::Outcome outcome) {
+  if (outcome != PipeReader::Outcome::kEnded) return;
+  std::lock_guard<std::mutex> lock(mutex_);
+  open_.erase(id);
+}
+
+void LogRelay::Impl::Run() {
+  BlockSignals();
+  std::vector<char> buffer(kReadBytes);
+  epoll_event events[32];
+  while (true) {
+    int count = epoll_wait(epoll_, events, std::size(events), -1);
+    for (int i = 0; i < count; ++i) {
+      uint64_t id = events[i].data.u64;
+      if (id == kWakeId) return;
+      Reader reader = Find(id);
+      if (reader != nullptr) ForgetIfEnded(id, reader->ReadSome(buffer));
+    }
+  }
+}
+
+void LogRelay::Impl::DrainAll() {
+  std::vector<std::pair<uint64_t, Reader>> readers;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    readers.assign(open_.begin(), open_.end());
+  }
+  std::vector<char> buffer(kReadBytes);
+  for (auto& [id, reader] : readers) {
+    ForgetIfEnded(id, reader->Drain(buffer));
+  }
+}
+
+std::vector<std::string> LogRelay::Impl::StderrTail(int local_rank) {
+  std::pair<uint64_t, Reader> found;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    auto at = last_stderr_.find(local_rank);
+    if (at == last_stderr_.end()) return {};
+    found = at->second;
+  }
+  std::vector<char> buffer(kReadBytes);
+  ForgetIfEnded(found.first, found.second->Drain(buffer));
+  return found.second->LastLines();
+}
+
+void LogRelay::Impl::Flush() {
+  DrainAll();
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (console_stuck_) return;
+  }
+  bool flushed = out_->Flush(kConsoleFlushTime);
+  if (err_ != out_) flushed = err_->Flush(kConsoleFlushTime) && flushed;
+  std::lock_guard<std::mutex> lock(mutex_);
+  console_stuck_ = !flushed;
+}
+
+LogRelay::LogRelay(LogPlan plan)
+    : impl_(std::make_unique<Impl>(std::move(plan))) {}
+LogRelay::~LogRelay() = default;
+
+absl::Status LogRelay::CheckWritable() { return impl_->CheckWritable(); }
+absl::StatusOr<LogRelay::Pipes> LogRelay::Open(const Worker& worker) {
+  return impl_->Open(worker);
+}
+std::string LogRelay::DirectoryOf(int attempt, int rank) const {
+  return impl_->DirectoryOf(attempt, rank);
+}
+std::vector<std::string> LogRelay::StderrTail(int local_rank) {
+  return impl_->StderrTail(local_rank);
+}
+void LogRelay::Flush() { impl_->Flush(); }
+
+}  // namespace muster

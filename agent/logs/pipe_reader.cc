@@ -1,0 +1,91 @@
+#include "agent/logs/pipe_reader.h"
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <string_view>
+
+#include "agent/logs/log_folder.h"
+
+namespace muster {
+namespace {
+
+Instant Now() {
+  return Instant(std::chrono::steady_clock::now().time_since_epoch());
+}
+
+}  // namespace
+
+absl::StatusOr<PipeReader::Made> PipeReader::Make(int capacity_bytes,
+                                                  WorkerStream stream) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) {
+    return PathStatus("cannot make a pipe for", "a worker's output", errno);
+  }
+  // The write end stays blocking: workers expect that of their stdout. The two
+  // ends have flags of their own.
+  fcntl(ends[0], F_SETFL, O_NONBLOCK);
+  // Refused beyond the user's limit of pipe memory: then it stays as it is.
+  if (capacity_bytes > 0) fcntl(ends[0], F_SETPIPE_SZ, capacity_bytes);
+  return Made{std::make_shared<PipeReader>(ends[0], std::move(stream)),
+              ends[1]};
+}
+
+PipeReader::~PipeReader() {
+  if (ended_) return;
+  stream_.End();
+  close(fd_);
+}
+
+size_t PipeReader::ReadLocked(std::span<char> buffer) {
+  if (ended_) return 0;
+  ssize_t count;
+  do {
+    count = read(fd_, buffer.data(), buffer.size());
+  } while (count < 0 && errno == EINTR);
+  if (count > 0) {
+    stream_.Take(std::string_view(buffer.data(), count), Now());
+    return count;
+  }
+  if (count < 0 && errno == EAGAIN) return 0;
+  stream_.End();
+  ended_ = true;
+  close(fd_);
+  return 0;
+}
+
+PipeReader::Outcome PipeReader::OutcomeLocked() const {
+  return ended_ ? Outcome::kEnded : Outcome::kOpen;
+}
+
+PipeReader::Outcome PipeReader::ReadSome(std::span<char> buffer) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  ReadLocked(buffer);
+  return OutcomeLocked();
+}
+
+PipeReader::Outcome PipeReader::Drain(std::span<char> buffer) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  int left = 0;
+  if (ended_ || ioctl(fd_, FIONREAD, &left) != 0) return OutcomeLocked();
+  while (left > 0) {
+    size_t most = std::min(buffer.size(), static_cast<size_t>(left));
+    size_t count = ReadLocked(buffer.first(most));
+    if (count == 0) return OutcomeLocked();
+    left -= static_cast<int>(count);
+  }
+  // One read more tells whether that was the end.
+  ReadLocked(buffer);
+  return OutcomeLocked();
+}
+
+std::vector<std::string> PipeReader::LastLines() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return stream_.LastLines();
+}
+
+}  // namespace muster

@@ -1,0 +1,66 @@
+#ifndef MUSTER_AGENT_LOGS_PIPE_READER_H_
+#define MUSTER_AGENT_LOGS_PIPE_READER_H_
+
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "agent/logs/worker_stream.h"
+
+namespace muster {
+
+// The read end of one stream's pipe. Thread-safe: the relay's thread reads
+// what comes, and whoever needs to have everything that is there now drains it.
+class PipeReader {
+ public:
+  enum class Outcome {
+    kOpen,   // Some process may still write.
+    kEnded,  // No process holds the write end any more; the stream has ended.
+  };
+
+  // A pipe of about `capacity_bytes`, where the system allows, and its write
+  // end, which the caller owns. ResourceExhausted: no descriptor is left.
+  struct Made {
+    std::shared_ptr<PipeReader> reader;
+    int write_fd = -1;
+  };
+  static absl::StatusOr<Made> Make(int capacity_bytes, WorkerStream stream);
+
+  PipeReader(int fd, WorkerStream stream)
+      : fd_(fd), stream_(std::move(stream)) {}
+  ~PipeReader();
+
+  PipeReader(const PipeReader&) = delete;
+  PipeReader& operator=(const PipeReader&) = delete;
+
+  // To be polled only; non-blocking. Closed when the stream ends.
+  int fd() const { return fd_; }
+
+  // Reads once, at most `buffer` full.
+  Outcome ReadSome(std::span<char> buffer);
+
+  // Reads what the pipe holds at this moment. Does not wait for the end, which
+  // a grandchild that inherited the pipe may put off for ever, and is not held
+  // up by one that goes on writing.
+  Outcome Drain(std::span<char> buffer);
+
+  std::vector<std::string> LastLines();
+
+ private:
+  // The number of bytes read; 0 where none are there or the stream has ended.
+  size_t ReadLocked(std::span<char> buffer);
+  Outcome OutcomeLocked() const;
+
+  const int fd_;
+  std::mutex mutex_;  // guards what follows
+  bool ended_ = false;
+  WorkerStream stream_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_LOGS_PIPE_READER_H_

@@ -1,0 +1,196 @@
+#include "agent/logs/rotating_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "agent/logs/log_folder.h"
+
+namespace muster {
+namespace {
+
+constexpr mode_t kFileMode = 0666;  // as the umask allows
+constexpr int64_t kMostOverrunBytes = 64 << 10;
+
+// How many of `bytes` go into a file of `size` bytes before it is due to be
+// rotated: up to the first end of a line that reaches the limit.
+size_t BytesBeforeRotation(std::string_view bytes, int64_t size,
+                           int64_t limit) {
+  int64_t room = std::max<int64_t>(limit - size, 1);
+  if (static_cast<int64_t>(bytes.size()) < room) return bytes.size();
+  size_t newline = bytes.find('\n', room - 1);
+  int64_t end = newline == std::string_view::npos
+                    ? static_cast<int64_t>(bytes.size())
+                    : static_cast<int64_t>(newline) + 1;
+  int64_t latest = std::max<int64_t>(limit + kMostOverrunBytes - size, 1);
+  return std::min(end, latest);
+}
+
+// Whether `path` still names the file that `fd` is open on.
+bool IsSameFile(int fd, const std::string& path) {
+  struct stat open_file;
+  struct stat named_file;
+  return fstat(fd, &open_file) == 0 && stat(path.c_str(), &named_file) == 0 &&
+         open_file.st_dev == named_file.st_dev &&
+         open_file.st_ino == named_file.st_ino;
+}
+
+}  // namespace
+
+RotatingFile::RotatingFile(std::string path, Limits limits,
+                           OnTrouble on_trouble)
+    : path_(std::move(path)),
+      limits_(limits),
+      on_trouble_(std::move(on_trouble)) {}
+
+RotatingFile::~RotatingFile() {
+  CloseFile();
+  if (lost_bytes_ > 0) {
+    on_trouble_(std::to_string(lost_bytes_) + " bytes are missing at the end " +
+                "of " + path_);
+  }
+}
+
+void RotatingFile::Open() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  absl::Status opened = OpenFile();
+  if (!opened.ok()) OnFailure(opened, 0);
+}
+
+void RotatingFile::Write(std::string_view bytes) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (bytes.empty()) return;
+  absl::Status status = OpenFile();
+  if (status.ok() && failing_) status = EndTrouble();
+  if (status.ok()) status = WriteRotating(&bytes);
+  if (!status.ok()) OnFailure(status, bytes.size());
+}
+
+absl::Status RotatingFile::OpenFile() {
+  if (fd_ >= 0) return absl::OkStatus();
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY;
+  fd_ = open(path_.c_str(), kFlags, kFileMode);
+  if (fd_ < 0 && errno == ENOENT) {
+    absl::Status created = CreateFolder(path_.substr(0, path_.rfind('/')));
+    if (!created.ok()) return created;
+    fd_ = open(path_.c_str(), kFlags, kFileMode);
+  }
+  if (fd_ < 0) return PathStatus("cannot open", path_, errno);
+  struct stat status;
+  size_ = fstat(fd_, &status) == 0 ? status.st_size : 0;
+  rotation_due_ = limits_.rotate_bytes > 0 && size_ >= limits_.rotate_bytes;
+  return absl::OkStatus();
+}
+
+// Takes from `*bytes` what it has written.
+absl::Status RotatingFile::WriteAll(std::string_view* bytes) {
+  while (!bytes->empty()) {
+    ssize_t written = write(fd_, bytes->data(), bytes->size());
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      return PathStatus("cannot write", path_, errno);
+    }
+    size_ += written;
+    bytes->remove_prefix(written);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RotatingFile::WriteRotating(std::string_view* bytes) {
+  if (limits_.rotate_bytes <= 0) return WriteAll(bytes);
+  while (!bytes->empty()) {
+    if (rotation_due_) {
+      absl::Status rotated = Rotate();
+      if (!rotated.ok()) return rotated;
+    }
+    size_t count = BytesBeforeRotation(*bytes, size_, limits_.rotate_bytes);
+    std::string_view piece = bytes->substr(0, count);
+    bool line_ended = piece.back() == '\n';
+    absl::Status status = WriteAll(&piece);
+    bytes->remove_prefix(count - piece.size());
+    if (!status.ok()) return status;
+    int64_t beyond = size_ - limits_.rotate_bytes;
+    rotation_due_ = beyond >= kMostOverrunBytes || (beyond >= 0 && line_ended);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RotatingFile::Rotate() {
+  rotation_due_ = false;
+  // Another process that writes here may have rotated already.
+  if (IsSameFile(fd_, path_)) {
+    absl::Status shifted = ShiftFiles();
+    if (!shifted.ok()) {
+      // Better one long file than a gap. Tried again a file's length later.
+      size_ = 0;
+      if (!rotation_failed_) on_trouble_(std::string(shifted.message()));
+      rotation_failed_ = true;
+      return absl::OkStatus();
+    }
+    rotation_failed_ = false;
+  }
+  CloseFile();
+  return OpenFile();
+}
+
+absl::Status RotatingFile::ShiftFiles() {
+  if (limits_.keep <= 0) {
+    if (unlink(path_.c_str()) == 0 || errno == ENOENT) return absl::OkStatus();
+    return PathStatus("cannot rotate", path_, errno);
+  }
+  for (int i = limits_.keep - 1; i >= 0; --i) {
+    std::string from = i == 0 ? path_ : path_ + "." + std::to_string(i);
+    std::string to = path_ + "." + std::to_string(i + 1);
+    if (rename(from.c_str(), to.c_str()) != 0 && errno != ENOENT) {
+      return PathStatus("cannot rotate", from, errno);
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Writes the note about what is missing, the first thing that fits again.
+absl::Status RotatingFile::EndTrouble() {
+  if (lost_bytes_ > 0) {
+    std::string note = "\n[" + std::to_string(lost_bytes_) +
+                       " bytes are missing here: they could not be written]\n";
+    std::string_view rest = note;
+    absl::Status written = WriteAll(&rest);
+    if (!written.ok()) return written;
+    on_trouble_(path_ + " can be written again; " +
+                std::to_string(lost_bytes_) + " bytes are missing in it");
+  }
+  failing_ = false;
+  lost_bytes_ = 0;
+  return absl::OkStatus();
+}
+
+void RotatingFile::OnFailure(const absl::Status& status, size_t bytes_lost) {
+  lost_bytes_ += static_cast<int64_t>(bytes_lost);
+  if (!failing_) {
+    on_trouble_(std::string(status.message()) +
+                "; the worker goes on, and what it writes is missing from the "
+                "file until that is mended");
+  }
+  failing_ = true;
+  // Opened anew next time: the folder may be another one by then.
+  CloseFile();
+}
+
+void RotatingFile::CloseFile() {
+  if (fd_ < 0) return;
+  int result = close(fd_);
+  fd_ = -1;
+  // Network file systems report here what earlier writes could not.
+  if (result != 0 && errno != EINTR && !failing_) {
+    on_trouble_(
+        std::string(PathStatus("cannot finish", path_, errno).message()));
+  }
+}
+
+}  // namespace muster

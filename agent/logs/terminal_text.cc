@@ -1,0 +1,130 @@
+#include "agent/logs/terminal_text.h"
+
+#include <algorithm>
+
+namespace muster {
+namespace {
+
+constexpr char kEscape = '\x1b';
+constexpr std::string_view kReset = "\x1b[0m";
+
+bool Between(char c, unsigned low, unsigned high) {
+  auto value = static_cast<unsigned char>(c);
+  return value >= low && value <= high;
+}
+
+size_t SkipWhile(std::string_view text, size_t at, unsigned low,
+                 unsigned high) {
+  while (at < text.size() && Between(text[at], low, high)) ++at;
+  return at;
+}
+
+// The length of the escape sequence that begins at text[0] (ECMA-48); 1, the
+// escape character alone, where it is not a whole one.
+size_t EscapeLength(std::string_view text) {
+  if (text.size() < 2) return 1;
+  char kind = text[1];
+  if (kind == '[') {
+    size_t at = SkipWhile(text, 2, 0x30, 0x3f);
+    at = SkipWhile(text, at, 0x20, 0x2f);
+    return at < text.size() && Between(text[at], 0x40, 0x7e) ? at + 1 : 1;
+  }
+  if (kind == ']' || kind == 'P' || kind == 'X' || kind == '^' || kind == '_') {
+    size_t end = text.find_first_of("\x07\x1b", 2);
+    if (end == std::string_view::npos) return 1;
+    return text[end] == kEscape ? std::min(end + 2, text.size()) : end + 1;
+  }
+  size_t at = SkipWhile(text, 1, 0x20, 0x2f);
+  return at < text.size() && Between(text[at], 0x30, 0x7e) ? at + 1 : 1;
+}
+
+bool IsControl(char c) {
+  return (Between(c, 0, 0x1f) && c != '\t') || c == '\x7f';
+}
+
+// The C1 controls U+0080 to U+009F; U+009B begins an escape sequence.
+bool IsC1(std::string_view text) {
+  return text.size() >= 2 && text[0] == '\xc2' && Between(text[1], 0x80, 0x9f);
+}
+
+bool IsContinuation(char c) { return Between(c, 0x80, 0xbf); }
+
+// How long the character that begins with `lead` says it is; 1 where no
+// multi-byte character begins so.
+size_t SaidLength(char lead) {
+  if (!Between(lead, 0xc2, 0xf4)) return 1;
+  return Between(lead, 0xf0, 0xf4) ? 4 : Between(lead, 0xe0, 0xef) ? 3 : 2;
+}
+
+// The length of the valid UTF-8 character at text[0], or 0.
+size_t Utf8Length(std::string_view text) {
+  auto lead = static_cast<unsigned char>(text[0]);
+  if (lead < 0x80) return 1;
+  size_t length = SaidLength(text[0]);
+  if (length == 1 || text.size() < length) return 0;
+  for (size_t i = 1; i < length; ++i) {
+    if (!IsContinuation(text[i])) return 0;
+  }
+  auto second = static_cast<unsigned char>(text[1]);
+  bool overlong =
+      (lead == 0xe0 && second < 0xa0) || (lead == 0xf0 && second < 0x90);
+  bool surrogate = lead == 0xed && second > 0x9f;
+  bool too_large = lead == 0xf4 && second > 0x8f;
+  return overlong || surrogate || too_large ? 0 : length;
+}
+
+}  // namespace
+
+std::string WithoutControls(std::string_view text, Colours colours) {
+  std::string clean;
+  clean.reserve(text.size());
+  bool coloured = false;
+  for (size_t i = 0; i < text.size();) {
+    if (text[i] == kEscape) {
+      std::string_view escape = text.substr(i, EscapeLength(text.substr(i)));
+      bool sgr = escape.size() > 2 && escape[1] == '[' && escape.back() == 'm';
+      if (sgr && colours == Colours::kKeep) {
+        clean.append(escape);
+        coloured = true;
+      }
+      i += escape.size();
+    } else if (IsC1(text.substr(i))) {
+      i += 2;
+    } else {
+      if (!IsControl(text[i])) clean.push_back(text[i]);
+      ++i;
+    }
+  }
+  if (coloured && !clean.ends_with(kReset) && !clean.ends_with("\x1b[m")) {
+    clean.append(kReset);
+  }
+  return clean;
+}
+
+std::string ValidUtf8(std::string_view text) {
+  std::string valid;
+  valid.reserve(text.size());
+  while (!text.empty()) {
+    size_t length = Utf8Length(text);
+    if (length == 0) {
+      valid.append("\xef\xbf\xbd");
+      text.remove_prefix(1);
+    } else {
+      valid.append(text.substr(0, length));
+      text.remove_prefix(length);
+    }
+  }
+  return valid;
+}
+
+std::string_view WholeCharacters(std::string_view text) {
+  for (size_t back = 1; back <= 3 && back < text.size(); ++back) {
+    char last = text[text.size() - back];
+    if (IsContinuation(last)) continue;
+    bool unfinished = back < SaidLength(last);
+    return unfinished ? text.substr(0, text.size() - back) : text;
+  }
+  return text;
+}
+
+}  // namespace muster

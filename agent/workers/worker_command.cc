@@ -1,0 +1,47 @@
+#include "agent/workers/worker_command.h"
+
+namespace muster {
+namespace {
+
+// The program and its arguments come as arguments of the interpreter and are
+// never part of this text, so that nothing in them is read as Python.
+constexpr char kRunPath[] =
+    "import runpy, sys; del sys.argv[0]; "
+    "runpy.run_path(sys.argv[0], run_name='__main__')";
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::string>> WorkerCommand(
+    const CommandRequest& request) {
+  if (request.program.empty()) {
+    return absl::InvalidArgumentError(
+        "nothing to run: give a script, a module (-m) or an executable");
+  }
+  if (request.is_module && request.no_python) {
+    return absl::InvalidArgumentError(
+        "--module and --no-python exclude each other: a module is run by "
+        "Python");
+  }
+  if (request.run_path && request.no_python) {
+    return absl::InvalidArgumentError(
+        "--run-path and --no-python exclude each other: runpy is Python's");
+  }
+  if (request.run_path && request.is_module) {
+    return absl::InvalidArgumentError(
+        "--run-path and --module exclude each other: give a file or a module's "
+        "name");
+  }
+
+  bool is_script = request.program.ends_with(".py") && !request.no_python;
+  std::vector<std::string> argv;
+  if (is_script || request.is_module || request.run_path) {
+    argv = {request.python.empty() ? "python3" : request.python, "-u"};
+    if (request.run_path) argv.insert(argv.end(), {"-c", kRunPath});
+    if (request.is_module) argv.push_back("-m");
+  }
+  argv.push_back(request.program);
+  argv.insert(argv.end(), request.arguments.begin(), request.arguments.end());
+  return argv;
+}
+
+}  // namespace muster

@@ -1,0 +1,82 @@
+#include "agent/workers/worker_environment.h"
+
+#include <algorithm>
+
+#include "rendezvous/protocol/check.h"
+
+namespace muster {
+namespace {
+
+std::string ValueOr(const std::map<std::string, std::string>& inherited,
+                    const std::string& name, const std::string& otherwise) {
+  auto found = inherited.find(name);
+  return found == inherited.end() ? otherwise : found->second;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
+    const EnvironmentPlan& plan, const Place& place, int local_rank,
+    const std::string& error_file,
+    const std::map<std::string, std::string>& inherited) {
+  MUSTER_CHECK(local_rank >= 0 && local_rank < plan.local_world_size)
+      << "local rank " << local_rank << " of " << plan.local_world_size;
+
+  std::vector<std::pair<std::string, std::string>> variables;
+  auto set = [&variables](const char* name, std::string value) {
+    variables.emplace_back(name, std::move(value));
+  };
+  auto set_number = [&set](const char* name, int value) {
+    set(name, std::to_string(value));
+  };
+
+  set_number("RANK", place.first_rank + local_rank);
+  set_number("LOCAL_RANK", plan.virtual_local_rank ? 0 : local_rank);
+  set_number("WORLD_SIZE", place.world_size);
+  set_number("LOCAL_WORLD_SIZE", plan.local_world_size);
+  set_number("GROUP_RANK", place.group_rank);
+  set_number("GROUP_WORLD_SIZE", place.group_world_size);
+  set_number("ROLE_RANK", place.role_first_rank + local_rank);
+  set_number("ROLE_WORLD_SIZE", place.role_world_size);
+  set("ROLE_NAME", plan.role);
+  set("MASTER_ADDR", place.master_address);
+  set_number("MASTER_PORT", place.master_port);
+
+  set_number("TORCHELASTIC_RESTART_COUNT", place.restart_count);
+  set_number("TORCHELASTIC_MAX_RESTARTS", plan.max_restarts);
+  set("TORCHELASTIC_RUN_ID", plan.run_id);
+  // Rank 0's worker binds MASTER_PORT and serves the store to the others.
+  set("TORCHELASTIC_USE_AGENT_STORE", "False");
+  set("TORCHELASTIC_SIGNALS_TO_HANDLE", plan.signals_to_handle);
+  set("TORCH_NCCL_ASYNC_ERROR_HANDLING",
+      ValueOr(inherited, "TORCH_NCCL_ASYNC_ERROR_HANDLING", "1"));
+  // An agent that is itself somebody's worker must not hand its own error file
+  // on; PyTorch takes an empty name for none.
+  if (!error_file.empty() || inherited.count("TORCHELASTIC_ERROR_FILE") > 0) {
+    set("TORCHELASTIC_ERROR_FILE", error_file);
+  }
+  // As torchrun, a lone worker is left to take every core.
+  if (plan.local_world_size > 1 && inherited.count("OMP_NUM_THREADS") == 0) {
+    set_number("OMP_NUM_THREADS",
+               std::max(1, plan.cores / plan.local_world_size));
+  }
+  if (!plan.gpu_of_local_rank.empty()) {
+    MUSTER_CHECK(plan.gpu_of_local_rank.size() ==
+                 static_cast<size_t>(plan.local_world_size))
+        << plan.gpu_of_local_rank.size() << " GPU entries";
+    set("CUDA_VISIBLE_DEVICES", plan.gpu_of_local_rank[local_rank]);
+  }
+
+  set("MUSTER_RUN_ID", plan.run_id);
+  set("MUSTER_NODE_ID", plan.node_id);
+  set_number("MUSTER_ROUND", place.round);
+  set("MUSTER_COORDINATOR", plan.coordinator_endpoint);
+  return variables;
+}
+
+std::vector<std::string> WithheldFromWorkers() {
+  return {"MUSTER_TOKEN", "NOTIFY_SOCKET", "WATCHDOG_PID",  "WATCHDOG_USEC",
+          "LISTEN_FDS",   "LISTEN_PID",    "LISTEN_FDNAMES"};
+}
+
+}  // namespace muster
