@@ -1,0 +1,159 @@
+#!/usr/bin/python3
+"""Checks the project against the house rules, and the rules themselves."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path[:0] = [os.path.join(
+    os.path.dirname(os.path.realpath(__file__)), os.pardir, 'python')]
+
+import rules
+import source_tree
+import xml_main
+
+_GUARDED = '#ifndef %s\n#define %s\n%s\n#endif  // %s\n'
+
+# (rule, path, text that breaks it, text that does not).
+_EXAMPLES = (
+    (rules.pure_code, 'rendezvous/job/a.cc',
+     'auto t = std::chrono::steady_clock::now();', '// now() is an argument\n'),
+    (rules.pure_code, 'rendezvous/job/a.cc', '#include <mutex>\n',
+     '#include <map>\n'),
+    (rules.pure_code, 'rendezvous/job/a.cc', 'std::thread t;',
+     'const char* s = "thread";'),
+    (rules.pure_code, 'agent/lifecycle/a.h', 'std::unordered_map<int, int> m;',
+     'std::map<int, int> m;'),
+    (rules.pure_code, 'agent/workers/a.cc', 'std::random_device d;',
+     'int operand(int);'),
+    (rules.pure_code, 'rendezvous/protocol/a.h',
+     '#include "proto/coordinator.pb.h"\n', '#include "a/b.h"\n'),
+    (rules.pure_code, 'rendezvous/protocol/a.h',
+     '#include <grpcpp/grpcpp.h>\n', '#include <string>\n'),
+    (rules.pure_code, 'agent/workers/a.cc', 'std::getenv("A");', 'Get("A");'),
+    (rules.file_length, 'agent/a.cc', '\n' * (rules.MAX_LINES + 1),
+     '\n' * rules.MAX_LINES),
+    (rules.no_sleep_in_tests, 'agent/a_test.cc',
+     'std::this_thread::sleep_for(1s);', 'Advance(1s);'),
+    (rules.no_sleep_in_tests, 'tests/a.py', 'time.sleep(1)', 'wait(1)'),
+    (rules.no_sleep_in_tests, 'tests/a.sh', 'x\n  sleep 3\n', 'asleep 3\n'),
+    (rules.no_sleep_in_tests, 'tests/a.cc', 'usleep(3);', '"sleep 1000"'),
+    (rules.nothing_unfinished, 'agent/a.cc', '// TO' 'DO: all', '// to do'),
+    (rules.header_guard, 'agent/a.h', '#pragma once\n',
+     _GUARDED % (('MUSTER_AGENT_A_H_',) * 2 + ('', 'MUSTER_AGENT_A_H_'))),
+    (rules.header_guard, 'agent/a.h',
+     _GUARDED % (('MUSTER_A_H_',) * 2 + ('', 'MUSTER_A_H_')),
+     '// A comment first.\n' +
+     _GUARDED % (('MUSTER_AGENT_A_H_',) * 2 + ('', 'MUSTER_AGENT_A_H_'))),
+    (rules.no_private_path, 'tools/a', 'cd /ho' 'me/me', 'cd /usr/home/x'),
+    (rules.no_private_path, 'README.md', '`/wo' 'rk/a`', 'https://a/work/b'),
+    (rules.no_bool_parameter, 'agent/a.h', 'void F(int a, bool b);',
+     'struct A {\n  bool b = false;\n};\nbool F(int a);'),
+    (rules.no_bool_parameter, 'agent/a.h', 'std::function<void(bool)> f;',
+     'bool F();'),
+    (rules.name_says_it, 'agent/string_utils.cc', '', None),
+    (rules.name_says_it, 'agent/helpers.h', '', None),
+    (rules.nothing_only_for_tests, 'agent/a.h', 'void ResetForTest();',
+     'void Reset();'),
+    (rules.no_abseil_traps, 'agent/a.cc', 'absl::Mutex m;', 'std::mutex m;'),
+)
+
+
+def run(rule, path, text):
+  return list(rule(source_tree.source(path, text)))
+
+
+class RulesFire(unittest.TestCase):
+  """A check that cannot fail is worth nothing."""
+
+  def test_every_rule_has_an_example(self):
+    self.assertEqual({rule for rule, *_ in _EXAMPLES}, set(rules.EACH))
+
+  def test_on_what_they_forbid_and_on_nothing_else(self):
+    for rule, path, bad, good in _EXAMPLES:
+      with self.subTest(rule=rule.__name__, bad=bad[:60]):
+        self.assertTrue(run(rule, path, bad))
+        if good is not None:
+          self.assertEqual(run(rule, path, good), [])
+
+  def test_pure_bans_hold_in_pure_folders_only(self):
+    text = 'std::thread t;'
+    self.assertTrue(run(rules.pure_code, 'agent/lifecycle/a.cc', text))
+    self.assertEqual(run(rules.pure_code, 'agent/agent.cc', text), [])
+
+  def test_comments_are_not_code(self):
+    text = '// std::thread\n/* std::mutex\n */ int a;  // ::now()\n'
+    self.assertEqual(run(rules.pure_code, 'rendezvous/job/a.cc', text), [])
+
+  def test_a_file_in_no_build_file(self):
+    texts = {'agent/BUILD': 'cc_library(srcs = ["logs/a.cc"])',
+             'agent/glob/BUILD': 'srcs = glob(["*.cc"])'}
+
+    def complaints(path):
+      return list(rules.built(source_tree.source(path, ''), texts))
+
+    self.assertEqual(complaints('agent/logs/a.cc'), [])
+    self.assertEqual(complaints('agent/glob/a.cc'), [])
+    self.assertTrue(complaints('agent/logs/b.cc'))
+    self.assertTrue(complaints('agent/a.cc'))
+    self.assertTrue(complaints('elsewhere/a.cc'))
+
+  def test_clang_format_sees_a_difference(self):
+    with tempfile.TemporaryDirectory(dir=os.environ.get('TEST_TMPDIR')) as tmp:
+      path = os.path.join(tmp, 'a.cc')
+      with open(path, 'w', encoding='utf-8') as file:
+        file.write('int   a ;\n')
+      self.assertNotEqual(clang_format([path]).returncode, 0)
+
+
+def clang_format(paths):
+  style = '--style=file:' + os.path.join(source_tree.root(), '.clang-format')
+  return subprocess.run(
+      ['clang-format', style, '--dry-run', '-Werror', '--'] + paths,
+      cwd=source_tree.root(), stdout=subprocess.DEVNULL,
+      stderr=subprocess.PIPE, text=True, check=False)
+
+
+class Project(unittest.TestCase):
+  """The rules on every file of the project."""
+
+  @classmethod
+  def setUpClass(cls):
+    super().setUpClass()
+    cls.sources = source_tree.all_sources()
+
+  def assert_none(self, complaints):
+    if complaints:
+      self.fail('\n' + '\n'.join(complaints))
+
+  def test_finds_the_sources(self):
+    paths = {source.path for source in self.sources}
+    self.assertEqual(
+        {'README.md', 'tools/test', 'tests/house/rules.py',
+         'rendezvous/protocol/report.h', 'proto/BUILD'} - paths, set())
+
+  def test_every_file_is_built(self):
+    texts = {source.path: source.text for source in self.sources}
+    self.assert_none(
+        [c for s in self.sources for c in rules.built(s, texts)])
+
+  def test_clang_format(self):
+    result = clang_format(
+        [s.path for s in self.sources if s.path.endswith(('.h', '.cc', '.cu'))])
+    self.assert_none(result.stderr.splitlines()[:30])
+    self.assertEqual(result.returncode, 0)
+
+
+def _add_one_case_per_rule():
+  for rule in rules.EACH:
+    def case(self, rule=rule):
+      self.assert_none([c for source in self.sources for c in rule(source)])
+    setattr(Project, 'test_' + rule.__name__, case)
+
+
+_add_one_case_per_rule()
+
+if __name__ == '__main__':
+  xml_main.main()

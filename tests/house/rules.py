@@ -1,0 +1,166 @@
+"""The house rules: each takes one source and yields its complaints.
+
+A rule that needs to know the other files takes them too. Every rule here has
+a case in house_test.py that shows it firing.
+"""
+
+import fnmatch
+import os
+import re
+
+MAX_LINES = 500
+
+PURE_FOLDERS = ('rendezvous/protocol/', 'rendezvous/job/', 'agent/lifecycle/',
+                'agent/workers/')
+
+# What would make the same input give another output, or wait, or do I/O.
+_PURE_BANS = (
+    (r'::now\(', 'reads a clock'),
+    (r'\b(clock_gettime|gettimeofday|time)\(', 'reads a clock'),
+    (r'\bstd::j?thread\b', 'starts a thread'),
+    (r'\bstd::(shared_|recursive_|timed_)?mutex\b', 'locks'),
+    (r'\bstd::(condition_variable|future|promise|atomic)\b', 'synchronises'),
+    (r'\b(random_device|mt19937\w*)\b|\bs?rand(om)?\(', 'draws at random'),
+    (r'\bunordered_\w+|\b(flat|node)_hash_\w+', 'iterates in hash order'),
+    (r'\bgetenv\(', 'reads the environment'),
+    (r'#include\s+[<"](thread|mutex|shared_mutex|condition_variable|future|'
+     r'random|atomic|fstream|iostream|filesystem|unistd\.h|sys/[^>"]*)[>"]',
+     'includes what only a driver needs'),
+    (r'#include\s+[<"](grpc\w*/|google/protobuf/|[^>"]*\.pb\.h)',
+     'includes gRPC or protobuf'),
+)
+
+_SLEEPS = re.compile(
+    r'\b(sleep_for|sleep_until|SleepFor|u?sleep|nanosleep|clock_nanosleep)\s*\('
+    r'|\btime\.sleep\b')
+_SHELL_SLEEP = re.compile(r'(?m)^\s*sleep\s+[\d.$]')
+
+# Where a test may sleep, and why.
+SLEEP_ALLOWED = {
+    'tests/bench/': 'measures real time, and is not run as a test',
+    'tests/house/': 'spells what this rule forbids',
+}
+
+# Headers that may take a bool, and why.
+BOOL_ALLOWED = {}
+
+_BOOL_PARAMETER = re.compile(r'[(,]\s*(?:const\s+)?bool\s*(?:\w+\s*)?[,)=]')
+# An unwanted name is spelt in two halves, or this file would break its rule.
+_UNFINISHED = re.compile(r'\b(TO' r'DO|FIX' r'ME|XX' r'X|HA' r'CK)\b')
+_PRIVATE_PATH = re.compile(r'(?<![\w.$}~-])/(home|root|work|Users)/\w')
+_VAGUE_NAME = re.compile(r'(^|_)(utils?|helpers?|managers?|misc|common)(_|\.|$)')
+_ONLY_FOR_TESTS = re.compile(r'\b\w+ForTest(s|ing|Only)?\b')
+_ABSEIL_TRAPS = re.compile(r'\babsl::Mutex\b|absl/(synchronization/mutex|log/)')
+
+_CODE = ('.h', '.cc', '.cu', '.c')
+
+
+def is_test(path):
+  return path.startswith('tests/') or re.search(r'_test\.(cc|cu|py|sh)$', path)
+
+
+def _line(text, position):
+  return text.count('\n', 0, position) + 1
+
+
+def _each(pattern, source, text, message):
+  for match in re.finditer(pattern, text):
+    yield '%s:%d: %s: %s' % (source.path, _line(text, match.start()), message,
+                             match.group().strip())
+
+
+def pure_code(source):
+  """Pure folders hold no clock, thread, randomness, I/O or wire type."""
+  if not source.path.startswith(PURE_FOLDERS) or is_test(source.path):
+    return
+  if not source.path.endswith(_CODE):
+    return
+  for pattern, what in _PURE_BANS:
+    yield from _each(pattern, source, source.code, 'pure code ' + what)
+
+
+def file_length(source):
+  """No file is longer than MAX_LINES lines."""
+  lines = source.text.count('\n')
+  if lines > MAX_LINES and not source.path.endswith(('.md', '.json', '.txt')):
+    yield '%s: %d lines; at most %d' % (source.path, lines, MAX_LINES)
+
+
+def no_sleep_in_tests(source):
+  """Tests wait for events, with deadlines; they never sleep."""
+  if not is_test(source.path) or source.path.startswith(tuple(SLEEP_ALLOWED)):
+    return
+  if not source.path.endswith('.md'):
+    yield from _each(_SLEEPS, source, source.code, 'a test sleeps')
+  if source.path.endswith('.sh') or source.text.startswith('#!/bin'):
+    yield from _each(_SHELL_SLEEP, source, source.code, 'a test sleeps')
+
+
+def nothing_unfinished(source):
+  """What is not done is not in the code."""
+  yield from _each(_UNFINISHED, source, source.text, 'unfinished')
+
+
+def header_guard(source):
+  """A header's guard is its path."""
+  if not source.path.endswith('.h'):
+    return
+  guard = 'MUSTER_%s_' % re.sub(r'\W', '_', source.path).upper()
+  if not (re.match(r'#ifndef %s\n#define %s\n' % (guard, guard), source.code.
+                   lstrip()) and source.text.endswith(
+                       '#endif  // %s\n' % guard)):
+    yield '%s: its include guard must be %s' % (source.path, guard)
+
+
+def no_private_path(source):
+  """No path of one person's or one machine's folders."""
+  yield from _each(_PRIVATE_PATH, source, source.text, 'a private path')
+
+
+def no_bool_parameter(source):
+  """A call says what it means: an enum or an options struct, not `true`."""
+  if source.path.endswith('.h') and source.path not in BOOL_ALLOWED:
+    yield from _each(_BOOL_PARAMETER, source, source.code, 'a bool parameter')
+
+
+def name_says_it(source):
+  """No file is called by what it is not."""
+  if _VAGUE_NAME.search(os.path.basename(source.path)):
+    yield '%s: the name says nothing about the job' % source.path
+
+
+def nothing_only_for_tests(source):
+  """Production code has no door that only tests use."""
+  if source.path.endswith('.h') and not is_test(source.path):
+    yield from _each(_ONLY_FOR_TESTS, source, source.code, 'only for tests')
+
+
+def no_abseil_traps(source):
+  """ThreadSanitizer cannot see absl::Mutex; Debian's Abseil has no log."""
+  if source.path.endswith(_CODE):
+    yield from _each(_ABSEIL_TRAPS, source, source.code, 'use std::mutex')
+
+
+def built(source, texts):
+  """Every C++ and proto file is in the BUILD file that governs it.
+
+  Args:
+    source: the file.
+    texts: text by path, of all files.
+  """
+  if not source.path.endswith(_CODE + ('.proto',)):
+    return
+  folder, name = os.path.split(source.path)
+  while folder and os.path.join(folder, 'BUILD') not in texts:
+    folder, last = os.path.split(folder)
+    name = os.path.join(last, name)
+  build = texts.get(os.path.join(folder, 'BUILD'), '')
+  for pattern in re.findall(r'"([^"\n]+)"', build):
+    if pattern == name or ('*' in pattern and fnmatch.fnmatch(name, pattern)):
+      return
+  yield '%s: in no BUILD file' % source.path
+
+
+EACH = (pure_code, file_length, no_sleep_in_tests, nothing_unfinished,
+        header_guard, no_private_path, no_bool_parameter, name_says_it,
+        nothing_only_for_tests, no_abseil_traps)

@@ -1,0 +1,61 @@
+"""The project's own files, as the rules see them."""
+
+import collections
+import os
+import re
+
+# `path` is relative to the project's root; `code` is `text` without comments
+# (strings stay), line for line.
+Source = collections.namedtuple('Source', 'path text code')
+
+_SKIPPED_FOLDERS = {'.git', '__pycache__'}
+_TEXT_ENDINGS = ('.h', '.cc', '.cu', '.c', '.py', '.sh', '.bzl', '.proto',
+                 '.md', '.yaml', '.yml', '.json', '.txt', '.service')
+_COMMENT_OR_STRING = re.compile(
+    r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+
+
+def root():
+  """The project's root, from where this file really lies."""
+  here = os.path.dirname(os.path.realpath(__file__))
+  return os.path.dirname(os.path.dirname(here))
+
+
+def strip_comments(path, text):
+  """`text` with its comments blanked, lines kept."""
+  if path.endswith(('.h', '.cc', '.cu', '.c', '.proto')):
+    def blank(match):
+      found = match.group()
+      return found if found[0] == '"' else '\n' * found.count('\n')
+    return _COMMENT_OR_STRING.sub(blank, text)
+  if path.endswith(('.py', '.sh', '.bzl')) or '.' not in os.path.basename(path):
+    return re.sub(r'(?m)(^|\s)#[^\n]*', r'\1', text)
+  return text
+
+
+def source(path, text):
+  return Source(path, text, strip_comments(path, text))
+
+
+def _is_text(folder, name):
+  if name.endswith(_TEXT_ENDINGS) or name in ('BUILD', 'WORKSPACE'):
+    return True
+  with open(os.path.join(folder, name), 'rb') as file:
+    return file.read(2) == b'#!'
+
+
+def all_sources():
+  """Every text file of the project."""
+  top = root()
+  found = []
+  for folder, folders, names in os.walk(top):
+    folders[:] = sorted(
+        f for f in folders if f not in _SKIPPED_FOLDERS
+        and not os.path.islink(os.path.join(folder, f)))
+    for name in sorted(names):
+      full = os.path.join(folder, name)
+      if os.path.islink(full) or not _is_text(folder, name):
+        continue
+      with open(full, encoding='utf-8') as file:
+        found.append(source(os.path.relpath(full, top), file.read()))
+  return found
