@@ -1,0 +1,139 @@
+#include "agent/guardian/descendants.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "agent/guardian/owned_fd.h"
+
+namespace muster {
+namespace {
+
+template <typename Number>
+bool ReadNumber(std::string_view text, Number* number) {
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, *number);
+  return error == std::errc() && stop == end;
+}
+
+std::optional<ProcessEntry> ReadProcess(pid_t pid) {
+  const std::string path = "/proc/" + std::to_string(pid) + "/stat";
+  const OwnedFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  char line[1024];
+  const ssize_t got = file.open() ? read(file.get(), line, sizeof line) : -1;
+  if (got <= 0) return std::nullopt;
+  return ParseProcessStat(std::string_view(line, static_cast<size_t>(got)));
+}
+
+std::vector<ProcessEntry> EveryProcess() {
+  std::vector<ProcessEntry> processes;
+  const std::unique_ptr<DIR, int (*)(DIR*)> proc(opendir("/proc"), closedir);
+  if (proc == nullptr) return processes;
+  while (const dirent* entry = readdir(proc.get())) {
+    pid_t pid = 0;
+    if (!ReadNumber(std::string_view(entry->d_name), &pid)) continue;
+    if (const auto process = ReadProcess(pid)) processes.push_back(*process);
+  }
+  return processes;
+}
+
+}  // namespace
+
+std::optional<ProcessEntry> ParseProcessStat(std::string_view line) {
+  const size_t open = line.find(" (");
+  const size_t close = line.rfind(") ");
+  if (open == std::string_view::npos || close == std::string_view::npos ||
+      close < open) {
+    return std::nullopt;
+  }
+  ProcessEntry process;
+  if (!ReadNumber(line.substr(0, open), &process.pid)) return std::nullopt;
+  // Fields by their number in proc(5); the state is the third.
+  int field = 3;
+  std::string_view rest = line.substr(close + 2);
+  while (field <= 22) {
+    const size_t end = std::min(rest.find_first_of(" \n"), rest.size());
+    const std::string_view word = rest.substr(0, end);
+    if (word.empty()) return std::nullopt;
+    const bool good = field == 3    ? (process.state = word[0], true)
+                      : field == 4  ? ReadNumber(word, &process.parent)
+                      : field == 5  ? ReadNumber(word, &process.group)
+                      : field == 22 ? ReadNumber(word, &process.start_time)
+                                    : true;
+    if (!good) return std::nullopt;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    ++field;
+  }
+  return process;
+}
+
+std::vector<ProcessEntry> DescendantsAmong(
+    const std::vector<ProcessEntry>& processes, pid_t root) {
+  std::vector<ProcessEntry> by_parent = processes;
+  std::sort(by_parent.begin(), by_parent.end(),
+            [](const ProcessEntry& a, const ProcessEntry& b) {
+              return a.parent != b.parent ? a.parent < b.parent : a.pid < b.pid;
+            });
+  std::vector<ProcessEntry> found;
+  std::set<pid_t> seen = {root};  // a walk is no snapshot: it may show a circle
+  pid_t parent = root;
+  for (size_t next = 0;; ++next) {
+    auto child = std::lower_bound(
+        by_parent.begin(), by_parent.end(), parent,
+        [](const ProcessEntry& p, pid_t pid) { return p.parent < pid; });
+    for (; child != by_parent.end() && child->parent == parent; ++child) {
+      if (seen.insert(child->pid).second) found.push_back(*child);
+    }
+    if (next == found.size()) return found;
+    parent = found[next].pid;
+  }
+}
+
+std::vector<ProcessEntry> Descendants(pid_t root) {
+  return DescendantsAmong(EveryProcess(), root);
+}
+
+std::vector<ProcessEntry> KillDescendants(
+    const std::vector<ProcessEntry>& spared) {
+  std::vector<ProcessEntry> processes = EveryProcess();
+  std::erase_if(processes, [&spared](const ProcessEntry& process) {
+    return std::any_of(
+        spared.begin(), spared.end(), [&process](const ProcessEntry& one) {
+          return one.pid == process.pid && one.start_time == process.start_time;
+        });
+  });
+  std::vector<ProcessEntry> found = DescendantsAmong(processes, getpid());
+  for (const ProcessEntry& process : found) {
+    if (process.state != 'Z') SignalProcess(process, SIGKILL);
+  }
+  return found;
+}
+
+void SignalProcess(const ProcessEntry& process, int signal) {
+  if (process.pid <= 1) return;
+#ifdef SYS_pidfd_open
+  const OwnedFd handle(
+      static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0)));
+  if (!handle.open() && errno == ESRCH) return;
+  // The handle is bound to whoever has the pid now; the start time says whether
+  // that is still the process that the walk saw.
+  const auto now = ReadProcess(process.pid);
+  if (!now || now->start_time != process.start_time) return;
+  if (handle.open()) {
+    syscall(SYS_pidfd_send_signal, handle.get(), signal, nullptr, 0);
+    return;
+  }
+#endif
+  kill(process.pid, signal);
+}
+
+}  // namespace muster

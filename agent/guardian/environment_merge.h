@@ -1,0 +1,25 @@
+#ifndef MUSTER_AGENT_GUARDIAN_ENVIRONMENT_MERGE_H_
+#define MUSTER_AGENT_GUARDIAN_ENVIRONMENT_MERGE_H_
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace muster {
+
+// An environment in execve's form ("NAME=value"): `inherited` in its order
+// without the names in `unset` and those that `set` replaces, then `set` in its
+// order; of a name that `set` has twice, the last. Pure.
+std::vector<std::string> MergeEnvironment(
+    const std::vector<std::string>& inherited,
+    const std::vector<std::pair<std::string, std::string>>& set,
+    const std::vector<std::string>& unset);
+
+// The value of `name`, or nullptr. The pointer lives as long as `environment`.
+const char* FindInEnvironment(const std::vector<std::string>& environment,
+                              std::string_view name);
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_GUARDIAN_ENVIRONMENT_MERGE_H_

@@ -1,0 +1,100 @@
+#include "agent/guardian/exec_program.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string_view>
+
+#include "agent/guardian/environment_merge.h"
+#include "agent/guardian/owned_fd.h"
+
+namespace muster {
+namespace {
+
+// What execvp(3) takes where PATH is not set, without the current directory.
+constexpr std::string_view kDefaultPath = "/bin:/usr/bin";
+
+std::vector<char*> Pointers(const std::vector<std::string>& strings) {
+  std::vector<char*> pointers;
+  pointers.reserve(strings.size() + 1);
+  for (const std::string& s : strings) {
+    pointers.push_back(const_cast<char*>(s.c_str()));
+  }
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// The paths to try, in order. An empty entry of PATH is the working directory.
+std::vector<std::string> Candidates(const std::string& program,
+                                    const char* path) {
+  if (program.find('/') != std::string::npos) return {program};
+  std::vector<std::string> candidates;
+  std::string_view rest = path == nullptr ? kDefaultPath : path;
+  while (true) {
+    const size_t end = rest.find(':');
+    const std::string directory(rest.substr(0, end));
+    candidates.push_back(directory.empty() ? program
+                                           : directory + "/" + program);
+    if (end == std::string_view::npos) return candidates;
+    rest.remove_prefix(end + 1);
+  }
+}
+
+// The interpreter that the script's #! line names; empty if it has none.
+std::string InterpreterOf(const std::string& path) {
+  const OwnedFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  char bytes[256];  // as much as the kernel reads
+  const ssize_t got = file.open() ? read(file.get(), bytes, sizeof bytes) : -1;
+  std::string_view line(bytes, got > 0 ? static_cast<size_t>(got) : 0);
+  if (line.substr(0, 2) != "#!") return "";
+  line = line.substr(2, line.find('\n') - 2);
+  const size_t begin = line.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return "";
+  line = line.substr(begin);
+  return std::string(line.substr(0, line.find_first_of(" \t")));
+}
+
+// Says more precisely why `path` could not be executed.
+StartFailure Explain(const std::string& path, int error) {
+  struct stat file = {};
+  const bool exists = stat(path.c_str(), &file) == 0;
+  if (exists && S_ISDIR(file.st_mode)) return {"exec", path, EISDIR};
+  if (!exists || (error != ENOENT && error != EACCES)) {
+    return {"exec", path, error};
+  }
+  const bool executable = access(path.c_str(), X_OK) == 0;
+  const std::string interpreter = executable ? InterpreterOf(path) : "";
+  if (!interpreter.empty()) return {"interpreter", interpreter, error};
+  // The kernel says ENOENT of a file that is there.
+  if (error == ENOENT) return {"loader", path, error};
+  return {"exec", path, error};
+}
+
+}  // namespace
+
+StartFailure ExecProgram(const std::vector<std::string>& argv,
+                         const std::vector<std::string>& environment) {
+  const std::vector<char*> arguments = Pointers(argv);
+  const std::vector<char*> variables = Pointers(environment);
+  const std::string& program = argv[0];
+  if (program.empty()) return {"exec", program, ENOENT};
+  const char* path = FindInEnvironment(environment, "PATH");
+  StartFailure failure = {"exec", program, ENOENT};
+  for (const std::string& candidate : Candidates(program, path)) {
+    execve(candidate.c_str(), arguments.data(), variables.data());
+    const int error = errno;
+    const StartFailure why = Explain(candidate, error);
+    const bool here = program.find('/') != std::string::npos;
+    const bool absent = (why.step == "exec" && error == ENOENT) ||
+                        error == ENOTDIR || why.error == EISDIR;
+    if (here || (!absent && error != EACCES)) return why;
+    // Another directory may have one that can be executed; if none has, the
+    // one that was found and is forbidden is worth more than "not found".
+    if (error == EACCES && !absent && failure.error == ENOENT) failure = why;
+  }
+  return failure;
+}
+
+}  // namespace muster

@@ -1,0 +1,254 @@
+#include "agent/guardian/guardian_loop.h"
+
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "agent/guardian/descendants.h"
+#include "agent/guardian/environment_merge.h"
+#include "agent/guardian/frame_channel.h"
+#include "agent/guardian/guardian_process.h"
+#include "agent/guardian/spawn.h"
+#include "agent/guardian/wire.h"
+
+namespace muster {
+namespace {
+
+// How long a sweep waits for a SIGCHLD before it looks again: a process may
+// have forked during the walk, or be a child of one that lives on.
+constexpr int kSweepMilliseconds = 20;
+constexpr int kLongestSweepMilliseconds = 1000;
+// Commands wait while the agent does not take so many notices.
+constexpr size_t kMostUnsentBytes = 1 << 20;
+
+// A process in the kernel's hands (a device, a dead file server) may take long
+// to die: look ever less often.
+int Longer(int milliseconds) {
+  return std::min(2 * milliseconds, kLongestSweepMilliseconds);
+}
+
+std::vector<std::string> OwnEnvironment() {
+  std::vector<std::string> environment;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    environment.emplace_back(*entry);
+  }
+  return environment;
+}
+
+class GuardianLoop {
+ public:
+  GuardianLoop(OwnedFd socket, OwnedFd agent, OwnedFd child_ended)
+      : channel_(std::move(socket), kMostMessageBytes),
+        agent_(std::move(agent)),
+        child_ended_(std::move(child_ended)) {}
+
+  // Until the agent is gone.
+  void Serve() {
+    while (Turn()) {
+    }
+  }
+
+  // Until no descendant is left.
+  void Sweep();
+
+ private:
+  struct Worker {
+    pid_t pid = 0;
+    OwnedFd outcome;  // open until it is known whether the program runs
+    std::optional<StartFailure> failure;
+  };
+
+  bool Turn();
+  bool TakeCommands();
+  void Handle(StartCommand start);
+  void Handle(const SignalCommand& command);
+  void Settle(int local_rank, Worker* worker);
+  void Reap();
+  void Tell(const Notice& notice) { channel_.Queue(Encode(notice)); }
+
+  FrameChannel channel_;
+  const OwnedFd agent_;
+  const OwnedFd child_ended_;
+  std::map<int, Worker> workers_;  // by local rank; until reaped
+  // Groups whose leader has been reaped; a descendant may still be in one.
+  std::set<pid_t> leaderless_groups_;
+  uint64_t starts_taken_ = 0;
+  bool occupied_ = false;  // something was started since the last AllGone
+  bool sweeping_ = false;  // whatever appears is killed, until AllGone
+  int sweep_milliseconds_ = kSweepMilliseconds;
+};
+
+bool GuardianLoop::Turn() {
+  const bool listening = channel_.unsent() < kMostUnsentBytes;
+  const short wanted = static_cast<short>((listening ? POLLIN : 0) |
+                                          (channel_.unsent() ? POLLOUT : 0));
+  std::vector<pollfd> fds = {{channel_.fd(), wanted, 0},
+                             {child_ended_.get(), POLLIN, 0},
+                             {agent_.get(), POLLIN, 0}};
+  std::vector<int> starting;  // local ranks, for fds[3], fds[4], …
+  for (const auto& [local_rank, worker] : workers_) {
+    if (!worker.outcome.open()) continue;
+    fds.push_back({worker.outcome.get(), POLLIN, 0});
+    starting.push_back(local_rank);
+  }
+  const int woken =
+      poll(fds.data(), fds.size(), sweeping_ ? sweep_milliseconds_ : -1);
+  if (woken < 0) return errno == EINTR;
+  if (woken == 0) sweep_milliseconds_ = Longer(sweep_milliseconds_);
+  for (size_t i = 0; i < starting.size(); ++i) {
+    const auto worker = workers_.find(starting[i]);
+    if (fds[3 + i].revents != 0) Settle(worker->first, &worker->second);
+  }
+  signalfd_siginfo info;
+  while (read(child_ended_.get(), &info, sizeof info) > 0) {
+  }
+  // Before Reap, which may find that nothing is left.
+  if (sweeping_) KillDescendants({});
+  Reap();
+  if (fds[2].revents != 0) return false;
+  if ((fds[0].revents & ~POLLOUT) != 0 && !TakeCommands()) return false;
+  return channel_.Flush();
+}
+
+bool GuardianLoop::TakeCommands() {
+  const bool open = channel_.Fill();
+  while (true) {
+    const auto frame = channel_.TakeFrame();
+    if (!frame.ok()) return false;
+    if (!frame->has_value()) return open;
+    absl::StatusOr<Command> command = DecodeCommand(**frame);
+    if (!command.ok()) return false;
+    std::visit([this](auto& one) { Handle(std::move(one)); }, *command);
+  }
+}
+
+void GuardianLoop::Handle(StartCommand start) {
+  OwnedFd out = start.has_stdout ? channel_.TakeDescriptor() : OwnedFd();
+  OwnedFd err = start.has_stderr ? channel_.TakeDescriptor() : OwnedFd();
+  ++starts_taken_;
+  occupied_ = true;
+  sweeping_ = false;
+  const int local_rank = start.local_rank;
+  if (workers_.count(local_rank) != 0) {
+    Tell(NotStartedNotice{local_rank, "local rank in use", "", EBUSY});
+    return;
+  }
+  SpawnRequest request;
+  request.argv = std::move(start.argv);
+  request.environment =
+      MergeEnvironment(OwnEnvironment(), start.environment, start.unset);
+  request.working_directory = std::move(start.working_directory);
+  request.stdout_fd = out.get();
+  request.stderr_fd = err.get();
+  auto outcome = Spawn(request);
+  if (auto* spawned = std::get_if<Spawned>(&outcome)) {
+    workers_[local_rank] = Worker{spawned->pid, std::move(spawned->outcome)};
+    return;
+  }
+  auto& failure = std::get<StartFailure>(outcome);
+  Tell(NotStartedNotice{local_rank, failure.step, failure.path, failure.error});
+  Reap();
+}
+
+void GuardianLoop::Handle(const SignalCommand& command) {
+  for (const auto& [local_rank, worker] : workers_) {
+    kill(-worker.pid, command.signal);
+  }
+  // Never by number to a group without a leader: once it is empty the number
+  // may be another's.
+  if (command.everything || !leaderless_groups_.empty()) {
+    for (const ProcessEntry& process : Descendants(getpid())) {
+      const bool told = std::any_of(
+          workers_.begin(), workers_.end(),
+          [&](const auto& one) { return one.second.pid == process.group; });
+      if (told) continue;
+      if (command.everything || leaderless_groups_.count(process.group) != 0) {
+        SignalProcess(process, command.signal);
+      }
+    }
+  }
+  if (command.everything && command.signal == SIGKILL) {
+    sweeping_ = occupied_;
+    sweep_milliseconds_ = kSweepMilliseconds;
+  }
+}
+
+// Learns once whether the worker's program came to run. That it did is told at
+// once; that it did not, when the child has been reaped and its local rank can
+// be taken again.
+void GuardianLoop::Settle(int local_rank, Worker* worker) {
+  if (!worker->outcome.open()) return;
+  worker->failure = ReadStartFailure(worker->outcome);
+  worker->outcome.Close();
+  if (!worker->failure) Tell(StartedNotice{local_rank, worker->pid});
+}
+
+void GuardianLoop::Reap() {
+  int status = 0;
+  pid_t pid;
+  while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+    const auto ended =
+        std::find_if(workers_.begin(), workers_.end(),
+                     [pid](const auto& one) { return one.second.pid == pid; });
+    if (ended == workers_.end()) continue;  // an orphan of a worker's
+    const int local_rank = ended->first;
+    Worker& worker = ended->second;
+    Settle(local_rank, &worker);
+    if (worker.failure) {
+      Tell(NotStartedNotice{local_rank, worker.failure->step,
+                            worker.failure->path, worker.failure->error});
+    } else {
+      Tell(EndedNotice{local_rank, pid, status});
+    }
+    leaderless_groups_.insert(pid);
+    workers_.erase(ended);
+  }
+  if (pid == 0 || !occupied_) return;
+  // ECHILD. Orphans come to this process, so no child means no descendant.
+  Tell(AllGoneNotice{starts_taken_});
+  leaderless_groups_.clear();
+  occupied_ = false;
+  sweeping_ = false;
+}
+
+void GuardianLoop::Sweep() {
+  int wait = kSweepMilliseconds;
+  for (const auto& [local_rank, worker] : workers_) kill(-worker.pid, SIGKILL);
+  while (true) {
+    KillDescendants({});
+    pid_t pid;
+    while ((pid = waitpid(-1, nullptr, WNOHANG)) > 0) {
+    }
+    if (pid < 0 && errno == ECHILD) return;
+    pollfd fd = {child_ended_.get(), POLLIN, 0};
+    if (poll(&fd, 1, wait) == 0) wait = Longer(wait);
+    signalfd_siginfo info;
+    while (read(child_ended_.get(), &info, sizeof info) > 0) {
+    }
+  }
+}
+
+}  // namespace
+
+void RunGuardian(OwnedFd socket, OwnedFd agent) {
+  OwnedFd child_ended = BecomeGuardianProcess({socket.get(), agent.get()});
+  if (child_ended.open()) {
+    GuardianLoop loop(std::move(socket), std::move(agent),
+                      std::move(child_ended));
+    loop.Serve();
+    loop.Sweep();
+  }
+  // Not exit: what the agent registered to run at its own end is not ours.
+  _exit(0);
+}
+
+}  // namespace muster

@@ -1,0 +1,93 @@
+#include "agent/guardian/guardian_process.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <vector>
+
+namespace muster {
+namespace {
+
+// For kernels without close_range (before 5.9).
+void CloseListed(const std::vector<int>& kept) {
+  DIR* const listing = opendir("/proc/self/fd");
+  if (listing == nullptr) return;
+  std::vector<int> open_ones;
+  while (const dirent* entry = readdir(listing)) {
+    const int fd = std::atoi(entry->d_name);
+    const bool keep = std::find(kept.begin(), kept.end(), fd) != kept.end();
+    if (fd > STDERR_FILENO && !keep) open_ones.push_back(fd);
+  }
+  closedir(listing);
+  for (const int fd : open_ones) close(fd);
+}
+
+void CloseAllBut(std::vector<int> kept) {
+  std::sort(kept.begin(), kept.end());
+#ifdef SYS_close_range
+  unsigned first = STDERR_FILENO + 1;
+  bool closed = true;
+  for (const int fd : kept) {
+    const unsigned keep = static_cast<unsigned>(fd);
+    if (keep > first) {
+      closed = closed && syscall(SYS_close_range, first, keep - 1, 0) == 0;
+    }
+    first = keep + 1;
+  }
+  if (closed && syscall(SYS_close_range, first, ~0u, 0) == 0) return;
+#endif
+  CloseListed(kept);
+}
+
+// The agent's stdio would otherwise stay open as long as the guardian lives:
+// `launch | cat` must end with launch.
+void LetGoOfStdio() {
+  const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (null < 0) return;
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) dup2(null, fd);
+  if (null > STDERR_FILENO) close(null);
+}
+
+}  // namespace
+
+OwnedFd BecomeGuardianProcess(std::initializer_list<int> kept) {
+  // A session of its own: a terminal's Ctrl-C, and a SIGKILL to the agent's
+  // process group, do not reach it.
+  setsid();
+  prctl(PR_SET_NAME, "muster-guardian");
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  // Blocked, so that SIGTERM to a whole cgroup (systemd, Slurm) does not end
+  // it, nor a stop signal leave it asleep while the agent dies.
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, nullptr);
+  // An inherited "ignore" of SIGCHLD would have the kernel reap unasked.
+  struct sigaction by_default = {};
+  by_default.sa_handler = SIG_DFL;
+  sigaction(SIGCHLD, &by_default, nullptr);
+
+  std::vector<int> kept_ones;
+  for (const int fd : kept) {
+    if (fd >= 0) kept_ones.push_back(fd);
+  }
+  LetGoOfStdio();
+  CloseAllBut(std::move(kept_ones));
+  // Without these the allocator keeps what one large environment took.
+  mallopt(M_MMAP_THRESHOLD, 64 << 10);
+  mallopt(M_TRIM_THRESHOLD, 64 << 10);
+
+  sigset_t child_ended;
+  sigemptyset(&child_ended);
+  sigaddset(&child_ended, SIGCHLD);
+  return OwnedFd(signalfd(-1, &child_ended, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+}  // namespace muster

@@ -1,0 +1,49 @@
+#include "agent/guardian/orphan_sweep.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+
+namespace muster {
+
+std::vector<ProcessEntry> ChildrenOfThisProcess() {
+  // One small file instead of a walk through all of /proc, which costs
+  // milliseconds at every start. Absent from some kernels' configuration.
+  std::ifstream listing("/proc/thread-self/children");
+  if (listing) {
+    pid_t pid = 0;
+    if (!(listing >> pid)) return {};
+  }
+  const pid_t self = getpid();
+  std::vector<ProcessEntry> children = Descendants(self);
+  std::erase_if(children, [self](const ProcessEntry& process) {
+    return process.parent != self;
+  });
+  return children;
+}
+
+OrphanSweep::OrphanSweep(std::vector<ProcessEntry> spared)
+    : spared_(std::move(spared)),
+      end_(std::chrono::steady_clock::now() + kDeadline) {}
+
+bool OrphanSweep::Pass() {
+  left_.clear();
+  const std::vector<ProcessEntry> found = KillDescendants(spared_);
+  const pid_t self = getpid();
+  for (const ProcessEntry& process : found) {
+    if (process.parent == self && waitpid(process.pid, nullptr, WNOHANG) > 0) {
+      continue;
+    }
+    left_ += (left_.empty() ? "" : ", ") + std::to_string(process.pid);
+  }
+  // Empty only if the walk found none: one that was reaped just now may have
+  // left children, and the next walk shows them as ours.
+  if (found.empty()) return true;
+  if (std::chrono::steady_clock::now() >= end_) return true;
+  wait_ = std::min(2 * wait_, std::chrono::milliseconds(50));
+  return false;
+}
+
+}  // namespace muster

@@ -1,0 +1,107 @@
+#include "agent/guardian/spawn.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <string_view>
+
+#include "agent/guardian/wire_fields.h"
+
+namespace muster {
+namespace {
+
+// One write of at most PIPE_BUF bytes is one read at the other end.
+constexpr size_t kMostPathBytes = PIPE_BUF - 64;
+
+std::string EncodeFailure(const StartFailure& failure) {
+  FieldWriter out(0);
+  out.String(failure.step);
+  out.String(std::string_view(failure.path).substr(0, kMostPathBytes));
+  out.I32(failure.error);
+  return out.Take();
+}
+
+// Dispositions that were set to "ignore" survive exec: nohup's SIGHUP, or
+// SIGPIPE. A worker starts as if from a shell.
+void ResetSignals() {
+  struct sigaction by_default = {};
+  by_default.sa_handler = SIG_DFL;
+  for (int signal = 1; signal < NSIG; ++signal) {
+    // Fails for SIGKILL, SIGSTOP and libc's own, which is as it should be.
+    sigaction(signal, &by_default, nullptr);
+  }
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+StartFailure BecomeProgram(const SpawnRequest& request, pid_t parent) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // The parent may have died before the line above: nobody would signal then.
+  if (getppid() != parent) raise(SIGKILL);
+  if (request.stdout_fd >= 0 && dup2(request.stdout_fd, STDOUT_FILENO) < 0) {
+    return {"stdout", "", errno};
+  }
+  if (request.stderr_fd >= 0 && dup2(request.stderr_fd, STDERR_FILENO) < 0) {
+    return {"stderr", "", errno};
+  }
+#ifdef SYS_close_range
+  // Everything is opened close-on-exec; this holds even where one was not. A
+  // kernel without it (before 5.11) refuses, and nothing is lost.
+  constexpr unsigned kCloseOnExec = 1 << 2;
+  syscall(SYS_close_range, 3, ~0u, kCloseOnExec);
+#endif
+  if (!request.working_directory.empty() &&
+      chdir(request.working_directory.c_str()) != 0) {
+    return {"chdir", request.working_directory, errno};
+  }
+  ResetSignals();
+  return ExecProgram(request.argv, request.environment);
+}
+
+}  // namespace
+
+std::variant<Spawned, StartFailure> Spawn(const SpawnRequest& request) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return StartFailure{"pipe", "", errno};
+  OwnedFd outcome(ends[0]);
+  OwnedFd report(ends[1]);
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  if (child < 0) return StartFailure{"fork", request.argv[0], errno};
+  if (child == 0) {
+    const std::string failure = EncodeFailure(BecomeProgram(request, parent));
+    // Nobody to tell if this fails: the parent is gone.
+    [[maybe_unused]] const ssize_t told =
+        write(report.get(), failure.data(), failure.size());
+    _exit(127);
+  }
+  // In the child as well: whichever comes first, the group is there before a
+  // signal can be sent to it. EACCES means that the child has come to exec.
+  setpgid(child, child);
+  return Spawned{child, std::move(outcome)};
+}
+
+std::optional<StartFailure> ReadStartFailure(const OwnedFd& outcome) {
+  char bytes[PIPE_BUF];
+  ssize_t got;
+  do {
+    got = read(outcome.get(), bytes, sizeof bytes);
+  } while (got < 0 && errno == EINTR);
+  if (got <= 0) return std::nullopt;
+  FieldReader in(std::string_view(bytes, static_cast<size_t>(got)));
+  in.U8();
+  StartFailure failure;
+  failure.step = in.String();
+  failure.path = in.String();
+  failure.error = in.I32();
+  return failure;
+}
+
+}  // namespace muster

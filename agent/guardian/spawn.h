@@ -1,0 +1,45 @@
+#ifndef MUSTER_AGENT_GUARDIAN_SPAWN_H_
+#define MUSTER_AGENT_GUARDIAN_SPAWN_H_
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "agent/guardian/exec_program.h"
+#include "agent/guardian/owned_fd.h"
+
+namespace muster {
+
+struct SpawnRequest {
+  std::vector<std::string> argv;
+  std::vector<std::string> environment;  // whole, "NAME=value"
+  std::string working_directory;         // empty: this process's
+  int stdout_fd = -1;                    // -1: as this process's
+  int stderr_fd = -1;
+};
+
+// A child that is on its way to its program.
+struct Spawned {
+  pid_t pid = 0;
+  // Readable once the child has come to its program (end of file) or failed to
+  // (then ReadStartFailure has it).
+  OwnedFd outcome;
+};
+
+// Forks a child that leads a process group of its own, dies (SIGKILL) with this
+// thread, has default signal dispositions, an empty signal mask, this process's
+// stdin and no descriptor besides 0, 1 and 2, and that executes the program.
+// Does not wait: executing from a file system that hangs blocks the child
+// alone. For a single-threaded process whose 0, 1 and 2 are open.
+std::variant<Spawned, StartFailure> Spawn(const SpawnRequest& request);
+
+// What stopped the child, or nothing if its program runs. To be called once the
+// descriptor is readable or the child has been reaped; does not block then.
+std::optional<StartFailure> ReadStartFailure(const OwnedFd& outcome);
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_GUARDIAN_SPAWN_H_

@@ -1,0 +1,169 @@
+#include "agent/guardian/wire.h"
+
+#include <csignal>
+
+#include "absl/status/status.h"
+#include "agent/guardian/wire_fields.h"
+
+namespace muster {
+namespace {
+
+enum Kind : uint8_t {
+  kStart = 1,
+  kSignal = 2,
+  kStarted = 16,
+  kNotStarted = 17,
+  kEnded = 18,
+  kAllGone = 19,
+};
+
+std::string EncodeOne(const StartCommand& start) {
+  FieldWriter out(kStart);
+  out.I32(start.local_rank);
+  out.Strings(start.argv);
+  out.U32(static_cast<uint32_t>(start.environment.size()));
+  for (const auto& [name, value] : start.environment) {
+    out.String(name);
+    out.String(value);
+  }
+  out.Strings(start.unset);
+  out.String(start.working_directory);
+  out.U8(start.has_stdout ? 1 : 0);
+  out.U8(start.has_stderr ? 1 : 0);
+  return out.Take();
+}
+
+std::string EncodeOne(const SignalCommand& command) {
+  FieldWriter out(kSignal);
+  out.I32(command.signal);
+  out.U8(command.everything ? 1 : 0);
+  return out.Take();
+}
+
+std::string EncodeOne(const StartedNotice& notice) {
+  FieldWriter out(kStarted);
+  out.I32(notice.local_rank);
+  out.I32(notice.pid);
+  return out.Take();
+}
+
+std::string EncodeOne(const NotStartedNotice& notice) {
+  FieldWriter out(kNotStarted);
+  out.I32(notice.local_rank);
+  out.String(notice.step);
+  out.String(notice.path);
+  out.I32(notice.error);
+  return out.Take();
+}
+
+std::string EncodeOne(const EndedNotice& notice) {
+  FieldWriter out(kEnded);
+  out.I32(notice.local_rank);
+  out.I32(notice.pid);
+  out.I32(notice.wait_status);
+  return out.Take();
+}
+
+std::string EncodeOne(const AllGoneNotice& notice) {
+  FieldWriter out(kAllGone);
+  out.U64(notice.starts_taken);
+  return out.Take();
+}
+
+StartCommand ReadStart(FieldReader& in) {
+  StartCommand start;
+  start.local_rank = in.I32();
+  start.argv = in.Strings();
+  start.environment.resize(in.Count(8));
+  for (auto& [name, value] : start.environment) {
+    name = in.String();
+    value = in.String();
+  }
+  start.unset = in.Strings();
+  start.working_directory = in.String();
+  start.has_stdout = in.U8() != 0;
+  start.has_stderr = in.U8() != 0;
+  return start;
+}
+
+absl::Status Unreadable(std::string_view what) {
+  return absl::InvalidArgumentError("a message between agent and guardian " +
+                                    std::string(what));
+}
+
+}  // namespace
+
+std::string Encode(const Command& command) {
+  return std::visit([](const auto& one) { return EncodeOne(one); }, command);
+}
+
+std::string Encode(const Notice& notice) {
+  return std::visit([](const auto& one) { return EncodeOne(one); }, notice);
+}
+
+absl::StatusOr<Command> DecodeCommand(std::string_view payload) {
+  FieldReader in(payload);
+  Command command;
+  switch (in.U8()) {
+    case kStart: {
+      StartCommand start = ReadStart(in);
+      if (start.argv.empty()) return Unreadable("starts no program");
+      command = std::move(start);
+      break;
+    }
+    case kSignal: {
+      SignalCommand signal;
+      signal.signal = in.I32();
+      signal.everything = in.U8() != 0;
+      if (signal.signal < 1 || signal.signal > SIGRTMAX) {
+        return Unreadable("names no signal");
+      }
+      command = signal;
+      break;
+    }
+    default:
+      return Unreadable("is of an unknown kind");
+  }
+  if (!in.complete()) return Unreadable("has the wrong length");
+  return command;
+}
+
+absl::StatusOr<Notice> DecodeNotice(std::string_view payload) {
+  FieldReader in(payload);
+  Notice notice;
+  switch (in.U8()) {
+    case kStarted: {
+      StartedNotice started;
+      started.local_rank = in.I32();
+      started.pid = in.I32();
+      notice = started;
+      break;
+    }
+    case kNotStarted: {
+      NotStartedNotice not_started;
+      not_started.local_rank = in.I32();
+      not_started.step = in.String();
+      not_started.path = in.String();
+      not_started.error = in.I32();
+      notice = std::move(not_started);
+      break;
+    }
+    case kEnded: {
+      EndedNotice ended;
+      ended.local_rank = in.I32();
+      ended.pid = in.I32();
+      ended.wait_status = in.I32();
+      notice = ended;
+      break;
+    }
+    case kAllGone:
+      notice = AllGoneNotice{in.U64()};
+      break;
+    default:
+      return Unreadable("is of an unknown kind");
+  }
+  if (!in.complete()) return Unreadable("has the wrong length");
+  return notice;
+}
+
+}  // namespace muster

@@ -1,0 +1,76 @@
+#ifndef MUSTER_AGENT_GUARDIAN_WIRE_H_
+#define MUSTER_AGENT_GUARDIAN_WIRE_H_
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace muster {
+
+// What agent and guardian say to each other: one message is the payload of one
+// frame (see frame_channel.h). Both ends are the same binary, so there is no
+// version. Integers are little-endian. Pure.
+
+// The most bytes of one message. The kernel takes 2 MiB of arguments and
+// environment with default limits; the rest is room for limits set higher.
+inline constexpr size_t kMostMessageBytes = 8 << 20;
+
+// Agent to guardian. The descriptors travel beside the frame, in this order,
+// one for each flag that is set.
+struct StartCommand {
+  int local_rank = 0;
+  std::vector<std::string> argv;
+  std::vector<std::pair<std::string, std::string>> environment;
+  std::vector<std::string> unset;
+  std::string working_directory;
+  bool has_stdout = false;
+  bool has_stderr = false;
+};
+struct SignalCommand {
+  int signal = 0;
+  bool everything = false;  // descendants outside the groups as well
+};
+using Command = std::variant<StartCommand, SignalCommand>;
+
+// Guardian to agent.
+struct StartedNotice {
+  int local_rank = 0;
+  pid_t pid = 0;
+};
+struct NotStartedNotice {
+  int local_rank = 0;
+  std::string step;
+  std::string path;
+  int error = 0;
+};
+struct EndedNotice {
+  int local_rank = 0;
+  pid_t pid = 0;
+  int wait_status = 0;
+};
+struct AllGoneNotice {
+  // How many StartCommands the guardian had taken when nothing was left. An
+  // agent that has sent more knows that this notice is out of date.
+  uint64_t starts_taken = 0;
+};
+using Notice =
+    std::variant<StartedNotice, NotStartedNotice, EndedNotice, AllGoneNotice>;
+
+std::string Encode(const Command& command);
+std::string Encode(const Notice& notice);
+
+// InvalidArgument: unknown kind, cut short, bytes left over, or an impossible
+// value.
+absl::StatusOr<Command> DecodeCommand(std::string_view payload);
+absl::StatusOr<Notice> DecodeNotice(std::string_view payload);
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_GUARDIAN_WIRE_H_

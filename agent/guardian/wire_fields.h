@@ -1,0 +1,58 @@
+#ifndef MUSTER_AGENT_GUARDIAN_WIRE_FIELDS_H_
+#define MUSTER_AGENT_GUARDIAN_WIRE_FIELDS_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace muster {
+
+// Appends fields to a message. Integers are little-endian; a string or a list
+// is its u32 length and then its parts.
+class FieldWriter {
+ public:
+  explicit FieldWriter(uint8_t kind) { U8(kind); }
+
+  void U8(uint8_t value) { bytes_.push_back(static_cast<char>(value)); }
+  void U32(uint32_t value);
+  void U64(uint64_t value);
+  void I32(int32_t value) { U32(static_cast<uint32_t>(value)); }
+  void String(std::string_view value);
+  void Strings(const std::vector<std::string>& values);
+
+  std::string Take() { return std::move(bytes_); }
+
+ private:
+  std::string bytes_;
+};
+
+// Reads fields back. After the first field that is not there, every read gives
+// zero or empty and `complete` is false: check once, at the end.
+class FieldReader {
+ public:
+  explicit FieldReader(std::string_view bytes) : rest_(bytes) {}
+
+  uint8_t U8();
+  uint32_t U32();
+  uint64_t U64();
+  int32_t I32() { return static_cast<int32_t>(U32()); }
+  std::string String();
+  std::vector<std::string> Strings();
+  // The length of a list whose elements take at least `least_bytes` each, so
+  // that a forged length cannot ask for more memory than the message has.
+  uint32_t Count(size_t least_bytes);
+
+  // Everything was there and nothing is left over.
+  bool complete() const { return !failed_ && rest_.empty(); }
+
+ private:
+  std::string_view Take(size_t size);
+
+  std::string_view rest_;
+  bool failed_ = false;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_GUARDIAN_WIRE_FIELDS_H_
