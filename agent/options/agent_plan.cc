@@ -1,0 +1,85 @@
+#include "agent/options/agent_plan.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "agent/options/node_identity.h"
+#include "agent/options/worker_command.h"
+#include "agent/options/worker_slots.h"
+
+namespace muster {
+namespace {
+
+LogPlan PlanLogs(const RunOptions& options, const MachineFacts& facts) {
+  LogPlan logs;
+  if (options.log_dir.empty()) {
+    logs.directory = facts.temporary_directory;
+  } else if (options.log_dir[0] == '/') {
+    logs.directory = options.log_dir;
+  } else {
+    logs.directory =
+        absl::StrCat(facts.working_directory, "/", options.log_dir);
+  }
+  logs.run_id = options.run_id;
+  logs.redirects = options.redirects;
+  logs.tee = options.tee;
+  logs.console_local_ranks = options.console_local_ranks;
+  logs.stdout_filters = options.stdout_filters;
+  logs.stderr_filters = options.stderr_filters;
+  logs.rotate_bytes = options.rotate_bytes;
+  return logs;
+}
+
+}  // namespace
+
+absl::StatusOr<AgentOptions> PlanAgent(const RunOptions& options,
+                                       const MachineFacts& facts,
+                                       const std::string& endpoint) {
+  if (options.node_rank && *options.node_rank >= options.spec.max_nodes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--node-rank=", *options.node_rank, ": a job of at most ",
+                     options.spec.max_nodes,
+                     options.spec.max_nodes == 1 ? " node" : " nodes",
+                     " has node ranks from 0 to ", options.spec.max_nodes - 1,
+                     "; look at --nnodes"));
+  }
+  absl::StatusOr<WorkerSlots> slots = PlanWorkerSlots(options, facts);
+  if (!slots.ok()) return slots.status();
+  absl::StatusOr<std::vector<std::string>> command =
+      WorkerCommand(options, facts);
+  if (!command.ok()) return command.status();
+
+  AgentOptions agent;
+  agent.run_id = options.run_id;
+  agent.node = PlanNodeIdentity(options, facts);
+  agent.node.slots = slots->count;
+  agent.spec = options.spec;
+  agent.argv = *std::move(command);
+  agent.logs = PlanLogs(options, facts);
+  agent.environment.run_id = options.run_id;
+  agent.environment.node_id = agent.node.node_id;
+  agent.environment.role = options.role;
+  agent.environment.local_world_size = slots->count;
+  agent.environment.max_restarts = options.spec.max_restarts;
+  agent.environment.signals_to_handle = options.signals_to_handle_text;
+  agent.environment.gpu_of_local_rank = slots->gpu_of_local_rank;
+  agent.environment.virtual_local_rank =
+      options.local_ranks == LocalRanks::kVirtual;
+  agent.environment.cores = facts.cores;
+  agent.environment.coordinator_endpoint = endpoint;
+  agent.signals_to_handle = options.signals_to_handle;
+  agent.signals_to_leave = options.signals_to_leave;
+  for (const int signal : options.signals_to_leave) {
+    if (std::find(agent.signals_to_handle.begin(),
+                  agent.signals_to_handle.end(),
+                  signal) == agent.signals_to_handle.end()) {
+      agent.signals_to_handle.push_back(signal);
+    }
+  }
+  agent.connect_timeout = options.connect_timeout;
+  agent.coordinator_timeout = options.coordinator_timeout;
+  agent.coordinator_endpoint = endpoint;
+  return agent;
+}
+
+}  // namespace muster

@@ -1,0 +1,188 @@
+#include "agent/options/flag_table.h"
+
+namespace muster {
+namespace {
+
+using enum FlagKind;
+using enum FlagGroup;
+using enum FlagUser;
+using enum PetVariable;
+
+// A constant: nothing is built when the program starts.
+constexpr Flag kFlags[] = {
+    {"nnodes", 0, kValue, "N|MIN:MAX", "1:1", kRead, kCluster, kLaunchAndAgent,
+     "",
+     "Number of nodes, or the least and the most of them. With a range the job "
+     "starts with MIN nodes after a last call, and goes on when nodes come and "
+     "go."},
+    {"standalone", 0, kSwitch, "", "0", kRead, kCluster, kLaunchOnly, "",
+     "One node on its own: the coordinator listens on 127.0.0.1 on a free "
+     "port and the run id is a fresh UUID. --rdzv-backend, --rdzv-endpoint and "
+     "--rdzv-id are ignored."},
+    {"rdzv-endpoint", 0, kValue, "HOST[:PORT]", "", kRead, kCluster,
+     kLaunchAndAgent, "",
+     "Where the nodes meet; the port defaults to 29400. The node that owns "
+     "HOST's address hosts the coordinator, the others connect. IPv6: "
+     "[ADDRESS]:PORT."},
+    {"rdzv-id", 0, kValue, "ID", "none", kRead, kCluster, kLaunchAndAgent, "",
+     "The run id: the job's name, equal on every node."},
+    {"rdzv-backend", 0, kValue, "NAME", "static", kRead, kCluster,
+     kLaunchAndAgent, "static c10d muster",
+     "static: nodes meet at --master-addr:--master-port unless "
+     "--rdzv-endpoint is given. c10d, muster: nodes meet at --rdzv-endpoint "
+     "(localhost:29400 if not given). The same coordinator serves all three."},
+    {"rdzv-conf", 0, kValue, "KEY=VALUE,...", "", kRead, kCluster,
+     kLaunchAndAgent, "",
+     "Fine tuning, seconds where it is a time: join_timeout (600), "
+     "last_call_timeout (30), close_timeout (30), keep_alive_interval (2), "
+     "keep_alive_max_attempt (5), read_timeout (the same as "
+     "--connect-timeout), timeout (the same as join_timeout), is_host (0 or 1: "
+     "whether this node hosts the coordinator)."},
+    {"node-rank", 0, kValue, "N", "0", kRead, kCluster, kLaunchAndAgent, "",
+     "This node's place among the nodes. Honoured if given, or refused with a "
+     "reason. In a static job rank 0 hosts the coordinator."},
+    {"master-addr", 0, kValue, "HOST", "127.0.0.1", kRead, kCluster,
+     kLaunchOnly, "",
+     "Static jobs: the host of node rank 0, where the coordinator listens."},
+    {"master-port", 0, kValue, "PORT", "29500", kRead, kCluster, kLaunchOnly,
+     "",
+     "Static jobs: the coordinator's port. On a single node: the port that "
+     "workers find as MASTER_PORT (a free one if not given)."},
+    {"local-addr", 0, kValue, "HOST", "", kRead, kCluster, kLaunchAndAgent, "",
+     "The address that peers dial for this node, if not the one that reaches "
+     "the coordinator."},
+    {"node-id", 0, kValue, "NAME", "", kRead, kCluster, kLaunchAndAgent, "",
+     "This node's name in the job, stable when its agent is started again."},
+    {"token-file", 0, kValue, "FILE", "", kRead, kCluster, kLaunchAndAgent,
+     "<file>",
+     "A file that holds the job's shared secret; MUSTER_TOKEN in the "
+     "environment does the same. Without one, anybody who reaches the port "
+     "can join."},
+    {"connect-timeout", 0, kValue, "SECONDS", "60", kRead, kCluster,
+     kLaunchAndAgent, "",
+     "How long the first connection to the coordinator may take, resolving "
+     "its name included."},
+    {"coordinator-timeout", 0, kValue, "SECONDS", "60", kRead, kCluster,
+     kLaunchAndAgent, "",
+     "How long workers go on while the coordinator cannot be reached."},
+
+    {"nproc-per-node", 0, kValue, "N|gpu|cpu|auto", "1", kRead, kWorkers,
+     kLaunchAndAgent, "gpu cpu auto 1 2 4 8",
+     "Workers on this node: a number, one for each GPU or each core, or auto "
+     "(GPUs if there are any, else cores)."},
+    {"gpus", 0, kValue, "LIST", "", kRead, kWorkers, kLaunchAndAgent, "",
+     "The GPUs to use, such as 0,2 or GPU and MIG ids: worker n sees the n-th "
+     "as its only one. Not given: all workers see all GPUs and choose by "
+     "LOCAL_RANK."},
+    {"virtual-local-rank", 0, kSwitch, "", "0", kRead, kWorkers,
+     kLaunchAndAgent, "",
+     "LOCAL_RANK is 0 for every worker and CUDA_VISIBLE_DEVICES holds its one "
+     "GPU."},
+    {"module", 'm', kSwitch, "", "0", kRead, kWorkers, kLaunchAndAgent, "",
+     "PROGRAM is a Python module, run as with python -m."},
+    {"no-python", 0, kSwitch, "", "0", kRead, kWorkers, kLaunchAndAgent, "",
+     "Execute PROGRAM itself even if its name ends in .py."},
+    {"run-path", 0, kSwitch, "", "0", kRead, kWorkers, kLaunchAndAgent, "",
+     "Run PROGRAM, a Python file, with runpy.run_path. Takes precedence over "
+     "--no-python."},
+    {"role", 0, kValue, "NAME", "default", kRead, kWorkers, kLaunchAndAgent, "",
+     "The workers' role, ROLE_NAME in their environment."},
+    {"numa-binding", 0, kValue, "MODE", "", kNone, kWorkers, kLaunchAndAgent,
+     "node socket exclusive core-complex",
+     "Accepted: node, socket, exclusive, core-complex. Workers are not bound "
+     "yet, which is said once."},
+
+    {"max-restarts", 0, kValue, "N", "0", kRead, kRestarts, kLaunchAndAgent, "",
+     "Worker failures that the whole job survives. Nodes that come and go are "
+     "not counted."},
+    {"wait-for-replacement", 0, kValue, "SECONDS", "0", kRead, kRestarts,
+     kLaunchAndAgent, "",
+     "How long survivors that are enough wait for another node when one is "
+     "lost."},
+    {"scale-up", 0, kValue, "WHEN", "restart", kRead, kRestarts,
+     kLaunchAndAgent, "never restart",
+     "What happens when a node comes while the job runs and there is room: "
+     "restart the round with it, or never (it stays a spare)."},
+    {"scale-up-cooldown", 0, kValue, "SECONDS", "10", kRead, kRestarts,
+     kLaunchAndAgent, "",
+     "A round runs at least this long before it is broken to let a node in."},
+
+    {"log-dir", 0, kValue, "DIR", "", kRead, kOutput, kLaunchAndAgent,
+     "<directory>",
+     "Where log files go: DIR/RUN_ID/attempt_N/RANK/{stdout,stderr}.log. Not "
+     "given: a temporary folder."},
+    {"redirects", 'r', kValue, "STREAMS", "0", kRead, kOutput, kLaunchAndAgent,
+     "0 1 2 3",
+     "Keep workers' streams from the console: 0 none, 1 stdout, 2 stderr, 3 "
+     "both, or by local rank, such as 0:1,1:2."},
+    {"tee", 't', kValue, "STREAMS", "0", kRead, kOutput, kLaunchAndAgent,
+     "0 1 2 3",
+     "Streams that reach both file and console; numbers as of --redirects."},
+    {"local-ranks-filter", 0, kValue, "LIST", "", kRead, kOutput,
+     kLaunchAndAgent, "",
+     "The local ranks whose output reaches the console, such as 0,1. Not "
+     "given: all."},
+    {"duplicate-stdout-filters", 0, kValue, "LIST", "", kRead, kOutput,
+     kLaunchAndAgent, "",
+     "Lines of stdout that contain one of these texts are copied to "
+     "filtered_stdout.log."},
+    {"duplicate-stderr-filters", 0, kValue, "LIST", "", kRead, kOutput,
+     kLaunchAndAgent, "", "The same for stderr and filtered_stderr.log."},
+    {"log-rotate-mb", 0, kValue, "MIB", "256", kRead, kOutput, kLaunchAndAgent,
+     "",
+     "A log file of this size is moved aside, and four older ones are kept. "
+     "0: never."},
+    {"quiet", 0, kSwitch, "", "0", kRead, kOutput, kLaunchAndAgent, "",
+     "Of our own messages show only errors and a failed job's verdict."},
+
+    {"signals-to-handle", 0, kValue, "LIST", "SIGTERM,SIGINT,SIGHUP,SIGQUIT",
+     kRead, kStopping, kLaunchAndAgent, "",
+     "Signals that are caught. These four stop the job with grace, and a "
+     "second Ctrl-C at once; others, such as SIGUSR1, go to every worker of "
+     "the job."},
+    {"signals-to-leave", 0, kValue, "LIST", "", kRead, kStopping,
+     kLaunchAndAgent, "",
+     "Signals on which this node alone leaves while the job goes on, such as "
+     "SIGTERM where pods are evicted."},
+    {"shutdown-timeout", 0, kValue, "SECONDS", "30", kRead, kStopping,
+     kLaunchAndAgent, "", "From the first signal to a worker until SIGKILL."},
+
+    {"monitor-interval", 0, kValue, "SECONDS", "0.1", kRead, kAccepted,
+     kLaunchAndAgent, "",
+     "Workers are not polled: their end is noticed at once."},
+    {"start-method", 0, kValue, "METHOD", "spawn", kRead, kAccepted,
+     kLaunchAndAgent, "spawn fork forkserver",
+     "Workers are always processes of their own."},
+    {"logs-specs", 0, kValue, "NAME", "", kNone, kAccepted, kLaunchAndAgent, "",
+     "Python plug-ins for logs are not loaded."},
+    {"event-log-handler", 0, kValue, "NAME", "null", kRead, kAccepted,
+     kLaunchAndAgent, "",
+     "Python handlers are not loaded; decisions are written to events.jsonl "
+     "in the log folder."},
+
+    {"help", 'h', kSwitch, "", "", kNone, kGeneral, kLaunchAndAgent, "",
+     "Show this text."},
+    {"version", 0, kSwitch, "", "", kNone, kGeneral, kLaunchAndAgent, "",
+     "Show the version."},
+};
+
+}  // namespace
+
+std::vector<Flag> FlagsOf(FlagUser user) {
+  std::vector<Flag> flags;
+  for (const Flag& flag : kFlags) {
+    if (user == kLaunchOnly || flag.user == kLaunchAndAgent) {
+      flags.push_back(flag);
+    }
+  }
+  return flags;
+}
+
+const Flag* FindFlag(const std::vector<Flag>& flags, const std::string& name) {
+  for (const Flag& flag : flags) {
+    if (name == flag.name) return &flag;
+  }
+  return nullptr;
+}
+
+}  // namespace muster

@@ -1,0 +1,47 @@
+#include "agent/options/flag_values.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace muster {
+
+FlagValues::FlagValues(const std::vector<Flag>& flags, const CommandLine& line,
+                       const std::map<std::string, std::string>& environment) {
+  for (const Flag& flag : flags) {
+    Value& value = values_[flag.name];
+    const auto given = line.values.find(flag.name);
+    if (given != line.values.end()) {
+      value = {absl::StrCat("--", flag.name), given->second.back()};
+      continue;
+    }
+    const auto pet = environment.find(PetName(flag));
+    if (flag.pet == PetVariable::kRead && pet != environment.end() &&
+        !pet->second.empty()) {
+      value = {pet->first, pet->second};
+      continue;
+    }
+    value = {"", flag.fallback};
+  }
+}
+
+bool FlagValues::IsGiven(const std::string& name) const {
+  const auto value = values_.find(name);
+  return value != values_.end() && !value->second.origin.empty();
+}
+
+std::string FlagValues::Text(const std::string& name) const {
+  const auto value = values_.find(name);
+  return value == values_.end() ? "" : value->second.text;
+}
+
+void FlagValues::Refuse(const std::string& name, const absl::Status& error) {
+  if (!status_.ok()) return;
+  const auto value = values_.find(name);
+  const std::string origin =
+      value == values_.end() || value->second.origin.empty()
+          ? absl::StrCat("--", name)
+          : value->second.origin;
+  status_ = absl::InvalidArgumentError(
+      absl::StrCat(origin, "=", Text(name), ": ", error.message()));
+}
+
+}  // namespace muster

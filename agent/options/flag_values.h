@@ -1,0 +1,57 @@
+#ifndef MUSTER_AGENT_OPTIONS_FLAG_VALUES_H_
+#define MUSTER_AGENT_OPTIONS_FLAG_VALUES_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "agent/options/command_line.h"
+#include "agent/options/flag.h"
+
+namespace muster {
+
+// What holds for each flag: the command line, else PET_<NAME> in the
+// environment (an empty one counts as unset), else the fallback. Keeps the
+// first error of all reads, so that a reader asks for status() once.
+class FlagValues {
+ public:
+  FlagValues(const std::vector<Flag>& flags, const CommandLine& line,
+             const std::map<std::string, std::string>& environment);
+
+  // Whether the flag was given, on the command line or by its variable.
+  bool IsGiven(const std::string& name) const;
+
+  // The flag's text as it holds.
+  std::string Text(const std::string& name) const;
+
+  // Reads the text with `read` into `target`, or keeps the error, which then
+  // begins with "--name=text: " or "PET_NAME=text: ".
+  template <typename T, typename Read>
+  void Into(const std::string& name, Read read, T& target) {
+    auto value = read(Text(name));
+    if (value.ok()) {
+      target = *std::move(value);
+    } else {
+      Refuse(name, value.status());
+    }
+  }
+
+  // Keeps `error` as said of the flag's value, if it is the first one.
+  void Refuse(const std::string& name, const absl::Status& error);
+
+  const absl::Status& status() const { return status_; }
+
+ private:
+  struct Value {
+    std::string origin;  // "--name", "PET_NAME"; empty: the fallback
+    std::string text;
+  };
+
+  std::map<std::string, Value> values_;
+  absl::Status status_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_OPTIONS_FLAG_VALUES_H_

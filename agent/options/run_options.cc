@@ -1,0 +1,289 @@
+#include "agent/options/run_options.h"
+
+#include "absl/strings/str_cat.h"
+#include "agent/options/command_line.h"
+#include "agent/options/flag_values.h"
+#include "agent/options/option_values.h"
+#include "agent/options/rdzv_conf.h"
+
+namespace muster {
+namespace {
+
+// A name that becomes a folder and stands in lines of text.
+absl::StatusOr<std::string> ReadName(const std::string& text) {
+  constexpr size_t kLongest = 128;
+  if (text.empty() || text.size() > kLongest || text == "." || text == "..") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("is not a name of 1 to ", kLongest,
+                     " characters; write for example "
+                     "job-7"));
+  }
+  for (const char c : text) {
+    if (c == '/' || static_cast<unsigned char>(c) < 0x21 || c == 0x7f) {
+      return absl::InvalidArgumentError(
+          "holds a slash, a space or a control character; use letters, digits, "
+          "'.', '_' and '-'");
+    }
+  }
+  return text;
+}
+
+absl::StatusOr<std::string> ReadText(const std::string& text) { return text; }
+
+absl::StatusOr<RendezvousBackend> ReadBackend(const std::string& text) {
+  if (text == "static") return RendezvousBackend::kStatic;
+  if (text == "c10d" || text == "muster") return RendezvousBackend::kDynamic;
+  return absl::InvalidArgumentError(
+      text.rfind("etcd", 0) == 0
+          ? "etcd is not needed: the coordinator brings its own rendezvous; "
+            "write c10d and --rdzv-endpoint=HOST:PORT"
+          : "is an unknown rendezvous; write static, c10d or muster");
+}
+
+absl::StatusOr<std::string> ReadWorkersPerNode(const std::string& text) {
+  if (text == "gpu" || text == "cpu" || text == "auto") return text;
+  const absl::StatusOr<int64_t> number = ReadNumber(text, 1, 4096);
+  if (number.ok()) return text;
+  return absl::InvalidArgumentError(
+      text == "xpu" ? "xpu devices are not counted; write their number"
+                    : "is neither a number from 1 to 4096 nor gpu, cpu or "
+                      "auto; write for example 2");
+}
+
+absl::StatusOr<std::set<int>> ReadLocalRanks(const std::string& text) {
+  std::set<int> ranks;
+  for (const std::string& part : ReadList(text)) {
+    const absl::StatusOr<int64_t> rank = ReadNumber(part, 0, 4095);
+    if (!rank.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(part, " is not a local rank; write for example 0,1"));
+    }
+    ranks.insert(static_cast<int>(*rank));
+  }
+  return ranks;
+}
+
+absl::StatusOr<std::string> ReadHost(const std::string& text) {
+  if (text.empty()) return text;
+  absl::StatusOr<Endpoint> endpoint = ReadEndpoint(text, -1);
+  if (!endpoint.ok()) return endpoint.status();
+  if (endpoint->port != -1) {
+    return absl::InvalidArgumentError(
+        "has a port; write the host name or address alone");
+  }
+  return endpoint->host;
+}
+
+absl::StatusOr<Interpreter> ReadInterpreter(FlagValues& values) {
+  bool module = false, no_python = false, run_path = false;
+  values.Into("module", ReadSwitch, module);
+  values.Into("no-python", ReadSwitch, no_python);
+  values.Into("run-path", ReadSwitch, run_path);
+  if (module && no_python) {
+    return absl::InvalidArgumentError(
+        "--no-python: does not go with --module, since a module needs Python; "
+        "leave one of them out");
+  }
+  if (module && run_path) {
+    return absl::InvalidArgumentError(
+        "--run-path: does not go with --module, since a module is not a file; "
+        "leave one of them out");
+  }
+  if (run_path) return Interpreter::kRunPath;
+  if (module) return Interpreter::kModule;
+  return no_python ? Interpreter::kNoPython : Interpreter::kByName;
+}
+
+void ReadCluster(FlagValues& values, RunOptions& options) {
+  std::pair<int, int> nodes;
+  values.Into("nnodes", ReadNodes, nodes);
+  options.spec.min_nodes = nodes.first;
+  options.spec.max_nodes = nodes.second;
+  bool standalone = false;
+  if (values.IsGiven("standalone")) {
+    values.Into("standalone", ReadSwitch, standalone);
+  }
+  options.standalone = standalone ? Standalone::kYes : Standalone::kNo;
+  values.Into("rdzv-backend", ReadBackend, options.backend);
+  if (!values.Text("rdzv-endpoint").empty()) {
+    const auto read = [](const std::string& text) {
+      return ReadEndpoint(text, kDefaultCoordinatorPort);
+    };
+    values.Into("rdzv-endpoint", read, options.endpoint);
+  }
+  values.Into("rdzv-id", ReadName, options.run_id);
+  if (values.IsGiven("node-rank")) {
+    const auto read = [](const std::string& text) {
+      return ReadNumber(text, 0, 999'999);
+    };
+    values.Into("node-rank", read, options.node_rank);
+  }
+  if (values.IsGiven("master-addr")) {
+    values.Into("master-addr", ReadHost, options.master.host);
+  }
+  if (values.IsGiven("master-port")) {
+    const auto read = [](const std::string& text) {
+      return ReadNumber(text, 0, 65535);
+    };
+    values.Into("master-port", read, options.master_port);
+    options.master.port = options.master_port.value_or(0);
+  }
+  values.Into("local-addr", ReadHost, options.local_addr);
+  if (values.IsGiven("node-id")) {
+    values.Into("node-id", ReadName, options.node_id);
+  }
+  values.Into("token-file", ReadText, options.token_file);
+  values.Into("connect-timeout", ReadSeconds, options.connect_timeout);
+  values.Into("coordinator-timeout", ReadSeconds, options.coordinator_timeout);
+}
+
+void ReadRendezvousConf(FlagValues& values, RunOptions& options) {
+  RdzvConf conf;
+  values.Into("rdzv-conf", ReadRdzvConf, conf);
+  JobSpec& spec = options.spec;
+  if (conf.timeout) spec.join_timeout = *conf.timeout;
+  if (conf.join_timeout) spec.join_timeout = *conf.join_timeout;
+  if (conf.last_call_timeout) spec.last_call = *conf.last_call_timeout;
+  if (conf.close_timeout) options.close_timeout = *conf.close_timeout;
+  if (conf.keep_alive_interval) {
+    spec.keep_alive_interval = *conf.keep_alive_interval;
+  }
+  if (conf.keep_alive_max_attempt) {
+    spec.keep_alive_misses = *conf.keep_alive_max_attempt;
+  }
+  if (conf.read_timeout && !values.IsGiven("connect-timeout")) {
+    options.connect_timeout = *conf.read_timeout;
+  }
+  if (conf.is_host) {
+    options.hosting = *conf.is_host ? Hosting::kAlways : Hosting::kNever;
+  }
+}
+
+void ReadWorkers(FlagValues& values, RunOptions& options) {
+  values.Into("nproc-per-node", ReadWorkersPerNode, options.workers_per_node);
+  options.gpus = ReadList(values.Text("gpus"));
+  if (values.IsGiven("gpus") && options.gpus.empty()) {
+    values.Refuse("gpus", absl::InvalidArgumentError(
+                              "names no GPU; write for example 0,1"));
+  }
+  bool virtual_rank = false;
+  values.Into("virtual-local-rank", ReadSwitch, virtual_rank);
+  options.local_ranks = virtual_rank ? LocalRanks::kVirtual : LocalRanks::kReal;
+  values.Into("role", ReadName, options.role);
+  const auto restarts = [](const std::string& text) {
+    return ReadNumber(text, 0, 1'000'000);
+  };
+  values.Into("max-restarts", restarts, options.spec.max_restarts);
+  values.Into("wait-for-replacement", ReadSeconds,
+              options.spec.wait_for_replacement);
+  const auto scale_up = [](const std::string& text) -> absl::StatusOr<ScaleUp> {
+    const absl::StatusOr<std::string> word =
+        ReadChoice(text, {"never", "restart"});
+    if (!word.ok()) return word.status();
+    return *word == "never" ? ScaleUp::kNever : ScaleUp::kRestart;
+  };
+  values.Into("scale-up", scale_up, options.spec.scale_up);
+  values.Into("scale-up-cooldown", ReadSeconds,
+              options.spec.scale_up_cool_down);
+}
+
+void ReadOutput(FlagValues& values, RunOptions& options) {
+  values.Into("log-dir", ReadText, options.log_dir);
+  values.Into("redirects", ParseStreamsByRank, options.redirects);
+  values.Into("tee", ParseStreamsByRank, options.tee);
+  values.Into("local-ranks-filter", ReadLocalRanks,
+              options.console_local_ranks);
+  options.stdout_filters = ReadList(values.Text("duplicate-stdout-filters"));
+  options.stderr_filters = ReadList(values.Text("duplicate-stderr-filters"));
+  int64_t mebibytes = 0;
+  const auto read = [](const std::string& text) {
+    return ReadNumber(text, 0, 1 << 20);
+  };
+  values.Into("log-rotate-mb", read, mebibytes);
+  options.rotate_bytes = mebibytes << 20;
+  bool quiet = false;
+  values.Into("quiet", ReadSwitch, quiet);
+  options.verbosity = quiet ? Verbosity::kQuiet : Verbosity::kNotices;
+}
+
+void ReadStopping(FlagValues& values, RunOptions& options) {
+  options.signals_to_handle_text = values.Text("signals-to-handle");
+  values.Into("signals-to-handle", ReadSignals, options.signals_to_handle);
+  values.Into("signals-to-leave", ReadSignals, options.signals_to_leave);
+  values.Into("shutdown-timeout", ReadSeconds, options.spec.shutdown_timeout);
+}
+
+// Checked, so that a slip shows here as it does there; without effect.
+void ReadAccepted(FlagValues& values, RunOptions& options) {
+  Duration interval{};
+  values.Into("monitor-interval", ReadSeconds, interval);
+  std::string word;
+  const auto method = [](const std::string& text) {
+    return ReadChoice(text, {"spawn", "fork", "forkserver"});
+  };
+  values.Into("start-method", method, word);
+  if (values.IsGiven("start-method")) {
+    options.remarks.push_back(
+        "--start-method has no effect: workers are always programs of their "
+        "own");
+  }
+  if (values.IsGiven("logs-specs")) {
+    options.remarks.push_back(
+        "--logs-specs has no effect: Python plug-ins are not loaded; see "
+        "--log-dir, --redirects and --tee");
+  }
+  if (values.IsGiven("event-log-handler")) {
+    options.remarks.push_back(
+        "--event-log-handler has no effect: decisions go to events.jsonl in "
+        "the log folder");
+  }
+  if (values.IsGiven("numa-binding")) {
+    const auto mode = [](const std::string& text) {
+      return ReadChoice(text, {"node", "socket", "exclusive", "core-complex"});
+    };
+    values.Into("numa-binding", mode, word);
+    options.remarks.push_back(
+        "--numa-binding has no effect yet: workers are not bound to cores");
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<ParsedOptions> ParseRunOptions(
+    const std::vector<Flag>& flags, const std::vector<std::string>& args,
+    const std::map<std::string, std::string>& environment) {
+  absl::StatusOr<CommandLine> line = ParseCommandLine(flags, args);
+  if (!line.ok()) return line.status();
+  ParsedOptions parsed;
+  if (line->values.count("help") > 0) {
+    parsed.request = Request::kHelp;
+    return parsed;
+  }
+  if (line->values.count("version") > 0) {
+    parsed.request = Request::kVersion;
+    return parsed;
+  }
+  FlagValues values(flags, *line, environment);
+  RunOptions& options = parsed.options;
+  ReadCluster(values, options);
+  ReadRendezvousConf(values, options);
+  ReadWorkers(values, options);
+  ReadOutput(values, options);
+  ReadStopping(values, options);
+  ReadAccepted(values, options);
+  const absl::StatusOr<Interpreter> interpreter = ReadInterpreter(values);
+  if (!values.status().ok()) return values.status();
+  if (!interpreter.ok()) return interpreter.status();
+  options.interpreter = *interpreter;
+  const absl::Status spec = options.spec.Validate();
+  if (!spec.ok()) return spec;
+  if (line->rest.empty()) {
+    return absl::InvalidArgumentError(
+        "no program: there is nothing to run; name the script or program after "
+        "the flags");
+  }
+  options.program = std::move(line->rest);
+  return parsed;
+}
+
+}  // namespace muster

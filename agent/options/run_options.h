@@ -1,0 +1,96 @@
+#ifndef MUSTER_AGENT_OPTIONS_RUN_OPTIONS_H_
+#define MUSTER_AGENT_OPTIONS_RUN_OPTIONS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "agent/logs/log_plan.h"
+#include "agent/options/endpoint.h"
+#include "agent/options/flag.h"
+#include "rendezvous/protocol/job_spec.h"
+
+namespace muster {
+
+enum class RendezvousBackend { kStatic, kDynamic };
+enum class Standalone { kNo, kYes };
+enum class Hosting { kIfOwner, kAlways, kNever };  // is_host
+enum class Verbosity { kNotices, kQuiet };
+enum class LocalRanks { kReal, kVirtual };
+
+// How the program becomes a worker's command.
+enum class Interpreter {
+  kByName,    // Python for *.py, else executed
+  kModule,    // -m
+  kNoPython,  // --no-python
+  kRunPath,   // --run-path
+};
+
+// What the person asked for, every value read and checked on its own; nothing
+// of this machine is in it yet. docs/CLI.md tells the meaning of each.
+struct RunOptions {
+  // Nodes and where they meet. What was not given is nullopt or empty.
+  Standalone standalone = Standalone::kNo;
+  RendezvousBackend backend = RendezvousBackend::kStatic;
+  std::optional<Endpoint> endpoint;
+  std::string run_id = "none";
+  Hosting hosting = Hosting::kIfOwner;
+  std::optional<int> node_rank;
+  Endpoint master{"127.0.0.1", 29500};
+  std::optional<int> master_port;
+  std::string local_addr;
+  std::string node_id;
+  std::string token_file;
+  JobSpec spec;
+  Duration connect_timeout = std::chrono::seconds(60);
+  Duration coordinator_timeout = std::chrono::seconds(60);
+  Duration close_timeout = std::chrono::seconds(30);
+
+  // Workers.
+  std::string workers_per_node = "1";
+  std::vector<std::string> gpus;
+  LocalRanks local_ranks = LocalRanks::kReal;
+  Interpreter interpreter = Interpreter::kByName;
+  std::string role = "default";
+  std::vector<std::string> program;  // and its arguments
+
+  // Output.
+  std::string log_dir;
+  StreamsByRank redirects;
+  StreamsByRank tee;
+  std::set<int> console_local_ranks;
+  std::vector<std::string> stdout_filters;
+  std::vector<std::string> stderr_filters;
+  int64_t rotate_bytes = 256 << 20;
+  Verbosity verbosity = Verbosity::kNotices;
+
+  // Signals.
+  std::string signals_to_handle_text;
+  std::vector<int> signals_to_handle;
+  std::vector<int> signals_to_leave;
+
+  // One line each, to be said once: flags that have no effect here.
+  std::vector<std::string> remarks;
+};
+
+// What a command line asks for instead of a run.
+enum class Request { kRun, kHelp, kVersion };
+
+struct ParsedOptions {
+  Request request = Request::kRun;
+  RunOptions options;  // kRun
+};
+
+// Reads `args` (without the program's name); `environment` gives the PET_
+// defaults. Pure. InvalidArgument, one line: "--nnodes=4:2: what was wrong;
+// what to write".
+absl::StatusOr<ParsedOptions> ParseRunOptions(
+    const std::vector<Flag>& flags, const std::vector<std::string>& args,
+    const std::map<std::string, std::string>& environment);
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_OPTIONS_RUN_OPTIONS_H_

@@ -1,0 +1,92 @@
+#include "agent/options/worker_slots.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "agent/options/option_values.h"
+
+namespace muster {
+namespace {
+
+std::string Plural(size_t count, const std::string& noun) {
+  return absl::StrCat(count, " ", noun, count == 1 ? "" : "s");
+}
+
+// A number among --gpus counts within what is visible, as CUDA counts; an id
+// is taken as it is.
+absl::StatusOr<std::vector<std::string>> ChosenGpus(const RunOptions& options,
+                                                    const MachineFacts& facts) {
+  std::vector<std::string> chosen;
+  for (const std::string& gpu : options.gpus) {
+    const absl::StatusOr<int64_t> number = ReadNumber(gpu, 0, 4095);
+    std::string id = gpu;
+    if (number.ok()) {
+      if (static_cast<size_t>(*number) >= facts.gpus.size()) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "--gpus: there is no GPU ", gpu, ", this node has ",
+            Plural(facts.gpus.size(), "GPU"), " to use",
+            facts.gpus.empty() ? "; is the NVIDIA driver loaded?"
+                               : absl::StrCat("; write numbers from 0 to ",
+                                              facts.gpus.size() - 1)));
+      }
+      id = facts.gpus[static_cast<size_t>(*number)];
+    } else if (gpu.rfind("GPU-", 0) != 0 && gpu.rfind("MIG-", 0) != 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--gpus: ", gpu,
+                       " is neither a number nor a GPU- or MIG- id; write "
+                       "for example 0,1"));
+    }
+    if (std::find(chosen.begin(), chosen.end(), id) != chosen.end()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--gpus: ", gpu, " is named twice; name each GPU once"));
+    }
+    chosen.push_back(id);
+  }
+  return chosen;
+}
+
+}  // namespace
+
+bool NeedsGpus(const RunOptions& options) {
+  return options.workers_per_node == "gpu" ||
+         options.workers_per_node == "auto" || !options.gpus.empty() ||
+         options.local_ranks == LocalRanks::kVirtual;
+}
+
+absl::StatusOr<WorkerSlots> PlanWorkerSlots(const RunOptions& options,
+                                            const MachineFacts& facts) {
+  absl::StatusOr<std::vector<std::string>> chosen = ChosenGpus(options, facts);
+  if (!chosen.ok()) return chosen.status();
+  const std::vector<std::string>& gpus =
+      options.gpus.empty() ? facts.gpus : *chosen;
+  WorkerSlots slots;
+  const std::string& asked = options.workers_per_node;
+  if (asked == "cpu" || (asked == "auto" && gpus.empty())) {
+    slots.count = facts.cores;
+  } else if (asked == "gpu" || asked == "auto") {
+    if (gpus.empty()) {
+      return absl::InvalidArgumentError(
+          "--nproc-per-node=gpu: this node has no GPU to use; write cpu, auto "
+          "or a number, or look whether the NVIDIA driver is loaded");
+    }
+    slots.count = static_cast<int>(gpus.size());
+  } else {
+    const absl::StatusOr<int64_t> number = ReadNumber(asked, 1, 4096);
+    if (!number.ok()) return number.status();
+    slots.count = static_cast<int>(*number);
+  }
+  const bool own_gpu_each =
+      !options.gpus.empty() || options.local_ranks == LocalRanks::kVirtual;
+  if (!own_gpu_each) return slots;
+  if (static_cast<size_t>(slots.count) > gpus.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--nproc-per-node=", asked, ": ",
+        Plural(static_cast<size_t>(slots.count), "worker"),
+        " with a GPU each, but this node has ", Plural(gpus.size(), "GPU"),
+        " to use; ask for fewer workers"));
+  }
+  slots.gpu_of_local_rank.assign(gpus.begin(), gpus.begin() + slots.count);
+  return slots;
+}
+
+}  // namespace muster

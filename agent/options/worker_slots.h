@@ -1,0 +1,31 @@
+#ifndef MUSTER_AGENT_OPTIONS_WORKER_SLOTS_H_
+#define MUSTER_AGENT_OPTIONS_WORKER_SLOTS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "agent/options/machine_facts.h"
+#include "agent/options/run_options.h"
+
+namespace muster {
+
+// The workers of this node.
+struct WorkerSlots {
+  int count = 1;
+  // CUDA_VISIBLE_DEVICES of each worker; empty: the node's own for all.
+  std::vector<std::string> gpu_of_local_rank;
+};
+
+// Whether the options cannot be planned without knowing the GPUs, which costs
+// loading NVIDIA's library.
+bool NeedsGpus(const RunOptions& options);
+
+// InvalidArgument, one line: more GPUs asked for than there are, a GPU that
+// there is not. Pure.
+absl::StatusOr<WorkerSlots> PlanWorkerSlots(const RunOptions& options,
+                                            const MachineFacts& facts);
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_OPTIONS_WORKER_SLOTS_H_

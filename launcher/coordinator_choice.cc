@@ -1,0 +1,164 @@
+#include "launcher/coordinator_choice.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+
+namespace muster {
+namespace {
+
+bool IsLoopback(const std::string& address) {
+  return address.rfind("127.", 0) == 0 || address == "::1";
+}
+
+bool IsAddress(const std::string& host) {
+  return host.find(':') != std::string::npos ||
+         host.find_first_not_of("0123456789.") == std::string::npos;
+}
+
+std::string FirstLabel(const std::string& host) {
+  std::string label = host.substr(0, host.find('.'));
+  for (char& c : label) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return label;
+}
+
+// The address of the endpoint's host that is this machine's. The whole of
+// 127.0.0.0/8 is, though interfaces list 127.0.0.1 only.
+std::optional<std::string> OwnedAddress(const MachineFacts& facts,
+                                        const ResolvedHost& resolved) {
+  std::optional<std::string> loopback;
+  for (const std::string& address : resolved.addresses) {
+    if (IsLoopback(address)) {
+      if (!loopback) loopback = address;
+    } else if (std::find(facts.addresses.begin(), facts.addresses.end(),
+                         address) != facts.addresses.end()) {
+      return address;
+    }
+  }
+  return loopback;
+}
+
+// At which address peers reach this node, which hosts: the endpoint's own
+// where it is an address; never a loopback address that only this machine's
+// /etc/hosts gives to its own name, if there is another.
+std::string AddressForPeers(const std::string& host,
+                            const std::optional<std::string>& owned,
+                            const MachineFacts& facts) {
+  if (owned &&
+      (IsAddress(host) || host == "localhost" || !IsLoopback(*owned))) {
+    return *owned;
+  }
+  if (!facts.outward_address.empty()) return facts.outward_address;
+  for (const std::string& address : facts.addresses) {
+    if (!IsLoopback(address)) return address;
+  }
+  return "127.0.0.1";
+}
+
+// Every interface, unless the endpoint names one address of this machine: a
+// name may mean another address to the peers than it does here.
+std::string ListenHost(const std::string& host,
+                       const std::optional<std::string>& owned) {
+  if (owned && (IsAddress(host) || host == "localhost")) return *owned;
+  return "::";
+}
+
+absl::Status CheckShape(const RunOptions& options) {
+  const JobSpec& spec = options.spec;
+  if (options.standalone == Standalone::kYes && spec.max_nodes > 1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--standalone: is for one node, but --nnodes asks for up to ",
+        spec.max_nodes, "; write --rdzv-endpoint=HOST:PORT instead"));
+  }
+  if (IsAlone(options)) return absl::OkStatus();
+  const bool is_static = options.backend == RendezvousBackend::kStatic &&
+                         !options.endpoint.has_value();
+  if (is_static && spec.min_nodes != spec.max_nodes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--nnodes=", spec.min_nodes, ":", spec.max_nodes,
+                     ": a static job has a fixed number of nodes; write "
+                     "--rdzv-endpoint=HOST:PORT for a job whose nodes come "
+                     "and go"));
+  }
+  const Endpoint meeting = MeetingPoint(options);
+  if (meeting.port == 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        is_static ? "--master-port=0" : "--rdzv-endpoint",
+        ": port 0 cannot be found by the other nodes; write a port, for "
+        "example ",
+        kDefaultCoordinatorPort));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+bool IsAlone(const RunOptions& options) {
+  return options.standalone == Standalone::kYes ||
+         (options.spec.max_nodes == 1 &&
+          (!options.endpoint.has_value() || options.endpoint->port == 0));
+}
+
+Endpoint MeetingPoint(const RunOptions& options) {
+  if (IsAlone(options)) return Endpoint{"127.0.0.1", 0};
+  if (options.endpoint) return *options.endpoint;
+  if (options.backend == RendezvousBackend::kStatic) return options.master;
+  return Endpoint{"localhost", kDefaultCoordinatorPort};
+}
+
+absl::StatusOr<CoordinatorChoice> ChooseCoordinator(
+    const RunOptions& options, const MachineFacts& facts,
+    const ResolvedHost& resolved) {
+  absl::Status shape = CheckShape(options);
+  if (!shape.ok()) return shape;
+  CoordinatorChoice choice;
+  choice.endpoint = MeetingPoint(options);
+  if (IsAlone(options)) {
+    choice.place = CoordinatorPlace::kHere;
+    choice.listen = choice.endpoint;
+    choice.own_address = "127.0.0.1";
+    choice.reason = "this node is the only one";
+    return choice;
+  }
+  const std::string& host = choice.endpoint.host;
+  const std::optional<std::string> owned = OwnedAddress(facts, resolved);
+  const bool named_like_us = resolved.addresses.empty() &&
+                             FirstLabel(host) == FirstLabel(facts.host_name);
+  const bool is_owner = owned.has_value() || named_like_us;
+  const bool is_static = options.backend == RendezvousBackend::kStatic;
+
+  if (options.hosting == Hosting::kAlways) {
+    choice.place = CoordinatorPlace::kHere;
+    choice.reason = "is_host=1";
+  } else if (options.hosting == Hosting::kNever) {
+    choice.place = CoordinatorPlace::kElsewhere;
+    choice.reason = "is_host=0";
+  } else if (is_static && !options.endpoint && options.node_rank) {
+    choice.place = *options.node_rank == 0 ? CoordinatorPlace::kHere
+                                           : CoordinatorPlace::kElsewhere;
+    choice.reason = absl::StrCat("node rank ", *options.node_rank);
+  } else if (is_owner) {
+    choice.place = CoordinatorPlace::kHereIfFree;
+    choice.reason = absl::StrCat(host, " is this node");
+  } else {
+    choice.place = CoordinatorPlace::kElsewhere;
+    choice.reason = absl::StrCat(host, " is another node");
+  }
+
+  if (choice.place == CoordinatorPlace::kElsewhere) {
+    if (resolved.addresses.empty()) {
+      return absl::UnavailableError(absl::StrCat(
+          "the coordinator's host ", host, " does not resolve; look at ",
+          options.endpoint ? "--rdzv-endpoint" : "--master-addr"));
+    }
+    return choice;
+  }
+  choice.listen = {ListenHost(host, owned), choice.endpoint.port};
+  choice.own_address = AddressForPeers(host, owned, facts);
+  return choice;
+}
+
+}  // namespace muster

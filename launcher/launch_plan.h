@@ -1,0 +1,26 @@
+#ifndef MUSTER_LAUNCHER_LAUNCH_PLAN_H_
+#define MUSTER_LAUNCHER_LAUNCH_PLAN_H_
+
+#include "absl/status/statusor.h"
+#include "agent/agent_options.h"
+#include "agent/options/machine_facts.h"
+#include "agent/options/run_options.h"
+#include "launcher/coordinator_choice.h"
+
+namespace muster {
+
+// What this `launch` does: one agent, and the coordinator where it hosts it.
+struct LaunchPlan {
+  AgentOptions agent;
+  CoordinatorChoice coordinator;
+};
+
+// Pure. Errors as ChooseCoordinator's and PlanAgent's: one line that begins
+// with the flag.
+absl::StatusOr<LaunchPlan> PlanLaunch(RunOptions options,
+                                      const MachineFacts& facts,
+                                      const ResolvedHost& resolved);
+
+}  // namespace muster
+
+#endif  // MUSTER_LAUNCHER_LAUNCH_PLAN_H_

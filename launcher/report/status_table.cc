@@ -1,0 +1,147 @@
+#include "launcher/report/status_table.h"
+
+#include <optional>
+
+#include "launcher/report/duration_text.h"
+#include "launcher/report/framed_text.h"
+#include "launcher/report/phase_text.h"
+#include "launcher/report/text_layout.h"
+
+namespace muster {
+namespace {
+
+constexpr int kMostNameColumns = 28;
+constexpr int kMostReasonColumns = 60;
+
+std::string Count(int64_t count, const std::string& thing) {
+  return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
+}
+
+std::string Name(const std::string& text) {
+  return Shorten(PrintableLine(text), kMostNameColumns);
+}
+
+Ink PhaseInk(const JobStatus& job) {
+  if (job.phase == JobPhase::kRunning) return Ink::kGreen;
+  if (job.phase != JobPhase::kFinished) return Ink::kYellow;
+  bool good = job.verdict && job.verdict->outcome == Outcome::kSucceeded;
+  return good ? Ink::kGreen : Ink::kRed;
+}
+
+std::string PhaseLine(const JobStatus& job) {
+  std::string text = PhaseText(job.phase);
+  if (job.verdict) text = OutcomeText(job.verdict->outcome);
+  return text;
+}
+
+int MembersOf(const JobStatus& job) {
+  int members = 0;
+  for (const NodeStatus& node : job.nodes) members += node.group_rank ? 1 : 0;
+  return members;
+}
+
+std::string WorldLine(const JobStatus& job) {
+  int members = MembersOf(job);
+  int spares = static_cast<int>(job.nodes.size()) - members;
+  std::string text = job.world_size > 0 ? Count(job.world_size, "worker") +
+                                              " on " + Count(members, "node")
+                                        : "none now";
+  if (spares > 0) {
+    text += job.world_size > 0 ? ", " + Count(spares, "spare")
+                               : ", " + Count(spares, "node") + " waiting";
+  }
+  std::string least = std::to_string(job.spec.min_nodes);
+  std::string most = std::to_string(job.spec.max_nodes);
+  text += " (wants " + (least == most ? least : least + " to " + most) + ")";
+  return text;
+}
+
+std::string RanksText(int first, int slots) {
+  if (slots <= 0) return "-";
+  std::string text = std::to_string(first);
+  return slots == 1 ? text : text + "-" + std::to_string(first + slots - 1);
+}
+
+std::string Notes(const NodeStatus& node) {
+  std::vector<std::string> notes;
+  if (!node.group_rank) notes.push_back("spare");
+  if (node.draining) notes.push_back("draining");
+  if (!node.connected) notes.push_back("disconnected");
+  std::string text;
+  for (const std::string& note : notes) {
+    text += (text.empty() ? "" : ", ") + note;
+  }
+  return text;
+}
+
+std::vector<std::vector<std::string>> NodeRows(const JobStatus& job) {
+  std::vector<std::vector<std::string>> rows = {
+      {"GROUP", "RANKS", "NODE", "HOST", "ADDRESS", "PHASE", "HEARD", "NOTES"}};
+  int first_rank = 0;  // members come by group rank, so slots add up to ranks
+  for (const NodeStatus& node : job.nodes) {
+    std::string group = "-";
+    std::string ranks = "-";
+    if (node.group_rank) {
+      group = std::to_string(*node.group_rank);
+      ranks = RanksText(first_rank, node.node.slots);
+      first_rank += node.node.slots;
+    }
+    rows.push_back({group, ranks, Name(node.node.node_id), Name(node.node.host),
+                    Name(node.node.address), PhaseText(node.phase),
+                    DurationText(node.silent_for) + " ago", Notes(node)});
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::string StatusTable(const JobStatus& job, const TextTarget& target) {
+  FramedText text(target);
+  text.Title("job " + PrintableLine(job.run_id) + ": " + PhaseLine(job),
+             PhaseInk(job), "");
+  std::string since = "round " + std::to_string(job.round) + ", for " +
+                      DurationText(job.phase_age) + "; the job is " +
+                      DurationText(job.age) + " old";
+  text.Field("phase", {std::string(PhaseText(job.phase)) + ", " + since});
+  text.Field("reason", PrintableLines(job.reason));
+  text.Field("world", {WorldLine(job)});
+  if (!job.master_address.empty()) {
+    text.Field("master", {PrintableLine(job.master_address) + ":" +
+                          std::to_string(job.master_port)});
+  }
+  text.Field("restarts", {std::to_string(job.restarts_used) + " of " +
+                          std::to_string(job.spec.max_restarts) + " used"});
+  if (job.verdict) {
+    text.Field("verdict",
+               {"exit code " + std::to_string(job.verdict->exit_code)});
+  }
+  std::string result = text.Take();
+  if (job.nodes.empty()) return result;
+  result += "\n";
+  for (const std::string& line : AlignRows(NodeRows(job))) {
+    result += line + "\n";
+  }
+  return result;
+}
+
+std::string JobListTable(const std::vector<JobStatus>& jobs,
+                         const TextTarget& target) {
+  if (jobs.empty()) return "no jobs\n";
+  std::vector<std::vector<std::string>> rows = {
+      {"JOB", "PHASE", "ROUND", "WORLD", "RESTARTS", "AGE", "REASON"}};
+  for (const JobStatus& job : jobs) {
+    rows.push_back({Name(job.run_id), PhaseLine(job), std::to_string(job.round),
+                    std::to_string(job.world_size),
+                    std::to_string(job.restarts_used) + "/" +
+                        std::to_string(job.spec.max_restarts),
+                    DurationText(job.age),
+                    Shorten(PrintableLine(job.reason), kMostReasonColumns)});
+  }
+  std::string text;
+  for (const std::string& line : AlignRows(rows)) {
+    text += Shorten(line, target.columns) + "\n";
+  }
+  return text;
+}
+
+}  // namespace muster
