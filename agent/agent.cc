@@ -1,0 +1,215 @@
+#include "agent/agent.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+#include <variant>
+
+#include "agent/inbox.h"
+#include "agent/lifecycle/lifecycle.h"
+#include "agent/logs/log_relay.h"
+#include "agent/monotonic_clock.h"
+#include "agent/ports/port_reservation.h"
+#include "agent/round_workers.h"
+#include "agent/signal_catcher.h"
+#include "rendezvous/protocol/check.h"
+
+namespace muster {
+namespace {
+
+bool IsLoopback(const std::string& address) {
+  return address.rfind("127.", 0) == 0 || address == "::1" ||
+         address == "localhost";
+}
+
+Lifecycle::Config ConfigOf(const AgentOptions& options) {
+  Lifecycle::Config config;
+  config.run_id = options.run_id;
+  config.node = options.node;
+  config.spec = options.spec;
+  config.endpoint = options.coordinator_endpoint;
+  config.connect_timeout = options.connect_timeout;
+  config.coordinator_timeout = options.coordinator_timeout;
+  config.signals_to_leave = options.signals_to_leave;
+  return config;
+}
+
+std::vector<int> CaughtSignals(const AgentOptions& options) {
+  std::vector<int> signals = options.signals_to_handle;
+  signals.insert(signals.end(), options.signals_to_leave.begin(),
+                 options.signals_to_leave.end());
+  return signals;
+}
+
+}  // namespace
+
+class Agent::Impl {
+ public:
+  Impl(AgentOptions options, Guardian* guardian, CoordinatorLink* link,
+       Observer observer)
+      : options_(std::move(options)),
+        guardian_(guardian),
+        link_(link),
+        observer_(std::move(observer)),
+        signals_(CaughtSignals(options_)),
+        logs_(options_.logs),
+        workers_(&options_, guardian_, &logs_),
+        lifecycle_(ConfigOf(options_), MonotonicNow()) {}
+
+  AgentResult Run() {
+    if (absl::Status writable = logs_.CheckWritable(); !writable.ok()) {
+      return {.exit_code = 1, .reason = std::string(writable.message())};
+    }
+    HoldPort();
+    link_->Open({
+        .on_connected =
+            [this](std::string own, std::string peer) {
+              inbox_.Post(PeerKnown(std::move(own), std::move(peer)));
+            },
+        .on_directive =
+            [this](Directive directive) {
+              inbox_.Post(DirectiveCame{std::move(directive)});
+            },
+        .on_disconnected =
+            [this](absl::Status why) {
+              inbox_.Post(LinkDown{std::move(why)});
+            },
+    });
+    while (!leave_.has_value()) WaitAndStep();
+    logs_.Flush();
+    link_->Close();
+    return {.exit_code = leave_->exit_code,
+            .verdict = leave_->verdict,
+            .reason = leave_->reason};
+  }
+
+ private:
+  LinkUp PeerKnown(std::string own, std::string peer) {
+    std::lock_guard<std::mutex> lock(peer_mutex_);
+    peer_address_ = std::move(peer);
+    return LinkUp{.own_address = std::move(own)};
+  }
+
+  void WaitAndStep() {
+    pollfd fds[] = {{.fd = guardian_->fd(), .events = POLLIN, .revents = 0},
+                    {.fd = inbox_.fd(), .events = POLLIN, .revents = 0},
+                    {.fd = signals_.fd(), .events = POLLIN, .revents = 0}};
+    timespec timeout;
+    const int ready =
+        ppoll(fds, std::size(fds), TimeLeft(&timeout), /*sigmask=*/nullptr);
+    MUSTER_CHECK(ready >= 0 || errno == EINTR) << std::strerror(errno);
+    if (ready <= 0) {
+      Step(ClockTicked());
+      return;
+    }
+    if (fds[0].revents != 0) {
+      for (const GuardianEvent& event : guardian_->Next()) {
+        std::visit([this](const auto& e) { On(e); }, event);
+      }
+    }
+    if (fds[2].revents != 0) {
+      for (int signal : signals_.TakeAll()) Step(SignalCaught{signal});
+    }
+    if (fds[1].revents != 0) {
+      for (LifecycleEvent& event : inbox_.TakeAll()) Step(event);
+    }
+  }
+
+  // Null (for ever) where nothing is due.
+  const timespec* TimeLeft(timespec* left) {
+    const std::optional<Instant> next = lifecycle_.NextDeadline();
+    if (!next.has_value()) return nullptr;
+    const auto ns = std::max(*next - MonotonicNow(), Duration::zero()).count();
+    left->tv_sec = ns / 1'000'000'000;
+    left->tv_nsec = ns % 1'000'000'000;
+    return left;
+  }
+
+  void On(const WorkerStarted& event) {
+    Step(WorkerUp{.local_rank = event.local_rank, .pid = event.pid});
+  }
+  void On(const WorkerNotStarted& event) { Step(workers_.NotStarted(event)); }
+  void On(const WorkerEnded& event) { Step(workers_.Ended(event)); }
+  void On(const AllGone&) { Step(WorkersGone()); }
+  void On(const GuardianLost& event) { Step(GuardianDied{event.reason}); }
+
+  void Step(const LifecycleEvent& event) {
+    LifecycleStep step = lifecycle_.Step(MonotonicNow(), event);
+    for (const std::string& line : step.notices) {
+      if (observer_.on_notice) observer_.on_notice(line);
+    }
+    if (step.report.has_value()) link_->Send(*step.report);
+    if (step.leave.has_value() && !leave_.has_value()) leave_ = step.leave;
+    for (const auto& action : step.actions) {
+      std::visit([this](const auto& a) { Do(a); }, action);
+    }
+  }
+
+  void Do(const StartWorkers& action) {
+    Place place = action.place;
+    {
+      // A master that shares the coordinator's host is known to its own agent
+      // by a loopback address; the others reach it where they reach the
+      // coordinator.
+      std::lock_guard<std::mutex> lock(peer_mutex_);
+      if (IsLoopback(place.master_address) && !peer_address_.empty() &&
+          !IsLoopback(peer_address_)) {
+        place.master_address = peer_address_;
+      }
+    }
+    // The one that is in use stays held for as long as its round.
+    port_in_use_ = std::move(port_);
+    std::vector<WorkerDown> failed = workers_.Start(place);
+    HoldPort();
+    for (const WorkerDown& down : failed) Step(down);
+  }
+
+  void Do(const SignalWorkers& action) {
+    guardian_->SignalAll(action.signal, action.everything
+                                            ? Guardian::Reach::kEverything
+                                            : Guardian::Reach::kProcessGroups);
+  }
+
+  void HoldPort() {
+    if (options_.master_port != 0) {
+      Step(PortHeld{options_.master_port});
+      return;
+    }
+    absl::StatusOr<PortReservation> port = PortReservation::Take();
+    // Without one this node reports port 0; if it is to be the master, its
+    // workers say why they cannot listen.
+    if (!port.ok()) return;
+    port_ = *std::move(port);
+    Step(PortHeld{port_->port()});
+  }
+
+  const AgentOptions options_;
+  Guardian* const guardian_;
+  CoordinatorLink* const link_;
+  const Observer observer_;
+  SignalCatcher signals_;
+  Inbox inbox_;
+  LogRelay logs_;
+  RoundWorkers workers_;
+  Lifecycle lifecycle_;
+  std::optional<PortReservation> port_;         // for the next round
+  std::optional<PortReservation> port_in_use_;  // of the current one
+  std::optional<Leave> leave_;
+
+  std::mutex peer_mutex_;
+  std::string peer_address_;  // guarded by peer_mutex_
+};
+
+Agent::Agent(AgentOptions options, Guardian* guardian, CoordinatorLink* link,
+             Observer observer)
+    : impl_(std::make_unique<Impl>(std::move(options), guardian, link,
+                                   std::move(observer))) {}
+
+Agent::~Agent() = default;
+
+AgentResult Agent::Run() { return impl_->Run(); }
+
+}  // namespace muster

@@ -1,0 +1,34 @@
+#ifndef MUSTER_AGENT_INBOX_H_
+#define MUSTER_AGENT_INBOX_H_
+
+#include <mutex>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "agent/lifecycle/lifecycle_step.h"
+
+namespace muster {
+
+// Carries events from a link's threads to the agent's loop. Thread-safe.
+class Inbox {
+ public:
+  Inbox();
+  ~Inbox();
+  Inbox(const Inbox&) = delete;
+  Inbox& operator=(const Inbox&) = delete;
+
+  void Post(LifecycleEvent event);
+
+  // Readable while there is something to take.
+  int fd() const { return fd_; }
+  std::vector<LifecycleEvent> TakeAll();
+
+ private:
+  const int fd_;  // eventfd
+  std::mutex mutex_;
+  std::vector<LifecycleEvent> events_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_INBOX_H_

@@ -1,0 +1,46 @@
+#ifndef MUSTER_AGENT_ROUND_WORKERS_H_
+#define MUSTER_AGENT_ROUND_WORKERS_H_
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/agent_options.h"
+#include "agent/guardian/guardian.h"
+#include "agent/lifecycle/lifecycle_step.h"
+#include "agent/logs/log_relay.h"
+#include "rendezvous/protocol/directive.h"
+
+namespace muster {
+
+// This node's workers of the current round: starts them with their logs and
+// environment, and tells each end in the lifecycle's terms. Not thread-safe.
+class RoundWorkers {
+ public:
+  // All outlive this.
+  RoundWorkers(const AgentOptions* options, Guardian* guardian, LogRelay* logs);
+
+  // Asks the guardian for every worker of `place`. What failed before the
+  // guardian could be asked (log folder, descriptors) comes back at once; the
+  // rest comes through the guardian.
+  std::vector<WorkerDown> Start(const Place& place);
+
+  WorkerDown Ended(const WorkerEnded& event) const;
+  WorkerDown NotStarted(const WorkerNotStarted& event) const;
+
+ private:
+  Failure NewFailure(int local_rank) const;
+  std::optional<Failure> StartOne(int local_rank);
+  std::string ErrorFileOf(int local_rank) const;
+
+  const AgentOptions* const options_;
+  Guardian* const guardian_;
+  LogRelay* const logs_;
+  const std::map<std::string, std::string> inherited_;
+  Place place_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_ROUND_WORKERS_H_

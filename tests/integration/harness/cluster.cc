@@ -1,0 +1,72 @@
+#include "tests/integration/harness/cluster.h"
+
+#include <cstdlib>
+#include <utility>
+
+#include "rendezvous/protocol/check.h"
+
+namespace muster {
+namespace {
+
+// As a user would: what a test's environment sets must not leak into a job.
+const std::map<std::string, std::string>& Environment() {
+  static const auto* const environment =
+      new std::map<std::string, std::string>{{"NO_COLOR", "1"}};
+  return *environment;
+}
+
+void Append(std::vector<std::string>& to, std::vector<std::string> words) {
+  for (std::string& word : words) to.push_back(std::move(word));
+}
+
+}  // namespace
+
+Cluster::Cluster() {
+  daemon_ = std::make_unique<Subprocess>(
+      std::vector<std::string>{kDaemon, "--listen", "127.0.0.1:0"});
+  MUSTER_CHECK(daemon_->Printed("127.0.0.1:")) << daemon_->Output();
+  const std::string output = daemon_->Output();
+  const size_t at = output.find("127.0.0.1:");
+  size_t end = at + sizeof("127.0.0.1:") - 1;
+  while (end < output.size() && output[end] >= '0' && output[end] <= '9') ++end;
+  endpoint_ = output.substr(at, end - at);
+}
+
+std::unique_ptr<Subprocess> Cluster::Node(std::vector<std::string> flags,
+                                          std::vector<std::string> deed) {
+  std::vector<std::string> argv = {kLaunch, "--rdzv-backend=c10d",
+                                   "--rdzv-endpoint=" + endpoint_,
+                                   "--rdzv-conf=is_host=0", "--rdzv-id=job"};
+  Append(argv, std::move(flags));
+  argv.push_back(kWorker);
+  Append(argv, std::move(deed));
+  return std::make_unique<Subprocess>(argv, Environment());
+}
+
+std::unique_ptr<Subprocess> Cluster::Command(std::vector<std::string> words) {
+  std::vector<std::string> argv = {kLaunch};
+  Append(argv, std::move(words));
+  argv.push_back("--endpoint=" + endpoint_);
+  return std::make_unique<Subprocess>(argv, Environment());
+}
+
+std::unique_ptr<Subprocess> Standalone(std::vector<std::string> flags,
+                                       std::vector<std::string> deed) {
+  std::vector<std::string> argv = {kLaunch, "--standalone"};
+  Append(argv, std::move(flags));
+  argv.push_back(kWorker);
+  Append(argv, std::move(deed));
+  return std::make_unique<Subprocess>(argv, Environment());
+}
+
+std::vector<pid_t> WorkerPids(Subprocess& node, int round) {
+  std::vector<pid_t> pids;
+  for (const std::string& line : node.Lines("up rank=")) {
+    if (Field(line, "round") == std::to_string(round)) {
+      pids.push_back(std::atoi(Field(line, "pid").c_str()));
+    }
+  }
+  return pids;
+}
+
+}  // namespace muster

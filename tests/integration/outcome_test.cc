@@ -1,0 +1,94 @@
+// How a job of one node ends, and what it says about it.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "tests/integration/harness/cluster.h"
+
+namespace muster {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+TEST(Outcome, SuccessIsToldShortlyAndExitsWithZero) {
+  auto launch = Standalone({"--nproc-per-node=2"}, {"succeed-in", "1"});
+  EXPECT_EQ(launch->ExitCode(), 0);
+  EXPECT_THAT(launch->Lines("up rank="), SizeIs(2));
+  EXPECT_THAT(launch->Output(), HasSubstr("succeeded"));
+  EXPECT_THAT(launch->Output(), Not(HasSubstr("FAILED")));
+}
+
+TEST(Outcome, EveryWorkerHasItsPlace) {
+  auto launch = Standalone({"--nproc-per-node=3"}, {"succeed-in", "1"});
+  EXPECT_EQ(launch->ExitCode(), 0);
+  for (const char* rank : {"0", "1", "2"}) {
+    const auto lines =
+        launch->Lines("up rank=" + std::string(rank) + " local=" + rank);
+    ASSERT_THAT(lines, SizeIs(1));
+    EXPECT_EQ(Field(lines[0], "world"), "3");
+    EXPECT_EQ(Field(lines[0], "of"), "1");
+    EXPECT_THAT(lines[0], HasSubstr(":" + std::string(rank) + "] up"));
+  }
+}
+
+TEST(Outcome, AFailureIsNamedAndItsExitCodeIsOurs) {
+  auto launch = Standalone({"--nproc-per-node=2"}, {"exit", "7", "1"});
+  EXPECT_EQ(launch->ExitCode(), 7);
+  EXPECT_THAT(launch->Output(), HasSubstr("ROOT CAUSE"));
+  EXPECT_THAT(launch->Output(), HasSubstr("about to fail"));
+  for (pid_t pid : WorkerPids(*launch, 1)) EXPECT_TRUE(IsGone(pid));
+}
+
+TEST(Outcome, ASignalGives128AndItsName) {
+  auto launch = Standalone({"--nproc-per-node=2"}, {"crash", "SEGV", "0"});
+  EXPECT_EQ(launch->ExitCode(), 128 + SIGSEGV);
+  EXPECT_THAT(launch->Output(), HasSubstr("SIGSEGV"));
+}
+
+TEST(Outcome, RestartsUntilItSucceeds) {
+  auto launch = Standalone({"--nproc-per-node=2", "--max-restarts=3"},
+                           {"exit-until", "3", "3"});
+  EXPECT_EQ(launch->ExitCode(), 0);
+  EXPECT_THAT(launch->Lines("round=3 "), SizeIs(2));
+  EXPECT_THAT(launch->Lines("restart=2 "), SizeIs(2));
+}
+
+TEST(Outcome, EndsWhenTheBudgetIsSpent) {
+  auto launch = Standalone({"--nproc-per-node=1", "--max-restarts=2"},
+                           {"exit-until", "9", "99"});
+  EXPECT_EQ(launch->ExitCode(), 9);
+  EXPECT_THAT(launch->Lines("up rank=0"), SizeIs(3));
+}
+
+TEST(Outcome, WhatCannotBeStartedIsNotTriedAgain) {
+  Subprocess launch({kLaunch, "--standalone", "--max-restarts=5", "--no-python",
+                     "tests/integration/BUILD.no-such-program"});
+  EXPECT_THAT(launch.ExitCode(), ::testing::AnyOf(2, 127));
+  EXPECT_THAT(launch.Output(), HasSubstr("no-such-program"));
+}
+
+TEST(Outcome, ADeafWorkerIsKilledAfterTheGrace) {
+  auto launch =
+      Standalone({"--nproc-per-node=2", "--shutdown-timeout=1"}, {"deaf"});
+  ASSERT_TRUE(launch->Printed("up rank=", 2));
+  const auto pids = WorkerPids(*launch, 1);
+  ASSERT_THAT(pids, SizeIs(2));
+  kill(pids[0], SIGKILL);
+  EXPECT_EQ(launch->ExitCode(), 128 + SIGKILL);
+  for (pid_t pid : pids) EXPECT_TRUE(IsGone(pid));
+}
+
+TEST(Outcome, NothingIsLeftBehindBySuccess) {
+  auto launch = Standalone({"--nproc-per-node=1", "--shutdown-timeout=5"},
+                           {"leave-and-go"});
+  EXPECT_EQ(launch->ExitCode(), 0);
+  for (const std::string& line : launch->Lines("litter pid=")) {
+    EXPECT_TRUE(IsGone(std::atoi(Field(line, "pid").c_str())));
+  }
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,110 @@
+// Signals to a node, and orders from an operator.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "tests/integration/harness/cluster.h"
+
+namespace muster {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+TEST(Signals, CtrlCAtOneNodeStopsAllWithIt) {
+  Cluster cluster;
+  auto a = cluster.Node({"--nnodes=2"}, {"catch", "INT"});
+  auto b = cluster.Node({"--nnodes=2"}, {"catch", "INT"});
+  ASSERT_TRUE(a->Printed("ready rank="));
+  ASSERT_TRUE(b->Printed("ready rank="));
+  a->Signal(SIGINT);
+  EXPECT_EQ(a->ExitCode(), 128 + SIGINT);
+  EXPECT_EQ(b->ExitCode(), 128 + SIGINT);
+  // The very signal reached the workers of both nodes.
+  EXPECT_THAT(a->Lines("caught"), SizeIs(1));
+  EXPECT_THAT(b->Lines("caught"), SizeIs(1));
+}
+
+TEST(Signals, TwiceMeansNow) {
+  auto launch = Standalone({"--shutdown-timeout=3600"}, {"deaf"});
+  ASSERT_TRUE(launch->Printed("up rank=0"));
+  launch->Signal(SIGTERM);
+  ASSERT_TRUE(launch->Printed("once more"));
+  launch->Signal(SIGTERM);
+  EXPECT_EQ(launch->ExitCode(), 128 + SIGTERM);
+  EXPECT_TRUE(IsGone(WorkerPids(*launch, 1).at(0)));
+}
+
+TEST(Signals, UserSignalsGoToEveryWorkerOfTheJob) {
+  Cluster cluster;
+  const std::vector<std::string> flags = {
+      "--nnodes=2", "--signals-to-handle=SIGTERM,SIGUSR1"};
+  auto a = cluster.Node(flags, {"catch", "USR1"});
+  auto b = cluster.Node(flags, {"catch", "USR1"});
+  ASSERT_TRUE(a->Printed("ready rank="));
+  ASSERT_TRUE(b->Printed("ready rank="));
+  b->Signal(SIGUSR1);
+  EXPECT_EQ(a->ExitCode(), 0);
+  EXPECT_EQ(b->ExitCode(), 0);
+  EXPECT_THAT(a->Lines("caught"), SizeIs(1));
+  EXPECT_THAT(b->Lines("caught"), SizeIs(1));
+}
+
+TEST(Signals, ANodeCanLeaveByASignalOfItsOwn) {
+  Cluster cluster;
+  const std::vector<std::string> flags = {
+      "--nnodes=1:2", "--signals-to-leave=SIGTERM",
+      "--rdzv-conf=is_host=0,last_call_timeout=60"};
+  auto a = cluster.Node(flags, {"succeed-in", "2"});
+  auto b = cluster.Node(flags, {"succeed-in", "2"});
+  ASSERT_TRUE(a->Printed("world=2"));
+  ASSERT_TRUE(b->Printed("world=2"));
+  b->Signal(SIGTERM);
+  EXPECT_EQ(b->ExitCode(), 0);
+  EXPECT_EQ(a->ExitCode(), 0);
+  EXPECT_THAT(a->Lines("round=2 world=1"), SizeIs(1));
+}
+
+TEST(Operator, StatusShowsTheJobAndCancelEndsIt) {
+  Cluster cluster;
+  auto a = cluster.Node({"--nnodes=1", "--nproc-per-node=2"}, {"forever"});
+  ASSERT_TRUE(a->Printed("up rank=", 2));
+  auto status = cluster.Command({"status", "--run-id=job"});
+  EXPECT_EQ(status->ExitCode(), 0);
+  EXPECT_THAT(status->Output(), HasSubstr("job"));
+  EXPECT_THAT(status->Output(), HasSubstr("running"));
+  auto cancel = cluster.Command({"cancel", "--run-id=job"});
+  EXPECT_EQ(cancel->ExitCode(), 0);
+  EXPECT_EQ(a->ExitCode(), 128 + SIGTERM);
+  EXPECT_THAT(a->Output(), HasSubstr("cancelled"));
+}
+
+TEST(Operator, DrainTakesOneNodeOutAndTheRestGoesOn) {
+  Cluster cluster;
+  const std::vector<std::string> flags = {
+      "--nnodes=1:2", "--rdzv-conf=is_host=0,last_call_timeout=60"};
+  auto a =
+      cluster.Node({flags[0], flags[1], "--node-id=left"}, {"succeed-in", "2"});
+  auto b = cluster.Node({flags[0], flags[1], "--node-id=right"},
+                        {"succeed-in", "2"});
+  ASSERT_TRUE(a->Printed("world=2"));
+  ASSERT_TRUE(b->Printed("world=2"));
+  auto drain = cluster.Command({"drain", "right", "--run-id=job"});
+  EXPECT_EQ(drain->ExitCode(), 0) << drain->Output();
+  EXPECT_EQ(b->ExitCode(), 0);
+  EXPECT_EQ(a->ExitCode(), 0);
+  EXPECT_THAT(a->Lines("round=2 world=1"), SizeIs(1));
+}
+
+TEST(Operator, DrainRefusesToLeaveTooFew) {
+  Cluster cluster;
+  auto a = cluster.Node({"--nnodes=1", "--node-id=only"}, {"forever"});
+  ASSERT_TRUE(a->Printed("up rank=0"));
+  auto drain = cluster.Command({"drain", "only", "--run-id=job"});
+  EXPECT_NE(drain->ExitCode(), 0);
+  EXPECT_THAT(drain->Output(), HasSubstr("the job needs 1"));
+}
+
+}  // namespace
+}  // namespace muster
