@@ -11,18 +11,9 @@
 #include "absl/status/statusor.h"
 #include "rendezvous/job/job_step.h"
 #include "rendezvous/protocol/job_status.h"
+#include "rendezvous/server/directive_sink.h"
 
 namespace muster {
-
-// One attached agent, as the coordinator sees it: a gRPC stream or an agent in
-// the same process.
-class DirectiveSink {
- public:
-  virtual ~DirectiveSink() = default;
-  // Thread-safe, never blocks, never calls back into the coordinator. Two
-  // calls may arrive out of order; the sink keeps the newest revision only.
-  virtual void Deliver(const Directive& directive) = 0;
-};
 
 // Every job of one daemon: finds the job that a report belongs to, gives the
 // pure cores their time, and hands their directives to the sinks.
@@ -48,7 +39,7 @@ class Coordinator {
   Coordinator& operator=(const Coordinator&) = delete;
 
   // From Attach to Detach the sink may be called. Detach returns once no call
-  // is under way.
+  // is under way. Detach and OnReport of one stream: not at the same time.
   StreamId Attach(DirectiveSink* sink);
   void Detach(StreamId stream);
 
@@ -59,12 +50,15 @@ class Coordinator {
   std::vector<JobStatus> ListJobs() const;  // without their nodes
   // NotFound: no such job; the message names those that there are.
   absl::StatusOr<JobStatus> GetJob(const std::string& run_id) const;
+  // NotFound: no such job. FailedPrecondition: it is over already.
   absl::Status CancelJob(const std::string& run_id, const std::string& reason);
   // NotFound: no such job or node. FailedPrecondition: too few would remain.
   absl::Status DrainNode(const std::string& run_id, const std::string& node);
 
   // Calls `on_change` (from any thread, one at a time, not from within Watch)
-  // with each decision of the job from now on, until Unwatch returns.
+  // with each decision of the job from now on, until Unwatch returns. It must
+  // not call Unwatch. NotFound: no such job. ResourceExhausted: it is watched
+  // by too many.
   using WatchId = uint64_t;
   absl::StatusOr<WatchId> Watch(const std::string& run_id,
                                 std::function<void(const Decision&)> on_change);

@@ -1,0 +1,65 @@
+#include "rendezvous/endpoint/endpoint.h"
+
+#include <algorithm>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+
+namespace muster {
+namespace {
+
+// The longest host name (RFC 1035) with room for an IPv6 zone.
+constexpr size_t kMostHostBytes = 255;
+
+absl::Status Malformed(const std::string& text, const char* why) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("endpoint \"", text.substr(0, kMostHostBytes), "\": ", why,
+                   "; write host:port, such as node0:29400"));
+}
+
+}  // namespace
+
+std::string Endpoint::ToString() const {
+  const bool v6 = host.find(':') != std::string::npos;
+  return absl::StrCat(v6 ? "[" : "", host, v6 ? "]:" : ":", port);
+}
+
+absl::StatusOr<Endpoint> ParseEndpoint(const std::string& text) {
+  Endpoint endpoint;
+  std::string port;
+  bool has_port = false;
+  const size_t colons = std::count(text.begin(), text.end(), ':');
+  if (!text.empty() && text[0] == '[') {
+    const size_t close = text.find(']');
+    if (close == std::string::npos) return Malformed(text, "no ] to the [");
+    endpoint.host = text.substr(1, close - 1);
+    const std::string rest = text.substr(close + 1);
+    if (!rest.empty() && rest[0] != ':') {
+      return Malformed(text, "after ] comes the port");
+    }
+    has_port = !rest.empty();
+    if (has_port) port = rest.substr(1);
+  } else if (colons == 1) {
+    endpoint.host = text.substr(0, text.find(':'));
+    port = text.substr(text.find(':') + 1);
+    has_port = true;
+  } else {
+    endpoint.host = text;  // a name alone, or an IPv6 address without brackets
+  }
+  if (endpoint.host.empty()) return Malformed(text, "no host");
+  if (endpoint.host.size() > kMostHostBytes) {
+    return Malformed(text, "the host is too long");
+  }
+  for (unsigned char c : endpoint.host) {
+    if (c <= ' ' || c == 0x7f || c == '/' || c == '[' || c == ']') {
+      return Malformed(text, "the host holds a character that none has");
+    }
+  }
+  if (has_port && (!absl::SimpleAtoi(port, &endpoint.port) ||
+                   endpoint.port < 0 || endpoint.port > 65535)) {
+    return Malformed(text, "the port is not a number from 0 to 65535");
+  }
+  return endpoint;
+}
+
+}  // namespace muster

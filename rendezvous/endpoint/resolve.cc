@@ -1,0 +1,94 @@
+#include "rendezvous/endpoint/resolve.h"
+
+#include <netdb.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace muster {
+namespace {
+
+struct LookUp {
+  int error = 0;
+  std::vector<SocketAddress> addresses;
+};
+
+LookUp Ask(const Endpoint& endpoint, int flags) {
+  addrinfo hints = {};
+  hints.ai_family = AF_UNSPEC;
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = flags | AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  LookUp answer;
+  answer.error =
+      getaddrinfo(endpoint.host.c_str(), std::to_string(endpoint.port).c_str(),
+                  &hints, &found);
+  if (answer.error != 0) return answer;
+  for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
+    if (one->ai_addrlen > sizeof(sockaddr_storage)) continue;
+    SocketAddress address;
+    std::memcpy(&address.storage, one->ai_addr, one->ai_addrlen);
+    address.size = one->ai_addrlen;
+    answer.addresses.push_back(address);
+  }
+  freeaddrinfo(found);
+  std::stable_partition(answer.addresses.begin(), answer.addresses.end(),
+                        [](const SocketAddress& address) {
+                          return address.storage.ss_family == AF_INET;
+                        });
+  return answer;
+}
+
+// A look-up that may outlive whoever asked: getaddrinfo cannot be stopped, and
+// with a dead name server it takes half a minute.
+struct Pending {
+  std::mutex mutex;
+  std::condition_variable done;
+  std::optional<LookUp> answer;
+};
+
+std::optional<LookUp> AskWithin(const Endpoint& endpoint, Duration timeout) {
+  auto pending = std::make_shared<Pending>();
+  std::thread([pending, endpoint] {
+    LookUp answer = Ask(endpoint, 0);
+    std::lock_guard<std::mutex> lock(pending->mutex);
+    pending->answer = std::move(answer);
+    pending->done.notify_one();
+  }).detach();
+  std::unique_lock<std::mutex> lock(pending->mutex);
+  pending->done.wait_for(lock, timeout,
+                         [&] { return pending->answer.has_value(); });
+  return std::move(pending->answer);
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<SocketAddress>> Resolve(const Endpoint& endpoint,
+                                                   Duration timeout) {
+  LookUp answer = Ask(endpoint, AI_NUMERICHOST);
+  if (answer.error == 0) return std::move(answer.addresses);
+  std::optional<LookUp> named = AskWithin(endpoint, timeout);
+  if (!named.has_value()) {
+    return absl::DeadlineExceededError(
+        absl::StrCat("the name ", endpoint.host, " was not resolved within ",
+                     ToSeconds(timeout), " s; is the name server reachable?"));
+  }
+  if (named->error != 0 || named->addresses.empty()) {
+    const char* why =
+        named->error == 0 ? "no address" : gai_strerror(named->error);
+    return absl::UnavailableError(
+        absl::StrCat("the name ", endpoint.host, " does not resolve: ", why));
+  }
+  return std::move(named->addresses);
+}
+
+}  // namespace muster

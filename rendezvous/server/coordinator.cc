@@ -1,0 +1,314 @@
+#include "rendezvous/server/coordinator.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <list>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "rendezvous/job/admission.h"
+#include "rendezvous/protocol/check.h"
+#include "rendezvous/server/alarm_thread.h"
+#include "rendezvous/server/attached_sink.h"
+#include "rendezvous/server/driven_job.h"
+#include "rendezvous/server/monotonic_clock.h"
+
+namespace muster {
+namespace {
+
+// Jobs named in an error about one that there is not.
+constexpr int kMostJobsNamed = 10;
+
+}  // namespace
+
+class Coordinator::Impl {
+ public:
+  explicit Impl(Options options)
+      : options_(std::move(options)),
+        // By the wall clock, so that two lives of a coordinator have different
+        // epochs; nothing depends on their order.
+        next_epoch_(static_cast<uint64_t>(
+            std::chrono::system_clock::now().time_since_epoch().count())) {}
+
+  ~Impl() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    MUSTER_CHECK(streams_.empty())
+        << streams_.size() << " streams are still attached";
+  }
+
+  StreamId Attach(DirectiveSink* sink) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const StreamId id = ++last_stream_;
+    streams_[id].sink = std::make_shared<AttachedSink>(id, sink);
+    return id;
+  }
+
+  void Detach(StreamId id) {
+    Stream stream;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      auto found = streams_.find(id);
+      MUSTER_CHECK(found != streams_.end()) << "stream " << id;
+      stream = std::move(found->second);
+      streams_.erase(found);
+    }
+    stream.sink->Detach();
+    if (stream.job != nullptr) stream.job->OnStreamClosed(id);
+    deserted_.notify_all();
+  }
+
+  void OnReport(StreamId id, Report report) {
+    std::shared_ptr<AttachedSink> sink;
+    std::shared_ptr<DrivenJob> job;
+    std::string refusal = Unsound(report).value_or("");
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      auto found = streams_.find(id);
+      MUSTER_CHECK(found != streams_.end()) << "stream " << id;
+      sink = found->second.sink;
+      if (refusal.empty()) {
+        job = JobFor(&found->second, report, &refusal);
+      }
+    }
+    if (job != nullptr) {
+      job->OnReport(sink, std::move(report));
+    } else {
+      Refuse(sink.get(), report, std::move(refusal));
+    }
+  }
+
+  std::vector<JobStatus> ListJobs() const {
+    std::vector<std::shared_ptr<DrivenJob>> jobs;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      for (const auto& [run_id, job] : jobs_) jobs.push_back(job);
+    }
+    std::vector<JobStatus> list;
+    for (const auto& job : jobs) {
+      list.push_back(job->Status());
+      list.back().nodes.clear();
+    }
+    return list;
+  }
+
+  absl::StatusOr<std::shared_ptr<DrivenJob>> Find(
+      const std::string& run_id) const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    auto found = jobs_.find(run_id);
+    if (found != jobs_.end()) return found->second;
+    if (jobs_.empty()) {
+      return absl::NotFoundError(
+          absl::StrCat("no job \"", run_id, "\" here, nor any other"));
+    }
+    std::string names;
+    int named = 0;
+    for (const auto& [name, job] : jobs_) {
+      if (named++ == kMostJobsNamed) break;
+      absl::StrAppend(&names, names.empty() ? "" : ", ", name);
+    }
+    const size_t more = jobs_.size() - std::min<size_t>(jobs_.size(), named);
+    if (more > 0) absl::StrAppend(&names, " and ", more, " more");
+    return absl::NotFoundError(
+        absl::StrCat("no job \"", run_id, "\" here; there are: ", names));
+  }
+
+  absl::StatusOr<WatchId> Watch(const std::string& run_id,
+                                JobWatchers::Told on_change) {
+    absl::StatusOr<std::shared_ptr<DrivenJob>> job = Find(run_id);
+    if (!job.ok()) return job.status();
+    std::lock_guard<std::mutex> lock(mutex_);
+    const WatchId id = ++last_watch_;
+    if (!(*job)->watchers().Add(id, std::move(on_change))) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("too many watch job \"", run_id, "\" already"));
+    }
+    watches_.emplace(id, *std::move(job));
+    return id;
+  }
+
+  void Unwatch(WatchId id) {
+    std::shared_ptr<DrivenJob> job;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      auto found = watches_.find(id);
+      MUSTER_CHECK(found != watches_.end()) << "watch " << id;
+      job = std::move(found->second);
+      watches_.erase(found);
+    }
+    job->watchers().Remove(id);
+  }
+
+  bool WaitUntilDeserted(Duration timeout) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    return deserted_.wait_until(
+        lock, ToSteady(MonotonicNow() + timeout), [this] {
+          return streams_.empty() && finished_.size() == jobs_.size();
+        });
+  }
+
+ private:
+  struct Stream {
+    std::shared_ptr<AttachedSink> sink;
+    std::shared_ptr<DrivenJob> job;  // of its first sound report
+  };
+
+  // The job that the report of `stream` belongs to, made if need be. Null: see
+  // `refusal`. With mutex_ held.
+  std::shared_ptr<DrivenJob> JobFor(Stream* stream, const Report& report,
+                                    std::string* refusal) {
+    if (stream->job != nullptr) {
+      if (stream->job->run_id() == report.run_id) return stream->job;
+      *refusal = absl::StrCat("one connection speaks for one job: first \"",
+                              stream->job->run_id(), "\", now \"",
+                              report.run_id, "\"");
+      return nullptr;
+    }
+    auto found = jobs_.find(report.run_id);
+    if (found != jobs_.end()) return stream->job = found->second;
+    const size_t most = options_.most_jobs;
+    if (jobs_.size() >= most && !finished_.empty()) Forget(finished_.front());
+    if (jobs_.size() >= most) {
+      *refusal = absl::StrCat("this coordinator already has ", most,
+                              " jobs; use another one");
+      return nullptr;
+    }
+    stream->job = NewJob(report);
+    jobs_.emplace(report.run_id, stream->job);
+    return stream->job;
+  }
+
+  std::shared_ptr<DrivenJob> NewJob(const Report& report) {
+    // The job's pointer to itself must be weak, or it would never go.
+    auto self = std::make_shared<std::weak_ptr<DrivenJob>>();
+    DrivenJob::Observer observer;
+    if (options_.on_decision) {
+      observer.on_decision =
+          [this, run_id = report.run_id](const Decision& decision) {
+            options_.on_decision(run_id, decision);
+          };
+    }
+    observer.on_finished = [this, self] { OnFinished(self->lock()); };
+    auto job =
+        std::make_shared<DrivenJob>(report.run_id, next_epoch_++, report.spec,
+                                    &alarms_, std::move(observer));
+    *self = job;
+    return job;
+  }
+
+  void OnFinished(const std::shared_ptr<DrivenJob>& job) {
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      finished_.push_back(job);
+      const size_t most = options_.most_finished_jobs;
+      while (finished_.size() > most) Forget(finished_.front());
+    }
+    deserted_.notify_all();
+    alarms_.CallAt(MonotonicNow() + options_.keep_finished,
+                   [this, weak = std::weak_ptr<DrivenJob>(job)] {
+                     std::lock_guard<std::mutex> lock(mutex_);
+                     Forget(weak.lock());
+                   });
+  }
+
+  // With mutex_ held. Streams that are still attached keep the job and its
+  // verdict; nobody finds it any more.
+  void Forget(std::shared_ptr<DrivenJob> job) {
+    auto found = std::find(finished_.begin(), finished_.end(), job);
+    if (found == finished_.end()) return;  // forgotten before, for room
+    finished_.erase(found);
+    jobs_.erase(job->run_id());
+  }
+
+  void Refuse(AttachedSink* sink, const Report& report, std::string why) {
+    Directive directive;
+    {
+      // An epoch of its own, so that it is never taken for outdated.
+      std::lock_guard<std::mutex> lock(mutex_);
+      directive.epoch = next_epoch_++;
+    }
+    directive.revision = 1;
+    directive.kind = DirectiveKind::kRefused;
+    directive.reason = std::move(why);
+    directive.stop.round = report.round;
+    sink->Deliver(directive);
+  }
+
+  const Options options_;
+  mutable std::mutex mutex_;
+  std::condition_variable deserted_;
+  uint64_t next_epoch_;
+  StreamId last_stream_ = 0;
+  WatchId last_watch_ = 0;
+  std::unordered_map<StreamId, Stream> streams_;
+  std::map<std::string, std::shared_ptr<DrivenJob>> jobs_;
+  std::list<std::shared_ptr<DrivenJob>> finished_;  // of jobs_, oldest first
+  std::unordered_map<WatchId, std::shared_ptr<DrivenJob>> watches_;
+  // Last: its thread ends before what it touches.
+  AlarmThread alarms_;
+};
+
+Coordinator::Coordinator(Options options)
+    : impl_(std::make_unique<Impl>(std::move(options))) {}
+
+Coordinator::~Coordinator() = default;
+
+StreamId Coordinator::Attach(DirectiveSink* sink) {
+  return impl_->Attach(sink);
+}
+
+void Coordinator::Detach(StreamId stream) { impl_->Detach(stream); }
+
+void Coordinator::OnReport(StreamId stream, Report report) {
+  impl_->OnReport(stream, std::move(report));
+}
+
+std::vector<JobStatus> Coordinator::ListJobs() const {
+  return impl_->ListJobs();
+}
+
+absl::StatusOr<JobStatus> Coordinator::GetJob(const std::string& run_id) const {
+  absl::StatusOr<std::shared_ptr<DrivenJob>> job = impl_->Find(run_id);
+  if (!job.ok()) return job.status();
+  return (*job)->Status();
+}
+
+absl::Status Coordinator::CancelJob(const std::string& run_id,
+                                    const std::string& reason) {
+  absl::StatusOr<std::shared_ptr<DrivenJob>> job = impl_->Find(run_id);
+  if (!job.ok()) return job.status();
+  const std::string refusal = (*job)->Cancel(reason);
+  return refusal.empty() ? absl::OkStatus()
+                         : absl::FailedPreconditionError(refusal);
+}
+
+absl::Status Coordinator::DrainNode(const std::string& run_id,
+                                    const std::string& node) {
+  absl::StatusOr<std::shared_ptr<DrivenJob>> job = impl_->Find(run_id);
+  if (!job.ok()) return job.status();
+  const std::string refusal = (*job)->Drain(node);
+  if (refusal.empty()) return absl::OkStatus();
+  for (const NodeStatus& one : (*job)->Status().nodes) {
+    if (one.node.node_id == node || one.node.host == node) {
+      return absl::FailedPreconditionError(refusal);
+    }
+  }
+  return absl::NotFoundError(refusal);
+}
+
+absl::StatusOr<Coordinator::WatchId> Coordinator::Watch(
+    const std::string& run_id, std::function<void(const Decision&)> on_change) {
+  return impl_->Watch(run_id, std::move(on_change));
+}
+
+void Coordinator::Unwatch(WatchId watch) { impl_->Unwatch(watch); }
+
+bool Coordinator::WaitUntilDeserted(Duration timeout) {
+  return impl_->WaitUntilDeserted(timeout);
+}
+
+}  // namespace muster

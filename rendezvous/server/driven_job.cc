@@ -1,0 +1,96 @@
+#include "rendezvous/server/driven_job.h"
+
+#include <utility>
+#include <vector>
+
+#include "rendezvous/server/monotonic_clock.h"
+
+namespace muster {
+
+DrivenJob::DrivenJob(std::string run_id, uint64_t epoch, const JobSpec& spec,
+                     AlarmThread* alarms, Observer observer)
+    : run_id_(run_id),
+      alarms_(alarms),
+      observer_(std::move(observer)),
+      watchers_(observer_.on_decision),
+      job_(std::move(run_id), epoch, spec, MonotonicNow()) {}
+
+void DrivenJob::OnReport(const std::shared_ptr<AttachedSink>& sink,
+                         Report report) {
+  Step(ReportArrived{sink->stream(), std::move(report)}, sink);
+}
+
+void DrivenJob::OnStreamClosed(StreamId stream) {
+  Step(StreamClosed{stream}, nullptr);
+}
+
+std::string DrivenJob::Cancel(const std::string& reason) {
+  return Step(CancelAsked{reason}, nullptr);
+}
+
+std::string DrivenJob::Drain(const std::string& node) {
+  return Step(DrainAsked{node}, nullptr);
+}
+
+JobStatus DrivenJob::Status() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return job_.Status(MonotonicNow());
+}
+
+std::string DrivenJob::Step(const JobEvent& event,
+                            const std::shared_ptr<AttachedSink>& sink) {
+  std::vector<std::pair<std::shared_ptr<AttachedSink>, Directive>> deliveries;
+  std::string refusal;
+  bool has_decisions;
+  bool has_finished = false;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (sink != nullptr) sinks_.try_emplace(sink->stream(), sink);
+    if (const auto* closed = std::get_if<StreamClosed>(&event)) {
+      sinks_.erase(closed->stream);
+    }
+    // The clock is read with the lock held, so that the job's time never runs
+    // backwards.
+    JobStep step = job_.Step(MonotonicNow(), event);
+    deliveries.reserve(step.deliveries.size());
+    for (Delivery& delivery : step.deliveries) {
+      auto found = sinks_.find(delivery.stream);
+      if (found == sinks_.end()) continue;
+      deliveries.emplace_back(found->second, std::move(delivery.directive));
+    }
+    refusal = std::move(step.refusal);
+    has_decisions = !step.decisions.empty();
+    if (has_decisions) watchers_.Note(std::move(step.decisions));
+    if (job_.finished() && !told_finished_) {
+      told_finished_ = has_finished = true;
+    }
+    SetAlarm();
+  }
+  for (const auto& [to, directive] : deliveries) to->Deliver(directive);
+  if (has_decisions) watchers_.Tell();
+  if (has_finished) observer_.on_finished();
+  return refusal;
+}
+
+void DrivenJob::SetAlarm() {
+  const std::optional<Instant> deadline = job_.NextDeadline();
+  if (!deadline.has_value()) return;
+  if (alarm_.has_value() && *alarm_ <= *deadline) return;
+  alarm_ = deadline;
+  alarms_->CallAt(*deadline, [weak = weak_from_this(), when = *deadline] {
+    if (std::shared_ptr<DrivenJob> job = weak.lock()) job->OnAlarm(when);
+  });
+}
+
+void DrivenJob::OnAlarm(Instant when) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    // An earlier alarm has been set since: this one is void, and must not set
+    // another, or their number would never fall.
+    if (alarm_ != when) return;
+    alarm_.reset();
+  }
+  Step(TimePassed(), nullptr);
+}
+
+}  // namespace muster

@@ -1,0 +1,93 @@
+#include "rendezvous/token/token.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <vector>
+
+namespace muster {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class TokenTest : public ::testing::Test {
+ protected:
+  void SetUp() override { unsetenv(kTokenVariable); }
+  void TearDown() override { unsetenv(kTokenVariable); }
+
+  std::string Write(const std::string& content, mode_t mode) {
+    const std::string path = ::testing::TempDir() + "token";
+    std::ofstream(path, std::ios::binary) << content;
+    chmod(path.c_str(), mode);
+    return path;
+  }
+  absl::StatusOr<std::string> Read(const std::string& file) {
+    return ReadToken(file,
+                     [this](const std::string& w) { warnings_.push_back(w); });
+  }
+
+  std::vector<std::string> warnings_;
+};
+
+TEST_F(TokenTest, NoneIsSet) {
+  EXPECT_EQ(Read("").value(), "");
+  setenv(kTokenVariable, "", 1);
+  EXPECT_EQ(Read("").value(), "");
+}
+
+TEST_F(TokenTest, ComesFromTheVariable) {
+  setenv(kTokenVariable, "s3cret", 1);
+  EXPECT_EQ(Read("").value(), "s3cret");
+}
+
+TEST_F(TokenTest, TheFileGoesBeforeTheVariable) {
+  setenv(kTokenVariable, "other", 1);
+  EXPECT_EQ(Read(Write("s3cret\n", 0600)).value(), "s3cret");
+  EXPECT_THAT(warnings_, IsEmpty());
+}
+
+TEST_F(TokenTest, OneLineEndDoesNotCount) {
+  EXPECT_EQ(Read(Write("s3cret\r\n", 0600)).value(), "s3cret");
+  EXPECT_EQ(Read(Write("s3cret\n\n", 0600)).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(TokenTest, WarnsWhereOthersMayRead) {
+  EXPECT_EQ(Read(Write("s3cret", 0644)).value(), "s3cret");
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("chmod 600")));
+}
+
+TEST_F(TokenTest, SaysWhatIsWrongWithTheFile) {
+  EXPECT_EQ(Read("/no/such/file").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_FALSE(Read(::testing::TempDir()).ok());
+  for (const std::string& bad :
+       {std::string(), std::string("\n"), std::string(5000, 'x'),
+        std::string("two words"), std::string("a\nb"), std::string("\xc3\xa9"),
+        std::string("a\0b", 3)}) {
+    EXPECT_EQ(Read(Write(bad, 0600)).status().code(),
+              absl::StatusCode::kInvalidArgument);
+  }
+}
+
+TEST_F(TokenTest, AFileThatNeverEndsIsNotReadToItsEnd) {
+  EXPECT_EQ(Read("/dev/zero").status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST(IsTokenTest, TellsEqualFromOther) {
+  EXPECT_TRUE(IsToken("abc", "abc"));
+  EXPECT_TRUE(IsToken("", ""));
+  for (const char* other : {"", "a", "ab", "abd", "bbc", "abcd", "abcabc"}) {
+    EXPECT_FALSE(IsToken(other, "abc")) << other;
+  }
+  EXPECT_FALSE(IsToken("abc", ""));
+  EXPECT_FALSE(IsToken(std::string_view("\0\0\0", 3), ""));
+}
+
+}  // namespace
+}  // namespace muster
