@@ -74,9 +74,7 @@ class Agent::Impl {
               inbox_.Post(DirectiveCame{std::move(directive)});
             },
         .on_disconnected =
-            [this](absl::Status why) {
-              inbox_.Post(LinkDown{std::move(why)});
-            },
+            [this](absl::Status why) { inbox_.Post(LinkDown{std::move(why)}); },
     });
     while (!leave_.has_value()) WaitAndStep();
     logs_.Flush();

@@ -32,6 +32,7 @@ class RoundWorkers {
  private:
   Failure NewFailure(int local_rank) const;
   std::optional<Failure> StartOne(int local_rank);
+  int Attempt() const;
   std::string ErrorFileOf(int local_rank) const;
 
   const AgentOptions* const options_;

@@ -1,0 +1,141 @@
+#include "agent/round_workers.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "agent/workers/worker_environment.h"
+
+extern char** environ;
+
+namespace muster {
+namespace {
+
+std::map<std::string, std::string> OwnEnvironment() {
+  std::map<std::string, std::string> variables;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos) continue;
+    variables.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return variables;
+}
+
+double UnixTime() {
+  return std::chrono::duration<double>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace
+
+RoundWorkers::RoundWorkers(const AgentOptions* options, Guardian* guardian,
+                           LogRelay* logs)
+    : options_(options),
+      guardian_(guardian),
+      logs_(logs),
+      inherited_(OwnEnvironment()) {}
+
+std::vector<WorkerDown> RoundWorkers::Start(const Place& place) {
+  place_ = place;
+  std::vector<WorkerDown> failed;
+  for (int local_rank = 0; local_rank < options_->node.slots; ++local_rank) {
+    std::optional<Failure> failure = StartOne(local_rank);
+    if (failure.has_value()) {
+      failed.push_back({.local_rank = local_rank, .failure = failure});
+    }
+  }
+  return failed;
+}
+
+std::optional<Failure> RoundWorkers::StartOne(int local_rank) {
+  const auto failed = [&](absl::string_view why) {
+    Failure failure = NewFailure(local_rank);
+    failure.kind = FailureKind::kStartFailed;
+    failure.exit_code = 126;
+    failure.message = std::string(why);
+    return failure;
+  };
+  const int rank = place_.first_rank + local_rank;
+  absl::StatusOr<LogRelay::Pipes> pipes = logs_->Open(
+      {.attempt = Attempt(),
+       .local_rank = local_rank,
+       .rank = rank,
+       .prefix = absl::StrCat("[", options_->node.host, ":", rank, "] ")});
+  if (!pipes.ok()) return failed(pipes.status().message());
+  const std::string error_file = ErrorFileOf(local_rank);
+  // One left over from an earlier job of this name would be taken for this
+  // worker's.
+  if (!error_file.empty()) unlink(error_file.c_str());
+  WorkerSpec spec;
+  spec.local_rank = local_rank;
+  spec.argv = options_->argv;
+  spec.environment = WorkerEnvironment(options_->environment, place_,
+                                       local_rank, error_file, inherited_);
+  spec.stdout_fd = pipes->stdout_fd;
+  spec.stderr_fd = pipes->stderr_fd;
+  const absl::Status asked = guardian_->Start(spec);
+  close(pipes->stdout_fd);
+  close(pipes->stderr_fd);
+  if (!asked.ok()) return failed(asked.message());
+  return std::nullopt;
+}
+
+WorkerDown RoundWorkers::Ended(const WorkerEnded& event) const {
+  WorkerDown down{.local_rank = event.local_rank, .failure = std::nullopt};
+  if (WIFEXITED(event.wait_status) && WEXITSTATUS(event.wait_status) == 0) {
+    return down;
+  }
+  Failure failure = NewFailure(event.local_rank);
+  failure.pid = event.pid;
+  failure.stderr_tail = logs_->StderrTail(event.local_rank);
+  if (WIFSIGNALED(event.wait_status)) {
+    failure.kind = FailureKind::kSignal;
+    failure.signal = WTERMSIG(event.wait_status);
+    failure.message = absl::StrCat("killed by signal ", failure.signal);
+  } else {
+    failure.kind = FailureKind::kExitCode;
+    failure.exit_code = WEXITSTATUS(event.wait_status);
+    failure.message = absl::StrCat("exit code ", failure.exit_code);
+  }
+  down.failure = std::move(failure);
+  return down;
+}
+
+WorkerDown RoundWorkers::NotStarted(const WorkerNotStarted& event) const {
+  Failure failure = NewFailure(event.local_rank);
+  failure.kind = FailureKind::kStartFailed;
+  failure.exit_code = event.error == ENOENT ? 127 : 126;
+  failure.message = absl::StrCat(event.step, " ", event.path, ": ",
+                                 std::strerror(event.error));
+  return {.local_rank = event.local_rank, .failure = std::move(failure)};
+}
+
+Failure RoundWorkers::NewFailure(int local_rank) const {
+  Failure failure;
+  failure.host = options_->node.host;
+  failure.node_id = options_->node.node_id;
+  failure.group_rank = place_.group_rank;
+  failure.local_rank = local_rank;
+  failure.rank = place_.first_rank + local_rank;
+  failure.unix_time = UnixTime();
+  return failure;
+}
+
+// Each round has folders of its own, whatever broke the one before: a restart
+// count alone would mix rounds that a change of members has parted.
+int RoundWorkers::Attempt() const { return place_.round - 1; }
+
+std::string RoundWorkers::ErrorFileOf(int local_rank) const {
+  const std::string directory =
+      logs_->DirectoryOf(Attempt(), place_.first_rank + local_rank);
+  return directory.empty() ? "" : directory + "/error.json";
+}
+
+}  // namespace muster
