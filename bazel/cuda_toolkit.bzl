@@ -1,21 +1,44 @@
 """Finds the CUDA toolkit, or says that there is none.
 
-@cuda_toolkit//:defs.bzl exports CUDA_FOUND and CUDA_ROOT, so that a machine
-without a toolkit skips the CUDA targets instead of failing on them.
+@cuda_toolkit//:defs.bzl exports CUDA_FOUND and CUDA_ROOT, and
+@cuda_toolkit//:runtime is the static CUDA runtime with its headers. A machine
+without a toolkit skips the targets that need it instead of failing on them.
 """
 
 _PLACES = ["/usr/local/cuda", "/usr/lib/cuda", "/opt/cuda"]
 
+_RUNTIME = """
+cc_library(
+    name = "runtime",
+    hdrs = glob(["include/**/*.h", "include/**/*.hpp"]),
+    includes = ["include"],
+    linkopts = ["-L{root}/lib64", "-l:libcudart_static.a", "-ldl", "-lrt", "-lpthread"],
+    visibility = ["//visibility:public"],
+)
+"""
+
+_NO_RUNTIME = """
+cc_library(
+    name = "runtime",
+    target_compatible_with = ["@platforms//:incompatible"],
+    visibility = ["//visibility:public"],
+)
+"""
+
 def _cuda_toolkit_impl(ctx):
-    root = ctx.os.environ.get("CUDA_HOME", "")
-    for place in ([root] if root else []) + _PLACES:
+    named = ctx.os.environ.get("CUDA_HOME", "")
+    root = ""
+    for place in ([named] if named else []) + _PLACES:
         if ctx.path(place + "/bin/nvcc").exists:
             root = place
             break
-    found = bool(root) and ctx.path(root + "/bin/nvcc").exists
     ctx.file("defs.bzl", "CUDA_FOUND = %s\nCUDA_ROOT = %s\n" %
-                         (found, repr(root if found else "")))
-    ctx.file("BUILD", "")
+                         (bool(root), repr(root)))
+    if root:
+        ctx.symlink(root + "/include", "include")
+        ctx.file("BUILD", _RUNTIME.format(root = root))
+    else:
+        ctx.file("BUILD", _NO_RUNTIME)
 
 cuda_toolkit = repository_rule(
     implementation = _cuda_toolkit_impl,
