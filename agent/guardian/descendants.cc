@@ -25,15 +25,6 @@ bool ReadNumber(std::string_view text, Number* number) {
   return error == std::errc() && stop == end;
 }
 
-std::optional<ProcessEntry> ReadProcess(pid_t pid) {
-  const std::string path = "/proc/" + std::to_string(pid) + "/stat";
-  const OwnedFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  char line[1024];
-  const ssize_t got = file.open() ? read(file.get(), line, sizeof line) : -1;
-  if (got <= 0) return std::nullopt;
-  return ParseProcessStat(std::string_view(line, static_cast<size_t>(got)));
-}
-
 std::vector<ProcessEntry> EveryProcess() {
   std::vector<ProcessEntry> processes;
   const std::unique_ptr<DIR, int (*)(DIR*)> proc(opendir("/proc"), closedir);
@@ -47,6 +38,15 @@ std::vector<ProcessEntry> EveryProcess() {
 }
 
 }  // namespace
+
+std::optional<ProcessEntry> ReadProcess(pid_t pid) {
+  const std::string path = "/proc/" + std::to_string(pid) + "/stat";
+  const OwnedFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  char line[1024];
+  const ssize_t got = file.open() ? read(file.get(), line, sizeof line) : -1;
+  if (got <= 0) return std::nullopt;
+  return ParseProcessStat(std::string_view(line, static_cast<size_t>(got)));
+}
 
 std::optional<ProcessEntry> ParseProcessStat(std::string_view line) {
   const size_t open = line.find(" (");
@@ -112,8 +112,18 @@ std::vector<ProcessEntry> KillDescendants(
         });
   });
   std::vector<ProcessEntry> found = DescendantsAmong(processes, getpid());
+  std::set<pid_t> groups;
   for (const ProcessEntry& process : found) {
     if (process.state != 'Z') SignalProcess(process, SIGKILL);
+    groups.insert(process.group);
+  }
+  // A process that forks and ends, and so on, is always gone before a walk is
+  // done. Its group is not: a signal to a group misses no child. Descendants
+  // share groups among themselves only, this process's own apart, since every
+  // worker leads one.
+  groups.erase(getpgrp());
+  for (const pid_t group : groups) {
+    if (group > 1) kill(-group, SIGKILL);
   }
   return found;
 }

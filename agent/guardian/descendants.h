@@ -26,6 +26,9 @@ struct ProcessEntry {
 // blanks and parentheses. Nothing if it is not one. Pure.
 std::optional<ProcessEntry> ParseProcessStat(std::string_view line);
 
+// That process as it is now; nothing if there is none.
+std::optional<ProcessEntry> ReadProcess(pid_t pid);
+
 // Those of `processes` whose line of parents leads to `root`, parents before
 // children, without `root`. Pure.
 std::vector<ProcessEntry> DescendantsAmong(

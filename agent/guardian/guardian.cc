@@ -19,6 +19,7 @@
 
 #include "agent/guardian/frame_channel.h"
 #include "agent/guardian/guardian_loop.h"
+#include "agent/guardian/living_guardians.h"
 #include "agent/guardian/orphan_sweep.h"
 #include "agent/guardian/owned_fd.h"
 #include "agent/guardian/start_command.h"
@@ -67,10 +68,12 @@ std::string DescribeEnd(int wait_status) {
 
 class Guardian::Impl {
  public:
-  Impl(pid_t pid, OwnedFd socket, std::vector<ProcessEntry> spared)
+  Impl(pid_t pid, OwnedFd socket, std::vector<ProcessEntry> older_children)
       : pid_(pid),
         channel_(std::move(socket), kMostMessageBytes),
-        spared_(std::move(spared)) {}
+        older_children_(std::move(older_children)) {
+    LivingGuardians::OfThisProcess().Add(pid);
+  }
   ~Impl();
 
   absl::Status Prepare(OwnedFd strangers);
@@ -87,6 +90,7 @@ class Guardian::Impl {
   void ReapStrangers();
   void LoseGuardian();
   void Sweep();
+  std::vector<ProcessEntry> Spared() const;
   void LookAgainAfter(nanoseconds wait);
   absl::Status Watch(const OwnedFd& fd);
 
@@ -96,7 +100,7 @@ class Guardian::Impl {
   OwnedFd epoll_;
   OwnedFd look_again_;  // timer: Next has something to do though nothing came
   OwnedFd strangers_;   // signalfd for SIGCHLD; only where we are PID 1
-  const std::vector<ProcessEntry> spared_;
+  const std::vector<ProcessEntry> older_children_;
   std::vector<GuardianEvent> events_;
   uint64_t starts_sent_ = 0;
   bool broken_ = false;  // a command could not be sent; soon lost
@@ -235,11 +239,20 @@ void Guardian::Impl::LoseGuardian() {
   if (pidfd_.open()) {
     epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, pidfd_.get(), nullptr);
   }
-  sweep_.emplace(spared_);
+  LivingGuardians::OfThisProcess().Remove(pid_);
+  sweep_.emplace();
+}
+
+// Children of this process that are none of the guardian's: those that were
+// there before it, and other guardians.
+std::vector<ProcessEntry> Guardian::Impl::Spared() const {
+  std::vector<ProcessEntry> spared = LivingGuardians::OfThisProcess().List();
+  spared.insert(spared.end(), older_children_.begin(), older_children_.end());
+  return spared;
 }
 
 void Guardian::Impl::Sweep() {
-  if (!sweep_->Pass()) {
+  if (!sweep_->Pass(Spared())) {
     LookAgainAfter(sweep_->wait());
     return;
   }
@@ -290,7 +303,7 @@ Guardian::Impl::~Impl() {
     }
     LoseGuardian();
   }
-  while (sweep_ && !sweep_->Pass()) {
+  while (sweep_ && !sweep_->Pass(Spared())) {
     poll(nullptr, 0, static_cast<int>(sweep_->wait().count()));
   }
 }
@@ -320,16 +333,27 @@ absl::StatusOr<std::unique_ptr<Guardian>> Guardian::Fork() {
   OwnedFd ours(ends[0]);
   OwnedFd theirs(ends[1]);
   OwnedFd agent = PidFd(getpid());
-  std::vector<ProcessEntry> spared = ChildrenOfThisProcess();
+  std::vector<ProcessEntry> older_children = ChildrenOfThisProcess();
+  // A Ctrl-C right now must not end the child before it is deaf to it.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, &before);
   const pid_t pid = fork();
-  if (pid < 0) return ErrnoStatus("fork");
+  const int fork_error = errno;
+  if (pid != 0) sigprocmask(SIG_SETMASK, &before, nullptr);
+  if (pid < 0) {
+    errno = fork_error;
+    return ErrnoStatus("fork");
+  }
   if (pid == 0) {
     // Its own end must be the agent's alone, or end of file never comes.
     ours.Close();
     RunGuardian(std::move(theirs), std::move(agent));
   }
   theirs.Close();
-  auto impl = std::make_unique<Impl>(pid, std::move(ours), std::move(spared));
+  auto impl =
+      std::make_unique<Impl>(pid, std::move(ours), std::move(older_children));
   if (absl::Status s = impl->Prepare(std::move(strangers)); !s.ok()) return s;
   return std::unique_ptr<Guardian>(new Guardian(std::move(impl)));
 }

@@ -64,11 +64,9 @@ OwnedFd BecomeGuardianProcess(std::initializer_list<int> kept) {
   setsid();
   prctl(PR_SET_NAME, "muster-guardian");
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  // Blocked, so that SIGTERM to a whole cgroup (systemd, Slurm) does not end
-  // it, nor a stop signal leave it asleep while the agent dies.
-  sigset_t all;
-  sigfillset(&all);
-  sigprocmask(SIG_SETMASK, &all, nullptr);
+  // All signals stay blocked, so that SIGTERM to a whole cgroup (systemd,
+  // Slurm) does not end it, nor a stop signal leave it asleep while the agent
+  // dies.
   // An inherited "ignore" of SIGCHLD would have the kernel reap unasked.
   struct sigaction by_default = {};
   by_default.sa_handler = SIG_DFL;

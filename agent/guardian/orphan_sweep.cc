@@ -24,13 +24,9 @@ std::vector<ProcessEntry> ChildrenOfThisProcess() {
   return children;
 }
 
-OrphanSweep::OrphanSweep(std::vector<ProcessEntry> spared)
-    : spared_(std::move(spared)),
-      end_(std::chrono::steady_clock::now() + kDeadline) {}
-
-bool OrphanSweep::Pass() {
+bool OrphanSweep::Pass(const std::vector<ProcessEntry>& spared) {
   left_.clear();
-  const std::vector<ProcessEntry> found = KillDescendants(spared_);
+  const std::vector<ProcessEntry> found = KillDescendants(spared);
   const pid_t self = getpid();
   for (const ProcessEntry& process : found) {
     if (process.parent == self && waitpid(process.pid, nullptr, WNOHANG) > 0) {

@@ -14,25 +14,26 @@ std::vector<ProcessEntry> ChildrenOfThisProcess();
 
 // What the agent does once its guardian is dead: it is a sub-reaper, so that
 // workers and their descendants have become its own, and it kills and reaps
-// them. Every child counts as theirs but those that were there before.
+// them. It cannot tell theirs from other children of its own: the caller names
+// those to spare.
 class OrphanSweep {
  public:
   // Until when it is tried: a process that hangs in the kernel dies late or
   // never.
   static constexpr std::chrono::seconds kDeadline{10};
 
-  explicit OrphanSweep(std::vector<ProcessEntry> spared);
+  OrphanSweep() : end_(std::chrono::steady_clock::now() + kDeadline) {}
 
-  // Kills and reaps what there is; does not wait. True once nothing is left or
-  // the deadline has passed: look again after wait() otherwise.
-  bool Pass();
+  // Kills and reaps what there is besides `spared` and theirs; does not wait.
+  // True once nothing is left or the deadline has passed: look again after
+  // wait() otherwise.
+  bool Pass(const std::vector<ProcessEntry>& spared);
   std::chrono::milliseconds wait() const { return wait_; }
 
   // Empty if nothing was left; else what would not die, for people.
   const std::string& left() const { return left_; }
 
  private:
-  const std::vector<ProcessEntry> spared_;
   const std::chrono::steady_clock::time_point end_;
   std::chrono::milliseconds wait_{1};
   std::string left_;

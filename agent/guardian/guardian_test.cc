@@ -1,0 +1,314 @@
+#include "agent/guardian/guardian.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <set>
+
+#include "agent/guardian/guardian_harness.h"
+
+namespace muster {
+namespace {
+
+using ::testing::HasSubstr;
+
+class GuardianTest : public ::testing::Test {
+ protected:
+  GuardianTest() : guardian_(*Guardian::Fork()), events_(guardian_.get()) {}
+
+  void Start(int local_rank, std::vector<std::string> acts) {
+    ASSERT_TRUE(
+        guardian_->Start(Staged(local_rank, std::move(acts), out_)).ok());
+  }
+
+  // What one worker that does `acts` says, and that it exits with 0.
+  std::string Said(std::vector<std::string> acts) {
+    Start(0, std::move(acts));
+    const std::string line = out_.Line();
+    EXPECT_EQ(events_.Await<WorkerEnded>().wait_status, 0);
+    events_.Await<AllGone>();
+    return line;
+  }
+
+  WorkerNotStarted Failure(WorkerSpec spec) {
+    EXPECT_TRUE(guardian_->Start(spec).ok());
+    std::vector<GuardianEvent> before;
+    auto failure = events_.Await<WorkerNotStarted>(&before);
+    EXPECT_TRUE(before.empty()) << "started, and then did not";
+    events_.Await<AllGone>();
+    return failure;
+  }
+
+  // A file of this test's own with that content and mode.
+  std::string File(const std::string& name, const std::string& content,
+                   mode_t mode) {
+    const std::string path = ::testing::TempDir() + "/guardian_test_" +
+                             std::to_string(getpid()) + "_" + name;
+    std::ofstream(path) << content;
+    chmod(path.c_str(), mode);
+    return path;
+  }
+
+  OutputPipe out_;
+  std::unique_ptr<Guardian> guardian_;
+  EventReader events_;
+};
+
+TEST_F(GuardianTest, TellsStartEndAndThatAllIsGoneInThisOrder) {
+  Start(3, {"exit", "0"});
+  const auto started = std::get<WorkerStarted>(events_.Next());
+  EXPECT_EQ(started.local_rank, 3);
+  const auto ended = std::get<WorkerEnded>(events_.Next());
+  EXPECT_EQ(ended.local_rank, 3);
+  EXPECT_EQ(ended.pid, started.pid);
+  EXPECT_EQ(ended.wait_status, 0);
+  EXPECT_TRUE(std::holds_alternative<AllGone>(events_.Next()));
+}
+
+TEST_F(GuardianTest, TellsExitCodesAndSignals) {
+  Start(0, {"exit", "37"});
+  int status = events_.Await<WorkerEnded>().wait_status;
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 37);
+  Start(0, {"raise", "10"});
+  status = events_.Await<WorkerEnded>().wait_status;
+  ASSERT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(WTERMSIG(status), SIGUSR1);
+  Start(0, {"raise", "9"});
+  status = events_.Await<WorkerEnded>().wait_status;
+  ASSERT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(WTERMSIG(status), SIGKILL);
+}
+
+TEST_F(GuardianTest, TellsAMissingProgram) {
+  WorkerSpec spec;
+  spec.argv = {"/nowhere/program"};
+  const auto failure = Failure(spec);
+  EXPECT_EQ(failure.step, "exec");
+  EXPECT_EQ(failure.path, "/nowhere/program");
+  EXPECT_EQ(failure.error, ENOENT);
+  spec.argv = {"no-such-program-anywhere"};
+  EXPECT_EQ(Failure(spec).error, ENOENT);
+  spec.argv = {""};
+  EXPECT_EQ(Failure(spec).error, ENOENT);
+}
+
+TEST_F(GuardianTest, TellsAProgramThatMayNotBeExecuted) {
+  WorkerSpec spec;
+  spec.argv = {File("plain", "text", 0644)};
+  auto failure = Failure(spec);
+  EXPECT_EQ(failure.step, "exec");
+  EXPECT_EQ(failure.path, spec.argv[0]);
+  EXPECT_EQ(failure.error, EACCES);
+  spec.argv = {"/tmp"};
+  EXPECT_EQ(Failure(spec).error, EISDIR);
+}
+
+TEST_F(GuardianTest, TellsAScriptWithoutItsInterpreter) {
+  WorkerSpec spec;
+  spec.argv = {File("bad", "#! /no/such/python -u\nprint(1)\n", 0755)};
+  auto failure = Failure(spec);
+  EXPECT_EQ(failure.step, "interpreter");
+  EXPECT_EQ(failure.path, "/no/such/python");
+  EXPECT_EQ(failure.error, ENOENT);
+  spec.argv = {File("none", "print(1)\n", 0755)};
+  failure = Failure(spec);
+  EXPECT_EQ(failure.step, "exec");
+  EXPECT_EQ(failure.error, ENOEXEC);
+}
+
+TEST_F(GuardianTest, LooksTheProgramUpInTheWorkersPath) {
+  const std::string program =
+      File("tool", "#!/bin/sh\necho found \"$1\"\n", 0755);
+  const std::string forbidden = File("forbidden", "text", 0644);
+  const size_t slash = program.rfind('/');
+  WorkerSpec spec;
+  spec.argv = {program.substr(slash + 1), "argument"};
+  spec.environment = {{"PATH", "/nowhere:" + program.substr(0, slash)}};
+  spec.stdout_fd = out_.write_end();
+  ASSERT_TRUE(guardian_->Start(spec).ok());
+  EXPECT_EQ(out_.Line(), "found argument");
+  events_.Await<AllGone>();
+  spec.argv = {forbidden.substr(slash + 1)};
+  const auto failure = Failure(spec);
+  EXPECT_EQ(failure.path, forbidden);
+  EXPECT_EQ(failure.error, EACCES);
+}
+
+TEST_F(GuardianTest, TellsAWorkingDirectoryThatIsNotThere) {
+  WorkerSpec spec;
+  spec.argv = {"/bin/true"};
+  spec.working_directory = "/nowhere";
+  const auto failure = Failure(spec);
+  EXPECT_EQ(failure.step, "chdir");
+  EXPECT_EQ(failure.path, "/nowhere");
+  EXPECT_EQ(failure.error, ENOENT);
+}
+
+TEST_F(GuardianTest, TellsArgumentsThatTheKernelRefuses) {
+  WorkerSpec spec;
+  spec.argv = {"/bin/true", std::string(256 << 10, 'x')};
+  EXPECT_EQ(Failure(spec).error, E2BIG);
+}
+
+TEST_F(GuardianTest, RefusesWhatNoProcessCanBeGiven) {
+  WorkerSpec spec;
+  EXPECT_THAT(std::string(guardian_->Start(spec).message()),
+              HasSubstr("no program is given"));
+  spec.argv = {"/bin/true", std::string("a\0b", 3)};
+  EXPECT_THAT(std::string(guardian_->Start(spec).message()),
+              HasSubstr("argument 1 holds a NUL"));
+  spec.argv = {"/bin/true"};
+  spec.environment = {{"A=B", "c"}};
+  EXPECT_THAT(std::string(guardian_->Start(spec).message()),
+              HasSubstr("\"A=B\" is no name"));
+  spec.environment = {{"A", std::string(9 << 20, 'x')}};
+  EXPECT_THAT(std::string(guardian_->Start(spec).message()),
+              HasSubstr("bytes, more than 8388608"));
+  // None of these has hurt.
+  EXPECT_EQ(Said({"say-stdin"}), "null");
+}
+
+TEST_F(GuardianTest, WorkersGetNothingButTheirThreeDescriptors) {
+  const OutputPipe another;  // open in the agent
+  EXPECT_EQ(Said({"say-descriptors"}), "0 1 2 ");
+}
+
+TEST_F(GuardianTest, WorkersReadNothingFromStdin) {
+  EXPECT_EQ(Said({"say-stdin"}), "null");
+}
+
+TEST_F(GuardianTest, WorkersHaveNoSignalBlockedOrIgnored) {
+  // What this process ignores or blocks now, as nohup would have it, the
+  // guardian inherits.
+  std::signal(SIGHUP, SIG_IGN);
+  std::signal(SIGPIPE, SIG_IGN);
+  guardian_ = *Guardian::Fork();
+  std::signal(SIGHUP, SIG_DFL);
+  std::signal(SIGPIPE, SIG_DFL);
+  events_ = EventReader(guardian_.get());
+  EXPECT_EQ(Said({"say-signals"}), "end");
+}
+
+TEST_F(GuardianTest, WorkersStartInTheirDirectory) {
+  WorkerSpec spec = Staged(0, {"say-directory"}, out_);
+  char* const here = get_current_dir_name();
+  spec.argv[0] = std::string(here) + "/" + spec.argv[0];
+  free(here);
+  spec.working_directory = "/";
+  ASSERT_TRUE(guardian_->Start(spec).ok());
+  EXPECT_EQ(out_.Line(), "/");
+}
+
+TEST_F(GuardianTest, TheEnvironmentIsTheAgentsWithTheDifferences) {
+  WorkerSpec spec = Staged(
+      0, {"say-variable", "NEW", "say-variable", "PATH", "say-variable", "PWD"},
+      out_);
+  spec.environment = {{"NEW", "first=second"}, {"EMPTY", ""}};
+  spec.unset = {"PWD"};
+  ASSERT_TRUE(guardian_->Start(spec).ok());
+  EXPECT_EQ(out_.Line(), "first=second");
+  EXPECT_EQ(out_.Line(), getenv("PATH"));
+  EXPECT_EQ(out_.Line(), "(unset)");
+}
+
+TEST_F(GuardianTest, CarriesArgumentsAndEnvironmentOfNearlyAMegabyteEach) {
+  std::vector<std::string> acts = {"say-sizes", "ignore-rest"};
+  for (int i = 0; i < 9; ++i) acts.push_back(std::string(100000, 'a'));
+  WorkerSpec spec = Staged(0, acts, out_);
+  for (int i = 0; i < 9; ++i) {
+    spec.environment.emplace_back("BIG_" + std::to_string(i),
+                                  std::string(100000, 'e'));
+  }
+  ASSERT_TRUE(guardian_->Start(spec).ok());
+  std::istringstream sizes(out_.Line());
+  size_t arguments = 0;
+  size_t variables = 0;
+  sizes >> arguments >> variables;
+  EXPECT_EQ(arguments, 900000 + StagedWorker().size() + 20);
+  EXPECT_GE(variables, 900000u);
+  EXPECT_EQ(events_.Await<WorkerEnded>().wait_status, 0);
+}
+
+TEST_F(GuardianTest, StartsSixtyFourWorkersEachLeadingItsGroup) {
+  std::set<std::string> groups;
+  for (int i = 0; i < 64; ++i) Start(i, {"say-group", "pause"});
+  std::set<std::string> pids;
+  for (int i = 0; i < 64; ++i) {
+    groups.insert(out_.Line());
+    pids.insert(std::to_string(events_.Await<WorkerStarted>().pid));
+  }
+  EXPECT_EQ(groups.size(), 64u);
+  EXPECT_EQ(groups, pids);
+  guardian_->SignalAll(SIGTERM, Guardian::Reach::kProcessGroups);
+  std::set<int> ended;
+  std::vector<GuardianEvent> events;
+  events_.Await<AllGone>(&events);
+  for (const GuardianEvent& event : events) {
+    ended.insert(std::get<WorkerEnded>(event).local_rank);
+  }
+  EXPECT_EQ(ended.size(), 64u);
+}
+
+TEST_F(GuardianTest, SaysAllGoneOnceForManyThatEndWhileOthersStart) {
+  for (int i = 0; i < 32; ++i) Start(i, {"exit", "0"});
+  std::vector<GuardianEvent> before;
+  events_.Await<AllGone>(&before);
+  EXPECT_EQ(before.size(), 64u);  // a start and an end each
+}
+
+TEST_F(GuardianTest, TermLeavesWhoIgnoresItAndKillDoesNot) {
+  Start(0, {"ignore-term", "say-pid", "pause"});
+  Start(1, {"say-pid", "pause"});
+  out_.Line();
+  out_.Line();
+  guardian_->SignalAll(SIGTERM, Guardian::Reach::kProcessGroups);
+  const auto first = events_.Await<WorkerEnded>();
+  EXPECT_EQ(first.local_rank, 1);
+  EXPECT_EQ(WTERMSIG(first.wait_status), SIGTERM);
+  guardian_->SignalAll(SIGKILL, Guardian::Reach::kProcessGroups);
+  const auto second = events_.Await<WorkerEnded>();
+  EXPECT_EQ(second.local_rank, 0);
+  EXPECT_EQ(WTERMSIG(second.wait_status), SIGKILL);
+}
+
+TEST_F(GuardianTest, ALocalRankIsFreeOnceItsEndWasTold) {
+  Start(0, {"say-pid", "pause"});
+  out_.Line();
+  EXPECT_TRUE(guardian_->Start(Staged(0, {"exit", "0"}, out_)).ok());
+  EXPECT_EQ(events_.Await<WorkerNotStarted>().error, EBUSY);
+  guardian_->SignalAll(SIGKILL, Guardian::Reach::kProcessGroups);
+  events_.Await<WorkerEnded>();
+  EXPECT_TRUE(guardian_->Start(Staged(0, {"exit", "0"}, out_)).ok());
+  EXPECT_EQ(events_.Await<WorkerEnded>().wait_status, 0);
+}
+
+TEST_F(GuardianTest, IsDeafToTheSignalsThatEndAnAgent) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP}) {
+    kill(guardian_->pid(), signal);
+  }
+  EXPECT_EQ(Said({"say-stdin"}), "null");
+}
+
+TEST_F(GuardianTest, SignalsWithNobodyThereDoNothing) {
+  guardian_->SignalAll(SIGTERM, Guardian::Reach::kProcessGroups);
+  guardian_->SignalAll(SIGKILL, Guardian::Reach::kEverything);
+  // Not even to the worker that is started next.
+  EXPECT_EQ(Said({"say-stdin"}), "null");
+}
+
+TEST_F(GuardianTest, HasItsNameAndLittleMemory) {
+  Said({"say-stdin"});
+  const std::string proc = "/proc/" + std::to_string(guardian_->pid());
+  std::string name;
+  std::ifstream(proc + "/comm") >> name;
+  EXPECT_EQ(name, "muster-guardian");
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,28 @@
+#ifndef MUSTER_AGENT_GUARDIAN_LIVING_GUARDIANS_H_
+#define MUSTER_AGENT_GUARDIAN_LIVING_GUARDIANS_H_
+
+#include <mutex>
+#include <vector>
+
+#include "agent/guardian/descendants.h"
+
+namespace muster {
+
+// The guardians that are children of this process, usually one. A sweep after
+// one of them must spare the others. Thread-safe.
+class LivingGuardians {
+ public:
+  static LivingGuardians& OfThisProcess();
+
+  void Add(pid_t pid);
+  void Remove(pid_t pid);
+  std::vector<ProcessEntry> List();
+
+ private:
+  std::mutex mutex_;
+  std::vector<ProcessEntry> guardians_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_GUARDIAN_LIVING_GUARDIANS_H_

@@ -1,0 +1,131 @@
+// A worker that does what its arguments say, one after the other. For tests.
+
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <string>
+#include <vector>
+
+extern char** environ;
+
+namespace {
+
+[[noreturn]] void PauseForEver() {
+  while (true) pause();
+}
+
+// The parent does `as_parent`; the child goes on with what follows.
+void ForkAnd(const std::function<void()>& as_parent) {
+  std::cout.flush();
+  if (fork() != 0) as_parent();
+}
+
+// Never the same process for long.
+[[noreturn]] void Hop() {
+  while (true) {
+    if (fork() > 0) _exit(0);
+  }
+}
+
+void SayStdin() {
+  struct stat own = {};
+  struct stat null = {};
+  fstat(STDIN_FILENO, &own);
+  stat("/dev/null", &null);
+  std::cout << (own.st_rdev == null.st_rdev ? "null" : "other") << std::endl;
+}
+
+void SayDescriptors() {
+  std::vector<int> open_ones;
+  DIR* const listing = opendir("/proc/self/fd");
+  while (const dirent* entry = readdir(listing)) {
+    const int fd = std::atoi(entry->d_name);
+    const bool number = entry->d_name[0] != '.';
+    if (number && fd != dirfd(listing)) open_ones.push_back(fd);
+  }
+  closedir(listing);
+  std::sort(open_ones.begin(), open_ones.end());
+  for (const int fd : open_ones) std::cout << fd << " ";
+  std::cout << std::endl;
+}
+
+// The signals blocked or ignored, by number.
+void SaySignals() {
+  sigset_t mask;
+  sigprocmask(SIG_BLOCK, nullptr, &mask);
+  for (int signal = 1; signal < NSIG; ++signal) {
+    struct sigaction action = {};
+    if (sigismember(&mask, signal) == 1) std::cout << signal << " blocked ";
+    if (sigaction(signal, nullptr, &action) == 0 &&
+        action.sa_handler == SIG_IGN) {
+      std::cout << signal << " ignored ";
+    }
+  }
+  std::cout << "end" << std::endl;
+}
+
+void SaySizes(int argc, char** argv) {
+  size_t arguments = 0;
+  for (int i = 0; i < argc; ++i) {
+    arguments += std::char_traits<char>::length(argv[i]);
+  }
+  size_t variables = 0;
+  for (char** one = environ; *one != nullptr; ++one) {
+    variables += std::char_traits<char>::length(*one);
+  }
+  std::cout << arguments << " " << variables << std::endl;
+}
+
+void SayDirectory() {
+  char path[4096];
+  std::cout << getcwd(path, sizeof path) << std::endl;
+}
+
+void SayVariable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  std::cout << (value == nullptr ? "(unset)" : value) << std::endl;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::map<std::string, std::function<void()>> acts = {
+      {"pause", PauseForEver},
+      {"ignore-term", [] { std::signal(SIGTERM, SIG_IGN); }},
+      {"setsid", [] { setsid(); }},
+      {"fork-and-pause", [] { ForkAnd(PauseForEver); }},
+      {"fork-and-exit", [] { ForkAnd([] { _exit(0); }); }},
+      {"hop", Hop},
+      {"say-pid", [] { std::cout << getpid() << std::endl; }},
+      {"say-group", [] { std::cout << getpgrp() << std::endl; }},
+      {"say-stdin", SayStdin},
+      {"say-descriptors", SayDescriptors},
+      {"say-signals", SaySignals},
+      {"say-sizes", [=] { SaySizes(argc, argv); }},
+      {"say-directory", SayDirectory},
+      {"err", [] { std::cerr << "to stderr" << std::endl; }},
+  };
+  for (int i = 1; i < argc; ++i) {
+    const std::string act = argv[i];
+    if (act == "exit") _exit(std::atoi(argv[i + 1]));
+    if (act == "raise") raise(std::atoi(argv[i + 1]));
+    if (act == "ignore-rest") break;
+    if (act == "say-variable") {
+      SayVariable(argv[++i]);
+      continue;
+    }
+    const auto found = acts.find(act);
+    if (found == acts.end()) return 99;
+    found->second();
+  }
+  return 0;
+}
