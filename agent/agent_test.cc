@@ -1,0 +1,219 @@
+#include "agent/agent.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <functional>
+
+namespace muster {
+namespace {
+
+using ::testing::HasSubstr;
+
+// A coordinator that is a script: answers each report by a function of it.
+class ScriptedLink : public CoordinatorLink {
+ public:
+  using Answer = std::function<std::optional<Directive>(const Report&)>;
+  explicit ScriptedLink(Answer answer) : answer_(std::move(answer)) {}
+
+  void Open(LinkEvents events) override {
+    events_ = std::move(events);
+    events_.on_connected("127.0.0.1", "127.0.0.1");
+  }
+  void Send(const Report& report) override {
+    std::optional<Directive> directive = answer_(report);
+    if (!directive.has_value()) return;
+    directive->epoch = 1;
+    directive->revision = ++revision_;
+    events_.on_directive(*directive);
+  }
+  void Close() override {}
+
+ private:
+  const Answer answer_;
+  LinkEvents events_;
+  uint64_t revision_ = 0;
+};
+
+Directive ToldToRun(int round) {
+  Directive directive;
+  directive.kind = DirectiveKind::kRun;
+  directive.place.round = round;
+  directive.place.world_size = 2;
+  directive.place.role_world_size = 2;
+  directive.place.master_address = "127.0.0.1";
+  directive.place.master_port = 1;
+  return directive;
+}
+
+Directive Finished(int exit_code) {
+  Directive directive;
+  directive.kind = DirectiveKind::kFinished;
+  directive.verdict.exit_code = exit_code;
+  return directive;
+}
+
+class AgentTest : public ::testing::Test {
+ protected:
+  AgentTest() {
+    guardian_ = *Guardian::Fork();
+    options_.run_id = "job";
+    options_.node.node_id = "n";
+    options_.node.host = "host";
+    options_.node.slots = 2;
+    options_.environment.run_id = "job";
+    options_.environment.local_world_size = 2;
+    options_.logs.directory = ::testing::TempDir() + "/logs";
+    options_.logs.run_id = "job";
+    options_.spec.shutdown_timeout = std::chrono::seconds(2);
+    options_.signals_to_handle = {SIGTERM, SIGUSR1};
+  }
+
+  AgentResult RunShell(const std::string& script, ScriptedLink::Answer answer) {
+    options_.argv = {"/bin/sh", "-c", script};
+    ScriptedLink link(std::move(answer));
+    Agent agent(options_, guardian_.get(), &link,
+                {.on_notice = [this](const std::string& line) {
+                  notices_ += line + "\n";
+                }});
+    return agent.Run();
+  }
+
+  AgentOptions options_;
+  std::unique_ptr<Guardian> guardian_;
+  std::string notices_;
+};
+
+TEST_F(AgentTest, RunsARoundAndTellsItsSuccess) {
+  const AgentResult result =
+      RunShell("exit 0", [](const Report& report) -> std::optional<Directive> {
+        if (report.phase == NodePhase::kSucceeded) return Finished(0);
+        return report.round == 0 ? std::optional(ToldToRun(1)) : std::nullopt;
+      });
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_TRUE(result.verdict.has_value());
+}
+
+TEST_F(AgentTest, OffersAPortBeforeItIsNeeded) {
+  int offered = 0;
+  RunShell("exit 0", [&](const Report& report) {
+    offered = report.offered_master_port;
+    return Finished(0);
+  });
+  EXPECT_GT(offered, 0);
+}
+
+TEST_F(AgentTest, TellsWhoFailedWithItsLastWords) {
+  std::vector<Failure> failures;
+  const AgentResult result = RunShell(
+      "[ $LOCAL_RANK = 1 ] && { echo 'last words' >&2; exit 3; }; "
+      "exec tail -f /dev/null",
+      [&](const Report& report) -> std::optional<Directive> {
+        failures = report.failures;
+        if (report.phase == NodePhase::kIdle && report.round == 1) {
+          return Finished(3);
+        }
+        return report.round == 0 ? std::optional(ToldToRun(1)) : std::nullopt;
+      });
+  EXPECT_EQ(result.exit_code, 3);
+  ASSERT_EQ(failures.size(), 2u);
+  EXPECT_EQ(failures[0].kind, FailureKind::kExitCode);
+  EXPECT_EQ(failures[0].exit_code, 3);
+  EXPECT_EQ(failures[0].rank, 1);
+  EXPECT_THAT(failures[0].stderr_tail, ::testing::ElementsAre("last words"));
+  // The other one was alive and well until we stopped it.
+  EXPECT_EQ(failures[1].kind, FailureKind::kStoppedByUs);
+  EXPECT_THAT(notices_, HasSubstr("rank 1"));
+}
+
+TEST_F(AgentTest, TellsThatAProgramCannotBeStarted) {
+  std::vector<Failure> failures;
+  options_.node.slots = 1;
+  options_.argv = {"/nonexistent/program"};
+  ScriptedLink link([&](const Report& report) -> std::optional<Directive> {
+    failures = report.failures;
+    if (!failures.empty() && report.phase == NodePhase::kIdle) {
+      return Finished(127);
+    }
+    return report.round == 0 ? std::optional(ToldToRun(1)) : std::nullopt;
+  });
+  Agent agent(options_, guardian_.get(), &link, {});
+  EXPECT_EQ(agent.Run().exit_code, 127);
+  ASSERT_EQ(failures.size(), 1u);
+  EXPECT_EQ(failures[0].kind, FailureKind::kStartFailed);
+  EXPECT_THAT(failures[0].message, HasSubstr("/nonexistent/program"));
+}
+
+TEST_F(AgentTest, ForwardsSignalsOnceEach) {
+  bool told = false;
+  const AgentResult result = RunShell(
+      "trap 'exit 0' USR1; echo up; tail -f /dev/null & wait",
+      [&](const Report& report) -> std::optional<Directive> {
+        if (report.phase == NodePhase::kSucceeded) return Finished(0);
+        if (report.round == 0) return ToldToRun(1);
+        if (report.phase == NodePhase::kRunning && !told) {
+          told = true;
+          Directive directive = ToldToRun(1);
+          directive.signals = {{.ordinal = 1, .signal = SIGKILL}};
+          return directive;
+        }
+        // Killed, as the forwarded signal says: a failure by that signal.
+        if (!report.failures.empty() && report.phase == NodePhase::kIdle) {
+          return Finished(report.failures[0].signal);
+        }
+        return std::nullopt;
+      });
+  EXPECT_EQ(result.exit_code, SIGKILL);
+}
+
+TEST_F(AgentTest, TakesAMasterOnLoopbackForTheCoordinatorsHost) {
+  class FarLink : public ScriptedLink {
+   public:
+    using ScriptedLink::ScriptedLink;
+    void Open(LinkEvents events) override {
+      auto connected = events.on_connected;
+      events.on_connected = [connected](std::string own, std::string) {
+        connected(own, "192.0.2.7");
+      };
+      ScriptedLink::Open(std::move(events));
+    }
+  };
+  std::vector<Failure> failures;
+  options_.node.slots = 1;
+  options_.argv = {"/bin/sh", "-c", "echo master=$MASTER_ADDR >&2; exit 1"};
+  FarLink link([&](const Report& report) -> std::optional<Directive> {
+    failures = report.failures;
+    if (!failures.empty() && report.phase == NodePhase::kIdle) {
+      return Finished(1);
+    }
+    return report.round == 0 ? std::optional(ToldToRun(1)) : std::nullopt;
+  });
+  Agent agent(options_, guardian_.get(), &link, {});
+  agent.Run();
+  ASSERT_EQ(failures.size(), 1u);
+  EXPECT_THAT(failures[0].stderr_tail,
+              ::testing::ElementsAre("master=192.0.2.7"));
+}
+
+TEST_F(AgentTest, ARefusalEndsItWithItsReason) {
+  const AgentResult result = RunShell("exit 0", [](const Report&) {
+    Directive directive;
+    directive.kind = DirectiveKind::kRefused;
+    directive.reason = "not you";
+    return directive;
+  });
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(result.reason, "not you");
+}
+
+TEST_F(AgentTest, AFolderThatCannotBeWrittenIsToldBeforeAnythingStarts) {
+  options_.logs.directory = "/proc/no/such/place";
+  const AgentResult result =
+      RunShell("exit 0", [](const Report&) { return Finished(0); });
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.reason, HasSubstr("/proc/no"));
+}
+
+}  // namespace
+}  // namespace muster
