@@ -52,8 +52,8 @@ std::optional<std::string> Unsound(const Report& report) {
     return absl::StrCat(node.topology.size(), " topology keys; at most ",
                         kMostTopologyLevels);
   }
-  if (report.round < 0 || report.offered_master_port < 0 ||
-      report.offered_master_port > 65535) {
+  if (report.round < 0 || report.round > kMostRounds ||
+      report.offered_master_port < 0 || report.offered_master_port > 65535) {
     return "a round or port out of range";
   }
   absl::Status spec = report.spec.Validate();

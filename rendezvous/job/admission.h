@@ -9,6 +9,10 @@
 
 namespace muster {
 
+// The highest round that a node may claim to have run: far above any job's,
+// and low enough that counting on from it never overflows.
+inline constexpr int kMostRounds = 1'000'000'000;
+
 // Why a report cannot be taken whatever the job's state: another protocol
 // version, an empty or overlong name, numbers out of bounds, an invalid spec.
 // A sentence for the person who started that node; nothing if it is sound.
