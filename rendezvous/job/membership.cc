@@ -1,6 +1,7 @@
 #include "rendezvous/job/membership.h"
 
-#include <algorithm>
+#include <string>
+#include <utility>
 
 #include "rendezvous/protocol/check.h"
 
@@ -8,7 +9,7 @@ namespace muster {
 namespace {
 
 // Far more than messages can be under way; a bound all the same.
-constexpr size_t kMostSuperseded = 4096;
+constexpr size_t kMostDeparted = 4096;
 
 }  // namespace
 
@@ -41,6 +42,13 @@ Node* Membership::FindByName(const std::string& name) {
 Node& Membership::Add(const NodeIdentity& identity, Instant now) {
   auto [place, added] = nodes_.try_emplace(identity.node_id);
   MUSTER_CHECK(added) << identity.node_id << " is there already";
+  for (auto life = departed_.lower_bound({identity.node_id, 0});
+       life != departed_.end() && life->first.first == identity.node_id;
+       ++life) {
+    if (life->first.second != identity.incarnation) {
+      life->second = Memory::kSuperseded;
+    }
+  }
   Node& node = place->second;
   node.identity = identity;
   node.joined = next_joined_++;
@@ -57,9 +65,13 @@ Node& Membership::Add(const NodeIdentity& identity, Instant now) {
 void Membership::Remove(Node& node, Memory memory) {
   Uncount(node);
   const std::string id = node.identity.node_id;
-  if (memory == Memory::kSuperseded) {
-    superseded_.emplace_back(id, node.identity.incarnation);
-    if (superseded_.size() > kMostSuperseded) superseded_.pop_front();
+  const Life life(id, node.identity.incarnation);
+  if (departed_.insert_or_assign(life, memory).second) {
+    departures_.push_back(life);
+    if (departures_.size() > kMostDeparted) {
+      departed_.erase(departures_.front());
+      departures_.pop_front();
+    }
   }
   if (node.stream != 0) by_stream_.erase(node.stream);
   if (node.identity.node_rank.has_value()) {
@@ -70,9 +82,8 @@ void Membership::Remove(Node& node, Memory memory) {
 }
 
 bool Membership::WasSuperseded(const NodeIdentity& identity) const {
-  return std::find(superseded_.begin(), superseded_.end(),
-                   std::pair(identity.node_id, identity.incarnation)) !=
-         superseded_.end();
+  auto found = departed_.find({identity.node_id, identity.incarnation});
+  return found != departed_.end() && found->second == Memory::kSuperseded;
 }
 
 void Membership::SetStream(Node& node, StreamId stream) {

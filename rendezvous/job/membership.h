@@ -28,8 +28,9 @@ class Membership {
 
   // A new node, without a stream. Its id and node rank must be free.
   Node& Add(const NodeIdentity& identity, Instant now);
-  // Forgets `node`; its incarnation is remembered as gone, so that a message
-  // of it that is still under way does not bring it back.
+  // Forgets `node`, but for its incarnation: one that another incarnation has
+  // followed, now or later, must never come back (a message of it may still be
+  // under way, or a cut network may heal).
   enum class Memory { kSuperseded, kMayReturn };
   void Remove(Node& node, Memory memory);
   bool WasSuperseded(const NodeIdentity& identity) const;
@@ -66,8 +67,11 @@ class Membership {
   std::map<StreamId, Node*> by_stream_;
   std::map<int, Node*> by_node_rank_;
   std::set<std::pair<Instant, std::string>> deadlines_;
-  // The last few thousand superseded (node id, incarnation).
-  std::deque<std::pair<std::string, uint64_t>> superseded_;
+  // The last few thousand (node id, incarnation) that went, oldest first in
+  // `departures_`.
+  using Life = std::pair<std::string, uint64_t>;
+  std::map<Life, Memory> departed_;
+  std::deque<Life> departures_;
   uint64_t next_joined_ = 1;
   int ready_ = 0;
   int broken_ = 0;
