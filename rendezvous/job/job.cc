@@ -91,8 +91,7 @@ Node* Job::Admit(StreamId stream, const Report& report) {
   }
   if (holder != nullptr) return Contend(*holder, stream, report);
   Node& node = nodes_.Add(report.node, now_);
-  // The job was run by an earlier coordinator: go on counting from there.
-  round_ = std::max(round_, report.round);
+  claimed_round_ = std::max(claimed_round_, report.round);
   ++wording_;
   Note("join", node.identity.node_id,
        absl::StrCat(node.identity.host, " (", node.identity.address, ", ",

@@ -124,9 +124,11 @@ class Job {
   Instant phase_since_;
   std::string why_;  // why the job is in this phase
 
-  // The highest round that was begun or that a node claims to have run (under
-  // an earlier coordinator).
   int round_ = 0;
+  // The highest round that a node claims to have run, under this coordinator or
+  // an earlier one. The next round's number is above it; the current round's
+  // never changes under its members.
+  int claimed_round_ = 0;
   World world_;  // of `round_`; once broken, the one before the next
   bool first_gathering_ = true;
   std::optional<Instant> enough_since_;  // min_nodes have been ready since

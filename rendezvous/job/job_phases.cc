@@ -106,7 +106,7 @@ void Job::FormWorld() {
   world_.restart_count = restarts_used_;
   world_.began = now_;
   world_.unstarted = world_.size();
-  ++round_;
+  round_ = std::max(round_, claimed_round_) + 1;
   first_gathering_ = false;
   failures_.Clear();
   signals_.clear();
