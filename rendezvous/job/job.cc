@@ -106,6 +106,11 @@ Node* Job::Contend(Node& holder, StreamId stream, const Report& report) {
     Lose(holder, "its agent was started anew", Membership::Memory::kSuperseded);
     return Admit(stream, report);
   }
+  if (holder.contender == 0) {
+    holder.revision = ++revision_;
+    holder.proof_of_life = holder.revision;
+    Tell(holder);
+  }
   holder.contender = stream;
   TellStream(
       stream, DirectiveKind::kWait,
@@ -116,7 +121,9 @@ Node* Job::Contend(Node& holder, StreamId stream, const Report& report) {
 }
 
 void Job::TakeOver(Node& node, const Report& report) {
-  if (node.contender != 0) {
+  const bool lives =
+      report.seen_epoch == epoch_ && report.seen_revision >= node.proof_of_life;
+  if (node.contender != 0 && lives) {
     TellStream(
         node.contender, DirectiveKind::kRefused,
         absl::StrCat("node ", node.identity.node_id, " is already held by ",

@@ -50,6 +50,9 @@ struct Node {
   // Somebody else claims this place. Refused once this one proves that it
   // lives; admitted (by its next report) once this one's lease runs out.
   StreamId contender = 0;
+  // Revision of the directive sent since: only who has seen it has lived on. A
+  // report without it may have been under way while its agent died.
+  uint64_t proof_of_life = 0;
 
   Part part = Part::kNone;
   int group_rank = -1;
