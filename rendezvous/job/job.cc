@@ -76,10 +76,16 @@ Node* Job::Admit(StreamId stream, const Report& report) {
     }
     return nullptr;
   }
-  if (nodes_.WasSuperseded(report.node)) {
-    TellStream(stream, DirectiveKind::kRefused,
-               "another agent has taken this node's place");
-    return nullptr;
+  switch (nodes_.MemoryOf(report.node)) {
+    case Membership::Memory::kMayReturn:
+      break;
+    case Membership::Memory::kSuperseded:
+      TellStream(stream, DirectiveKind::kRefused,
+                 "another agent has taken this node's place");
+      return nullptr;
+    case Membership::Memory::kReleased:
+      TellStream(stream, DirectiveKind::kReleased, "this node was let go");
+      return nullptr;
   }
   if (auto unfit = Unfit(spec_, report)) {
     Note("refuse", report.node.node_id, *unfit);
@@ -215,8 +221,12 @@ void Job::FollowMember(Node& node, const Report& report) {
 void Job::On(const StreamClosed& event) {
   Node* node = nodes_.FindByStream(event.stream);
   if (node == nullptr) return;
-  if (finished() || node->told.kind == DirectiveKind::kReleased) {
-    nodes_.Remove(*node, Membership::Memory::kMayReturn);
+  if (finished()) {
+    nodes_.SetStream(*node, 0);
+    return;
+  }
+  if (node->told.kind == DirectiveKind::kReleased) {
+    nodes_.Remove(*node, Membership::Memory::kReleased);
     return;
   }
   ++wording_;
@@ -282,7 +292,9 @@ void Job::LeaveOut(Node& node) {
 void Job::Lose(Node& node, const std::string& why, Membership::Memory memory) {
   const Node lost = node;
   ++wording_;
-  nodes_.Remove(node, memory);
+  nodes_.Remove(node, node.going && memory == Membership::Memory::kMayReturn
+                          ? Membership::Memory::kReleased
+                          : memory);
   Note("lost", lost.identity.node_id,
        absl::StrCat(lost.identity.host, " is lost: ", why));
   if (lost.contender != 0) {

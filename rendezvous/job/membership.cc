@@ -81,9 +81,9 @@ void Membership::Remove(Node& node, Memory memory) {
   nodes_.erase(id);
 }
 
-bool Membership::WasSuperseded(const NodeIdentity& identity) const {
+Membership::Memory Membership::MemoryOf(const NodeIdentity& identity) const {
   auto found = departed_.find({identity.node_id, identity.incarnation});
-  return found != departed_.end() && found->second == Memory::kSuperseded;
+  return found == departed_.end() ? Memory::kMayReturn : found->second;
 }
 
 void Membership::SetStream(Node& node, StreamId stream) {

@@ -28,12 +28,14 @@ class Membership {
 
   // A new node, without a stream. Its id and node rank must be free.
   Node& Add(const NodeIdentity& identity, Instant now);
-  // Forgets `node`, but for its incarnation: one that another incarnation has
-  // followed, now or later, must never come back (a message of it may still be
-  // under way, or a cut network may heal).
-  enum class Memory { kSuperseded, kMayReturn };
+  // What is remembered of a node that is gone. One that another incarnation
+  // has followed, now or later, must never come back (a message of it may
+  // still be under way, or a cut network may heal); nor one that was released,
+  // which may not have heard of it.
+  enum class Memory { kMayReturn, kSuperseded, kReleased };
   void Remove(Node& node, Memory memory);
-  bool WasSuperseded(const NodeIdentity& identity) const;
+  // kMayReturn for one that was never here.
+  Memory MemoryOf(const NodeIdentity& identity) const;
 
   // Every change of a node that may change its ready() or its stream goes
   // through here, which keeps the counts.
