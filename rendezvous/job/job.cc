@@ -42,7 +42,7 @@ void Job::On(const ReportArrived& event) {
   }
   TakeFailures(*node, report);
   if (report.cancel.has_value()) CancelFrom(*node, *report.cancel);
-  if (report.leave.has_value() && !node->going) {
+  if (report.leave.has_value() && !node->going && !finished()) {
     node->going_why = *report.leave;
     LeaveOut(*node);
   }
@@ -280,7 +280,11 @@ void Job::LeaveOut(Node& node) {
   ++wording_;
   Note("leave", node.identity.node_id,
        absl::StrCat(node.identity.host, " goes: ", node.going_why));
-  if (phase_ == JobPhase::kRunning && node.part != Part::kNone) {
+  if (phase_ == JobPhase::kRunning && node.part == Part::kSucceeded) {
+    // Its share of the round is done; nobody has to stop for it.
+    nodes_.Update(node, [](Node& n) { n.part = Part::kNone; });
+    Tell(node);
+  } else if (phase_ == JobPhase::kRunning && node.part != Part::kNone) {
     BreakForMembership(absl::StrCat(node.identity.host, " (group rank ",
                                     node.group_rank,
                                     ") goes: ", node.going_why));
