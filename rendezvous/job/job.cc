@@ -263,14 +263,17 @@ void Job::On(const DrainAsked& event) {
                                               ", or several are");
     return;
   }
-  if (node->part != Part::kNone &&
-      world_.size() - 1 + nodes_.ready() < spec_.min_nodes) {
-    step_.refusal = absl::StrCat(
-        "without ", event.node, " only ", world_.size() - 1 + nodes_.ready(),
-        " nodes remain, and the job needs ", spec_.min_nodes);
+  if (node->going) return;
+  int remain = 0;
+  for (const auto& [id, other] : nodes_.nodes()) {
+    remain += other.going || &other == node ? 0 : 1;
+  }
+  if (node->part != Part::kNone && remain < spec_.min_nodes) {
+    step_.refusal =
+        absl::StrCat("without ", event.node, " only ", remain,
+                     " nodes remain, and the job needs ", spec_.min_nodes);
     return;
   }
-  if (node->going) return;
   node->going_why = "drained by an operator";
   LeaveOut(*node);
 }
