@@ -98,6 +98,10 @@ Node* Job::Admit(StreamId stream, const Report& report) {
   if (holder != nullptr) return Contend(*holder, stream, report);
   Node& node = nodes_.Add(report.node, now_);
   claimed_round_ = std::max(claimed_round_, report.round);
+  // Signals from before it joined (again) have had their workers.
+  for (const SignalNotice& notice : report.signals) {
+    node.newest_signal = std::max(node.newest_signal, notice.ordinal);
+  }
   ++wording_;
   Note("join", node.identity.node_id,
        absl::StrCat(node.identity.host, " (", node.identity.address, ", ",
