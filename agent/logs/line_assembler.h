@@ -20,6 +20,8 @@ enum class LineEnd {
 struct Line {
   std::string text;  // without its end
   LineEnd end = LineEnd::kNewline;
+
+  bool operator==(const Line&) const = default;
 };
 
 inline constexpr size_t kMostConsoleLineBytes = 64 << 10;

@@ -40,7 +40,7 @@ void BlockSignals() {
 
 class LogRelay::Impl {
  public:
-  explicit Impl(LogPlan plan);
+  Impl(LogPlan plan, ConsoleFds console);
   ~Impl();
 
   absl::Status CheckWritable() const;
@@ -78,19 +78,20 @@ class LogRelay::Impl {
   std::map<int, std::pair<uint64_t, Reader>> last_stderr_;
   int filtered_attempt_ = -1;
   std::map<Streams, std::shared_ptr<RotatingFile>> filtered_;
-  // A console that did not empty its queue in time is not waited for again.
+  // The console did not empty its queue in time when it was last waited for;
+  // the destructor then does not wait for it again.
   bool console_stuck_ = false;
 };
 
-LogRelay::Impl::Impl(LogPlan plan)
+LogRelay::Impl::Impl(LogPlan plan, ConsoleFds console)
     : plan_(std::move(plan)),
       run_folder_(plan_.directory.empty()
                       ? ""
                       : RunFolder(plan_.directory, plan_.run_id)),
-      out_(std::make_shared<ConsoleWriter>(STDOUT_FILENO)),
-      err_(IsSameConsole(STDOUT_FILENO, STDERR_FILENO)
+      out_(std::make_shared<ConsoleWriter>(console.out)),
+      err_(IsSameConsole(console.out, console.err)
                ? out_
-               : std::make_shared<ConsoleWriter>(STDERR_FILENO)) {}
+               : std::make_shared<ConsoleWriter>(console.err)) {}
 
 LogRelay::Impl::~Impl() {
   if (thread_.joinable()) {
@@ -98,14 +99,12 @@ LogRelay::Impl::~Impl() {
     (void)!write(wake_, &one, sizeof one);
     thread_.join();
   }
-  Flush();
+  DrainAll();
+  // Ends the streams: shows unterminated lines, tells troubles.
   open_.clear();
   last_stderr_.clear();
-  if (!console_stuck_) {
-    // What the streams' ends added: unterminated lines, troubles.
-    out_->Flush(kConsoleFlushTime);
-    err_->Flush(kConsoleFlushTime);
-  }
+  filtered_.clear();
+  if (!console_stuck_) Flush();
   if (epoll_ >= 0) close(epoll_);
   if (wake_ >= 0) close(wake_);
 }
@@ -276,18 +275,14 @@ std::vector<std::string> LogRelay::Impl::StderrTail(int local_rank) {
 
 void LogRelay::Impl::Flush() {
   DrainAll();
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (console_stuck_) return;
-  }
   bool flushed = out_->Flush(kConsoleFlushTime);
   if (err_ != out_) flushed = err_->Flush(kConsoleFlushTime) && flushed;
   std::lock_guard<std::mutex> lock(mutex_);
   console_stuck_ = !flushed;
 }
 
-LogRelay::LogRelay(LogPlan plan)
-    : impl_(std::make_unique<Impl>(std::move(plan))) {}
+LogRelay::LogRelay(LogPlan plan, ConsoleFds console)
+    : impl_(std::make_unique<Impl>(std::move(plan), console)) {}
 LogRelay::~LogRelay() = default;
 
 absl::Status LogRelay::CheckWritable() { return impl_->CheckWritable(); }

@@ -11,6 +11,12 @@
 
 namespace muster {
 
+// What takes the place of the console.
+struct ConsoleFds {
+  int out = 1;
+  int err = 2;
+};
+
 // Carries workers' output from their pipes to files and to the console.
 //
 // Files: <directory>/<run_id>/attempt_<n>/<global rank>/{stdout,stderr}.log,
@@ -21,11 +27,14 @@ namespace muster {
 // lines are dropped from the console, never from the files, and counted in one
 // line once it takes again.
 //
-// Thread-safe. Owns two threads (pipes, console), started with the first
-// worker.
+// A file that cannot be written never harms a worker: it is told on the console
+// once, and what is missing is counted.
+//
+// Thread-safe. Owns one thread for the pipes, started with the first worker,
+// and one for each console, started with its first line.
 class LogRelay {
  public:
-  explicit LogRelay(LogPlan plan);
+  explicit LogRelay(LogPlan plan, ConsoleFds console = {});
   ~LogRelay();
 
   // Whether the log folder can be written, before anything is started.
@@ -34,7 +43,8 @@ class LogRelay {
   absl::Status CheckWritable();
 
   // The write ends of a new worker's pipes, for WorkerSpec; the caller closes
-  // them once the worker has been started.
+  // them once the worker has been started. ResourceExhausted: no descriptor is
+  // left.
   struct Pipes {
     int stdout_fd = -1;
     int stderr_fd = -1;
@@ -48,16 +58,17 @@ class LogRelay {
   absl::StatusOr<Pipes> Open(const Worker& worker);
 
   // The directory of a worker's files, for TORCHELASTIC_ERROR_FILE; empty if
-  // the plan writes none.
+  // the plan writes none. It exists once the worker's output has been opened.
   std::string DirectoryOf(int attempt, int rank) const;
 
   // The last lines of a worker's stderr, without escape sequences and control
-  // characters, oldest first. Waits until the worker's pipe has been drained
-  // of what it wrote before it ended: at most a moment.
+  // characters, oldest first. Drains the pipe of what it holds, so after a
+  // worker's end nothing that it wrote is missing.
   std::vector<std::string> StderrTail(int local_rank);
 
   // Returns when everything that ended workers wrote has reached the files and
-  // (for at most a second) the console.
+  // (waited for at most a second) the console. Descendants of a worker that
+  // still hold its pipe do not matter.
   void Flush();
 
  private:

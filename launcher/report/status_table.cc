@@ -1,6 +1,6 @@
 #include "launcher/report/status_table.h"
 
-#include <optional>
+#include <utility>
 
 #include "launcher/report/duration_text.h"
 #include "launcher/report/framed_text.h"
@@ -28,10 +28,8 @@ Ink PhaseInk(const JobStatus& job) {
   return good ? Ink::kGreen : Ink::kRed;
 }
 
-std::string PhaseLine(const JobStatus& job) {
-  std::string text = PhaseText(job.phase);
-  if (job.verdict) text = OutcomeText(job.verdict->outcome);
-  return text;
+std::string StateText(const JobStatus& job) {
+  return job.verdict ? OutcomeText(job.verdict->outcome) : PhaseText(job.phase);
 }
 
 int MembersOf(const JobStatus& job) {
@@ -74,21 +72,32 @@ std::string Notes(const NodeStatus& node) {
   return text;
 }
 
+// Mostly a node is named by its host; then one column says both.
+bool HostsNameNodes(const JobStatus& job) {
+  for (const NodeStatus& node : job.nodes) {
+    if (node.node.node_id != node.node.host) return false;
+  }
+  return true;
+}
+
 std::vector<std::vector<std::string>> NodeRows(const JobStatus& job) {
   std::vector<std::vector<std::string>> rows = {
-      {"GROUP", "RANKS", "NODE", "HOST", "ADDRESS", "PHASE", "HEARD", "NOTES"}};
+      {"GROUP", "RANKS", "NODE", "ADDRESS", "PHASE", "HEARD", "NOTES"}};
+  bool one_name = HostsNameNodes(job);
+  if (!one_name) rows[0].insert(rows[0].begin() + 3, "HOST");
   int first_rank = 0;  // members come by group rank, so slots add up to ranks
   for (const NodeStatus& node : job.nodes) {
-    std::string group = "-";
-    std::string ranks = "-";
+    std::vector<std::string> row = {"-", "-", Name(node.node.node_id)};
     if (node.group_rank) {
-      group = std::to_string(*node.group_rank);
-      ranks = RanksText(first_rank, node.node.slots);
+      row[0] = std::to_string(*node.group_rank);
+      row[1] = RanksText(first_rank, node.node.slots);
       first_rank += node.node.slots;
     }
-    rows.push_back({group, ranks, Name(node.node.node_id), Name(node.node.host),
-                    Name(node.node.address), PhaseText(node.phase),
-                    DurationText(node.silent_for) + " ago", Notes(node)});
+    if (!one_name) row.push_back(Name(node.node.host));
+    row.insert(row.end(),
+               {Name(node.node.address), PhaseText(node.phase),
+                DurationText(node.silent_for) + " ago", Notes(node)});
+    rows.push_back(std::move(row));
   }
   return rows;
 }
@@ -97,12 +106,11 @@ std::vector<std::vector<std::string>> NodeRows(const JobStatus& job) {
 
 std::string StatusTable(const JobStatus& job, const TextTarget& target) {
   FramedText text(target);
-  text.Title("job " + PrintableLine(job.run_id) + ": " + PhaseLine(job),
+  text.Title("job " + PrintableLine(job.run_id) + ": " + StateText(job),
              PhaseInk(job), "");
-  std::string since = "round " + std::to_string(job.round) + ", for " +
-                      DurationText(job.phase_age) + "; the job is " +
-                      DurationText(job.age) + " old";
-  text.Field("phase", {std::string(PhaseText(job.phase)) + ", " + since});
+  text.Field("round", {std::to_string(job.round) + ", " + PhaseText(job.phase) +
+                       " for " + DurationText(job.phase_age) + "; the job is " +
+                       DurationText(job.age) + " old"});
   text.Field("reason", PrintableLines(job.reason));
   text.Field("world", {WorldLine(job)});
   if (!job.master_address.empty()) {
@@ -130,7 +138,7 @@ std::string JobListTable(const std::vector<JobStatus>& jobs,
   std::vector<std::vector<std::string>> rows = {
       {"JOB", "PHASE", "ROUND", "WORLD", "RESTARTS", "AGE", "REASON"}};
   for (const JobStatus& job : jobs) {
-    rows.push_back({Name(job.run_id), PhaseLine(job), std::to_string(job.round),
+    rows.push_back({Name(job.run_id), StateText(job), std::to_string(job.round),
                     std::to_string(job.world_size),
                     std::to_string(job.restarts_used) + "/" +
                         std::to_string(job.spec.max_restarts),

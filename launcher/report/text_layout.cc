@@ -42,15 +42,17 @@ std::string_view WithoutLeadingBlanks(std::string_view text) {
   return text.substr(std::min(text.find_first_not_of(' '), text.size()));
 }
 
-// Where to break `line`, which is too long: at the last blank that leaves
-// something before it, unless that leaves the piece half empty.
+// Where to break `line`, which is too long: at the last blank that fits, unless
+// that leaves the piece half empty before a long word (a path, mostly); then
+// behind that word, which stays whole so that it can be copied. The size of
+// `line` where there is no such place.
 size_t BreakAt(std::string_view line, int columns) {
   size_t most = ByteAfter(line, columns);
   size_t blank = line.rfind(' ', most);
   size_t first = line.find_first_not_of(' ');
-  bool useful =
-      blank != std::string_view::npos && blank > first && blank >= most / 2;
-  return useful ? blank : most;
+  bool fits = blank != std::string_view::npos && blank > first &&
+              2 * Columns(line.substr(0, blank)) > columns;
+  return fits ? blank : std::min(line.find(' ', most), line.size());
 }
 
 }  // namespace
@@ -90,6 +92,7 @@ std::vector<std::string> Wrap(std::string_view line, int columns, int hang) {
   std::string rest(line);
   while (Columns(rest) > columns) {
     size_t at = BreakAt(rest, columns);
+    if (at == rest.size()) break;
     std::string piece = rest.substr(0, at);
     piece.erase(piece.find_last_not_of(' ') + 1);
     pieces.push_back(std::move(piece));
@@ -103,6 +106,13 @@ std::vector<std::string> Wrap(std::string_view line, int columns, int hang) {
 std::string PadRight(std::string_view text, int columns) {
   int missing = std::max(columns - Columns(text), 0);
   return std::string(text) + std::string(missing, ' ');
+}
+
+std::string ShortenPath(std::string_view path, int columns) {
+  int all = Columns(path);
+  if (all <= columns) return std::string(path);
+  size_t dropped = ByteAfter(path, all - std::max(columns - 3, 0));
+  return "..." + std::string(path.substr(dropped));
 }
 
 std::string Shorten(std::string_view text, int columns) {

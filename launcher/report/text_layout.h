@@ -21,9 +21,9 @@ std::vector<std::string> PrintableLines(std::string_view text);
 // The same on one line, line breaks as spaces.
 std::string PrintableLine(std::string_view text);
 
-// `line` in pieces of at most `columns`, broken at spaces where there are any,
-// else anywhere. The first piece keeps its leading blanks; the others begin
-// with `hang` more blanks. At least one piece.
+// `line` in pieces of at most `columns`, broken at blanks. A long word stays
+// whole and sticks out, so that a path can be copied. The first piece keeps its
+// leading blanks; the others begin with `hang` more. At least one piece.
 std::vector<std::string> Wrap(std::string_view line, int columns, int hang);
 
 // `text` filled up with blanks to `columns`; longer text stays as it is.
@@ -31,6 +31,9 @@ std::string PadRight(std::string_view text, int columns);
 
 // `text`, or where it is longer than `columns` its beginning and "...".
 std::string Shorten(std::string_view text, int columns);
+
+// The same for a path, of which the end says more.
+std::string ShortenPath(std::string_view path, int columns);
 
 // Rows in aligned columns, two blanks apart, no trailing blanks.
 std::vector<std::string> AlignRows(

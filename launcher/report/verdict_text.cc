@@ -24,7 +24,8 @@ std::string Upper(std::string text) {
 }
 
 std::string Spent(const Verdict& verdict) {
-  std::string text = Count(verdict.rounds, "round");
+  std::string text = verdict.rounds == 0 ? "no round was formed"
+                                         : Count(verdict.rounds, "round");
   if (verdict.max_restarts > 0) {
     text += ", " + std::to_string(verdict.restarts_used) + " of " +
             Count(verdict.max_restarts, "restart") + " used";
@@ -102,7 +103,7 @@ std::string VerdictText(const Verdict& verdict, const std::string& program,
   Ink ink = OutcomeInk(verdict.outcome);
   std::string lasted = DurationText(verdict.lasted);
   if (verdict.outcome == Outcome::kSucceeded) {
-    return Shorten(name, target.columns) + " " +
+    return ShortenPath(name, target.columns / 2) + " " +
            Inked(outcome, ink, target.style) + " in " + lasted + " (" +
            Spent(verdict) + ")\n";
   }
@@ -112,7 +113,7 @@ std::string VerdictText(const Verdict& verdict, const std::string& program,
   std::string ending = " " + outcome + " after " + lasted;
   std::string exit_code = "exit code " + std::to_string(verdict.exit_code);
   int room = target.columns - Columns(ending) - Columns(exit_code) - 2;
-  box.Title(Shorten(name, room) + ending, ink, exit_code);
+  box.Title(ShortenPath(name, room) + ending, ink, exit_code);
   box.Rule('-');
   box.Paragraph(verdict.reason);
   if (verdict.cause) {

@@ -1,0 +1,65 @@
+#include "agent/logs/log_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace muster {
+namespace {
+
+using ::testing::HasSubstr;
+
+Streams For(const std::string& text, int local_rank) {
+  absl::StatusOr<StreamsByRank> parsed = ParseStreamsByRank(text);
+  EXPECT_TRUE(parsed.ok()) << parsed.status();
+  return parsed.ok() ? parsed->For(local_rank) : Streams::kNone;
+}
+
+TEST(ParseStreamsByRankTest, OneDigitHoldsForEveryRank) {
+  EXPECT_EQ(For("0", 7), Streams::kNone);
+  EXPECT_EQ(For("1", 7), Streams::kOut);
+  EXPECT_EQ(For("2", 7), Streams::kErr);
+  EXPECT_EQ(For(" 3 ", 7), Streams::kBoth);
+}
+
+TEST(ParseStreamsByRankTest, RanksThatAreNotNamedHaveNone) {
+  EXPECT_EQ(For("0:1,1:2,12:3", 0), Streams::kOut);
+  EXPECT_EQ(For("0:1,1:2,12:3", 1), Streams::kErr);
+  EXPECT_EQ(For("0:1, 1:2, 12:3", 12), Streams::kBoth);
+  EXPECT_EQ(For("0:1,1:2,12:3", 2), Streams::kNone);
+}
+
+TEST(ParseStreamsByRankTest, NamesThePartThatItCannotRead) {
+  struct {
+    const char* text;
+    const char* message;
+  } const kCases[] = {
+      {"", "'' is neither 0 to 3"},
+      {"4", "'4' is neither"},
+      {"out", "'out' is neither"},
+      {"0:1,2", "'2' is neither"},
+      {"0:1,", "'' is neither"},
+      {"0:4", "'0:4' does not end in 0, 1, 2 or 3"},
+      {"0:12", "'0:12' does not end in"},
+      {"x:1", "'x:1' does not begin with a local rank"},
+      {"-1:1", "'-1:1' does not begin with"},
+      {"99999999999:1", "does not begin with"},
+      {"1:1,1:2", "'1:2' names a local rank for the second time"},
+  };
+  for (const auto& c : kCases) {
+    absl::Status status = ParseStreamsByRank(c.text).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << c.text;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(c.message));
+    EXPECT_THAT(std::string(status.message()), HasSubstr("0:1,1:2"));
+  }
+}
+
+TEST(ContainsTest, BothContainsEach) {
+  EXPECT_TRUE(Contains(Streams::kBoth, Streams::kOut));
+  EXPECT_TRUE(Contains(Streams::kBoth, Streams::kErr));
+  EXPECT_TRUE(Contains(Streams::kErr, Streams::kErr));
+  EXPECT_FALSE(Contains(Streams::kErr, Streams::kOut));
+  EXPECT_FALSE(Contains(Streams::kNone, Streams::kOut));
+}
+
+}  // namespace
+}  // namespace muster

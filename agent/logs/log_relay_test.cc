@@ -1,0 +1,341 @@
+#include "agent/logs/log_relay.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <map>
+#include <sstream>
+#include <thread>
+
+namespace muster {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr std::chrono::seconds kLong(60);
+
+// A console whose text a test can read; a thread keeps it empty unless told
+// otherwise.
+class FakeConsole {
+ public:
+  FakeConsole() { EXPECT_EQ(pipe2(ends_, O_CLOEXEC), 0); }
+  ~FakeConsole() { TakeAll(); }
+
+  int fd() const { return ends_[1]; }
+  void StartReading() {
+    thread_ = std::thread([this] {
+      char buffer[65536];
+      ssize_t count;
+      while ((count = read(ends_[0], buffer, sizeof buffer)) > 0) {
+        text_.append(buffer, count);
+      }
+    });
+  }
+  // All that was written. The relay must be gone, as it holds the pipe.
+  std::string TakeAll() {
+    if (ends_[1] < 0) return text_;
+    close(ends_[1]);
+    ends_[1] = -1;
+    if (!thread_.joinable()) StartReading();
+    thread_.join();
+    close(ends_[0]);
+    return text_;
+  }
+
+ private:
+  int ends_[2];
+  std::thread thread_;
+  std::string text_;
+};
+
+class LogRelayTest : public ::testing::Test {
+ protected:
+  LogRelayTest() {
+    std::string name = ::testing::TempDir() + "/relay-XXXXXX";
+    folder_ = mkdtemp(name.data());
+    plan_.directory = folder_;
+    plan_.run_id = "job";
+  }
+  ~LogRelayTest() override { std::filesystem::remove_all(folder_); }
+
+  void Start() {
+    relay_ =
+        std::make_unique<LogRelay>(plan_, ConsoleFds{out_.fd(), err_.fd()});
+  }
+  LogRelay::Pipes Open(int local_rank, int attempt = 0) {
+    LogRelay::Worker worker;
+    worker.attempt = attempt;
+    worker.local_rank = local_rank;
+    worker.rank = 10 + local_rank;
+    worker.prefix = "[n:" + std::to_string(worker.rank) + "] ";
+    absl::StatusOr<LogRelay::Pipes> pipes = relay_->Open(worker);
+    EXPECT_TRUE(pipes.ok()) << pipes.status();
+    return pipes.ok() ? *pipes : LogRelay::Pipes();
+  }
+  static void Put(int fd, std::string_view text) {
+    while (!text.empty()) {
+      ssize_t count = write(fd, text.data(), text.size());
+      ASSERT_GT(count, 0);
+      text.remove_prefix(count);
+    }
+  }
+  static void Close(LogRelay::Pipes pipes) {
+    close(pipes.stdout_fd);
+    close(pipes.stderr_fd);
+  }
+  // A worker that says one line on each stream.
+  void Speak(int local_rank) {
+    LogRelay::Pipes pipes = Open(local_rank);
+    Put(pipes.stdout_fd, "out\n");
+    Put(pipes.stderr_fd, "err\n");
+    Close(pipes);
+  }
+  std::string Log(const std::string& name) const {
+    std::stringstream text;
+    text << std::ifstream(folder_ + "/job/" + name).rdbuf();
+    return text.str();
+  }
+
+  LogPlan plan_;
+  std::string folder_;
+  FakeConsole out_;
+  FakeConsole err_;
+  std::unique_ptr<LogRelay> relay_;  // gone before its consoles
+};
+
+TEST_F(LogRelayTest, FilesAreNamedByAttemptAndGlobalRank) {
+  Start();
+  EXPECT_TRUE(relay_->CheckWritable().ok());
+  EXPECT_EQ(relay_->DirectoryOf(2, 13), folder_ + "/job/attempt_2/13");
+  Close(Open(3, 2));
+  EXPECT_TRUE(std::filesystem::is_regular_file(relay_->DirectoryOf(2, 13) +
+                                               "/stdout.log"));
+  Speak(0);
+  relay_->Flush();
+  EXPECT_EQ(Log("attempt_0/10/stdout.log"), "out\n");
+  EXPECT_EQ(Log("attempt_0/10/stderr.log"), "err\n");
+  relay_ = nullptr;
+  EXPECT_EQ(out_.TakeAll(), "[n:10] out\n");
+  EXPECT_EQ(err_.TakeAll(), "[n:10] err\n");
+}
+
+TEST_F(LogRelayTest, WithoutAFolderThereAreNoFilesButAConsole) {
+  plan_.directory = "";
+  Start();
+  EXPECT_TRUE(relay_->CheckWritable().ok());
+  EXPECT_EQ(relay_->DirectoryOf(0, 0), "");
+  Speak(0);
+  relay_ = nullptr;
+  EXPECT_EQ(out_.TakeAll(), "[n:10] out\n");
+  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+}
+
+TEST_F(LogRelayTest, TheConsoleGetsWhatIsNotRedirectedAndWhatIsTeed) {
+  plan_.redirects.by_local_rank = {{1, Streams::kBoth}, {2, Streams::kOut}};
+  plan_.tee.by_local_rank = {{1, Streams::kErr}};
+  Start();
+  for (int local_rank : {0, 1, 2}) {
+    Speak(local_rank);
+    relay_->Flush();
+  }
+  relay_ = nullptr;
+  EXPECT_EQ(out_.TakeAll(), "[n:10] out\n");
+  EXPECT_EQ(err_.TakeAll(), "[n:10] err\n[n:11] err\n[n:12] err\n");
+  EXPECT_EQ(Log("attempt_0/11/stdout.log"), "out\n");
+  EXPECT_EQ(Log("attempt_0/12/stdout.log"), "out\n");
+}
+
+TEST_F(LogRelayTest, LocalRanksFilterHidesOthersFromTheConsoleOnly) {
+  plan_.console_local_ranks = {1};
+  Start();
+  Speak(0);
+  Speak(1);
+  relay_ = nullptr;
+  EXPECT_EQ(out_.TakeAll(), "[n:11] out\n");
+  EXPECT_EQ(Log("attempt_0/10/stdout.log"), "out\n");
+}
+
+TEST_F(LogRelayTest, FiltersCollectTheLinesOfAllRanks) {
+  plan_.stdout_filters = {"loss"};
+  plan_.console_local_ranks = {7};
+  Start();
+  for (int local_rank : {0, 1}) {
+    LogRelay::Pipes pipes = Open(local_rank);
+    Put(pipes.stdout_fd, "step\nloss " + std::to_string(local_rank) + "\n");
+    Put(pipes.stderr_fd, "loss on the other stream\n");
+    Close(pipes);
+    relay_->Flush();
+  }
+  EXPECT_EQ(Log("attempt_0/filtered_stdout.log"),
+            "[n:10] loss 0\n[n:11] loss 1\n");
+  EXPECT_FALSE(
+      std::filesystem::exists(folder_ + "/job/attempt_0/filtered_stderr.log"));
+}
+
+TEST_F(LogRelayTest, LinesOfSeveralWorkersAreNeverInterleaved) {
+  constexpr int kWorkers = 4;
+  constexpr int kLines = 10000;
+  out_.StartReading();
+  Start();
+  std::vector<std::thread> workers;
+  for (int i = 0; i < kWorkers; ++i) {
+    workers.emplace_back([fd = Open(i).stdout_fd] {
+      std::string pending;
+      for (int line = 0; line < kLines; ++line) {
+        pending += std::to_string(line) + std::string(line % 80, '.') + "\n";
+        // Pieces that do not end where lines do.
+        if (pending.size() > 1000) {
+          Put(fd, std::string_view(pending).substr(0, 1000));
+          pending.erase(0, 1000);
+        }
+      }
+      Put(fd, pending);
+      close(fd);
+    });
+  }
+  for (std::thread& worker : workers) worker.join();
+  relay_->Flush();
+  relay_ = nullptr;
+
+  std::map<std::string, int> next;  // by prefix
+  std::istringstream console(out_.TakeAll());
+  for (std::string line; std::getline(console, line);) {
+    std::string prefix = line.substr(0, line.find(' ') + 1);
+    int i = next[prefix]++;
+    ASSERT_EQ(line, prefix + std::to_string(i) + std::string(i % 80, '.'));
+  }
+  EXPECT_EQ(next.size(), static_cast<size_t>(kWorkers));
+  for (const auto& [prefix, lines] : next) EXPECT_EQ(lines, kLines) << prefix;
+}
+
+TEST_F(LogRelayTest, AConsoleThatNobodyReadsDelaysNoWorker) {
+  Start();
+  constexpr int kLines = 200000;
+  auto done = std::async(std::launch::async, [fd = Open(0).stdout_fd] {
+    std::string line = std::string(99, 'x') + "\n";
+    std::string lines;
+    for (int i = 0; i < 1000; ++i) lines += line;
+    for (int i = 0; i < kLines / 1000; ++i) Put(fd, lines);
+    close(fd);
+  });
+  ASSERT_EQ(done.wait_for(kLong), std::future_status::ready);
+  relay_->Flush();
+  EXPECT_EQ(
+      std::filesystem::file_size(folder_ + "/job/attempt_0/10/stdout.log"),
+      kLines * 100u);
+  // Once the console takes again, it hears how many lines it missed.
+  out_.StartReading();
+  relay_->Flush();
+  relay_ = nullptr;
+  EXPECT_NE(out_.TakeAll().find(" lines were dropped here"), std::string::npos);
+}
+
+TEST_F(LogRelayTest, RotationKeepsEveryByte) {
+  plan_.rotate_bytes = 10000;
+  plan_.keep_rotated = 1000;
+  plan_.redirects.all = Streams::kBoth;
+  Start();
+  int fd = Open(0).stdout_fd;
+  std::string all;
+  for (int i = 0; i < 20000; ++i) all += "line " + std::to_string(i) + "\n";
+  Put(fd, all);
+  close(fd);
+  relay_->Flush();
+  std::string read;
+  for (int i = 1000; i > 0; --i) {
+    read += Log("attempt_0/10/stdout.log." + std::to_string(i));
+  }
+  EXPECT_EQ(read + Log("attempt_0/10/stdout.log"), all);
+  EXPECT_GT(read.size(), 0u);
+}
+
+TEST_F(LogRelayTest, TheTailHasWhatTheWorkerWroteLast) {
+  plan_.redirects.all = Streams::kBoth;
+  Start();
+  for (int round = 0; round < 20; ++round) {
+    LogRelay::Pipes pipes = Open(0, round);
+    std::string last = "the end of round " + std::to_string(round);
+    Put(pipes.stderr_fd, "before\n" + last);
+    Close(pipes);
+    EXPECT_THAT(relay_->StderrTail(0), ElementsAre("before", last));
+    EXPECT_THAT(relay_->StderrTail(0), ElementsAre("before", last));
+  }
+  EXPECT_THAT(relay_->StderrTail(1), IsEmpty());
+}
+
+TEST_F(LogRelayTest, AGrandchildThatHoldsThePipeDelaysNobody) {
+  Start();
+  LogRelay::Pipes pipes = Open(0);
+  Put(pipes.stderr_fd, "whole\nboom");
+  // The write end stays open, as in a grandchild that outlives its parent.
+  EXPECT_THAT(relay_->StderrTail(0), ElementsAre("whole", "boom"));
+  relay_->Flush();
+  EXPECT_EQ(Log("attempt_0/10/stderr.log"), "whole\nboom");
+  // What it writes later still arrives, also after the next attempt began.
+  LogRelay::Pipes next = Open(0, 1);
+  Put(pipes.stderr_fd, " later\n");
+  relay_->Flush();
+  EXPECT_EQ(Log("attempt_0/10/stderr.log"), "whole\nboom later\n");
+  EXPECT_THAT(relay_->StderrTail(0), IsEmpty());
+  Close(next);
+  relay_ = nullptr;
+  Close(pipes);
+  EXPECT_EQ(err_.TakeAll(), "[n:10] whole\n[n:10] boom later\n");
+}
+
+TEST_F(LogRelayTest, AFileThatCannotBeWrittenIsToldAndHarmsNoWorker) {
+  std::string worker = folder_ + "/job/attempt_0/10";
+  std::filesystem::create_directories(worker);
+  std::filesystem::create_symlink("/dev/full", worker + "/stdout.log");
+  Start();
+  int fd = Open(0).stdout_fd;
+  for (int i = 0; i < 100; ++i) Put(fd, "line\n");
+  close(fd);
+  relay_->Flush();
+  relay_ = nullptr;
+  std::string told = err_.TakeAll();
+  EXPECT_THAT(told, HasSubstr("stdout.log: No space left on device"));
+  EXPECT_THAT(told, HasSubstr("500 bytes are missing at the end"));
+  EXPECT_EQ(std::count(told.begin(), told.end(), '\n'), 2);
+  std::string shown = out_.TakeAll();
+  EXPECT_EQ(std::count(shown.begin(), shown.end(), '\n'), 100);
+}
+
+TEST_F(LogRelayTest, CheckWritableNamesWhatIsWrong) {
+  plan_.directory = "/dev/null/logs";
+  Start();
+  absl::Status status = relay_->CheckWritable();
+  EXPECT_FALSE(status.ok());
+  EXPECT_THAT(std::string(status.message()), HasSubstr("/dev/null"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("Not a directory"));
+}
+
+TEST_F(LogRelayTest, OneConsoleForBothStreamsKeepsTheirLinesWhole) {
+  out_.StartReading();
+  relay_ = std::make_unique<LogRelay>(plan_, ConsoleFds{out_.fd(), out_.fd()});
+  LogRelay::Pipes pipes = Open(0);
+  std::string large(60000, 'x');
+  std::thread writer([&] {
+    for (int i = 0; i < 100; ++i) Put(pipes.stdout_fd, "o" + large + "\n");
+  });
+  for (int i = 0; i < 100; ++i) Put(pipes.stderr_fd, "e" + large + "\n");
+  writer.join();
+  Close(pipes);
+  relay_ = nullptr;
+  std::istringstream console(out_.TakeAll());
+  for (std::string line; std::getline(console, line);) {
+    if (line.find("dropped here") != std::string::npos) continue;
+    ASSERT_EQ(line.size(), 8u + large.size());
+  }
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,80 @@
+#include "agent/logs/terminal_text.h"
+
+#include <gtest/gtest.h>
+
+namespace muster {
+namespace {
+
+TEST(WithoutControlsTest, DropsEscapesAndControlsButNotTabs) {
+  struct {
+    std::string_view text;
+    const char* clean;
+  } const kCases[] = {
+      {"plain text", "plain text"},
+      {"a\tb", "a\tb"},
+      {"a\x07"
+       "b\x08"
+       "c\x7f",
+       "abc"},
+      {std::string_view("nul\0byte", 8), "nulbyte"},
+      {"\x1b[31mred\x1b[0m", "red"},
+      {"\x1b[2K\x1b[1Aup", "up"},
+      {"\x1b]0;title\x07"
+       "after",
+       "after"},
+      {"\x1b]8;;http://x\x1b\\link", "link"},
+      {"\x1b(Bcharset", "charset"},
+      {"\x1b"
+       "7saved",
+       "saved"},
+      {"unfinished \x1b[12", "unfinished [12"},
+      {"unfinished \x1b]0;text", "unfinished ]0;text"},
+      {"end \x1b", "end "},
+      {"C1 \xc2\x9b"
+       "31m",
+       "C1 31m"},
+      {"gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f"},
+  };
+  for (const auto& c : kCases) {
+    EXPECT_EQ(WithoutControls(c.text, Colours::kDrop), c.clean);
+  }
+}
+
+TEST(WithoutControlsTest, KeptColoursEndWithTheLine) {
+  EXPECT_EQ(WithoutControls("\x1b[31mred", Colours::kKeep),
+            "\x1b[31mred\x1b[0m");
+  EXPECT_EQ(WithoutControls("\x1b[31mred\x1b[0m", Colours::kKeep),
+            "\x1b[31mred\x1b[0m");
+  EXPECT_EQ(WithoutControls("\x1b[31mred\x1b[m", Colours::kKeep),
+            "\x1b[31mred\x1b[m");
+  EXPECT_EQ(WithoutControls("\x1b[1Aup", Colours::kKeep), "up");
+}
+
+TEST(ValidUtf8Test, ReplacesWhatIsNotACharacter) {
+  const std::string kBad = "\xef\xbf\xbd";
+  EXPECT_EQ(ValidUtf8("na\xc3\xafve \xe2\x82\xac \xf0\x9f\x99\x82"),
+            "na\xc3\xafve \xe2\x82\xac \xf0\x9f\x99\x82");
+  EXPECT_EQ(ValidUtf8("a\xff"
+                      "b"),
+            "a" + kBad + "b");
+  EXPECT_EQ(ValidUtf8("cut \xe2\x82"), "cut " + kBad + kBad);
+  EXPECT_EQ(ValidUtf8("\xc0\xaf"), kBad + kBad);             // overlong
+  EXPECT_EQ(ValidUtf8("\xe0\x80\xaf"), kBad + kBad + kBad);  // overlong
+  EXPECT_EQ(ValidUtf8("\xed\xa0\x80"), kBad + kBad + kBad);  // surrogate
+  EXPECT_EQ(ValidUtf8("\xf4\x90\x80\x80"),                   // beyond Unicode
+            kBad + kBad + kBad + kBad);
+  EXPECT_EQ(ValidUtf8("\x80"), kBad);
+}
+
+TEST(WholeCharactersTest, DropsOnlyAnUnfinishedCharacterAtTheEnd) {
+  EXPECT_EQ(WholeCharacters("abc"), "abc");
+  EXPECT_EQ(WholeCharacters("ab\xc3"), "ab");
+  EXPECT_EQ(WholeCharacters("ab\xc3\xbc"), "ab\xc3\xbc");
+  EXPECT_EQ(WholeCharacters("a\xf0\x9f\x99"), "a");
+  EXPECT_EQ(WholeCharacters("a\xf0\x9f\x99\x82"), "a\xf0\x9f\x99\x82");
+  EXPECT_EQ(WholeCharacters("a\x80\x80\x80\x80"), "a\x80\x80\x80\x80");
+  EXPECT_EQ(WholeCharacters(""), "");
+}
+
+}  // namespace
+}  // namespace muster

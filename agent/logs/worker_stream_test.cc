@@ -1,0 +1,117 @@
+#include "agent/logs/worker_stream.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+namespace muster {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr std::chrono::milliseconds kMoment(100);
+
+class WorkerStreamTest : public ::testing::Test {
+ protected:
+  StreamSinks ConsoleOnly() {
+    StreamSinks sinks;
+    sinks.prefix = "[n:3] ";
+    sinks.console = [this](std::string line) { shown_.push_back(line); };
+    return sinks;
+  }
+  std::string path(const std::string& name) const {
+    return ::testing::TempDir() + "/worker_stream_" + name;
+  }
+  std::shared_ptr<RotatingFile> File(const std::string& name) {
+    std::remove(path(name).c_str());
+    return std::make_shared<RotatingFile>(path(name), RotatingFile::Limits(),
+                                          [](const std::string&) {});
+  }
+  std::string Read(const std::string& name) {
+    std::stringstream text;
+    text << std::ifstream(path(name)).rdbuf();
+    return text.str();
+  }
+
+  Instant now_;
+  std::vector<std::string> shown_;
+};
+
+TEST_F(WorkerStreamTest, ShowsWholeLinesWithTheirPrefix) {
+  WorkerStream stream(ConsoleOnly());
+  stream.Take("one\ntw", now_);
+  EXPECT_THAT(shown_, ElementsAre("[n:3] one\n"));
+  stream.Take("o\nlast", now_);
+  stream.End();
+  EXPECT_THAT(shown_,
+              ElementsAre("[n:3] one\n", "[n:3] two\n", "[n:3] last\n"));
+}
+
+TEST_F(WorkerStreamTest, ShowsAProgressBarOnceASecondAndItsEnd) {
+  WorkerStream stream(ConsoleOnly());
+  for (int i = 0; i < 25; ++i) {
+    stream.Take("\r" + std::to_string(i) + "%", now_);
+    now_ += kMoment;
+  }
+  stream.Take("\r100%\n", now_);
+  // A state counts as drawn over when the next one comes.
+  EXPECT_THAT(shown_, ElementsAre("[n:3] 0%\n", "[n:3] 10%\n", "[n:3] 20%\n",
+                                  "[n:3] 100%\n"));
+}
+
+TEST_F(WorkerStreamTest, NothingMovesTheTerminalsCursor) {
+  WorkerStream stream(ConsoleOnly());
+  stream.Take("\x1b[Aup \x1b[32mgreen\n", now_);
+  EXPECT_THAT(shown_, ElementsAre("[n:3] up \x1b[32mgreen\x1b[0m\n"));
+}
+
+TEST_F(WorkerStreamTest, APieceOfALongLineSaysThatItGoesOn) {
+  WorkerStream stream(ConsoleOnly());
+  stream.Take(std::string(kMostConsoleLineBytes, 'x') + "rest\n", now_);
+  ASSERT_EQ(shown_.size(), 2u);
+  EXPECT_TRUE(shown_[0].ends_with("x [cut: this line goes on]\n"));
+  EXPECT_EQ(shown_[1], "[n:3] rest\n");
+}
+
+TEST_F(WorkerStreamTest, TheFileGetsTheBytesAsTheyAre) {
+  StreamSinks sinks = ConsoleOnly();
+  File("raw");
+  sinks.file = std::make_unique<RotatingFile>(
+      path("raw"), RotatingFile::Limits(), [](const std::string&) {});
+  WorkerStream stream(std::move(sinks));
+  std::string bytes("\r1%\r\x1b[A\xff\0 no end", 15);
+  stream.Take(bytes, now_);
+  EXPECT_EQ(Read("raw"), bytes);
+}
+
+TEST_F(WorkerStreamTest, LinesThatMatchAreCopiedEvenIfNoneIsShown) {
+  StreamSinks sinks;
+  sinks.prefix = "[n:3] ";
+  sinks.filter = StreamFilter({"loss", "Error"});
+  sinks.filtered_file = File("filtered");
+  WorkerStream stream(std::move(sinks));
+  stream.Take("step 1\nloss 2.1\nRuntimeError: x\nloss", now_);
+  stream.End();
+  EXPECT_EQ(Read("filtered"),
+            "[n:3] loss 2.1\n[n:3] RuntimeError: x\n[n:3] loss\n");
+  EXPECT_THAT(shown_, IsEmpty());
+}
+
+TEST_F(WorkerStreamTest, RemembersItsLastLinesOnlyWhereAsked) {
+  StreamSinks sinks;
+  sinks.remember = Remember::kLastLines;
+  WorkerStream remembers(std::move(sinks));
+  WorkerStream forgets((StreamSinks()));
+  for (WorkerStream* stream : {&remembers, &forgets}) {
+    stream->Take("boom\n", now_);
+    stream->End();
+  }
+  EXPECT_THAT(remembers.LastLines(), ElementsAre("boom"));
+  EXPECT_THAT(forgets.LastLines(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace muster
