@@ -89,7 +89,7 @@ absl::Status CheckShape(const RunOptions& options) {
         is_static ? "--master-port=0" : "--rdzv-endpoint",
         ": port 0 cannot be found by the other nodes; write a port, for "
         "example ",
-        kDefaultCoordinatorPort));
+        kDefaultPort));
   }
   return absl::OkStatus();
 }
@@ -106,7 +106,7 @@ Endpoint MeetingPoint(const RunOptions& options) {
   if (IsAlone(options)) return Endpoint{"127.0.0.1", 0};
   if (options.endpoint) return *options.endpoint;
   if (options.backend == RendezvousBackend::kStatic) return options.master;
-  return Endpoint{"localhost", kDefaultCoordinatorPort};
+  return Endpoint{"localhost", kDefaultPort};
 }
 
 absl::StatusOr<CoordinatorChoice> ChooseCoordinator(

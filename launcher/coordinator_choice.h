@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "agent/options/endpoint.h"
+#include "rendezvous/endpoint/endpoint.h"
 #include "agent/options/machine_facts.h"
 #include "agent/options/run_options.h"
 

@@ -1,14 +1,27 @@
 #include "agent/options/agent_plan.h"
 
-#include <algorithm>
-
 #include "absl/strings/str_cat.h"
 #include "agent/options/node_identity.h"
-#include "agent/options/worker_command.h"
 #include "agent/options/worker_slots.h"
+#include "agent/workers/worker_command.h"
 
 namespace muster {
 namespace {
+
+CommandRequest AskedCommand(const RunOptions& options,
+                            const MachineFacts& facts) {
+  CommandRequest request;
+  request.program = options.program[0];
+  request.arguments.assign(options.program.begin() + 1, options.program.end());
+  request.is_module = options.interpreter == Interpreter::kModule;
+  request.no_python = options.interpreter == Interpreter::kNoPython;
+  request.run_path = options.interpreter == Interpreter::kRunPath;
+  const auto chosen = facts.environment.find("PYTHON_EXEC");
+  request.python = chosen != facts.environment.end() && !chosen->second.empty()
+                       ? chosen->second
+                       : facts.python;
+  return request;
+}
 
 LogPlan PlanLogs(const RunOptions& options, const MachineFacts& facts) {
   LogPlan logs;
@@ -46,7 +59,7 @@ absl::StatusOr<AgentOptions> PlanAgent(const RunOptions& options,
   absl::StatusOr<WorkerSlots> slots = PlanWorkerSlots(options, facts);
   if (!slots.ok()) return slots.status();
   absl::StatusOr<std::vector<std::string>> command =
-      WorkerCommand(options, facts);
+      WorkerCommand(AskedCommand(options, facts));
   if (!command.ok()) return command.status();
 
   AgentOptions agent;
@@ -69,13 +82,6 @@ absl::StatusOr<AgentOptions> PlanAgent(const RunOptions& options,
   agent.environment.coordinator_endpoint = endpoint;
   agent.signals_to_handle = options.signals_to_handle;
   agent.signals_to_leave = options.signals_to_leave;
-  for (const int signal : options.signals_to_leave) {
-    if (std::find(agent.signals_to_handle.begin(),
-                  agent.signals_to_handle.end(),
-                  signal) == agent.signals_to_handle.end()) {
-      agent.signals_to_handle.push_back(signal);
-    }
-  }
   agent.connect_timeout = options.connect_timeout;
   agent.coordinator_timeout = options.coordinator_timeout;
   agent.coordinator_endpoint = endpoint;

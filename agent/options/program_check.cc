@@ -1,4 +1,4 @@
-#include "agent/options/worker_command.h"
+#include "agent/options/program_check.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,10 +10,6 @@
 
 namespace muster {
 namespace {
-
-constexpr char kRunPath[] =
-    "import runpy,sys;sys.argv=sys.argv[1:];"
-    "runpy.run_path(sys.argv[0],run_name='__main__')";
 
 std::string Variable(const MachineFacts& facts, const std::string& name) {
   const auto found = facts.environment.find(name);
@@ -108,27 +104,6 @@ absl::Status CheckCommandName(const std::string& name,
 
 }  // namespace
 
-absl::StatusOr<std::vector<std::string>> WorkerCommand(
-    const RunOptions& options, const MachineFacts& facts) {
-  if (!RunsUnderPython(options)) return options.program;
-  std::string python = Variable(facts, "PYTHON_EXEC");
-  if (python.empty()) python = facts.python;
-  if (python.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(options.program[0],
-                     ": needs Python, and there is neither python3 nor "
-                     "python in PATH; set PYTHON_EXEC"));
-  }
-  std::vector<std::string> command = {python, "-u"};
-  if (options.interpreter == Interpreter::kModule) command.push_back("-m");
-  if (options.interpreter == Interpreter::kRunPath) {
-    command.push_back("-c");
-    command.push_back(kRunPath);
-  }
-  command.insert(command.end(), options.program.begin(), options.program.end());
-  return command;
-}
-
 absl::Status CheckProgram(const RunOptions& options,
                           const MachineFacts& facts) {
   if (!RunsUnderPython(options)) {
@@ -141,6 +116,11 @@ absl::Status CheckProgram(const RunOptions& options,
       return absl::InvalidArgumentError(
           absl::StrCat("PYTHON_EXEC=", status.message()));
     }
+  } else if (facts.python.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(options.program[0],
+                     ": needs Python, and there is neither python3 nor python "
+                     "in PATH; set PYTHON_EXEC"));
   }
   // Whether a module is there only Python knows.
   if (options.interpreter == Interpreter::kModule) return absl::OkStatus();

@@ -1,5 +1,7 @@
 #include "agent/options/run_options.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "agent/options/command_line.h"
 #include "agent/options/flag_values.h"
@@ -65,12 +67,14 @@ absl::StatusOr<std::set<int>> ReadLocalRanks(const std::string& text) {
 
 absl::StatusOr<std::string> ReadHost(const std::string& text) {
   if (text.empty()) return text;
-  absl::StatusOr<Endpoint> endpoint = ReadEndpoint(text, -1);
-  if (!endpoint.ok()) return endpoint.status();
-  if (endpoint->port != -1) {
+  const bool has_port = std::count(text.begin(), text.end(), ':') == 1 ||
+                        (text[0] == '[' && text.back() != ']');
+  if (has_port) {
     return absl::InvalidArgumentError(
         "has a port; write the host name or address alone");
   }
+  absl::StatusOr<Endpoint> endpoint = ParseEndpoint(text);
+  if (!endpoint.ok()) return endpoint.status();
   return endpoint->host;
 }
 
@@ -106,10 +110,7 @@ void ReadCluster(FlagValues& values, RunOptions& options) {
   options.standalone = standalone ? Standalone::kYes : Standalone::kNo;
   values.Into("rdzv-backend", ReadBackend, options.backend);
   if (!values.Text("rdzv-endpoint").empty()) {
-    const auto read = [](const std::string& text) {
-      return ReadEndpoint(text, kDefaultCoordinatorPort);
-    };
-    values.Into("rdzv-endpoint", read, options.endpoint);
+    values.Into("rdzv-endpoint", ParseEndpoint, options.endpoint);
   }
   values.Into("rdzv-id", ReadName, options.run_id);
   if (values.IsGiven("node-rank")) {

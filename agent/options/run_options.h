@@ -9,8 +9,8 @@
 
 #include "absl/status/statusor.h"
 #include "agent/logs/log_plan.h"
-#include "agent/options/endpoint.h"
 #include "agent/options/flag.h"
+#include "rendezvous/endpoint/endpoint.h"
 #include "rendezvous/protocol/job_spec.h"
 
 namespace muster {

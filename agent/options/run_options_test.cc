@@ -151,8 +151,8 @@ class EveryFlag : public ::testing::TestWithParam<FlagCase> {};
 
 INSTANTIATE_TEST_SUITE_P(Torchrun, EveryFlag,
                          ::testing::ValuesIn(TorchrunFlags()),
-                         [](const auto& info) {
-                           std::string name = info.param.name;
+                         [](const auto& flag) {
+                           std::string name = flag.param.name;
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });

@@ -1,0 +1,185 @@
+#include "agent/options/read_machine.h"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "rendezvous/endpoint/resolve.h"
+#include "rendezvous/protocol/check.h"
+
+extern char** environ;
+
+namespace muster {
+namespace {
+
+template <typename T>
+T Random() {
+  T value;
+  MUSTER_CHECK(getrandom(&value, sizeof(value), 0) ==
+               static_cast<ssize_t>(sizeof(value)))
+      << std::strerror(errno);
+  return value;
+}
+
+// Version 4 of RFC 4122.
+std::string RandomUuid() {
+  auto bytes = Random<std::array<unsigned char, 16>>();
+  bytes[6] = static_cast<unsigned char>((bytes[6] & 0x0f) | 0x40);
+  bytes[8] = static_cast<unsigned char>((bytes[8] & 0x3f) | 0x80);
+  std::string text;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    absl::StrAppend(&text, absl::Hex(bytes[i], absl::kZeroPad2));
+  }
+  return text;
+}
+
+std::string HostName() {
+  char name[HOST_NAME_MAX + 1] = {};
+  if (gethostname(name, HOST_NAME_MAX) != 0 || name[0] == '\0') {
+    return "localhost";
+  }
+  return name;
+}
+
+std::string WorkingDirectory() {
+  char path[PATH_MAX];
+  return getcwd(path, sizeof(path)) == nullptr ? "/" : path;
+}
+
+int AffinityCores() {
+  // A machine of more than CPU_SETSIZE cores needs a larger set.
+  for (int size = CPU_SETSIZE; size <= 1 << 16; size *= 2) {
+    cpu_set_t* set = CPU_ALLOC(static_cast<size_t>(size));
+    const size_t bytes = CPU_ALLOC_SIZE(static_cast<size_t>(size));
+    const int rc = sched_getaffinity(0, bytes, set);
+    const int cores = rc == 0 ? CPU_COUNT_S(bytes, set) : 0;
+    CPU_FREE(set);
+    if (rc == 0) return std::max(1, cores);
+    if (errno != EINVAL) break;
+  }
+  return 1;
+}
+
+// A container's share of cores (cgroup v2), rounded up; large if unlimited.
+int QuotaCores() {
+  FILE* file = std::fopen("/sys/fs/cgroup/cpu.max", "re");
+  if (file == nullptr) return INT_MAX;
+  double quota = 0, period = 0;
+  const int fields = std::fscanf(file, "%lf %lf", &quota, &period);
+  std::fclose(file);
+  if (fields != 2 || quota <= 0 || period <= 0) return INT_MAX;
+  return std::max(1, static_cast<int>(std::ceil(quota / period)));
+}
+
+std::string Variable(const std::map<std::string, std::string>& environment,
+                     const std::string& name, const std::string& fallback) {
+  const auto found = environment.find(name);
+  return found == environment.end() || found->second.empty() ? fallback
+                                                             : found->second;
+}
+
+bool IsInPath(const std::string& name, const std::string& path) {
+  size_t start = 0;
+  while (start <= path.size()) {
+    const size_t colon = std::min(path.find(':', start), path.size());
+    const std::string full =
+        absl::StrCat(path.substr(start, colon - start), "/", name);
+    if (access(full.c_str(), X_OK) == 0) return true;
+    start = colon + 1;
+  }
+  return false;
+}
+
+std::string FindPython(const std::map<std::string, std::string>& environment) {
+  const std::string path = Variable(environment, "PATH", "");
+  for (const char* name : {"python3", "python"}) {
+    if (IsInPath(name, path)) return name;
+  }
+  return "";
+}
+
+std::string AddressText(const sockaddr* address) {
+  char text[INET6_ADDRSTRLEN] = {};
+  if (address->sa_family == AF_INET) {
+    const auto* v4 = reinterpret_cast<const sockaddr_in*>(address);
+    inet_ntop(AF_INET, &v4->sin_addr, text, sizeof(text));
+  } else if (address->sa_family == AF_INET6) {
+    const auto* v6 = reinterpret_cast<const sockaddr_in6*>(address);
+    inet_ntop(AF_INET6, &v6->sin6_addr, text, sizeof(text));
+  }
+  return text;
+}
+
+// Addresses for documentation (RFC 5737, RFC 3849): nobody's.
+std::string OutwardAddress() {
+  for (const char* nobody : {"192.0.2.1", "2001:db8::1"}) {
+    const absl::StatusOr<std::vector<SocketAddress>> target =
+        Resolve({nobody, 9}, Duration::zero());
+    if (!target.ok() || target->empty()) continue;
+    const std::string own = LocalAddressTowards(target->front());
+    if (!own.empty()) return own;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::map<std::string, std::string> ReadEnvironment() {
+  std::map<std::string, std::string> environment;
+  for (char** at = environ; *at != nullptr; ++at) {
+    const std::string entry = *at;
+    const size_t equals = entry.find('=');
+    if (equals == std::string::npos) continue;
+    environment.emplace(entry.substr(0, equals), entry.substr(equals + 1));
+  }
+  return environment;
+}
+
+absl::StatusOr<MachineFacts> ReadMachineFacts(
+    const RunOptions& /*options*/,
+    std::map<std::string, std::string> environment) {
+  MachineFacts facts;
+  facts.host_name = HostName();
+  facts.cores = std::min(AffinityCores(), QuotaCores());
+  facts.pid = getpid();
+  facts.incarnation = Random<uint64_t>();
+  facts.uuid = RandomUuid();
+  facts.working_directory = WorkingDirectory();
+  facts.python = FindPython(environment);
+  facts.temporary_directory = absl::StrCat(
+      Variable(environment, "TMPDIR", "/tmp"), "/muster_", getuid(), "/",
+      absl::Hex(facts.incarnation, absl::kZeroPad16));
+  facts.environment = std::move(environment);
+  return facts;
+}
+
+void ReadAddresses(MachineFacts& facts) {
+  facts.outward_address = OutwardAddress();
+  ifaddrs* list = nullptr;
+  if (getifaddrs(&list) != 0) return;
+  for (const ifaddrs* at = list; at != nullptr; at = at->ifa_next) {
+    if (at->ifa_addr == nullptr || (at->ifa_flags & IFF_UP) == 0) continue;
+    const std::string text = AddressText(at->ifa_addr);
+    if (!text.empty()) facts.addresses.push_back(text);
+  }
+  freeifaddrs(list);
+}
+
+}  // namespace muster

@@ -1,0 +1,96 @@
+#include "launcher/admin_request.h"
+
+#include "absl/strings/str_cat.h"
+#include "agent/options/command_line.h"
+#include "agent/options/flag_values.h"
+#include "agent/options/option_values.h"
+#include "launcher/subcommands.h"
+
+namespace muster {
+namespace {
+
+constexpr char kDefaultEndpoint[] = "127.0.0.1:29400";
+
+AdminVerb VerbOf(const std::string& name) {
+  if (name == "watch") return AdminVerb::kWatch;
+  if (name == "cancel") return AdminVerb::kCancel;
+  if (name == "drain") return AdminVerb::kDrain;
+  return AdminVerb::kStatus;
+}
+
+// Flags may stand before and after the one argument.
+absl::StatusOr<std::vector<std::string>> TakeArguments(
+    CommandLine& line, const std::vector<Flag>& flags) {
+  std::vector<std::string> arguments;
+  while (!line.rest.empty()) {
+    arguments.push_back(line.rest.front());
+    absl::StatusOr<CommandLine> more =
+        ParseCommandLine(flags, {line.rest.begin() + 1, line.rest.end()});
+    if (!more.ok()) return more.status();
+    for (auto& [name, values] : more->values) {
+      line.values[name] = std::move(values);
+    }
+    line.rest = std::move(more->rest);
+  }
+  return arguments;
+}
+
+}  // namespace
+
+absl::StatusOr<AdminRequest> ParseAdminRequest(
+    const std::vector<std::string>& args,
+    const std::map<std::string, std::string>& environment) {
+  const std::vector<Flag> flags = AdminFlags();
+  AdminRequest request;
+  request.verb = VerbOf(args[0]);
+  absl::StatusOr<CommandLine> line =
+      ParseCommandLine(flags, {args.begin() + 1, args.end()});
+  if (!line.ok()) return line.status();
+  const absl::StatusOr<std::vector<std::string>> arguments =
+      TakeArguments(*line, flags);
+  if (!arguments.ok()) return arguments.status();
+  if (line->values.count("help") > 0) {
+    request.verb = AdminVerb::kHelp;
+    return request;
+  }
+
+  FlagValues values(flags, *line, environment);
+  const auto inherited = environment.find("MUSTER_COORDINATOR");
+  if (values.IsGiven("endpoint")) {
+    values.Into("endpoint", ParseEndpoint, request.endpoint);
+  } else {
+    const bool is_set =
+        inherited != environment.end() && !inherited->second.empty();
+    const absl::StatusOr<Endpoint> endpoint =
+        ParseEndpoint(is_set ? inherited->second : kDefaultEndpoint);
+    if (!endpoint.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("MUSTER_COORDINATOR=", inherited->second, ": ",
+                       endpoint.status().message()));
+    }
+    request.endpoint = *endpoint;
+  }
+  request.run_id = values.Text("run-id");
+  request.token_file = values.Text("token-file");
+  bool json = false;
+  values.Into("json", ReadSwitch, json);
+  request.format = json ? AdminFormat::kJson : AdminFormat::kText;
+  if (!values.status().ok()) return values.status();
+
+  const bool drains = request.verb == AdminVerb::kDrain;
+  if (drains && arguments->empty()) {
+    return absl::InvalidArgumentError(
+        "drain: names no node; write launch drain NODE, see launch status");
+  }
+  if (arguments->size() > 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(args[0], ": has one argument too many, ", (*arguments)[1],
+                     "; write launch ", args[0], drains ? " NODE" : " RUN_ID"));
+  }
+  if (!arguments->empty()) {
+    (drains ? request.node : request.run_id) = arguments->front();
+  }
+  return request;
+}
+
+}  // namespace muster

@@ -1,0 +1,33 @@
+#ifndef MUSTER_LAUNCHER_ADMIN_REQUEST_H_
+#define MUSTER_LAUNCHER_ADMIN_REQUEST_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "rendezvous/endpoint/endpoint.h"
+
+namespace muster {
+
+enum class AdminVerb { kHelp, kStatus, kWatch, kCancel, kDrain };
+enum class AdminFormat { kText, kJson };
+
+// What `launch status|watch|cancel|drain` was asked.
+struct AdminRequest {
+  AdminVerb verb = AdminVerb::kStatus;
+  Endpoint endpoint;
+  std::string run_id;  // empty: the coordinator's only job
+  std::string token_file;
+  AdminFormat format = AdminFormat::kText;
+  std::string node;  // kDrain
+};
+
+// `args`: the sub-command and what follows. Pure. InvalidArgument, one line.
+absl::StatusOr<AdminRequest> ParseAdminRequest(
+    const std::vector<std::string>& args,
+    const std::map<std::string, std::string>& environment);
+
+}  // namespace muster
+
+#endif  // MUSTER_LAUNCHER_ADMIN_REQUEST_H_

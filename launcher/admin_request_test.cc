@@ -1,0 +1,66 @@
+#include "launcher/admin_request.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace muster {
+namespace {
+
+using ::testing::StartsWith;
+using Environment = std::map<std::string, std::string>;
+
+AdminRequest Request(const std::vector<std::string>& args,
+                     const Environment& environment = {}) {
+  const absl::StatusOr<AdminRequest> request =
+      ParseAdminRequest(args, environment);
+  EXPECT_TRUE(request.ok()) << request.status().message();
+  return request.ok() ? *request : AdminRequest();
+}
+
+std::string Error(const std::vector<std::string>& args,
+                  const Environment& environment = {}) {
+  const absl::StatusOr<AdminRequest> request =
+      ParseAdminRequest(args, environment);
+  return request.ok() ? "" : std::string(request.status().message());
+}
+
+TEST(AdminRequest, Verbs) {
+  EXPECT_EQ(Request({"status"}).verb, AdminVerb::kStatus);
+  EXPECT_EQ(Request({"watch"}).verb, AdminVerb::kWatch);
+  EXPECT_EQ(Request({"cancel"}).verb, AdminVerb::kCancel);
+  EXPECT_EQ(Request({"drain", "node2"}).verb, AdminVerb::kDrain);
+  EXPECT_EQ(Request({"drain", "--help"}).verb, AdminVerb::kHelp);
+}
+
+TEST(AdminRequest, TheEndpointIsTheFlagThenTheVariableThenLocal) {
+  const Environment set = {{"MUSTER_COORDINATOR", "node2:7"}};
+  EXPECT_EQ(Request({"status"}).endpoint.ToString(), "127.0.0.1:29400");
+  EXPECT_EQ(Request({"status"}, set).endpoint.ToString(), "node2:7");
+  EXPECT_EQ(Request({"status", "--endpoint=node1"}, set).endpoint.ToString(),
+            "node1:29400");
+}
+
+TEST(AdminRequest, FlagsBeforeAndAfterTheArgument) {
+  for (const std::vector<std::string>& args :
+       {std::vector<std::string>{"drain", "--run_id=j", "n1", "--json"},
+        std::vector<std::string>{"drain", "n1", "--run-id", "j", "--json"}}) {
+    const AdminRequest request = Request(args);
+    EXPECT_EQ(request.node, "n1");
+    EXPECT_EQ(request.run_id, "j");
+    EXPECT_EQ(request.format, AdminFormat::kJson);
+  }
+  EXPECT_EQ(Request({"status", "job7"}).run_id, "job7");
+}
+
+TEST(AdminRequest, Mistakes) {
+  EXPECT_THAT(Error({"drain"}), StartsWith("drain: names no node"));
+  EXPECT_THAT(Error({"status", "a", "b"}), StartsWith("status: has one"));
+  EXPECT_THAT(Error({"status", "--jsn"}), StartsWith("--jsn: unknown flag"));
+  EXPECT_THAT(Error({"status", "--endpoint=:9"}),
+              StartsWith("--endpoint=:9: "));
+  EXPECT_THAT(Error({"status"}, {{"MUSTER_COORDINATOR", "a:b"}}),
+              StartsWith("MUSTER_COORDINATOR=a:b: "));
+}
+
+}  // namespace
+}  // namespace muster

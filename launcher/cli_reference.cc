@@ -1,0 +1,149 @@
+#include "launcher/cli_reference.h"
+
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "agent/options/flag.h"
+#include "agent/options/flag_table.h"
+#include "agent/options/help_text.h"
+#include "launcher/launch_help.h"
+#include "launcher/subcommands.h"
+
+namespace muster {
+namespace {
+
+constexpr char kHead[] = R"(# Command line
+
+*This page is generated from the table that parses the flags
+(`agent/options/flag_table.cc`): do not edit it, run
+`bazel run //launcher:cli_reference_tool > docs/CLI.md`.*
+
+```
+launch [FLAGS] PROGRAM [ARGUMENTS]
+launch status|watch|cancel|drain [FLAGS]
+launch completion bash|zsh|fish
+agent  [FLAGS] PROGRAM [ARGUMENTS]
+```
+
+`launch` runs PROGRAM's workers on this node and meets the other nodes; it
+hosts the coordinator where that is its place. `agent` is the same without the
+coordinator, for pods and init systems (it can be process 1); it finds the
+coordinator at `--rdzv-endpoint` or `MUSTER_COORDINATOR`.
+
+* Every flag may be written with dashes or underscores, and its value after `=`
+  or as the next argument. Flags end at PROGRAM; what follows belongs to it.
+* `PET_<NAME>` in the environment is a flag's default (`PET_NPROC_PER_NODE=8`);
+  the command line wins; switches take 0 or 1; an empty variable counts as
+  unset. `--logs-specs` and `--numa-binding` have none.
+* A `*.py` file and a module (`-m`) run under Python with `-u`: `PYTHON_EXEC`
+  in the environment, else `python3`, else `python`. Anything else is executed.
+* A wrong command line is one line on stderr and exit status 2; nothing was
+  started then.
+
+)";
+
+constexpr char kTail[] = R"(## Who hosts the coordinator
+
+1. `--standalone`, or one node without `--rdzv-endpoint` (or with port 0): this
+   process, on 127.0.0.1 and a free port. No name is resolved.
+2. `is_host=1` in `--rdzv-conf`: this node; `is_host=0`: not this node.
+3. A static job (`--master-addr` and `--node-rank`, no `--rdzv-endpoint`): node
+   rank 0.
+4. Else the node that has one of the addresses that the endpoint's host resolves
+   to. Of several agents on that machine the first to bind the port hosts, the
+   others connect. Where the name does not resolve (yet), the node whose own
+   name it is hosts; the others try again until `--connect-timeout`.
+
+It listens on the address given, if that is an IP address or `localhost`, else
+on every interface. Peers dial the address that really reaches the coordinator,
+or `--local-addr`.
+
+## Environment read
+
+| variable | meaning |
+|---|---|
+| `PET_<NAME>` | defaults of flags |
+| `PYTHON_EXEC` | the Python for scripts and modules |
+| `MUSTER_TOKEN` | the job's shared secret, if `--token-file` is not given |
+| `MUSTER_COORDINATOR` | default of the sub-commands' `--endpoint`, and of `agent`'s `--rdzv-endpoint` |
+| `CUDA_VISIBLE_DEVICES` | the GPUs that may be used |
+| `OMP_NUM_THREADS` | passed through; if unset, cores divided by workers |
+| `TMPDIR` | where log files go without `--log-dir` |
+| `JOB_COMPLETION_INDEX`, `SLURM_PROCID`, `SLURM_TOPOLOGY_ADDR` | this node's number and place in the network |
+| `NO_COLOR` | no colours |
+
+## Environment of a worker
+
+The environment of `launch`, and: `RANK`, `LOCAL_RANK`, `WORLD_SIZE`,
+`LOCAL_WORLD_SIZE`, `GROUP_RANK`, `GROUP_WORLD_SIZE`, `ROLE_RANK`,
+`ROLE_WORLD_SIZE`, `ROLE_NAME`, `MASTER_ADDR`, `MASTER_PORT`,
+`TORCHELASTIC_RESTART_COUNT`, `TORCHELASTIC_MAX_RESTARTS`,
+`TORCHELASTIC_RUN_ID`, `TORCHELASTIC_USE_AGENT_STORE`,
+`TORCH_NCCL_ASYNC_ERROR_HANDLING`, `TORCHELASTIC_ERROR_FILE`,
+`TORCHELASTIC_SIGNALS_TO_HANDLE`, `OMP_NUM_THREADS`, `CUDA_VISIBLE_DEVICES`
+(with `--gpus` or `--virtual-local-rank`), `MUSTER_RUN_ID`, `MUSTER_NODE_ID`,
+`MUSTER_ROUND`, `MUSTER_COORDINATOR`.
+)";
+
+// A table's cell must not hold a bar.
+std::string Cell(const std::string& text) {
+  std::string cell;
+  for (const char c : text)
+    absl::StrAppend(&cell, c == '|' ? "\\" : "", std::string(1, c));
+  return cell;
+}
+
+void AppendFlags(const std::vector<Flag>& flags, std::string& text) {
+  for (int group = 0; group < kFlagGroups; ++group) {
+    std::string rows;
+    for (const Flag& flag : flags) {
+      if (static_cast<int>(flag.group) != group) continue;
+      const bool has_default =
+          flag.kind == FlagKind::kValue && flag.fallback[0] != '\0';
+      absl::StrAppend(
+          &rows, "| `", Cell(FlagUsage(flag)), "` | ",
+          has_default ? absl::StrCat("`", flag.fallback, "`") : std::string(),
+          " | ", Cell(flag.help),
+          flag.user == FlagUser::kLaunchOnly ? " (`launch` only)" : "", " |\n");
+    }
+    if (rows.empty()) continue;
+    absl::StrAppend(&text, "### ", GroupTitle(static_cast<FlagGroup>(group)),
+                    "\n\n| flag | default | meaning |\n|---|---|---|\n", rows,
+                    "\n");
+  }
+}
+
+}  // namespace
+
+std::string CliReference() {
+  std::string text = kHead;
+  absl::StrAppend(&text, "## Examples\n\n");
+  for (const auto& [command, meaning] : Examples()) {
+    absl::StrAppend(&text, meaning, "\n\n```\n", command, "\n```\n\n");
+  }
+  absl::StrAppend(&text, "## Flags\n\n");
+  AppendFlags(FlagsOf(FlagUser::kLaunchOnly), text);
+  absl::StrAppend(&text, "## Sub-commands\n\n",
+                  "A sub-command is taken as such only as the first argument; "
+                  "a program of that name\nis run as `./status`.\n\n",
+                  "| command | meaning |\n|---|---|\n");
+  for (const Subcommand& subcommand : Subcommands()) {
+    absl::StrAppend(&text, "| `launch ", subcommand.name, " ",
+                    Cell(subcommand.arguments), "` | ", subcommand.summary,
+                    " |\n");
+  }
+  absl::StrAppend(&text,
+                  "\nFlags of `status`, `watch`, `cancel` and `drain`:\n\n"
+                  "| flag | meaning |\n|---|---|\n");
+  for (const Flag& flag : AdminFlags()) {
+    absl::StrAppend(&text, "| `", Cell(FlagUsage(flag)), "` | ",
+                    Cell(flag.help), " |\n");
+  }
+  absl::StrAppend(&text, "\n## Exit status\n\n| code | meaning |\n|---|---|\n");
+  for (const auto& [code, meaning] : ExitCodes()) {
+    absl::StrAppend(&text, "| ", code, " | ", meaning, " |\n");
+  }
+  return absl::StrCat(text, "\n", kTail);
+}
+
+}  // namespace muster

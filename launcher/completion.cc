@@ -1,0 +1,242 @@
+#include "launcher/completion.h"
+
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "agent/options/flag.h"
+#include "agent/options/flag_table.h"
+#include "launcher/subcommands.h"
+
+namespace muster {
+namespace {
+
+// Words of `flags` with a space before, between and after: a shell can look
+// for " --name " in them.
+enum class Which { kAll, kWithValue };
+std::string Words(const std::vector<Flag>& flags, Which which) {
+  std::string words = " ";
+  for (const Flag& flag : flags) {
+    if (which == Which::kWithValue && flag.kind == FlagKind::kSwitch) continue;
+    absl::StrAppend(&words, "--", flag.name, " ");
+    if (flag.letter != 0) {
+      absl::StrAppend(&words, "-", std::string(1, flag.letter), " ");
+    }
+  }
+  return words;
+}
+
+std::string SubcommandWords() {
+  std::string words;
+  for (const Subcommand& subcommand : Subcommands()) {
+    absl::StrAppend(&words, words.empty() ? "" : " ", subcommand.name);
+  }
+  return words;
+}
+
+std::string FirstSentence(const std::string& help) {
+  const size_t end = help.find(". ");
+  std::string sentence = help.substr(0, end);
+  if (!sentence.empty() && sentence.back() == '.') sentence.pop_back();
+  return sentence;
+}
+
+// `text` within single quotes of a POSIX shell or fish, with a backslash
+// before each of `special` for the reader behind the shell.
+std::string Quoted(const std::string& text, const std::string& special) {
+  std::string quoted;
+  for (const char c : text) {
+    if (c == '\'') {
+      quoted += "'\\''";
+      continue;
+    }
+    if (special.find(c) != std::string::npos) quoted += '\\';
+    quoted += c;
+  }
+  return quoted;
+}
+
+constexpr char kBashHead[] = R"(# bash completion for launch
+_launch() {
+  local cur=${COMP_WORDS[COMP_CWORD]} flag= name i
+  local flags values
+  COMPREPLY=()
+  case ${COMP_WORDS[1]} in
+    status|watch|cancel|drain)
+      flags='@admin_flags@' values='@admin_values@' ;;
+    completion)
+      COMPREPLY=($(compgen -W 'bash zsh fish' -- "$cur"))
+      return ;;
+    *)
+      flags='@flags@'
+      values='@values@' ;;
+  esac
+  # bash makes three words of --name=value.
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    case ${COMP_WORDS[i]} in
+      -*)
+        name=${COMP_WORDS[i]//_/-}
+        if [[ ${COMP_WORDS[i + 1]} == '=' ]]; then
+          ((i += 2))
+        elif [[ $values == *" $name "* ]]; then
+          ((i += 1))
+        fi
+        ((i >= COMP_CWORD)) && flag=$name ;;
+      status|watch|cancel|drain)
+        # The program is there: what follows is its own.
+        ((i == 1)) || return ;;
+      *) return ;;
+    esac
+  done
+  [[ $cur == '=' ]] && cur=
+  case $flag in
+)";
+
+constexpr char kBashTail[] = R"(    ?*)
+      compopt +o default +o bashdefault 2>/dev/null
+      return ;;
+  esac
+  if [[ $cur == -* ]]; then
+    COMPREPLY=($(compgen -W "$flags" -- "${cur//_/-}"))
+  elif ((COMP_CWORD == 1)); then
+    COMPREPLY=($(compgen -W '@subcommands@' -- "$cur"; compgen -f -- "$cur"))
+  fi
+}
+complete -o bashdefault -o default -F _launch launch
+)";
+
+std::string Replaced(std::string text, const std::string& mark,
+                     const std::string& with) {
+  const size_t at = text.find(mark);
+  return at == std::string::npos ? text : text.replace(at, mark.size(), with);
+}
+
+std::string Bash() {
+  const std::vector<Flag> flags = FlagsOf(FlagUser::kLaunchOnly);
+  std::string script = kBashHead;
+  script = Replaced(script, "@admin_flags@", Words(AdminFlags(), Which::kAll));
+  script = Replaced(script, "@admin_values@",
+                    Words(AdminFlags(), Which::kWithValue));
+  script = Replaced(script, "@flags@", Words(flags, Which::kAll));
+  script = Replaced(script, "@values@", Words(flags, Which::kWithValue));
+  for (const Flag& flag : flags) {
+    const std::string completions = flag.completions;
+    if (completions.empty()) continue;
+    const std::string action =
+        completions == "<file>" ? "compgen -f"
+        : completions == "<directory>"
+            ? "compgen -d"
+            : absl::StrCat("compgen -W '", completions, "'");
+    absl::StrAppend(&script, "    --", flag.name);
+    if (flag.letter != 0) {
+      absl::StrAppend(&script, "|-", std::string(1, flag.letter));
+    }
+    absl::StrAppend(&script, ")\n      COMPREPLY=($(", action,
+                    " -- \"$cur\"))\n      return ;;\n");
+  }
+  return script + Replaced(kBashTail, "@subcommands@", SubcommandWords());
+}
+
+std::string ZshAction(const std::string& completions) {
+  if (completions == "<file>") return "_files";
+  if (completions == "<directory>") return "_files -/";
+  return completions.empty() ? " " : absl::StrCat("(", completions, ")");
+}
+
+void AppendZshFlags(const std::vector<Flag>& flags, std::string& script) {
+  for (const Flag& flag : flags) {
+    const std::string help = Quoted(FirstSentence(flag.help), "[]:");
+    const std::string value =
+        flag.kind == FlagKind::kSwitch
+            ? ""
+            : absl::StrCat(":", Quoted(flag.placeholder, ":"), ":",
+                           ZshAction(flag.completions));
+    absl::StrAppend(&script, "    '--", flag.name,
+                    flag.kind == FlagKind::kSwitch ? "" : "=", "[", help, "]",
+                    value, "' \\\n");
+    if (flag.letter != 0) {
+      absl::StrAppend(&script, "    '-", std::string(1, flag.letter), "[", help,
+                      "]", value, "' \\\n");
+    }
+  }
+}
+
+std::string Zsh() {
+  std::string script =
+      "#compdef launch\n# zsh completion for launch\n_launch() {\n"
+      "  if ((CURRENT == 2)) && [[ $PREFIX != -* ]]; then\n"
+      "    local -a subcommands=(\n";
+  for (const Subcommand& subcommand : Subcommands()) {
+    absl::StrAppend(&script, "      '", subcommand.name, ":",
+                    Quoted(subcommand.summary, ":"), "'\n");
+  }
+  absl::StrAppend(&script,
+                  "    )\n    _describe subcommand subcommands\n    _files\n"
+                  "    return\n  fi\n  case $words[2] in\n"
+                  "    completion)\n      _values shell bash zsh fish\n"
+                  "      return ;;\n    status|watch|cancel|drain)\n"
+                  "      shift words\n      ((CURRENT--))\n"
+                  "      _arguments \\\n");
+  AppendZshFlags(AdminFlags(), script);
+  absl::StrAppend(&script,
+                  "    ':argument: '\n      return ;;\n  esac\n"
+                  "  _arguments -A '-*' \\\n");
+  AppendZshFlags(FlagsOf(FlagUser::kLaunchOnly), script);
+  absl::StrAppend(&script,
+                  "    '1:program:_files' '*::argument:_files'\n}\n"
+                  "compdef _launch launch\n");
+  return script;
+}
+
+void AppendFishFlags(const std::vector<Flag>& flags,
+                     const std::string& condition, std::string& script) {
+  for (const Flag& flag : flags) {
+    const std::string completions = flag.completions;
+    absl::StrAppend(&script, "complete -c launch -n '", condition, "' -l ",
+                    flag.name);
+    if (flag.letter != 0) {
+      absl::StrAppend(&script, " -s ", std::string(1, flag.letter));
+    }
+    if (completions == "<file>") {
+      absl::StrAppend(&script, " -r -F");
+    } else if (completions == "<directory>") {
+      absl::StrAppend(&script, " -x -a '(__fish_complete_directories)'");
+    } else if (flag.kind == FlagKind::kValue) {
+      absl::StrAppend(&script, " -x");
+      if (!completions.empty()) {
+        absl::StrAppend(&script, " -a '", completions, "'");
+      }
+    }
+    absl::StrAppend(&script, " -d '", Quoted(FirstSentence(flag.help), ""),
+                    "'\n");
+  }
+}
+
+std::string Fish() {
+  const std::string in_admin =
+      "__fish_seen_subcommand_from status watch cancel drain";
+  std::string script = "# fish completion for launch\n";
+  for (const Subcommand& subcommand : Subcommands()) {
+    absl::StrAppend(&script, "complete -c launch -n __fish_use_subcommand -a ",
+                    subcommand.name, " -d '", Quoted(subcommand.summary, ""),
+                    "'\n");
+  }
+  absl::StrAppend(&script,
+                  "complete -c launch -n '__fish_seen_subcommand_from "
+                  "completion' -x -a 'bash zsh fish'\n");
+  AppendFishFlags(AdminFlags(), in_admin, script);
+  AppendFishFlags(FlagsOf(FlagUser::kLaunchOnly), "not " + in_admin, script);
+  return script;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> CompletionScript(const std::string& shell) {
+  if (shell == "bash") return Bash();
+  if (shell == "zsh") return Zsh();
+  if (shell == "fish") return Fish();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "completion: ", shell.empty() ? "names no shell" : "unknown shell ",
+      shell, "; write launch completion bash, zsh or fish"));
+}
+
+}  // namespace muster

@@ -1,0 +1,16 @@
+#ifndef MUSTER_LAUNCHER_COMPLETION_H_
+#define MUSTER_LAUNCHER_COMPLETION_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace muster {
+
+// The completion script of `shell` (bash, zsh or fish), made of the flags'
+// table; it runs nothing of ours. Pure. InvalidArgument: another shell.
+absl::StatusOr<std::string> CompletionScript(const std::string& shell);
+
+}  // namespace muster
+
+#endif  // MUSTER_LAUNCHER_COMPLETION_H_

@@ -1,0 +1,204 @@
+#include "launcher/coordinator_choice.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "agent/options/flag_table.h"
+
+namespace muster {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+MachineFacts Node1() {
+  MachineFacts facts;
+  facts.host_name = "node1";
+  facts.addresses = {"127.0.0.1", "10.0.0.1", "192.168.7.1", "::1"};
+  facts.outward_address = "10.0.0.1";
+  return facts;
+}
+
+RunOptions Options(std::vector<std::string> args) {
+  args.push_back("./x");
+  absl::StatusOr<ParsedOptions> parsed =
+      ParseRunOptions(FlagsOf(FlagUser::kLaunchOnly), args, {});
+  EXPECT_TRUE(parsed.ok()) << parsed.status().message();
+  return parsed.ok() ? parsed->options : RunOptions();
+}
+
+CoordinatorChoice Choice(const std::vector<std::string>& args,
+                         const std::vector<std::string>& resolved,
+                         const MachineFacts& facts = Node1()) {
+  absl::StatusOr<CoordinatorChoice> choice =
+      ChooseCoordinator(Options(args), facts, {resolved});
+  EXPECT_TRUE(choice.ok()) << choice.status().message();
+  return choice.ok() ? *choice : CoordinatorChoice();
+}
+
+absl::Status Error(const std::vector<std::string>& args,
+                   const std::vector<std::string>& resolved) {
+  return ChooseCoordinator(Options(args), Node1(), {resolved}).status();
+}
+
+TEST(CoordinatorChoice, StandaloneMeetsNobody) {
+  for (const std::vector<std::string>& args :
+       {std::vector<std::string>{"--standalone"},
+        {},
+        {"--nnodes=1"},
+        {"--rdzv-backend=c10d"},
+        {"--master-port=1234"},
+        {"--rdzv-backend=c10d", "--rdzv-endpoint=localhost:0"},
+        {"--standalone", "--rdzv-endpoint=node9:1"}}) {
+    EXPECT_TRUE(IsAlone(Options(args)));
+    const CoordinatorChoice choice = Choice(args, {});
+    EXPECT_EQ(choice.place, CoordinatorPlace::kHere);
+    EXPECT_EQ(choice.listen.ToString(), "127.0.0.1:0");
+    EXPECT_EQ(choice.own_address, "127.0.0.1");
+  }
+}
+
+TEST(CoordinatorChoice, OneNodeWithAnEndpointMeetsThere) {
+  EXPECT_FALSE(IsAlone(Options({"--rdzv-endpoint=node1"})));
+  EXPECT_FALSE(IsAlone(Options({"--nnodes=1:2", "--rdzv-backend=c10d"})));
+}
+
+TEST(CoordinatorChoice, TheOwnerOfTheAddressHosts) {
+  const CoordinatorChoice choice =
+      Choice({"--nnodes=2", "--rdzv-endpoint=node1"}, {"192.168.7.1"});
+  EXPECT_EQ(choice.place, CoordinatorPlace::kHereIfFree);
+  EXPECT_EQ(choice.listen.ToString(), "[::]:29400") << "a name: everywhere";
+  EXPECT_EQ(choice.endpoint.ToString(), "node1:29400");
+  EXPECT_EQ(choice.own_address, "192.168.7.1");
+}
+
+TEST(CoordinatorChoice, TheOthersConnect) {
+  const CoordinatorChoice choice =
+      Choice({"--nnodes=2", "--rdzv-endpoint=node2:80"}, {"10.0.0.2"});
+  EXPECT_EQ(choice.place, CoordinatorPlace::kElsewhere);
+  EXPECT_EQ(choice.endpoint.ToString(), "node2:80");
+}
+
+TEST(CoordinatorChoice, AnAddressIsBoundAsItIs) {
+  EXPECT_EQ(Choice({"--nnodes=2", "--rdzv-endpoint=10.0.0.1"}, {"10.0.0.1"})
+                .listen.ToString(),
+            "10.0.0.1:29400");
+  const CoordinatorChoice v6 =
+      Choice({"--nnodes=2", "--rdzv-endpoint=[::1]:7"}, {"::1"});
+  EXPECT_EQ(v6.listen.ToString(), "[::1]:7");
+  EXPECT_EQ(v6.own_address, "::1");
+}
+
+TEST(CoordinatorChoice, AllOfTheLoopbackNetIsOurs) {
+  const CoordinatorChoice choice =
+      Choice({"--nnodes=2", "--rdzv-endpoint=127.0.0.9"}, {"127.0.0.9"});
+  EXPECT_EQ(choice.place, CoordinatorPlace::kHereIfFree);
+  EXPECT_EQ(choice.listen.host, "127.0.0.9");
+  EXPECT_EQ(choice.own_address, "127.0.0.9");
+}
+
+TEST(CoordinatorChoice, LocalhostStaysLocal) {
+  const CoordinatorChoice choice =
+      Choice({"--nnodes=2", "--rdzv-endpoint=localhost"}, {"127.0.0.1", "::1"});
+  EXPECT_EQ(choice.place, CoordinatorPlace::kHereIfFree);
+  EXPECT_EQ(choice.listen.ToString(), "127.0.0.1:29400");
+  EXPECT_EQ(choice.own_address, "127.0.0.1");
+}
+
+// Debian's /etc/hosts gives a machine's own name 127.0.1.1, which its peers
+// cannot dial.
+TEST(CoordinatorChoice, ANameThatIsLoopbackHereIsNotToldToPeers) {
+  const CoordinatorChoice choice =
+      Choice({"--nnodes=2", "--rdzv-endpoint=node1"}, {"127.0.1.1"});
+  EXPECT_EQ(choice.place, CoordinatorPlace::kHereIfFree);
+  EXPECT_EQ(choice.listen.host, "::");
+  EXPECT_EQ(choice.own_address, "10.0.0.1");
+}
+
+TEST(CoordinatorChoice, WithoutARouteTheFirstRealAddressIsTold) {
+  MachineFacts facts = Node1();
+  facts.outward_address = "";
+  EXPECT_EQ(
+      Choice({"--nnodes=2", "--rdzv-endpoint=node1"}, {"127.0.1.1"}, facts)
+          .own_address,
+      "10.0.0.1");
+  facts.addresses = {"127.0.0.1"};
+  EXPECT_EQ(
+      Choice({"--nnodes=2", "--rdzv-endpoint=node1"}, {"127.0.1.1"}, facts)
+          .own_address,
+      "127.0.0.1");
+}
+
+TEST(CoordinatorChoice, OurOwnNameIsOursBeforeItResolves) {
+  EXPECT_EQ(
+      Choice({"--nnodes=2", "--rdzv-endpoint=NODE1.svc.cluster.local"}, {})
+          .place,
+      CoordinatorPlace::kHereIfFree);
+}
+
+TEST(CoordinatorChoice, AnUnknownNameIsUnavailable) {
+  const absl::Status status =
+      Error({"--nnodes=2", "--rdzv-endpoint=nowhere"}, {});
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("nowhere does not resolve; look at --rdzv-endpoint"));
+}
+
+TEST(CoordinatorChoice, IsHostCommandsAndForbids) {
+  const std::string here = "--rdzv-endpoint=10.0.0.1";
+  const std::string there = "--rdzv-endpoint=10.0.0.2";
+  EXPECT_EQ(
+      Choice({"--nnodes=2", here, "--rdzv-conf=is_host=0"}, {"10.0.0.1"}).place,
+      CoordinatorPlace::kElsewhere);
+  const CoordinatorChoice forced =
+      Choice({"--nnodes=2", there, "--rdzv-conf=is_host=1"}, {"10.0.0.2"});
+  EXPECT_EQ(forced.place, CoordinatorPlace::kHere);
+  EXPECT_EQ(forced.listen.host, "::") << "10.0.0.2 cannot be bound here";
+  EXPECT_EQ(forced.own_address, "10.0.0.1");
+}
+
+TEST(CoordinatorChoice, NodeRankZeroOfAStaticJobHosts) {
+  const std::vector<std::string> job = {"--nnodes=2", "--master-addr=10.0.0.9",
+                                        "--master-port=7"};
+  std::vector<std::string> args = job;
+  args.push_back("--node-rank=0");
+  CoordinatorChoice choice = Choice(args, {"10.0.0.9"});
+  EXPECT_EQ(choice.place, CoordinatorPlace::kHere);
+  EXPECT_EQ(choice.endpoint.ToString(), "10.0.0.9:7");
+  args.back() = "--node-rank=1";
+  EXPECT_EQ(Choice(args, {"10.0.0.9"}).place, CoordinatorPlace::kElsewhere);
+  args.back() = "--master-addr=10.0.0.1";
+  EXPECT_EQ(Choice(args, {"10.0.0.1"}).place, CoordinatorPlace::kHereIfFree)
+      << "without a rank: the owner";
+}
+
+TEST(CoordinatorChoice, ANodeRankDoesNotHostElsewhere) {
+  EXPECT_EQ(Choice({"--nnodes=2", "--node-rank=0", "--rdzv-endpoint=node2"},
+                   {"10.0.0.2"})
+                .place,
+            CoordinatorPlace::kElsewhere);
+}
+
+TEST(CoordinatorChoice, C10dWithoutAnEndpointMeetsAtLocalhost) {
+  EXPECT_EQ(
+      MeetingPoint(Options({"--nnodes=2", "--rdzv-backend=c10d"})).ToString(),
+      "localhost:29400");
+}
+
+TEST(CoordinatorChoice, WhatDoesNotGoTogether) {
+  EXPECT_THAT(std::string(Error({"--standalone", "--nnodes=2"}, {}).message()),
+              StartsWith("--standalone: is for one node"));
+  EXPECT_THAT(std::string(Error({"--nnodes=1:2"}, {}).message()),
+              StartsWith("--nnodes=1:2: a static job has a fixed number"));
+  EXPECT_THAT(
+      std::string(Error({"--nnodes=2", "--rdzv-endpoint=node1:0"}, {"10.0.0.1"})
+                      .message()),
+      StartsWith("--rdzv-endpoint: port 0"));
+  EXPECT_THAT(
+      std::string(
+          Error({"--nnodes=2", "--master-port=0"}, {"127.0.0.1"}).message()),
+      StartsWith("--master-port=0: port 0"));
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,46 @@
+#include "launcher/subcommands.h"
+
+namespace muster {
+
+std::vector<Subcommand> Subcommands() {
+  return {
+      {"status", "[RUN_ID]",
+       "Show the coordinator's jobs, or one with its nodes."},
+      {"watch", "[RUN_ID]", "Show a job's decisions until it ends."},
+      {"cancel", "[RUN_ID]", "End a job, with grace, on all its nodes."},
+      {"drain", "NODE",
+       "Take one node out of a job, which goes on without it."},
+      {"completion", "bash|zsh|fish", "Print a shell's completion script."},
+  };
+}
+
+std::vector<Flag> AdminFlags() {
+  using enum FlagKind;
+  constexpr FlagGroup kGroup = FlagGroup::kGeneral;
+  constexpr FlagUser kUser = FlagUser::kLaunchOnly;
+  constexpr PetVariable kPet = PetVariable::kNone;
+  return {
+      {"endpoint", 0, kValue, "HOST[:PORT]", "", kPet, kGroup, kUser, "",
+       "The coordinator. Not given: MUSTER_COORDINATOR in the environment, "
+       "else "
+       "127.0.0.1:29400."},
+      {"run-id", 0, kValue, "ID", "", kPet, kGroup, kUser, "",
+       "The job. Not given: the coordinator's only one."},
+      {"token-file", 0, kValue, "FILE", "", kPet, kGroup, kUser, "<file>",
+       "A file that holds the job's shared secret; MUSTER_TOKEN in the "
+       "environment does the same."},
+      {"json", 0, kSwitch, "", "0", kPet, kGroup, kUser, "",
+       "Print JSON, for programs (status, watch)."},
+      {"help", 'h', kSwitch, "", "", kPet, kGroup, kUser, "",
+       "Show this text."},
+  };
+}
+
+bool IsSubcommand(const std::string& argument) {
+  for (const Subcommand& subcommand : Subcommands()) {
+    if (argument == subcommand.name) return true;
+  }
+  return false;
+}
+
+}  // namespace muster
