@@ -112,7 +112,7 @@ void Lifecycle::On(const WorkerDown& event) {
     ++succeeded_;
     if (phase_ == NodePhase::kRunning && pending_ == 0) {
       // What the workers have left behind gets the same grace.
-      step_.actions.push_back(
+      step_.actions.emplace_back(
           SignalWorkers{.signal = SIGTERM, .everything = true});
       kill_at_ = now_ + config_.spec.shutdown_timeout;
     }
@@ -251,7 +251,7 @@ void Lifecycle::ForwardSignals() {
   for (const SignalNotice& notice : directive_->signals) {
     if (notice.ordinal <= forwarded_) continue;
     forwarded_ = notice.ordinal;
-    step_.actions.push_back(SignalWorkers{.signal = notice.signal});
+    step_.actions.emplace_back(SignalWorkers{.signal = notice.signal});
     Notice(absl::StrCat("signal ", notice.signal, " goes to every worker"));
   }
 }
@@ -266,7 +266,7 @@ void Lifecycle::Start(const Place& place) {
   kill_at_.reset();
   forwarded_ = 0;
   changed_ = true;
-  step_.actions.push_back(StartWorkers{place});
+  step_.actions.emplace_back(StartWorkers{place});
   Notice(absl::StrCat(
       "round ", place.round, ": node ", place.group_rank, " of ",
       place.group_world_size, " with ", Ranks(place, config_.node.slots),
@@ -281,7 +281,7 @@ void Lifecycle::Stop(int signal, Duration grace) {
     changed_ = true;
     kill_at_.reset();
     if (grace > Duration::zero()) {
-      step_.actions.push_back(SignalWorkers{.signal = signal});
+      step_.actions.emplace_back(SignalWorkers{.signal = signal});
     }
   }
   const Instant kill_at = now_ + grace;
@@ -290,7 +290,8 @@ void Lifecycle::Stop(int signal, Duration grace) {
 
 void Lifecycle::MindTheGrace() {
   if (!kill_at_.has_value() || now_ < *kill_at_) return;
-  step_.actions.push_back(SignalWorkers{.signal = SIGKILL, .everything = true});
+  step_.actions.emplace_back(
+      SignalWorkers{.signal = SIGKILL, .everything = true});
   kill_at_ = now_ + kKillAgain;
 }
 
