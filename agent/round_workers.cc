@@ -3,12 +3,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "agent/failures/describe_exit.h"
+#include "agent/failures/error_file.h"
 #include "agent/workers/worker_environment.h"
 
 extern char** environ;
@@ -88,33 +88,23 @@ std::optional<Failure> RoundWorkers::StartOne(int local_rank) {
 }
 
 WorkerDown RoundWorkers::Ended(const WorkerEnded& event) const {
-  WorkerDown down{.local_rank = event.local_rank, .failure = std::nullopt};
-  if (WIFEXITED(event.wait_status) && WEXITSTATUS(event.wait_status) == 0) {
-    return down;
+  WorkerRemains remains;
+  const bool failed =
+      !WIFEXITED(event.wait_status) || WEXITSTATUS(event.wait_status) != 0;
+  if (failed) {
+    remains.stderr_tail = logs_->StderrTail(event.local_rank);
+    remains.error_file_path = ErrorFileOf(event.local_rank);
+    if (!remains.error_file_path.empty()) {
+      remains.error_file = ReadErrorFile(remains.error_file_path);
+    }
   }
-  Failure failure = NewFailure(event.local_rank);
-  failure.pid = event.pid;
-  failure.stderr_tail = logs_->StderrTail(event.local_rank);
-  if (WIFSIGNALED(event.wait_status)) {
-    failure.kind = FailureKind::kSignal;
-    failure.signal = WTERMSIG(event.wait_status);
-    failure.message = absl::StrCat("killed by signal ", failure.signal);
-  } else {
-    failure.kind = FailureKind::kExitCode;
-    failure.exit_code = WEXITSTATUS(event.wait_status);
-    failure.message = absl::StrCat("exit code ", failure.exit_code);
-  }
-  down.failure = std::move(failure);
-  return down;
+  return {.local_rank = event.local_rank,
+          .failure = DescribeEnd(NewFailure(event.local_rank), event, remains)};
 }
 
 WorkerDown RoundWorkers::NotStarted(const WorkerNotStarted& event) const {
-  Failure failure = NewFailure(event.local_rank);
-  failure.kind = FailureKind::kStartFailed;
-  failure.exit_code = event.error == ENOENT ? 127 : 126;
-  failure.message = absl::StrCat(event.step, " ", event.path, ": ",
-                                 std::strerror(event.error));
-  return {.local_rank = event.local_rank, .failure = std::move(failure)};
+  return {.local_rank = event.local_rank,
+          .failure = DescribeNotStarted(NewFailure(event.local_rank), event)};
 }
 
 Failure RoundWorkers::NewFailure(int local_rank) const {
