@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "rendezvous/endpoint/endpoint.h"
 #include "agent/options/machine_facts.h"
 #include "agent/options/run_options.h"
+#include "rendezvous/endpoint/endpoint.h"
 
 namespace muster {
 

@@ -1,0 +1,92 @@
+#include "agent/agent_session.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "agent/options/temporary_folder.h"
+#include "launcher/report/text_style.h"
+#include "launcher/report/verdict_text.h"
+
+namespace muster {
+namespace {
+
+// A temporary folder may lie in memory: less is kept there.
+constexpr int64_t kTemporaryRotateBytes = 16 << 20;
+
+bool KeepsStreams(const StreamsByRank& streams) {
+  return streams.all != Streams::kNone || !streams.by_local_rank.empty();
+}
+
+void Tell(const Voice& voice, const std::string& text) {
+  if (!text.empty() && voice.talk() == Talk::kAll) {
+    [[maybe_unused]] const ssize_t written =
+        write(STDERR_FILENO, text.data(), text.size());
+  }
+}
+
+void Show(const Voice& voice, const AgentResult& result,
+          const std::string& program_name) {
+  if (!result.verdict) {
+    if (result.exit_code == 0) {
+      voice.Notice(result.reason);
+    } else {
+      voice.Error(result.reason);
+    }
+    return;
+  }
+  const std::string text =
+      VerdictText(*result.verdict, program_name, TargetOf(STDERR_FILENO));
+  const bool succeeded = result.verdict->outcome == Outcome::kSucceeded;
+  Tell(Voice("", succeeded ? voice.talk() : Talk::kAll), text);
+}
+
+}  // namespace
+
+void BlockSignals(const AgentOptions& options) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : options.signals_to_handle) {
+    sigaddset(&signals, signal);
+  }
+  for (const int signal : options.signals_to_leave) {
+    sigaddset(&signals, signal);
+  }
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+}
+
+AgentResult RunAgentSession(const Voice& voice, AgentOptions options,
+                            const std::string& program_name,
+                            LogFolder log_folder, Guardian* guardian,
+                            CoordinatorLink* link) {
+  const std::string directory = options.logs.directory;
+  const bool streams_kept =
+      KeepsStreams(options.logs.redirects) || KeepsStreams(options.logs.tee);
+  if (log_folder == LogFolder::kTemporary) {
+    const absl::Status prepared = PrepareTemporaryFolder(directory);
+    if (!prepared.ok()) {
+      return {.exit_code = voice.Refuse(prepared), .verdict = {}, .reason = ""};
+    }
+    options.logs.rotate_bytes = kTemporaryRotateBytes;
+    options.logs.keep_rotated = 1;
+  }
+  AgentResult result;
+  {
+    Agent agent(
+        std::move(options), guardian, link,
+        {.on_notice = [&](const std::string& line) { voice.Notice(line); }});
+    result = agent.Run();
+  }
+  Show(voice, result, program_name);
+  if (log_folder == LogFolder::kGiven) return result;
+  if (result.exit_code == 0 && !streams_kept) {
+    RemoveTemporaryFolder(directory);
+  } else if (access(directory.c_str(), F_OK) == 0) {
+    voice.Error(absl::StrCat("logs and error files are in ", directory));
+  }
+  return result;
+}
+
+}  // namespace muster

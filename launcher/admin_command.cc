@@ -1,0 +1,154 @@
+#include "launcher/admin_command.h"
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "launcher/launch_help.h"
+#include "launcher/report/decision_line.h"
+#include "launcher/report/status_json.h"
+#include "launcher/report/status_table.h"
+#include "launcher/report/text_style.h"
+#include "rendezvous/client/admin_client.h"
+#include "rendezvous/token/token.h"
+
+namespace muster {
+namespace {
+
+double UnixNow() {
+  return std::chrono::duration<double>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+// False once nobody reads any more.
+bool Print(const std::string& text) {
+  return std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
+}
+
+// "ada@node1", for the verdict of a cancelled job.
+std::string Caller() {
+  char host[256] = {};
+  gethostname(host, sizeof(host) - 1);
+  const passwd* user = getpwuid(getuid());
+  return absl::StrCat(user == nullptr ? absl::StrCat("uid ", getuid())
+                                      : std::string(user->pw_name),
+                      "@", host);
+}
+
+// The job that was named, else the coordinator's only unfinished one, else its
+// only one.
+absl::StatusOr<std::string> ChosenJob(AdminClient& client,
+                                      const AdminRequest& request) {
+  if (!request.run_id.empty()) return request.run_id;
+  absl::StatusOr<std::vector<JobStatus>> jobs = client.ListJobs();
+  if (!jobs.ok()) return jobs.status();
+  std::vector<std::string> running;
+  std::string names;
+  for (const JobStatus& job : *jobs) {
+    if (job.phase != JobPhase::kFinished) running.push_back(job.run_id);
+    absl::StrAppend(&names, names.empty() ? "" : ", ", job.run_id);
+  }
+  if (running.size() == 1) return running[0];
+  if (jobs->size() == 1) return jobs->front().run_id;
+  if (jobs->empty()) {
+    return absl::NotFoundError(absl::StrCat(
+        "the coordinator at ", request.endpoint.ToString(), " has no job"));
+  }
+  return absl::FailedPreconditionError(
+      absl::StrCat("the coordinator at ", request.endpoint.ToString(),
+                   " has several jobs (", names, "); choose with --run-id"));
+}
+
+absl::Status Status(AdminClient& client, const AdminRequest& request) {
+  const bool json = request.format == AdminFormat::kJson;
+  const TextTarget target = TargetOf(STDOUT_FILENO);
+  std::string run_id = request.run_id;
+  if (run_id.empty()) {
+    absl::StatusOr<std::vector<JobStatus>> jobs = client.ListJobs();
+    if (!jobs.ok()) return jobs.status();
+    // One job is shown with its nodes; for programs the form does not depend
+    // on how many there are.
+    if (json || jobs->size() != 1) {
+      Print(json ? JobListJson(*jobs) : JobListTable(*jobs, target));
+      return absl::OkStatus();
+    }
+    run_id = jobs->front().run_id;
+  }
+  absl::StatusOr<JobStatus> job = client.GetJob(run_id);
+  if (!job.ok()) return job.status();
+  Print(json ? StatusJson(*job) : StatusTable(*job, target));
+  return absl::OkStatus();
+}
+
+absl::Status Watch(AdminClient& client, const AdminRequest& request,
+                   const std::string& run_id) {
+  const bool json = request.format == AdminFormat::kJson;
+  const TextTarget target = TargetOf(STDOUT_FILENO);
+  bool is_first = true;
+  return client.WatchJob(run_id, [&](const AdminClient::Update& update) {
+    bool read = true;
+    if (is_first && !json) {
+      read = Print(StatusTable(update.status, target));
+      is_first = false;
+    }
+    if (update.decisions_dropped > 0 && !json) {
+      Print(absl::StrCat("(", update.decisions_dropped,
+                         " decisions came too fast to be shown)\n"));
+    }
+    for (const Decision& decision : update.decisions) {
+      read = Print(json ? DecisionJson(run_id, decision, UnixNow())
+                        : DecisionLine(decision, UnixNow(), target.style));
+    }
+    return read ? AdminClient::Watching::kGoOn : AdminClient::Watching::kEnough;
+  });
+}
+
+absl::Status Perform(AdminClient& client, const AdminRequest& request) {
+  if (request.verb == AdminVerb::kStatus) return Status(client, request);
+  const absl::StatusOr<std::string> run_id = ChosenJob(client, request);
+  if (!run_id.ok()) return run_id.status();
+  if (request.verb == AdminVerb::kWatch) {
+    return Watch(client, request, *run_id);
+  }
+  absl::Status status;
+  if (request.verb == AdminVerb::kCancel) {
+    status = client.CancelJob(
+        *run_id, absl::StrCat("cancelled by ", Caller(), " (launch cancel)"));
+    if (status.ok()) Print(absl::StrCat("job ", *run_id, " is being ended\n"));
+    return status;
+  }
+  status = client.DrainNode(*run_id, request.node);
+  if (status.ok()) {
+    Print(absl::StrCat("node ", request.node, " leaves job ", *run_id, "\n"));
+  }
+  return status;
+}
+
+}  // namespace
+
+int AdminCommand(const AdminRequest& request, const Voice& voice) {
+  if (request.verb == AdminVerb::kHelp) return Print(AdminHelp()) ? 0 : 1;
+  absl::StatusOr<std::string> token =
+      ReadToken(request.token_file,
+                [&](const std::string& sentence) { voice.Error(sentence); });
+  if (!token.ok()) {
+    return voice.Refuse(absl::InvalidArgumentError(token.status().message()));
+  }
+  AdminClient::Options options;
+  options.coordinator = request.endpoint;
+  options.token = *std::move(token);
+  AdminClient client(std::move(options));
+  const absl::Status status = Perform(client, request);
+  if (status.ok()) return 0;
+  voice.Error(std::string(status.message()));
+  return 1;
+}
+
+}  // namespace muster

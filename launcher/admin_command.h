@@ -1,0 +1,16 @@
+#ifndef MUSTER_LAUNCHER_ADMIN_COMMAND_H_
+#define MUSTER_LAUNCHER_ADMIN_COMMAND_H_
+
+#include "agent/voice.h"
+#include "launcher/admin_request.h"
+
+namespace muster {
+
+// Performs `launch status|watch|cancel|drain` and prints the answer on stdout.
+// The exit code: 0; 1 with a line on stderr if the coordinator is not reached
+// or refuses.
+int AdminCommand(const AdminRequest& request, const Voice& voice);
+
+}  // namespace muster
+
+#endif  // MUSTER_LAUNCHER_ADMIN_COMMAND_H_

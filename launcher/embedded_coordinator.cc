@@ -1,0 +1,86 @@
+#include "launcher/embedded_coordinator.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "rendezvous/server/descriptor_limit.h"
+
+namespace muster {
+namespace {
+
+// How often a lingering coordinator looks for signals.
+constexpr Duration kLook = std::chrono::milliseconds(100);
+// Lingering shorter than this is not worth a word.
+constexpr Duration kQuietLinger = std::chrono::seconds(2);
+
+bool SignalCame() {
+  sigset_t blocked;
+  pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+  const timespec at_once = {};
+  return sigtimedwait(&blocked, nullptr, &at_once) > 0;
+}
+
+bool AllFinished(const std::vector<JobStatus>& jobs) {
+  return std::all_of(jobs.begin(), jobs.end(), [](const JobStatus& job) {
+    return job.phase == JobPhase::kFinished;
+  });
+}
+
+}  // namespace
+
+EmbeddedCoordinator::EmbeddedCoordinator(const Options& options,
+                                         const Voice& voice)
+    : event_log_(options.event_log.empty()
+                     ? nullptr
+                     : std::make_unique<EventLog>(
+                           options.event_log,
+                           [voice](const std::string& sentence) {
+                             voice.Error(sentence);
+                           })),
+      coordinator_(
+          {.on_decision = [log = event_log_.get()](const std::string& run_id,
+                                                   const Decision& decision) {
+            if (log != nullptr) log->Append(run_id, decision);
+          }}) {}
+
+absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> EmbeddedCoordinator::Start(
+    const Options& options, const Voice& voice) {
+  RaiseDescriptorLimit();
+  std::unique_ptr<EmbeddedCoordinator> here(
+      new EmbeddedCoordinator(options, voice));
+  GrpcServer::Options server;
+  server.listen = options.listen;
+  server.token = options.token;
+  absl::StatusOr<std::unique_ptr<GrpcServer>> started =
+      GrpcServer::Start(&here->coordinator_, server);
+  if (!started.ok()) return started.status();
+  here->server_ = *std::move(started);
+  return here;
+}
+
+void EmbeddedCoordinator::Linger(Duration close_timeout, const Voice& voice) {
+  Duration waited = Duration::zero();
+  Duration finished_for = Duration::zero();
+  while (!coordinator_.WaitUntilDeserted(kLook)) {
+    if (SignalCame()) return;
+    waited += kLook;
+    if (waited == kQuietLinger) {
+      voice.Notice(
+          "this node is done; it hosts the coordinator until the others are");
+    }
+    finished_for = AllFinished(coordinator_.ListJobs()) ? finished_for + kLook
+                                                        : Duration::zero();
+    if (finished_for >= close_timeout) {
+      voice.Error(absl::StrCat("some nodes did not take the verdict within ",
+                               ToSeconds(close_timeout),
+                               " s (close_timeout of --rdzv-conf)"));
+      return;
+    }
+  }
+}
+
+}  // namespace muster

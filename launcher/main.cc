@@ -1,0 +1,62 @@
+// `launch`: see docs/CLI.md.
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "agent/options/flag_table.h"
+#include "agent/options/read_machine.h"
+#include "agent/options/run_options.h"
+#include "agent/options/version.h"
+#include "agent/voice.h"
+#include "launcher/admin_command.h"
+#include "launcher/admin_request.h"
+#include "launcher/completion.h"
+#include "launcher/launch_help.h"
+#include "launcher/run_command.h"
+#include "launcher/subcommands.h"
+#include "rendezvous/protocol/report.h"
+
+namespace muster {
+namespace {
+
+int Print(const std::string& text) {
+  return std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0 ? 0
+                                                                           : 1;
+}
+
+int Launch(const std::vector<std::string>& args) {
+  const std::map<std::string, std::string> environment = ReadEnvironment();
+  const Voice voice("launch", Talk::kAll);
+  if (!args.empty() && args[0] == "completion") {
+    const absl::StatusOr<std::string> script =
+        CompletionScript(args.size() > 1 ? args[1] : "");
+    return script.ok() ? Print(*script) : voice.Refuse(script.status());
+  }
+  if (!args.empty() && IsSubcommand(args[0])) {
+    const absl::StatusOr<AdminRequest> request =
+        ParseAdminRequest(args, environment);
+    return request.ok() ? AdminCommand(*request, voice)
+                        : voice.Refuse(request.status());
+  }
+  const absl::StatusOr<ParsedOptions> parsed =
+      ParseRunOptions(FlagsOf(FlagUser::kLaunchOnly), args, environment);
+  if (!parsed.ok()) return voice.Refuse(parsed.status());
+  switch (parsed->request) {
+    case Request::kHelp:
+      return Print(LaunchHelp());
+    case Request::kVersion:
+      return Print(absl::StrCat("launch (muster) ", kVersion, ", protocol ",
+                                kProtocolVersion, "\n"));
+    case Request::kRun:
+      break;
+  }
+  return RunCommand(parsed->options, environment);
+}
+
+}  // namespace
+}  // namespace muster
+
+int main(int argc, char** argv) {
+  return muster::Launch(std::vector<std::string>(argv + 1, argv + argc));
+}

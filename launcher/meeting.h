@@ -1,0 +1,21 @@
+#ifndef MUSTER_LAUNCHER_MEETING_H_
+#define MUSTER_LAUNCHER_MEETING_H_
+
+#include "absl/status/statusor.h"
+#include "agent/options/machine_facts.h"
+#include "agent/options/run_options.h"
+#include "agent/voice.h"
+#include "launcher/launch_plan.h"
+
+namespace muster {
+
+// PlanLaunch with the endpoint's host resolved. A name that does not resolve
+// is tried again until the options' connect_timeout, since in a cluster that
+// is starting it often does later; then Unavailable, one line.
+absl::StatusOr<LaunchPlan> PlanMeeting(const RunOptions& options,
+                                       const MachineFacts& facts,
+                                       const Voice& voice);
+
+}  // namespace muster
+
+#endif  // MUSTER_LAUNCHER_MEETING_H_

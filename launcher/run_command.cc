@@ -1,0 +1,98 @@
+#include "launcher/run_command.h"
+
+#include <memory>
+#include <utility>
+
+#include "agent/agent_session.h"
+#include "agent/guardian/guardian.h"
+#include "agent/options/machine_facts.h"
+#include "agent/options/program_check.h"
+#include "agent/options/read_machine.h"
+#include "agent/voice.h"
+#include "launcher/embedded_coordinator.h"
+#include "launcher/meeting.h"
+#include "rendezvous/client/grpc_link.h"
+#include "rendezvous/client/in_process_link.h"
+#include "rendezvous/token/token.h"
+
+namespace muster {
+namespace {
+
+// Hosts the coordinator if that is this node's place and, where another agent
+// of this machine may have been first, its port is free. Null: connect.
+absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> Host(
+    const LaunchPlan& plan, const RunOptions& options, const std::string& token,
+    const Voice& voice) {
+  const CoordinatorChoice& choice = plan.coordinator;
+  if (choice.place == CoordinatorPlace::kElsewhere) return nullptr;
+  EmbeddedCoordinator::Options hosting;
+  hosting.listen = choice.listen;
+  hosting.token = token;
+  if (!options.log_dir.empty()) {
+    hosting.event_log =
+        EventLogPath(plan.agent.logs.directory, plan.agent.run_id);
+  }
+  auto here = EmbeddedCoordinator::Start(hosting, voice);
+  if (choice.place == CoordinatorPlace::kHereIfFree &&
+      absl::IsAlreadyExists(here.status())) {
+    return nullptr;
+  }
+  return here;
+}
+
+}  // namespace
+
+int RunCommand(const RunOptions& options,
+               const std::map<std::string, std::string>& environment) {
+  const Voice voice("launch", options.verbosity == Verbosity::kQuiet
+                                  ? Talk::kErrorsOnly
+                                  : Talk::kAll);
+  absl::StatusOr<MachineFacts> facts = ReadMachineFacts(options, environment);
+  if (!facts.ok()) return voice.Refuse(facts.status());
+  const absl::Status program = CheckProgram(options, *facts);
+  if (!program.ok()) return voice.Refuse(program);
+  const absl::StatusOr<std::string> token =
+      ReadToken(options.token_file,
+                [&](const std::string& sentence) { voice.Error(sentence); });
+  if (!token.ok()) {
+    return voice.Refuse(absl::InvalidArgumentError(token.status().message()));
+  }
+  // From here on there may be threads, in resolvers and in gRPC.
+  absl::StatusOr<std::unique_ptr<Guardian>> guardian = Guardian::Fork();
+  if (!guardian.ok()) return voice.Refuse(guardian.status());
+  for (const std::string& remark : options.remarks) voice.Notice(remark);
+
+  if (!IsAlone(options)) ReadAddresses(*facts);
+  absl::StatusOr<LaunchPlan> plan = PlanMeeting(options, *facts, voice);
+  if (!plan.ok()) return voice.Refuse(plan.status());
+  BlockSignals(plan->agent);
+  absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> here =
+      Host(*plan, options, *token, voice);
+  if (!here.ok()) return voice.Refuse(here.status());
+
+  AgentOptions agent = std::move(plan->agent);
+  std::unique_ptr<CoordinatorLink> link;
+  if (*here != nullptr) {
+    Endpoint endpoint = plan->coordinator.endpoint;
+    endpoint.port = (*here)->address().port;
+    agent.coordinator_endpoint = endpoint.ToString();
+    agent.environment.coordinator_endpoint = agent.coordinator_endpoint;
+    if (agent.node.address.empty()) {
+      agent.node.address = plan->coordinator.own_address;
+    }
+    link = std::make_unique<InProcessLink>((*here)->coordinator());
+  } else {
+    link = std::make_unique<GrpcLink>(GrpcLink::Options{
+        .coordinator = plan->coordinator.endpoint, .token = *token});
+  }
+  const AgentResult result = RunAgentSession(
+      voice, std::move(agent), options.program[0],
+      options.log_dir.empty() ? LogFolder::kTemporary : LogFolder::kGiven,
+      guardian->get(), link.get());
+  link.reset();
+  guardian->reset();
+  if (*here != nullptr) (*here)->Linger(options.close_timeout, voice);
+  return result.exit_code;
+}
+
+}  // namespace muster
