@@ -1,0 +1,70 @@
+#include "agent/failures/bounded_text.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "agent/logs/terminal_text.h"
+
+namespace muster {
+namespace {
+
+constexpr std::string_view kMore = "...";
+
+// Cutting first keeps the work small, however long the text is.
+std::string Clean(std::string_view line) {
+  std::string clean = ValidUtf8(WithoutControls(line, Colours::kDrop));
+  clean.erase(clean.find_last_not_of(" \t\r") + 1);
+  return clean;
+}
+
+std::string CutTo(std::string line, size_t most_bytes) {
+  if (line.size() <= most_bytes) return line;
+  const size_t room = most_bytes - std::min(most_bytes, kMore.size());
+  std::string cut(WholeCharacters(std::string_view(line).substr(0, room)));
+  cut += kMore.substr(0, most_bytes);
+  return cut;
+}
+
+}  // namespace
+
+std::string BoundedLine(std::string_view text, size_t most_bytes) {
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    std::string clean = Clean(line.substr(0, 4 * most_bytes));
+    clean.erase(0, clean.find_first_not_of(" \t"));
+    if (!clean.empty()) return CutTo(std::move(clean), most_bytes);
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  }
+  return "";
+}
+
+std::string BoundedTail(std::string_view text, size_t most_bytes) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) {
+    text.remove_suffix(1);
+  }
+  std::vector<std::string> lines;  // last first
+  size_t bytes = 0;
+  bool more = false;
+  while (!text.empty()) {
+    const size_t begin = text.rfind('\n') + 1;  // 0 where there is none
+    std::string line =
+        CutTo(Clean(text.substr(begin, 4 * most_bytes)),
+              std::max(most_bytes / 4, std::min<size_t>(most_bytes, 400)));
+    text = begin == 0 ? std::string_view() : text.substr(0, begin - 1);
+    const size_t reserve = text.empty() ? 0 : kMore.size() + 1;
+    if (bytes + line.size() + 1 + reserve > most_bytes) {
+      more = true;
+      break;
+    }
+    bytes += line.size() + 1;
+    lines.push_back(std::move(line));
+  }
+  std::string tail = more ? std::string(kMore) : "";
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
+    if (!tail.empty() || line != lines.rbegin()) tail += '\n';
+    tail += *line;
+  }
+  return tail;
+}
+
+}  // namespace muster

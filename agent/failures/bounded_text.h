@@ -1,0 +1,23 @@
+#ifndef MUSTER_AGENT_FAILURES_BOUNDED_TEXT_H_
+#define MUSTER_AGENT_FAILURES_BOUNDED_TEXT_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace muster {
+
+// Texts from workers, made fit for a report: valid UTF-8 without control
+// characters and escape sequences, at most `most_bytes` long and cut between
+// characters. Pure.
+
+// The first line that is not blank; "..." at its end where it was cut.
+std::string BoundedLine(std::string_view text, size_t most_bytes);
+
+// Whole lines from the end of `text`, since a traceback's last lines say most;
+// a first line "..." where some were left out.
+std::string BoundedTail(std::string_view text, size_t most_bytes);
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_FAILURES_BOUNDED_TEXT_H_

@@ -1,0 +1,149 @@
+#include "agent/failures/describe_exit.h"
+
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <string_view>
+
+#include "agent/failures/bounded_text.h"
+#include "agent/failures/signal_names.h"
+
+namespace muster {
+namespace {
+
+// What usually sends a signal that nobody of the job sent.
+const char* HintFor(int signal) {
+  switch (signal) {
+    case SIGKILL:
+      return "perhaps the out-of-memory killer: see dmesg";
+    case SIGBUS:
+      return "perhaps /dev/shm is full";
+    case SIGXCPU:
+      return "its limit of CPU time is spent: see ulimit -t";
+    case SIGXFSZ:
+      return "a file grew beyond its limit: see ulimit -f";
+    case SIGSYS:
+      return "a forbidden system call: see the container's seccomp profile";
+    default:
+      return nullptr;
+  }
+}
+
+std::string DescribeSignal(int wait_status) {
+  const int signal = WTERMSIG(wait_status);
+  std::string text =
+      "killed by " + SignalName(signal) + " (" + std::to_string(signal) + ")";
+  if (WCOREDUMP(wait_status)) text += ", core dumped";
+  if (const char* hint = HintFor(signal)) text += std::string("; ") + hint;
+  return text;
+}
+
+// "ValueError: x", "torch.cuda.OutOfMemoryError: y", "KeyboardInterrupt": a
+// dotted name that ends as exceptions' names do, alone or before a colon.
+bool LooksLikeAnException(std::string_view line) {
+  const std::string_view name = line.substr(0, line.find(':'));
+  if (name.empty() || name.size() > 100) return false;
+  const bool dotted = std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (c >= '0' && c <= '9') || c == '.' || c == '_';
+  });
+  if (!dotted) return false;
+  for (const std::string_view end :
+       {"Error", "Exception", "Interrupt", "Exit", "Timeout"}) {
+    if (name.size() >= end.size() &&
+        name.substr(name.size() - end.size()) == end) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::string DescribeExitCode(int exit_code,
+                             const std::vector<std::string>& stderr_tail) {
+  std::string text = "exit code " + std::to_string(exit_code);
+  const auto last =
+      std::find_if(stderr_tail.rbegin(), stderr_tail.rend(),
+                   [](const std::string& line) { return !line.empty(); });
+  if (last != stderr_tail.rend() && LooksLikeAnException(*last)) {
+    text += ": " + *last;
+  } else if (exit_code > 128 && exit_code <= 128 + SIGRTMAX) {
+    // A shell between us and the program that was killed.
+    text += " (128 + " + SignalName(exit_code - 128) + ")";
+  }
+  return text;
+}
+
+std::vector<std::string> BoundedLines(const std::vector<std::string>& lines) {
+  const size_t first =
+      lines.size() - std::min<size_t>(lines.size(), kMostStderrLines);
+  std::vector<std::string> bounded;
+  for (size_t i = first; i < lines.size(); ++i) {
+    bounded.push_back(BoundedLine(lines[i], kMostLineBytes));
+  }
+  return bounded;
+}
+
+std::string DescribeStep(const WorkerNotStarted& event) {
+  const std::string error = std::strerror(event.error);
+  if (event.step == "interpreter") {
+    return "exec: the script's interpreter " + event.path + ": " + error;
+  }
+  if (event.step == "loader") {
+    return "exec " + event.path +
+           ": the dynamic loader that it names is not there (built for "
+           "another system?)";
+  }
+  if (event.step == "exec" && event.error == ENOEXEC) {
+    return "exec " + event.path +
+           ": neither a program for this machine nor a script with a #! line";
+  }
+  if (event.step == "exec" && event.error == E2BIG) {
+    return "exec " + event.path +
+           ": arguments and environment are too long for this kernel";
+  }
+  return event.step + (event.path.empty() ? "" : " ") + event.path + ": " +
+         error;
+}
+
+}  // namespace
+
+std::optional<Failure> DescribeEnd(Failure place, const WorkerEnded& event,
+                                   const WorkerRemains& remains) {
+  Failure failure = std::move(place);
+  failure.pid = event.pid;
+  failure.stderr_tail = BoundedLines(remains.stderr_tail);
+  std::string message;
+  if (WIFSIGNALED(event.wait_status)) {
+    failure.kind = FailureKind::kSignal;
+    failure.signal = WTERMSIG(event.wait_status);
+    message = DescribeSignal(event.wait_status);
+  } else {
+    failure.kind = FailureKind::kExitCode;
+    failure.exit_code = WEXITSTATUS(event.wait_status);
+    if (failure.exit_code == 0) return std::nullopt;
+    message = DescribeExitCode(failure.exit_code, failure.stderr_tail);
+  }
+  if (remains.error_file.ok()) {
+    const ErrorFile& file = *remains.error_file;
+    failure.error_file = remains.error_file_path;
+    failure.traceback = BoundedTail(file.traceback, kMostTracebackBytes);
+    if (file.unix_time > 0) failure.unix_time = file.unix_time;
+    const std::string said = BoundedLine(file.message, kMostLineBytes);
+    if (!said.empty()) message = said;
+  }
+  failure.message = BoundedLine(message, kMostLineBytes);
+  return failure;
+}
+
+Failure DescribeNotStarted(Failure place, const WorkerNotStarted& event) {
+  Failure failure = std::move(place);
+  failure.kind = FailureKind::kStartFailed;
+  failure.exit_code = event.error == ENOENT ? 127 : 126;
+  failure.message = BoundedLine(DescribeStep(event), kMostLineBytes);
+  return failure;
+}
+
+}  // namespace muster

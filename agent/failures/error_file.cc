@@ -1,0 +1,123 @@
+#include "agent/failures/error_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "absl/status/status.h"
+#include "agent/guardian/owned_fd.h"
+
+namespace muster {
+namespace {
+
+using Json = nlohmann::json;
+
+// @record nests four deep.
+constexpr int kMostDepth = 16;
+
+const Json* Member(const Json& object, const char* name) {
+  if (!object.is_object()) return nullptr;
+  const auto found = object.find(name);
+  return found == object.end() ? nullptr : &*found;
+}
+
+std::string Text(const Json* value) {
+  if (value == nullptr || value->is_null()) return "";
+  if (value->is_string()) return value->get<std::string>();
+  return value->dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+double Time(const Json* value) {
+  if (value == nullptr) return 0;
+  double time = 0;
+  if (value->is_number()) {
+    time = value->get<double>();
+  } else if (value->is_string()) {
+    const std::string text = value->get<std::string>();
+    std::from_chars(text.data(), text.data() + text.size(), time);
+  }
+  return std::isfinite(time) && time > 0 ? time : 0;
+}
+
+absl::Status Wrong(absl::StatusCode code, const std::string& path,
+                   const std::string& what) {
+  return absl::Status(code, "the error file " + path + " " + what);
+}
+
+}  // namespace
+
+absl::StatusOr<ErrorFile> ParseErrorFile(std::string_view json) {
+  // The parser keeps its own stack, and the tree that it builds is cut at a
+  // depth: brackets by the thousand cost nothing.
+  const auto shallow = [](int depth, Json::parse_event_t, Json&) {
+    return depth <= kMostDepth;
+  };
+  const Json root = Json::parse(json.begin(), json.end(), shallow,
+                                /*allow_exceptions=*/false);
+  if (root.is_discarded()) {
+    return absl::InvalidArgumentError("holds no valid JSON");
+  }
+  const Json* message = Member(root, "message");
+  if (message == nullptr) {
+    return absl::InvalidArgumentError("holds no \"message\"");
+  }
+  ErrorFile file;
+  if (message->is_object()) {
+    file.message = Text(Member(*message, "message"));
+    const Json* extra = Member(*message, "extraInfo");
+    if (extra != nullptr) {
+      file.traceback = Text(Member(*extra, "py_callstack"));
+      file.unix_time = Time(Member(*extra, "timestamp"));
+    }
+  } else {
+    // Written by older versions, and by the handler of a died child.
+    file.message = Text(message);
+    file.unix_time = Time(Member(root, "timestamp"));
+  }
+  if (file.message.empty() && file.traceback.empty()) {
+    return absl::InvalidArgumentError("says nothing in its \"message\"");
+  }
+  return file;
+}
+
+absl::StatusOr<ErrorFile> ReadErrorFile(const std::string& path) {
+  // Non-blocking: the worker may have put a pipe there.
+  const OwnedFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd.open()) {
+    const auto code = errno == ENOENT ? absl::StatusCode::kNotFound
+                                      : absl::StatusCode::kInvalidArgument;
+    return Wrong(code, path,
+                 std::string("cannot be read: ") + std::strerror(errno));
+  }
+  struct stat about = {};
+  if (fstat(fd.get(), &about) != 0 || !S_ISREG(about.st_mode)) {
+    return Wrong(absl::StatusCode::kInvalidArgument, path, "is no file");
+  }
+  std::string content;
+  char bytes[16384];
+  ssize_t got;
+  while ((got = read(fd.get(), bytes, sizeof bytes)) > 0) {
+    content.append(bytes, static_cast<size_t>(got));
+    if (content.size() > kMostErrorFileBytes) {
+      return Wrong(
+          absl::StatusCode::kResourceExhausted, path,
+          "is longer than " + std::to_string(kMostErrorFileBytes) + " bytes");
+    }
+  }
+  if (got < 0) {
+    return Wrong(absl::StatusCode::kInvalidArgument, path,
+                 std::string("cannot be read: ") + std::strerror(errno));
+  }
+  absl::StatusOr<ErrorFile> file = ParseErrorFile(content);
+  if (file.ok()) return file;
+  return Wrong(file.status().code(), path,
+               std::string(file.status().message()));
+}
+
+}  // namespace muster
