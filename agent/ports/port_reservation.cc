@@ -2,50 +2,56 @@
 
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
-#include <utility>
+#include <string>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 
 namespace muster {
+namespace {
+
+// Binds a new socket to a free port on every address of `family`; for IPv6
+// those of IPv4 too, so that a server of either kind finds the port free.
+absl::StatusOr<OwnedFd> BindAnyPort(int family) {
+  OwnedFd fd(socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int on = 1;
+  const int off = 0;
+  sockaddr_storage any = {};
+  any.ss_family = static_cast<sa_family_t>(family);
+  const bool six = family == AF_INET6;
+  const socklen_t size = six ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
+  if (!fd.open() ||
+      setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
+      (six && setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off,
+                         sizeof off) != 0) ||
+      bind(fd.get(), reinterpret_cast<const sockaddr*>(&any), size) != 0) {
+    return absl::ResourceExhaustedError(
+        std::string("no free TCP port can be held: ") + std::strerror(errno));
+  }
+  return fd;
+}
+
+}  // namespace
 
 absl::StatusOr<PortReservation> PortReservation::Take() {
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) {
+  absl::StatusOr<OwnedFd> fd = BindAnyPort(AF_INET6);
+  // Switched off on this host, for instance.
+  if (!fd.ok()) fd = BindAnyPort(AF_INET);
+  if (!fd.ok()) return fd.status();
+  sockaddr_storage bound = {};
+  socklen_t size = sizeof bound;
+  if (getsockname(fd->get(), reinterpret_cast<sockaddr*>(&bound), &size) != 0) {
     return absl::ResourceExhaustedError(
-        absl::StrCat("no socket to hold a port with: ", std::strerror(errno)));
+        std::string("a TCP port's number is not told: ") +
+        std::strerror(errno));
   }
-  const int on = 1;
-  sockaddr_in any = {};
-  any.sin_family = AF_INET;
-  any.sin_addr.s_addr = htonl(INADDR_ANY);
-  socklen_t size = sizeof(any);
-  if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||
-      bind(fd, reinterpret_cast<const sockaddr*>(&any), size) != 0 ||
-      getsockname(fd, reinterpret_cast<sockaddr*>(&any), &size) != 0) {
-    const int error = errno;
-    close(fd);
-    return absl::ResourceExhaustedError(
-        absl::StrCat("no free TCP port: ", std::strerror(error)));
-  }
-  return PortReservation(fd, ntohs(any.sin_port));
-}
-
-PortReservation::PortReservation(PortReservation&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)), port_(other.port_) {}
-
-PortReservation& PortReservation::operator=(PortReservation&& other) noexcept {
-  std::swap(fd_, other.fd_);
-  std::swap(port_, other.port_);
-  return *this;
-}
-
-PortReservation::~PortReservation() {
-  if (fd_ >= 0) close(fd_);
+  const in_port_t port =
+      bound.ss_family == AF_INET6
+          ? reinterpret_cast<const sockaddr_in6*>(&bound)->sin6_port
+          : reinterpret_cast<const sockaddr_in*>(&bound)->sin_port;
+  return PortReservation(*std::move(fd), ntohs(port));
 }
 
 }  // namespace muster

@@ -2,6 +2,7 @@
 #define MUSTER_AGENT_PORTS_PORT_RESERVATION_H_
 
 #include "absl/status/statusor.h"
+#include "agent/guardian/owned_fd.h"
 
 namespace muster {
 
@@ -9,22 +10,20 @@ namespace muster {
 // a server may listen on it: the port is bound with SO_REUSEADDR and not
 // listened on, so the kernel does not hand it out for port 0, while a server
 // that sets SO_REUSEADDR itself (PyTorch's TCPStore, gRPC, asyncio) can bind
-// it. That closes the gap between finding a free port and using it.
+// it. That closes the gap between finding a free port and using it. Movable.
 class PortReservation {
  public:
+  // A port free for IPv4 and, where the host has it, IPv6, on every address.
   // ResourceExhausted: no port or no descriptor is left.
   static absl::StatusOr<PortReservation> Take();
-
-  PortReservation(PortReservation&& other) noexcept;
-  PortReservation& operator=(PortReservation&& other) noexcept;
-  ~PortReservation();
 
   int port() const { return port_; }
 
  private:
-  PortReservation(int fd, int port) : fd_(fd), port_(port) {}
+  PortReservation(OwnedFd socket, int port)
+      : socket_(std::move(socket)), port_(port) {}
 
-  int fd_;
+  OwnedFd socket_;
   int port_;
 };
 

@@ -1,0 +1,113 @@
+#include "agent/ports/port_reservation.h"
+
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <set>
+
+#ifndef IP_LOCAL_PORT_RANGE
+#define IP_LOCAL_PORT_RANGE 51  // Linux 6.3
+#endif
+
+namespace muster {
+namespace {
+
+enum class Reuse { kNo, kYes };
+
+OwnedFd Socket(int family, Reuse reuse) {
+  OwnedFd fd(socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int on = reuse == Reuse::kYes ? 1 : 0;
+  setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  const int off = 0;
+  setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+  return fd;
+}
+
+// Binds to every address of the family. 0 or an errno.
+int Bind(const OwnedFd& fd, int family, int port) {
+  sockaddr_in6 six = {};
+  six.sin6_family = AF_INET6;
+  six.sin6_port = htons(static_cast<uint16_t>(port));
+  sockaddr_in four = {};
+  four.sin_family = AF_INET;
+  four.sin_port = six.sin6_port;
+  const int rc =
+      family == AF_INET6
+          ? bind(fd.get(), reinterpret_cast<sockaddr*>(&six), sizeof six)
+          : bind(fd.get(), reinterpret_cast<sockaddr*>(&four), sizeof four);
+  return rc == 0 ? 0 : errno;
+}
+
+class PortReservationOf : public ::testing::TestWithParam<int> {
+ protected:
+  void SetUp() override {
+    if (!Socket(GetParam(), Reuse::kNo).open()) {
+      GTEST_SKIP() << "this host has no such address family";
+    }
+  }
+};
+
+TEST_P(PortReservationOf, AServerThatReusesAddressesListensOnThePort) {
+  const auto reservation = PortReservation::Take();
+  ASSERT_TRUE(reservation.ok()) << reservation.status();
+  const OwnedFd server = Socket(GetParam(), Reuse::kYes);
+  ASSERT_EQ(Bind(server, GetParam(), reservation->port()), 0);
+  ASSERT_EQ(listen(server.get(), 16), 0);
+  // And a client reaches the server, not the reservation.
+  const OwnedFd client = Socket(AF_INET, Reuse::kNo);
+  sockaddr_in to = {};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(static_cast<uint16_t>(reservation->port()));
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  EXPECT_EQ(
+      connect(client.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to),
+      0);
+  EXPECT_TRUE(OwnedFd(accept(server.get(), nullptr, nullptr)).open());
+}
+
+TEST_P(PortReservationOf, NobodyIsGivenThePort) {
+  const auto reservation = PortReservation::Take();
+  ASSERT_TRUE(reservation.ok());
+  const uint32_t port = static_cast<uint32_t>(reservation->port());
+  // A range of one port, so that the kernel has no other to give.
+  const uint32_t only = port << 16 | port;
+  for (const Reuse reuse : {Reuse::kNo, Reuse::kYes}) {
+    const OwnedFd other = Socket(GetParam(), reuse);
+    if (setsockopt(other.get(), IPPROTO_IP, IP_LOCAL_PORT_RANGE, &only,
+                   sizeof only) != 0) {
+      GTEST_SKIP() << "this kernel cannot narrow a socket's port range";
+    }
+    EXPECT_EQ(Bind(other, GetParam(), 0), EADDRINUSE);
+  }
+}
+
+TEST_P(PortReservationOf, ThePortIsFreeAfterwards) {
+  auto reservation = PortReservation::Take();
+  ASSERT_TRUE(reservation.ok());
+  const int port = reservation->port();
+  { const PortReservation gone = *std::move(reservation); }
+  EXPECT_EQ(Bind(Socket(GetParam(), Reuse::kNo), GetParam(), port), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, PortReservationOf,
+                         ::testing::Values(AF_INET, AF_INET6),
+                         [](const auto& family) {
+                           return family.param == AF_INET ? "Ip4" : "Ip6";
+                         });
+
+TEST(PortReservation, EveryOneHasAPortOfItsOwn) {
+  std::vector<PortReservation> held;
+  std::set<int> ports;
+  for (int i = 0; i < 100; ++i) {
+    auto one = PortReservation::Take();
+    ASSERT_TRUE(one.ok());
+    ports.insert(one->port());
+    held.push_back(*std::move(one));
+  }
+  EXPECT_EQ(ports.size(), 100u);
+}
+
+}  // namespace
+}  // namespace muster
