@@ -27,7 +27,8 @@ struct LinkEvents {
 };
 
 // An agent's connection to the coordinator: one stream, made again whenever it
-// breaks (at once the first time, then after 50 ms, doubling to 1 s).
+// breaks (at once the first time, then after 50 ms, doubling to 1 s; more
+// quickly until the first stream, see retry_pace.h).
 //
 // Reports are level-triggered, so a link keeps the newest unsent one only.
 // Thread-safe.

@@ -17,6 +17,8 @@
 namespace muster {
 namespace {
 
+constexpr Duration kGlance = std::chrono::milliseconds(50);
+
 struct LookUp {
   int error = 0;
   std::vector<SocketAddress> addresses;
@@ -56,7 +58,8 @@ struct Pending {
   std::optional<LookUp> answer;
 };
 
-std::optional<LookUp> AskWithin(const Endpoint& endpoint, Duration timeout) {
+std::optional<LookUp> AskWithin(const Endpoint& endpoint, Duration timeout,
+                                const std::function<bool()>& given_up) {
   auto pending = std::make_shared<Pending>();
   std::thread([pending, endpoint] {
     LookUp answer = Ask(endpoint, 0);
@@ -65,18 +68,24 @@ std::optional<LookUp> AskWithin(const Endpoint& endpoint, Duration timeout) {
     pending->done.notify_one();
   }).detach();
   std::unique_lock<std::mutex> lock(pending->mutex);
-  pending->done.wait_for(lock, timeout,
-                         [&] { return pending->answer.has_value(); });
+  while (!pending->answer.has_value() && timeout > Duration::zero() &&
+         !(given_up && given_up())) {
+    const Duration slice = std::min(timeout, kGlance);
+    pending->done.wait_for(lock, slice,
+                           [&] { return pending->answer.has_value(); });
+    timeout -= slice;
+  }
   return std::move(pending->answer);
 }
 
 }  // namespace
 
-absl::StatusOr<std::vector<SocketAddress>> Resolve(const Endpoint& endpoint,
-                                                   Duration timeout) {
+absl::StatusOr<std::vector<SocketAddress>> Resolve(
+    const Endpoint& endpoint, Duration timeout,
+    const std::function<bool()>& given_up) {
   LookUp answer = Ask(endpoint, AI_NUMERICHOST);
   if (answer.error == 0) return std::move(answer.addresses);
-  std::optional<LookUp> named = AskWithin(endpoint, timeout);
+  std::optional<LookUp> named = AskWithin(endpoint, timeout, given_up);
   if (!named.has_value()) {
     return absl::DeadlineExceededError(
         absl::StrCat("the name ", endpoint.host, " was not resolved within ",

@@ -43,6 +43,13 @@ TEST(ResolveTest, DoesNotWaitBeyondItsTimeout) {
   }
 }
 
+TEST(ResolveTest, StopsWaitingForAnybodyWhoHasGivenUp) {
+  const auto found = Resolve({"localhost", 80}, kPatience, [] { return true; });
+  if (!found.ok()) {
+    EXPECT_EQ(found.status().code(), absl::StatusCode::kDeadlineExceeded);
+  }
+}
+
 TEST(LocalAddressTowardsTest, IsTheOneOfTheRoute) {
   const auto loopback = Resolve({"127.0.0.1", 80}, kPatience);
   EXPECT_EQ(LocalAddressTowards((*loopback)[0]), "127.0.0.1");

@@ -21,8 +21,9 @@
 namespace muster {
 namespace {
 
-// Jobs named in an error about one that there is not.
-constexpr int kMostJobsNamed = 10;
+// How long the list of jobs may be in an error about one that there is not: it
+// travels in a header, which is bounded.
+constexpr size_t kMostBytesOfNames = 500;
 
 }  // namespace
 
@@ -106,13 +107,15 @@ class Coordinator::Impl {
           absl::StrCat("no job \"", run_id, "\" here, nor any other"));
     }
     std::string names;
-    int named = 0;
+    size_t named = 0;
     for (const auto& [name, job] : jobs_) {
-      if (named++ == kMostJobsNamed) break;
+      if (names.size() + name.size() > kMostBytesOfNames) break;
       absl::StrAppend(&names, names.empty() ? "" : ", ", name);
+      ++named;
     }
-    const size_t more = jobs_.size() - std::min<size_t>(jobs_.size(), named);
-    if (more > 0) absl::StrAppend(&names, " and ", more, " more");
+    if (named < jobs_.size()) {
+      absl::StrAppend(&names, " and ", jobs_.size() - named, " more");
+    }
     return absl::NotFoundError(
         absl::StrCat("no job \"", run_id, "\" here; there are: ", names));
   }

@@ -1,0 +1,147 @@
+#include "rendezvous/client/admin_client.h"
+
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+#include <grpcpp/support/sync_stream.h>
+
+#include <chrono>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/admin.grpc.pb.h"
+#include "rendezvous/client/call_error.h"
+#include "rendezvous/endpoint/resolve.h"
+#include "rendezvous/grpc/call_headers.h"
+#include "rendezvous/grpc/grpc_status.h"
+#include "rendezvous/wire/bounds.h"
+#include "rendezvous/wire/status_wire.h"
+
+namespace muster {
+
+class AdminClient::Impl {
+ public:
+  explicit Impl(Options options)
+      : options_(std::move(options)),
+        endpoint_(options_.coordinator.ToString()) {}
+
+  // Calls `call` on each of the coordinator's addresses until one is reached.
+  // The first one's error is the one that counts: it is the preferred one.
+  template <typename Call>
+  absl::Status OnFirstReached(const Call& call) {
+    const auto addresses = Resolve(options_.coordinator, options_.timeout);
+    if (!addresses.ok()) return addresses.status();
+    absl::Status first;
+    for (const SocketAddress& address : *addresses) {
+      const auto stub =
+          v1::Admin::NewStub(OpenChannel(address, options_.credentials));
+      grpc::ClientContext context;
+      if (!options_.token.empty()) {
+        context.AddMetadata(kAuthorization,
+                            absl::StrCat(kBearer, options_.token));
+      }
+      const absl::Status status = FromGrpc(call(stub.get(), &context));
+      if (status.ok()) return status;
+      if (first.ok()) first = ExplainCallError(status, endpoint_);
+      if (status.code() != absl::StatusCode::kUnavailable) break;
+    }
+    return first;
+  }
+
+  template <typename Method, typename Request, typename Response>
+  absl::Status Ask(Method method, const Request& request, Response* response) {
+    return OnFirstReached(
+        [&](v1::Admin::Stub* stub, grpc::ClientContext* context) {
+          context->set_deadline(
+              std::chrono::system_clock::now() +
+              std::chrono::duration_cast<std::chrono::system_clock::duration>(
+                  options_.timeout));
+          return (stub->*method)(context, request, response);
+        });
+  }
+
+ private:
+  const Options options_;
+  const std::string endpoint_;
+};
+
+AdminClient::AdminClient(Options options)
+    : impl_(std::make_unique<Impl>(std::move(options))) {}
+
+AdminClient::~AdminClient() = default;
+
+absl::StatusOr<std::vector<JobStatus>> AdminClient::ListJobs() {
+  v1::ListJobsResponse response;
+  absl::Status status =
+      impl_->Ask(&v1::Admin::Stub::ListJobs, v1::ListJobsRequest(), &response);
+  if (!status.ok()) return status;
+  if (response.jobs_size() > kMostListedJobs) {
+    return absl::InvalidArgumentError("the coordinator lists too many jobs");
+  }
+  std::vector<JobStatus> jobs(response.jobs_size());
+  for (int i = 0; i < response.jobs_size(); ++i) {
+    status = FromWire(response.jobs(i), &jobs[i]);
+    if (!status.ok()) return status;
+  }
+  return jobs;
+}
+
+absl::StatusOr<JobStatus> AdminClient::GetJob(const std::string& run_id) {
+  v1::GetJobRequest request;
+  request.set_run_id(run_id);
+  v1::JobStatus response;
+  absl::Status status =
+      impl_->Ask(&v1::Admin::Stub::GetJob, request, &response);
+  if (!status.ok()) return status;
+  JobStatus job;
+  status = FromWire(response, &job);
+  if (!status.ok()) return status;
+  return job;
+}
+
+absl::Status AdminClient::CancelJob(const std::string& run_id,
+                                    const std::string& reason) {
+  v1::CancelJobRequest request;
+  request.set_run_id(run_id);
+  request.set_reason(reason);
+  v1::CancelJobResponse response;
+  return impl_->Ask(&v1::Admin::Stub::CancelJob, request, &response);
+}
+
+absl::Status AdminClient::DrainNode(const std::string& run_id,
+                                    const std::string& node) {
+  v1::DrainNodeRequest request;
+  request.set_run_id(run_id);
+  request.set_node(node);
+  v1::DrainNodeResponse response;
+  return impl_->Ask(&v1::Admin::Stub::DrainNode, request, &response);
+}
+
+absl::Status AdminClient::WatchJob(
+    const std::string& run_id,
+    const std::function<Watching(const Update&)>& on_update) {
+  v1::WatchJobRequest request;
+  request.set_run_id(run_id);
+  absl::Status unsound;
+  const absl::Status status = impl_->OnFirstReached(
+      [&](v1::Admin::Stub* stub, grpc::ClientContext* context) {
+        const auto reader = stub->WatchJob(context, request);
+        v1::JobUpdate wire;
+        bool enough = false;
+        while (!enough && reader->Read(&wire)) {
+          Update update;
+          update.decisions_dropped = wire.decisions_dropped();
+          unsound = FromWire(wire.status(), &update.status);
+          for (const v1::Decision& decision : wire.decisions()) {
+            if (!unsound.ok()) break;
+            unsound = FromWire(decision, &update.decisions.emplace_back());
+          }
+          enough = !unsound.ok() || on_update(update) == Watching::kEnough;
+        }
+        if (enough) context->TryCancel();
+        const grpc::Status end = reader->Finish();
+        return enough ? grpc::Status::OK : end;
+      });
+  return status.ok() ? unsound : status;
+}
+
+}  // namespace muster

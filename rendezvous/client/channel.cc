@@ -1,0 +1,45 @@
+#include "rendezvous/client/channel.h"
+
+#include <grpcpp/create_channel.h>
+#include <grpcpp/security/credentials.h>
+#include <grpcpp/support/channel_arguments.h>
+
+#include "rendezvous/grpc/grpc_setup.h"
+#include "rendezvous/wire/bounds.h"
+
+namespace muster {
+namespace {
+
+constexpr int kConnectTimeoutMs = 5000;
+
+}  // namespace
+
+std::shared_ptr<grpc::ChannelCredentials> InsecureClient() {
+  return grpc::InsecureChannelCredentials();
+}
+
+std::shared_ptr<grpc::Channel> OpenChannel(
+    const SocketAddress& address,
+    const std::shared_ptr<grpc::ChannelCredentials>& credentials) {
+  SetUpGrpc();
+  grpc::ChannelArguments arguments;
+  // Not shared with another channel of this process, whose back-off would then
+  // be ours too.
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  // In spite of its name: how long one attempt to connect may take.
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectTimeoutMs);
+  // A proxy of the environment is for the web, not for the cluster's inside.
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  arguments.SetInt(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1);
+  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+  arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+  // A server must permit at least this many pings (grpc_server.cc does).
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 10'000);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 5'000);
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  arguments.SetMaxReceiveMessageSize(kMostAnswerBytes);
+  return grpc::CreateCustomChannel(address.GrpcTarget(), credentials,
+                                   arguments);
+}
+
+}  // namespace muster

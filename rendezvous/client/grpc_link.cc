@@ -1,0 +1,237 @@
+#include "rendezvous/client/grpc_link.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "rendezvous/client/agent_stream.h"
+#include "rendezvous/client/call_error.h"
+#include "rendezvous/client/retry_pace.h"
+#include "rendezvous/endpoint/resolve.h"
+#include "rendezvous/protocol/check.h"
+
+namespace muster {
+namespace {
+
+constexpr Duration kResolveTimeout = std::chrono::seconds(10);
+// How long Close waits for the coordinator to take what was sent last.
+constexpr Duration kFarewell = std::chrono::milliseconds(500);
+
+Instant Now() {
+  return Instant(std::chrono::duration_cast<Duration>(
+      std::chrono::steady_clock::now().time_since_epoch()));
+}
+
+}  // namespace
+
+class GrpcLink::Impl : private AgentStream::Listener {
+ public:
+  explicit Impl(Options options)
+      : options_(std::move(options)),
+        endpoint_(options_.coordinator.ToString()),
+        random_(std::random_device()()) {}
+
+  ~Impl() override { Close(); }
+
+  void Open(LinkEvents events) {
+    MUSTER_CHECK(!thread_.joinable()) << "opened twice";
+    events_ = std::move(events);
+    thread_ = std::thread([this] { Run(); });
+  }
+
+  void Send(const Report& report) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (closing_) return;
+    if (up_ && stream_ != nullptr) {
+      stream_->Send(report);
+    } else {
+      unsent_ = report;
+    }
+  }
+
+  void Close() {
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      closing_ = true;
+    }
+    changed_.notify_all();
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  // How an attempt went.
+  struct Attempt {
+    absl::Status end;
+    std::optional<Duration> lasted;  // since the stream was up, if it was
+  };
+
+  // --- AgentStream::Listener, from gRPC's threads
+  void OnUp() override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    up_ = news_up_ = true;
+    changed_.notify_all();
+  }
+  void OnDirective(Directive directive) override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    // The coordinator's newest word counts; an agent that is slow skips some.
+    directive_ = std::move(directive);
+    changed_.notify_all();
+  }
+  void OnEnded(absl::Status status) override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    up_ = false;
+    ended_ = std::move(status);
+    changed_.notify_all();
+  }
+
+  void Run() {
+    RetryPace pace(Now());
+    while (!Closing()) {
+      const Attempt attempt = TryEveryAddress();
+      if (Closing()) return;
+      events_.on_disconnected(attempt.end);
+      Pause(attempt.lasted.has_value()
+                ? pace.AfterStream(Now(), *attempt.lasted)
+                : pace.AfterFailure(Now()));
+    }
+  }
+
+  Attempt TryEveryAddress() {
+    const auto addresses = Resolve(options_.coordinator, kResolveTimeout,
+                                   [this] { return Closing(); });
+    if (!addresses.ok()) return {addresses.status(), std::nullopt};
+    Attempt first;
+    for (size_t i = 0; i < addresses->size(); ++i) {
+      Attempt attempt = Try((*addresses)[i]);
+      if (attempt.lasted.has_value() || Closing()) return attempt;
+      // The preferred address is the one that the user wants to hear of.
+      if (i == 0) first = std::move(attempt);
+    }
+    return first;
+  }
+
+  Attempt Try(const SocketAddress& address) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    news_up_ = false;
+    directive_.reset();
+    ended_.reset();
+    lock.unlock();
+    // Not with the lock held: the stream may call its listener at once.
+    auto stream = std::make_unique<AgentStream>(
+        OpenChannel(address, options_.credentials), options_.token,
+        static_cast<AgentStream::Listener*>(this));
+    lock.lock();
+    stream_ = stream.get();
+    const Attempt attempt = Follow(&lock, address);
+    stream_ = nullptr;
+    return attempt;
+  }
+
+  // Passes on what the stream says until it ends. With mutex_ held.
+  Attempt Follow(std::unique_lock<std::mutex>* lock,
+                 const SocketAddress& address) {
+    std::optional<Instant> up_since;
+    while (true) {
+      changed_.wait(*lock, [this] {
+        return closing_ || news_up_ || directive_.has_value() ||
+               ended_.has_value();
+      });
+      if (closing_) {
+        SayGoodbye(lock);
+        return {};
+      }
+      if (std::exchange(news_up_, false)) {
+        up_since = Now();
+        if (unsent_.has_value()) stream_->Send(*std::exchange(unsent_, {}));
+        lock->unlock();
+        events_.on_connected(LocalAddressTowards(address), address.Ip());
+        lock->lock();
+      } else if (directive_.has_value()) {
+        Directive directive = *std::exchange(directive_, std::nullopt);
+        lock->unlock();
+        events_.on_directive(std::move(directive));
+        lock->lock();
+      } else {
+        Attempt attempt;
+        attempt.end = Explain(*ended_);
+        if (up_since.has_value()) attempt.lasted = Now() - *up_since;
+        return attempt;
+      }
+    }
+  }
+
+  // With mutex_ held; returns once the stream has ended.
+  void SayGoodbye(std::unique_lock<std::mutex>* lock) {
+    const auto has_ended = [this] { return ended_.has_value(); };
+    if (up_) {
+      stream_->Close();
+      changed_.wait_for(*lock, kFarewell, has_ended);
+    }
+    if (has_ended()) return;
+    stream_->Cancel();
+    // No deadline: a cancelled call ends on this side alone.
+    changed_.wait(*lock, has_ended);
+  }
+
+  absl::Status Explain(const absl::Status& status) const {
+    if (status.ok()) {
+      return ExplainCallError(absl::CancelledError(), endpoint_);
+    }
+    if (status.code() == absl::StatusCode::kInvalidArgument) {
+      // A message beyond its bounds, ours or the coordinator's. It would be the
+      // same the next time.
+      return absl::FailedPreconditionError(
+          absl::StrCat("coordinator ", endpoint_, ": ",
+                       absl::string_view(status.message())));
+    }
+    return ExplainCallError(status, endpoint_);
+  }
+
+  bool Closing() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return closing_;
+  }
+
+  void Pause(Duration wait) {
+    // A tenth more or less, so that thousands of agents do not come as one.
+    std::uniform_real_distribution<double> spread(0.9, 1.1);
+    const Duration jittered(
+        static_cast<int64_t>(wait.count() * spread(random_)));
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait_for(lock, jittered, [this] { return closing_; });
+  }
+
+  const Options options_;
+  const std::string endpoint_;
+  LinkEvents events_;
+  std::minstd_rand random_;  // of thread_
+  std::thread thread_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool closing_ = false;
+  AgentStream* stream_ = nullptr;  // of the attempt under way
+  bool up_ = false;
+  std::optional<Report> unsent_;  // while no stream is up
+  // What the stream has said and events_ have not been told yet.
+  bool news_up_ = false;
+  std::optional<Directive> directive_;
+  std::optional<absl::Status> ended_;
+};
+
+GrpcLink::GrpcLink(Options options)
+    : impl_(std::make_unique<Impl>(std::move(options))) {}
+
+GrpcLink::~GrpcLink() = default;
+
+void GrpcLink::Open(LinkEvents events) { impl_->Open(std::move(events)); }
+void GrpcLink::Send(const Report& report) { impl_->Send(report); }
+void GrpcLink::Close() { impl_->Close(); }
+
+}  // namespace muster

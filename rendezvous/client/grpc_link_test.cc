@@ -1,0 +1,201 @@
+// Links and a coordinator over real gRPC.
+
+#include "rendezvous/client/grpc_link.h"
+
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "rendezvous/server/coordinator.h"
+#include "rendezvous/server/grpc_server.h"
+#include "rendezvous/testing/scripted_node.h"
+
+namespace muster {
+namespace {
+
+using ::testing::HasSubstr;
+
+class GrpcLinkTest : public ::testing::Test {
+ protected:
+  void Serve(int port = 0, const std::string& token = "") {
+    coordinator_ = std::make_unique<Coordinator>(Coordinator::Options{});
+    GrpcServer::Options options;
+    options.listen = {"127.0.0.1", port};
+    options.token = token;
+    auto server = GrpcServer::Start(coordinator_.get(), options);
+    ASSERT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+    endpoint_ = server_->address();
+  }
+  void StopServing() {
+    server_.reset();
+    coordinator_.reset();
+  }
+  void TearDown() override { StopServing(); }
+
+  std::unique_ptr<ScriptedNode> Node(Report first,
+                                     const std::string& token = "") {
+    GrpcLink::Options options;
+    options.coordinator = endpoint_;
+    options.token = token;
+    return std::make_unique<ScriptedNode>(
+        std::make_unique<GrpcLink>(std::move(options)), std::move(first));
+  }
+
+  std::unique_ptr<Coordinator> coordinator_;
+  std::unique_ptr<GrpcServer> server_;
+  Endpoint endpoint_;
+};
+
+TEST_F(GrpcLinkTest, TwoNodesJoinAndAreGivenTheirPlaces) {
+  Serve();
+  auto a = Node(FirstReport("job", "node-a", 2));
+  auto b = Node(FirstReport("job", "node-b", 2));
+  const Directive to_a = a->WaitFor(DirectiveKind::kRun);
+  const Directive to_b = b->WaitFor(DirectiveKind::kRun);
+  EXPECT_EQ(to_a.place.group_rank, 0);
+  EXPECT_EQ(to_b.place.group_rank, 1);
+  EXPECT_EQ(to_a.place.group_world_size, 2);
+  EXPECT_EQ(to_b.place.master_address, "127.0.0.1");
+  EXPECT_EQ(to_b.place.master_port, 29500);
+  EXPECT_EQ(a->own_address(), "127.0.0.1");
+  EXPECT_EQ(a->peer_address(), "127.0.0.1");
+}
+
+TEST_F(GrpcLinkTest, AJobGoesFromJoinToItsVerdict) {
+  Serve();
+  auto a = Node(FirstReport("job", "node-a", 1));
+  const int round = a->WaitFor(DirectiveKind::kRun).place.round;
+  a->Tell([&](Report* report) {
+    report->phase = NodePhase::kRunning;
+    report->round = round;
+  });
+  a->Tell([](Report* report) { report->phase = NodePhase::kSucceeded; });
+  const Directive end = a->WaitFor(DirectiveKind::kFinished);
+  EXPECT_EQ(end.verdict.outcome, Outcome::kSucceeded);
+  a->Close();
+  EXPECT_TRUE(coordinator_->WaitUntilDeserted(std::chrono::seconds(20)));
+}
+
+TEST_F(GrpcLinkTest, ACoordinatorThatStartsLateIsReached) {
+  Serve();
+  StopServing();
+  auto a = Node(FirstReport("job", "node-a", 1));
+  const std::string refused =
+      a->WaitUntilDisconnected(absl::StatusCode::kUnavailable);
+  EXPECT_THAT(refused, HasSubstr("connection refused"));
+  EXPECT_THAT(refused, HasSubstr(endpoint_.ToString()));
+  Serve(endpoint_.port);
+  a->WaitFor(DirectiveKind::kRun);
+}
+
+TEST_F(GrpcLinkTest, ReconnectsAfterTheCoordinatorWasStartedAnew) {
+  Serve();
+  auto a = Node(FirstReport("job", "node-a", 1));
+  const Directive first = a->WaitFor(DirectiveKind::kRun);
+  a->Tell([&](Report* report) {
+    report->phase = NodePhase::kRunning;
+    report->round = first.place.round;
+  });
+  StopServing();
+  a->WaitUntilDisconnected(absl::StatusCode::kUnavailable);
+  Serve(endpoint_.port);
+  a->WaitUntilConnected(2);
+  // Another life, another epoch: it knows of no such round and stops it.
+  EXPECT_NE(a->WaitFor(DirectiveKind::kStop).epoch, first.epoch);
+}
+
+TEST_F(GrpcLinkTest, AWrongOrMissingTokenIsTurnedAway) {
+  Serve(0, "s3cret");
+  auto right = Node(FirstReport("job", "node-a", 1), "s3cret");
+  right->WaitFor(DirectiveKind::kRun);
+  auto wrong = Node(FirstReport("other", "node-b", 1), "guess");
+  EXPECT_THAT(wrong->WaitUntilDisconnected(absl::StatusCode::kUnauthenticated),
+              HasSubstr("wrong job token"));
+  auto none = Node(FirstReport("other", "node-c", 1));
+  EXPECT_THAT(none->WaitUntilDisconnected(absl::StatusCode::kUnauthenticated),
+              HasSubstr("none was given"));
+  EXPECT_EQ(wrong->connections(), 0);
+  EXPECT_EQ(none->connections(), 0);
+  EXPECT_EQ(coordinator_->ListJobs().size(), 1u);
+}
+
+TEST_F(GrpcLinkTest, AnotherProtocolVersionIsRefusedWithTheReason) {
+  Serve();
+  Report report = FirstReport("job", "node-a", 1);
+  report.protocol_version = 77;
+  auto a = Node(report);
+  EXPECT_THAT(a->WaitFor(DirectiveKind::kRefused).reason, HasSubstr("version"));
+}
+
+TEST_F(GrpcLinkTest, AReportBeyondBoundsNamesTheField) {
+  Serve();
+  Report report = FirstReport("job", "node-a", 1);
+  report.node.topology.assign(100, "rack");
+  auto a = Node(report);
+  EXPECT_THAT(a->WaitUntilDisconnected(absl::StatusCode::kFailedPrecondition),
+              HasSubstr("node.topology"));
+}
+
+TEST_F(GrpcLinkTest, ABrokenStreamIsNoticedAtOnce) {
+  Serve();
+  Report report = FirstReport("job", "node-a", 2);
+  // Only the broken stream can tell: the lease is long.
+  report.spec.keep_alive_interval = std::chrono::hours(1);
+  report.spec.reconnect_grace = Duration::zero();
+  auto a = Node(report);
+  report.node.node_id = report.node.host = "node-b";
+  auto b = Node(report);
+  a->WaitFor(DirectiveKind::kRun);
+  b->WaitFor(DirectiveKind::kRun);
+  b.reset();
+  a->WaitFor(DirectiveKind::kStop);
+}
+
+TEST_F(GrpcLinkTest, SaysWhatWasSentLastBeforeItCloses) {
+  Serve();
+  auto a = Node(FirstReport("job", "node-a", 2));
+  a->WaitFor(DirectiveKind::kWait);
+  a->Tell([](Report* report) { report->cancel = CancelWish{2, false}; });
+  a->Close();
+  const auto status = coordinator_->GetJob("job");
+  ASSERT_TRUE(status.ok());
+  EXPECT_EQ(status->phase, JobPhase::kFinished);
+}
+
+TEST_F(GrpcLinkTest, ANameThatDoesNotResolveIsNamed) {
+  endpoint_ = {"no-such-host.invalid", 29400};
+  auto a = Node(FirstReport("job", "node-a", 1));
+  EXPECT_THAT(a->WaitUntilDisconnected(absl::StatusCode::kUnavailable),
+              HasSubstr("no-such-host.invalid"));
+}
+
+TEST_F(GrpcLinkTest, ReachesAnIpv6Coordinator) {
+  coordinator_ = std::make_unique<Coordinator>(Coordinator::Options{});
+  GrpcServer::Options options;
+  options.listen = {"::1", 0};
+  auto server = GrpcServer::Start(coordinator_.get(), options);
+  if (!server.ok()) GTEST_SKIP() << "no IPv6 here: " << server.status();
+  server_ = *std::move(server);
+  endpoint_ = server_->address();
+  auto a = Node(FirstReport("job", "node-a", 1));
+  a->WaitFor(DirectiveKind::kRun);
+  EXPECT_EQ(a->own_address(), "::1");
+}
+
+TEST_F(GrpcLinkTest, ClosesBeforeItWasEverConnected) {
+  Serve();
+  StopServing();
+  auto a = Node(FirstReport("job", "node-a", 1));
+  a->Close();
+  EXPECT_EQ(a->connections(), 0);
+}
+
+}  // namespace
+}  // namespace muster

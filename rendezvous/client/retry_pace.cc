@@ -1,0 +1,39 @@
+#include "rendezvous/client/retry_pace.h"
+
+#include <algorithm>
+
+namespace muster {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr Duration kStartUp = seconds(10);
+constexpr Duration kStartUpFirst = milliseconds(5);
+constexpr Duration kStartUpMost = milliseconds(100);
+constexpr Duration kFirst = milliseconds(50);
+constexpr Duration kMost = seconds(1);
+constexpr Duration kGoodWhile = seconds(1);
+
+}  // namespace
+
+Duration RetryPace::AfterFailure(Instant now) {
+  if (!reached_ && now - start_ < kStartUp) {
+    return Doubled(kStartUpFirst, kStartUpMost);
+  }
+  return Doubled(kFirst, kMost);
+}
+
+Duration RetryPace::AfterStream(Instant now, Duration lasted) {
+  reached_ = true;
+  if (lasted < kGoodWhile) return AfterFailure(now);
+  last_ = Duration::zero();
+  return last_;
+}
+
+Duration RetryPace::Doubled(Duration first, Duration most) {
+  last_ = std::clamp(last_ * 2, first, most);
+  return last_;
+}
+
+}  // namespace muster

@@ -1,0 +1,22 @@
+#ifndef MUSTER_RENDEZVOUS_SERVER_ADMIN_SERVICE_H_
+#define MUSTER_RENDEZVOUS_SERVER_ADMIN_SERVICE_H_
+
+#include <memory>
+
+#include "rendezvous/server/caller_check.h"
+#include "rendezvous/server/coordinator.h"
+
+namespace grpc {
+class Service;
+}
+
+namespace muster {
+
+// The Admin service of proto/admin.proto: translates. Both arguments outlive
+// it.
+std::unique_ptr<grpc::Service> MakeAdminService(Coordinator* coordinator,
+                                                const CallerCheck* check);
+
+}  // namespace muster
+
+#endif  // MUSTER_RENDEZVOUS_SERVER_ADMIN_SERVICE_H_

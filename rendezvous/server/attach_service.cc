@@ -1,0 +1,142 @@
+#include "rendezvous/server/attach_service.h"
+
+#include <grpcpp/server_context.h>
+#include <grpcpp/support/server_callback.h>
+
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "proto/coordinator.grpc.pb.h"
+#include "rendezvous/grpc/call_headers.h"
+#include "rendezvous/wire/directive_wire.h"
+#include "rendezvous/wire/report_wire.h"
+
+namespace muster {
+namespace {
+
+using AttachReactor = grpc::ServerBidiReactor<v1::Report, v1::Directive>;
+
+// One agent's stream. gRPC calls OnRead… and OnWrite… of one stream from
+// several threads at once; it never calls them from within StartWrite, which
+// may therefore be called with the lock held.
+class AgentStream : public AttachReactor, private DirectiveSink {
+ public:
+  AgentStream(Coordinator* coordinator, grpc::CallbackServerContext* context)
+      : coordinator_(coordinator), stream_(coordinator->Attach(this)) {
+    // At once: this is how the agent knows that it is welcome.
+    context->AddInitialMetadata(kWelcome, "1");
+    StartSendInitialMetadata();
+    Read();
+  }
+
+  void OnReadDone(bool ok) override {
+    if (!ok) {
+      End(grpc::Status::OK);
+      return;
+    }
+    Report report;
+    const absl::Status status = FromWire(*arriving_, &report);
+    arriving_.reset();
+    if (!status.ok()) {
+      End(grpc::Status(grpc::StatusCode::INVALID_ARGUMENT,
+                       std::string(status.message())));
+      return;
+    }
+    coordinator_->OnReport(stream_, std::move(report));
+    Read();
+  }
+
+  void OnWriteDone(bool ok) override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    leaving_.reset();
+    if (!ok || ended_ || unsent_ == nullptr) return;
+    const std::unique_ptr<Directive> next = std::move(unsent_);
+    Write(*next);
+  }
+
+  void OnDone() override { delete this; }
+
+ private:
+  void Deliver(const Directive& directive) override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (ended_) return;
+    // Overtaken by a newer one on its way here.
+    if (directive.epoch == epoch_ && directive.revision < revision_) return;
+    epoch_ = directive.epoch;
+    revision_ = directive.revision;
+    if (leaving_ == nullptr) {
+      Write(directive);
+    } else {
+      unsent_ = std::make_unique<Directive>(directive);
+    }
+  }
+
+  // With mutex_ held.
+  void Write(const Directive& directive) {
+    leaving_ = std::make_unique<v1::Directive>();
+    ToWire(directive, leaving_.get());
+    StartWrite(leaving_.get());
+  }
+
+  void Read() {
+    arriving_ = std::make_unique<v1::Report>();
+    StartRead(arriving_.get());
+  }
+
+  // Once, from OnReadDone: nothing is read any more.
+  void End(const grpc::Status& status) {
+    coordinator_->Detach(stream_);
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      ended_ = true;
+    }
+    Finish(status);
+  }
+
+  Coordinator* const coordinator_;
+  const StreamId stream_;
+  // Messages live only while gRPC has them: there are thousands of streams, and
+  // they mostly wait.
+  std::unique_ptr<v1::Report> arriving_;
+
+  std::mutex mutex_;
+  bool ended_ = false;
+  uint64_t epoch_ = 0;  // of the newest directive here
+  uint64_t revision_ = 0;
+  std::unique_ptr<v1::Directive> leaving_;  // null: no write is in flight
+  std::unique_ptr<Directive> unsent_;       // the newest; waits for leaving_
+};
+
+// A stream that ends with a status as soon as it began.
+class TurnedAway : public AttachReactor {
+ public:
+  explicit TurnedAway(const grpc::Status& status) { Finish(status); }
+  void OnDone() override { delete this; }
+};
+
+class AttachService : public v1::Coordinator::CallbackService {
+ public:
+  AttachService(Coordinator* coordinator, const CallerCheck* check)
+      : coordinator_(coordinator), check_(check) {}
+
+  AttachReactor* Attach(grpc::CallbackServerContext* context) override {
+    const grpc::Status allowed = check_->Check(*context);
+    if (!allowed.ok()) return new TurnedAway(allowed);
+    return new AgentStream(coordinator_, context);
+  }
+
+ private:
+  muster::Coordinator* const coordinator_;
+  const CallerCheck* const check_;
+};
+
+}  // namespace
+
+std::unique_ptr<grpc::Service> MakeAttachService(Coordinator* coordinator,
+                                                 const CallerCheck* check) {
+  return std::make_unique<AttachService>(coordinator, check);
+}
+
+}  // namespace muster

@@ -1,0 +1,22 @@
+#ifndef MUSTER_RENDEZVOUS_SERVER_ATTACH_SERVICE_H_
+#define MUSTER_RENDEZVOUS_SERVER_ATTACH_SERVICE_H_
+
+#include <memory>
+
+#include "rendezvous/server/caller_check.h"
+#include "rendezvous/server/coordinator.h"
+
+namespace grpc {
+class Service;
+}
+
+namespace muster {
+
+// The Coordinator service of proto/coordinator.proto: translates, and keeps one
+// write in flight per stream. Both arguments outlive it.
+std::unique_ptr<grpc::Service> MakeAttachService(Coordinator* coordinator,
+                                                 const CallerCheck* check);
+
+}  // namespace muster
+
+#endif  // MUSTER_RENDEZVOUS_SERVER_ATTACH_SERVICE_H_
