@@ -138,6 +138,8 @@ TEST(ConsoleWriterTest, EndsThoughAWriteCannotBeInterrupted) {
   {
     ConsoleWriter writer(ends[0]);
     writer.Write(std::string(4 << 20, 'x') + "\n");
+    char begun;
+    EXPECT_EQ(read(ends[1], &begun, 1), 1);
   }
   EXPECT_LT(std::chrono::steady_clock::now() - begin, kLong);
   close(ends[1]);  // Lets the thread that was left behind end.

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace muster {
 namespace {
 
@@ -13,9 +15,11 @@ TEST(LogPathsTest, PlainRunIdsStayAsTheyAre) {
 }
 
 TEST(LogPathsTest, ARunIdCannotLeaveTheFolderOrHide) {
-  for (std::string id :
-       {"", ".", "..", "../../etc", "a/b", "/abs", ".hidden", "a\nb", "a b",
-        "\xc3\xbc", std::string("nul\0", 4).c_str(), "...", "~"}) {
+  const std::vector<std::string> kIds = {
+      "",     ".",   "..",      "../../etc", "a/b",
+      "/abs", "...", "~",       ".hidden",   std::string("nul\0x", 5),
+      "a\nb", "a b", "\xc3\xbc"};
+  for (const std::string& id : kIds) {
     std::string folder = RunFolder("/logs", id);
     ASSERT_TRUE(folder.starts_with("/logs/")) << folder;
     std::string name = folder.substr(6);

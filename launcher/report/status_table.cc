@@ -60,9 +60,12 @@ std::string RanksText(int first, int slots) {
   return slots == 1 ? text : text + "-" + std::to_string(first + slots - 1);
 }
 
-std::string Notes(const NodeStatus& node) {
+std::string Notes(const JobStatus& job, const NodeStatus& node) {
   std::vector<std::string> notes;
-  if (!node.group_rank) notes.push_back("spare");
+  // Without a world nobody is superfluous yet.
+  if (!node.group_rank) {
+    notes.push_back(job.world_size > 0 ? "spare" : "waiting");
+  }
   if (node.draining) notes.push_back("draining");
   if (!node.connected) notes.push_back("disconnected");
   std::string text;
@@ -96,7 +99,7 @@ std::vector<std::vector<std::string>> NodeRows(const JobStatus& job) {
     if (!one_name) row.push_back(Name(node.node.host));
     row.insert(row.end(),
                {Name(node.node.address), PhaseText(node.phase),
-                DurationText(node.silent_for) + " ago", Notes(node)});
+                DurationText(node.silent_for) + " ago", Notes(job, node)});
     rows.push_back(std::move(row));
   }
   return rows;

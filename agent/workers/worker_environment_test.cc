@@ -1,0 +1,142 @@
+#include "agent/workers/worker_environment.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace muster {
+namespace {
+
+using ::testing::Contains;
+using ::testing::Pair;
+
+using Variables = std::map<std::string, std::string>;
+
+// Two nodes of four workers; this is the second one, in its third round.
+EnvironmentPlan Plan() {
+  EnvironmentPlan plan;
+  plan.run_id = "exp-7";
+  plan.node_id = "host-b";
+  plan.role = "trainer";
+  plan.local_world_size = 4;
+  plan.max_restarts = 3;
+  plan.signals_to_handle = "SIGTERM,SIGINT";
+  plan.cores = 10;
+  plan.coordinator_endpoint = "10.0.0.1:29400";
+  return plan;
+}
+
+Place SecondNode() {
+  Place place;
+  place.round = 3;
+  place.group_rank = 1;
+  place.group_world_size = 2;
+  place.first_rank = 4;
+  place.world_size = 8;
+  place.role_first_rank = 2;
+  place.role_world_size = 6;
+  place.restart_count = 2;
+  place.master_address = "10.0.0.1";
+  place.master_port = 40123;
+  return place;
+}
+
+Variables Of(const EnvironmentPlan& plan, int local_rank,
+             const Variables& inherited = {},
+             const std::string& error_file = "/logs/error.json") {
+  Variables variables;
+  for (const auto& [name, value] : WorkerEnvironment(
+           plan, SecondNode(), local_rank, error_file, inherited)) {
+    EXPECT_TRUE(variables.emplace(name, value).second) << name << " twice";
+  }
+  return variables;
+}
+
+TEST(WorkerEnvironmentTest, EveryVariableByName) {
+  const Variables kExpected = {
+      {"RANK", "6"},
+      {"LOCAL_RANK", "2"},
+      {"WORLD_SIZE", "8"},
+      {"LOCAL_WORLD_SIZE", "4"},
+      {"GROUP_RANK", "1"},
+      {"GROUP_WORLD_SIZE", "2"},
+      {"ROLE_RANK", "4"},
+      {"ROLE_WORLD_SIZE", "6"},
+      {"ROLE_NAME", "trainer"},
+      {"MASTER_ADDR", "10.0.0.1"},
+      {"MASTER_PORT", "40123"},
+      {"TORCHELASTIC_RESTART_COUNT", "2"},
+      {"TORCHELASTIC_MAX_RESTARTS", "3"},
+      {"TORCHELASTIC_RUN_ID", "exp-7"},
+      {"TORCHELASTIC_USE_AGENT_STORE", "False"},
+      {"TORCHELASTIC_ERROR_FILE", "/logs/error.json"},
+      {"TORCHELASTIC_SIGNALS_TO_HANDLE", "SIGTERM,SIGINT"},
+      {"TORCH_NCCL_ASYNC_ERROR_HANDLING", "1"},
+      {"OMP_NUM_THREADS", "2"},
+      {"MUSTER_RUN_ID", "exp-7"},
+      {"MUSTER_NODE_ID", "host-b"},
+      {"MUSTER_ROUND", "3"},
+      {"MUSTER_COORDINATOR", "10.0.0.1:29400"},
+  };
+  EXPECT_EQ(Of(Plan(), 2), kExpected);
+}
+
+TEST(WorkerEnvironmentTest, WhatTheUserSetIsKept) {
+  Variables inherited = {{"OMP_NUM_THREADS", "16"},
+                         {"TORCH_NCCL_ASYNC_ERROR_HANDLING", "3"},
+                         {"RANK", "99"}};
+  Variables variables = Of(Plan(), 0, inherited);
+  EXPECT_EQ(variables.count("OMP_NUM_THREADS"), 0u);
+  EXPECT_EQ(variables["TORCH_NCCL_ASYNC_ERROR_HANDLING"], "3");
+  EXPECT_EQ(variables["RANK"], "4");
+}
+
+TEST(WorkerEnvironmentTest, ThreadsAreAFairShareOfTheCores) {
+  struct {
+    int workers;
+    int cores;
+    const char* threads;
+  } const kCases[] = {{2, 8, "4"}, {3, 8, "2"}, {4, 2, "1"}, {2, 0, "1"}};
+  for (const auto& c : kCases) {
+    EnvironmentPlan plan = Plan();
+    plan.local_world_size = c.workers;
+    plan.cores = c.cores;
+    EXPECT_EQ(Of(plan, 1)["OMP_NUM_THREADS"], c.threads);
+  }
+}
+
+TEST(WorkerEnvironmentTest, ALoneWorkerMayTakeEveryCore) {
+  EnvironmentPlan plan = Plan();
+  plan.local_world_size = 1;
+  EXPECT_EQ(Of(plan, 0).count("OMP_NUM_THREADS"), 0u);
+}
+
+TEST(WorkerEnvironmentTest, EachWorkerGetsItsGpu) {
+  EnvironmentPlan plan = Plan();
+  EXPECT_EQ(Of(plan, 0).count("CUDA_VISIBLE_DEVICES"), 0u);
+  plan.gpu_of_local_rank = {"0", "1", "MIG-4f5a", "7"};
+  EXPECT_EQ(Of(plan, 2)["CUDA_VISIBLE_DEVICES"], "MIG-4f5a");
+  EXPECT_EQ(Of(plan, 2)["LOCAL_RANK"], "2");
+  plan.virtual_local_rank = true;
+  EXPECT_EQ(Of(plan, 2)["CUDA_VISIBLE_DEVICES"], "MIG-4f5a");
+  EXPECT_EQ(Of(plan, 2)["LOCAL_RANK"], "0");
+  EXPECT_EQ(Of(plan, 2)["RANK"], "6");
+}
+
+TEST(WorkerEnvironmentTest, AnErrorFileIsNotHandedOnFromAnOuterJob) {
+  EXPECT_EQ(Of(Plan(), 0, {}, "").count("TORCHELASTIC_ERROR_FILE"), 0u);
+  Variables inherited = {{"TORCHELASTIC_ERROR_FILE", "/outer/error.json"}};
+  EXPECT_THAT(Of(Plan(), 0, inherited, ""),
+              Contains(Pair("TORCHELASTIC_ERROR_FILE", "")));
+}
+
+TEST(WorkerEnvironmentDeathTest, ALocalRankBeyondTheNodeIsABug) {
+  EXPECT_DEATH(Of(Plan(), 4), "local rank 4 of 4");
+}
+
+TEST(WithheldFromWorkersTest, TheSecretAndTheInitSystemsChannels) {
+  EXPECT_THAT(WithheldFromWorkers(), Contains("MUSTER_TOKEN"));
+  EXPECT_THAT(WithheldFromWorkers(), Contains("NOTIFY_SOCKET"));
+}
+
+}  // namespace
+}  // namespace muster
