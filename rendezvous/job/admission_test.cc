@@ -1,0 +1,104 @@
+#include "rendezvous/job/admission.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace muster {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Optional;
+
+Report Sound() {
+  Report report;
+  report.run_id = "train";
+  report.node.node_id = "a";
+  report.node.host = "a.example";
+  report.node.address = "10.0.0.1";
+  return report;
+}
+
+TEST(Admission, TakesASoundReport) {
+  EXPECT_EQ(Unsound(Sound()), std::nullopt);
+  EXPECT_EQ(Unfit(Sound().spec, Sound()), std::nullopt);
+}
+
+TEST(Admission, NamesTheVersions) {
+  Report report = Sound();
+  report.protocol_version = 99;
+  EXPECT_THAT(Unsound(report), Optional(HasSubstr("protocol version 99")));
+}
+
+TEST(Admission, RefusesEmptyOverlongAndUnprintableNames) {
+  Report report = Sound();
+  report.node.node_id.clear();
+  EXPECT_THAT(Unsound(report), Optional(HasSubstr("the node id is empty")));
+  report = Sound();
+  report.run_id = std::string(513, 'x');
+  EXPECT_THAT(Unsound(report), Optional(HasSubstr("run id has 513 bytes")));
+  report = Sound();
+  report.node.host = "a\nb";
+  EXPECT_THAT(Unsound(report),
+              Optional(HasSubstr("host name holds a control")));
+  report = Sound();
+  report.node.address = "a\x7f";
+  EXPECT_THAT(Unsound(report), Optional(HasSubstr("address holds a control")));
+  report = Sound();
+  report.node.role.clear();
+  EXPECT_THAT(Unsound(report), Optional(HasSubstr("the role is empty")));
+}
+
+TEST(Admission, BoundsTheNumbers) {
+  Report report = Sound();
+  report.node.slots = 0;
+  EXPECT_THAT(Unsound(report), Optional(HasSubstr("0 workers")));
+  report.node.slots = 65537;
+  EXPECT_THAT(Unsound(report), Optional(HasSubstr("65537 workers")));
+  report = Sound();
+  report.node.topology.resize(17);
+  EXPECT_THAT(Unsound(report), Optional(HasSubstr("17 topology keys")));
+  report = Sound();
+  report.round = -1;
+  EXPECT_THAT(Unsound(report), Optional(HasSubstr("out of range")));
+  report = Sound();
+  report.offered_master_port = 65536;
+  EXPECT_THAT(Unsound(report), Optional(HasSubstr("out of range")));
+}
+
+// The next round's number must not overflow, whatever a stranger claims.
+TEST(Admission, BoundsTheRound) {
+  Report report = Sound();
+  report.round = kMostRounds;
+  EXPECT_EQ(Unsound(report), std::nullopt);
+  report.round = kMostRounds + 1;
+  EXPECT_THAT(Unsound(report), Optional(HasSubstr("out of range")));
+}
+
+TEST(Admission, RefusesAnInvalidSpec) {
+  Report report = Sound();
+  report.spec.min_nodes = 3;
+  EXPECT_THAT(Unsound(report), Optional(HasSubstr("least number of nodes")));
+}
+
+TEST(Admission, NodeRankMustBeOneThatTheWorldCanHave) {
+  JobSpec spec;
+  spec.max_nodes = 4;
+  Report report = Sound();
+  report.spec = spec;
+  report.node.node_rank = 3;
+  EXPECT_EQ(Unfit(spec, report), std::nullopt);
+  report.node.node_rank = 4;
+  EXPECT_THAT(Unfit(spec, report), Optional(HasSubstr("allows 0 to 3")));
+  report.node.node_rank = -1;
+  EXPECT_THAT(Unfit(spec, report), Optional(HasSubstr("node rank -1")));
+}
+
+TEST(Admission, OtherNnodesAreRefused) {
+  JobSpec spec;
+  spec.max_nodes = 4;
+  Report report = Sound();
+  EXPECT_THAT(Unfit(spec, report), Optional(HasSubstr("--nnodes=1:4")));
+}
+
+}  // namespace
+}  // namespace muster

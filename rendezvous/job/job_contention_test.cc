@@ -1,0 +1,143 @@
+// Two agents for one place, and agents that do not fit the job.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "rendezvous/job/job_fixture.h"
+
+namespace muster {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+
+// A job of two whose node rank 1 is "b", and "c", started by mistake with the
+// same rank.
+class JobContentionTest : public ::testing::Test {
+ protected:
+  JobContentionTest() : job_(QuickSpec(2, 2)) {
+    job_.Create("a").report.node.node_rank = 0;
+    job_.Create("b").report.node.node_rank = 1;
+    job_.StartAll({"a", "b"});
+    job_.Create("c").report.node.node_rank = 1;
+  }
+  JobFixture job_;
+};
+
+TEST_F(JobContentionTest, RefusedOnceTheHolderShowsThatItLives) {
+  job_.Join("c");
+  ASSERT_EQ(job_.kind("c"), DirectiveKind::kWait);
+  EXPECT_THAT(job_.told("c").reason, HasSubstr("node b is held by b"));
+  EXPECT_EQ(job_.kind("b"), DirectiveKind::kRun);
+  job_.Report("b");
+  ASSERT_EQ(job_.kind("c"), DirectiveKind::kRefused);
+  EXPECT_THAT(job_.told("c").reason, HasSubstr("already held by b"));
+  EXPECT_THAT(job_.told("c").reason, HasSubstr("--node-rank"));
+  EXPECT_EQ(job_.phase(), JobPhase::kRunning);
+  EXPECT_EQ(job_.round(), 1);
+}
+
+TEST_F(JobContentionTest, AReportThatMayBeOlderThanTheClaimProvesNothing) {
+  job_.agent("b").deaf = true;
+  job_.Join("c");
+  job_.Report("b");
+  EXPECT_EQ(job_.kind("c"), DirectiveKind::kWait);
+  // The holder is asked again with each such report.
+  job_.agent("b").deaf = false;
+  job_.Report("b");
+  EXPECT_EQ(job_.kind("c"), DirectiveKind::kWait);
+  job_.Report("b");
+  EXPECT_EQ(job_.kind("c"), DirectiveKind::kRefused);
+}
+
+TEST_F(JobContentionTest, AdmittedOnceTheHoldersLeaseHasRunOut) {
+  job_.agent("b").silent = true;
+  job_.Join("c");
+  job_.Wait(seconds(4));
+  EXPECT_EQ(job_.kind("c"), DirectiveKind::kWait);
+  EXPECT_EQ(job_.phase(), JobPhase::kRunning);
+  job_.Wait(seconds(1));
+  EXPECT_EQ(job_.phase(), JobPhase::kStopping);
+  job_.Report("c");
+  job_.Idle("a");
+  EXPECT_EQ(job_.round(), 2);
+  EXPECT_EQ(job_.told("c").place.group_rank, 1);
+  // The old holder comes back too late, and its place is taken.
+  job_.Report("b");
+  EXPECT_THAT(job_.told("b").reason, HasSubstr("node c is held by c"));
+  job_.Report("c");
+  EXPECT_EQ(job_.kind("b"), DirectiveKind::kRefused);
+}
+
+TEST_F(JobContentionTest, TheClaimerMayReconnectMeanwhile) {
+  job_.agent("b").deaf = true;
+  job_.Join("c");
+  job_.BreakStream("c");
+  job_.Reconnect("c");
+  job_.agent("b").deaf = false;
+  job_.Report("b");
+  job_.Report("b");
+  EXPECT_EQ(job_.kind("c"), DirectiveKind::kRefused);
+}
+
+TEST_F(JobContentionTest, AnAgentStartedAnewAtOnceIsNotRefused) {
+  // The old stream has not been noticed as broken, and a report of the dead
+  // agent is still under way.
+  JobFixture::Agent& b = job_.agent("b");
+  Report last_words = b.report;
+  ++last_words.sequence;
+  const StreamId old = b.stream;
+  job_.Restart("b");
+  EXPECT_EQ(job_.kind("b"), DirectiveKind::kWait);
+  job_.Step(ReportArrived{old, last_words});
+  EXPECT_EQ(job_.kind("b"), DirectiveKind::kWait);
+  job_.Step(StreamClosed{old});
+  job_.Wait(milliseconds(500));
+  job_.Idle("a");
+  job_.Report("b");
+  EXPECT_EQ(job_.kind("b"), DirectiveKind::kRun);
+}
+
+TEST_F(JobContentionTest, AnIncarnationThatWasFollowedNeverComesBack) {
+  JobFixture::Agent& b = job_.agent("b");
+  const Report old = b.report;
+  job_.BreakStream("b");
+  job_.Wait(milliseconds(500));  // lost: until now it might return
+  job_.Restart("b");
+  job_.Idle("a");
+  ASSERT_EQ(job_.round(), 2);
+  job_.BreakStream("b");
+  Report late = old;
+  late.sequence += 10;
+  b.stream = 0;
+  job_.agent("c").report = late;
+  job_.agent("c").report.node = old.node;
+  job_.Reconnect("c");
+  EXPECT_EQ(job_.kind("c"), DirectiveKind::kRefused);
+  EXPECT_EQ(job_.told("c").reason, "another agent has taken this node's place");
+  job_.Reconnect("b");
+  EXPECT_EQ(job_.kind("b"), DirectiveKind::kRun);
+}
+
+TEST(JobAdmission, OtherNnodesAreRefused) {
+  JobFixture job(QuickSpec(2, 2));
+  job.Join("a");
+  job.Create("b").report.spec.max_nodes = 3;
+  job.Join("b");
+  ASSERT_EQ(job.kind("b"), DirectiveKind::kRefused);
+  EXPECT_THAT(job.told("b").reason, HasSubstr("--nnodes=2:2"));
+  EXPECT_EQ(job.Decided("refuse"), job.told("b").reason);
+  EXPECT_EQ(job.status().nodes.size(), 1u);
+}
+
+TEST(JobAdmission, ANodeRankBeyondTheWorldIsRefused) {
+  JobFixture job(QuickSpec(2, 2));
+  job.Create("a").report.node.node_rank = 2;
+  job.Join("a");
+  EXPECT_EQ(job.kind("a"), DirectiveKind::kRefused);
+  EXPECT_THAT(job.told("a").reason, HasSubstr("node rank 2 is out of range"));
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,254 @@
+// Worker failures: the break, the budget, the cause.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "rendezvous/job/job_fixture.h"
+
+namespace muster {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(JobFailure, BreaksTheRoundForEverybody) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  job.Fails("a", ExitedWith(1, 3));
+  EXPECT_EQ(job.phase(), JobPhase::kStopping);
+  ASSERT_EQ(job.kind("b"), DirectiveKind::kStop);
+  EXPECT_EQ(job.told("b").stop.round, 1);
+  EXPECT_EQ(job.told("b").stop.signal, 15);
+  EXPECT_EQ(job.told("b").stop.grace, seconds(10));
+  EXPECT_EQ(job.told("b").reason, "rank 1 on a: exit code 3");
+  EXPECT_EQ(job.Decided("break"),
+            "round 1 is broken: rank 1 on a: exit code 3");
+  EXPECT_EQ(job.Decided("failure"), "rank 1 on a: exit code 3");
+}
+
+TEST(JobFailure, TheNextRoundBeginsOnceAllHaveStopped) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  job.Fails("a", ExitedWith(1, 3));
+  job.Idle("a");
+  EXPECT_EQ(job.phase(), JobPhase::kStopping);
+  job.Stopping("b");
+  EXPECT_EQ(job.phase(), JobPhase::kStopping);
+  job.Idle("b");
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+  EXPECT_EQ(job.told("a").place.round, 2);
+  EXPECT_EQ(job.told("a").place.restart_count, 1);
+  EXPECT_EQ(job.status().restarts_used, 1);
+}
+
+TEST(JobFailure, TheBudgetIsTheWholeJobs) {
+  JobSpec spec = QuickSpec(2, 2);
+  spec.max_restarts = 2;
+  JobFixture job(spec);
+  job.StartAll({"a", "b"});
+  for (const char* name : {"a", "b"}) {
+    job.Fails(name, ExitedWith(1, 3));
+    job.Idle("a");
+    job.Idle("b");
+    job.Runs("a");
+    job.Runs("b");
+  }
+  EXPECT_EQ(job.round(), 3);
+  Failure last;
+  last.kind = FailureKind::kSignal;
+  last.signal = 11;
+  last.rank = 0;
+  last.message = "killed by SIGSEGV";
+  job.Fails("a", last);
+  // The job ends only once everybody has stopped.
+  EXPECT_EQ(job.phase(), JobPhase::kStopping);
+  job.Idle("b");
+  EXPECT_EQ(job.phase(), JobPhase::kStopping);
+  job.Idle("a");
+  for (const char* name : {"a", "b"}) {
+    ASSERT_EQ(job.kind(name), DirectiveKind::kFinished);
+    const Verdict& verdict = job.told(name).verdict;
+    EXPECT_EQ(verdict.outcome, Outcome::kFailed);
+    EXPECT_EQ(verdict.exit_code, 139);
+    EXPECT_EQ(verdict.restarts_used, 2);
+    EXPECT_EQ(verdict.max_restarts, 2);
+    EXPECT_EQ(verdict.rounds, 3);
+    ASSERT_TRUE(verdict.cause.has_value());
+    EXPECT_EQ(verdict.cause->signal, 11);
+    EXPECT_EQ(verdict.cause->group_rank, 0);
+    EXPECT_EQ(verdict.cause->host, "a");
+    EXPECT_TRUE(verdict.collateral.empty());
+  }
+}
+
+TEST(JobFailure, TheFirstHeardIsTheCauseTheOthersAreCollateral) {
+  JobSpec spec = QuickSpec(3, 3);
+  spec.max_restarts = 0;
+  JobFixture job(spec);
+  job.StartAll({"a", "b", "c"});
+  job.Fails("b", ExitedWith(2, 7));
+  job.Fails("a", ExitedWith(0, 1));
+  Failure stopped;
+  stopped.kind = FailureKind::kStoppedByUs;
+  stopped.rank = 4;
+  job.Fails("c", stopped);
+  for (const char* name : {"a", "b", "c"}) job.Idle(name);
+  const Verdict& verdict = job.told("c").verdict;
+  EXPECT_EQ(verdict.exit_code, 7);
+  EXPECT_EQ(verdict.cause->rank, 2);
+  ASSERT_EQ(verdict.collateral.size(), 2u);
+  EXPECT_EQ(verdict.collateral[0].rank, 0);
+  EXPECT_EQ(verdict.collateral[1].rank, 4);
+}
+
+TEST(JobFailure, SeveralInOneReportAreOneRestart) {
+  JobSpec spec = QuickSpec(1, 1);
+  spec.max_restarts = 5;
+  JobFixture job(spec);
+  job.StartAll({"a"});
+  job.agent("a").report.failures = {ExitedWith(0, 1), ExitedWith(1, 1)};
+  job.Stopping("a");
+  job.Idle("a");
+  EXPECT_EQ(job.round(), 2);
+  EXPECT_EQ(job.status().restarts_used, 1);
+}
+
+TEST(JobFailure, AFailureThatIsReportedAgainCountsOnce) {
+  JobSpec spec = QuickSpec(2, 2);
+  spec.max_restarts = 0;
+  JobFixture job(spec);
+  job.StartAll({"a", "b"});
+  job.Fails("a", ExitedWith(0, 3));
+  job.Report("a");
+  job.Report("a");
+  job.Idle("a");
+  job.Idle("b");
+  EXPECT_EQ(job.Count("failure"), 1);
+  EXPECT_TRUE(job.told("a").verdict.collateral.empty());
+}
+
+TEST(JobFailure, AnEarlierRoundsFailureDoesNotCount) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  job.Fails("a", ExitedWith(0, 3));
+  job.Idle("a");
+  job.Idle("b");
+  ASSERT_EQ(job.round(), 2);
+  job.Runs("b");
+  // `a` has not started round 2 yet: its report still tells of round 1.
+  job.Report("a");
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+  EXPECT_EQ(job.status().restarts_used, 1);
+}
+
+TEST(JobFailure, WhatCannotStartIsNotStartedAgain) {
+  JobSpec spec = QuickSpec(2, 2);
+  spec.max_restarts = 9;
+  JobFixture job(spec);
+  job.Join("a");
+  job.Join("b");
+  job.Runs("a");
+  Failure failure;
+  failure.kind = FailureKind::kStartFailed;
+  failure.rank = 2;
+  failure.exit_code = 127;
+  failure.message = "exec /opt/x: No such file or directory";
+  job.agent("b").report.round = 1;
+  job.agent("b").report.failures = {failure};
+  job.Idle("b");
+  job.Idle("a");
+  ASSERT_EQ(job.kind("a"), DirectiveKind::kFinished);
+  EXPECT_EQ(job.told("a").verdict.exit_code, 127);
+  EXPECT_EQ(job.told("a").verdict.restarts_used, 0);
+  EXPECT_THAT(job.told("a").verdict.reason, HasSubstr("exec /opt/x"));
+}
+
+TEST(JobFailure, AStartFailureThatFollowsAnotherCauseDoesNotEndTheJob) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  job.Fails("a", ExitedWith(0, 3));
+  Failure failure;
+  failure.kind = FailureKind::kStartFailed;
+  failure.rank = 2;
+  job.Fails("b", failure);
+  job.Idle("a");
+  job.Idle("b");
+  EXPECT_EQ(job.round(), 2);
+}
+
+TEST(JobFailure, SuccessWhenEveryMemberHasSucceeded) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b", "spare"});
+  job.Succeeds("a");
+  job.Succeeds("a");
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+  job.Succeeds("b");
+  for (const char* name : {"a", "b", "spare"}) {
+    ASSERT_EQ(job.kind(name), DirectiveKind::kFinished) << name;
+    EXPECT_EQ(job.told(name).verdict.outcome, Outcome::kSucceeded);
+    EXPECT_EQ(job.told(name).verdict.exit_code, 0);
+    EXPECT_FALSE(job.told(name).verdict.cause.has_value());
+  }
+  EXPECT_EQ(job.Decided("finish"), "every worker succeeded");
+  EXPECT_EQ(job.job().NextDeadline(), std::nullopt);
+}
+
+TEST(JobFailure, SuccessWithoutEverHavingBeenSeenRunning) {
+  JobFixture job(QuickSpec(1, 1));
+  job.Join("a");
+  job.agent("a").report.round = 1;
+  job.Succeeds("a");
+  EXPECT_EQ(job.phase(), JobPhase::kFinished);
+}
+
+TEST(JobFailure, TheSucceededRunAgainWhenAnotherFails) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  job.Succeeds("a");
+  job.Fails("b", ExitedWith(2, 1));
+  EXPECT_EQ(job.phase(), JobPhase::kStopping);
+  job.Idle("b");
+  EXPECT_EQ(job.round(), 2);
+  EXPECT_THAT(job.World(), ElementsAre("a", "b"));
+  job.Runs("a");
+  job.Runs("b");
+  job.Succeeds("b");
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+  job.Succeeds("a");
+  EXPECT_EQ(job.phase(), JobPhase::kFinished);
+}
+
+TEST(JobFailure, AMemberThatWouldNotStopIsLostAfterTheGrace) {
+  JobFixture job(QuickSpec(1, 2));
+  job.StartAll({"a", "b"});
+  job.Fails("a", ExitedWith(0, 3));
+  job.Idle("a");
+  job.Wait(milliseconds(14'900));
+  EXPECT_EQ(job.phase(), JobPhase::kStopping);
+  job.Wait(milliseconds(100));
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+  EXPECT_THAT(job.World(), ElementsAre("a"));
+  EXPECT_THAT(job.Decided("lost"), HasSubstr("would not stop"));
+  // Its workers are of round 1: it is told to stop until they are gone, and is
+  // let in again afterwards.
+  job.Report("b");
+  EXPECT_EQ(job.kind("b"), DirectiveKind::kStop);
+  EXPECT_EQ(job.told("b").stop.round, 1);
+  job.Idle("b");
+  EXPECT_EQ(job.kind("b"), DirectiveKind::kWait);
+}
+
+TEST(JobFailure, AMemberThatStopsByItselfBreaksTheRound) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  job.Stopping("a");
+  EXPECT_EQ(job.phase(), JobPhase::kStopping);
+  EXPECT_THAT(job.Decided("break"),
+              HasSubstr("a (group rank 0) stopped its workers by itself"));
+  EXPECT_EQ(job.status().restarts_used, 0);
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,204 @@
+#include "rendezvous/job/job_fixture.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "rendezvous/protocol/check.h"
+
+namespace muster {
+
+JobFixture::JobFixture(const JobSpec& spec, uint64_t epoch)
+    : spec_(spec),
+      now_(std::chrono::hours(1)),
+      next_keep_alive_(now_ + spec.keep_alive_interval),
+      job_("train", epoch, spec, now_) {}
+
+void JobFixture::Wait(Duration duration) {
+  const Instant end = now_ + duration;
+  for (;;) {
+    Instant next = std::min(end, next_keep_alive_);
+    const std::optional<Instant> deadline = job_.NextDeadline();
+    if (deadline.has_value()) {
+      MUSTER_CHECK(*deadline > now_) << "a deadline that has passed";
+      next = std::min(next, *deadline);
+    }
+    now_ = next;
+    if (deadline.has_value() && now_ >= *deadline) Step(TimePassed());
+    if (now_ >= next_keep_alive_) {
+      next_keep_alive_ += spec_.keep_alive_interval;
+      for (auto& [name, agent] : agents_) {
+        if (agent.stream != 0 && !agent.silent) Report(name);
+      }
+    }
+    if (now_ >= end) return;
+  }
+}
+
+JobFixture::Agent& JobFixture::agent(const std::string& name) {
+  auto found = agents_.find(name);
+  MUSTER_CHECK(found != agents_.end()) << "no agent is called " << name;
+  return found->second;
+}
+
+JobFixture::Agent& JobFixture::Create(const std::string& name) {
+  Agent agent;
+  agent.report.run_id = "train";
+  agent.report.spec = spec_;
+  NodeIdentity& node = agent.report.node;
+  node.node_id = name;
+  node.incarnation = 1000 + agents_.size();
+  node.host = name;
+  node.address = absl::StrCat("10.0.0.", agents_.size() + 1);
+  node.pid = static_cast<int64_t>(100 + agents_.size());
+  node.slots = 2;
+  agent.report.offered_master_port = static_cast<int>(29000 + agents_.size());
+  return agents_[name] = agent;
+}
+
+void JobFixture::Join(const std::string& name) {
+  if (!agents_.contains(name)) Create(name);
+  Reconnect(name);
+}
+
+void JobFixture::Report(const std::string& name) {
+  Agent& from = agent(name);
+  MUSTER_CHECK(from.stream != 0) << name << " is not connected";
+  ++from.report.sequence;
+  Step(ReportArrived{from.stream, from.report});
+}
+
+void JobFixture::SetPhase(const std::string& name, NodePhase phase) {
+  agent(name).report.phase = phase;
+  Report(name);
+}
+
+void JobFixture::Runs(const std::string& name) {
+  Agent& who = agent(name);
+  MUSTER_CHECK(who.told.kind == DirectiveKind::kRun) << name << " may not run";
+  who.report.round = who.told.place.round;
+  who.report.failures.clear();
+  SetPhase(name, NodePhase::kRunning);
+}
+
+void JobFixture::Stopping(const std::string& name) {
+  SetPhase(name, NodePhase::kStopping);
+}
+
+void JobFixture::Idle(const std::string& name) {
+  SetPhase(name, NodePhase::kIdle);
+}
+
+void JobFixture::Succeeds(const std::string& name) {
+  SetPhase(name, NodePhase::kSucceeded);
+}
+
+void JobFixture::Fails(const std::string& name, const Failure& failure) {
+  agent(name).report.failures.push_back(failure);
+  SetPhase(name, NodePhase::kStopping);
+}
+
+void JobFixture::BreakStream(const std::string& name) {
+  const StreamId stream = std::exchange(agent(name).stream, 0);
+  Step(StreamClosed{stream});
+}
+
+void JobFixture::Reconnect(const std::string& name) {
+  agent(name).stream = next_stream_++;
+  by_stream_[agent(name).stream] = name;
+  Report(name);
+}
+
+void JobFixture::Restart(const std::string& name) {
+  Agent& who = agent(name);
+  const uint64_t incarnation = who.report.node.incarnation + 1'000'000;
+  muster::Report report;
+  report.run_id = who.report.run_id;
+  report.spec = who.report.spec;
+  report.node = who.report.node;
+  report.node.incarnation = incarnation;
+  report.offered_master_port = who.report.offered_master_port;
+  who.report = report;
+  who.told = Directive();
+  Reconnect(name);
+}
+
+void JobFixture::StartAll(const std::vector<std::string>& names) {
+  for (const std::string& name : names) Join(name);
+  for (const std::string& name : names) {
+    if (kind(name) == DirectiveKind::kRun) Runs(name);
+  }
+}
+
+void JobFixture::AllStop() {
+  for (auto& [name, agent] : agents_) {
+    if (agent.stream != 0 && agent.told.kind == DirectiveKind::kStop) {
+      Idle(name);
+    }
+  }
+}
+
+JobStep JobFixture::Step(const JobEvent& event) {
+  last_step_ = job_.Step(now_, event);
+  for (const Decision& decision : last_step_.decisions) {
+    decisions_.push_back(decision);
+  }
+  for (const Delivery& delivery : last_step_.deliveries) {
+    auto found = by_stream_.find(delivery.stream);
+    MUSTER_CHECK(found != by_stream_.end()) << "no such stream";
+    Agent& to = agents_[found->second];
+    if (to.deaf || to.stream != delivery.stream) continue;
+    to.told = delivery.directive;
+    ++to.times_told;
+    to.report.seen_epoch = delivery.directive.epoch;
+    to.report.seen_revision = delivery.directive.revision;
+  }
+  return last_step_;
+}
+
+std::vector<std::string> JobFixture::World() const {
+  std::vector<std::string> names;
+  for (const NodeStatus& node : status().nodes) {
+    if (node.group_rank.has_value()) names.push_back(node.node.node_id);
+  }
+  return names;
+}
+
+std::string JobFixture::Decided(const std::string& kind) const {
+  for (size_t i = decisions_.size(); i-- > 0;) {
+    if (decisions_[i].kind == kind) return decisions_[i].reason;
+  }
+  return "";
+}
+
+int JobFixture::Count(const std::string& kind) const {
+  return static_cast<int>(
+      std::count_if(decisions_.begin(), decisions_.end(),
+                    [&](const Decision& d) { return d.kind == kind; }));
+}
+
+JobSpec QuickSpec(int min_nodes, int max_nodes) {
+  JobSpec spec;
+  spec.min_nodes = min_nodes;
+  spec.max_nodes = max_nodes;
+  spec.max_restarts = 1;
+  spec.join_timeout = std::chrono::seconds(60);
+  spec.last_call = std::chrono::seconds(4);
+  spec.shutdown_timeout = std::chrono::seconds(10);
+  spec.keep_alive_interval = std::chrono::seconds(1);
+  spec.keep_alive_misses = 5;
+  spec.scale_up_cool_down = std::chrono::seconds(5);
+  return spec;
+}
+
+Failure ExitedWith(int rank, int code) {
+  Failure failure;
+  failure.kind = FailureKind::kExitCode;
+  failure.rank = rank;
+  failure.local_rank = rank % 2;
+  failure.exit_code = code;
+  failure.message = absl::StrCat("exit code ", code);
+  return failure;
+}
+
+}  // namespace muster

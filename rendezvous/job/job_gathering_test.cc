@@ -1,0 +1,212 @@
+// Gathering: who is waited for, how long, and what the waiting are told.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "rendezvous/job/job_fixture.h"
+
+namespace muster {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(JobGathering, StartsAtOnceWithTheMost) {
+  JobFixture job(QuickSpec(1, 2));
+  job.Join("b");
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  EXPECT_EQ(job.kind("b"), DirectiveKind::kWait);
+  EXPECT_EQ(job.told("b").reason,
+            "1 of up to 2 nodes here, last call for more");
+  job.Join("a");
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+  EXPECT_THAT(job.World(), ElementsAre("a", "b"));
+  EXPECT_THAT(
+      job.Decided("assign"),
+      HasSubstr("round 1 begins: 2 nodes, 4 workers, master 10.0.0.2:"));
+}
+
+TEST(JobGathering, PlacesAreDenseAndOfOneWorld) {
+  JobFixture job(QuickSpec(3, 3));
+  job.Create("b").report.node.slots = 3;
+  for (const char* name : {"c", "b", "a"}) job.Join(name);
+  const char* names[] = {"a", "b", "c"};
+  const int first_ranks[] = {0, 2, 5};
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(job.kind(names[i]), DirectiveKind::kRun);
+    const Place& place = job.told(names[i]).place;
+    EXPECT_EQ(place.round, 1);
+    EXPECT_EQ(place.group_rank, i);
+    EXPECT_EQ(place.group_world_size, 3);
+    EXPECT_EQ(place.first_rank, first_ranks[i]);
+    EXPECT_EQ(place.world_size, 7);
+    EXPECT_EQ(place.restart_count, 0);
+    EXPECT_EQ(place.master_address, job.agent("a").report.node.address);
+    EXPECT_EQ(place.master_port, job.agent("a").report.offered_master_port);
+  }
+}
+
+TEST(JobGathering, TheLastCallIsHeldFromWhenThereAreEnough) {
+  JobFixture job(QuickSpec(2, 4));
+  job.Join("a");
+  job.Wait(seconds(30));
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  EXPECT_EQ(job.told("a").reason, "1 of 2 nodes here, waiting for 1 more");
+  job.Join("b");
+  job.Wait(milliseconds(3900));
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  EXPECT_THAT(job.told("b").reason, HasSubstr("last call"));
+  job.Wait(milliseconds(100));
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+  EXPECT_EQ(job.status().world_size, 4);
+}
+
+TEST(JobGathering, TheLastCallStartsAnewWhereTooFewAreLeft) {
+  JobFixture job(QuickSpec(2, 4));
+  job.Join("a");
+  job.Join("b");
+  job.Wait(seconds(3));
+  job.BreakStream("b");
+  job.Wait(seconds(3));
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  job.Join("c");
+  job.Wait(milliseconds(3900));
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  job.Wait(milliseconds(100));
+  EXPECT_THAT(job.World(), ElementsAre("a", "c"));
+}
+
+TEST(JobGathering, AJobOfAFixedSizeHasNoLastCall) {
+  JobFixture job(QuickSpec(2, 2));
+  job.Join("a");
+  job.Join("b");
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+}
+
+TEST(JobGathering, TimesOutAndNamesTheAbsentNodeRanks) {
+  JobFixture job(QuickSpec(4, 4));
+  job.Create("a").report.node.node_rank = 0;
+  job.Create("c").report.node.node_rank = 2;
+  job.Join("a");
+  job.Join("c");
+  job.Wait(milliseconds(59'900));
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  job.Wait(milliseconds(100));
+  ASSERT_EQ(job.kind("a"), DirectiveKind::kFinished);
+  const Verdict& verdict = job.told("a").verdict;
+  EXPECT_EQ(verdict.outcome, Outcome::kTimedOut);
+  EXPECT_EQ(verdict.exit_code, 1);
+  EXPECT_EQ(verdict.reason,
+            "only 2 of at least 4 nodes came within 60 s; absent: node rank "
+            "1, node rank 3");
+  EXPECT_EQ(verdict.rounds, 0);
+  EXPECT_EQ(verdict.lasted, seconds(60));
+}
+
+TEST(JobGathering, NamesAFewOfManyAbsent) {
+  JobFixture job(QuickSpec(100, 100));
+  job.Create("a").report.node.node_rank = 0;
+  job.Join("a");
+  job.Wait(seconds(60));
+  EXPECT_THAT(job.told("a").verdict.reason,
+              AllOf(HasSubstr("node rank 8, …"), Not(HasSubstr("rank 9"))));
+}
+
+TEST(JobGathering, TimesOutAndNamesWhoWasLost) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  job.BreakStream("b");
+  job.Wait(milliseconds(500));
+  job.Idle("a");
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  job.Wait(seconds(60));
+  ASSERT_EQ(job.kind("a"), DirectiveKind::kFinished);
+  const Verdict& verdict = job.told("a").verdict;
+  EXPECT_EQ(verdict.outcome, Outcome::kTimedOut);
+  EXPECT_THAT(verdict.reason, HasSubstr("absent: b"));
+  ASSERT_TRUE(verdict.cause.has_value());
+  EXPECT_EQ(verdict.cause->kind, FailureKind::kNodeLost);
+  EXPECT_EQ(verdict.cause->node_id, "b");
+  EXPECT_EQ(verdict.cause->group_rank, 1);
+}
+
+TEST(JobGathering, GoesAheadAtTheJoinTimeoutWithEnough) {
+  JobSpec spec = QuickSpec(1, 2);
+  spec.last_call = seconds(600);
+  JobFixture job(spec);
+  job.Join("a");
+  job.Wait(milliseconds(59'999));
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  job.Wait(milliseconds(1));
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+}
+
+TEST(JobGathering, NodesBeyondTheMostAreSpares) {
+  JobFixture job(QuickSpec(1, 2));
+  job.StartAll({"a", "b", "c"});
+  EXPECT_EQ(job.kind("c"), DirectiveKind::kWait);
+  EXPECT_EQ(job.told("c").reason,
+            "spare: round 1 runs with all of its 2 nodes");
+  EXPECT_THAT(job.World(), ElementsAre("a", "b"));
+  job.Wait(seconds(100));
+  EXPECT_EQ(job.round(), 1);
+}
+
+TEST(JobGathering, TheWaitingAreKeptUpToDate) {
+  JobFixture job(QuickSpec(3, 3));
+  job.Join("a");
+  EXPECT_EQ(job.told("a").reason, "1 of 3 nodes here, waiting for 2 more");
+  job.Join("b");
+  // Nothing is sent to the others for each that comes…
+  EXPECT_EQ(job.told("a").reason, "1 of 3 nodes here, waiting for 2 more");
+  // …they hear of it when they report.
+  job.Report("a");
+  EXPECT_EQ(job.told("a").reason, "2 of 3 nodes here, waiting for 1 more");
+  const int told = job.agent("a").times_told;
+  job.Report("a");
+  EXPECT_EQ(job.agent("a").times_told, told);
+}
+
+TEST(JobGathering, ANodeThatStillStopsIsNotReady) {
+  JobFixture job(QuickSpec(2, 2));
+  Report& old = job.Create("a").report;
+  old.phase = NodePhase::kStopping;
+  old.round = 3;
+  job.Join("a");
+  job.Join("b");
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  job.Idle("a");
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+}
+
+TEST(JobGathering, AMemberThatNeverStartsIsLostAtTheJoinTimeout) {
+  JobFixture job(QuickSpec(1, 2));
+  job.Join("a");
+  job.Join("b");
+  job.Runs("a");
+  job.Wait(milliseconds(59'900));
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+  job.Wait(milliseconds(100));
+  EXPECT_EQ(job.phase(), JobPhase::kStopping);
+  EXPECT_THAT(job.Decided("break"),
+              HasSubstr("b (group rank 1) was lost: it did not start its "
+                        "workers within 60 s"));
+}
+
+TEST(JobGathering, NodeRanksAreHonouredAndANoteSaysWhereNot) {
+  JobFixture job(QuickSpec(1, 4));
+  job.Create("a").report.node.node_rank = 3;
+  job.Create("b").report.node.node_rank = 0;
+  job.Join("a");
+  job.Join("b");
+  job.Wait(seconds(4));
+  EXPECT_THAT(job.World(), ElementsAre("b", "a"));
+  EXPECT_THAT(job.Decided("rank"), HasSubstr("node rank 3 of a became"));
+}
+
+}  // namespace
+}  // namespace muster

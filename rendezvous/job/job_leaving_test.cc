@@ -1,0 +1,134 @@
+// Nodes that go while the job goes on: drained by an operator, or by their own
+// wish.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "rendezvous/job/job_fixture.h"
+
+namespace muster {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(JobLeaving, ADrainedMemberIsStoppedWithTheRoundAndReleased) {
+  JobFixture job(QuickSpec(1, 2));
+  job.StartAll({"a", "b"});
+  EXPECT_EQ(job.Step(DrainAsked{"b"}).refusal, "");
+  EXPECT_EQ(job.Decided("break"),
+            "round 1 is broken: b (group rank 1) goes: drained by an operator");
+  EXPECT_EQ(job.kind("b"), DirectiveKind::kStop);
+  job.Idle("b");
+  job.Idle("a");
+  EXPECT_EQ(job.kind("b"), DirectiveKind::kReleased);
+  EXPECT_EQ(job.told("b").reason, "drained by an operator");
+  EXPECT_THAT(job.World(), ElementsAre("a"));
+  EXPECT_EQ(job.status().restarts_used, 0);
+  job.BreakStream("b");
+  EXPECT_EQ(job.status().nodes.size(), 1u);
+}
+
+TEST(JobLeaving, ASpareIsReleasedAtOnce) {
+  JobFixture job(QuickSpec(1, 1));
+  job.StartAll({"a", "b"});
+  job.Step(DrainAsked{"b"});
+  EXPECT_EQ(job.kind("b"), DirectiveKind::kReleased);
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+}
+
+TEST(JobLeaving, ADrainIsRefusedWhereTooFewWouldRemain) {
+  JobFixture job(QuickSpec(2, 3));
+  job.StartAll({"a", "b", "c"});
+  EXPECT_EQ(job.Step(DrainAsked{"b"}).refusal, "");
+  EXPECT_EQ(job.Step(DrainAsked{"c"}).refusal,
+            "without c only 1 nodes remain, and the job needs 2");
+  // Asked again, a drain under way is no second one.
+  EXPECT_EQ(job.Step(DrainAsked{"b"}).refusal, "");
+  job.AllStop();
+  EXPECT_THAT(job.World(), ElementsAre("a", "c"));
+  EXPECT_THAT(job.Step(DrainAsked{"a"}).refusal, HasSubstr("needs 2"));
+  job.Join("d");
+  EXPECT_EQ(job.Step(DrainAsked{"a"}).refusal, "");
+}
+
+TEST(JobLeaving, ADrainOfNobodyIsRefused) {
+  JobFixture job(QuickSpec(1, 1));
+  EXPECT_THAT(job.Step(DrainAsked{"z"}).refusal,
+              HasSubstr("no node is called z"));
+  job.StartAll({"a"});
+  job.Succeeds("a");
+  EXPECT_EQ(job.Step(DrainAsked{"a"}).refusal, "the job is over");
+}
+
+TEST(JobLeaving, AReleaseThatWasLostIsSaidAgain) {
+  JobFixture job(QuickSpec(1, 2));
+  job.StartAll({"a", "b"});
+  job.Step(DrainAsked{"b"});
+  job.agent("b").deaf = true;
+  job.AllStop();
+  job.Idle("b");
+  ASSERT_EQ(job.round(), 2);
+  job.BreakStream("b");
+  job.Wait(seconds(30));
+  job.agent("b").deaf = false;
+  job.Reconnect("b");
+  EXPECT_EQ(job.kind("b"), DirectiveKind::kReleased);
+  EXPECT_EQ(job.status().nodes.size(), 1u);
+}
+
+TEST(JobLeaving, ADrainedNodeThatIsLostOnTheWayDoesNotComeBackEither) {
+  JobFixture job(QuickSpec(1, 2));
+  job.StartAll({"a", "b"});
+  job.Step(DrainAsked{"b"});
+  job.BreakStream("b");
+  job.Wait(milliseconds(500));
+  job.Idle("a");
+  job.Reconnect("b");
+  EXPECT_EQ(job.kind("b"), DirectiveKind::kReleased);
+  // Started anew, it is another matter.
+  job.Restart("b");
+  EXPECT_EQ(job.kind("b"), DirectiveKind::kWait);
+}
+
+TEST(JobLeaving, ANodesOwnWishBreaksTheRoundForTheOthers) {
+  JobFixture job(QuickSpec(1, 2));
+  job.StartAll({"a", "b"});
+  job.agent("a").report.leave = "signal 15";
+  job.Report("a");
+  EXPECT_EQ(job.Decided("leave"), "a goes: signal 15");
+  EXPECT_EQ(job.phase(), JobPhase::kStopping);
+  job.AllStop();
+  EXPECT_EQ(job.kind("a"), DirectiveKind::kReleased);
+  EXPECT_THAT(job.World(), ElementsAre("b"));
+  job.Report("a");
+  EXPECT_EQ(job.Count("leave"), 1);
+}
+
+TEST(JobLeaving, WhoHasSucceededMayLeaveWithoutABreak) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  job.Succeeds("a");
+  job.agent("a").report.leave = "signal 15";
+  job.Report("a");
+  EXPECT_EQ(job.kind("a"), DirectiveKind::kReleased);
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+  job.BreakStream("a");
+  job.Succeeds("b");
+  EXPECT_EQ(job.told("b").verdict.outcome, Outcome::kSucceeded);
+}
+
+TEST(JobLeaving, NobodyLeavesAFinishedJob) {
+  JobFixture job(QuickSpec(1, 1));
+  job.StartAll({"a"});
+  job.Succeeds("a");
+  job.agent("a").report.leave = "signal 15";
+  job.Report("a");
+  EXPECT_EQ(job.kind("a"), DirectiveKind::kFinished);
+  EXPECT_EQ(job.Count("leave"), 0);
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,269 @@
+// Lost nodes: by a broken stream, by silence; what follows.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "rendezvous/job/job_fixture.h"
+
+namespace muster {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(JobLoss, ABrokenStreamIsALossAfterTheReconnectGrace) {
+  JobFixture job(QuickSpec(1, 2));
+  job.StartAll({"a", "b"});
+  job.BreakStream("b");
+  job.Wait(milliseconds(499));
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+  EXPECT_FALSE(job.status().nodes[1].connected);
+  job.Wait(milliseconds(1));
+  EXPECT_EQ(job.phase(), JobPhase::kStopping);
+  EXPECT_EQ(job.Decided("lost"),
+            "b is lost: its connection broke and it did not come back within "
+            "0.5 s");
+  EXPECT_EQ(job.status().restarts_used, 0);
+  EXPECT_EQ(job.kind("a"), DirectiveKind::kStop);
+}
+
+TEST(JobLoss, ComingBackWithinTheGraceIsNoLoss) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  job.BreakStream("b");
+  job.Wait(milliseconds(499));
+  job.Reconnect("b");
+  EXPECT_EQ(job.kind("b"), DirectiveKind::kRun);
+  job.Wait(seconds(20));
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+  EXPECT_EQ(job.round(), 1);
+}
+
+// The old connection of a reconnected agent may be noticed as broken later.
+TEST(JobLoss, TheEndOfAnOlderStreamIsNoLoss) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  const StreamId old = job.agent("b").stream;
+  job.Reconnect("b");
+  job.Step(StreamClosed{old});
+  job.Wait(seconds(20));
+  EXPECT_EQ(job.round(), 1);
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+}
+
+TEST(JobLoss, SilenceIsALossAfterTheLease) {
+  JobFixture job(QuickSpec(1, 2));
+  job.StartAll({"a", "b"});
+  job.agent("b").silent = true;
+  job.Wait(milliseconds(4999));
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+  job.Wait(milliseconds(1));
+  EXPECT_EQ(job.phase(), JobPhase::kStopping);
+  EXPECT_EQ(job.Decided("lost"),
+            "b is lost: its agent has been silent for 5 s (lease 5 s)");
+}
+
+TEST(JobLoss, AStaleReportIsNoSignOfLife) {
+  JobFixture job(QuickSpec(1, 2));
+  job.StartAll({"a", "b"});
+  job.agent("b").silent = true;
+  job.Wait(seconds(4));
+  --job.agent("b").report.sequence;
+  job.Report("b");  // with the number of the last one
+  job.Wait(seconds(1));
+  EXPECT_EQ(job.phase(), JobPhase::kStopping);
+}
+
+TEST(JobLoss, ABreakDoesNotLengthenTheLease) {
+  JobSpec spec = QuickSpec(1, 2);
+  spec.reconnect_grace = seconds(60);
+  JobFixture job(spec);
+  job.StartAll({"a", "b"});
+  job.Wait(seconds(3));
+  job.BreakStream("b");
+  job.Wait(milliseconds(4999));
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+  job.Wait(milliseconds(1));
+  EXPECT_EQ(job.phase(), JobPhase::kStopping);
+}
+
+TEST(JobLoss, ASpareIsUsedAtOnce) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b", "c"});
+  job.BreakStream("a");
+  job.Wait(milliseconds(500));
+  job.Idle("b");
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+  EXPECT_EQ(job.round(), 2);
+  EXPECT_THAT(job.World(), ElementsAre("c", "b"));
+  EXPECT_EQ(job.told("b").place.restart_count, 0);
+}
+
+TEST(JobLoss, SurvivorsThatAreEnoughGoOnAtOnce) {
+  JobFixture job(QuickSpec(2, 3));
+  job.StartAll({"a", "b", "c"});
+  job.BreakStream("b");
+  job.Wait(milliseconds(500));
+  job.Idle("a");
+  job.Idle("c");
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+  EXPECT_THAT(job.World(), ElementsAre("a", "c"));
+}
+
+TEST(JobLoss, SurvivorsWaitForAReplacementAsLongAsAsked) {
+  JobSpec spec = QuickSpec(2, 3);
+  spec.wait_for_replacement = seconds(20);
+  JobFixture job(spec);
+  job.StartAll({"a", "b", "c"});
+  job.BreakStream("b");
+  job.Wait(milliseconds(500));
+  job.Idle("a");
+  job.Idle("c");
+  job.Wait(milliseconds(19'999));
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  job.Wait(milliseconds(1));
+  EXPECT_THAT(job.World(), ElementsAre("a", "c"));
+}
+
+TEST(JobLoss, AReplacementEndsTheWait) {
+  JobSpec spec = QuickSpec(2, 3);
+  spec.wait_for_replacement = seconds(20);
+  JobFixture job(spec);
+  job.StartAll({"a", "b", "c"});
+  job.BreakStream("b");
+  job.Wait(milliseconds(500));
+  job.Idle("a");
+  job.Idle("c");
+  job.Wait(seconds(1));
+  job.Join("d");
+  EXPECT_THAT(job.World(), ElementsAre("a", "d", "c"));
+}
+
+TEST(JobLoss, TooFewWaitForOthersWithoutALastCall) {
+  JobFixture job(QuickSpec(2, 4));
+  job.StartAll({"a", "b"});
+  job.Wait(seconds(4));
+  job.Runs("a");
+  job.Runs("b");
+  job.BreakStream("b");
+  job.Wait(milliseconds(500));
+  job.Idle("a");
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  job.Report("a");
+  EXPECT_THAT(job.told("a").reason, HasSubstr("1 of at least 2 nodes here"));
+  job.Join("c");
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+}
+
+// Both ends of a broken network come back at slightly different times.
+TEST(JobLoss, ANodeThatIsAboutToReconnectIsWorthAMoment) {
+  JobFixture job(QuickSpec(1, 3));
+  job.StartAll({"a", "b", "c"});
+  job.BreakStream("b");
+  job.Wait(milliseconds(400));
+  job.BreakStream("c");
+  job.Wait(milliseconds(100));
+  job.Idle("a");  // b is lost; c may be back within 400 ms
+  EXPECT_EQ(job.phase(), JobPhase::kStopping);
+  job.Reconnect("c");
+  job.Idle("c");
+  EXPECT_THAT(job.World(), ElementsAre("a", "c"));
+}
+
+TEST(JobLoss, ASpareWithABrokenStreamHoldsAGatheringUpForItsGraceOnly) {
+  JobFixture job(QuickSpec(1, 3));
+  job.StartAll({"a", "b", "c", "spare"});
+  job.Fails("a", ExitedWith(0, 1));
+  job.Idle("a");
+  job.Idle("b");
+  job.BreakStream("spare");
+  job.BreakStream("c");
+  job.Wait(milliseconds(499));
+  EXPECT_NE(job.phase(), JobPhase::kRunning);
+  job.Wait(milliseconds(1));
+  EXPECT_THAT(job.World(), ElementsAre("a", "b"));
+}
+
+TEST(JobLoss, LossAfterSuccessIsNoLoss) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  job.Succeeds("a");
+  job.BreakStream("a");
+  job.Wait(seconds(3));
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+  job.Succeeds("b");
+  EXPECT_EQ(job.kind("b"), DirectiveKind::kFinished);
+  EXPECT_EQ(job.told("b").verdict.outcome, Outcome::kSucceeded);
+}
+
+TEST(JobLoss, LossWhileStoppingIsNotWaitedFor) {
+  JobFixture job(QuickSpec(1, 3));
+  job.StartAll({"a", "b", "c"});
+  job.Fails("a", ExitedWith(0, 1));
+  job.Idle("a");
+  job.Idle("b");
+  job.BreakStream("c");
+  job.Wait(milliseconds(500));
+  EXPECT_EQ(job.round(), 2);
+  EXPECT_THAT(job.World(), ElementsAre("a", "b"));
+}
+
+TEST(JobLoss, LossOfOneThatHasStoppedIsNotCountedTwice) {
+  JobFixture job(QuickSpec(1, 3));
+  job.StartAll({"a", "b", "c"});
+  job.Fails("a", ExitedWith(0, 1));
+  job.Idle("a");
+  job.BreakStream("a");
+  job.Wait(milliseconds(500));
+  job.Idle("b");
+  EXPECT_EQ(job.phase(), JobPhase::kStopping);  // c still stops
+  job.Idle("c");
+  EXPECT_THAT(job.World(), ElementsAre("c", "b"));
+}
+
+TEST(JobLoss, ALostSpareBreaksNothing) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b", "c"});
+  job.BreakStream("c");
+  job.Wait(seconds(1));
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+  EXPECT_EQ(job.Count("lost"), 1);
+  EXPECT_EQ(job.status().nodes.size(), 2u);
+}
+
+TEST(JobLoss, ALostNodeThatStillRunsIsStoppedAndLetInAgain) {
+  JobFixture job(QuickSpec(1, 2));
+  job.StartAll({"a", "b"});
+  job.agent("b").silent = true;
+  job.Wait(seconds(5));
+  job.Idle("a");
+  ASSERT_EQ(job.round(), 2);
+  job.Runs("a");
+  job.Report("b");  // SIGCONT
+  ASSERT_EQ(job.kind("b"), DirectiveKind::kStop);
+  EXPECT_EQ(job.told("b").stop.round, 1);
+  job.agent("b").silent = false;
+  job.Idle("b");
+  EXPECT_EQ(job.kind("b"), DirectiveKind::kWait);
+  job.Wait(seconds(6));
+  EXPECT_EQ(job.kind("a"), DirectiveKind::kStop);
+  job.Idle("a");
+  EXPECT_THAT(job.World(), ElementsAre("a", "b"));
+}
+
+TEST(JobLoss, AnAgentStartedAnewTakesItsPlaceWithoutWaitingForTheGrace) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  job.BreakStream("b");
+  job.Restart("b");
+  EXPECT_EQ(job.phase(), JobPhase::kStopping);
+  EXPECT_THAT(job.Decided("lost"), HasSubstr("its agent was started anew"));
+  job.Idle("a");
+  EXPECT_EQ(job.round(), 2);
+  EXPECT_THAT(job.World(), ElementsAre("a", "b"));
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,168 @@
+#include "rendezvous/job/rank_assignment.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+
+namespace muster {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// Candidates by host name; the world as host names by group rank.
+class RankAssignmentTest : public ::testing::Test {
+ protected:
+  NodeIdentity& Add(const std::string& host,
+                    std::optional<int> previous = std::nullopt) {
+    identities_.emplace_back();
+    NodeIdentity& identity = identities_.back();
+    identity.host = host;
+    identity.node_id = host + "#id";
+    candidates_.push_back({.identity = &identity,
+                           .joined = candidates_.size() + 1,
+                           .previous_rank = previous});
+    return identity;
+  }
+  std::vector<std::string> Ranked(int most) {
+    assignment_ = AssignRanks(candidates_, most);
+    std::vector<std::string> hosts;
+    for (size_t i : assignment_.order) {
+      hosts.push_back(candidates_[i].identity->host);
+    }
+    return hosts;
+  }
+
+  std::deque<NodeIdentity> identities_;
+  std::vector<Candidate> candidates_;
+  Assignment assignment_;
+};
+
+TEST_F(RankAssignmentTest, NaturalHostOrderWhateverTheOrderOfArrival) {
+  Add("node10");
+  Add("node9");
+  Add("node1");
+  EXPECT_THAT(Ranked(8), ElementsAre("node1", "node9", "node10"));
+  EXPECT_THAT(assignment_.notes, IsEmpty());
+}
+
+TEST_F(RankAssignmentTest, OneHostWithSeveralAgentsIsOrderedByNodeId) {
+  Add("a").node_id = "a/10";
+  Add("a").node_id = "a/9";
+  Ranked(2);
+  EXPECT_EQ(candidates_[assignment_.order[0]].identity->node_id, "a/9");
+}
+
+TEST_F(RankAssignmentTest, ExplicitRankComesFirst) {
+  Add("a");
+  Add("b").node_rank = 0;
+  Add("c");
+  EXPECT_THAT(Ranked(3), ElementsAre("b", "a", "c"));
+}
+
+TEST_F(RankAssignmentTest, ExplicitRanksInReverse) {
+  Add("a").node_rank = 2;
+  Add("b").node_rank = 1;
+  Add("c").node_rank = 0;
+  EXPECT_THAT(Ranked(3), ElementsAre("c", "b", "a"));
+}
+
+TEST_F(RankAssignmentTest, ExplicitRankBeyondTheWorldMovesIntoAHoleWithANote) {
+  Add("a").node_rank = 0;
+  Add("b").node_rank = 3;
+  EXPECT_THAT(Ranked(4), ElementsAre("a", "b"));
+  EXPECT_THAT(assignment_.notes,
+              ElementsAre(HasSubstr("node rank 3 of b became group rank 1: the "
+                                    "world has 2 nodes")));
+}
+
+TEST_F(RankAssignmentTest, SeveralExplicitRanksBeyondKeepTheirOrder) {
+  Add("a").node_rank = 5;
+  Add("b").node_rank = 3;
+  EXPECT_THAT(Ranked(8), ElementsAre("b", "a"));
+  EXPECT_EQ(assignment_.notes.size(), 2u);
+}
+
+TEST_F(RankAssignmentTest, SurvivorsKeepTheirRankAndTheNewOneTakesTheHole) {
+  Add("node3", 2);
+  Add("node1", 0);
+  Add("node0");  // would come first by name
+  EXPECT_THAT(Ranked(3), ElementsAre("node1", "node0", "node3"));
+}
+
+TEST_F(RankAssignmentTest, AHoleAtRankZeroIsTakenByTheReplacement) {
+  Add("b", 1);
+  Add("c", 2);
+  Add("z");
+  EXPECT_THAT(Ranked(3), ElementsAre("z", "b", "c"));
+}
+
+TEST_F(RankAssignmentTest, AShrunkenWorldMovesOnlyThoseBeyondIt) {
+  Add("a", 0);
+  Add("c", 2);
+  Add("d", 3);
+  EXPECT_THAT(Ranked(4), ElementsAre("a", "d", "c"));
+}
+
+TEST_F(RankAssignmentTest, MoversKeepTheirOrderAmongEachOther) {
+  Add("z", 4);
+  Add("a", 5);
+  EXPECT_THAT(Ranked(4), ElementsAre("z", "a"));
+}
+
+TEST_F(RankAssignmentTest, ExplicitRankDisplacesASurvivor) {
+  Add("a", 0);
+  Add("b", 1);
+  Add("c").node_rank = 0;
+  EXPECT_THAT(Ranked(3), ElementsAre("c", "b", "a"));
+}
+
+TEST_F(RankAssignmentTest, SurvivorsAreChosenBeforeThoseWhoCameEarlier) {
+  Add("early");
+  Add("a", 1);
+  Add("b", 0);
+  EXPECT_THAT(Ranked(2), ElementsAre("b", "a"));
+}
+
+TEST_F(RankAssignmentTest, BeyondTheMostThoseWhoCameFirstAreChosen) {
+  Add("z");
+  Add("y");
+  Add("a");
+  EXPECT_THAT(Ranked(2), ElementsAre("y", "z"));
+}
+
+TEST_F(RankAssignmentTest, IndexBeforeTopologyBeforeHost) {
+  Add("a").index = 2;
+  Add("b").index = 1;
+  NodeIdentity& c = Add("c");
+  c.topology = {"switch2"};
+  NodeIdentity& d = Add("d");
+  d.topology = {"switch1"};
+  EXPECT_THAT(Ranked(4), ElementsAre("b", "a", "d", "c"));
+}
+
+TEST_F(RankAssignmentTest, EqualTopologyKeysBecomeNeighbours) {
+  Add("n1").topology = {"spine1", "leaf10"};
+  Add("n2").topology = {"spine1", "leaf9"};
+  Add("n3").topology = {"spine1", "leaf10"};
+  Add("n4").topology = {"spine1", "leaf9"};
+  EXPECT_THAT(Ranked(4), ElementsAre("n2", "n4", "n1", "n3"));
+}
+
+TEST_F(RankAssignmentTest, ShorterTopologyComesFirst) {
+  Add("a").topology = {"s", "t"};
+  Add("b").topology = {"s"};
+  EXPECT_THAT(Ranked(2), ElementsAre("b", "a"));
+}
+
+TEST_F(RankAssignmentTest, NobodyAndNoRoom) {
+  EXPECT_THAT(Ranked(3), IsEmpty());
+  Add("a");
+  EXPECT_THAT(Ranked(0), IsEmpty());
+}
+
+}  // namespace
+}  // namespace muster

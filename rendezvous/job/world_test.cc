@@ -1,0 +1,56 @@
+#include "rendezvous/job/world.h"
+
+#include <gtest/gtest.h>
+
+namespace muster {
+namespace {
+
+NodeIdentity Node(const std::string& id, int slots, const std::string& role) {
+  NodeIdentity node;
+  node.node_id = id;
+  node.host = id;
+  node.slots = slots;
+  node.role = role;
+  return node;
+}
+
+TEST(World, RanksFollowTheSlotsOfTheNodesBefore) {
+  const NodeIdentity a = Node("a", 2, "default");
+  const NodeIdentity b = Node("b", 3, "default");
+  const NodeIdentity c = Node("c", 1, "default");
+  World world = LayOut({&a, &b, &c});
+  world.master_address = "10.0.0.1";
+  world.master_port = 29500;
+  world.restart_count = 2;
+  EXPECT_EQ(world.size(), 3);
+  EXPECT_EQ(world.world_size, 6);
+
+  const Place place = world.PlaceOf(1, 9);
+  EXPECT_EQ(place.round, 9);
+  EXPECT_EQ(place.group_rank, 1);
+  EXPECT_EQ(place.group_world_size, 3);
+  EXPECT_EQ(place.first_rank, 2);
+  EXPECT_EQ(place.world_size, 6);
+  EXPECT_EQ(place.role_first_rank, 2);
+  EXPECT_EQ(place.role_world_size, 6);
+  EXPECT_EQ(place.restart_count, 2);
+  EXPECT_EQ(place.master_address, "10.0.0.1");
+  EXPECT_EQ(place.master_port, 29500);
+  EXPECT_EQ(world.PlaceOf(2, 9).first_rank, 5);
+}
+
+TEST(World, RolesAreCountedApart) {
+  const NodeIdentity a = Node("a", 2, "trainer");
+  const NodeIdentity b = Node("b", 4, "reader");
+  const NodeIdentity c = Node("c", 3, "trainer");
+  const World world = LayOut({&a, &b, &c});
+  EXPECT_EQ(world.PlaceOf(0, 1).role_first_rank, 0);
+  EXPECT_EQ(world.PlaceOf(0, 1).role_world_size, 5);
+  EXPECT_EQ(world.PlaceOf(1, 1).role_first_rank, 0);
+  EXPECT_EQ(world.PlaceOf(1, 1).role_world_size, 4);
+  EXPECT_EQ(world.PlaceOf(2, 1).role_first_rank, 2);
+  EXPECT_EQ(world.PlaceOf(2, 1).role_world_size, 5);
+}
+
+}  // namespace
+}  // namespace muster
