@@ -103,7 +103,7 @@ void Lifecycle::On(const DirectiveCame& event) {
   }
 }
 
-void Lifecycle::On(const WorkerUp&) { ++up_; }
+void Lifecycle::On(const WorkerUp&) { any_left_ = true; }
 
 void Lifecycle::On(const WorkerDown& event) {
   MUSTER_CHECK(pending_ > 0) << "more workers ended than were started";
@@ -131,12 +131,19 @@ void Lifecycle::On(const WorkerDown& event) {
       Stop(SIGTERM, config_.spec.shutdown_timeout);
     }
   }
-  // Where not one worker could be started there is nothing to wait for.
-  if (pending_ == 0 && up_ == 0) On(WorkersGone());
+  Settle();
 }
 
 void Lifecycle::On(const WorkersGone&) {
-  if (pending_ > 0 || !HasWorkers()) return;
+  any_left_ = false;
+  Settle();
+}
+
+// Nothing may be left before every worker was started (the first died too
+// early), or although none ever ran (none could be started): in both cases it
+// is the last worker's failure that ends the round.
+void Lifecycle::Settle() {
+  if (pending_ > 0 || any_left_ || !HasWorkers()) return;
   phase_ = phase_ == NodePhase::kRunning && failures_.empty()
                ? NodePhase::kSucceeded
                : NodePhase::kIdle;
@@ -147,6 +154,7 @@ void Lifecycle::On(const WorkersGone&) {
 void Lifecycle::On(const GuardianDied& event) {
   phase_ = NodePhase::kIdle;
   pending_ = 0;
+  any_left_ = false;
   kill_at_.reset();
   GiveUp(1, event.reason);
 }
@@ -261,7 +269,7 @@ void Lifecycle::Start(const Place& place) {
   round_ = place.round;
   failures_.clear();
   pending_ = config_.node.slots;
-  up_ = 0;
+  any_left_ = false;
   succeeded_ = 0;
   kill_at_.reset();
   forwarded_ = 0;

@@ -68,6 +68,8 @@ class Lifecycle {
   // Signals the workers, and sets SIGKILL's time; a later call can only bring
   // it forward.
   void Stop(int signal, Duration grace);
+  // Ends the round here once nothing of it is left.
+  void Settle();
   void GiveUp(int exit_code, std::string reason);
   void Notice(std::string line);
   void SendReport();
@@ -82,9 +84,9 @@ class Lifecycle {
   NodePhase phase_ = NodePhase::kIdle;
   int round_ = 0;
   std::vector<Failure> failures_;  // of round_
-  int pending_ = 0;    // workers that have not ended, nor failed to start
-  int up_ = 0;         // workers of this round that ran at all
-  int succeeded_ = 0;  // workers that exited with 0
+  int pending_ = 0;        // workers that have not ended, nor failed to start
+  bool any_left_ = false;  // a worker, or what descends from one
+  int succeeded_ = 0;      // workers that exited with 0
   std::optional<Instant> kill_at_;
   uint64_t forwarded_ = 0;  // the newest job-wide signal that workers got
 
