@@ -327,6 +327,10 @@ void Lifecycle::MindTheCoordinator() {
 
 void Lifecycle::GiveUp(int exit_code, std::string reason) {
   if (leave_.has_value()) return;
+  // The coordinator is told as well, if it hears: this node must not be given
+  // a place in the next round.
+  if (!leaving_.has_value()) leaving_ = reason;
+  changed_ = true;
   leave_ = Leave{.exit_code = exit_code, .reason = std::move(reason)};
 }
 
