@@ -161,8 +161,14 @@ void Lifecycle::On(const GuardianDied& event) {
 
 void Lifecycle::On(const SignalCaught& event) {
   const auto& leave = config_.signals_to_leave;
-  if (std::find(leave.begin(), leave.end(), event.signal) != leave.end() &&
-      !leaving_.has_value()) {
+  if (std::find(leave.begin(), leave.end(), event.signal) != leave.end()) {
+    if (leaving_.has_value()) {
+      Notice("caught a second signal to leave: killing the workers now");
+      if (HasWorkers()) Stop(event.signal, Duration::zero());
+      return;
+    }
+    Notice(absl::StrCat("caught signal ", event.signal,
+                        ": leaving the job (once more: at once)"));
     leaving_ = absl::StrCat("signal ", event.signal);
     changed_ = true;
     cancel_deadline_ = now_ + kCancelTimeout;
