@@ -278,6 +278,7 @@ void Lifecycle::Start(const Place& place) {
   any_left_ = false;
   succeeded_ = 0;
   kill_at_.reset();
+  killed_ = false;
   forwarded_ = 0;
   changed_ = true;
   step_.actions.emplace_back(StartWorkers{place});
@@ -298,6 +299,7 @@ void Lifecycle::Stop(int signal, Duration grace) {
       step_.actions.emplace_back(SignalWorkers{.signal = signal});
     }
   }
+  if (killed_) return;
   const Instant kill_at = now_ + grace;
   if (!kill_at_.has_value() || kill_at < *kill_at_) kill_at_ = kill_at;
 }
@@ -307,6 +309,7 @@ void Lifecycle::MindTheGrace() {
   step_.actions.emplace_back(
       SignalWorkers{.signal = SIGKILL, .everything = true});
   kill_at_ = now_ + kKillAgain;
+  killed_ = true;
 }
 
 void Lifecycle::MindTheCoordinator() {

@@ -88,6 +88,7 @@ class Lifecycle {
   bool any_left_ = false;  // a worker, or what descends from one
   int succeeded_ = 0;      // workers that exited with 0
   std::optional<Instant> kill_at_;
+  bool killed_ = false;     // kill_at_ is for SIGKILL's repetition
   uint64_t forwarded_ = 0;  // the newest job-wide signal that workers got
 
   std::optional<Directive> directive_;
