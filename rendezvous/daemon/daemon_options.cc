@@ -1,0 +1,94 @@
+#include "rendezvous/daemon/daemon_options.h"
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "rendezvous/protocol/report.h"
+#include "rendezvous/version.h"
+
+namespace muster {
+namespace {
+
+constexpr char kAbout[] =
+    "Muster's coordinator as a daemon: gathers the nodes of jobs into ranks, "
+    "and keeps the jobs alive while nodes come and go.";
+
+constexpr char kExamples[] = R"(Examples:
+  rendezvousd
+      Serve every job of a cluster on port 29400.
+  rendezvousd --listen 10.0.0.1:29400 --token-file /etc/muster/token
+      On one address only, for those who know the token.
+  launch --rdzv-endpoint=10.0.0.1:29400 --rdzv-id=job1 --nnodes=4 train.py
+      A node of a job of it.
+
+The job token can also come from the variable MUSTER_TOKEN. SIGTERM and SIGINT
+end the daemon; the agents of running jobs wait for the next one. SIGHUP
+opens the event log anew, for logrotate.)";
+
+constexpr double kLongestKeepSeconds = 365 * 86400.0;
+
+}  // namespace
+
+absl::StatusOr<DaemonOptions> ParseDaemonOptions(int argc,
+                                                 const char* const* argv) {
+  DaemonOptions options;
+  std::string listen = options.listen.ToString();
+  double keep_seconds = ToSeconds(options.keep_finished);
+
+  CLI::App app(kAbout, "rendezvousd");
+  app.footer(kExamples);
+  app.set_version_flag("--version",
+                       absl::StrCat("rendezvousd ", kRendezvousVersion,
+                                    " (protocol ", kProtocolVersion, ")"));
+  app.add_option("--listen", listen,
+                 "Address and port to listen on; port 0: any that is free; "
+                 "0.0.0.0: every address, IPv6 too")
+      ->type_name("HOST:PORT")
+      ->capture_default_str();
+  app.add_option("--token-file", options.token_file,
+                 "File with the job token that every agent must show; without "
+                 "it and MUSTER_TOKEN, everybody is let in")
+      ->type_name("FILE");
+  app.add_option("--keep-finished", keep_seconds,
+                 "How long a finished job's verdict is kept for late comers")
+      ->type_name("SECONDS")
+      ->capture_default_str();
+  app.add_option("--event-log", options.event_log,
+                 "File to append each decision to, with its reason, as one "
+                 "JSON object a line")
+      ->type_name("FILE");
+  app.add_option("--port-file", options.port_file,
+                 "File to write the port to once it is open")
+      ->type_name("FILE");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    options.request = DaemonOptions::Request::kShow;
+    options.text = app.help();
+    return options;
+  } catch (const CLI::CallForVersion& version) {
+    options.request = DaemonOptions::Request::kShow;
+    options.text = absl::StrCat(version.what(), "\n");
+    return options;
+  } catch (const CLI::ParseError& error) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(error.what(), " (see rendezvousd --help)"));
+  }
+  const absl::StatusOr<Endpoint> endpoint = ParseEndpoint(listen);
+  if (!endpoint.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--listen: ", endpoint.status().message()));
+  }
+  options.listen = *endpoint;
+  if (!(keep_seconds >= 0 && keep_seconds <= kLongestKeepSeconds)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--keep-finished is ", keep_seconds, "; from 0 s to one year"));
+  }
+  options.keep_finished = std::chrono::duration_cast<Duration>(
+      std::chrono::duration<double>(keep_seconds));
+  return options;
+}
+
+}  // namespace muster

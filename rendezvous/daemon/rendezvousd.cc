@@ -1,0 +1,122 @@
+// Muster's coordinator as a daemon. See --help.
+
+#include <signal.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "rendezvous/daemon/daemon_options.h"
+#include "rendezvous/daemon/decision_log.h"
+#include "rendezvous/server/coordinator.h"
+#include "rendezvous/server/descriptor_limit.h"
+#include "rendezvous/server/grpc_server.h"
+#include "rendezvous/token/token.h"
+
+namespace muster {
+namespace {
+
+constexpr int kBadUsage = 2;
+// For answers to operators that are on their way.
+constexpr Duration kShutdownGrace = std::chrono::milliseconds(100);
+
+void Say(const std::string& sentence) {
+  std::fprintf(stderr, "rendezvousd: %s\n", sentence.c_str());
+}
+
+int Fail(const absl::Status& status, int code) {
+  Say(std::string(status.message()));
+  return code;
+}
+
+// Whole or not at all: whoever waits for the file reads a port.
+absl::Status WritePortFile(const std::string& path, int port) {
+  const std::string fresh = path + ".new";
+  std::FILE* file = std::fopen(fresh.c_str(), "we");
+  const bool written = file != nullptr && std::fprintf(file, "%d\n", port) > 0;
+  if (file != nullptr && std::fclose(file) == 0 && written &&
+      std::rename(fresh.c_str(), path.c_str()) == 0) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "cannot write the port file ", path, ": ", std::strerror(errno)));
+}
+
+// Until SIGTERM or SIGINT; the signal.
+int WaitForEnd(const sigset_t& signals, DecisionLog* log) {
+  while (true) {
+    int signal = 0;
+    sigwait(&signals, &signal);
+    if (signal != SIGHUP) return signal;
+    if (log == nullptr) continue;
+    const absl::Status reopened = log->Reopen();
+    if (!reopened.ok()) Say(std::string(reopened.message()));
+  }
+}
+
+int Serve(const DaemonOptions& options) {
+  // Before the first thread, so that all of them have these blocked.
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (int one : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, one);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+
+  absl::StatusOr<std::string> token = ReadToken(options.token_file, Say);
+  if (!token.ok()) return Fail(token.status(), kBadUsage);
+  std::unique_ptr<DecisionLog> log;
+  if (!options.event_log.empty()) {
+    auto opened = DecisionLog::Open(options.event_log, Say);
+    if (!opened.ok()) return Fail(opened.status(), kBadUsage);
+    log = *std::move(opened);
+  }
+  const int room = RaiseDescriptorLimit();
+
+  Coordinator::Options coordinating;
+  coordinating.keep_finished = options.keep_finished;
+  if (log != nullptr) {
+    coordinating.on_decision = [&log](const std::string& run_id,
+                                      const Decision& decision) {
+      log->Append(run_id, decision);
+    };
+  }
+  Coordinator coordinator(std::move(coordinating));
+  GrpcServer::Options serving;
+  serving.listen = options.listen;
+  serving.token = *std::move(token);
+  auto server = GrpcServer::Start(&coordinator, serving);
+  if (!server.ok()) return Fail(server.status(), 1);
+  if (!options.port_file.empty()) {
+    const absl::Status written =
+        WritePortFile(options.port_file, (*server)->address().port);
+    if (!written.ok()) return Fail(written, kBadUsage);
+  }
+  std::printf("rendezvousd: listening on %s, room for %d nodes%s\n",
+              (*server)->address().ToString().c_str(), room,
+              serving.token.empty() ? "" : ", job token asked for");
+  std::fflush(stdout);
+
+  const int signal = WaitForEnd(signals, log.get());
+  Say(absl::StrCat("ending on ", signal == SIGINT ? "SIGINT" : "SIGTERM"));
+  (*server)->Shutdown(kShutdownGrace);
+  return 0;
+}
+
+}  // namespace
+}  // namespace muster
+
+int main(int argc, char** argv) {
+  const auto options = muster::ParseDaemonOptions(argc, argv);
+  if (!options.ok()) {
+    return muster::Fail(options.status(), muster::kBadUsage);
+  }
+  if (options->request == muster::DaemonOptions::Request::kShow) {
+    std::fputs(options->text.c_str(), stdout);
+    return 0;
+  }
+  return muster::Serve(*options);
+}
