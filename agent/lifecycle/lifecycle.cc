@@ -85,6 +85,7 @@ void Lifecycle::On(const DirectiveCame& event) {
                         "; install the same Muster on every node"));
     return;
   }
+  const bool was_due = unanswered_since_.has_value();
   unanswered_since_.reset();
   ever_answered_ = true;
   if (directive_.has_value() && directive_->epoch == directive.epoch &&
@@ -97,7 +98,9 @@ void Lifecycle::On(const DirectiveCame& event) {
   directive_ = directive;
   // A stop that finds nothing to stop must be confirmed all the same; every
   // other directive shows in what the node does next.
-  if (newer && directive.kind == DirectiveKind::kStop) changed_ = true;
+  if ((newer || was_due) && directive.kind == DirectiveKind::kStop) {
+    changed_ = true;
+  }
   if (directive.kind == DirectiveKind::kWait) {
     Notice(absl::StrCat("waiting: ", directive.reason));
   }
@@ -294,7 +297,8 @@ void Lifecycle::Stop(int signal, Duration grace) {
   if (phase_ != NodePhase::kStopping) {
     phase_ = NodePhase::kStopping;
     changed_ = true;
-    kill_at_.reset();
+    kill_at_.reset();  // the sweep's
+    killed_ = false;
     if (grace > Duration::zero()) {
       step_.actions.emplace_back(SignalWorkers{.signal = signal});
     }
@@ -356,7 +360,9 @@ void Lifecycle::SendReport() {
   report.run_id = config_.run_id;
   report.node = config_.node;
   report.sequence = ++sequence_;
-  if (directive_.has_value()) {
+  // While an answer is due, one is asked for: whatever has not been seen is
+  // sent again, and again, until it arrives.
+  if (directive_.has_value() && !unanswered_since_.has_value()) {
     report.seen_epoch = directive_->epoch;
     report.seen_revision = directive_->revision;
   }
