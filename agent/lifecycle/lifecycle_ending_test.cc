@@ -1,0 +1,240 @@
+// How an agent's life ends: told so, signalled, or left alone.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "agent/lifecycle/lifecycle_fixture.h"
+
+namespace muster {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TEST(LifecycleEnd, WithTheVerdictsExitCode) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.Down(0);
+  agent.Down(1);
+  agent.Gone();
+  EXPECT_FALSE(agent.leave.has_value());
+  agent.TellFinished(3);
+  ASSERT_TRUE(agent.leave.has_value());
+  EXPECT_EQ(agent.leave->exit_code, 3);
+  ASSERT_TRUE(agent.leave->verdict.has_value());
+  EXPECT_EQ(agent.leave->reason, "over");
+}
+
+TEST(LifecycleEnd, OnlyOnceNothingIsLeft) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.TellFinished(0);
+  EXPECT_FALSE(agent.leave.has_value());
+  EXPECT_THAT(agent.signals, ElementsAre(SIGTERM));
+  agent.Wait(seconds(10));
+  EXPECT_THAT(agent.signals, ElementsAre(SIGTERM, SIGKILL));
+  agent.Fails(0);
+  agent.Fails(1);
+  EXPECT_FALSE(agent.leave.has_value());
+  agent.Gone();
+  EXPECT_TRUE(agent.leave.has_value());
+}
+
+TEST(LifecycleEnd, WhatComesAfterwardsChangesNothing) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.TellFinished(0);
+  agent.TellRun(2);
+  agent.Fails(0);
+  agent.Fails(1);
+  agent.Gone();
+  EXPECT_EQ(agent.starts.size(), 1u);
+  ASSERT_TRUE(agent.leave.has_value());
+  EXPECT_EQ(agent.leave->exit_code, 0);
+}
+
+TEST(LifecycleEnd, ReleasedIsASuccessRefusedIsNot) {
+  for (const auto& [kind, code] :
+       {std::pair(DirectiveKind::kReleased, 0), {DirectiveKind::kRefused, 1}}) {
+    LifecycleFixture agent;
+    agent.Connect();
+    Directive directive = DirectiveOf(kind);
+    directive.reason = "because";
+    agent.Tell(directive);
+    ASSERT_TRUE(agent.leave.has_value());
+    EXPECT_EQ(agent.leave->exit_code, code);
+    EXPECT_EQ(agent.leave->reason, "because");
+    EXPECT_FALSE(agent.leave->verdict.has_value());
+  }
+}
+
+TEST(LifecycleEnd, OtherProtocolVersion) {
+  LifecycleFixture agent;
+  agent.Connect();
+  Directive directive = DirectiveOf(DirectiveKind::kRun);
+  directive.place.round = 1;
+  directive.protocol_version = 99;
+  agent.Tell(directive);
+  ASSERT_TRUE(agent.leave.has_value());
+  EXPECT_EQ(agent.leave->exit_code, 1);
+  EXPECT_THAT(agent.leave->reason, HasSubstr("protocol version 99"));
+  EXPECT_THAT(agent.starts, IsEmpty());
+}
+
+TEST(LifecycleEnd, TheGuardianDied) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.Forget();
+  agent.Step(GuardianDied{"the guardian was killed by signal 9"});
+  ASSERT_TRUE(agent.leave.has_value());
+  EXPECT_EQ(agent.leave->exit_code, 1);
+  EXPECT_EQ(agent.leave->reason, "the guardian was killed by signal 9");
+  ASSERT_EQ(agent.reports.size(), 1u);
+  EXPECT_EQ(agent.reports[0].phase, NodePhase::kIdle);
+  EXPECT_EQ(agent.reports[0].leave, "the guardian was killed by signal 9");
+}
+
+TEST(LifecycleCancel, ACtrlCIsTheCoordinatorsToDecide) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.Forget();
+  agent.Step(SignalCaught{SIGINT});
+  ASSERT_EQ(agent.reports.size(), 1u);
+  ASSERT_TRUE(agent.reports[0].cancel.has_value());
+  EXPECT_EQ(agent.reports[0].cancel->signal, SIGINT);
+  EXPECT_FALSE(agent.reports[0].cancel->at_once);
+  EXPECT_THAT(agent.signals, IsEmpty());
+  EXPECT_EQ(agent.phase(), NodePhase::kRunning);
+}
+
+TEST(LifecycleCancel, ASecondOneKillsAtOnce) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.Step(SignalCaught{SIGINT});
+  agent.Forget();
+  agent.Step(SignalCaught{SIGINT});
+  EXPECT_TRUE(agent.reports.back().cancel->at_once);
+  EXPECT_THAT(agent.everything, ElementsAre(SIGKILL));
+  EXPECT_EQ(agent.phase(), NodePhase::kStopping);
+}
+
+TEST(LifecycleCancel, ASecondOneCutsTheGraceShort) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.Step(SignalCaught{SIGINT});
+  agent.TellStop(1, seconds(10));
+  agent.Forget();
+  agent.Step(SignalCaught{SIGTERM});
+  EXPECT_THAT(agent.everything, ElementsAre(SIGKILL));
+}
+
+TEST(LifecycleCancel, WithoutAnAnswerThisNodeStopsItsPart) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.Step(SignalCaught{SIGINT});
+  agent.Wait(milliseconds(4999));
+  EXPECT_EQ(agent.phase(), NodePhase::kRunning);
+  agent.Wait(milliseconds(1));
+  EXPECT_EQ(agent.phase(), NodePhase::kStopping);
+  EXPECT_THAT(agent.signals, ElementsAre(SIGTERM));
+  agent.Fails(0);
+  agent.Fails(1);
+  agent.Gone();
+  ASSERT_TRUE(agent.leave.has_value());
+  EXPECT_EQ(agent.leave->exit_code, 130);
+}
+
+TEST(LifecycleCancel, WithAnAnswerItTakesAsLongAsItTakes) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.Step(SignalCaught{SIGINT});
+  agent.TellStop(1);
+  agent.Wait(seconds(8));
+  EXPECT_FALSE(agent.leave.has_value());
+  agent.Fails(0);
+  agent.Fails(1);
+  agent.Gone();
+  EXPECT_FALSE(agent.leave.has_value());
+  agent.TellFinished(130);
+  EXPECT_EQ(agent.leave->exit_code, 130);
+}
+
+TEST(LifecycleCancel, BeforeTheCoordinatorWasEverThereItIsImmediate) {
+  LifecycleFixture agent;
+  agent.Step(SignalCaught{SIGTERM});
+  ASSERT_TRUE(agent.leave.has_value());
+  EXPECT_EQ(agent.leave->exit_code, 143);
+}
+
+TEST(LifecycleCancel, WithoutAConnectionThisNodeStopsItsPartAtOnce) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.Disconnect();
+  agent.Forget();
+  agent.Step(SignalCaught{SIGINT});
+  EXPECT_EQ(agent.phase(), NodePhase::kStopping);
+  EXPECT_THAT(agent.signals, ElementsAre(SIGTERM));
+  agent.Fails(0);
+  agent.Fails(1);
+  agent.Gone();
+  EXPECT_EQ(agent.leave->exit_code, 130);
+}
+
+class LifecycleLeaving : public ::testing::Test {
+ protected:
+  static Lifecycle::Config LeavesOnTerm() {
+    Lifecycle::Config config = LifecycleFixture::QuickConfig();
+    config.signals_to_leave = {SIGTERM};
+    return config;
+  }
+  LifecycleLeaving() : agent_(LeavesOnTerm()) { agent_.Run(1); }
+  LifecycleFixture agent_;
+};
+
+TEST_F(LifecycleLeaving, IsAskedForAndGranted) {
+  agent_.Forget();
+  agent_.Step(SignalCaught{SIGTERM});
+  EXPECT_EQ(agent_.reports.back().leave, "signal 15");
+  EXPECT_FALSE(agent_.reports.back().cancel.has_value());
+  agent_.TellStop(1);
+  agent_.Wait(seconds(7));
+  agent_.Fails(0);
+  agent_.Fails(1);
+  agent_.Gone();
+  EXPECT_FALSE(agent_.leave.has_value());
+  Directive directive = DirectiveOf(DirectiveKind::kReleased);
+  agent_.Tell(directive);
+  EXPECT_EQ(agent_.leave->exit_code, 0);
+}
+
+TEST_F(LifecycleLeaving, ASecondSignalKillsThisNodesWorkersOnly) {
+  agent_.Step(SignalCaught{SIGTERM});
+  agent_.Forget();
+  agent_.Step(SignalCaught{SIGTERM});
+  EXPECT_THAT(agent_.everything, ElementsAre(SIGKILL));
+  EXPECT_FALSE(agent_.reports.back().cancel.has_value());
+}
+
+TEST_F(LifecycleLeaving, WithoutAnAnswerItGoesAllTheSame) {
+  agent_.Step(SignalCaught{SIGTERM});
+  agent_.Wait(seconds(5));
+  EXPECT_EQ(agent_.phase(), NodePhase::kStopping);
+  agent_.Fails(0);
+  agent_.Fails(1);
+  agent_.Gone();
+  EXPECT_EQ(agent_.leave->exit_code, 1);
+}
+
+TEST_F(LifecycleLeaving, OtherSignalsStillCancelTheJob) {
+  agent_.Step(SignalCaught{SIGINT});
+  EXPECT_TRUE(agent_.reports.back().cancel.has_value());
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,139 @@
+#include "agent/lifecycle/lifecycle_fixture.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "rendezvous/protocol/check.h"
+
+namespace muster {
+
+Lifecycle::Config LifecycleFixture::QuickConfig() {
+  Lifecycle::Config config;
+  config.run_id = "train";
+  config.node.node_id = "a";
+  config.node.incarnation = 42;
+  config.node.host = "a";
+  config.node.slots = 2;
+  config.spec.shutdown_timeout = std::chrono::seconds(10);
+  config.spec.keep_alive_interval = std::chrono::seconds(1);
+  config.endpoint = "head:29400";
+  config.connect_timeout = std::chrono::seconds(20);
+  config.coordinator_timeout = std::chrono::seconds(30);
+  return config;
+}
+
+LifecycleFixture::LifecycleFixture(Lifecycle::Config config)
+    : lifecycle_(std::move(config), now_) {}
+
+LifecycleStep LifecycleFixture::Step(const LifecycleEvent& event) {
+  last_step_ = lifecycle_.Step(now_, event);
+  for (const auto& action : last_step_.actions) {
+    if (const auto* start = std::get_if<StartWorkers>(&action)) {
+      starts.push_back(start->place);
+    } else {
+      const auto& signal = std::get<SignalWorkers>(action);
+      signals.push_back(signal.signal);
+      if (signal.everything) everything.push_back(signal.signal);
+    }
+  }
+  if (last_step_.report.has_value()) reports.push_back(*last_step_.report);
+  for (const std::string& line : last_step_.notices) notices.push_back(line);
+  if (last_step_.leave.has_value()) leave = last_step_.leave;
+  return last_step_;
+}
+
+void LifecycleFixture::Wait(Duration duration) {
+  const Instant end = now_ + duration;
+  for (;;) {
+    const std::optional<Instant> deadline = lifecycle_.NextDeadline();
+    MUSTER_CHECK(!deadline.has_value() || *deadline > now_)
+        << "a deadline that has passed";
+    if (!deadline.has_value() || *deadline > end) break;
+    now_ = *deadline;
+    Step(ClockTicked());
+  }
+  now_ = end;
+}
+
+void LifecycleFixture::Connect() { Step(LinkUp{"10.0.0.1"}); }
+
+void LifecycleFixture::Disconnect(absl::Status why) { Step(LinkDown{why}); }
+
+void LifecycleFixture::Tell(Directive directive) {
+  directive.epoch = epoch_;
+  directive.revision = ++revision_;
+  Step(DirectiveCame{directive});
+}
+
+void LifecycleFixture::TellRun(int round) {
+  Directive directive = DirectiveOf(DirectiveKind::kRun);
+  directive.place.round = round;
+  directive.place.group_rank = 1;
+  directive.place.group_world_size = 2;
+  directive.place.first_rank = 2;
+  directive.place.world_size = 4;
+  Tell(directive);
+}
+
+void LifecycleFixture::TellStop(int round, Duration grace) {
+  Directive directive = DirectiveOf(DirectiveKind::kStop);
+  directive.reason = "rank 0 on b: exit code 3";
+  directive.stop = {.round = round, .signal = 15, .grace = grace};
+  Tell(directive);
+}
+
+void LifecycleFixture::TellWait() {
+  Directive directive = DirectiveOf(DirectiveKind::kWait);
+  directive.reason = "1 of 2 nodes here";
+  Tell(directive);
+}
+
+void LifecycleFixture::TellFinished(int exit_code) {
+  Directive directive = DirectiveOf(DirectiveKind::kFinished);
+  directive.verdict.exit_code = exit_code;
+  directive.verdict.reason = "over";
+  directive.stop.grace = std::chrono::seconds(10);
+  Tell(directive);
+}
+
+void LifecycleFixture::Up(int local_rank) {
+  Step(WorkerUp{local_rank, 100 + local_rank});
+}
+
+void LifecycleFixture::Down(int local_rank) {
+  Step(WorkerDown{local_rank, {}});
+}
+
+void LifecycleFixture::Fails(int local_rank, FailureKind kind) {
+  Failure failure;
+  failure.kind = kind;
+  failure.rank = 2 + local_rank;
+  failure.local_rank = local_rank;
+  failure.message = "exit code 3";
+  Step(WorkerDown{local_rank, failure});
+}
+
+void LifecycleFixture::Run(int round) {
+  Connect();
+  TellRun(round);
+  Up(0);
+  Up(1);
+}
+
+void LifecycleFixture::Forget() {
+  signals.clear();
+  everything.clear();
+  starts.clear();
+  reports.clear();
+  notices.clear();
+  leave.reset();
+}
+
+Directive DirectiveOf(DirectiveKind kind) {
+  Directive directive;
+  directive.kind = kind;
+  return directive;
+}
+
+}  // namespace muster

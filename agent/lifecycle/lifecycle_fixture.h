@@ -1,0 +1,70 @@
+#ifndef MUSTER_AGENT_LIFECYCLE_LIFECYCLE_FIXTURE_H_
+#define MUSTER_AGENT_LIFECYCLE_LIFECYCLE_FIXTURE_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/lifecycle/lifecycle.h"
+
+namespace muster {
+
+// A Lifecycle of a node with two workers, and what it has asked for so far.
+class LifecycleFixture {
+ public:
+  // Grace 10 s, keep-alive 1 s, coordinator's absence: 20 s at first, 30 s
+  // later.
+  static Lifecycle::Config QuickConfig();
+
+  explicit LifecycleFixture(Lifecycle::Config config = QuickConfig());
+
+  LifecycleStep Step(const LifecycleEvent& event);
+  // A step at each deadline, as a driver does.
+  void Wait(Duration duration);
+
+  // --- the coordinator
+  void Connect();
+  void Disconnect(absl::Status why = absl::UnavailableError("reset"));
+  // Sends a directive with the next revision.
+  void Tell(Directive directive);
+  void TellRun(int round);
+  void TellStop(int round, Duration grace = std::chrono::seconds(10));
+  void TellWait();
+  void TellFinished(int exit_code);
+
+  // --- the workers
+  void Up(int local_rank);
+  void Down(int local_rank);  // exited with 0
+  void Fails(int local_rank, FailureKind kind = FailureKind::kExitCode);
+  void Gone() { Step(WorkersGone()); }
+  // Connect, TellRun, both Up.
+  void Run(int round);
+
+  Instant now() const { return now_; }
+  const Lifecycle& lifecycle() const { return lifecycle_; }
+  NodePhase phase() const { return lifecycle_.phase(); }
+  const LifecycleStep& last_step() const { return last_step_; }
+
+  // --- what was asked for since the last Forget
+  void Forget();
+  std::vector<int> signals;     // to the workers, in order
+  std::vector<int> everything;  // those of them that go to every descendant
+  std::vector<Place> starts;
+  std::vector<Report> reports;
+  std::vector<std::string> notices;
+  std::optional<Leave> leave;
+
+ private:
+  Instant now_{std::chrono::hours(1)};
+  Lifecycle lifecycle_;
+  LifecycleStep last_step_;
+  uint64_t epoch_ = 7;
+  uint64_t revision_ = 0;
+};
+
+// A directive of this kind, with the default epoch, to be given to Tell.
+Directive DirectiveOf(DirectiveKind kind);
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_LIFECYCLE_LIFECYCLE_FIXTURE_H_

@@ -1,0 +1,226 @@
+// The coordinator's side: reports, stale directives, its absence.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "agent/lifecycle/lifecycle_fixture.h"
+
+namespace muster {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TEST(LifecycleReports, BeginWithTheConnectionAndHoldTheWholeTruth) {
+  LifecycleFixture agent;
+  agent.Step(PortHeld{29500});
+  EXPECT_THAT(agent.reports, IsEmpty());
+  agent.Connect();
+  ASSERT_EQ(agent.reports.size(), 1u);
+  const Report& report = agent.reports[0];
+  EXPECT_EQ(report.run_id, "train");
+  EXPECT_EQ(report.node.node_id, "a");
+  EXPECT_EQ(report.node.address, "10.0.0.1");
+  EXPECT_EQ(report.sequence, 1u);
+  EXPECT_EQ(report.offered_master_port, 29500);
+  EXPECT_EQ(report.spec.shutdown_timeout, seconds(10));
+}
+
+TEST(LifecycleReports, AGivenAddressStays) {
+  Lifecycle::Config config = LifecycleFixture::QuickConfig();
+  config.node.address = "fd00::7";
+  LifecycleFixture agent(config);
+  agent.Connect();
+  EXPECT_EQ(agent.reports[0].node.address, "fd00::7");
+}
+
+TEST(LifecycleReports, AreRepeatedAtTheKeepAlive) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.Forget();
+  agent.Wait(milliseconds(999));
+  EXPECT_THAT(agent.reports, IsEmpty());
+  agent.Wait(milliseconds(1));
+  EXPECT_EQ(agent.reports.size(), 1u);
+  agent.Wait(seconds(9));
+  ASSERT_EQ(agent.reports.size(), 10u);
+  for (size_t i = 1; i < agent.reports.size(); ++i) {
+    EXPECT_EQ(agent.reports[i].sequence, agent.reports[i - 1].sequence + 1);
+  }
+}
+
+TEST(LifecycleReports, AreNotSentWithoutAConnection) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.Disconnect();
+  agent.Forget();
+  agent.Wait(seconds(5));
+  agent.Fails(0);
+  EXPECT_THAT(agent.reports, IsEmpty());
+  agent.Connect();
+  ASSERT_EQ(agent.reports.size(), 1u);
+  EXPECT_EQ(agent.reports[0].failures.size(), 1u);
+}
+
+TEST(LifecycleReports, NameTheNewestDirectiveSeen) {
+  LifecycleFixture agent;
+  agent.Connect();
+  EXPECT_EQ(agent.reports.back().seen_epoch, 0u);
+  agent.TellWait();
+  agent.TellRun(1);
+  EXPECT_EQ(agent.reports.back().seen_epoch, 7u);
+  EXPECT_EQ(agent.reports.back().seen_revision, 2u);
+}
+
+TEST(LifecycleReports, AskForAnAnswerUntilOneComes) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.Disconnect();
+  agent.Connect();
+  EXPECT_EQ(agent.reports.back().seen_epoch, 0u);
+  agent.Wait(seconds(1));
+  EXPECT_EQ(agent.reports.back().seen_epoch, 0u);
+  agent.TellRun(1);
+  agent.Wait(seconds(1));
+  EXPECT_EQ(agent.reports.back().seen_epoch, 7u);
+}
+
+TEST(LifecycleReports, AnIdleNodeReportsItsPortAtOnce) {
+  LifecycleFixture agent;
+  agent.Connect();
+  agent.Forget();
+  agent.Step(PortHeld{29501});
+  EXPECT_EQ(agent.reports.size(), 1u);
+  agent.Step(PortHeld{29501});
+  EXPECT_EQ(agent.reports.size(), 1u);
+}
+
+TEST(LifecycleDirectives, AnOlderOneIsDropped) {
+  LifecycleFixture agent;
+  agent.Connect();
+  Directive stop = DirectiveOf(DirectiveKind::kStop);
+  stop.epoch = 7;
+  stop.revision = 0;
+  stop.stop.round = 1;
+  agent.TellRun(1);
+  agent.Step(DirectiveCame{stop});
+  EXPECT_EQ(agent.phase(), NodePhase::kRunning);
+  EXPECT_THAT(agent.signals, IsEmpty());
+}
+
+TEST(LifecycleDirectives, AnotherLifeOfTheCoordinatorCountsAnew) {
+  LifecycleFixture agent;
+  agent.Run(6);
+  Directive stop = DirectiveOf(DirectiveKind::kStop);
+  stop.epoch = 8;
+  stop.revision = 1;
+  stop.stop = {.round = 6, .grace = seconds(1)};
+  agent.Tell(DirectiveOf(DirectiveKind::kRun));
+  agent.Step(DirectiveCame{stop});
+  EXPECT_EQ(agent.phase(), NodePhase::kStopping);
+}
+
+TEST(LifecycleDirectives, TheReasonForWaitingIsShownOnceEach) {
+  LifecycleFixture agent;
+  agent.Connect();
+  agent.TellWait();
+  agent.TellWait();
+  EXPECT_THAT(agent.notices, ElementsAre("waiting: 1 of 2 nodes here"));
+}
+
+TEST(LifecycleAbsence, OfACoordinatorThatNeverCame) {
+  LifecycleFixture agent;
+  agent.Disconnect(absl::UnavailableError("connection refused"));
+  EXPECT_THAT(agent.notices,
+              ElementsAre("no coordinator at head:29400 yet (connection "
+                          "refused); trying for 20 s"));
+  agent.Wait(milliseconds(19'999));
+  EXPECT_FALSE(agent.leave.has_value());
+  agent.Wait(milliseconds(1));
+  ASSERT_TRUE(agent.leave.has_value());
+  EXPECT_EQ(agent.leave->exit_code, 1);
+  EXPECT_EQ(agent.leave->reason,
+            "no answer from the coordinator at head:29400 for 20 s: connection "
+            "refused");
+}
+
+TEST(LifecycleAbsence, OfOneThatAcceptsButDoesNotAnswer) {
+  LifecycleFixture agent;
+  agent.Connect();
+  agent.Wait(seconds(20));
+  EXPECT_EQ(agent.leave->exit_code, 1);
+}
+
+TEST(LifecycleAbsence, IsRiddenOutWithTheWorkersRunning) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.Disconnect();
+  EXPECT_THAT(agent.notices,
+              Contains("lost the coordinator at head:29400 (reset); the "
+                       "workers run on; trying again for 30 s"));
+  for (int i = 0; i < 29; ++i) {
+    agent.Wait(seconds(1));
+    agent.Disconnect();
+  }
+  EXPECT_EQ(agent.phase(), NodePhase::kRunning);
+  agent.Connect();
+  agent.TellRun(1);
+  agent.Wait(seconds(40));
+  EXPECT_EQ(agent.phase(), NodePhase::kRunning);
+  EXPECT_THAT(agent.signals, IsEmpty());
+}
+
+TEST(LifecycleAbsence, ForTooLongStopsTheWorkers) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.Disconnect();
+  agent.Wait(seconds(30));
+  EXPECT_EQ(agent.phase(), NodePhase::kStopping);
+  EXPECT_THAT(agent.signals, ElementsAre(SIGTERM));
+  agent.Wait(seconds(10));
+  EXPECT_THAT(agent.signals, ElementsAre(SIGTERM, SIGKILL));
+  agent.Fails(0);
+  agent.Fails(1);
+  agent.Gone();
+  ASSERT_TRUE(agent.leave.has_value());
+  EXPECT_EQ(agent.leave->exit_code, 1);
+  EXPECT_THAT(agent.leave->reason, HasSubstr("for 30 s"));
+}
+
+// The link is back, but the answer is not: the absence goes on.
+TEST(LifecycleAbsence, EndsWithADirectiveNotWithAConnection) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.Disconnect();
+  agent.Wait(seconds(29));
+  agent.Connect();
+  agent.Wait(seconds(1));
+  EXPECT_EQ(agent.phase(), NodePhase::kStopping);
+  EXPECT_EQ(agent.reports.back().phase, NodePhase::kStopping);
+  EXPECT_TRUE(agent.reports.back().leave.has_value());
+}
+
+TEST(LifecycleAbsence, ATokenThatIsNotTakenWillNotMend) {
+  LifecycleFixture agent;
+  agent.Disconnect(absl::UnauthenticatedError("wrong token"));
+  ASSERT_TRUE(agent.leave.has_value());
+  EXPECT_EQ(agent.leave->reason,
+            "the coordinator at head:29400 turned this node away: wrong token");
+}
+
+TEST(LifecycleAbsence, ALeavingAgentKnowsNoFurtherDeadline) {
+  LifecycleFixture agent;
+  agent.Disconnect();
+  agent.Wait(seconds(20));
+  ASSERT_TRUE(agent.leave.has_value());
+  EXPECT_EQ(agent.lifecycle().NextDeadline(), std::nullopt);
+}
+
+}  // namespace
+}  // namespace muster

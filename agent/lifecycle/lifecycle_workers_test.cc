@@ -1,0 +1,359 @@
+// Workers: started, succeeded, failed, stopped, swept.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "agent/lifecycle/lifecycle_fixture.h"
+
+namespace muster {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TEST(LifecycleWorkers, AreStartedOnceWhenToldToRun) {
+  LifecycleFixture agent;
+  agent.Connect();
+  agent.TellRun(1);
+  ASSERT_EQ(agent.starts.size(), 1u);
+  EXPECT_EQ(agent.starts[0].round, 1);
+  EXPECT_EQ(agent.starts[0].first_rank, 2);
+  EXPECT_EQ(agent.phase(), NodePhase::kRunning);
+  EXPECT_EQ(agent.reports.back().phase, NodePhase::kRunning);
+  EXPECT_EQ(agent.reports.back().round, 1);
+  EXPECT_THAT(agent.notices,
+              Contains("round 1: node 1 of 2 with ranks 2-3 of 4"));
+  agent.TellRun(1);
+  EXPECT_EQ(agent.starts.size(), 1u);
+}
+
+TEST(LifecycleWorkers, ARestartIsSaid) {
+  Lifecycle::Config config = LifecycleFixture::QuickConfig();
+  config.node.slots = 1;
+  LifecycleFixture agent(config);
+  agent.Connect();
+  Directive directive = DirectiveOf(DirectiveKind::kRun);
+  directive.place.round = 4;
+  directive.place.restart_count = 2;
+  agent.Tell(directive);
+  EXPECT_THAT(agent.notices, ElementsAre("round 4: node 0 of 1 with rank 0 of "
+                                         "1, restart 2"));
+}
+
+TEST(LifecycleWorkers, SucceedWhenAllHaveAndNothingIsLeft) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.Down(0);
+  EXPECT_THAT(agent.signals, IsEmpty());
+  agent.Down(1);
+  EXPECT_EQ(agent.phase(), NodePhase::kRunning);
+  // What they left behind is told to go.
+  EXPECT_THAT(agent.everything, ElementsAre(SIGTERM));
+  agent.Gone();
+  EXPECT_EQ(agent.phase(), NodePhase::kSucceeded);
+  EXPECT_EQ(agent.reports.back().phase, NodePhase::kSucceeded);
+  EXPECT_THAT(agent.reports.back().failures, IsEmpty());
+}
+
+TEST(LifecycleWorkers, OrphansThatWillNotGoAreKilledAfterTheGrace) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.Down(0);
+  agent.Down(1);
+  agent.Wait(milliseconds(9999));
+  EXPECT_THAT(agent.everything, ElementsAre(SIGTERM));
+  agent.Wait(milliseconds(1));
+  EXPECT_THAT(agent.everything, ElementsAre(SIGTERM, SIGKILL));
+  agent.Gone();
+  EXPECT_EQ(agent.phase(), NodePhase::kSucceeded);
+  agent.Wait(seconds(5));
+  EXPECT_EQ(agent.everything.size(), 2u);
+}
+
+TEST(LifecycleWorkers, AFailureStopsTheOthersAndIsReported) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.Forget();
+  agent.Fails(1);
+  EXPECT_EQ(agent.phase(), NodePhase::kStopping);
+  EXPECT_THAT(agent.signals, ElementsAre(SIGTERM));
+  ASSERT_EQ(agent.reports.size(), 1u);
+  EXPECT_EQ(agent.reports[0].phase, NodePhase::kStopping);
+  ASSERT_EQ(agent.reports[0].failures.size(), 1u);
+  EXPECT_EQ(agent.reports[0].failures[0].rank, 3);
+  EXPECT_EQ(agent.reports[0].failures[0].kind, FailureKind::kExitCode);
+  EXPECT_THAT(agent.notices, ElementsAre("rank 3 (local rank 1, pid 0) failed: "
+                                         "exit code 3"));
+  // The other's end is our own doing.
+  agent.Fails(0, FailureKind::kSignal);
+  ASSERT_EQ(agent.reports.back().failures.size(), 2u);
+  EXPECT_EQ(agent.reports.back().failures[1].kind, FailureKind::kStoppedByUs);
+  EXPECT_EQ(agent.phase(), NodePhase::kStopping);
+  agent.Gone();
+  EXPECT_EQ(agent.phase(), NodePhase::kIdle);
+  EXPECT_EQ(agent.reports.back().phase, NodePhase::kIdle);
+  EXPECT_EQ(agent.reports.back().failures.size(), 2u);
+}
+
+TEST(LifecycleWorkers, AFailureAfterASuccessIsNoSuccess) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.Down(0);
+  agent.Fails(1);
+  agent.Gone();
+  EXPECT_EQ(agent.phase(), NodePhase::kIdle);
+}
+
+TEST(LifecycleWorkers, NothingIsLeftOnlyWhenEveryWorkerHasEnded) {
+  LifecycleFixture agent;
+  agent.Connect();
+  agent.TellRun(1);
+  agent.Up(0);
+  agent.Fails(0);
+  agent.Gone();  // before the second was started
+  EXPECT_EQ(agent.phase(), NodePhase::kStopping);
+  agent.Up(1);
+  agent.Fails(1);
+  EXPECT_EQ(agent.phase(), NodePhase::kStopping);
+  agent.Gone();
+  EXPECT_EQ(agent.phase(), NodePhase::kIdle);
+}
+
+TEST(LifecycleWorkers, NotOneCouldBeStarted) {
+  LifecycleFixture agent;
+  agent.Connect();
+  agent.TellRun(1);
+  agent.Fails(0, FailureKind::kStartFailed);
+  EXPECT_EQ(agent.phase(), NodePhase::kStopping);
+  agent.Fails(1, FailureKind::kStartFailed);
+  EXPECT_EQ(agent.phase(), NodePhase::kIdle);
+  EXPECT_EQ(agent.reports.back().failures[0].kind, FailureKind::kStartFailed);
+}
+
+TEST(LifecycleWorkers, TheFirstDiedTooEarlyAndTheSecondCouldNotBeStarted) {
+  LifecycleFixture agent;
+  agent.Connect();
+  agent.TellRun(1);
+  agent.Up(0);
+  agent.Fails(0);
+  agent.Gone();
+  agent.Fails(1, FailureKind::kStartFailed);
+  EXPECT_EQ(agent.phase(), NodePhase::kIdle);
+}
+
+TEST(LifecycleWorkers, OneCouldNotBeStartedWhileTheOtherRuns) {
+  LifecycleFixture agent;
+  agent.Connect();
+  agent.TellRun(1);
+  agent.Up(0);
+  agent.Fails(1, FailureKind::kStartFailed);
+  EXPECT_EQ(agent.phase(), NodePhase::kStopping);
+  EXPECT_THAT(agent.signals, ElementsAre(SIGTERM));
+  agent.Fails(0);
+  EXPECT_EQ(agent.phase(), NodePhase::kStopping);
+  agent.Gone();
+  EXPECT_EQ(agent.phase(), NodePhase::kIdle);
+}
+
+TEST(LifecycleWorkers, AReportHoldsABoundedNumberOfFailures) {
+  Lifecycle::Config config = LifecycleFixture::QuickConfig();
+  config.node.slots = 100;
+  LifecycleFixture agent(config);
+  agent.Connect();
+  agent.TellRun(1);
+  for (int i = 0; i < 100; ++i) agent.Up(i);
+  for (int i = 0; i < 100; ++i) agent.Fails(i);
+  EXPECT_EQ(agent.reports.back().failures.size(),
+            static_cast<size_t>(kMostFailuresPerReport));
+}
+
+TEST(LifecycleStop, SignalsThenKillsAfterTheGrace) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.TellStop(1, seconds(3));
+  EXPECT_EQ(agent.phase(), NodePhase::kStopping);
+  EXPECT_THAT(agent.signals, ElementsAre(SIGTERM));
+  EXPECT_THAT(agent.everything, IsEmpty());
+  EXPECT_THAT(agent.notices, Contains("round 1 is broken (rank 0 on b: exit "
+                                      "code 3); stopping the workers"));
+  agent.Wait(milliseconds(2999));
+  EXPECT_THAT(agent.signals, ElementsAre(SIGTERM));
+  agent.Wait(milliseconds(1));
+  EXPECT_THAT(agent.signals, ElementsAre(SIGTERM, SIGKILL));
+  EXPECT_THAT(agent.everything, ElementsAre(SIGKILL));
+}
+
+TEST(LifecycleStop, KillsAgainEachSecondWhileSomethingIsLeft) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.TellStop(1, seconds(0));
+  // No grace: no signal before SIGKILL.
+  EXPECT_THAT(agent.signals, ElementsAre(SIGKILL));
+  agent.Fails(0, FailureKind::kSignal);
+  agent.TellStop(1, seconds(0));
+  EXPECT_THAT(agent.signals, ElementsAre(SIGKILL));
+  agent.Wait(milliseconds(2999));
+  EXPECT_THAT(agent.signals, ElementsAre(SIGKILL, SIGKILL, SIGKILL));
+  agent.Fails(1, FailureKind::kSignal);
+  agent.Gone();
+  agent.Wait(seconds(5));
+  EXPECT_EQ(agent.signals.size(), 3u);
+}
+
+TEST(LifecycleStop, ALaterOrderMayShortenTheGraceButNotLengthenIt) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.TellStop(1, seconds(8));
+  agent.Wait(seconds(2));
+  agent.TellStop(1, seconds(30));
+  agent.Wait(seconds(3));
+  EXPECT_THAT(agent.signals, ElementsAre(SIGTERM));
+  agent.TellStop(1, seconds(1));
+  agent.Wait(seconds(1));
+  EXPECT_THAT(agent.signals, ElementsAre(SIGTERM, SIGKILL));
+}
+
+TEST(LifecycleStop, TheSameOrderAgainDoesNotRestartTheGrace) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.TellStop(1, seconds(8));
+  for (int i = 0; i < 7; ++i) {
+    agent.Wait(seconds(1));
+    agent.TellStop(1, seconds(8));
+  }
+  agent.Wait(seconds(1));
+  EXPECT_THAT(agent.signals, ElementsAre(SIGTERM, SIGKILL));
+}
+
+TEST(LifecycleStop, OfAnEarlierRoundDoesNotTouchThisOne) {
+  LifecycleFixture agent;
+  agent.Run(5);
+  agent.TellStop(4);
+  EXPECT_EQ(agent.phase(), NodePhase::kRunning);
+  EXPECT_THAT(agent.signals, IsEmpty());
+}
+
+TEST(LifecycleStop, IsConfirmedEvenIfThereIsNothingToStop) {
+  LifecycleFixture agent;
+  agent.Connect();
+  agent.TellWait();
+  agent.Forget();
+  agent.TellStop(3);
+  ASSERT_EQ(agent.reports.size(), 1u);
+  EXPECT_EQ(agent.reports[0].seen_revision, 2u);
+  EXPECT_EQ(agent.reports[0].phase, NodePhase::kIdle);
+}
+
+TEST(LifecycleStop, DuringTheSweepOfASuccessStartsItsOwnGrace) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.Down(0);
+  agent.Down(1);
+  agent.Wait(milliseconds(10'500));  // the sweep has killed once
+  agent.TellStop(1, seconds(2));
+  agent.Forget();
+  agent.Wait(seconds(2));
+  EXPECT_THAT(agent.everything, ElementsAre(SIGKILL));
+  agent.Gone();
+  EXPECT_EQ(agent.phase(), NodePhase::kIdle);
+}
+
+TEST(LifecycleStop, BeingToldToWaitStopsWhatRuns) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.TellWait();
+  EXPECT_EQ(agent.phase(), NodePhase::kStopping);
+  EXPECT_THAT(agent.signals, ElementsAre(SIGTERM));
+}
+
+TEST(LifecycleRounds, TheNextOneStartsOnlyWhenNothingIsLeftOfThis) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.Forget();
+  agent.TellRun(2);  // the stop in between was lost
+  EXPECT_EQ(agent.phase(), NodePhase::kStopping);
+  EXPECT_THAT(agent.signals, ElementsAre(SIGTERM));
+  agent.Fails(0);
+  agent.Fails(1);
+  EXPECT_THAT(agent.starts, IsEmpty());
+  agent.Gone();
+  ASSERT_EQ(agent.starts.size(), 1u);
+  EXPECT_EQ(agent.starts[0].round, 2);
+  EXPECT_EQ(agent.phase(), NodePhase::kRunning);
+  EXPECT_THAT(agent.reports.back().failures, IsEmpty());
+}
+
+TEST(LifecycleRounds, TheNextOneAfterASuccess) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.Down(0);
+  agent.Down(1);
+  agent.Gone();
+  agent.TellRun(2);
+  ASSERT_EQ(agent.starts.size(), 2u);
+  EXPECT_EQ(agent.lifecycle().round(), 2);
+}
+
+TEST(LifecycleRounds, OneThatWasRunIsNotRunAgain) {
+  LifecycleFixture agent;
+  agent.Run(3);
+  agent.Fails(0);
+  agent.Fails(1);
+  agent.Gone();
+  agent.TellRun(3);
+  agent.TellRun(2);
+  EXPECT_EQ(agent.starts.size(), 1u);
+  EXPECT_EQ(agent.phase(), NodePhase::kIdle);
+}
+
+TEST(LifecycleSignals, AreForwardedOnceToRunningWorkers) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  Directive directive = DirectiveOf(DirectiveKind::kRun);
+  directive.place.round = 1;
+  directive.signals = {{.ordinal = 4, .signal = SIGUSR1}};
+  agent.Tell(directive);
+  EXPECT_THAT(agent.signals, ElementsAre(SIGUSR1));
+  EXPECT_THAT(agent.everything, IsEmpty());
+  directive.signals.push_back({.ordinal = 5, .signal = SIGUSR2});
+  agent.Tell(directive);
+  agent.Wait(seconds(3));
+  EXPECT_THAT(agent.signals, ElementsAre(SIGUSR1, SIGUSR2));
+}
+
+TEST(LifecycleSignals, DoNotReachStoppingWorkers) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.Fails(0);
+  agent.Forget();
+  Directive directive = DirectiveOf(DirectiveKind::kRun);
+  directive.place.round = 1;
+  directive.signals = {{.ordinal = 1, .signal = SIGUSR1}};
+  agent.Tell(directive);
+  EXPECT_THAT(agent.signals, IsEmpty());
+}
+
+TEST(LifecycleSignals, CaughtHereAreReported) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.Forget();
+  agent.Step(SignalCaught{SIGUSR1});
+  ASSERT_EQ(agent.reports.size(), 1u);
+  ASSERT_EQ(agent.reports[0].signals.size(), 1u);
+  EXPECT_EQ(agent.reports[0].signals[0].ordinal, 1u);
+  EXPECT_EQ(agent.reports[0].signals[0].signal, SIGUSR1);
+  EXPECT_THAT(agent.signals, IsEmpty());  // they come by the coordinator
+  for (int i = 0; i < 20; ++i) agent.Step(SignalCaught{SIGUSR2});
+  ASSERT_EQ(agent.reports.back().signals.size(),
+            static_cast<size_t>(kMostSignalNotices));
+  EXPECT_EQ(agent.reports.back().signals.back().ordinal, 21u);
+}
+
+}  // namespace
+}  // namespace muster
