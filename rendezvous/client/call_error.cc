@@ -6,25 +6,48 @@
 namespace muster {
 namespace {
 
+// gRPC has one code for all that can go wrong with a connection; what it was
+// shows in the words of version 1.51.
+struct Sign {
+  const char* words;
+  const char* meaning;
+};
+
+constexpr Sign kSigns[] = {
+    {"Connection refused", "connection refused: nothing listens there (yet?)"},
+    {"No route to host", "no route to that host"},
+    {"Network is unreachable", "its network is unreachable from here"},
+    {"Connection timed out", "no answer: is the port open in the firewall?"},
+    {"tcp handshaker shutdown",
+     "no answer within 5 s: is the port open in the firewall?"},
+    {"before receiving SETTINGS",
+     "it takes connections but does not answer: it is stopped, or another "
+     "program"},
+    {"keepalive watchdog timeout", "it has stopped answering"},
+    {"Connection reset by peer", "it broke the connection"},
+    {"Broken pipe", "it broke the connection"},
+    {"Socket closed", "it closed the connection"},
+    {"GOAWAY", "it closed the connection"},
+};
+
+// What other programs' first bytes look like to gRPC.
+constexpr const char* kStrangers[] = {"http1.x server", "Failed parsing HTTP/2",
+                                      "Expected SETTINGS frame"};
+
+absl::Status Stranger(const std::string& endpoint) {
+  return absl::FailedPreconditionError(absl::StrCat(
+      endpoint,
+      " is not a Muster coordinator: another program answers there; check "
+      "host and port"));
+}
+
 absl::Status ExplainUnavailable(const std::string& message,
                                 const std::string& endpoint) {
-  const struct {
-    const char* sign;  // in gRPC's message
-    const char* meaning;
-  } kSigns[] = {
-      {"Connection refused",
-       "connection refused: nothing listens there (yet?)"},
-      {"No route to host", "no route to that host"},
-      {"Network is unreachable", "its network is unreachable from here"},
-      {"Connection timed out", "no answer: is the port open in the firewall?"},
-      {"keepalive watchdog timeout", "it has stopped answering"},
-      {"Connection reset by peer", "it broke the connection"},
-      {"Broken pipe", "it broke the connection"},
-      {"Socket closed", "it closed the connection"},
-      {"GOAWAY", "it closed the connection"},
-  };
-  for (const auto& sign : kSigns) {
-    if (!absl::StrContains(message, sign.sign)) continue;
+  for (const char* words : kStrangers) {
+    if (absl::StrContains(message, words)) return Stranger(endpoint);
+  }
+  for (const Sign& sign : kSigns) {
+    if (!absl::StrContains(message, sign.words)) continue;
     return absl::UnavailableError(
         absl::StrCat("coordinator ", endpoint, ": ", sign.meaning));
   }
@@ -46,10 +69,7 @@ absl::Status ExplainCallError(const absl::Status& status,
                        "; give the coordinator's own by MUSTER_TOKEN or "
                        "--token-file"));
     case absl::StatusCode::kUnimplemented:
-      return absl::FailedPreconditionError(
-          absl::StrCat(endpoint,
-                       " is not a Muster coordinator: another program answers "
-                       "there; check --rdzv-endpoint"));
+      return Stranger(endpoint);
     case absl::StatusCode::kCancelled:
       // By the server: it is shutting down.
       return absl::UnavailableError(

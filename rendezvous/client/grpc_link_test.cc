@@ -2,11 +2,8 @@
 
 #include "rendezvous/client/grpc_link.h"
 
-#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <memory>
 #include <string>
@@ -15,6 +12,7 @@
 #include "rendezvous/server/coordinator.h"
 #include "rendezvous/server/grpc_server.h"
 #include "rendezvous/testing/scripted_node.h"
+#include "rendezvous/testing/tcp_stranger.h"
 
 namespace muster {
 namespace {
@@ -174,6 +172,20 @@ TEST_F(GrpcLinkTest, ANameThatDoesNotResolveIsNamed) {
   auto a = Node(FirstReport("job", "node-a", 1));
   EXPECT_THAT(a->WaitUntilDisconnected(absl::StatusCode::kUnavailable),
               HasSubstr("no-such-host.invalid"));
+}
+
+TEST_F(GrpcLinkTest, AnotherProgramIsNotACoordinator) {
+  for (const char* greeting :
+       {"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n",
+        "SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n"}) {
+    StrangeServer stranger(greeting);
+    endpoint_ = {"127.0.0.1", stranger.port()};
+    auto a = Node(FirstReport("job", "node-a", 1));
+    EXPECT_THAT(a->WaitUntilDisconnected(absl::StatusCode::kFailedPrecondition),
+                HasSubstr("not a Muster coordinator"));
+    a->Close();
+    EXPECT_EQ(a->connections(), 0);
+  }
 }
 
 TEST_F(GrpcLinkTest, ReachesAnIpv6Coordinator) {

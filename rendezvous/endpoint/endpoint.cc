@@ -1,5 +1,8 @@
 #include "rendezvous/endpoint/endpoint.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
 #include <algorithm>
 
 #include "absl/strings/numbers.h"
@@ -10,6 +13,12 @@ namespace {
 
 // The longest host name (RFC 1035) with room for an IPv6 zone.
 constexpr size_t kMostHostBytes = 255;
+
+bool IsIpv6(const std::string& host) {
+  in6_addr unused;
+  return inet_pton(AF_INET6, host.substr(0, host.find('%')).c_str(), &unused) ==
+         1;
+}
 
 absl::Status Malformed(const std::string& text, const char* why) {
   return absl::InvalidArgumentError(
@@ -49,6 +58,9 @@ absl::StatusOr<Endpoint> ParseEndpoint(const std::string& text) {
   if (endpoint.host.empty()) return Malformed(text, "no host");
   if (endpoint.host.size() > kMostHostBytes) {
     return Malformed(text, "the host is too long");
+  }
+  if (endpoint.host.find(':') != std::string::npos && !IsIpv6(endpoint.host)) {
+    return Malformed(text, "several colons, and it is no IPv6 address");
   }
   for (unsigned char c : endpoint.host) {
     if (c <= ' ' || c == 0x7f || c == '/' || c == '[' || c == ']') {

@@ -1,0 +1,232 @@
+// Operators' calls to a coordinator over real gRPC.
+
+#include "rendezvous/client/admin_client.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "rendezvous/client/in_process_link.h"
+#include "rendezvous/server/coordinator.h"
+#include "rendezvous/server/grpc_server.h"
+#include "rendezvous/testing/scripted_node.h"
+#include "rendezvous/testing/tcp_stranger.h"
+
+namespace muster {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using Update = AdminClient::Update;
+using Watching = AdminClient::Watching;
+
+class AdminClientTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    GrpcServer::Options options;
+    options.listen = {"127.0.0.1", 0};
+    options.token = "s3cret";
+    auto server = GrpcServer::Start(&coordinator_, options);
+    ASSERT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+  }
+
+  AdminClient::Options To(const Endpoint& endpoint,
+                          const std::string& token) const {
+    AdminClient::Options options;
+    options.coordinator = endpoint;
+    options.token = token;
+    options.timeout = std::chrono::seconds(30);
+    return options;
+  }
+  std::unique_ptr<AdminClient> Client(const std::string& token = "s3cret") {
+    return std::make_unique<AdminClient>(To(server_->address(), token));
+  }
+
+  // A node of a job of between one and `nodes` nodes.
+  std::unique_ptr<ScriptedNode> Join(const std::string& run_id,
+                                     const std::string& host, int nodes) {
+    Report report = FirstReport(run_id, host, nodes);
+    report.spec.min_nodes = 1;
+    report.spec.last_call = std::chrono::hours(1);
+    return std::make_unique<ScriptedNode>(
+        std::make_unique<InProcessLink>(&coordinator_), report);
+  }
+
+  Coordinator coordinator_{Coordinator::Options{}};
+  std::unique_ptr<GrpcServer> server_;
+};
+
+TEST_F(AdminClientTest, ListsAndShowsJobs) {
+  EXPECT_THAT(Client()->ListJobs().value(), IsEmpty());
+  auto a = Join("job-1", "node-a", 2);
+  auto b = Join("job-1", "node-b", 2);
+  auto c = Join("job-2", "node-c", 1);
+  a->WaitFor(DirectiveKind::kRun);
+  c->WaitFor(DirectiveKind::kRun);
+  const auto jobs = Client()->ListJobs();
+  ASSERT_TRUE(jobs.ok()) << jobs.status();
+  ASSERT_THAT(*jobs, SizeIs(2));
+  EXPECT_EQ((*jobs)[0].run_id, "job-1");
+  EXPECT_EQ((*jobs)[1].run_id, "job-2");
+  EXPECT_THAT((*jobs)[0].nodes, IsEmpty());
+  const auto job = Client()->GetJob("job-1");
+  ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_EQ(job->phase, JobPhase::kRunning);
+  ASSERT_THAT(job->nodes, SizeIs(2));
+  EXPECT_EQ(job->nodes[1].node.host, "node-b");
+  EXPECT_EQ(job->nodes[1].group_rank, 1);
+}
+
+TEST_F(AdminClientTest, NamesTheJobsThatThereAre) {
+  auto a = Join("job-1", "node-a", 2);
+  a->WaitFor(DirectiveKind::kWait);
+  for (const absl::Status& status :
+       {Client()->GetJob("typo").status(), Client()->CancelJob("typo", "me"),
+        Client()->DrainNode("typo", "node-a"),
+        Client()->WatchJob("typo",
+                           [](const Update&) { return Watching::kGoOn; })}) {
+    EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+    EXPECT_THAT(std::string(status.message()), HasSubstr("job-1"));
+  }
+}
+
+TEST_F(AdminClientTest, CancelsOnceOnly) {
+  auto a = Join("job", "node-a", 2);
+  a->WaitFor(DirectiveKind::kWait);
+  EXPECT_TRUE(Client()->CancelJob("job", "ada@host").ok());
+  const Directive end = a->WaitFor(DirectiveKind::kFinished);
+  EXPECT_EQ(end.verdict.outcome, Outcome::kCancelled);
+  EXPECT_THAT(end.verdict.reason, HasSubstr("ada@host"));
+  EXPECT_EQ(Client()->CancelJob("job", "ada@host").code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(AdminClientTest, DrainsANode) {
+  auto a = Join("job", "node-a", 3);
+  auto b = Join("job", "node-b", 3);
+  a->WaitFor(DirectiveKind::kWait);
+  b->WaitFor(DirectiveKind::kWait);
+  EXPECT_EQ(Client()->DrainNode("job", "node-x").code(),
+            absl::StatusCode::kNotFound);
+  EXPECT_TRUE(Client()->DrainNode("job", "node-b").ok());
+  b->WaitFor(DirectiveKind::kReleased);
+}
+
+TEST_F(AdminClientTest, ANodeThatTheJobNeedsIsNotDrained) {
+  auto a = Join("job", "node-a", 1);
+  a->WaitFor(DirectiveKind::kRun);
+  EXPECT_EQ(Client()->DrainNode("job", "node-a").code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(AdminClientTest, WatchesUntilTheJobIsOver) {
+  auto a = Join("job", "node-a", 2);
+  a->WaitFor(DirectiveKind::kWait);
+  std::unique_ptr<ScriptedNode> b;
+  std::vector<std::string> kinds;
+  JobPhase last = JobPhase::kGathering;
+  const absl::Status end = Client()->WatchJob("job", [&](const Update& update) {
+    if (b == nullptr) {
+      // What has happened before is not told again.
+      EXPECT_THAT(update.decisions, IsEmpty());
+      EXPECT_EQ(update.status.phase, JobPhase::kGathering);
+      b = Join("job", "node-b", 2);
+      b->WaitFor(DirectiveKind::kRun);
+      EXPECT_TRUE(coordinator_.CancelJob("job", "enough").ok());
+      // Nothing runs yet, so both have stopped at once.
+      for (auto* node : {a.get(), b.get()}) {
+        node->WaitFor(DirectiveKind::kStop);
+        node->Tell([](Report* report) {
+          report->round = 1;
+          report->phase = NodePhase::kIdle;
+        });
+      }
+    }
+    for (const Decision& decision : update.decisions) {
+      kinds.push_back(decision.kind);
+    }
+    last = update.status.phase;
+    return Watching::kGoOn;
+  });
+  EXPECT_TRUE(end.ok()) << end;
+  EXPECT_EQ(last, JobPhase::kFinished);
+  EXPECT_THAT(kinds, Contains("join"));
+  EXPECT_THAT(kinds, Contains("finish"));
+}
+
+TEST_F(AdminClientTest, AWatcherMayHaveEnough) {
+  auto a = Join("job", "node-a", 2);
+  a->WaitFor(DirectiveKind::kWait);
+  int updates = 0;
+  EXPECT_TRUE(Client()
+                  ->WatchJob("job",
+                             [&](const Update&) {
+                               ++updates;
+                               return Watching::kEnough;
+                             })
+                  .ok());
+  EXPECT_EQ(updates, 1);
+}
+
+TEST_F(AdminClientTest, AWatcherIsToldWhenTheCoordinatorGoes) {
+  auto a = Join("job", "node-a", 2);
+  a->WaitFor(DirectiveKind::kWait);
+  std::thread stopper;
+  const absl::Status end = Client()->WatchJob("job", [&](const Update&) {
+    stopper = std::thread([&] { server_->Shutdown(Duration::zero()); });
+    return Watching::kGoOn;
+  });
+  EXPECT_EQ(end.code(), absl::StatusCode::kUnavailable) << end;
+  stopper.join();
+}
+
+TEST_F(AdminClientTest, AsksForTheTokenOnEveryCall) {
+  auto a = Join("job", "node-a", 2);
+  a->WaitFor(DirectiveKind::kWait);
+  for (const char* token : {"", "guess"}) {
+    const auto client = Client(token);
+    for (const absl::Status& status :
+         {client->ListJobs().status(), client->GetJob("job").status(),
+          client->CancelJob("job", "me"), client->DrainNode("job", "node-a"),
+          client->WatchJob("job",
+                           [](const Update&) { return Watching::kGoOn; })}) {
+      EXPECT_EQ(status.code(), absl::StatusCode::kUnauthenticated) << status;
+    }
+  }
+  EXPECT_EQ(coordinator_.GetJob("job").value().phase, JobPhase::kGathering);
+}
+
+TEST_F(AdminClientTest, SaysThatNobodyIsThere) {
+  const Endpoint endpoint = server_->address();
+  server_.reset();
+  const absl::Status status =
+      AdminClient(To(endpoint, "s3cret")).ListJobs().status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("connection refused"));
+}
+
+TEST_F(AdminClientTest, SaysThatAStrangerIsThere) {
+  StrangeServer stranger("HTTP/1.1 400 Bad Request\r\n\r\n");
+  const absl::Status status =
+      AdminClient(To({"127.0.0.1", stranger.port()}, "")).ListJobs().status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+}
+
+TEST_F(AdminClientTest, GivesUpAfterItsTimeout) {
+  StrangeServer silent("");
+  AdminClient::Options options = To({"127.0.0.1", silent.port()}, "");
+  options.timeout = std::chrono::milliseconds(50);
+  EXPECT_EQ(AdminClient(options).ListJobs().status().code(),
+            absl::StatusCode::kDeadlineExceeded);
+}
+
+}  // namespace
+}  // namespace muster

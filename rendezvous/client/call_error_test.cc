@@ -1,0 +1,68 @@
+#include "rendezvous/client/call_error.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace muster {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string Explained(const absl::Status& status, absl::StatusCode code) {
+  const absl::Status explained = ExplainCallError(status, "node0:29400");
+  EXPECT_EQ(explained.code(), code) << explained;
+  return std::string(explained.message());
+}
+
+TEST(CallErrorTest, SaysWhyTheCoordinatorWasNotReached) {
+  const struct {
+    const char* words;  // gRPC's
+    const char* meaning;
+  } cases[] = {
+      {"failed to connect to all addresses; last error: UNKNOWN: "
+       "ipv4:127.0.0.1:44275: Failed to connect to remote host: Connection "
+       "refused",
+       "connection refused"},
+      {"last error: UNKNOWN: ipv4:10.0.0.1:1: tcp handshaker shutdown",
+       "firewall"},
+      {"connection attempt timed out before receiving SETTINGS frame",
+       "does not answer"},
+      {"keepalive watchdog timeout", "stopped answering"},
+      {"Socket closed", "closed the connection"},
+      {"what nobody foresaw", "what nobody foresaw"},
+  };
+  for (const auto& c : cases) {
+    const std::string text = Explained(absl::UnavailableError(c.words),
+                                       absl::StatusCode::kUnavailable);
+    EXPECT_THAT(text, HasSubstr(c.meaning));
+    EXPECT_THAT(text, HasSubstr("node0:29400"));
+  }
+}
+
+TEST(CallErrorTest, KnowsStrangers) {
+  for (const absl::Status& status : {
+           absl::UnavailableError("Trying to connect an http1.x server"),
+           absl::UnavailableError("ipv4:127.0.0.1:1: Failed parsing HTTP/2"),
+           absl::UnimplementedError(""),
+       }) {
+    EXPECT_THAT(Explained(status, absl::StatusCode::kFailedPrecondition),
+                HasSubstr("node0:29400 is not a Muster coordinator"));
+  }
+}
+
+TEST(CallErrorTest, SaysWhereATokenComesFrom) {
+  EXPECT_THAT(Explained(absl::UnauthenticatedError("wrong job token"),
+                        absl::StatusCode::kUnauthenticated),
+              HasSubstr("wrong job token; give the coordinator's own by "
+                        "MUSTER_TOKEN or --token-file"));
+}
+
+TEST(CallErrorTest, TheCoordinatorsOwnAnswersStayAsTheyAre) {
+  EXPECT_EQ(Explained(absl::NotFoundError("no job \"x\" here"),
+                      absl::StatusCode::kNotFound),
+            "no job \"x\" here");
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,72 @@
+#include "rendezvous/client/in_process_link.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rendezvous/testing/scripted_node.h"
+
+namespace muster {
+namespace {
+
+class InProcessLinkTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<ScriptedNode> Node(const Report& first) {
+    return std::make_unique<ScriptedNode>(
+        std::make_unique<InProcessLink>(&coordinator_), first);
+  }
+
+  Coordinator coordinator_{Coordinator::Options{}};
+};
+
+TEST_F(InProcessLinkTest, TwoNodesJoinAndAreGivenTheirPlaces) {
+  auto a = Node(FirstReport("job", "node-a", 2));
+  auto b = Node(FirstReport("job", "node-b", 2));
+  EXPECT_EQ(a->WaitFor(DirectiveKind::kRun).place.group_rank, 0);
+  EXPECT_EQ(b->WaitFor(DirectiveKind::kRun).place.group_rank, 1);
+  EXPECT_EQ(a->own_address(), "");
+}
+
+TEST_F(InProcessLinkTest, ManyJoinFromManyThreads) {
+  std::vector<std::unique_ptr<ScriptedNode>> nodes;
+  for (int i = 0; i < 50; ++i) {
+    nodes.push_back(Node(FirstReport("job", "node-" + std::to_string(i), 50)));
+  }
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_EQ(nodes[i]->WaitFor(DirectiveKind::kRun).place.group_rank, i);
+  }
+}
+
+TEST_F(InProcessLinkTest, ClosingIsNoticed) {
+  Report report = FirstReport("job", "node-a", 2);
+  report.spec.reconnect_grace = Duration::zero();
+  auto a = Node(report);
+  report.node.node_id = report.node.host = "node-b";
+  auto b = Node(report);
+  a->WaitFor(DirectiveKind::kRun);
+  b->WaitFor(DirectiveKind::kRun);
+  b.reset();
+  a->WaitFor(DirectiveKind::kStop);
+}
+
+TEST_F(InProcessLinkTest, WhatIsSentBeforeClosingArrives) {
+  auto a = Node(FirstReport("job", "node-a", 2));
+  a->WaitFor(DirectiveKind::kWait);
+  a->Tell([](Report* report) { report->cancel = CancelWish{2, false}; });
+  a->Close();
+  EXPECT_EQ(coordinator_.GetJob("job").value().phase, JobPhase::kFinished);
+  EXPECT_TRUE(coordinator_.WaitUntilDeserted(std::chrono::seconds(20)));
+}
+
+TEST_F(InProcessLinkTest, NothingIsSentAfterClosing) {
+  auto a = Node(FirstReport("job", "node-a", 2));
+  a->WaitFor(DirectiveKind::kWait);
+  a->Close();
+  a->Tell([](Report* report) { report->cancel = CancelWish{2, false}; });
+  EXPECT_NE(coordinator_.GetJob("job").value().phase, JobPhase::kFinished);
+}
+
+}  // namespace
+}  // namespace muster

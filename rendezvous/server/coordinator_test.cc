@@ -1,0 +1,370 @@
+#include "rendezvous/server/coordinator.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "rendezvous/testing/scripted_node.h"
+
+namespace muster {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+// Keeps the newest directive, as a sink must.
+class FakeSink : public DirectiveSink {
+ public:
+  void Deliver(const Directive& directive) override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (newest_.has_value() && newest_->epoch == directive.epoch &&
+        directive.revision < newest_->revision) {
+      return;
+    }
+    newest_ = directive;
+    changed_.notify_all();
+  }
+
+  // Fails the test if none of `kind` comes.
+  Directive WaitFor(DirectiveKind kind) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    EXPECT_TRUE(changed_.wait_for(
+        lock, seconds(30),
+        [&] { return newest_.has_value() && newest_->kind == kind; }))
+        << "newest: " << (newest_ ? newest_->reason : "none");
+    return newest_.value_or(Directive());
+  }
+  std::optional<Directive> newest() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return newest_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<Directive> newest_;
+};
+
+// An agent attached to the coordinator.
+class Attached {
+ public:
+  Attached(Coordinator* coordinator, Report first)
+      : coordinator_(coordinator),
+        report_(std::move(first)),
+        stream_(coordinator->Attach(&sink_)) {
+    Send();
+  }
+  ~Attached() { coordinator_->Detach(stream_); }
+
+  void Send() {
+    ++report_.sequence;
+    if (auto newest = sink_.newest()) {
+      report_.seen_epoch = newest->epoch;
+      report_.seen_revision = newest->revision;
+    }
+    coordinator_->OnReport(stream_, report_);
+  }
+  Report& report() { return report_; }
+  Directive WaitFor(DirectiveKind kind) { return sink_.WaitFor(kind); }
+  StreamId stream() const { return stream_; }
+
+ private:
+  Coordinator* const coordinator_;
+  FakeSink sink_;
+  Report report_;
+  const StreamId stream_;
+};
+
+TEST(CoordinatorTest, TheFirstReportMakesTheJob) {
+  Coordinator coordinator({});
+  EXPECT_THAT(coordinator.ListJobs(), SizeIs(0));
+  Attached a(&coordinator, FirstReport("job", "node-a", 2));
+  a.WaitFor(DirectiveKind::kWait);
+  Attached b(&coordinator, FirstReport("job", "node-b", 2));
+  EXPECT_EQ(a.WaitFor(DirectiveKind::kRun).place.group_rank, 0);
+  EXPECT_EQ(b.WaitFor(DirectiveKind::kRun).place.group_rank, 1);
+  EXPECT_THAT(coordinator.ListJobs(), SizeIs(1));
+  EXPECT_THAT(coordinator.ListJobs()[0].nodes, SizeIs(0));
+  EXPECT_THAT(coordinator.GetJob("job")->nodes, SizeIs(2));
+}
+
+TEST(CoordinatorTest, JobsDoNotMeet) {
+  Coordinator coordinator({});
+  Attached a(&coordinator, FirstReport("job-1", "node-a", 1));
+  Attached b(&coordinator, FirstReport("job-2", "node-b", 1));
+  const Directive to_a = a.WaitFor(DirectiveKind::kRun);
+  const Directive to_b = b.WaitFor(DirectiveKind::kRun);
+  EXPECT_EQ(to_a.place.group_world_size, 1);
+  EXPECT_EQ(to_b.place.group_world_size, 1);
+  EXPECT_NE(to_a.epoch, to_b.epoch);
+}
+
+TEST(CoordinatorTest, AnUnsoundFirstReportIsRefusedAndMakesNoJob) {
+  Coordinator coordinator({});
+  Report report = FirstReport("job", "node-a", 1);
+  report.protocol_version = 99;
+  Attached a(&coordinator, report);
+  EXPECT_THAT(a.WaitFor(DirectiveKind::kRefused).reason, HasSubstr("version"));
+  Report empty = FirstReport("", "node-b", 1);
+  Attached b(&coordinator, empty);
+  EXPECT_NE(b.WaitFor(DirectiveKind::kRefused).reason, "");
+  Report no_nodes = FirstReport("job", "node-c", 0);
+  Attached c(&coordinator, no_nodes);
+  EXPECT_NE(c.WaitFor(DirectiveKind::kRefused).reason, "");
+  EXPECT_THAT(coordinator.ListJobs(), SizeIs(0));
+}
+
+TEST(CoordinatorTest, ARefusalIsNeverTakenForOutdated) {
+  Coordinator coordinator({});
+  Attached a(&coordinator, FirstReport("job", "node-a", 1));
+  a.WaitFor(DirectiveKind::kRun);
+  a.report().run_id = "other";
+  a.Send();
+  EXPECT_THAT(a.WaitFor(DirectiveKind::kRefused).reason,
+              HasSubstr("one connection speaks for one job"));
+}
+
+TEST(CoordinatorTest, TimePassesByItself) {
+  Coordinator coordinator({});
+  Report report = FirstReport("job", "node-a", 2);
+  report.spec.join_timeout = milliseconds(20);
+  Attached a(&coordinator, report);
+  EXPECT_EQ(a.WaitFor(DirectiveKind::kFinished).verdict.outcome,
+            Outcome::kTimedOut);
+}
+
+TEST(CoordinatorTest, ASilentNodeIsLostAlthoughOthersReport) {
+  Coordinator coordinator({});
+  Report report = FirstReport("job", "node-a", 2);
+  report.spec.keep_alive_interval = milliseconds(20);
+  report.spec.keep_alive_misses = 2;
+  Attached a(&coordinator, report);
+  report.node.node_id = report.node.host = "node-b";
+  Attached b(&coordinator, report);
+  a.WaitFor(DirectiveKind::kRun);
+  // Until it is stopped because of b, a says each few milliseconds that it is
+  // there.
+  const Instant give_up =
+      Instant(std::chrono::steady_clock::now().time_since_epoch()) +
+      seconds(30);
+  bool lost = false;
+  while (!lost && Instant(std::chrono::steady_clock::now().time_since_epoch()) <
+                      give_up) {
+    a.Send();
+    std::this_thread::yield();
+    lost = coordinator.GetJob("job")->nodes.size() == 1;
+  }
+  EXPECT_TRUE(lost);
+}
+
+TEST(CoordinatorTest, DetachingIsNoticed) {
+  Coordinator coordinator({});
+  Report report = FirstReport("job", "node-a", 2);
+  report.spec.reconnect_grace = Duration::zero();
+  Attached a(&coordinator, report);
+  report.node.node_id = report.node.host = "node-b";
+  std::optional<Attached> b;
+  b.emplace(&coordinator, report);
+  a.WaitFor(DirectiveKind::kRun);
+  b.reset();
+  a.WaitFor(DirectiveKind::kStop);
+}
+
+TEST(CoordinatorTest, TellsDecisionsToTheLogAndToWatchers) {
+  std::mutex mutex;
+  std::vector<std::string> logged;
+  Coordinator::Options options;
+  options.on_decision = [&](const std::string& run_id, const Decision& d) {
+    std::lock_guard<std::mutex> lock(mutex);
+    logged.push_back(run_id + " " + d.kind);
+  };
+  Coordinator coordinator(std::move(options));
+  EXPECT_EQ(coordinator.Watch("job", [](const Decision&) {}).status().code(),
+            absl::StatusCode::kNotFound);
+  Attached a(&coordinator, FirstReport("job", "node-a", 2));
+  std::vector<std::string> watched;
+  const auto watch = coordinator.Watch("job", [&](const Decision& d) {
+    std::lock_guard<std::mutex> lock(mutex);
+    watched.push_back(d.node_id);
+  });
+  ASSERT_TRUE(watch.ok());
+  Attached b(&coordinator, FirstReport("job", "node-b", 2));
+  coordinator.Unwatch(*watch);
+  const size_t seen = watched.size();
+  EXPECT_TRUE(coordinator.CancelJob("job", "test").ok());
+  std::lock_guard<std::mutex> lock(mutex);
+  ASSERT_THAT(logged, SizeIs(::testing::Ge(2)));
+  EXPECT_EQ(logged[0], "job join");
+  ASSERT_GE(watched.size(), 1u);
+  EXPECT_EQ(watched[0], "node-b");
+  EXPECT_EQ(watched.size(), seen);
+}
+
+TEST(CoordinatorTest, FinishedJobsTellLateComersHowTheyEnded) {
+  Coordinator coordinator({});
+  Attached a(&coordinator, FirstReport("job", "node-a", 2));
+  EXPECT_TRUE(coordinator.CancelJob("job", "test").ok());
+  a.WaitFor(DirectiveKind::kFinished);
+  Attached late(&coordinator, FirstReport("job", "node-b", 2));
+  EXPECT_THAT(late.WaitFor(DirectiveKind::kRefused).reason, HasSubstr("over"));
+  EXPECT_THAT(coordinator.ListJobs(), SizeIs(1));
+}
+
+TEST(CoordinatorTest, FinishedJobsAreForgottenAfterAWhile) {
+  Coordinator::Options options;
+  options.keep_finished = Duration::zero();
+  Coordinator coordinator(options);
+  Attached a(&coordinator, FirstReport("job", "node-a", 2));
+  ASSERT_TRUE(coordinator.CancelJob("job", "test").ok());
+  const auto give_up = std::chrono::steady_clock::now() + seconds(30);
+  while (!coordinator.ListJobs().empty() &&
+         std::chrono::steady_clock::now() < give_up) {
+    std::this_thread::yield();
+  }
+  EXPECT_THAT(coordinator.ListJobs(), SizeIs(0));
+  // Its name is free again; who was attached still hears of the old one.
+  Attached b(&coordinator, FirstReport("job", "node-b", 1));
+  b.WaitFor(DirectiveKind::kRun);
+  a.Send();
+  a.WaitFor(DirectiveKind::kFinished);
+}
+
+TEST(CoordinatorTest, FinishedJobsAreBoundedInNumber) {
+  Coordinator::Options options;
+  options.most_finished_jobs = 2;
+  Coordinator coordinator(options);
+  for (const char* run_id : {"a", "b", "c", "d"}) {
+    Attached node(&coordinator, FirstReport(run_id, "node", 2));
+    ASSERT_TRUE(coordinator.CancelJob(run_id, "test").ok());
+  }
+  const auto jobs = coordinator.ListJobs();
+  ASSERT_THAT(jobs, SizeIs(2));
+  EXPECT_EQ(jobs[0].run_id, "c");
+  EXPECT_EQ(jobs[1].run_id, "d");
+}
+
+TEST(CoordinatorTest, JobsAreBoundedAndFinishedOnesMakeRoom) {
+  Coordinator::Options options;
+  options.most_jobs = 2;
+  Coordinator coordinator(options);
+  Attached a(&coordinator, FirstReport("a", "node-a", 2));
+  Attached b(&coordinator, FirstReport("b", "node-b", 2));
+  Attached c(&coordinator, FirstReport("c", "node-c", 2));
+  EXPECT_THAT(c.WaitFor(DirectiveKind::kRefused).reason,
+              HasSubstr("already has 2 jobs"));
+  ASSERT_TRUE(coordinator.CancelJob("a", "test").ok());
+  Attached d(&coordinator, FirstReport("d", "node-d", 2));
+  d.WaitFor(DirectiveKind::kWait);
+  EXPECT_EQ(coordinator.GetJob("a").status().code(),
+            absl::StatusCode::kNotFound);
+}
+
+TEST(CoordinatorTest, AnUnknownJobIsAnsweredWithThoseThatThereAre) {
+  Coordinator coordinator({});
+  EXPECT_THAT(std::string(coordinator.GetJob("x").status().message()),
+              HasSubstr("nor any other"));
+  Attached a(&coordinator, FirstReport("job-1", "node-a", 2));
+  Attached b(&coordinator, FirstReport("job-2", "node-b", 2));
+  EXPECT_THAT(std::string(coordinator.GetJob("x").status().message()),
+              HasSubstr("job-1, job-2"));
+  std::vector<std::unique_ptr<Attached>> many;
+  for (int i = 0; i < 100; ++i) {
+    many.push_back(std::make_unique<Attached>(
+        &coordinator,
+        FirstReport(std::string(200, 'x') + std::to_string(i), "node", 2)));
+  }
+  const std::string message(coordinator.GetJob("x").status().message());
+  EXPECT_LT(message.size(), 1000u);
+  EXPECT_THAT(message, HasSubstr("more"));
+}
+
+TEST(CoordinatorTest, DrainTellsAStrangeNodeFromOneThatIsNeeded) {
+  Coordinator coordinator({});
+  Attached a(&coordinator, FirstReport("job", "node-a", 1));
+  a.WaitFor(DirectiveKind::kRun);
+  EXPECT_EQ(coordinator.DrainNode("job", "node-x").code(),
+            absl::StatusCode::kNotFound);
+  EXPECT_EQ(coordinator.DrainNode("job", "node-a").code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(CoordinatorTest, IsDesertedOnceAllIsFinishedAndGone) {
+  Coordinator coordinator({});
+  EXPECT_TRUE(coordinator.WaitUntilDeserted(Duration::zero()));
+  {
+    Attached a(&coordinator, FirstReport("job", "node-a", 2));
+    EXPECT_FALSE(coordinator.WaitUntilDeserted(milliseconds(1)));
+    ASSERT_TRUE(coordinator.CancelJob("job", "test").ok());
+    EXPECT_FALSE(coordinator.WaitUntilDeserted(milliseconds(1)));
+  }
+  EXPECT_TRUE(coordinator.WaitUntilDeserted(hours(1)));
+}
+
+TEST(CoordinatorTest, AnUnfinishedJobIsNotDesertedByItsNodes) {
+  Coordinator coordinator({});
+  {
+    Attached a(&coordinator, FirstReport("job", "node-a", 2));
+    a.WaitFor(DirectiveKind::kWait);
+  }
+  EXPECT_FALSE(coordinator.WaitUntilDeserted(milliseconds(1)));
+}
+
+// Sinks go while directives for them are on their way: none is called after
+// Detach has returned.
+TEST(CoordinatorTest, NodesComeAndGoFromManyThreads) {
+  Coordinator::Options options;
+  options.on_decision = [](const std::string&, const Decision&) {};
+  Coordinator coordinator(std::move(options));
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&coordinator, t] {
+      for (int i = 0; i < 40; ++i) {
+        Report report = FirstReport("job", "node-" + std::to_string(t), 4);
+        report.node.incarnation = 1 + i;
+        report.spec.min_nodes = 1;
+        report.spec.reconnect_grace = Duration::zero();
+        Attached node(&coordinator, report);
+        for (int k = 0; k < 5; ++k) node.Send();
+      }
+    });
+  }
+  std::thread operators([&coordinator] {
+    for (int i = 0; i < 100; ++i) {
+      auto watch = coordinator.Watch("job", [](const Decision&) {});
+      coordinator.ListJobs();
+      if (watch.ok()) coordinator.Unwatch(*watch);
+    }
+  });
+  for (std::thread& thread : threads) thread.join();
+  operators.join();
+  EXPECT_TRUE(coordinator.GetJob("job").ok());
+}
+
+TEST(CoordinatorTest, AThousandNodesAreEachToldTheirPlace) {
+  constexpr int kNodes = 1000;
+  Coordinator coordinator({});
+  std::vector<std::unique_ptr<Attached>> nodes;
+  for (int i = 0; i < kNodes; ++i) {
+    nodes.push_back(std::make_unique<Attached>(
+        &coordinator, FirstReport("job", "node" + std::to_string(i), kNodes)));
+  }
+  for (int i = 0; i < kNodes; ++i) {
+    const Directive run = nodes[i]->WaitFor(DirectiveKind::kRun);
+    ASSERT_EQ(run.place.group_rank, i);
+    ASSERT_EQ(run.place.group_world_size, kNodes);
+  }
+}
+
+}  // namespace
+}  // namespace muster

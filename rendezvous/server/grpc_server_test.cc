@@ -1,0 +1,171 @@
+// What the port does with those who do not behave.
+
+#include "rendezvous/server/grpc_server.h"
+
+#include <gmock/gmock.h>
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "proto/admin.grpc.pb.h"
+#include "proto/coordinator.grpc.pb.h"
+#include "rendezvous/client/channel.h"
+#include "rendezvous/client/grpc_link.h"
+#include "rendezvous/endpoint/resolve.h"
+#include "rendezvous/testing/scripted_node.h"
+#include "rendezvous/testing/tcp_stranger.h"
+#include "rendezvous/wire/bounds.h"
+
+namespace muster {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr Duration kPatience = std::chrono::seconds(20);
+
+class GrpcServerTest : public ::testing::Test {
+ protected:
+  absl::StatusOr<std::unique_ptr<GrpcServer>> Start(const Endpoint& listen) {
+    GrpcServer::Options options;
+    options.listen = listen;
+    return GrpcServer::Start(&coordinator_, options);
+  }
+  void SetUp() override {
+    auto server = Start({"127.0.0.1", 0});
+    ASSERT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+  }
+
+  std::unique_ptr<ScriptedNode> Join(const std::string& run_id) {
+    GrpcLink::Options options;
+    options.coordinator = server_->address();
+    return std::make_unique<ScriptedNode>(
+        std::make_unique<GrpcLink>(std::move(options)),
+        FirstReport(run_id, "node", 1));
+  }
+  std::shared_ptr<grpc::Channel> Channel() {
+    return OpenChannel(Resolve(server_->address(), kPatience)->front(),
+                       InsecureClient());
+  }
+
+  Coordinator coordinator_{Coordinator::Options{}};
+  std::unique_ptr<GrpcServer> server_;
+};
+
+TEST_F(GrpcServerTest, SaysWhichPortItHas) {
+  EXPECT_EQ(server_->address().host, "127.0.0.1");
+  EXPECT_NE(server_->address().port, 0);
+}
+
+TEST_F(GrpcServerTest, APortInUseIsOneClearError) {
+  const Endpoint taken = server_->address();
+  for (const char* host : {"127.0.0.1", "0.0.0.0"}) {
+    const auto second = Start({host, taken.port});
+    EXPECT_EQ(second.status().code(), absl::StatusCode::kAlreadyExists)
+        << second.status();
+    EXPECT_THAT(
+        std::string(second.status().message()),
+        HasSubstr(Endpoint{host, taken.port}.ToString() + ": port in use"));
+  }
+}
+
+TEST_F(GrpcServerTest, APortIsFreeOnceItsServerIsGone) {
+  const Endpoint address = server_->address();
+  Join("job")->WaitFor(DirectiveKind::kRun);
+  server_.reset();
+  const auto again = Start(address);
+  EXPECT_TRUE(again.ok()) << again.status();
+}
+
+TEST_F(GrpcServerTest, SaysThatAnAddressIsNotOfThisHost) {
+  const auto server = Start({"192.0.2.1", 0});
+  EXPECT_EQ(server.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(server.status().message()),
+              HasSubstr("no such address"));
+  EXPECT_THAT(
+      std::string(Start({"no-such-host.invalid", 0}).status().message()),
+      HasSubstr("no-such-host.invalid"));
+}
+
+TEST_F(GrpcServerTest, GarbageDisturbsNobody) {
+  auto node = Join("before");
+  node->WaitFor(DirectiveKind::kRun);
+  const std::string preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+  for (const std::string& garbage :
+       {std::string("GET / HTTP/1.1\r\n\r\n"), std::string(100'000, '\xff'),
+        std::string(100'000, '\0'), preface + std::string(10'000, '\x55'),
+        preface + std::string("\xff\xff\xff\x00\x00\x00\x00\x00\x00", 9),
+        std::string("\x16\x03\x01\x02\x00\x01\x00\x01\xfc", 9) +
+            std::string(600, 'x')}) {
+    EXPECT_TRUE(SaysAndIsHungUpOn(server_->address().port, garbage));
+  }
+  Join("after")->WaitFor(DirectiveKind::kRun);
+  node->Tell([](Report* report) { report->cancel = CancelWish{}; });
+  node->WaitFor(DirectiveKind::kStop);
+  EXPECT_EQ(node->connections(), 1);
+}
+
+TEST_F(GrpcServerTest, AnOversizedMessageEndsItsOwnStreamOnly) {
+  auto node = Join("job");
+  node->WaitFor(DirectiveKind::kRun);
+  const auto stub = v1::Coordinator::NewStub(Channel());
+  grpc::ClientContext context;
+  const auto stream = stub->Attach(&context);
+  v1::Report report;
+  report.set_run_id(std::string(kMostReportBytes + 1, 'x'));
+  stream->Write(report);
+  EXPECT_EQ(stream->Finish().error_code(),
+            grpc::StatusCode::RESOURCE_EXHAUSTED);
+  node->Tell([](Report* r) { r->cancel = CancelWish{}; });
+  node->WaitFor(DirectiveKind::kStop);
+  EXPECT_EQ(node->connections(), 1);
+}
+
+TEST_F(GrpcServerTest, AReportBeyondBoundsEndsItsStreamNamingTheField) {
+  const auto stub = v1::Coordinator::NewStub(Channel());
+  grpc::ClientContext context;
+  const auto stream = stub->Attach(&context);
+  v1::Report report;
+  report.set_protocol_version(1);
+  report.set_run_id("two\nlines");
+  stream->Write(report);
+  const grpc::Status end = stream->Finish();
+  EXPECT_EQ(end.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(end.error_message(), HasSubstr("run_id"));
+}
+
+TEST_F(GrpcServerTest, AStreamThatNeverReportsHoldsNobodyUp) {
+  const auto stub = v1::Coordinator::NewStub(Channel());
+  grpc::ClientContext context;
+  const auto stream = stub->Attach(&context);
+  stream->WaitForInitialMetadata();
+  Join("job")->WaitFor(DirectiveKind::kRun);
+  server_->Shutdown(Duration::zero());
+  EXPECT_FALSE(stream->Finish().ok());
+}
+
+TEST_F(GrpcServerTest, AMalformedNameIsRefused) {
+  const auto stub = v1::Admin::NewStub(Channel());
+  grpc::ClientContext context;
+  v1::GetJobRequest request;
+  request.set_run_id(std::string(100'000, 'x'));
+  v1::JobStatus response;
+  const grpc::Status status = stub->GetJob(&context, request, &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_LT(status.error_message().size(), 200u);
+}
+
+TEST_F(GrpcServerTest, ShutsDownWithStreamsOpen) {
+  auto node = Join("job");
+  node->WaitFor(DirectiveKind::kRun);
+  server_->Shutdown(Duration::zero());
+  server_->Shutdown(Duration::zero());
+  node->WaitUntilDisconnected(absl::StatusCode::kUnavailable);
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,95 @@
+#include "rendezvous/server/job_watchers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace muster {
+namespace {
+
+using ::testing::ElementsAre;
+
+Decision Numbered(int number) { return {.kind = "join", .round = number}; }
+
+TEST(JobWatchersTest, TellsEverybodyInOrder) {
+  std::vector<std::string> told;
+  JobWatchers watchers([&](const Decision& d) {
+    told.push_back("always " + std::to_string(d.round));
+  });
+  ASSERT_TRUE(watchers.Add(1, [&](const Decision& d) {
+    told.push_back("one " + std::to_string(d.round));
+  }));
+  watchers.Note({Numbered(1)});
+  watchers.Note({Numbered(2)});
+  watchers.Tell();
+  EXPECT_THAT(told, ElementsAre("always 1", "one 1", "always 2", "one 2"));
+}
+
+TEST(JobWatchersTest, TellsNobodyWhoWasRemoved) {
+  int told = 0;
+  JobWatchers watchers(nullptr);
+  ASSERT_TRUE(watchers.Add(1, [&](const Decision&) { ++told; }));
+  watchers.Note({Numbered(1)});
+  watchers.Remove(1);
+  watchers.Tell();
+  EXPECT_EQ(told, 0);
+}
+
+TEST(JobWatchersTest, ThereIsABound) {
+  JobWatchers watchers(nullptr);
+  uint64_t added = 0;
+  while (added < 1'000'000 && watchers.Add(added, [](const Decision&) {})) {
+    ++added;
+  }
+  EXPECT_LT(added, 1'000'000u);
+  watchers.Remove(0);
+  EXPECT_TRUE(watchers.Add(added, [](const Decision&) {}));
+}
+
+TEST(JobWatchersTest, KeepsTheOrderWhateverThreadsNote) {
+  std::vector<int> told;  // no lock: calls do not overlap
+  JobWatchers watchers([&](const Decision& d) { told.push_back(d.round); });
+  std::mutex job;
+  int next = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 500; ++i) {
+        {
+          std::lock_guard<std::mutex> lock(job);
+          watchers.Note({Numbered(next++)});
+        }
+        watchers.Tell();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  ASSERT_EQ(told.size(), 2000u);
+  for (int i = 0; i < 2000; ++i) ASSERT_EQ(told[i], i);
+}
+
+TEST(JobWatchersTest, ARemovedOneIsNotBeingTold) {
+  JobWatchers watchers(nullptr);
+  std::atomic<bool> stop = false;
+  std::thread teller([&] {
+    while (!stop) {
+      watchers.Note({Numbered(1)});
+      watchers.Tell();
+    }
+  });
+  for (uint64_t id = 0; id < 200; ++id) {
+    // On the stack: a late call would write to it.
+    int told = 0;
+    ASSERT_TRUE(watchers.Add(id, [&told](const Decision&) { ++told; }));
+    watchers.Remove(id);
+  }
+  stop = true;
+  teller.join();
+}
+
+}  // namespace
+}  // namespace muster
