@@ -23,9 +23,11 @@ JobStep Job::Step(Instant now, const JobEvent& event) {
   MUSTER_CHECK(now >= now_) << "time runs backwards";
   now_ = now;
   step_ = JobStep();
+  question_.reset();
   std::visit([this](const auto& e) { On(e); }, event);
   ExpireLeases();
   Reconsider();
+  Answer();
   return std::move(step_);
 }
 
@@ -46,11 +48,23 @@ void Job::On(const ReportArrived& event) {
     node->going_why = *report.leave;
     LeaveOut(*node);
   }
-  // An answer is due on a new stream, where the node has not seen the newest
-  // directive, and where it waits by an old wording. Everything else is told
-  // when it changes.
-  const bool unseen = reconnected || report.seen_epoch != epoch_ ||
-                      report.seen_revision < node->revision ||
+  question_ = Question{
+      .node_id = node->identity.node_id,
+      .seen_revision =
+          reconnected || report.seen_epoch != epoch_ ? 0 : report.seen_revision,
+  };
+}
+
+// An answer is due on a new stream, where the node has not seen the newest
+// directive, and where it waits by an old wording; and only once what follows
+// from its report is known, so that the last node to come is not told to wait
+// first. Everything else is told when it changes.
+void Job::Answer() {
+  if (!question_.has_value()) return;
+  Node* node = nodes_.Find(question_->node_id);
+  if (node == nullptr) return;
+  const bool unseen = question_->seen_revision == 0 ||
+                      question_->seen_revision < node->revision ||
                       KeyFor(*node) != node->told;
   const bool reworded =
       node->told.kind == DirectiveKind::kWait && node->wording != wording_;

@@ -102,6 +102,14 @@ class Job {
   bool SpareWaits() const;
   std::optional<Instant> PhaseDeadline() const;
 
+  // The node whose report this step takes, and the newest directive of this
+  // epoch that it has seen on this stream (0: none). Gone once it is told.
+  struct Question {
+    std::string node_id;
+    uint64_t seen_revision = 0;
+  };
+  void Answer();
+
   // --- what nodes are told (job_directives.cc)
   Directive DirectiveFor(const Node& node) const;
   DirectiveKey KeyFor(const Node& node) const;
@@ -140,6 +148,7 @@ class Job {
   uint64_t revision_ = 0;
   uint64_t wording_ = 1;
   std::optional<Verdict> verdict_;
+  std::optional<Question> question_;  // of the step under way
 };
 
 }  // namespace muster
