@@ -80,7 +80,7 @@ bool FrameChannel::Flush() {
     out_sent_ += static_cast<size_t>(sent);
   }
   // A large environment's memory is given back, not kept for the next.
-  out_ = std::string();
+  std::string().swap(out_);
   out_sent_ = 0;
   return true;
 }
@@ -134,7 +134,7 @@ absl::StatusOr<std::optional<std::string>> FrameChannel::TakeFrame() {
   std::string payload = in_.substr(in_taken_ + kHeaderBytes, length);
   in_taken_ += kHeaderBytes + length;
   if (in_taken_ == in_.size()) {
-    in_ = std::string();
+    std::string().swap(in_);  // gives the memory back; assigning keeps it
     in_taken_ = 0;
   }
   return payload;

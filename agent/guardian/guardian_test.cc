@@ -302,13 +302,5 @@ TEST_F(GuardianTest, SignalsWithNobodyThereDoNothing) {
   EXPECT_EQ(Said({"say-stdin"}), "null");
 }
 
-TEST_F(GuardianTest, HasItsNameAndLittleMemory) {
-  Said({"say-stdin"});
-  const std::string proc = "/proc/" + std::to_string(guardian_->pid());
-  std::string name;
-  std::ifstream(proc + "/comm") >> name;
-  EXPECT_EQ(name, "muster-guardian");
-}
-
 }  // namespace
 }  // namespace muster

@@ -1,0 +1,115 @@
+#include "agent/guardian/wire.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "agent/guardian/wire_fields.h"
+
+namespace muster {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Pair;
+
+StartCommand AStart() {
+  StartCommand start;
+  start.local_rank = 7;
+  start.argv = {"python3", "-u", "", "\xff\x01"};
+  start.environment = {{"RANK", "7"}, {"EMPTY", ""}};
+  start.unset = {"LD_PRELOAD"};
+  start.working_directory = "/work";
+  start.has_stdout = true;
+  return start;
+}
+
+TEST(Wire, AStartComesBack) {
+  const auto command = DecodeCommand(Encode(Command(AStart())));
+  ASSERT_TRUE(command.ok()) << command.status();
+  const auto& start = std::get<StartCommand>(*command);
+  EXPECT_EQ(start.local_rank, 7);
+  EXPECT_THAT(start.argv, ElementsAre("python3", "-u", "", "\xff\x01"));
+  EXPECT_THAT(start.environment,
+              ElementsAre(Pair("RANK", "7"), Pair("EMPTY", "")));
+  EXPECT_THAT(start.unset, ElementsAre("LD_PRELOAD"));
+  EXPECT_EQ(start.working_directory, "/work");
+  EXPECT_TRUE(start.has_stdout);
+  EXPECT_FALSE(start.has_stderr);
+}
+
+TEST(Wire, ASignalComesBack) {
+  for (const bool everything : {false, true}) {
+    const auto command =
+        DecodeCommand(Encode(Command(SignalCommand{15, everything})));
+    ASSERT_TRUE(command.ok());
+    EXPECT_EQ(std::get<SignalCommand>(*command).signal, 15);
+    EXPECT_EQ(std::get<SignalCommand>(*command).everything, everything);
+  }
+}
+
+TEST(Wire, NoticesComeBack) {
+  const auto started = DecodeNotice(Encode(Notice(StartedNotice{3, 4711})));
+  EXPECT_EQ(std::get<StartedNotice>(*started).local_rank, 3);
+  EXPECT_EQ(std::get<StartedNotice>(*started).pid, 4711);
+  const auto not_started =
+      DecodeNotice(Encode(Notice(NotStartedNotice{3, "exec", "/x", 13})));
+  EXPECT_EQ(std::get<NotStartedNotice>(*not_started).step, "exec");
+  EXPECT_EQ(std::get<NotStartedNotice>(*not_started).path, "/x");
+  EXPECT_EQ(std::get<NotStartedNotice>(*not_started).error, 13);
+  const auto ended = DecodeNotice(Encode(Notice(EndedNotice{3, 4711, -1})));
+  EXPECT_EQ(std::get<EndedNotice>(*ended).local_rank, 3);
+  EXPECT_EQ(std::get<EndedNotice>(*ended).wait_status, -1);
+  const auto gone = DecodeNotice(Encode(Notice(AllGoneNotice{1ull << 40})));
+  EXPECT_EQ(std::get<AllGoneNotice>(*gone).starts_taken, 1ull << 40);
+}
+
+TEST(Wire, NothingCutShortOrTooLongIsTaken) {
+  for (const std::string& whole :
+       {Encode(Command(AStart())), Encode(Command(SignalCommand{9, true}))}) {
+    for (size_t size = 0; size < whole.size(); ++size) {
+      EXPECT_FALSE(DecodeCommand(whole.substr(0, size)).ok()) << size;
+    }
+    EXPECT_FALSE(DecodeCommand(whole + '\0').ok());
+    EXPECT_FALSE(DecodeNotice(whole).ok());
+  }
+  const std::string notice = Encode(Notice(NotStartedNotice{3, "a", "b", 1}));
+  for (size_t size = 0; size < notice.size(); ++size) {
+    EXPECT_FALSE(DecodeNotice(notice.substr(0, size)).ok()) << size;
+  }
+  EXPECT_FALSE(DecodeNotice(notice + '\0').ok());
+  EXPECT_FALSE(DecodeCommand(notice).ok());
+}
+
+TEST(Wire, ImpossibleValuesAreRefused) {
+  EXPECT_FALSE(DecodeCommand(Encode(Command(SignalCommand{0, false}))).ok());
+  EXPECT_FALSE(DecodeCommand(Encode(Command(SignalCommand{-9, false}))).ok());
+  EXPECT_FALSE(DecodeCommand(Encode(Command(SignalCommand{65, false}))).ok());
+  EXPECT_FALSE(DecodeCommand(Encode(Command(StartCommand()))).ok());
+}
+
+TEST(Wire, AForgedLengthAsksForNoMemory) {
+  FieldWriter forged(1);
+  forged.I32(0);
+  forged.U32(0xffffffff);  // arguments
+  EXPECT_FALSE(DecodeCommand(forged.Take()).ok());
+  FieldReader strings(std::string_view("\xff\xff\xff\x7f", 4));
+  EXPECT_TRUE(strings.Strings().empty());
+  EXPECT_FALSE(strings.complete());
+}
+
+TEST(Wire, RandomAndFlippedBytesDoNoHarm) {
+  std::mt19937 random(11);
+  const std::string whole = Encode(Command(AStart()));
+  for (int i = 0; i < 20000; ++i) {
+    std::string bytes = whole;
+    for (int flips = 0; flips < 4; ++flips) {
+      bytes[random() % bytes.size()] = static_cast<char>(random());
+    }
+    (void)DecodeCommand(bytes);
+    (void)DecodeNotice(bytes);
+  }
+}
+
+}  // namespace
+}  // namespace muster
