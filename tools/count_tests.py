@@ -73,6 +73,7 @@ def collect(events):
   """All cases of all targets, in label order."""
   tests = set()
   built = set()
+  unfit = set()
   status = {}
   xml_paths = collections.defaultdict(list)
   for event in events:
@@ -83,6 +84,8 @@ def collect(events):
     elif 'targetCompleted' in event_id:
       if event.get('completed', {}).get('success'):
         built.add(event_id['targetCompleted']['label'])
+      elif event.get('aborted', {}).get('reason') == 'SKIPPED':
+        unfit.add(event_id['targetCompleted']['label'])
     elif 'testSummary' in event_id and 'testSummary' in event:
       label = event_id['testSummary']['label']
       status[label] = event['testSummary']['overallStatus']
@@ -94,6 +97,10 @@ def collect(events):
   cases = []
   # Built but never run: a tag filter left it out.
   for label in sorted((tests - built) | set(status)):
+    if label in unfit:
+      cases.append(Case(label, 'skipped', 'this machine lacks what it is for '
+                        '(target_compatible_with in its BUILD file)'))
+      continue
     cases += cases_of_target(
         label, status.get(label, 'FAILED_TO_BUILD'), xml_paths[label])
   return cases

@@ -112,6 +112,14 @@ class CountTests(unittest.TestCase):
     self.configured('//a:library', 'cc_library rule')
     self.assertEqual(self.count(0)[1:], ('0 passed, 0 failed', 0))
 
+  def test_a_target_not_for_this_machine_is_skipped_by_name(self):
+    self.configured('//a:gpu')
+    self.events.append({'id': {'targetCompleted': {'label': '//a:gpu'}},
+                        'aborted': {'reason': 'SKIPPED'}})
+    lines, last, code = self.count(0)
+    self.assertIn('SKIPPED //a:gpu: this machine lacks', lines[0])
+    self.assertEqual((last, code), ('0 passed, 0 failed, 1 skipped', 0))
+
   def test_a_build_that_fails_outside_of_tests_fails(self):
     self.ran('//a:a', 'PASSED', _XML % (_PASSED % 1))
     self.assertEqual(self.count(1)[1:], ('1 passed, 1 failed', 1))
