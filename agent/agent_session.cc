@@ -45,16 +45,17 @@ void Show(const Voice& voice, const AgentResult& result,
 
 }  // namespace
 
-void BlockSignals(const AgentOptions& options) {
+void PrepareSignals(const AgentOptions& options) {
   sigset_t signals;
   sigemptyset(&signals);
-  for (const int signal : options.signals_to_handle) {
-    sigaddset(&signals, signal);
+  for (const int number : options.signals_to_handle) {
+    sigaddset(&signals, number);
   }
-  for (const int signal : options.signals_to_leave) {
-    sigaddset(&signals, signal);
+  for (const int number : options.signals_to_leave) {
+    sigaddset(&signals, number);
   }
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  signal(SIGPIPE, SIG_IGN);
 }
 
 AgentResult RunAgentSession(const Voice& voice, AgentOptions options,

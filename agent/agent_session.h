@@ -23,8 +23,10 @@ AgentResult RunAgentSession(const Voice& voice, AgentOptions options,
                             CoordinatorLink* link);
 
 // Blocks `options`' signals in this thread, and thereby in those it creates
-// from now on, until the agent takes them.
-void BlockSignals(const AgentOptions& options);
+// from now on, until the agent takes them; and ignores SIGPIPE, so that a
+// console that goes away does not end the job. Call after the guardian has been
+// forked: workers start with the signals as they were.
+void PrepareSignals(const AgentOptions& options);
 
 }  // namespace muster
 

@@ -1,7 +1,8 @@
 #!/bin/bash
-# Lets bash complete command lines with the generated script.
+# Lets bash complete command lines with the generated script. $1: launch.
 set -u
-source "$1" || exit 1
+script=$("$1" completion bash) || exit 1
+eval "$script" || exit 1
 failed=0
 
 # expect "WORDS..." WANTED...: the completions of the last word contain each

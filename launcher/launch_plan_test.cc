@@ -25,7 +25,7 @@ MachineFacts Node1() {
   facts.pid = 77;
   facts.incarnation = 0xabc123;
   facts.uuid = "11111111-2222-4333-8444-555555555555";
-  facts.working_directory = "/home/me";
+  facts.working_directory = "/srv/me";
   facts.temporary_directory = "/tmp/muster_1/abc";
   facts.python = "python3";
   return facts;
@@ -169,7 +169,7 @@ TEST(LaunchPlan, SlurmsNumberCountsIfItsStepHasATaskForEachNode) {
 TEST(LaunchPlan, Logs) {
   EXPECT_EQ(Plan({"./a"}).agent.logs.directory, "/tmp/muster_1/abc");
   EXPECT_EQ(Plan({"--log-dir=logs", "./a"}).agent.logs.directory,
-            "/home/me/logs");
+            "/srv/me/logs");
   EXPECT_EQ(Plan({"--log-dir=/logs", "./a"}).agent.logs.directory, "/logs");
   const LogPlan logs =
       Plan({"-r", "3", "-t", "0:1", "--local-ranks-filter=0", "--rdzv-id=j",

@@ -47,9 +47,8 @@ int RunCommand(const RunOptions& options,
   const Voice voice("launch", options.verbosity == Verbosity::kQuiet
                                   ? Talk::kErrorsOnly
                                   : Talk::kAll);
-  absl::StatusOr<MachineFacts> facts = ReadMachineFacts(options, environment);
-  if (!facts.ok()) return voice.Refuse(facts.status());
-  const absl::Status program = CheckProgram(options, *facts);
+  MachineFacts facts = ReadMachineFacts(environment);
+  const absl::Status program = CheckProgram(options, facts);
   if (!program.ok()) return voice.Refuse(program);
   const absl::StatusOr<std::string> token =
       ReadToken(options.token_file,
@@ -57,15 +56,18 @@ int RunCommand(const RunOptions& options,
   if (!token.ok()) {
     return voice.Refuse(absl::InvalidArgumentError(token.status().message()));
   }
-  // From here on there may be threads, in resolvers and in gRPC.
+  // From here on there may be threads, in NVIDIA's library, in the
+  // resolver and in gRPC.
   absl::StatusOr<std::unique_ptr<Guardian>> guardian = Guardian::Fork();
   if (!guardian.ok()) return voice.Refuse(guardian.status());
   for (const std::string& remark : options.remarks) voice.Notice(remark);
 
-  if (!IsAlone(options)) ReadAddresses(*facts);
-  absl::StatusOr<LaunchPlan> plan = PlanMeeting(options, *facts, voice);
+  const absl::Status gpus = ReadGpuFacts(options, facts);
+  if (!gpus.ok()) return voice.Refuse(gpus);
+  if (!IsAlone(options)) ReadAddresses(facts);
+  absl::StatusOr<LaunchPlan> plan = PlanMeeting(options, facts, voice);
   if (!plan.ok()) return voice.Refuse(plan.status());
-  BlockSignals(plan->agent);
+  PrepareSignals(plan->agent);
   absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> here =
       Host(*plan, options, *token, voice);
   if (!here.ok()) return voice.Refuse(here.status());

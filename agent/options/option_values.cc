@@ -4,8 +4,10 @@
 #include <charconv>
 #include <cmath>
 #include <csignal>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "agent/failures/signal_names.h"
 
 namespace muster {
 namespace {
@@ -28,28 +30,6 @@ std::string Lower(std::string text) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
   return text;
-}
-
-struct SignalName {
-  const char* name;
-  int number;
-};
-constexpr SignalName kSignalNames[] = {
-    {"term", SIGTERM}, {"int", SIGINT},     {"hup", SIGHUP},
-    {"quit", SIGQUIT}, {"usr1", SIGUSR1},   {"usr2", SIGUSR2},
-    {"cont", SIGCONT}, {"winch", SIGWINCH}, {"alrm", SIGALRM},
-    {"tstp", SIGTSTP}, {"urg", SIGURG},     {"xcpu", SIGXCPU},
-    {"pwr", SIGPWR},   {"io", SIGIO},
-};
-
-int SignalNumber(const std::string& text) {
-  std::string name = Lower(text);
-  if (name.rfind("sig", 0) == 0) name = name.substr(3);
-  for (const SignalName& known : kSignalNames) {
-    if (name == known.name) return known.number;
-  }
-  const absl::StatusOr<int64_t> number = ReadNumber(name, 1, SIGRTMAX);
-  return number.ok() ? static_cast<int>(*number) : 0;
 }
 
 }  // namespace
@@ -113,25 +93,22 @@ absl::StatusOr<std::pair<int, int>> ReadNodes(const std::string& text) {
 absl::StatusOr<std::vector<int>> ReadSignals(const std::string& text) {
   std::vector<int> signals;
   for (const std::string& name : ReadList(text)) {
-    const std::string lower = Lower(name);
-    const int number = SignalNumber(name);
-    if (number == SIGKILL || number == SIGSTOP || lower == "sigkill" ||
-        lower == "kill" || lower == "sigstop" || lower == "stop") {
+    const std::optional<int> number = SignalNumber(name);
+    if (!number) {
+      return Bad(absl::StrCat(
+          name, " is no signal; write for example SIGTERM,SIGUSR1"));
+    }
+    if (*number == SIGKILL || *number == SIGSTOP) {
       return Bad(absl::StrCat(name, " cannot be caught; leave it out"));
     }
-    for (int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGCHLD, SIGPIPE,
-                    SIGTRAP, SIGSYS}) {
-      if (number == own) {
+    for (const int used : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP,
+                           SIGSYS, SIGCHLD, SIGPIPE}) {
+      if (*number == used) {
         return Bad(absl::StrCat(name, " has another use; leave it out"));
       }
     }
-    if (number == 0) {
-      return Bad(absl::StrCat(name,
-                              " is no signal that can be handled; write "
-                              "for example SIGTERM,SIGUSR1"));
-    }
-    if (std::find(signals.begin(), signals.end(), number) == signals.end()) {
-      signals.push_back(number);
+    if (std::find(signals.begin(), signals.end(), *number) == signals.end()) {
+      signals.push_back(*number);
     }
   }
   return signals;

@@ -17,9 +17,13 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "agent/gpus/nvml.h"
+#include "agent/options/worker_slots.h"
 #include "rendezvous/endpoint/resolve.h"
 #include "rendezvous/protocol/check.h"
 
@@ -152,9 +156,7 @@ std::map<std::string, std::string> ReadEnvironment() {
   return environment;
 }
 
-absl::StatusOr<MachineFacts> ReadMachineFacts(
-    const RunOptions& /*options*/,
-    std::map<std::string, std::string> environment) {
+MachineFacts ReadMachineFacts(std::map<std::string, std::string> environment) {
   MachineFacts facts;
   facts.host_name = HostName();
   facts.cores = std::min(AffinityCores(), QuotaCores());
@@ -168,6 +170,17 @@ absl::StatusOr<MachineFacts> ReadMachineFacts(
       absl::Hex(facts.incarnation, absl::kZeroPad16));
   facts.environment = std::move(environment);
   return facts;
+}
+
+absl::Status ReadGpuFacts(const RunOptions& options, MachineFacts& facts) {
+  if (!NeedsGpus(options)) return absl::OkStatus();
+  std::optional<std::string> visible;
+  const auto found = facts.environment.find("CUDA_VISIBLE_DEVICES");
+  if (found != facts.environment.end()) visible = found->second;
+  absl::StatusOr<std::vector<std::string>> gpus = ReadVisibleGpus(visible);
+  if (!gpus.ok()) return gpus.status();
+  facts.gpus = *std::move(gpus);
+  return absl::OkStatus();
 }
 
 void ReadAddresses(MachineFacts& facts) {

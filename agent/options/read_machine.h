@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "absl/status/statusor.h"
+#include "absl/status/status.h"
 #include "agent/options/machine_facts.h"
 #include "agent/options/run_options.h"
 
@@ -13,11 +13,12 @@ namespace muster {
 // The process's environment, by name.
 std::map<std::string, std::string> ReadEnvironment();
 
-// Everything but the network: that costs nothing where nobody is met. Loads
-// NVIDIA's library only where `options` need the GPUs. InvalidArgument where
-// they need GPUs and these cannot be counted.
-absl::StatusOr<MachineFacts> ReadMachineFacts(
-    const RunOptions& options, std::map<std::string, std::string> environment);
+// Everything but GPUs and network, which cost nothing where nobody needs them.
+MachineFacts ReadMachineFacts(std::map<std::string, std::string> environment);
+
+// Adds the GPUs, if `options` need them: loads NVIDIA's library. Internal: it
+// is there and fails.
+absl::Status ReadGpuFacts(const RunOptions& options, MachineFacts& facts);
 
 // Adds the interfaces' addresses and the outward one. Sends no packet.
 void ReadAddresses(MachineFacts& facts);

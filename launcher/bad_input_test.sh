@@ -1,0 +1,68 @@
+#!/bin/bash
+# What a person does wrong: one clear line, the right exit code, nothing left
+# behind. $1: launch.
+set -u
+launch=$1
+export TMPDIR=$TEST_TMPDIR
+unset MUSTER_TOKEN MUSTER_COORDINATOR
+failed=0
+cd "$TEST_TMPDIR" || exit 1
+
+complain() {
+  echo "FAILED: $*"
+  failed=1
+}
+
+# refuse CODE PATTERN ARGUMENTS...: launch must exit with CODE and print one
+# line, which matches PATTERN (a glob), and leave no file.
+refuse() {
+  local code=$1 pattern=$2 output got
+  shift 2
+  output=$(timeout 60 "$OLDPWD/$launch" "$@" 2>&1 </dev/null)
+  got=$?
+  [[ $got == "$code" ]] || complain "launch $*: exit $got, not $code: $output"
+  [[ $output == launch:\ $pattern ]] || complain "launch $*: $output"
+  [[ $output != *$'\n'* ]] || complain "launch $*: several lines: $output"
+  [[ ! -d muster_$UID ]] || complain "launch $*: left muster_$UID behind"
+}
+
+touch plain.txt
+printf '#!/bin/sh\n' >program.sh
+mkdir folder
+
+refuse 2 '--nndoes: unknown flag; did you mean --nnodes?*' --nndoes=1 true
+refuse 2 '--nnodes=4:2: *MIN is greater*' --nnodes=4:2 true
+refuse 2 '--nnodes=0: *' --nnodes=0 true
+refuse 2 '--nproc-per-node=0: *' --nproc-per-node=0 true
+refuse 2 '--nproc-per-node=x: *' --nproc-per-node=x true
+refuse 2 '--max-restarts=-1: *' --max-restarts=-1 true
+refuse 2 '--rdzv-backend=etcd: *write c10d*' --rdzv-backend=etcd true
+refuse 2 '--rdzv-conf=x=1: x is an unknown key; known keys: *' \
+  --rdzv-conf=x=1 true
+refuse 2 '--rdzv-endpoint=a:b: *' --rdzv-endpoint=a:b true
+refuse 2 '--node-rank=2: *' --nnodes=2 --node-rank=2 true
+refuse 2 '--standalone: *' --standalone --nnodes=2 true
+refuse 2 '--nnodes=1:2: *' --nnodes=1:2 true
+refuse 2 '--no-python: *' -m --no-python true
+refuse 2 'no program: *'
+refuse 2 'nosuch.py: No such file*' nosuch.py
+refuse 127 'nosuch: there is no such program in PATH*' nosuch
+refuse 127 'program.sh: *write ./program.sh*' program.sh
+refuse 127 './nosuch: No such file*' ./nosuch
+refuse 126 './plain.txt: is not executable*chmod +x' ./plain.txt
+refuse 126 './folder: is a folder*' ./folder
+refuse 2 '*nosuch*' --token-file=nosuch true
+refuse 2 '--gpus: there is no GPU 0*' --gpus=0 true
+refuse 2 'completion: unknown shell tcsh*' completion tcsh
+refuse 2 'drain: names no node*' drain
+refuse 2 '--jsn: unknown flag; did you mean --json?*' status --jsn
+refuse 1 '*nowhere.invalid does not resolve*' --quiet --nnodes=2 \
+  --connect-timeout=0.1 --rdzv-endpoint=nowhere.invalid true
+# A port nobody serves; 1 needs no luck to be free.
+refuse 1 '*127.0.0.1:1*' status --endpoint=127.0.0.1:1
+
+PET_NNODES=3:2 refuse 2 'PET_NNODES=3:2: *' true
+PYTHON_EXEC=/nosuch/python refuse 2 'PYTHON_EXEC=/nosuch/python: *' -m x
+
+if ((failed == 0)); then echo "all refused as they should be"; fi
+exit "$failed"
