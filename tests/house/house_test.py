@@ -89,13 +89,17 @@ class RulesFire(unittest.TestCase):
 
   def test_a_file_in_no_build_file(self):
     texts = {'agent/BUILD': 'cc_library(srcs = ["logs/a.cc"])',
-             'agent/glob/BUILD': 'srcs = glob(["*.cc"])'}
+             'agent/glob/BUILD': 'srcs = glob(["*.cc"])',
+             'agent/list/BUILD': '[cc_test(srcs = [name + "_test.cc"])'
+                                 ' for name in ["a"]]'}
 
     def complaints(path):
       return list(rules.built(source_tree.source(path, ''), texts))
 
     self.assertEqual(complaints('agent/logs/a.cc'), [])
     self.assertEqual(complaints('agent/glob/a.cc'), [])
+    self.assertEqual(complaints('agent/list/a_test.cc'), [])
+    self.assertTrue(complaints('agent/list/b_test.cc'))
     self.assertTrue(complaints('agent/logs/b.cc'))
     self.assertTrue(complaints('agent/a.cc'))
     self.assertTrue(complaints('elsewhere/a.cc'))

@@ -162,8 +162,12 @@ def built(source, texts):
     folder, last = os.path.split(folder)
     name = os.path.join(last, name)
   build = texts.get(os.path.join(folder, 'BUILD'), '')
-  for pattern in re.findall(r'"([^"\n]+)"', build):
-    if pattern == name or ('*' in pattern and fnmatch.fnmatch(name, pattern)):
+  # `name + "_test.cc"` in a list of rules: all names there may have it.
+  endings = [''] + re.findall(r'\w \+ "([^"\n]+)"', build)
+  for literal in re.findall(r'"([^"\n]+)"', build):
+    if any(literal + ending == name for ending in endings):
+      return
+    if '*' in literal and fnmatch.fnmatch(name, literal):
       return
   yield '%s: in no BUILD file' % source.path
 
