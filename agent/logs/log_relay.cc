@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -22,7 +23,8 @@
 namespace muster {
 namespace {
 
-constexpr size_t kReadBytes = 256 << 10;
+constexpr size_t kReadBytes = 256 << 10;  // by the relay's thread
+constexpr size_t kDrainBytes = 16 << 10;  // on the stack of whoever drains
 constexpr int kPipeBytes = 1 << 20;
 // A user may have 64 MiB of pipes before all of them become tiny
 // (/proc/sys/fs/pipe-user-pages-soft), and other agents may be there too.
@@ -235,7 +237,9 @@ void LogRelay::Impl::ForgetIfEnded(uint64_t id, PipeReader::Outcome outcome) {
 
 void LogRelay::Impl::Run() {
   BlockSignals();
-  std::vector<char> buffer(kReadBytes);
+  // Not cleared: a short job need not touch its pages.
+  auto memory = std::make_unique_for_overwrite<char[]>(kReadBytes);
+  std::span<char> buffer(memory.get(), kReadBytes);
   epoll_event events[32];
   while (true) {
     int count = epoll_wait(epoll_, events, std::size(events), -1);
@@ -254,7 +258,7 @@ void LogRelay::Impl::DrainAll() {
     std::lock_guard<std::mutex> lock(mutex_);
     readers.assign(open_.begin(), open_.end());
   }
-  std::vector<char> buffer(kReadBytes);
+  char buffer[kDrainBytes];
   for (auto& [id, reader] : readers) {
     ForgetIfEnded(id, reader->Drain(buffer));
   }
@@ -268,7 +272,7 @@ std::vector<std::string> LogRelay::Impl::StderrTail(int local_rank) {
     if (at == last_stderr_.end()) return {};
     found = at->second;
   }
-  std::vector<char> buffer(kReadBytes);
+  char buffer[kDrainBytes];
   ForgetIfEnded(found.first, found.second->Drain(buffer));
   return found.second->LastLines();
 }
