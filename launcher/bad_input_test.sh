@@ -4,6 +4,7 @@
 set -u
 launch=$1
 export TMPDIR=$TEST_TMPDIR
+export PATH=/usr/local/bin:/usr/bin:/bin
 unset MUSTER_TOKEN MUSTER_COORDINATOR
 failed=0
 cd "$TEST_TMPDIR" || exit 1
