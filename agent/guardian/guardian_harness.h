@@ -6,28 +6,10 @@
 #include <vector>
 
 #include "agent/guardian/guardian.h"
+#include "agent/guardian/output_pipe.h"
 #include "agent/guardian/owned_fd.h"
 
 namespace muster {
-
-// A pipe that a worker and all its descendants hold as stdout: what they say,
-// and, by its end of file, that none of them lives any more.
-class OutputPipe {
- public:
-  OutputPipe();
-
-  int write_end() const { return write_.get(); }
-  void CloseWriteEnd() { write_.Close(); }
-  // The next line without its end; empty with a test failure if none comes.
-  std::string Line();
-  // Whether every holder of the write end has gone, before the deadline.
-  bool EveryHolderGone();
-
- private:
-  OwnedFd read_;
-  OwnedFd write_;
-  std::string buffer_;
-};
 
 // The path of the worker that does what its arguments say.
 std::string StagedWorker();

@@ -1,4 +1,5 @@
 // A worker that does what its arguments say, one after the other. For tests.
+// "say-into FIFO" makes it and all that it forks holders of that pipe.
 
 #include <dirent.h>
 #include <sys/stat.h>
@@ -119,6 +120,10 @@ int main(int argc, char** argv) {
     if (act == "exit") _exit(std::atoi(argv[i + 1]));
     if (act == "raise") raise(std::atoi(argv[i + 1]));
     if (act == "ignore-rest") break;
+    if (act == "say-into") {
+      if (std::freopen(argv[++i], "w", stdout) == nullptr) return 98;
+      continue;
+    }
     if (act == "say-variable") {
       SayVariable(argv[++i]);
       continue;

@@ -1,0 +1,13 @@
+#!/bin/sh
+# family.sh FIFO: the worker of each local rank and its descendants leave their
+# process group, session or parent in another way. All hold FIFO open and say
+# their pid into it; none minds SIGTERM.
+staged=agent/guardian/staged_worker
+set -- say-into "$1" ignore-term
+case $LOCAL_RANK in
+  0) exec $staged "$@" say-pid pause ;;
+  1) exec $staged "$@" fork-and-pause setsid say-pid pause ;;
+  2) exec $staged "$@" fork-and-pause fork-and-exit setsid fork-and-exit \
+    say-pid pause ;;
+  *) exec $staged "$@" fork-and-pause fork-and-exit say-pid pause ;;
+esac

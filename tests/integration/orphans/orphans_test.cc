@@ -1,0 +1,148 @@
+// Nothing outlives a node's agent, whatever ends it: real binaries, and workers
+// whose descendants have left their groups, sessions and parents.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agent/guardian/descendants.h"
+#include "agent/guardian/output_pipe.h"
+#include "tests/integration/harness/cluster.h"
+
+namespace muster {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Ne;
+
+constexpr int kWorkers = 4;
+constexpr char kAgent[] = "agent/agent";
+constexpr char kFamily[] = "tests/integration/orphans/family.sh";
+
+class Orphans : public ::testing::Test {
+ protected:
+  Orphans() : fifo_(FifoPath()), alive_(fifo_) {}
+  ~Orphans() override { unlink(fifo_.c_str()); }
+
+  // Starts a node with `program` and its flags, and waits until the whole
+  // family is there.
+  void Start(std::vector<std::string> argv) {
+    for (const std::string& word :
+         {std::string("--nproc-per-node=4"), std::string(kFamily), fifo_}) {
+      argv.push_back(word);
+    }
+    node_ = std::make_unique<Subprocess>(argv);
+    AwaitFamily();
+  }
+
+  void AwaitFamily() {
+    for (int i = 0; i < kWorkers; ++i) ASSERT_NE(alive_.Line(), "");
+    family_ = Descendants(node_->pid());
+    // The guardian, four workers and what is under or beside them.
+    ASSERT_GE(family_.size(), 8u);
+  }
+
+  pid_t Guardian() const {
+    for (const ProcessEntry& process : family_) {
+      if (process.parent == node_->pid()) return process.pid;
+    }
+    return -1;
+  }
+
+  // Every process that was there is gone, and so is any that came later.
+  void ExpectNothingLeft() {
+    for (const ProcessEntry& process : family_) {
+      EXPECT_TRUE(IsGone(process.pid)) << process.pid;
+    }
+    EXPECT_TRUE(alive_.EveryHolderGone());
+  }
+
+  static std::string FifoPath() {
+    return ::testing::TempDir() + "/orphans_" + std::to_string(getpid()) +
+           ::testing::UnitTest::GetInstance()->current_test_info()->name();
+  }
+
+  const std::vector<std::string> standalone_ = {kLaunch, "--standalone",
+                                                "--shutdown-timeout=1"};
+  const std::string fifo_;
+  OutputPipe alive_;
+  std::unique_ptr<Subprocess> node_;
+  std::vector<ProcessEntry> family_;
+};
+
+TEST_F(Orphans, NoneAfterSigkillOfLaunch) {
+  Start(standalone_);
+  node_->Signal(SIGKILL);
+  EXPECT_EQ(node_->ExitCode(), 128 + SIGKILL);
+  ExpectNothingLeft();
+}
+
+TEST_F(Orphans, NoneAfterSigkillOfLaunchsWholeGroup) {
+  Start(standalone_);
+  ASSERT_EQ(kill(-node_->pid(), SIGKILL), 0);
+  EXPECT_EQ(node_->ExitCode(), 128 + SIGKILL);
+  ExpectNothingLeft();
+}
+
+TEST_F(Orphans, NoneAfterSigkillOfAnAgent) {
+  Cluster cluster;
+  Start({kAgent, "--rdzv-endpoint=" + cluster.endpoint(), "--rdzv-id=job"});
+  node_->Signal(SIGKILL);
+  EXPECT_EQ(node_->ExitCode(), 128 + SIGKILL);
+  ExpectNothingLeft();
+}
+
+TEST_F(Orphans, NoneAfterSigkillOfTheGuardian) {
+  Start(standalone_);
+  ASSERT_EQ(kill(Guardian(), SIGKILL), 0);
+  EXPECT_THAT(node_->ExitCode(), testing::Optional(Ne(0)));
+  EXPECT_THAT(node_->Output(), HasSubstr("guardian"));
+  ExpectNothingLeft();
+}
+
+TEST_F(Orphans, NoneAfterSigtermThoughNobodyMindsIt) {
+  Start(standalone_);
+  node_->Signal(SIGTERM);
+  EXPECT_THAT(node_->ExitCode(), testing::Optional(Ne(0)));
+  ExpectNothingLeft();
+}
+
+TEST_F(Orphans, NoneAfterTheSecondCtrlC) {
+  Start({kLaunch, "--standalone", "--shutdown-timeout=600"});
+  // A terminal signals the whole foreground group.
+  ASSERT_EQ(kill(-node_->pid(), SIGINT), 0);
+  ASSERT_TRUE(node_->Printed("SIGINT"));
+  kill(-node_->pid(), SIGINT);
+  EXPECT_THAT(node_->ExitCode(), testing::Optional(Ne(0)));
+  ExpectNothingLeft();
+}
+
+TEST_F(Orphans, NoneOfARoundThatWasBroken) {
+  std::vector<std::string> flags = standalone_;
+  flags.push_back("--max-restarts=1");
+  Start(flags);
+  const std::vector<ProcessEntry> earlier = family_;
+  for (const ProcessEntry& process : earlier) {
+    if (process.parent == Guardian()) {
+      ASSERT_EQ(kill(process.pid, SIGKILL), 0);
+      break;
+    }
+  }
+  AwaitFamily();
+  // The next round began after the last of the one before was gone.
+  for (const ProcessEntry& process : earlier) {
+    if (process.pid == Guardian()) continue;
+    EXPECT_TRUE(IsGone(process.pid)) << process.pid;
+  }
+  node_->Signal(SIGKILL);
+  EXPECT_EQ(node_->ExitCode(), 128 + SIGKILL);
+  ExpectNothingLeft();
+}
+
+}  // namespace
+}  // namespace muster
