@@ -1,0 +1,203 @@
+#include "tests/bench/coordinator_scale/load_shard.h"
+
+#include <poll.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "rendezvous/client/agent_stream.h"
+#include "rendezvous/client/channel.h"
+#include "rendezvous/endpoint/resolve.h"
+#include "rendezvous/server/descriptor_limit.h"
+
+namespace muster {
+namespace {
+
+constexpr std::chrono::seconds kPatience(300);
+// Connections being made at a time: thousands at once overflow the listener's
+// queue, and TCP then waits a second before it tries again.
+constexpr int kMostConnecting = 200;
+
+int64_t Now() {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
+}
+
+// Counts what the shard's agents have come to. Thread-safe.
+class Tally {
+ public:
+  void Joined() {
+    const int64_t now = Now();
+    std::lock_guard<std::mutex> lock(mutex_);
+    ++joined_;
+    times_.last_join = now;
+    changed_.notify_all();
+  }
+  void Placed() {
+    const int64_t now = Now();
+    std::lock_guard<std::mutex> lock(mutex_);
+    ++placed_;
+    times_.last_place = now;
+    changed_.notify_all();
+  }
+  void Lost(const absl::Status& why) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (++lost_ == 1) {
+      std::fprintf(stderr, "an agent lost its stream: %s\n",
+                   why.ToString().c_str());
+    }
+    changed_.notify_all();
+  }
+  void Ended() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    ++ended_;
+    changed_.notify_all();
+  }
+
+  void AwaitJoined(int least) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait_for(lock, kPatience,
+                      [&] { return joined_ >= least || lost_ > 0; });
+  }
+  bool AwaitPlaced(int count) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait_for(lock, kPatience,
+                      [&] { return placed_ >= count || lost_ > 0; });
+    return placed_ >= count && lost_ == 0;
+  }
+  void AwaitEnded(int count) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait_for(lock, kPatience, [&] { return ended_ >= count; });
+  }
+  ShardTimes times() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return times_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  ShardTimes times_;
+  int joined_ = 0;
+  int placed_ = 0;
+  int lost_ = 0;
+  int ended_ = 0;
+};
+
+Report FirstReport(const LoadShard& shard, int index) {
+  char name[32];
+  std::snprintf(name, sizeof(name), "node-%05d", index);
+  Report report;
+  report.run_id = shard.run_id;
+  report.node.node_id = report.node.host = name;
+  report.node.incarnation = 1 + index;
+  report.node.address = "127.0.0.1";
+  report.node.pid = 1 + index;
+  report.node.slots = 8;
+  report.offered_master_port = 29500;
+  report.spec.min_nodes = report.spec.max_nodes = shard.nodes;
+  report.spec.last_call = Duration::zero();
+  // The agents of a loaded machine must not be lost for being slow.
+  report.spec.keep_alive_interval = std::chrono::seconds(60);
+  return report;
+}
+
+class SimulatedAgent : private AgentStream::Listener {
+ public:
+  SimulatedAgent(const SocketAddress& coordinator, Report first, Tally* tally)
+      : tally_(tally), report_(std::move(first)) {
+    stream_ = std::make_unique<AgentStream>(
+        OpenChannel(coordinator, InsecureClient()), "",
+        static_cast<AgentStream::Listener*>(this));
+    KeepAlive();
+  }
+
+  // As an agent that keeps its lease.
+  void KeepAlive() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    ++report_.sequence;
+    stream_->Send(report_);
+  }
+  void Leave() {
+    leaving_ = true;
+    stream_->Cancel();
+  }
+
+ private:
+  void OnUp() override { tally_->Joined(); }
+  void OnDirective(Directive directive) override {
+    bool placed = false;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      report_.seen_epoch = directive.epoch;
+      report_.seen_revision = directive.revision;
+      if (directive.kind == DirectiveKind::kRun && report_.round == 0) {
+        placed = true;
+        report_.round = directive.place.round;
+        report_.phase = NodePhase::kRunning;
+      }
+    }
+    if (placed) tally_->Placed();
+  }
+  void OnEnded(absl::Status status) override {
+    if (!leaving_) tally_->Lost(status);
+    tally_->Ended();
+  }
+
+  Tally* const tally_;
+  std::mutex mutex_;
+  Report report_;
+  std::atomic<bool> leaving_ = false;
+  std::unique_ptr<AgentStream> stream_;
+};
+
+// False once stdin has ended.
+bool PauseWhileWanted(std::chrono::microseconds pause) {
+  pollfd in = {.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+  const timespec timeout = {.tv_sec = 0, .tv_nsec = pause.count() * 1000};
+  return ppoll(&in, 1, &timeout, nullptr) == 0;
+}
+
+}  // namespace
+
+int RunLoadShard(const LoadShard& shard) {
+  RaiseDescriptorLimit();
+  const auto address = Resolve({"127.0.0.1", shard.port}, kPatience);
+  Tally tally;
+  std::vector<std::unique_ptr<SimulatedAgent>> agents;
+  const int64_t first_channel = Now();
+  for (int i = 0; i < shard.count; ++i) {
+    tally.AwaitJoined(i - kMostConnecting);
+    agents.push_back(std::make_unique<SimulatedAgent>(
+        address->front(), FirstReport(shard, shard.first + i), &tally));
+  }
+  const bool placed = tally.AwaitPlaced(shard.count);
+  const ShardTimes times = tally.times();
+  std::printf("%d %lld %lld %lld\n", placed ? 1 : 0,
+              static_cast<long long>(first_channel),
+              static_cast<long long>(times.last_join),
+              static_cast<long long>(times.last_place));
+  std::fflush(stdout);
+  // One report a second for each agent, spread evenly.
+  constexpr int kBatches = 100;
+  size_t next = 0;
+  while (placed && PauseWhileWanted(std::chrono::microseconds(10'000))) {
+    for (int i = 0; i < shard.count / kBatches; ++i) {
+      agents[next++ % agents.size()]->KeepAlive();
+    }
+  }
+  for (const auto& agent : agents) agent->Leave();
+  tally.AwaitEnded(shard.count);
+  return placed ? 0 : 1;
+}
+
+}  // namespace muster
