@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "rendezvous/job/admission.h"
 #include "rendezvous/protocol/check.h"
+#include "rendezvous/protocol/signal_names.h"
 
 namespace muster {
 
@@ -48,6 +49,8 @@ void Job::On(const ReportArrived& event) {
     node->going_why = *report.leave;
     LeaveOut(*node);
   }
+  // Last, so that a node that stops its workers is known to have been asked to.
+  FollowMember(*node, report);
   question_ = Question{
       .node_id = node->identity.node_id,
       .seen_revision =
@@ -175,7 +178,7 @@ void Job::TakeOver(Node& node, const Report& report) {
     signals_.push_back({++newest_signal_, notice.signal});
     if (signals_.size() > kMostSignalNotices) signals_.erase(signals_.begin());
     Note("signal", node.identity.node_id,
-         absl::StrCat("signal ", notice.signal, " at ", node.identity.host,
+         absl::StrCat(SignalName(notice.signal), " at ", node.identity.host,
                       " goes to every worker"));
     for (const World::Member& member : world_.members) {
       Node* other = nodes_.Find(member.node_id);
@@ -185,27 +188,25 @@ void Job::TakeOver(Node& node, const Report& report) {
 }
 
 void Job::TakeFailures(Node& node, const Report& report) {
-  if (node.part == Part::kNone) return;
-  if (report.round == round_) {
-    const int told = static_cast<int>(report.failures.size());
-    for (int i = node.failures_taken; i < told; ++i) {
-      Failure failure = report.failures[i];
-      failure.node_id = node.identity.node_id;
-      failure.host = node.identity.host;
-      failure.group_rank = node.group_rank;
-      failures_.Add(failure);
-      if (failure.kind == FailureKind::kStoppedByUs) continue;
-      Note("failure", node.identity.node_id,
-           absl::StrCat("rank ", failure.rank, " on ", failure.host, ": ",
-                        failure.message));
-      if (phase_ == JobPhase::kRunning) BreakForFailure(failure);
-    }
-    node.failures_taken = std::max(node.failures_taken, told);
+  if (node.part == Part::kNone || report.round != round_) return;
+  const int told = static_cast<int>(report.failures.size());
+  for (int i = node.failures_taken; i < told; ++i) {
+    Failure failure = report.failures[i];
+    failure.node_id = node.identity.node_id;
+    failure.host = node.identity.host;
+    failure.group_rank = node.group_rank;
+    failures_.Add(failure);
+    if (failure.kind == FailureKind::kStoppedByUs) continue;
+    Note("failure", node.identity.node_id,
+         absl::StrCat("rank ", failure.rank, " on ", failure.host, ": ",
+                      failure.message));
+    if (phase_ == JobPhase::kRunning) BreakForFailure(failure);
   }
-  FollowMember(node, report);
+  node.failures_taken = std::max(node.failures_taken, told);
 }
 
 void Job::FollowMember(Node& node, const Report& report) {
+  if (node.part == Part::kNone) return;
   const bool of_this_round = report.round == round_;
   const bool idle =
       report.phase == NodePhase::kIdle || report.phase == NodePhase::kSucceeded;
@@ -264,11 +265,11 @@ void Job::On(const CancelAsked& event) {
 void Job::CancelFrom(Node& node, const CancelWish& wish) {
   const bool has_workers = node.part != Part::kNone;
   if (has_workers || phase_ == JobPhase::kGathering) {
-    Cancel(absl::StrCat("signal ", wish.signal, " at ", node.identity.host),
+    Cancel(absl::StrCat(SignalName(wish.signal), " at ", node.identity.host),
            wish);
   } else if (!node.going) {
     // A spare that is stopped takes nobody with it.
-    node.going_why = absl::StrCat("signal ", wish.signal);
+    node.going_why = SignalName(wish.signal);
     LeaveOut(node);
   }
 }

@@ -29,7 +29,7 @@ TEST(JobCancel, WhileGatheringEndsItAtOnce) {
   ASSERT_EQ(job.kind("a"), DirectiveKind::kFinished);
   EXPECT_EQ(job.told("a").verdict.outcome, Outcome::kCancelled);
   EXPECT_EQ(job.told("a").verdict.exit_code, 130);
-  EXPECT_EQ(job.told("a").verdict.reason, "cancelled: signal 2 at a");
+  EXPECT_EQ(job.told("a").verdict.reason, "cancelled: SIGINT at a");
 }
 
 TEST(JobCancel, WhileRunningStopsEverybodyFirst) {
@@ -81,7 +81,7 @@ TEST(JobCancel, DuringABreakReplacesTheNextRound) {
   job.Idle("b");
   ASSERT_EQ(job.kind("a"), DirectiveKind::kFinished);
   EXPECT_EQ(job.told("a").verdict.outcome, Outcome::kCancelled);
-  EXPECT_EQ(job.Decided("cancel"), "cancelled: signal 2 at b");
+  EXPECT_EQ(job.Decided("cancel"), "cancelled: SIGINT at b");
 }
 
 TEST(JobCancel, DoesNotHideTheFailureThatHasEndedTheJobAlready) {
@@ -97,6 +97,17 @@ TEST(JobCancel, DoesNotHideTheFailureThatHasEndedTheJobAlready) {
   job.Idle("b");
   EXPECT_EQ(job.told("a").verdict.outcome, Outcome::kFailed);
   EXPECT_EQ(job.told("a").verdict.exit_code, 3);
+}
+
+// The second Ctrl-C kills the workers there before the coordinator has heard of
+// the first.
+TEST(JobCancel, IsTheReasonWhyThatNodeHasStopped) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  job.agent("a").report.cancel = CancelWish{.signal = 2, .at_once = true};
+  job.Stopping("a");
+  EXPECT_EQ(job.Decided("break"), "round 1 is broken: cancelled: SIGINT at a");
+  EXPECT_EQ(job.told("b").stop.grace, Duration::zero());
 }
 
 TEST(JobCancel, ByAnOperatorNamesTheOperator) {

@@ -96,7 +96,7 @@ TEST(JobLeaving, ADrainedNodeThatIsLostOnTheWayDoesNotComeBackEither) {
 TEST(JobLeaving, ANodesOwnWishBreaksTheRoundForTheOthers) {
   JobFixture job(QuickSpec(1, 2));
   job.StartAll({"a", "b"});
-  job.agent("a").report.leave = "signal 15";
+  job.agent("a").report.leave = "SIGTERM";
   job.Report("a");
   EXPECT_EQ(job.Decided("leave"), "a goes: signal 15");
   EXPECT_EQ(job.phase(), JobPhase::kStopping);
@@ -107,11 +107,22 @@ TEST(JobLeaving, ANodesOwnWishBreaksTheRoundForTheOthers) {
   EXPECT_EQ(job.Count("leave"), 1);
 }
 
+TEST(JobLeaving, IsTheReasonWhyThatNodeHasStopped) {
+  JobFixture job(QuickSpec(1, 2));
+  job.StartAll({"a", "b"});
+  job.agent("a").report.leave = "SIGTERM";
+  job.Idle("a");
+  EXPECT_EQ(job.Decided("break"),
+            "round 1 is broken: a (group rank 0) goes: signal 15");
+  job.Idle("b");
+  EXPECT_EQ(job.kind("a"), DirectiveKind::kReleased);
+}
+
 TEST(JobLeaving, WhoHasSucceededMayLeaveWithoutABreak) {
   JobFixture job(QuickSpec(2, 2));
   job.StartAll({"a", "b"});
   job.Succeeds("a");
-  job.agent("a").report.leave = "signal 15";
+  job.agent("a").report.leave = "SIGTERM";
   job.Report("a");
   EXPECT_EQ(job.kind("a"), DirectiveKind::kReleased);
   EXPECT_EQ(job.phase(), JobPhase::kRunning);
@@ -124,7 +135,7 @@ TEST(JobLeaving, NobodyLeavesAFinishedJob) {
   JobFixture job(QuickSpec(1, 1));
   job.StartAll({"a"});
   job.Succeeds("a");
-  job.agent("a").report.leave = "signal 15";
+  job.agent("a").report.leave = "SIGTERM";
   job.Report("a");
   EXPECT_EQ(job.kind("a"), DirectiveKind::kFinished);
   EXPECT_EQ(job.Count("leave"), 0);
