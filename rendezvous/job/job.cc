@@ -93,6 +93,7 @@ Node* Job::Admit(StreamId stream, const Report& report) {
     }
     return nullptr;
   }
+  if (report.sequence <= nodes_.LastSequenceOf(report.node)) return nullptr;
   switch (nodes_.MemoryOf(report.node)) {
     case Membership::Memory::kMayReturn:
       break;

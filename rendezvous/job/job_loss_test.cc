@@ -76,6 +76,18 @@ TEST(JobLoss, AStaleReportIsNoSignOfLife) {
   EXPECT_EQ(job.phase(), JobPhase::kStopping);
 }
 
+TEST(JobLoss, ALateReportDoesNotBringALostNodeBack) {
+  JobFixture job(QuickSpec(1, 2));
+  job.StartAll({"a", "b"});
+  job.agent("b").silent = true;
+  job.Wait(seconds(5));
+  --job.agent("b").report.sequence;
+  job.Report("b");  // with the number of the last one
+  EXPECT_EQ(job.status().nodes.size(), 1u);
+  job.Report("b");
+  EXPECT_EQ(job.status().nodes.size(), 2u);
+}
+
 TEST(JobLoss, ABreakDoesNotLengthenTheLease) {
   JobSpec spec = QuickSpec(1, 2);
   spec.reconnect_grace = seconds(60);

@@ -46,7 +46,7 @@ Node& Membership::Add(const NodeIdentity& identity, Instant now) {
        life != departed_.end() && life->first.first == identity.node_id;
        ++life) {
     if (life->first.second != identity.incarnation) {
-      life->second = Memory::kSuperseded;
+      life->second.memory = Memory::kSuperseded;
     }
   }
   Node& node = place->second;
@@ -66,7 +66,8 @@ void Membership::Remove(Node& node, Memory memory) {
   Uncount(node);
   const std::string id = node.identity.node_id;
   const Life life(id, node.identity.incarnation);
-  if (departed_.insert_or_assign(life, memory).second) {
+  if (departed_.insert_or_assign(life, Departure{memory, node.sequence})
+          .second) {
     departures_.push_back(life);
     if (departures_.size() > kMostDeparted) {
       departed_.erase(departures_.front());
@@ -83,7 +84,12 @@ void Membership::Remove(Node& node, Memory memory) {
 
 Membership::Memory Membership::MemoryOf(const NodeIdentity& identity) const {
   auto found = departed_.find({identity.node_id, identity.incarnation});
-  return found == departed_.end() ? Memory::kMayReturn : found->second;
+  return found == departed_.end() ? Memory::kMayReturn : found->second.memory;
+}
+
+uint64_t Membership::LastSequenceOf(const NodeIdentity& identity) const {
+  auto found = departed_.find({identity.node_id, identity.incarnation});
+  return found == departed_.end() ? 0 : found->second.sequence;
 }
 
 void Membership::SetStream(Node& node, StreamId stream) {

@@ -36,6 +36,9 @@ class Membership {
   void Remove(Node& node, Memory memory);
   // kMayReturn for one that was never here.
   Memory MemoryOf(const NodeIdentity& identity) const;
+  // The highest number of a report that was taken from this incarnation while
+  // it was here: one that is not newer was only late.
+  uint64_t LastSequenceOf(const NodeIdentity& identity) const;
 
   // Every change of a node that may change its ready() or its stream goes
   // through here, which keeps the counts.
@@ -72,7 +75,11 @@ class Membership {
   // The last few thousand (node id, incarnation) that went, oldest first in
   // `departures_`.
   using Life = std::pair<std::string, uint64_t>;
-  std::map<Life, Memory> departed_;
+  struct Departure {
+    Memory memory = Memory::kMayReturn;
+    uint64_t sequence = 0;
+  };
+  std::map<Life, Departure> departed_;
   std::deque<Life> departures_;
   uint64_t next_joined_ = 1;
   int ready_ = 0;
