@@ -82,10 +82,11 @@ AgentResult RunAgentSession(const Voice& voice, AgentOptions options,
   }
   Show(voice, result, program_name);
   if (log_folder == LogFolder::kGiven) return result;
-  if (result.exit_code == 0 && !streams_kept) {
-    RemoveTemporaryFolder(directory);
-  } else if (access(directory.c_str(), F_OK) == 0) {
+  const bool wanted = result.exit_code != 0 || streams_kept;
+  if (wanted && HoldsFile(directory)) {
     voice.Error(absl::StrCat("logs and error files are in ", directory));
+  } else {
+    RemoveTemporaryFolder(directory);
   }
   return result;
 }

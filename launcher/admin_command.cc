@@ -91,13 +91,13 @@ absl::Status Watch(AdminClient& client, const AdminRequest& request,
                    const std::string& run_id) {
   const bool json = request.format == AdminFormat::kJson;
   const TextTarget target = TargetOf(STDOUT_FILENO);
-  bool is_first = true;
+  if (!json) {
+    const absl::StatusOr<JobStatus> job = client.GetJob(run_id);
+    if (!job.ok()) return job.status();
+    Print(StatusTable(*job, target));
+  }
   return client.WatchJob(run_id, [&](const AdminClient::Update& update) {
     bool read = true;
-    if (is_first && !json) {
-      read = Print(StatusTable(update.status, target));
-      is_first = false;
-    }
     if (update.decisions_dropped > 0 && !json) {
       Print(absl::StrCat("(", update.decisions_dropped,
                          " decisions came too fast to be shown)\n"));
@@ -120,7 +120,7 @@ absl::Status Perform(AdminClient& client, const AdminRequest& request) {
   absl::Status status;
   if (request.verb == AdminVerb::kCancel) {
     status = client.CancelJob(
-        *run_id, absl::StrCat("cancelled by ", Caller(), " (launch cancel)"));
+        *run_id, absl::StrCat("asked by ", Caller(), " (launch cancel)"));
     if (status.ok()) Print(absl::StrCat("job ", *run_id, " is being ended\n"));
     return status;
   }

@@ -59,6 +59,8 @@ refuse 2 'drain: names no node*' drain
 refuse 2 '--jsn: unknown flag; did you mean --json?*' status --jsn
 refuse 1 '*nowhere.invalid does not resolve*' --quiet --nnodes=2 \
   --connect-timeout=0.1 --rdzv-endpoint=nowhere.invalid true
+refuse 1 '--log-dir: *plain.txt*' --log-dir=plain.txt true
+refuse 1 '--log-dir: */proc/muster*' --log-dir=/proc/muster true
 # A port nobody serves; 1 needs no luck to be free.
 refuse 1 '*127.0.0.1:1*' status --endpoint=127.0.0.1:1
 

@@ -16,6 +16,7 @@ namespace {
 constexpr Duration kLook = std::chrono::milliseconds(100);
 // Lingering shorter than this is not worth a word.
 constexpr Duration kQuietLinger = std::chrono::seconds(2);
+constexpr Duration kGoodbye = std::chrono::seconds(1);
 
 bool SignalCame() {
   sigset_t blocked;
@@ -63,6 +64,13 @@ absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> EmbeddedCoordinator::Start(
 }
 
 void EmbeddedCoordinator::Linger(Duration close_timeout, const Voice& voice) {
+  WaitForOthers(close_timeout, voice);
+  // Whoever watches the job is told its end.
+  server_->Shutdown(kGoodbye);
+}
+
+void EmbeddedCoordinator::WaitForOthers(Duration close_timeout,
+                                        const Voice& voice) {
   Duration waited = Duration::zero();
   Duration finished_for = Duration::zero();
   while (!coordinator_.WaitUntilDeserted(kLook)) {

@@ -38,6 +38,7 @@ class EmbeddedCoordinator {
 
  private:
   EmbeddedCoordinator(const Options& options, const Voice& voice);
+  void WaitForOthers(Duration close_timeout, const Voice& voice);
 
   std::unique_ptr<EventLog> event_log_;
   Coordinator coordinator_;

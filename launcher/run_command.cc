@@ -3,8 +3,10 @@
 #include <memory>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "agent/agent_session.h"
 #include "agent/guardian/guardian.h"
+#include "agent/logs/log_relay.h"
 #include "agent/options/machine_facts.h"
 #include "agent/options/program_check.h"
 #include "agent/options/read_machine.h"
@@ -40,6 +42,11 @@ absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> Host(
   return here;
 }
 
+absl::Status LogFolderError(const absl::Status& error) {
+  return absl::UnavailableError(absl::StrCat(
+      "--log-dir: ", error.message(), "; name a folder that can be written"));
+}
+
 }  // namespace
 
 int RunCommand(const RunOptions& options,
@@ -67,6 +74,10 @@ int RunCommand(const RunOptions& options,
   if (!IsAlone(options)) ReadAddresses(facts);
   absl::StatusOr<LaunchPlan> plan = PlanMeeting(options, facts, voice);
   if (!plan.ok()) return voice.Refuse(plan.status());
+  if (!options.log_dir.empty()) {
+    const absl::Status writable = LogRelay(plan->agent.logs).CheckWritable();
+    if (!writable.ok()) return voice.Refuse(LogFolderError(writable));
+  }
   PrepareSignals(plan->agent);
   absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> here =
       Host(*plan, options, *token, voice);

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "agent/failures/signal_names.h"
+#include "rendezvous/protocol/signal_names.h"
 
 namespace muster {
 namespace {

@@ -44,4 +44,15 @@ void RemoveTemporaryFolder(const std::string& directory) {
   rmdir(Around(directory).c_str());
 }
 
+bool HoldsFile(const std::string& directory) {
+  std::error_code error;
+  for (auto at =
+           std::filesystem::recursive_directory_iterator(directory, error);
+       !error && at != std::filesystem::recursive_directory_iterator();
+       at.increment(error)) {
+    if (at->is_regular_file(error)) return true;
+  }
+  return false;
+}
+
 }  // namespace muster

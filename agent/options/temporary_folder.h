@@ -16,6 +16,9 @@ absl::Status PrepareTemporaryFolder(const std::string& directory);
 // is empty then. Says nothing: what cannot be removed stays.
 void RemoveTemporaryFolder(const std::string& directory);
 
+// Whether any file is in `directory` or below.
+bool HoldsFile(const std::string& directory);
+
 }  // namespace muster
 
 #endif  // MUSTER_AGENT_OPTIONS_TEMPORARY_FOLDER_H_
