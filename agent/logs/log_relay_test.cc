@@ -218,7 +218,7 @@ TEST_F(LogRelayTest, LinesOfSeveralWorkersAreNeverInterleaved) {
 
 TEST_F(LogRelayTest, AConsoleThatNobodyReadsDelaysNoWorker) {
   Start();
-  constexpr int kLines = 200000;
+  constexpr int kLines = 60000;  // more than queue and pipe hold
   auto done = std::async(std::launch::async, [fd = Open(0).stdout_fd] {
     std::string line = std::string(99, 'x') + "\n";
     std::string lines;
@@ -324,15 +324,14 @@ TEST_F(LogRelayTest, OneConsoleForBothStreamsKeepsTheirLinesWhole) {
   LogRelay::Pipes pipes = Open(0);
   std::string large(60000, 'x');
   std::thread writer([&] {
-    for (int i = 0; i < 100; ++i) Put(pipes.stdout_fd, "o" + large + "\n");
+    for (int i = 0; i < 30; ++i) Put(pipes.stdout_fd, "o" + large + "\n");
   });
-  for (int i = 0; i < 100; ++i) Put(pipes.stderr_fd, "e" + large + "\n");
+  for (int i = 0; i < 30; ++i) Put(pipes.stderr_fd, "e" + large + "\n");
   writer.join();
   Close(pipes);
   relay_ = nullptr;
   std::istringstream console(out_.TakeAll());
   for (std::string line; std::getline(console, line);) {
-    if (line.find("dropped here") != std::string::npos) continue;
     ASSERT_EQ(line.size(), 8u + large.size());
   }
 }
