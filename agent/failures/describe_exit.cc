@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "agent/failures/bounded_text.h"
-#include "agent/failures/signal_names.h"
+#include "rendezvous/protocol/signal_names.h"
 
 namespace muster {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "rendezvous/protocol/check.h"
+#include "rendezvous/protocol/signal_names.h"
 
 namespace muster {
 namespace {
@@ -113,12 +114,6 @@ void Lifecycle::On(const WorkerDown& event) {
   --pending_;
   if (!event.failure.has_value()) {
     ++succeeded_;
-    if (phase_ == NodePhase::kRunning && pending_ == 0) {
-      // What the workers have left behind gets the same grace.
-      step_.actions.emplace_back(
-          SignalWorkers{.signal = SIGTERM, .everything = true});
-      kill_at_ = now_ + config_.spec.shutdown_timeout;
-    }
   } else {
     Failure failure = *event.failure;
     const bool by_us = phase_ == NodePhase::kStopping;
@@ -132,6 +127,15 @@ void Lifecycle::On(const WorkerDown& event) {
                           failure.local_rank, ", pid ", failure.pid,
                           ") failed: ", failure.message));
       Stop(SIGTERM, config_.spec.shutdown_timeout);
+    }
+  }
+  if (pending_ == 0 && any_left_) {
+    // What the workers have left behind may have ignored the first signal (a
+    // shell's background jobs ignore SIGINT). It has the rest of the grace.
+    step_.actions.push_back(
+        SignalWorkers{.signal = SIGTERM, .everything = true});
+    if (!kill_at_.has_value()) {
+      kill_at_ = now_ + config_.spec.shutdown_timeout;
     }
   }
   Settle();
@@ -170,9 +174,9 @@ void Lifecycle::On(const SignalCaught& event) {
       if (HasWorkers()) Stop(event.signal, Duration::zero());
       return;
     }
-    Notice(absl::StrCat("caught signal ", event.signal,
+    Notice(absl::StrCat("caught ", SignalName(event.signal),
                         ": leaving the job (once more: at once)"));
-    leaving_ = absl::StrCat("signal ", event.signal);
+    leaving_ = SignalName(event.signal);
     changed_ = true;
     cancel_deadline_ = now_ + kCancelTimeout;
     return;
@@ -188,15 +192,16 @@ void Lifecycle::On(const SignalCaught& event) {
     cancel_->at_once = true;
     if (HasWorkers()) Stop(event.signal, Duration::zero());
   } else {
-    Notice(absl::StrCat("caught signal ", event.signal,
+    Notice(absl::StrCat("caught ", SignalName(event.signal),
                         ": stopping the job (once more: at once)"));
     cancel_ = CancelWish{.signal = event.signal};
     cancel_deadline_ = now_ + kCancelTimeout;
   }
   changed_ = true;
   if (!ever_answered_ || !connected_) {
-    GiveUp(128 + event.signal, absl::StrCat("stopped by signal ", event.signal,
-                                            " without a coordinator"));
+    GiveUp(128 + event.signal,
+           absl::StrCat("stopped by ", SignalName(event.signal),
+                        " without a coordinator"));
   }
 }
 
@@ -269,7 +274,7 @@ void Lifecycle::ForwardSignals() {
     if (notice.ordinal <= forwarded_) continue;
     forwarded_ = notice.ordinal;
     step_.actions.emplace_back(SignalWorkers{.signal = notice.signal});
-    Notice(absl::StrCat("signal ", notice.signal, " goes to every worker"));
+    Notice(absl::StrCat(SignalName(notice.signal), " goes to every worker"));
   }
 }
 

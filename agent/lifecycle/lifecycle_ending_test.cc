@@ -200,7 +200,7 @@ class LifecycleLeaving : public ::testing::Test {
 TEST_F(LifecycleLeaving, IsAskedForAndGranted) {
   agent_.Forget();
   agent_.Step(SignalCaught{SIGTERM});
-  EXPECT_EQ(agent_.reports.back().leave, "signal 15");
+  EXPECT_EQ(agent_.reports.back().leave, "SIGTERM");
   EXPECT_FALSE(agent_.reports.back().cancel.has_value());
   agent_.TellStop(1);
   agent_.Wait(seconds(7));

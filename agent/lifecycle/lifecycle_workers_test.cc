@@ -201,9 +201,24 @@ TEST(LifecycleStop, KillsAgainEachSecondWhileSomethingIsLeft) {
   agent.Wait(milliseconds(2999));
   EXPECT_THAT(agent.signals, ElementsAre(SIGKILL, SIGKILL, SIGKILL));
   agent.Fails(1, FailureKind::kSignal);
+  // What they have left behind is asked, and killed with the next SIGKILL.
+  EXPECT_EQ(agent.signals.back(), SIGTERM);
   agent.Gone();
   agent.Wait(seconds(5));
-  EXPECT_EQ(agent.signals.size(), 3u);
+  EXPECT_EQ(agent.signals.size(), 4u);
+}
+
+TEST(LifecycleStop, WhatIgnoresTheFirstSignalIsAskedOnceTheWorkersAreGone) {
+  // A shell's background jobs ignore SIGINT, say.
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.TellStop(1, seconds(8));
+  agent.Fails(0, FailureKind::kSignal);
+  EXPECT_THAT(agent.everything, ElementsAre());
+  agent.Fails(1, FailureKind::kSignal);
+  EXPECT_THAT(agent.everything, ElementsAre(SIGTERM));
+  agent.Wait(seconds(8));
+  EXPECT_THAT(agent.everything, ElementsAre(SIGTERM, SIGKILL));
 }
 
 TEST(LifecycleStop, ALaterOrderMayShortenTheGraceButNotLengthenIt) {

@@ -98,7 +98,7 @@ TEST(JobLeaving, ANodesOwnWishBreaksTheRoundForTheOthers) {
   job.StartAll({"a", "b"});
   job.agent("a").report.leave = "SIGTERM";
   job.Report("a");
-  EXPECT_EQ(job.Decided("leave"), "a goes: signal 15");
+  EXPECT_EQ(job.Decided("leave"), "a goes: SIGTERM");
   EXPECT_EQ(job.phase(), JobPhase::kStopping);
   job.AllStop();
   EXPECT_EQ(job.kind("a"), DirectiveKind::kReleased);
@@ -113,7 +113,7 @@ TEST(JobLeaving, IsTheReasonWhyThatNodeHasStopped) {
   job.agent("a").report.leave = "SIGTERM";
   job.Idle("a");
   EXPECT_EQ(job.Decided("break"),
-            "round 1 is broken: a (group rank 0) goes: signal 15");
+            "round 1 is broken: a (group rank 0) goes: SIGTERM");
   job.Idle("b");
   EXPECT_EQ(job.kind("a"), DirectiveKind::kReleased);
 }

@@ -134,7 +134,7 @@ TEST(JobSignals, GoToEveryMemberOnce) {
   EXPECT_EQ(job.kind("spare"), DirectiveKind::kWait);
   job.Report("a");
   EXPECT_EQ(job.Count("signal"), 1);
-  EXPECT_EQ(job.Decided("signal"), "signal 10 at a goes to every worker");
+  EXPECT_EQ(job.Decided("signal"), "SIGUSR1 at a goes to every worker");
 }
 
 TEST(JobSignals, OfSeveralNodesAreNumberedThrough) {

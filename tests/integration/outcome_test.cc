@@ -17,7 +17,7 @@ TEST(Outcome, SuccessIsToldShortlyAndExitsWithZero) {
   auto launch = Standalone({"--nproc-per-node=2"}, {"succeed-in", "1"});
   EXPECT_EQ(launch->ExitCode(), 0);
   EXPECT_THAT(launch->Lines("up rank="), SizeIs(2));
-  EXPECT_THAT(launch->Output(), HasSubstr("succeeded"));
+  EXPECT_THAT(launch->Output(), HasSubstr("SUCCEEDED"));
   EXPECT_THAT(launch->Output(), Not(HasSubstr("FAILED")));
 }
 

@@ -22,8 +22,8 @@ TEST(Signals, CtrlCAtOneNodeStopsAllWithIt) {
   EXPECT_EQ(a->ExitCode(), 128 + SIGINT);
   EXPECT_EQ(b->ExitCode(), 128 + SIGINT);
   // The very signal reached the workers of both nodes.
-  EXPECT_THAT(a->Lines("caught"), SizeIs(1));
-  EXPECT_THAT(b->Lines("caught"), SizeIs(1));
+  EXPECT_THAT(a->Lines("] caught"), SizeIs(1));
+  EXPECT_THAT(b->Lines("] caught"), SizeIs(1));
 }
 
 TEST(Signals, TwiceMeansNow) {
@@ -47,8 +47,8 @@ TEST(Signals, UserSignalsGoToEveryWorkerOfTheJob) {
   b->Signal(SIGUSR1);
   EXPECT_EQ(a->ExitCode(), 0);
   EXPECT_EQ(b->ExitCode(), 0);
-  EXPECT_THAT(a->Lines("caught"), SizeIs(1));
-  EXPECT_THAT(b->Lines("caught"), SizeIs(1));
+  EXPECT_THAT(a->Lines("] caught"), SizeIs(1));
+  EXPECT_THAT(b->Lines("] caught"), SizeIs(1));
 }
 
 TEST(Signals, ANodeCanLeaveByASignalOfItsOwn) {

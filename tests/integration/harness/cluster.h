@@ -33,7 +33,7 @@ class Cluster {
 
 // Where the binaries lie in a test's working directory.
 inline constexpr char kLaunch[] = "launcher/launch";
-inline constexpr char kDaemon[] = "rendezvous/rendezvousd";
+inline constexpr char kDaemon[] = "rendezvous/daemon/rendezvousd";
 inline constexpr char kWorker[] = "tests/integration/worker.sh";
 
 // `launch --standalone` with `flags` and the test worker.

@@ -1,4 +1,4 @@
-#include "agent/failures/signal_names.h"
+#include "rendezvous/protocol/signal_names.h"
 
 #include <charconv>
 #include <csignal>

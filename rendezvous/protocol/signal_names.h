@@ -1,5 +1,5 @@
-#ifndef MUSTER_AGENT_FAILURES_SIGNAL_NAMES_H_
-#define MUSTER_AGENT_FAILURES_SIGNAL_NAMES_H_
+#ifndef MUSTER_RENDEZVOUS_PROTOCOL_SIGNAL_NAMES_H_
+#define MUSTER_RENDEZVOUS_PROTOCOL_SIGNAL_NAMES_H_
 
 #include <optional>
 #include <string>
@@ -17,4 +17,4 @@ std::optional<int> SignalNumber(std::string_view name);
 
 }  // namespace muster
 
-#endif  // MUSTER_AGENT_FAILURES_SIGNAL_NAMES_H_
+#endif  // MUSTER_RENDEZVOUS_PROTOCOL_SIGNAL_NAMES_H_
