@@ -17,6 +17,9 @@ namespace {
 constexpr size_t kHeaderBytes = 4;
 constexpr size_t kChunkBytes = 64 << 10;
 constexpr size_t kMostDescriptors = 2;  // of one frame: stdout and stderr
+// That wait to be taken: more come later, so that the process's limit of open
+// files is not met.
+constexpr size_t kMostHeldDescriptors = 32;
 
 uint32_t ReadLength(const char* bytes) {
   uint32_t length = 0;
@@ -88,7 +91,8 @@ bool FrameChannel::Flush() {
 bool FrameChannel::Fill() {
   in_.erase(0, in_taken_);
   in_taken_ = 0;
-  while (in_.size() < most_bytes_ + kHeaderBytes) {
+  while (in_.size() < most_bytes_ + kHeaderBytes &&
+         in_descriptors_.size() < kMostHeldDescriptors) {
     const size_t old_size = in_.size();
     in_.resize(old_size + kChunkBytes);
     iovec piece = {in_.data() + old_size, kChunkBytes};

@@ -30,7 +30,8 @@ class FrameChannel {
   bool Flush();
   size_t unsent() const { return out_.size() - out_sent_; }
 
-  // Reads what has come, at most a little more than one longest frame. False:
+  // Reads what has come, at most a little more than one longest frame, and at
+  // most as much as brings some tens of descriptors. False:
   // the peer is gone, or descriptors were lost (this process's limit), after
   // which their order cannot be trusted. Frames that came before stay.
   bool Fill();

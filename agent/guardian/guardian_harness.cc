@@ -1,7 +1,6 @@
 #include "agent/guardian/guardian_harness.h"
 
 #include <gtest/gtest.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace muster {
@@ -30,10 +29,6 @@ GuardianEvent EventReader::Next() {
   GuardianEvent event = events_.front();
   events_.erase(events_.begin());
   return event;
-}
-
-OwnedFd OpenPidFd(pid_t pid) {
-  return OwnedFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
 }
 
 bool Ends(const OwnedFd& pidfd) { return BecomesReadable(pidfd.get()); }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "agent/guardian/guardian.h"
+#include "agent/guardian/guardian_fork.h"
 #include "agent/guardian/output_pipe.h"
 #include "agent/guardian/owned_fd.h"
 
@@ -42,7 +43,6 @@ class EventReader {
 
 // Whether the process has ended (a zombie has) before the deadline.
 bool Ends(const OwnedFd& pidfd);
-OwnedFd OpenPidFd(pid_t pid);
 
 }  // namespace muster
 

@@ -29,6 +29,9 @@ constexpr int kSweepMilliseconds = 20;
 constexpr int kLongestSweepMilliseconds = 1000;
 // Commands wait while the agent does not take so many notices.
 constexpr size_t kMostUnsentBytes = 1 << 20;
+// And while so many workers are on their way to their program: each of them
+// keeps a descriptor open here.
+constexpr int kMostStarting = 32;
 
 // A process in the kernel's hands (a device, a dead file server) may take long
 // to die: look ever less often.
@@ -68,6 +71,9 @@ class GuardianLoop {
   };
 
   bool Turn();
+  bool Listening() const {
+    return starting_ < kMostStarting && channel_.unsent() < kMostUnsentBytes;
+  }
   bool TakeCommands();
   void Handle(StartCommand start);
   void Handle(const SignalCommand& command);
@@ -81,6 +87,7 @@ class GuardianLoop {
   std::map<int, Worker> workers_;  // by local rank; until reaped
   // Groups whose leader has been reaped; a descendant may still be in one.
   std::set<pid_t> leaderless_groups_;
+  int starting_ = 0;  // workers whose outcome is open
   uint64_t starts_taken_ = 0;
   bool occupied_ = false;  // something was started since the last AllGone
   bool sweeping_ = false;  // whatever appears is killed, until AllGone
@@ -88,8 +95,7 @@ class GuardianLoop {
 };
 
 bool GuardianLoop::Turn() {
-  const bool listening = channel_.unsent() < kMostUnsentBytes;
-  const short wanted = static_cast<short>((listening ? POLLIN : 0) |
+  const short wanted = static_cast<short>((Listening() ? POLLIN : 0) |
                                           (channel_.unsent() ? POLLOUT : 0));
   std::vector<pollfd> fds = {{channel_.fd(), wanted, 0},
                              {child_ended_.get(), POLLIN, 0},
@@ -115,20 +121,21 @@ bool GuardianLoop::Turn() {
   if (sweeping_) KillDescendants({});
   Reap();
   if (fds[2].revents != 0) return false;
-  if ((fds[0].revents & ~POLLOUT) != 0 && !TakeCommands()) return false;
-  return channel_.Flush();
+  if ((fds[0].revents & ~POLLOUT) != 0 && !channel_.Fill()) return false;
+  // Even if none came now: some may have been left while not listening.
+  return TakeCommands() && channel_.Flush();
 }
 
 bool GuardianLoop::TakeCommands() {
-  const bool open = channel_.Fill();
-  while (true) {
+  while (Listening()) {
     const auto frame = channel_.TakeFrame();
     if (!frame.ok()) return false;
-    if (!frame->has_value()) return open;
+    if (!frame->has_value()) return true;
     absl::StatusOr<Command> command = DecodeCommand(**frame);
     if (!command.ok()) return false;
     std::visit([this](auto& one) { Handle(std::move(one)); }, *command);
   }
+  return true;
 }
 
 void GuardianLoop::Handle(StartCommand start) {
@@ -151,7 +158,9 @@ void GuardianLoop::Handle(StartCommand start) {
   request.stderr_fd = err.get();
   auto outcome = Spawn(request);
   if (auto* spawned = std::get_if<Spawned>(&outcome)) {
-    workers_[local_rank] = Worker{spawned->pid, std::move(spawned->outcome)};
+    workers_[local_rank] =
+        Worker{spawned->pid, std::move(spawned->outcome), std::nullopt};
+    ++starting_;
     return;
   }
   auto& failure = std::get<StartFailure>(outcome);
@@ -189,6 +198,7 @@ void GuardianLoop::Settle(int local_rank, Worker* worker) {
   if (!worker->outcome.open()) return;
   worker->failure = ReadStartFailure(worker->outcome);
   worker->outcome.Close();
+  --starting_;
   if (!worker->failure) Tell(StartedNotice{local_rank, worker->pid});
 }
 

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -253,6 +254,21 @@ TEST_F(GuardianTest, StartsSixtyFourWorkersEachLeadingItsGroup) {
     ended.insert(std::get<WorkerEnded>(event).local_rank);
   }
   EXPECT_EQ(ended.size(), 64u);
+}
+
+TEST_F(GuardianTest, StartsManyWithFewDescriptors) {
+  rlimit before = {};
+  getrlimit(RLIMIT_NOFILE, &before);
+  rlimit few = before;
+  few.rlim_cur = 128;
+  setrlimit(RLIMIT_NOFILE, &few);
+  guardian_ = *Guardian::Fork();
+  setrlimit(RLIMIT_NOFILE, &before);
+  events_ = EventReader(guardian_.get());
+  for (int i = 0; i < 300; ++i) Start(i, {"pause"});
+  for (int i = 0; i < 300; ++i) events_.Await<WorkerStarted>();
+  guardian_->SignalAll(SIGKILL, Guardian::Reach::kEverything);
+  events_.Await<AllGone>();
 }
 
 TEST_F(GuardianTest, SaysAllGoneOnceForManyThatEndWhileOthersStart) {

@@ -1,0 +1,89 @@
+#include "agent/guardian/guardian_fork.h"
+
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "agent/guardian/guardian_loop.h"
+#include "agent/guardian/orphan_sweep.h"
+
+namespace muster {
+namespace {
+
+absl::Status Failed(const char* call) {
+  return absl::InternalError(std::string("the guardian cannot be made: ") +
+                             call + ": " + std::strerror(errno));
+}
+
+OwnedFd ChildSignals() {
+  sigset_t child_ended;
+  sigemptyset(&child_ended);
+  sigaddset(&child_ended, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &child_ended, nullptr);
+  return OwnedFd(signalfd(-1, &child_ended, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+// fork with all signals blocked in the child: a Ctrl-C right now must not end
+// it before it is deaf to it.
+pid_t ForkDeaf() {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, &before);
+  const pid_t pid = fork();
+  const int error = errno;
+  if (pid != 0) sigprocmask(SIG_SETMASK, &before, nullptr);
+  errno = error;
+  return pid;
+}
+
+}  // namespace
+
+OwnedFd OpenPidFd(pid_t pid) {
+#ifdef SYS_pidfd_open
+  return OwnedFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+#else
+  return OwnedFd();
+#endif
+}
+
+absl::StatusOr<ForkedGuardian> ForkGuardian() {
+  // An inherited "ignore" would make the kernel reap unasked.
+  struct sigaction by_default = {};
+  by_default.sa_handler = SIG_DFL;
+  sigaction(SIGCHLD, &by_default, nullptr);
+  if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return Failed("prctl");
+
+  ForkedGuardian forked;
+  if (getpid() == 1) {
+    forked.strangers = ChildSignals();
+    if (!forked.strangers.open()) return Failed("signalfd");
+  }
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0,
+                 ends) != 0) {
+    return Failed("socketpair");
+  }
+  forked.socket = OwnedFd(ends[0]);
+  OwnedFd theirs(ends[1]);
+  OwnedFd agent = OpenPidFd(getpid());
+  forked.older_children = ChildrenOfThisProcess();
+  forked.pid = ForkDeaf();
+  if (forked.pid < 0) return Failed("fork");
+  if (forked.pid == 0) {
+    // The agent alone holds its end, or end of file would never come.
+    forked.socket.Close();
+    RunGuardian(std::move(theirs), std::move(agent));
+  }
+  return forked;
+}
+
+}  // namespace muster

@@ -1,0 +1,33 @@
+#ifndef MUSTER_AGENT_GUARDIAN_GUARDIAN_FORK_H_
+#define MUSTER_AGENT_GUARDIAN_GUARDIAN_FORK_H_
+
+#include <sys/types.h>
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "agent/guardian/descendants.h"
+#include "agent/guardian/owned_fd.h"
+
+namespace muster {
+
+// A pidfd; closed where there is no such process, or on kernels before 5.3.
+OwnedFd OpenPidFd(pid_t pid);
+
+struct ForkedGuardian {
+  pid_t pid = 0;
+  OwnedFd socket;  // this process's end
+  // Where this process is PID 1: a signalfd for SIGCHLD, since the orphans of
+  // strangers come to it. Closed otherwise.
+  OwnedFd strangers;
+  // Children that this process had before, and their start times.
+  std::vector<ProcessEntry> older_children;
+};
+
+// Makes this process a sub-reaper and forks the guardian, which goes on in
+// RunGuardian. For a process with one thread. Internal: what failed.
+absl::StatusOr<ForkedGuardian> ForkGuardian();
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_GUARDIAN_GUARDIAN_FORK_H_
