@@ -25,6 +25,10 @@ namespace {
 // travels in a header, which is bounded.
 constexpr size_t kMostBytesOfNames = 500;
 
+// Agents whose streams all broke come back within their reconnect grace, far
+// shorter than this; nobody comes back to a job without one.
+constexpr Duration kAbandonedAfter = std::chrono::seconds(2);
+
 }  // namespace
 
 class Coordinator::Impl {
@@ -57,6 +61,7 @@ class Coordinator::Impl {
       MUSTER_CHECK(found != streams_.end()) << "stream " << id;
       stream = std::move(found->second);
       streams_.erase(found);
+      if (streams_.empty()) empty_since_ = MonotonicNow();
     }
     stream.sink->Detach();
     if (stream.job != nullptr) stream.job->OnStreamClosed(id);
@@ -147,11 +152,20 @@ class Coordinator::Impl {
   }
 
   bool WaitUntilDeserted(Duration timeout) {
+    const Instant deadline = MonotonicNow() + timeout;
     std::unique_lock<std::mutex> lock(mutex_);
-    return deserted_.wait_until(
-        lock, ToSteady(MonotonicNow() + timeout), [this] {
-          return streams_.empty() && finished_.size() == jobs_.size();
-        });
+    for (;;) {
+      const Instant abandoned = empty_since_ + kAbandonedAfter;
+      const Instant now = MonotonicNow();
+      if (streams_.empty() &&
+          (finished_.size() == jobs_.size() || now >= abandoned)) {
+        return true;
+      }
+      if (now >= deadline) return false;
+      deserted_.wait_until(
+          lock, ToSteady(streams_.empty() ? std::min(deadline, abandoned)
+                                          : deadline));
+    }
   }
 
  private:
@@ -244,6 +258,7 @@ class Coordinator::Impl {
   const Options options_;
   mutable std::mutex mutex_;
   std::condition_variable deserted_;
+  Instant empty_since_ = MonotonicNow();  // if there is no stream
   uint64_t next_epoch_;
   StreamId last_stream_ = 0;
   WatchId last_watch_ = 0;
