@@ -71,7 +71,7 @@ std::string LaunchHelp() {
   for (const Subcommand& subcommand : Subcommands()) {
     absl::StrAppend(
         &text, "  ",
-        Padded(absl::StrCat(subcommand.name, " ", subcommand.arguments), 23),
+        Padded(absl::StrCat(subcommand.name, " ", subcommand.arguments), 26),
         subcommand.summary, "\n");
   }
   absl::StrAppend(&text, "\nExamples:\n");

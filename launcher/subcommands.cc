@@ -8,8 +8,7 @@ std::vector<Subcommand> Subcommands() {
        "Show the coordinator's jobs, or one with its nodes."},
       {"watch", "[RUN_ID]", "Show a job's decisions until it ends."},
       {"cancel", "[RUN_ID]", "End a job, with grace, on all its nodes."},
-      {"drain", "NODE",
-       "Take one node out of a job, which goes on without it."},
+      {"drain", "NODE", "Take one node out of a job, which goes on."},
       {"completion", "bash|zsh|fish", "Print a shell's completion script."},
   };
 }

@@ -38,7 +38,7 @@ constexpr Flag kFlags[] = {
      "keep_alive_max_attempt (5), read_timeout (the same as "
      "--connect-timeout), timeout (the same as join_timeout), is_host (0 or 1: "
      "whether this node hosts the coordinator)."},
-    {"node-rank", 0, kValue, "N", "0", kRead, kCluster, kLaunchAndAgent, "",
+    {"node-rank", 0, kValue, "N", "", kRead, kCluster, kLaunchAndAgent, "",
      "This node's place among the nodes. Honoured if given, or refused with a "
      "reason. In a static job rank 0 hosts the coordinator."},
     {"master-addr", 0, kValue, "HOST", "127.0.0.1", kRead, kCluster,

@@ -1,0 +1,245 @@
+// Jobs whose coordinator lives in one of their own nodes.
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/integration/harness/cluster.h"
+#include "tests/integration/harness/subprocess.h"
+
+namespace muster {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Program = std::unique_ptr<Subprocess>;
+
+constexpr char kAgent[] = "agent/agent";
+
+// A loopback port that was free a moment ago; held if `fd` is given.
+int FreePort(int* fd = nullptr) {
+  const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  EXPECT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&address), size), 0);
+  EXPECT_EQ(getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size),
+            0);
+  if (fd == nullptr) {
+    close(listener);
+  } else {
+    EXPECT_EQ(listen(listener, 1), 0);
+    *fd = listener;
+  }
+  return ntohs(address.sin_port);
+}
+
+std::string TestFolder() {
+  std::string pattern = ::testing::TempDir() + "/hosting.XXXXXX";
+  EXPECT_NE(mkdtemp(pattern.data()), nullptr);
+  return pattern;
+}
+
+bool IsEmpty(const std::string& folder) {
+  DIR* dir = opendir(folder.c_str());
+  if (dir == nullptr) return true;
+  int entries = 0;
+  while (readdir(dir) != nullptr) ++entries;
+  closedir(dir);
+  return entries == 2;
+}
+
+Program Launch(std::vector<std::string> words,
+               std::map<std::string, std::string> environment = {}) {
+  words.insert(words.begin(), kLaunch);
+  return std::make_unique<Subprocess>(std::move(words), std::move(environment));
+}
+
+class Hosting : public ::testing::Test {
+ protected:
+  Program Node(std::vector<std::string> flags, std::vector<std::string> deed,
+               std::map<std::string, std::string> environment = {}) {
+    flags.push_back("--rdzv-endpoint=" + endpoint_);
+    flags.insert(flags.end(), kWorker);
+    flags.insert(flags.end(), deed.begin(), deed.end());
+    return Launch(std::move(flags), std::move(environment));
+  }
+
+  Program Ask(std::vector<std::string> words) {
+    words.push_back("--endpoint=" + endpoint_);
+    return Launch(std::move(words));
+  }
+
+  std::string endpoint_ = "127.0.0.1:" + std::to_string(FreePort());
+};
+
+TEST_F(Hosting, TheFirstAgentOfAMachineHostsTheOthersConnect) {
+  Program first = Node({"--nnodes=2", "--nproc-per-node=2"}, {});
+  ASSERT_TRUE(first->Printed("1 of 2 nodes")) << first->Output();
+  Program second = Node({"--nnodes=2", "--nproc-per-node=2"}, {});
+  EXPECT_EQ(first->ExitCode(), 0) << first->Output();
+  EXPECT_EQ(second->ExitCode(), 0) << second->Output();
+  EXPECT_EQ(first->Lines("world=4").size(), 2u) << first->Output();
+  EXPECT_EQ(second->Lines("world=4").size(), 2u) << second->Output();
+}
+
+TEST_F(Hosting, StartedAtOnceExactlyOneHosts) {
+  std::vector<Program> nodes;
+  for (int i = 0; i < 4; ++i) nodes.push_back(Node({"--nnodes=4"}, {}));
+  for (Program& node : nodes) {
+    EXPECT_EQ(node->ExitCode(), 0) << node->Output();
+    EXPECT_EQ(node->Lines("world=4").size(), 1u) << node->Output();
+  }
+}
+
+TEST_F(Hosting, OverIpv6) {
+  endpoint_ = "[::1]:" + std::to_string(FreePort());
+  Program first = Node({"--nnodes=2"}, {});
+  Program second = Node({"--nnodes=2"}, {});
+  EXPECT_EQ(first->ExitCode(), 0) << first->Output();
+  EXPECT_EQ(second->ExitCode(), 0) << second->Output();
+  EXPECT_THAT(first->Output(), HasSubstr("master=::1:")) << "an IP stays one";
+}
+
+TEST_F(Hosting, StaticNodesMeetAtRankZero) {
+  const std::string port = "--master-port=" + std::to_string(FreePort());
+  Program second = Launch({"--nnodes=2", "--node-rank=1", port, kWorker});
+  Program first = Launch({"--nnodes=2", "--node_rank=0", port, kWorker});
+  EXPECT_EQ(first->ExitCode(), 0) << first->Output();
+  EXPECT_EQ(second->ExitCode(), 0) << second->Output();
+  EXPECT_EQ(first->Lines("rank=0 ").size(), 1u) << first->Output();
+  EXPECT_EQ(second->Lines("rank=1 ").size(), 1u) << second->Output();
+}
+
+TEST_F(Hosting, APortInUseIsOneLine) {
+  int holder = -1;
+  const int port = FreePort(&holder);
+  Program node = Launch({"--nnodes=2", "--node-rank=0",
+                         "--master-port=" + std::to_string(port), kWorker});
+  EXPECT_EQ(node->ExitCode(), 1);
+  EXPECT_THAT(node->Output(), HasSubstr("port in use"));
+  EXPECT_EQ(node->Lines("").size(), 1u) << node->Output();
+  close(holder);
+}
+
+TEST_F(Hosting, ADrainedHostHostsOn) {
+  const std::vector<std::string> flags = {"--nnodes=1:2", "--rdzv-id=j",
+                                          "--rdzv-conf=last_call_timeout=60"};
+  std::vector<std::string> host_flags = flags;
+  host_flags.push_back("--node-id=host");
+  Program host = Node(host_flags, {"forever"});
+  ASSERT_TRUE(host->Printed("waiting")) << host->Output();
+  Program other = Node(flags, {"forever"});
+  ASSERT_TRUE(host->Printed("up rank=")) << host->Output();
+  ASSERT_TRUE(other->Printed("up rank=")) << other->Output();
+
+  EXPECT_EQ(Ask({"drain", "host"})->ExitCode(), 0);
+  ASSERT_TRUE(other->Printed("round=2 world=1")) << other->Output();
+  Program watch = Ask({"watch", "j", "--json"});
+  Program status = Ask({"status", "j"});
+  EXPECT_EQ(status->ExitCode(), 0) << status->Output();
+  EXPECT_EQ(Ask({"cancel"})->ExitCode(), 0);
+  EXPECT_EQ(other->ExitCode(), 143) << other->Output();
+  EXPECT_EQ(host->ExitCode(), 0) << host->Output();
+  EXPECT_EQ(watch->ExitCode(), 0) << watch->Output();
+}
+
+TEST_F(Hosting, AWatcherIsToldTheEnd) {
+  Program node = Node({"--nnodes=1", "--rdzv-id=j"}, {"forever"});
+  ASSERT_TRUE(node->Printed("up rank=")) << node->Output();
+  Program watch = Ask({"watch"});
+  ASSERT_TRUE(watch->Printed("job j: running")) << watch->Output();
+  node->Signal(SIGTERM);
+  EXPECT_EQ(node->ExitCode(), 143) << node->Output();
+  EXPECT_EQ(watch->ExitCode(), 0) << watch->Output();
+}
+
+TEST_F(Hosting, IsHostForbidsHosting) {
+  Program node = Node(
+      {"--nnodes=2", "--rdzv-conf=is_host=0", "--connect-timeout=0.3"}, {});
+  EXPECT_EQ(node->ExitCode(), 1) << node->Output();
+  EXPECT_THAT(node->Output(), HasSubstr("no answer from the coordinator"));
+}
+
+TEST_F(Hosting, TheAgentsProgramJoinsALaunch) {
+  Program host = Node({"--nnodes=2", "--rdzv-id=j"}, {});
+  Subprocess agent({kAgent, "--nnodes=2", "--rdzv-id=j", kWorker},
+                   {{"MUSTER_COORDINATOR", endpoint_}});
+  EXPECT_EQ(host->ExitCode(), 0) << host->Output();
+  EXPECT_EQ(agent.ExitCode(), 0) << agent.Output();
+  EXPECT_EQ(agent.Lines("up rank=").size(), 1u) << agent.Output();
+}
+
+TEST_F(Hosting, WithoutTheTokenNobodyJoins) {
+  const std::map<std::string, std::string> token = {{"MUSTER_TOKEN", "secret"}};
+  Program host = Node({"--nnodes=2"}, {}, token);
+  ASSERT_TRUE(host->Printed("1 of 2 nodes")) << host->Output();
+  Program stranger = Node({"--nnodes=2"}, {}, {{"MUSTER_TOKEN", "guess"}});
+  EXPECT_EQ(stranger->ExitCode(), 1);
+  EXPECT_THAT(stranger->Output(), HasSubstr("wrong job token"));
+  Program friendly = Node({"--nnodes=2"}, {}, token);
+  EXPECT_EQ(friendly->ExitCode(), 0) << friendly->Output();
+  EXPECT_EQ(host->ExitCode(), 0) << host->Output();
+}
+
+TEST_F(Hosting, DecisionsAreWrittenToTheLogFolder) {
+  const std::string folder = TestFolder();
+  Program node = Launch({"--rdzv-id=j", "--log-dir=" + folder, kWorker});
+  EXPECT_EQ(node->ExitCode(), 0) << node->Output();
+  std::ifstream file(folder + "/j/events.jsonl");
+  std::ostringstream events;
+  events << file.rdbuf();
+  for (const char* kind : {"join", "assign", "finish"}) {
+    EXPECT_THAT(events.str(),
+                HasSubstr(std::string("\"kind\":\"") + kind + "\""));
+  }
+}
+
+TEST_F(Hosting, ASuccessLeavesNoTemporaryFiles) {
+  const std::string folder = TestFolder();
+  const std::map<std::string, std::string> here = {{"TMPDIR", folder}};
+  Program good = Launch({"--standalone", kWorker}, here);
+  EXPECT_EQ(good->ExitCode(), 0) << good->Output();
+  EXPECT_TRUE(IsEmpty(folder));
+
+  Program bad = Launch({"--standalone", kWorker, "exit", "3", "0"}, here);
+  EXPECT_EQ(bad->ExitCode(), 3) << bad->Output();
+  EXPECT_THAT(bad->Output(),
+              HasSubstr("logs and error files are in " + folder + "/muster_"));
+  EXPECT_FALSE(IsEmpty(folder));
+}
+
+TEST_F(Hosting, QuietSaysNothingOfASuccess) {
+  Program node = Launch({"--standalone", "--quiet", kWorker});
+  EXPECT_EQ(node->ExitCode(), 0) << node->Output();
+  EXPECT_EQ(node->Lines("").size(), 1u) << node->Output();
+  Program bad = Launch({"--standalone", "--quiet", kWorker, "exit", "3", "0"});
+  EXPECT_EQ(bad->ExitCode(), 3);
+  EXPECT_THAT(bad->Output(), HasSubstr("FAILED"));
+}
+
+TEST_F(Hosting, RemarksAreMadeOnce) {
+  Program node =
+      Launch({"--standalone", "--start-method=fork", "--logs-specs=x",
+              "--event-log-handler=console", kWorker, "exit-until", "1", "2"});
+  node->ExitCode();
+  for (const char* flag :
+       {"--start-method has no effect", "--logs-specs has no effect",
+        "--event-log-handler has no effect"}) {
+    EXPECT_EQ(node->Lines(flag).size(), 1u) << node->Output();
+  }
+}
+
+}  // namespace
+}  // namespace muster
