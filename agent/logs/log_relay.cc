@@ -14,10 +14,7 @@
 #include <thread>
 #include <utility>
 
-#include "agent/logs/console_fd.h"
-#include "agent/logs/console_writer.h"
 #include "agent/logs/log_folder.h"
-#include "agent/logs/log_paths.h"
 #include "agent/logs/pipe_reader.h"
 
 namespace muster {
@@ -29,7 +26,6 @@ constexpr int kPipeBytes = 1 << 20;
 // A user may have 64 MiB of pipes before all of them become tiny
 // (/proc/sys/fs/pipe-user-pages-soft), and other agents may be there too.
 constexpr int kMostLargePipes = 16;
-constexpr std::chrono::seconds kConsoleFlushTime(1);
 constexpr uint64_t kWakeId = 0;
 
 void BlockSignals() {
@@ -42,21 +38,17 @@ void BlockSignals() {
 
 class LogRelay::Impl {
  public:
-  Impl(LogPlan plan, ConsoleFds console);
+  Impl(LogPlan plan, ConsoleFds console) : router_(std::move(plan), console) {}
   ~Impl();
 
-  absl::Status CheckWritable() const;
+  const LogRouter& router() const { return router_; }
   absl::StatusOr<Pipes> Open(const Worker& worker);
-  std::string DirectoryOf(int attempt, int rank) const;
   std::vector<std::string> StderrTail(int local_rank);
   void Flush();
 
  private:
   using Reader = std::shared_ptr<PipeReader>;
 
-  RotatingFile::OnTrouble TroubleTeller();
-  StreamSinks Sinks(const Worker& worker, Streams stream);
-  std::shared_ptr<RotatingFile> FilteredFile(int attempt, Streams stream);
   absl::Status StartThread();
   absl::StatusOr<int> Add(const Worker& worker, Streams stream);
   void ForgetIfEnded(uint64_t id, PipeReader::Outcome outcome);
@@ -64,36 +56,20 @@ class LogRelay::Impl {
   void Run();
   void DrainAll();
 
-  const LogPlan plan_;
-  const std::string run_folder_;  // empty: no files
-  // Where both streams go to one place, one writer keeps their lines whole.
-  std::shared_ptr<ConsoleWriter> out_;
-  std::shared_ptr<ConsoleWriter> err_;
   int epoll_ = -1;
   int wake_ = -1;  // readable once the relay is being destroyed
   std::thread thread_;
 
   std::mutex mutex_;  // guards what follows
+  LogRouter router_;  // but for what is const or thread-safe in it
   uint64_t next_id_ = kWakeId + 1;
   std::map<uint64_t, Reader> open_;  // those that have not ended
   // By local rank: the newest, ended or not, and its id.
   std::map<int, std::pair<uint64_t, Reader>> last_stderr_;
-  int filtered_attempt_ = -1;
-  std::map<Streams, std::shared_ptr<RotatingFile>> filtered_;
   // The console did not empty its queue in time when it was last waited for;
   // the destructor then does not wait for it again.
   bool console_stuck_ = false;
 };
-
-LogRelay::Impl::Impl(LogPlan plan, ConsoleFds console)
-    : plan_(std::move(plan)),
-      run_folder_(plan_.directory.empty()
-                      ? ""
-                      : RunFolder(plan_.directory, plan_.run_id)),
-      out_(std::make_shared<ConsoleWriter>(console.out)),
-      err_(IsSameConsole(console.out, console.err)
-               ? out_
-               : std::make_shared<ConsoleWriter>(console.err)) {}
 
 LogRelay::Impl::~Impl() {
   if (thread_.joinable()) {
@@ -105,74 +81,10 @@ LogRelay::Impl::~Impl() {
   // Ends the streams: shows unterminated lines, tells troubles.
   open_.clear();
   last_stderr_.clear();
-  filtered_.clear();
+  router_.CloseFilteredFiles();
   if (!console_stuck_) Flush();
   if (epoll_ >= 0) close(epoll_);
   if (wake_ >= 0) close(wake_);
-}
-
-absl::Status LogRelay::Impl::CheckWritable() const {
-  if (run_folder_.empty()) return absl::OkStatus();
-  return CheckFolderWritable(run_folder_);
-}
-
-std::string LogRelay::Impl::DirectoryOf(int attempt, int rank) const {
-  if (run_folder_.empty()) return "";
-  return WorkerFolder(run_folder_, attempt, rank);
-}
-
-RotatingFile::OnTrouble LogRelay::Impl::TroubleTeller() {
-  return [err = err_](const std::string& sentence) {
-    err->Write("[muster] log: " + sentence + "\n");
-  };
-}
-
-std::shared_ptr<RotatingFile> LogRelay::Impl::FilteredFile(int attempt,
-                                                           Streams stream) {
-  if (filtered_attempt_ != attempt) filtered_.clear();
-  filtered_attempt_ = attempt;
-  std::shared_ptr<RotatingFile>& file = filtered_[stream];
-  if (file == nullptr) {
-    std::string name = stream == Streams::kOut ? "/filtered_stdout.log"
-                                               : "/filtered_stderr.log";
-    file = std::make_shared<RotatingFile>(
-        AttemptFolder(run_folder_, attempt) + name,
-        RotatingFile::Limits{plan_.rotate_bytes, plan_.keep_rotated},
-        TroubleTeller());
-  }
-  return file;
-}
-
-StreamSinks LogRelay::Impl::Sinks(const Worker& worker, Streams stream) {
-  StreamSinks sinks;
-  sinks.prefix = worker.prefix;
-  bool is_stdout = stream == Streams::kOut;
-  sinks.remember = is_stdout ? Remember::kNothing : Remember::kLastLines;
-  if (!run_folder_.empty()) {
-    sinks.file = std::make_unique<RotatingFile>(
-        DirectoryOf(worker.attempt, worker.rank) +
-            (is_stdout ? "/stdout.log" : "/stderr.log"),
-        RotatingFile::Limits{plan_.rotate_bytes, plan_.keep_rotated},
-        TroubleTeller());
-    sinks.file->Open();
-    sinks.filter =
-        StreamFilter(is_stdout ? plan_.stdout_filters : plan_.stderr_filters);
-    if (!sinks.filter.empty()) {
-      sinks.filtered_file = FilteredFile(worker.attempt, stream);
-    }
-  }
-  const std::set<int>& shown_ranks = plan_.console_local_ranks;
-  bool shown_rank =
-      shown_ranks.empty() || shown_ranks.count(worker.local_rank) > 0;
-  bool shown_stream =
-      !Contains(plan_.redirects.For(worker.local_rank), stream) ||
-      Contains(plan_.tee.For(worker.local_rank), stream);
-  if (shown_rank && shown_stream) {
-    sinks.console = [writer = is_stdout ? out_ : err_](std::string line) {
-      writer->Write(std::move(line));
-    };
-  }
-  return sinks;
 }
 
 absl::Status LogRelay::Impl::StartThread() {
@@ -190,8 +102,8 @@ absl::Status LogRelay::Impl::StartThread() {
 
 absl::StatusOr<int> LogRelay::Impl::Add(const Worker& worker, Streams stream) {
   int capacity = open_.size() < kMostLargePipes ? kPipeBytes : 0;
-  absl::StatusOr<PipeReader::Made> made =
-      PipeReader::Make(capacity, WorkerStream(Sinks(worker, stream)));
+  absl::StatusOr<PipeReader::Made> made = PipeReader::Make(
+      capacity, WorkerStream(router_.SinksFor(worker, stream)));
   if (!made.ok()) return made.status();
   uint64_t id = next_id_++;
   epoll_event event = {.events = EPOLLIN, .data = {.u64 = id}};
@@ -279,8 +191,7 @@ std::vector<std::string> LogRelay::Impl::StderrTail(int local_rank) {
 
 void LogRelay::Impl::Flush() {
   DrainAll();
-  bool flushed = out_->Flush(kConsoleFlushTime);
-  if (err_ != out_) flushed = err_->Flush(kConsoleFlushTime) && flushed;
+  bool flushed = router_.FlushConsole();
   std::lock_guard<std::mutex> lock(mutex_);
   console_stuck_ = !flushed;
 }
@@ -289,12 +200,14 @@ LogRelay::LogRelay(LogPlan plan, ConsoleFds console)
     : impl_(std::make_unique<Impl>(std::move(plan), console)) {}
 LogRelay::~LogRelay() = default;
 
-absl::Status LogRelay::CheckWritable() { return impl_->CheckWritable(); }
+absl::Status LogRelay::CheckWritable() {
+  return impl_->router().CheckWritable();
+}
 absl::StatusOr<LogRelay::Pipes> LogRelay::Open(const Worker& worker) {
   return impl_->Open(worker);
 }
 std::string LogRelay::DirectoryOf(int attempt, int rank) const {
-  return impl_->DirectoryOf(attempt, rank);
+  return impl_->router().DirectoryOf(attempt, rank);
 }
 std::vector<std::string> LogRelay::StderrTail(int local_rank) {
   return impl_->StderrTail(local_rank);

@@ -8,14 +8,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "agent/logs/log_plan.h"
+#include "agent/logs/log_router.h"
 
 namespace muster {
-
-// What takes the place of the console.
-struct ConsoleFds {
-  int out = 1;
-  int err = 2;
-};
 
 // Carries workers' output from their pipes to files and to the console.
 //
@@ -49,12 +44,7 @@ class LogRelay {
     int stdout_fd = -1;
     int stderr_fd = -1;
   };
-  struct Worker {
-    int attempt = 0;
-    int local_rank = 0;
-    int rank = 0;
-    std::string prefix;  // "[node:rank] "
-  };
+  using Worker = LoggedWorker;
   absl::StatusOr<Pipes> Open(const Worker& worker);
 
   // The directory of a worker's files, for TORCHELASTIC_ERROR_FILE; empty if

@@ -1,0 +1,96 @@
+#include "agent/logs/log_router.h"
+
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "agent/logs/console_fd.h"
+#include "agent/logs/log_folder.h"
+#include "agent/logs/log_paths.h"
+
+namespace muster {
+namespace {
+
+constexpr std::chrono::seconds kConsoleFlushTime(1);
+
+}  // namespace
+
+LogRouter::LogRouter(LogPlan plan, ConsoleFds console)
+    : plan_(std::move(plan)),
+      run_folder_(plan_.directory.empty()
+                      ? ""
+                      : RunFolder(plan_.directory, plan_.run_id)),
+      out_(std::make_shared<ConsoleWriter>(console.out)),
+      err_(IsSameConsole(console.out, console.err)
+               ? out_
+               : std::make_shared<ConsoleWriter>(console.err)) {}
+
+absl::Status LogRouter::CheckWritable() const {
+  if (run_folder_.empty()) return absl::OkStatus();
+  return CheckFolderWritable(run_folder_);
+}
+
+std::string LogRouter::DirectoryOf(int attempt, int rank) const {
+  if (run_folder_.empty()) return "";
+  return WorkerFolder(run_folder_, attempt, rank);
+}
+
+bool LogRouter::FlushConsole() {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point deadline = Clock::now() + kConsoleFlushTime;
+  bool flushed = out_->Flush(kConsoleFlushTime);
+  return (err_ == out_ || err_->Flush(deadline - Clock::now())) && flushed;
+}
+
+std::unique_ptr<RotatingFile> LogRouter::NewFile(std::string path) const {
+  return std::make_unique<RotatingFile>(
+      std::move(path),
+      RotatingFile::Limits{plan_.rotate_bytes, plan_.keep_rotated},
+      [err = err_](const std::string& sentence) {
+        err->Write("[muster] log: " + sentence + "\n");
+      });
+}
+
+std::shared_ptr<RotatingFile> LogRouter::FilteredFile(int attempt,
+                                                      Streams stream) {
+  if (filtered_attempt_ != attempt) filtered_.clear();
+  filtered_attempt_ = attempt;
+  std::shared_ptr<RotatingFile>& file = filtered_[stream];
+  if (file == nullptr) {
+    file = NewFile(AttemptFolder(run_folder_, attempt) +
+                   (stream == Streams::kOut ? "/filtered_stdout.log"
+                                            : "/filtered_stderr.log"));
+  }
+  return file;
+}
+
+StreamSinks LogRouter::SinksFor(const LoggedWorker& worker, Streams stream) {
+  bool is_stdout = stream == Streams::kOut;
+  StreamSinks sinks;
+  sinks.prefix = worker.prefix;
+  sinks.remember = is_stdout ? Remember::kNothing : Remember::kLastLines;
+  if (!run_folder_.empty()) {
+    sinks.file = NewFile(DirectoryOf(worker.attempt, worker.rank) +
+                         (is_stdout ? "/stdout.log" : "/stderr.log"));
+    sinks.file->Open();
+    sinks.filter =
+        StreamFilter(is_stdout ? plan_.stdout_filters : plan_.stderr_filters);
+    if (!sinks.filter.empty()) {
+      sinks.filtered_file = FilteredFile(worker.attempt, stream);
+    }
+  }
+  const std::set<int>& shown_ranks = plan_.console_local_ranks;
+  bool shown_rank =
+      shown_ranks.empty() || shown_ranks.count(worker.local_rank) > 0;
+  bool shown_stream =
+      !Contains(plan_.redirects.For(worker.local_rank), stream) ||
+      Contains(plan_.tee.For(worker.local_rank), stream);
+  if (shown_rank && shown_stream) {
+    sinks.console = [writer = is_stdout ? out_ : err_](std::string line) {
+      writer->Write(std::move(line));
+    };
+  }
+  return sinks;
+}
+
+}  // namespace muster

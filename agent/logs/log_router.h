@@ -1,0 +1,67 @@
+#ifndef MUSTER_AGENT_LOGS_LOG_ROUTER_H_
+#define MUSTER_AGENT_LOGS_LOG_ROUTER_H_
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "agent/logs/console_writer.h"
+#include "agent/logs/log_plan.h"
+#include "agent/logs/rotating_file.h"
+#include "agent/logs/worker_stream.h"
+
+namespace muster {
+
+// What takes the place of the console.
+struct ConsoleFds {
+  int out = 1;
+  int err = 2;
+};
+
+// A worker, as its output is named.
+struct LoggedWorker {
+  int attempt = 0;
+  int local_rank = 0;
+  int rank = 0;
+  std::string prefix;  // "[node:rank] "
+};
+
+// Turns the plan into places for the streams of each worker: files, console,
+// filtered files. Not thread-safe; the sinks that it makes may be used in
+// several threads.
+class LogRouter {
+ public:
+  LogRouter(LogPlan plan, ConsoleFds console);
+
+  // See LogRelay.
+  absl::Status CheckWritable() const;
+  std::string DirectoryOf(int attempt, int rank) const;
+
+  // Makes the worker's folder and file. What cannot be written is told on the
+  // console, and the sinks are good all the same.
+  StreamSinks SinksFor(const LoggedWorker& worker, Streams stream);
+
+  // Forgets the filtered files, which closes them once their streams end.
+  void CloseFilteredFiles() { filtered_.clear(); }
+
+  // Waits at most a moment until the console has taken what it was given;
+  // whether it has. Thread-safe.
+  bool FlushConsole();
+
+ private:
+  std::unique_ptr<RotatingFile> NewFile(std::string path) const;
+  std::shared_ptr<RotatingFile> FilteredFile(int attempt, Streams stream);
+
+  const LogPlan plan_;
+  const std::string run_folder_;  // empty: no files
+  // Where both streams go to one place, one writer keeps their lines whole.
+  const std::shared_ptr<ConsoleWriter> out_;
+  const std::shared_ptr<ConsoleWriter> err_;
+  int filtered_attempt_ = -1;
+  std::map<Streams, std::shared_ptr<RotatingFile>> filtered_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_LOGS_LOG_ROUTER_H_
