@@ -169,6 +169,7 @@ void GuardianLoop::Handle(StartCommand start) {
 }
 
 void GuardianLoop::Handle(const SignalCommand& command) {
+  if (!occupied_) return;  // AllGone has been told: there is nobody
   for (const auto& [local_rank, worker] : workers_) {
     kill(-worker.pid, command.signal);
   }
