@@ -28,6 +28,8 @@ constexpr Sign kSigns[] = {
     {"Broken pipe", "it broke the connection"},
     {"Socket closed", "it closed the connection"},
     {"GOAWAY", "it closed the connection"},
+    {"last error: OK",
+     "something answers there and hangs up: is it another program?"},
 };
 
 // What other programs' first bytes look like to gRPC.
