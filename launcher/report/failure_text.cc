@@ -1,9 +1,9 @@
 #include "launcher/report/failure_text.h"
 
 #include <csignal>
-#include <cstring>
 
 #include "launcher/report/text_layout.h"
+#include "rendezvous/protocol/signal_names.h"
 
 namespace muster {
 namespace {
@@ -12,28 +12,19 @@ std::string Number(int64_t value) { return std::to_string(value); }
 
 std::string StoppedText(const Failure& failure) {
   if (failure.signal > 0) {
-    return "stopped by us with " + SignalText(failure.signal);
+    return "stopped by us with " + SignalName(failure.signal);
   }
   return "stopped by us, exit code " + Number(failure.exit_code);
 }
 
 }  // namespace
 
-std::string SignalText(int signal) {
-  if (const char* name = sigabbrev_np(signal)) return std::string("SIG") + name;
-  if (signal >= SIGRTMIN && signal <= SIGRTMAX) {
-    int offset = signal - SIGRTMIN;
-    return offset == 0 ? "SIGRTMIN" : "SIGRTMIN+" + Number(offset);
-  }
-  return "signal " + Number(signal);
-}
-
 std::string EndText(const Failure& failure) {
   switch (failure.kind) {
     case FailureKind::kExitCode:
       return "exit code " + Number(failure.exit_code);
     case FailureKind::kSignal:
-      return "killed by " + SignalText(failure.signal) + " (signal " +
+      return "killed by " + SignalName(failure.signal) + " (signal " +
              Number(failure.signal) + ")";
     case FailureKind::kStartFailed:
       return "could not be started";
@@ -53,21 +44,23 @@ std::string NodeText(const Failure& failure) {
   return host + " (node " + node + ")";
 }
 
-std::string WhoText(const Failure& failure) {
-  std::string who;
-  if (failure.rank >= 0) {
-    who = "rank " + Number(failure.rank);
-    if (failure.local_rank >= 0) {
-      who += " (local rank " + Number(failure.local_rank) + ")";
-    }
-    who += " on ";
+std::string WorkerText(const Failure& failure) {
+  if (failure.rank < 0) return "";
+  std::string text = "rank " + Number(failure.rank);
+  if (failure.local_rank >= 0) {
+    text += " (local rank " + Number(failure.local_rank) + ")";
   }
-  who += NodeText(failure);
-  if (failure.group_rank >= 0) {
-    who += ", node rank " + Number(failure.group_rank);
-  }
-  if (failure.pid > 0) who += ", pid " + Number(failure.pid);
-  return who;
+  if (failure.pid > 0) text += ", pid " + Number(failure.pid);
+  return text;
+}
+
+std::string MessageText(const Failure& failure) {
+  std::string message = failure.message;
+  std::string end = EndText(failure);
+  if (!message.starts_with(end)) return message;
+  message.erase(0, end.size());
+  message.erase(0, message.find_first_not_of(": "));
+  return message;
 }
 
 std::string HintText(const Failure& failure) {

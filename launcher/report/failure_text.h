@@ -9,16 +9,15 @@ namespace muster {
 
 // How people name the parts of a failure. Everything here is pure.
 
-// "SIGKILL", "SIGRTMIN+3", "signal 99".
-std::string SignalText(int signal);
-
 // What happened: "exit code 3", "killed by SIGSEGV (signal 11)", "could not be
 // started", "stopped by us with SIGTERM", "node lost".
 std::string EndText(const Failure& failure);
 
-// Who it was: "rank 3 (local rank 1) on host-b, node rank 1, pid 4242", or the
-// node alone.
-std::string WhoText(const Failure& failure);
+// Who it was: "rank 3 (local rank 1), pid 4242"; empty where it was a node.
+std::string WorkerText(const Failure& failure);
+
+// What was said of it beyond EndText, with which messages often begin.
+std::string MessageText(const Failure& failure);
 
 // The host, and the node's id where that is not the same.
 std::string NodeText(const Failure& failure);

@@ -11,13 +11,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-TEST(FailureTextTest, SignalsHaveNames) {
-  EXPECT_EQ(SignalText(SIGKILL), "SIGKILL");
-  EXPECT_EQ(SignalText(SIGSEGV), "SIGSEGV");
-  EXPECT_EQ(SignalText(SIGRTMIN + 3), "SIGRTMIN+3");
-  EXPECT_EQ(SignalText(999), "signal 999");
-}
-
 TEST(FailureTextTest, EachKindOfEnd) {
   Failure failure;
   failure.exit_code = 3;
@@ -38,17 +31,30 @@ TEST(FailureTextTest, EachKindOfEnd) {
 
 TEST(FailureTextTest, NamesWorkersAndNodes) {
   Failure failure;
+  EXPECT_EQ(WorkerText(failure), "");
+  EXPECT_EQ(NodeText(failure), "an unknown node");
   failure.host = failure.node_id = "host-b";
-  failure.group_rank = 1;
-  EXPECT_EQ(WhoText(failure), "host-b, node rank 1");
+  EXPECT_EQ(NodeText(failure), "host-b");
+  failure.node_id = "pod-1\x1b[31m";
+  EXPECT_EQ(NodeText(failure), "host-b (node pod-1)");
+  failure.host = "";
+  EXPECT_EQ(NodeText(failure), "pod-1");
   failure.rank = 3;
+  EXPECT_EQ(WorkerText(failure), "rank 3");
   failure.local_rank = 1;
   failure.pid = 42;
-  failure.node_id = "pod-1\x1b[31m";
-  EXPECT_EQ(WhoText(failure),
-            "rank 3 (local rank 1) on host-b (node pod-1), node rank 1, "
-            "pid 42");
-  EXPECT_EQ(WhoText(Failure()), "an unknown node");
+  EXPECT_EQ(WorkerText(failure), "rank 3 (local rank 1), pid 42");
+}
+
+TEST(FailureTextTest, AMessageDoesNotSayTheEndAgain) {
+  Failure failure;
+  failure.exit_code = 3;
+  failure.message = "exit code 3: ValueError: x";
+  EXPECT_EQ(MessageText(failure), "ValueError: x");
+  failure.message = "exit code 3";
+  EXPECT_EQ(MessageText(failure), "");
+  failure.message = "ValueError: x";
+  EXPECT_EQ(MessageText(failure), "ValueError: x");
 }
 
 TEST(FailureTextTest, AKillThatWasNotOursGetsAHint) {

@@ -35,12 +35,14 @@ std::string Spent(const Verdict& verdict) {
 
 void AddCause(const Failure& cause, FramedText* box) {
   box->Heading("ROOT CAUSE", "the first failure of the job", Ink::kRed);
-  bool is_node = cause.kind == FailureKind::kNodeLost;
-  box->Field(is_node ? "node" : "worker", {WhoText(cause)});
+  std::string node = NodeText(cause);
+  if (cause.group_rank >= 0) {
+    node += ", node rank " + std::to_string(cause.group_rank);
+  }
+  box->Field("host", {node});
+  box->Field("worker", PrintableLines(WorkerText(cause)));
   box->Field("what", {EndText(cause)});
-  // A worker that left no word has its end for a message.
-  std::vector<std::string> message = PrintableLines(cause.message);
-  if (message != std::vector{EndText(cause)}) box->Field("message", message);
+  box->Field("message", PrintableLines(MessageText(cause)));
   if (cause.unix_time > 0) {
     box->Field("when", {UtcText(cause.unix_time) + ", by that host's clock"});
   }
@@ -52,7 +54,7 @@ void AddCause(const Failure& cause, FramedText* box) {
   box->Field("traceback", PrintableLines(cause.traceback));
   std::vector<std::string> tail;
   for (const std::string& line : cause.stderr_tail) {
-    tail.push_back("| " + PrintableLine(line));
+    tail.push_back(PrintableLine("| " + line));
   }
   box->Field("last stderr", tail);
 }

@@ -31,7 +31,7 @@ Failure Cause() {
       "  File \"train.py\", line 31, in main\n"
       "    raise RuntimeError('CUDA error: an illegal memory access')\n"
       "RuntimeError: CUDA error: an illegal memory access\n";
-  cause.stderr_tail = {"step 120 loss 2.31", "\x1b[31mAborting\x1b[0m"};
+  cause.stderr_tail = {"  step 120 loss 2.31", "", "\x1b[31mAborting\x1b[0m"};
   return cause;
 }
 
@@ -72,7 +72,8 @@ rank 3 on host-b ended with exit code 3, and all 2 restarts of the job are used
 up
 
 ROOT CAUSE (the first failure of the job)
-  worker       rank 3 (local rank 1) on host-b, node rank 1, pid 4242
+  host         host-b, node rank 1
+  worker       rank 3 (local rank 1), pid 4242
   what         exit code 3
   message      RuntimeError: CUDA error: an illegal memory access
   when         2026-02-17 14:11:11 UTC, by that host's clock
@@ -81,7 +82,8 @@ ROOT CAUSE (the first failure of the job)
                  File "train.py", line 31, in main
                    raise RuntimeError('CUDA error: an illegal memory access')
                RuntimeError: CUDA error: an illegal memory access
-  last stderr  | step 120 loss 2.31
+  last stderr  |   step 120 loss 2.31
+               |
                | Aborting
 
 COLLATERAL (7 ended in consequence, not the cause)
@@ -115,7 +117,8 @@ TEST(VerdictTextTest, AKilledWorkerThatLeftNothing) {
 rank 3 on host-b was killed by SIGKILL
 
 ROOT CAUSE (the first failure of the job)
-  worker       rank 3 on host-b
+  host         host-b
+  worker       rank 3
   what         killed by SIGKILL (signal 9)
   hint         Muster did not send it. Mostly it is the kernel, out of memory:
                  see dmesg on that host, or the limits of its container.
