@@ -1,0 +1,98 @@
+#ifndef MUSTER_TESTS_SIMULATION_CHECKER_H_
+#define MUSTER_TESTS_SIMULATION_CHECKER_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/lifecycle/lifecycle_step.h"
+#include "rendezvous/job/job_step.h"
+#include "rendezvous/protocol/job_status.h"
+#include "rendezvous/protocol/time.h"
+#include "tests/simulation/plan.h"
+
+namespace muster::simulation {
+
+// One agent process, by its place and its start.
+struct AgentName {
+  int slot = 0;
+  uint64_t incarnation = 0;
+};
+
+// A directive with the agent that it was sent to.
+struct Sent {
+  AgentName to;
+  Directive directive;
+};
+
+// What a coordinator's step did.
+struct CoordinatorStepped {
+  uint64_t epoch = 0;
+  JobStatus status;  // after the step
+  std::vector<Decision> decisions;
+  std::vector<Sent> sent;
+  std::optional<Instant> next_deadline;
+};
+
+// Watches a simulation for one invariant. Told of everything in the order in
+// which it happens; what a checker does not care about it does not override.
+class Checker {
+ public:
+  Checker(const Plan& plan, std::string name)
+      : plan_(plan), name_(std::move(name)) {}
+  virtual ~Checker() = default;
+  Checker(const Checker&) = delete;
+  Checker& operator=(const Checker&) = delete;
+
+  // --- the coordinator
+  virtual void OnCoordinatorStarted(uint64_t /*epoch*/) {}
+  virtual void OnReport(AgentName /*from*/, StreamId /*stream*/,
+                        const Report& /*report*/) {}
+  virtual void OnStreamClosed(AgentName /*of*/, StreamId /*stream*/) {}
+  virtual void OnStep(const CoordinatorStepped& /*step*/) {}
+  // --- agents
+  virtual void OnAgentStarted(AgentName /*agent*/) {}
+  virtual void OnAgentEnded(AgentName /*agent*/) {}
+  virtual void OnAgentStepped(AgentName /*agent*/,
+                              const LifecycleStep& /*step*/,
+                              std::optional<Instant> /*next_deadline*/) {}
+  virtual void OnWorkersStarted(AgentName /*agent*/, uint64_t /*epoch*/,
+                                const Place& /*place*/) {}
+  // A worker ended by itself, or could not be started.
+  virtual void OnWorkerFailed(AgentName /*agent*/, uint64_t /*epoch*/,
+                              int /*round*/, const Failure& /*failure*/) {}
+  // Nothing is left of the workers of this round.
+  virtual void OnWorkersGone(AgentName /*agent*/, uint64_t /*epoch*/,
+                             int /*round*/) {}
+  // --- what was done to them
+  // A fault that may make this slot's agent look lost, now.
+  virtual void OnTrouble(int /*slot*/) {}
+  virtual void OnLeaveAsked(int /*slot*/) {}  // or drained
+  virtual void OnCancelAsked() {}
+  virtual void OnHealed() {}
+  // Now and then.
+  virtual void OnTick() {}
+
+  void SetNow(Instant now) { now_ = now; }
+  // Empty while the invariant holds; the first breach otherwise.
+  const std::string& breach() const { return breach_; }
+
+ protected:
+  void Fail(const std::string& message) {
+    if (breach_.empty()) breach_ = name_ + ": " + message;
+  }
+  Instant now() const { return now_; }
+  const Plan& plan() const { return plan_; }
+
+ private:
+  const Plan plan_;
+  const std::string name_;
+  Instant now_;
+  std::string breach_;
+};
+
+}  // namespace muster::simulation
+
+#endif  // MUSTER_TESTS_SIMULATION_CHECKER_H_

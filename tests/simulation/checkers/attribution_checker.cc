@@ -1,0 +1,110 @@
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "absl/strings/str_cat.h"
+#include "tests/simulation/checkers/checkers.h"
+
+namespace muster::simulation {
+namespace {
+
+// Holds the reason of each break against what really happened to that node in
+// that round.
+class AttributionChecker : public Checker {
+ public:
+  explicit AttributionChecker(const Plan& plan)
+      : Checker(plan, "attribution") {}
+
+  void OnCoordinatorStarted(uint64_t) override { size_ = 0; }
+  void OnWorkerFailed(AgentName agent, uint64_t epoch, int round,
+                      const Failure& failure) override {
+    failures_.insert({agent.slot, epoch, round, failure.rank});
+  }
+  void OnTrouble(int slot) override { trouble_[slot] = now(); }
+  void OnLeaveAsked(int slot) override { leave_asked_.insert(slot); }
+  void OnCancelAsked() override { cancel_asked_ = true; }
+  void OnStep(const CoordinatorStepped& step) override {
+    for (const Decision& decision : step.decisions) {
+      if (decision.kind == "assign") {
+        began_ = now();
+        size_ = static_cast<int>(std::count_if(
+            step.sent.begin(), step.sent.end(), [](const Sent& s) {
+              return s.directive.kind == DirectiveKind::kRun;
+            }));
+      }
+      if (decision.kind == "break") CheckBreak(decision, step);
+    }
+  }
+
+ private:
+  void CheckBreak(const Decision& decision, const CoordinatorStepped& step) {
+    const std::string prefix =
+        absl::StrCat("round ", decision.round, " is broken: ");
+    const std::string why = decision.reason.substr(prefix.size());
+    if (decision.reason.compare(0, prefix.size(), prefix) != 0) {
+      Fail("a break of another round: " + decision.reason);
+    } else if (why.compare(0, 9, "cancelled") == 0) {
+      if (!cancel_asked_) Fail("nobody asked: " + why);
+    } else if (why.compare(0, 5, "rank ") == 0) {
+      CheckFailure(why, decision.round, step.epoch);
+    } else if (why.find("waited to be let in") != std::string::npos) {
+      CheckLetIn(step);
+    } else if (why.find(") goes: ") != std::string::npos) {
+      if (!leave_asked_.contains(SlotOf(why)) && !Troubled(SlotOf(why))) {
+        Fail("it was not asked to: " + why);
+      }
+    } else if (!Troubled(SlotOf(why))) {
+      Fail("nothing had happened to it: " + why);
+    }
+  }
+  void CheckFailure(const std::string& why, int round, uint64_t epoch) {
+    int rank = -1;
+    int slot = -1;
+    if (std::sscanf(why.c_str(), "rank %d on h%d:", &rank, &slot) != 2 ||
+        !failures_.contains({slot, epoch, round, rank})) {
+      Fail("no such failure in this round: " + why);
+    }
+  }
+  void CheckLetIn(const CoordinatorStepped& step) {
+    if (plan().spec.scale_up != ScaleUp::kRestart ||
+        size_ >= plan().spec.max_nodes ||
+        now() < began_ + plan().spec.scale_up_cool_down) {
+      Fail("scaled up against the policy");
+    }
+    const bool waits = std::any_of(
+        step.status.nodes.begin(), step.status.nodes.end(),
+        [](const NodeStatus& node) { return !node.group_rank.has_value(); });
+    if (!waits) Fail("scaled up for nobody");
+  }
+  // "h3 (group rank 1) …": 3.
+  static int SlotOf(const std::string& why) {
+    int slot = -1;
+    std::sscanf(why.c_str(), "h%d (", &slot);
+    return slot;
+  }
+  // Whether something happened to that slot in this round, or shortly before,
+  // so that it shows in this one.
+  bool Troubled(int slot) const {
+    const auto found = trouble_.find(slot);
+    return found != trouble_.end() &&
+           found->second >=
+               began_ - plan().spec.lease() - plan().coordinator_timeout;
+  }
+
+  Instant began_;
+  int size_ = 0;
+  std::set<std::tuple<int, uint64_t, int, int>> failures_;
+  std::map<int, Instant> trouble_;  // the newest, by slot
+  std::set<int> leave_asked_;
+  bool cancel_asked_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Checker> NewAttributionChecker(const Plan& plan) {
+  return std::make_unique<AttributionChecker>(plan);
+}
+
+}  // namespace muster::simulation

@@ -1,0 +1,61 @@
+#include "absl/strings/str_cat.h"
+#include "tests/simulation/checkers/checkers.h"
+
+namespace muster::simulation {
+namespace {
+
+class BudgetChecker : public Checker {
+ public:
+  explicit BudgetChecker(const Plan& plan) : Checker(plan, "budget") {}
+
+  void OnCoordinatorStarted(uint64_t) override {
+    spent_ = 0;
+    broken_by_failure_ = false;
+    cannot_start_ = false;
+  }
+  void OnStep(const CoordinatorStepped& step) override {
+    for (const Decision& decision : step.decisions) {
+      if (decision.kind == "break") {
+        broken_by_failure_ =
+            decision.reason.find(": rank ") != std::string::npos;
+        cannot_start_ = broken_by_failure_ &&
+                        decision.reason.find(": exec ") != std::string::npos;
+      }
+      if (decision.kind != "assign") continue;
+      if (cannot_start_) Fail("restarted what cannot be started");
+      spent_ += broken_by_failure_ ? 1 : 0;
+      broken_by_failure_ = false;
+    }
+    if (spent_ > plan().spec.max_restarts ||
+        step.status.restarts_used > plan().spec.max_restarts) {
+      Fail(absl::StrCat(spent_, " restarts of ", plan().spec.max_restarts));
+    }
+    for (const Sent& sent : step.sent) {
+      if (sent.directive.kind == DirectiveKind::kRun &&
+          sent.directive.place.restart_count != spent_) {
+        Fail(absl::StrCat("restart ", sent.directive.place.restart_count,
+                          " is the ", spent_, "th"));
+      }
+    }
+    // A break for a failure spends at once, unless it ends the job.
+    const int at_most = spent_ + (broken_by_failure_ ? 1 : 0);
+    if (step.status.restarts_used < spent_ ||
+        step.status.restarts_used > at_most) {
+      Fail(absl::StrCat(step.status.restarts_used, " restarts counted, ",
+                        spent_, " seen"));
+    }
+  }
+
+ private:
+  int spent_ = 0;
+  bool broken_by_failure_ = false;
+  bool cannot_start_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Checker> NewBudgetChecker(const Plan& plan) {
+  return std::make_unique<BudgetChecker>(plan);
+}
+
+}  // namespace muster::simulation

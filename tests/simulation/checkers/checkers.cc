@@ -1,0 +1,16 @@
+#include "tests/simulation/checkers/checkers.h"
+
+namespace muster::simulation {
+
+std::vector<std::unique_ptr<Checker>> AllCheckers(const Plan& plan) {
+  std::vector<std::unique_ptr<Checker>> all;
+  for (auto make : {NewAttributionChecker, NewBudgetChecker, NewDeadlineChecker,
+                    NewDetectionChecker, NewIncarnationChecker, NewOwnerChecker,
+                    NewRoundChecker, NewStickyChecker, NewVerdictChecker,
+                    NewWorldChecker}) {
+    all.push_back(make(plan));
+  }
+  return all;
+}
+
+}  // namespace muster::simulation

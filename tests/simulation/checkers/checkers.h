@@ -1,0 +1,40 @@
+#ifndef MUSTER_TESTS_SIMULATION_CHECKERS_CHECKERS_H_
+#define MUSTER_TESTS_SIMULATION_CHECKERS_CHECKERS_H_
+
+#include <memory>
+#include <vector>
+
+#include "tests/simulation/checker.h"
+#include "tests/simulation/plan.h"
+
+namespace muster::simulation {
+
+// A round ends only for a cause inside that round.
+std::unique_ptr<Checker> NewAttributionChecker(const Plan& plan);
+// Restarts never exceed the budget, and failures alone spend it.
+std::unique_ptr<Checker> NewBudgetChecker(const Plan& plan);
+// Nobody waits without a deadline, nor for one that has passed.
+std::unique_ptr<Checker> NewDeadlineChecker(const Plan& plan);
+// A dead or silent node leaves within its lease, one whose stream is broken
+// within the reconnect grace.
+std::unique_ptr<Checker> NewDetectionChecker(const Plan& plan);
+// Once an incarnation of a node has been followed by another, it never has a
+// part again.
+std::unique_ptr<Checker> NewIncarnationChecker(const Plan& plan);
+// A rank of a round has one owner, ever; a round begins only when nothing is
+// left of the last one at those who stayed.
+std::unique_ptr<Checker> NewOwnerChecker(const Plan& plan);
+// Within one life of the coordinator, rounds count up one by one.
+std::unique_ptr<Checker> NewRoundChecker(const Plan& plan);
+// Who stays keeps its rank, unless it must move.
+std::unique_ptr<Checker> NewStickyChecker(const Plan& plan);
+// All are told the same verdict, and success only where all have succeeded.
+std::unique_ptr<Checker> NewVerdictChecker(const Plan& plan);
+// A world is dense, agrees on itself, and has min to max nodes.
+std::unique_ptr<Checker> NewWorldChecker(const Plan& plan);
+
+std::vector<std::unique_ptr<Checker>> AllCheckers(const Plan& plan);
+
+}  // namespace muster::simulation
+
+#endif  // MUSTER_TESTS_SIMULATION_CHECKERS_CHECKERS_H_

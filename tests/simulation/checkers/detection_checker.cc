@@ -1,0 +1,73 @@
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "tests/simulation/checkers/checkers.h"
+
+namespace muster::simulation {
+namespace {
+
+// Measured from the last report that was newer than every other one of the
+// same agent: one that is repeated or late proves nothing.
+class DetectionChecker : public Checker {
+ public:
+  explicit DetectionChecker(const Plan& plan)
+      : Checker(plan, "detection bound") {}
+
+  void OnCoordinatorStarted(uint64_t) override { lives_.clear(); }
+  void OnReport(AgentName from, StreamId stream,
+                const Report& report) override {
+    Life& life = lives_[from.incarnation];
+    if (report.sequence <= life.sequence) return;
+    life.sequence = report.sequence;
+    life.heard = now();
+    life.stream = stream;
+    life.broken.reset();
+  }
+  void OnStreamClosed(AgentName of, StreamId stream) override {
+    Life& life = lives_[of.incarnation];
+    if (life.stream == stream) life.broken = now();
+  }
+  void OnStep(const CoordinatorStepped& step) override {
+    if (step.status.phase == JobPhase::kFinished) return;
+    for (const NodeStatus& node : step.status.nodes) {
+      const auto found = lives_.find(node.node.incarnation);
+      if (found == lives_.end()) {
+        Fail(absl::StrCat(node.node.node_id, " has never reported"));
+        return;
+      }
+      Life& life = found->second;
+      // One that was kept waiting for its place comes in by any report.
+      if (!std::exchange(life.was_here, true)) life.heard = now();
+      if (now() >= life.heard + plan().spec.lease()) {
+        Fail(absl::StrCat(node.node.node_id, " is still counted after ",
+                          ToSeconds(now() - life.heard), " s of silence"));
+      }
+      if (life.broken.has_value() &&
+          now() >= *life.broken + plan().spec.reconnect_grace) {
+        Fail(absl::StrCat(node.node.node_id, " is still counted ",
+                          ToSeconds(now() - *life.broken),
+                          " s after its stream broke"));
+      }
+    }
+  }
+
+ private:
+  struct Life {
+    bool was_here = false;
+    uint64_t sequence = 0;
+    Instant heard;
+    StreamId stream = 0;
+    std::optional<Instant> broken;
+  };
+  std::map<uint64_t, Life> lives_;  // by incarnation
+};
+
+}  // namespace
+
+std::unique_ptr<Checker> NewDetectionChecker(const Plan& plan) {
+  return std::make_unique<DetectionChecker>(plan);
+}
+
+}  // namespace muster::simulation

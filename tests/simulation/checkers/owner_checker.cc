@@ -1,0 +1,78 @@
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "absl/strings/str_cat.h"
+#include "tests/simulation/checkers/checkers.h"
+
+namespace muster::simulation {
+namespace {
+
+class OwnerChecker : public Checker {
+ public:
+  explicit OwnerChecker(const Plan& plan) : Checker(plan, "one owner") {}
+
+  void OnStep(const CoordinatorStepped& step) override {
+    bool assigned = false;
+    for (const Decision& decision : step.decisions) {
+      // Only of one that has been a node of this job all the time is it known
+      // that it has nothing left.
+      if (decision.kind == "join") joined_[decision.node_id] = now();
+      assigned = assigned || decision.kind == "assign";
+    }
+    if (!assigned) return;
+    for (const Sent& sent : step.sent) {
+      if (sent.directive.kind != DirectiveKind::kRun) continue;
+      auto work = work_.find(sent.to.slot);
+      if (work == work_.end() ||
+          work->second.incarnation != sent.to.incarnation) {
+        continue;
+      }
+      const bool stayed =
+          work->second.epoch == step.epoch &&
+          work->second.since > joined_[absl::StrCat("n", sent.to.slot)];
+      if (stayed) {
+        Fail(absl::StrCat("round ", sent.directive.place.round,
+                          " begins while n", sent.to.slot,
+                          " still has workers of round ", work->second.round));
+      }
+    }
+  }
+
+  void OnWorkersStarted(AgentName agent, uint64_t epoch,
+                        const Place& place) override {
+    work_[agent.slot] = {agent.incarnation, epoch, place.round, now()};
+    for (int i = 0; i < plan().workers; ++i) {
+      const auto key = std::tuple(epoch, place.round, place.first_rank + i);
+      const auto [owner, first] =
+          owners_.emplace(key, std::pair(agent.slot, agent.incarnation));
+      if (!first) {
+        Fail(absl::StrCat("rank ", place.first_rank + i, " of round ",
+                          place.round, " is started by n", agent.slot,
+                          " and was by n", owner->second.first));
+      }
+    }
+  }
+  void OnWorkersGone(AgentName agent, uint64_t, int) override {
+    work_.erase(agent.slot);
+  }
+
+ private:
+  struct Work {
+    uint64_t incarnation;
+    uint64_t epoch;
+    int round;
+    Instant since;
+  };
+  std::map<int, Work> work_;  // by slot, of those that have workers
+  std::map<std::string, Instant> joined_;
+  std::map<std::tuple<uint64_t, int, int>, std::pair<int, uint64_t>> owners_;
+};
+
+}  // namespace
+
+std::unique_ptr<Checker> NewOwnerChecker(const Plan& plan) {
+  return std::make_unique<OwnerChecker>(plan);
+}
+
+}  // namespace muster::simulation

@@ -1,0 +1,49 @@
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "tests/simulation/checkers/checkers.h"
+
+namespace muster::simulation {
+namespace {
+
+class RoundChecker : public Checker {
+ public:
+  explicit RoundChecker(const Plan& plan) : Checker(plan, "round +0/+1") {}
+
+  void OnCoordinatorStarted(uint64_t) override {
+    round_ = 0;
+    claimed_ = 0;
+  }
+  void OnStep(const CoordinatorStepped& step) override {
+    // Above whatever a node has run, be it under an earlier coordinator.
+    for (const NodeStatus& node : step.status.nodes) {
+      claimed_ = std::max(claimed_, node.round);
+    }
+    int begun = 0;
+    for (const Decision& decision : step.decisions) {
+      begun += decision.kind == "assign" ? 1 : 0;
+    }
+    if (begun == 0 && step.status.round != round_) {
+      Fail(absl::StrCat("from ", round_, " to ", step.status.round,
+                        " without a world"));
+    }
+    if (begun == 1 && step.status.round != std::max(round_, claimed_) + 1) {
+      Fail(absl::StrCat("from ", round_, " (nodes claim ", claimed_, ") to ",
+                        step.status.round));
+    }
+    if (begun > 1) Fail("two rounds in one step");
+    round_ = step.status.round;
+  }
+
+ private:
+  int round_ = 0;
+  int claimed_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Checker> NewRoundChecker(const Plan& plan) {
+  return std::make_unique<RoundChecker>(plan);
+}
+
+}  // namespace muster::simulation

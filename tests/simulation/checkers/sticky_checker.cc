@@ -1,0 +1,53 @@
+#include <map>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "tests/simulation/checkers/checkers.h"
+
+namespace muster::simulation {
+namespace {
+
+class StickyChecker : public Checker {
+ public:
+  explicit StickyChecker(const Plan& plan) : Checker(plan, "sticky ranks") {}
+
+  void OnCoordinatorStarted(uint64_t) override { ranks_.clear(); }
+  void OnStep(const CoordinatorStepped& step) override {
+    bool assigned = false;
+    for (const Decision& decision : step.decisions) {
+      assigned = assigned || decision.kind == "assign";
+    }
+    if (!assigned) return;
+    std::map<std::string, int> ranks;
+    std::map<int, const NodeIdentity*> holders;
+    for (const NodeStatus& node : step.status.nodes) {
+      if (!node.group_rank.has_value()) continue;
+      ranks[node.node.node_id] = *node.group_rank;
+      holders[*node.group_rank] = &node.node;
+    }
+    for (const auto& [id, before] : ranks_) {
+      const auto after = ranks.find(id);
+      if (after == ranks.end() || after->second == before) continue;
+      const auto holder = holders.find(before);
+      if (holder == holders.end()) continue;  // there is no such rank now
+      // Only an explicit node rank may take a place from its holder.
+      const bool claimed = holder->second->node_rank == before ||
+                           holders[after->second]->node_rank == after->second;
+      if (!claimed) {
+        Fail(absl::StrCat(id, " moved from ", before, " to ", after->second));
+      }
+    }
+    ranks_ = ranks;
+  }
+
+ private:
+  std::map<std::string, int> ranks_;  // of the last world, by node id
+};
+
+}  // namespace
+
+std::unique_ptr<Checker> NewStickyChecker(const Plan& plan) {
+  return std::make_unique<StickyChecker>(plan);
+}
+
+}  // namespace muster::simulation

@@ -1,0 +1,81 @@
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "tests/simulation/checkers/checkers.h"
+
+namespace muster::simulation {
+namespace {
+
+class VerdictChecker : public Checker {
+ public:
+  explicit VerdictChecker(const Plan& plan) : Checker(plan, "verdict") {}
+
+  void OnCoordinatorStarted(uint64_t) override {
+    verdict_.reset();
+    members_.clear();
+    succeeded_.clear();
+  }
+  void OnReport(AgentName, StreamId, const Report& report) override {
+    if (report.phase == NodePhase::kSucceeded) {
+      succeeded_.insert({report.node.node_id, report.round});
+    }
+  }
+  void OnStep(const CoordinatorStepped& step) override {
+    for (const Sent& sent : step.sent) {
+      if (sent.directive.kind == DirectiveKind::kRun) {
+        members_[step.status.round].insert(absl::StrCat("n", sent.to.slot));
+      }
+      if (sent.directive.kind == DirectiveKind::kFinished) {
+        CheckTold(sent.directive.verdict);
+      }
+    }
+    const std::optional<Verdict>& verdict = step.status.verdict;
+    if (!verdict.has_value() || verdict->outcome != Outcome::kSucceeded) return;
+    for (const std::string& id : members_[step.status.round]) {
+      if (!succeeded_.contains({id, step.status.round})) {
+        Fail(id + " has not succeeded, but the job has");
+      }
+    }
+  }
+  void OnAgentStepped(AgentName agent, const LifecycleStep& step,
+                      std::optional<Instant>) override {
+    if (!step.leave.has_value() || !step.leave->verdict.has_value()) return;
+    if (step.leave->exit_code != step.leave->verdict->exit_code) {
+      Fail(absl::StrCat("n", agent.slot, " exits with ", step.leave->exit_code,
+                        ", the verdict says ", step.leave->verdict->exit_code));
+    }
+  }
+
+ private:
+  void CheckTold(const Verdict& verdict) {
+    if (!verdict_.has_value()) verdict_ = verdict;
+    if (verdict.outcome != verdict_->outcome ||
+        verdict.exit_code != verdict_->exit_code ||
+        verdict.reason != verdict_->reason ||
+        verdict.cause.has_value() != verdict_->cause.has_value()) {
+      Fail("two verdicts: " + verdict_->reason + " and " + verdict.reason);
+    }
+    if ((verdict.exit_code == 0) != (verdict.outcome == Outcome::kSucceeded)) {
+      Fail("the exit code contradicts the outcome");
+    }
+    if (verdict.outcome == Outcome::kFailed && !verdict.cause.has_value()) {
+      Fail("a failure without a cause");
+    }
+  }
+
+  std::optional<Verdict> verdict_;
+  std::map<int, std::set<std::string>> members_;  // by round
+  std::set<std::pair<std::string, int>> succeeded_;
+};
+
+}  // namespace
+
+std::unique_ptr<Checker> NewVerdictChecker(const Plan& plan) {
+  return std::make_unique<VerdictChecker>(plan);
+}
+
+}  // namespace muster::simulation

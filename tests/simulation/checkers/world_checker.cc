@@ -1,0 +1,71 @@
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "tests/simulation/checkers/checkers.h"
+
+namespace muster::simulation {
+namespace {
+
+class WorldChecker : public Checker {
+ public:
+  explicit WorldChecker(const Plan& plan) : Checker(plan, "legal world") {}
+
+  void OnStep(const CoordinatorStepped& step) override {
+    bool assigned = false;
+    for (const Decision& decision : step.decisions) {
+      assigned = assigned || decision.kind == "assign";
+    }
+    if (!assigned) return;
+    // Whoever is given a place is told so in the step that forms the world.
+    std::map<int, const Sent*> by_rank;
+    for (const Sent& sent : step.sent) {
+      if (sent.directive.kind != DirectiveKind::kRun) continue;
+      const int rank = sent.directive.place.group_rank;
+      if (by_rank.contains(rank)) {
+        Fail(absl::StrCat("two nodes of group rank ", rank));
+      }
+      by_rank[rank] = &sent;
+    }
+    Check(by_rank, step.status.round);
+  }
+
+ private:
+  void Check(const std::map<int, const Sent*>& by_rank, int round) {
+    const int size = static_cast<int>(by_rank.size());
+    if (size < plan().spec.min_nodes || size > plan().spec.max_nodes) {
+      Fail(absl::StrCat("a world of ", size, " nodes"));
+    }
+    int expected = 0;
+    for (const auto& [rank, sent] : by_rank) {
+      const Place& place = sent->directive.place;
+      const Place& first = by_rank.begin()->second->directive.place;
+      if (rank != expected || place.round != round ||
+          place.group_world_size != size ||
+          place.first_rank != expected * plan().workers ||
+          place.world_size != size * plan().workers) {
+        Fail(absl::StrCat("the place of n", sent->to.slot,
+                          " does not fit its world"));
+      }
+      if (place.master_address != first.master_address ||
+          place.master_port != first.master_port) {
+        Fail("two masters");
+      }
+      ++expected;
+    }
+    if (size == 0) return;
+    const Sent& zero = *by_rank.begin()->second;
+    if (zero.directive.place.master_address !=
+            absl::StrCat("10.0.0.", zero.to.slot + 1) ||
+        zero.directive.place.master_port != 20000 + zero.to.slot) {
+      Fail("the master is not the node of group rank 0");
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Checker> NewWorldChecker(const Plan& plan) {
+  return std::make_unique<WorldChecker>(plan);
+}
+
+}  // namespace muster::simulation

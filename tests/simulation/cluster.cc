@@ -1,0 +1,232 @@
+#include "tests/simulation/cluster.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "tests/simulation/checkers/checkers.h"
+
+namespace muster::simulation {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr Duration kFaultyTime = seconds(60);
+constexpr Duration kTick = milliseconds(500);
+
+}  // namespace
+
+Cluster::Cluster(uint64_t seed, Trace::Echo echo)
+    : stage_(seed, echo),
+      network_(&stage_, Ends()),
+      coordinator_(&stage_, &network_),
+      faults_(&stage_, &network_, &coordinator_, &nodes_) {
+  stage_.Note(absl::StrCat("seed ", seed, ": ", stage_.plan.Describe()));
+  stage_.checkers = AllCheckers(stage_.plan);
+  for (int slot = 0; slot < stage_.plan.slots; ++slot) {
+    nodes_.push_back(std::make_unique<SimNode>(&stage_, &network_, slot));
+    nodes_.back()->on_crash = [this](const WorkerModel& crashed) {
+      faults_.Spread(crashed);
+    };
+  }
+}
+
+Network::Ends Cluster::Ends() {
+  // Events for an agent that is no more fall on deaf ears.
+  const auto living = [this](AgentName agent) -> SimNode* {
+    SimNode* node = nodes_[agent.slot].get();
+    const bool same =
+        node->alive() && node->name().incarnation == agent.incarnation;
+    return same ? node : nullptr;
+  };
+  return {
+      .coordinator_is_up = [this] { return coordinator_.up(); },
+      .attached = [this](
+                      StreamId stream,
+                      AgentName agent) { coordinator_.Attach(stream, agent); },
+      .report =
+          [this](StreamId stream, const Report& report) {
+            coordinator_.Receive(stream, report);
+          },
+      .closed = [this](StreamId stream) { coordinator_.Closed(stream); },
+      .connected =
+          [this, living](AgentName agent, StreamId stream) {
+            if (SimNode* node = living(agent); node != nullptr) {
+              node->Connected(stream);
+            } else {
+              network_.HangUp(stream);
+            }
+          },
+      .dial_failed =
+          [living](AgentName agent) {
+            if (SimNode* node = living(agent); node != nullptr) {
+              node->DialFailed();
+            }
+          },
+      .directive =
+          [living](AgentName agent, StreamId stream,
+                   const Directive& directive) {
+            if (SimNode* node = living(agent); node != nullptr) {
+              node->Came(stream, directive);
+            }
+          },
+      .broken =
+          [living](AgentName agent, StreamId stream) {
+            if (SimNode* node = living(agent); node != nullptr) {
+              node->Broken(stream);
+            }
+          },
+  };
+}
+
+bool Cluster::Finished() const {
+  return coordinator_.job() != nullptr && coordinator_.job()->finished();
+}
+
+void Cluster::Tick() {
+  stage_.Watch([](Checker& c) { c.OnTick(); });
+  if (stage_.healed) ReplaceTheMissing();
+  stage_.queue.In(kTick, [this] { Tick(); });
+}
+
+// As an operator or an autoscaler would: as many agents as the job needs.
+void Cluster::ReplaceTheMissing() {
+  if (Finished()) return;
+  int alive = 0;
+  for (const auto& node : nodes_) alive += node->alive() ? 1 : 0;
+  // In turn, since one may be refused for ever: a rival.
+  for (size_t tried = 0; tried < nodes_.size(); ++tried) {
+    if (alive >= stage_.plan.spec.min_nodes) return;
+    SimNode& node = *nodes_[next_started_];
+    next_started_ = (next_started_ + 1) % nodes_.size();
+    if (node.alive()) continue;
+    node.StartAgent();
+    ++alive;
+  }
+}
+
+std::string Cluster::OutOfPlace(const SimNode& node,
+                                const JobStatus& status) const {
+  const std::string id = absl::StrCat("n", node.slot());
+  for (const NodeStatus& one : status.nodes) {
+    if (one.node.incarnation != node.name().incarnation) continue;
+    if (one.group_rank.has_value()) {
+      const Lifecycle& agent = *node.lifecycle();
+      const bool runs = agent.round() == status.round &&
+                        (agent.phase() == NodePhase::kRunning ||
+                         agent.phase() == NodePhase::kSucceeded);
+      return runs ? "" : id + " does not run its part";
+    }
+    if (node.lifecycle()->phase() == NodePhase::kRunning) {
+      return id + " runs what it should not";
+    }
+    const bool room =
+        static_cast<int>(std::count_if(status.nodes.begin(), status.nodes.end(),
+                                       [](const NodeStatus& n) {
+                                         return n.group_rank.has_value();
+                                       })) < status.spec.max_nodes;
+    const bool let_in = room && status.spec.scale_up == ScaleUp::kRestart &&
+                        std::none_of(status.nodes.begin(), status.nodes.end(),
+                                     [](const NodeStatus& n) {
+                                       return n.phase == NodePhase::kSucceeded;
+                                     });
+    return let_in ? id + " waits although there is room" : "";
+  }
+  return id + " is not known to the coordinator";
+}
+
+std::string Cluster::Unsettled() const {
+  if (coordinator_.job() == nullptr) return "there is no job";
+  if (Finished()) {
+    for (const auto& node : nodes_) {
+      if (node->alive()) {
+        return absl::StrCat("the job is over, but n", node->slot(),
+                            " is still there");
+      }
+    }
+    return "";
+  }
+  const JobStatus status = coordinator_.job()->Status(stage_.queue.now());
+  if (status.phase != JobPhase::kRunning) {
+    return absl::StrCat("the job does not run: ", status.reason);
+  }
+  for (const NodeStatus& one : status.nodes) {
+    const bool lives =
+        std::any_of(nodes_.begin(), nodes_.end(), [&](const auto& node) {
+          return node->alive() &&
+                 node->name().incarnation == one.node.incarnation;
+        });
+    const bool done = one.phase == NodePhase::kSucceeded;
+    if (!lives && !done) return one.node.node_id + " is dead, and counted";
+  }
+  for (const auto& node : nodes_) {
+    if (!node->alive()) continue;
+    const std::string out = OutOfPlace(*node, status);
+    if (!out.empty()) return out;
+  }
+  return "";
+}
+
+void Cluster::Await(const char* what, Duration bound,
+                    const std::function<std::string()>& settled) {
+  const Instant end = stage_.queue.now() + bound;
+  std::string why;
+  while (stage_.failure.empty()) {
+    why = settled();
+    if (why.empty()) return;
+    if (stage_.queue.now() >= end) {
+      stage_.Fail(
+          absl::StrCat(what, ": not within ", ToSeconds(bound), " s: ", why));
+      return;
+    }
+    stage_.queue.RunUntil(stage_.queue.now() + kTick,
+                          [this] { return !stage_.failure.empty(); });
+  }
+}
+
+std::string Cluster::Succeeded() const {
+  const std::string unsettled = Unsettled();
+  if (!unsettled.empty()) return unsettled;
+  return Finished() ? "" : "the job has not ended";
+}
+
+std::string Cluster::Run() {
+  const Plan& plan = stage_.plan;
+  for (const auto& node : nodes_) {
+    const Duration when =
+        stage_.random.Between(Duration::zero(), plan.latest_join);
+    stage_.queue.In(when, [&node = *node] { node.StartAgent(); });
+  }
+  faults_.Begin();
+  stage_.queue.In(kTick, [this] { Tick(); });
+  stage_.queue.RunUntil(stage_.queue.now() + kFaultyTime,
+                        [this] { return !stage_.failure.empty(); });
+  if (!stage_.failure.empty()) return stage_.failure;
+
+  faults_.Heal();
+  const JobSpec& spec = plan.spec;
+  // A node may have to be missed, its round stopped, and then once more for
+  // one that was late; a duplicate takes a lease to be told apart.
+  const Duration bound =
+      3 * (spec.lease() + spec.shutdown_timeout + seconds(5)) + spec.last_call +
+      spec.wait_for_replacement + 2 * spec.scale_up_cool_down + seconds(15);
+  Await("convergence", bound, [this] { return Unsettled(); });
+  if (!stage_.failure.empty() || Finished()) return stage_.failure;
+
+  stage_.Note("the workers succeed");
+  stage_.finishing = true;
+  for (const auto& node : nodes_) {
+    if (node->workers() != nullptr) node->workers()->Finish();
+  }
+  Await("success", bound, [this] { return Succeeded(); });
+  if (!stage_.failure.empty()) return stage_.failure;
+  const JobStatus status = coordinator_.job()->Status(stage_.queue.now());
+  if (!status.verdict.has_value() ||
+      status.verdict->outcome != Outcome::kSucceeded) {
+    stage_.Fail("success: the job ended otherwise: " + status.reason);
+  }
+  return stage_.failure;
+}
+
+}  // namespace muster::simulation

@@ -1,0 +1,177 @@
+#include "tests/simulation/fault_injector.h"
+
+#include <csignal>
+
+#include "absl/strings/str_cat.h"
+
+namespace muster::simulation {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr Duration kInterval = milliseconds(200);
+
+}  // namespace
+
+void FaultInjector::Begin() {
+  stage_->queue.In(kInterval, [this] { Tick(); });
+}
+
+void FaultInjector::Tick() {
+  if (stage_->healed) return;
+  Random& random = stage_->random;
+  const Plan& plan = stage_->plan;
+  for (const auto& node : *nodes_) {
+    if (node->alive()) {
+      TroubleNetwork(*node);
+      TroubleNode(*node);
+    } else {
+      Revive(*node);
+    }
+  }
+  if (random.Chance(plan.clog)) ClogSome();
+  if (random.Chance(plan.coordinator_restart)) RestartCoordinator();
+  stage_->queue.In(kInterval, [this] { Tick(); });
+}
+
+void FaultInjector::TroubleNetwork(SimNode& node) {
+  Random& random = stage_->random;
+  const Plan& plan = stage_->plan;
+  const int slot = node.slot();
+  if (random.Chance(plan.break_stream) && node.stream() != 0) {
+    stage_->Note(absl::StrCat("the stream of n", slot, " breaks"));
+    ++stage_->census["stream broken"];
+    network_->Break(node.stream());
+  }
+  if (random.Chance(plan.cut)) {
+    const Duration duration = random.Between(milliseconds(200), seconds(15));
+    const int which = random.Below(3);
+    stage_->Note(absl::StrCat("n", slot, " is cut off (", which, ") for ",
+                              ToSeconds(duration), " s"));
+    ++stage_->census["cut off"];
+    using Direction = Network::Direction;
+    if (which != 0) network_->Cut(slot, Direction::kUp, duration);
+    if (which != 1) network_->Cut(slot, Direction::kDown, duration);
+    stage_->Watch([&](Checker& c) { c.OnTrouble(slot); });
+  }
+}
+
+void FaultInjector::TroubleNode(SimNode& node) {
+  Random& random = stage_->random;
+  const Plan& plan = stage_->plan;
+  if (random.Chance(plan.worker_crash)) node.workers()->CrashOne();
+  if (node.alive() && random.Chance(plan.pause) && !node.paused()) {
+    node.Pause();
+    stage_->queue.In(random.Between(milliseconds(100), seconds(15)),
+                     [&node, of = node.name().incarnation] {
+                       if (node.name().incarnation == of) node.Resume();
+                     });
+  }
+  if (random.Chance(plan.signal)) node.Catch(SIGUSR1);
+  if (random.Chance(plan.leave)) {
+    stage_->Watch([&](Checker& c) { c.OnLeaveAsked(node.slot()); });
+    node.Catch(SIGTERM);
+    if (random.Chance(200)) node.Catch(SIGTERM);
+  }
+  if (random.Chance(plan.drain)) coordinator_->Drain(node.slot());
+  if (random.Chance(plan.ctrl_c)) CtrlC(node);
+  if (random.Chance(plan.kill)) {
+    node.Kill(random.Chance(plan.power_loss) ? Network::Death::kPower
+                                             : Network::Death::kProcess);
+  }
+}
+
+void FaultInjector::CtrlC(SimNode& node) {
+  stage_->Watch([](Checker& c) { c.OnCancelAsked(); });
+  node.Catch(SIGINT);
+  if (stage_->random.Chance(300)) {
+    stage_->queue.In(stage_->random.Between(Duration::zero(), seconds(3)),
+                     [&node, of = node.name().incarnation] {
+                       if (node.alive() && node.name().incarnation == of)
+                         node.Catch(SIGINT);
+                     });
+  }
+}
+
+// Somebody, or an init system, starts the agent again after a while.
+void FaultInjector::Revive(SimNode& node) {
+  const Job* job = coordinator_->job();
+  if (node.name().incarnation == 0 || (job != nullptr && job->finished())) {
+    return;
+  }
+  if (stage_->random.Chance(60)) node.StartAgent();
+}
+
+// Node by node, and off again in another order: what was sent in between
+// arrives all at once.
+void FaultInjector::ClogSome() {
+  Random& random = stage_->random;
+  std::vector<int> slots;
+  for (const auto& node : *nodes_) {
+    if (random.Chance(500)) slots.push_back(node->slot());
+  }
+  Duration when = Duration::zero();
+  for (int slot : slots) {
+    stage_->queue.In(when, [this, slot] {
+      if (stage_->healed) return;
+      stage_->Note(absl::StrCat("n", slot, " is clogged"));
+      stage_->Watch([&](Checker& c) { c.OnTrouble(slot); });
+      ++stage_->census["clogged"];
+      network_->Clog(slot);
+    });
+    when += random.Between(Duration::zero(), milliseconds(300));
+  }
+  while (!slots.empty()) {
+    const int at = random.Below(static_cast<int>(slots.size()));
+    const int slot = slots[at];
+    slots.erase(slots.begin() + at);
+    when += random.Between(Duration::zero(), seconds(3));
+    stage_->queue.In(when, [this, slot] {
+      stage_->Note(absl::StrCat("n", slot, " is unclogged"));
+      network_->Unclog(slot);
+    });
+  }
+}
+
+// The coordinator's memory is its job's; once that has ended, the agents need
+// it to learn how.
+void FaultInjector::RestartCoordinator() {
+  const Job* job = coordinator_->job();
+  if (!coordinator_->up() || (job != nullptr && job->finished())) return;
+  for (const auto& node : *nodes_) {
+    stage_->Watch([&](Checker& c) { c.OnTrouble(node->slot()); });
+  }
+  coordinator_->Crash();
+  stage_->queue.In(stage_->random.Between(milliseconds(50), seconds(6)),
+                   [this] { coordinator_->Restart(); });
+}
+
+void FaultInjector::Spread(const WorkerModel& crashed) {
+  for (const auto& node : *nodes_) {
+    WorkerModel* workers = node->workers();
+    if (workers == nullptr || workers == &crashed || !workers->alive() ||
+        workers->round() != crashed.round() ||
+        workers->epoch() != crashed.epoch() ||
+        !stage_->random.Chance(stage_->plan.collateral)) {
+      continue;
+    }
+    stage_->queue.In(stage_->random.Between(milliseconds(1), seconds(2)),
+                     [this, workers, round = crashed.round()] {
+                       if (!stage_->healed && workers->round() == round) {
+                         workers->CrashOne();
+                       }
+                     });
+  }
+}
+
+void FaultInjector::Heal() {
+  stage_->Note("all is healed");
+  stage_->healed = true;
+  network_->Heal();
+  coordinator_->Restart();
+  for (const auto& node : *nodes_) node->Resume();
+  stage_->Watch([](Checker& c) { c.OnHealed(); });
+}
+
+}  // namespace muster::simulation

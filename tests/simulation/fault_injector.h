@@ -1,0 +1,47 @@
+#ifndef MUSTER_TESTS_SIMULATION_FAULT_INJECTOR_H_
+#define MUSTER_TESTS_SIMULATION_FAULT_INJECTOR_H_
+
+#include <memory>
+#include <vector>
+
+#include "tests/simulation/network.h"
+#include "tests/simulation/sim_coordinator.h"
+#include "tests/simulation/sim_node.h"
+#include "tests/simulation/stage.h"
+
+namespace muster::simulation {
+
+// Draws, five times a second, what goes wrong next.
+class FaultInjector {
+ public:
+  FaultInjector(Stage* stage, Network* network, SimCoordinator* coordinator,
+                std::vector<std::unique_ptr<SimNode>>* nodes)
+      : stage_(stage),
+        network_(network),
+        coordinator_(coordinator),
+        nodes_(nodes) {}
+
+  void Begin();
+  // Undoes what can be undone; nothing goes wrong any more.
+  void Heal();
+  // A worker crashed: the others of its round may follow.
+  void Spread(const WorkerModel& crashed);
+
+ private:
+  void Tick();
+  void TroubleNode(SimNode& node);
+  void TroubleNetwork(SimNode& node);
+  void Revive(SimNode& node);
+  void ClogSome();
+  void RestartCoordinator();
+  void CtrlC(SimNode& node);
+
+  Stage* const stage_;
+  Network* const network_;
+  SimCoordinator* const coordinator_;
+  std::vector<std::unique_ptr<SimNode>>* const nodes_;
+};
+
+}  // namespace muster::simulation
+
+#endif  // MUSTER_TESTS_SIMULATION_FAULT_INJECTOR_H_

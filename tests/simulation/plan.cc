@@ -1,0 +1,109 @@
+#include "tests/simulation/plan.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace muster::simulation {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// A level between 1 and `most` in `likely` of a thousand seeds, else 0.
+int Level(Random& random, int likely, int most) {
+  const bool on = random.Chance(likely);
+  const int level = random.Between(1, most);
+  return on ? level : 0;
+}
+
+JobSpec DrawSpec(Random& random) {
+  JobSpec spec;
+  spec.max_nodes = random.Between(1, 5);
+  spec.min_nodes =
+      random.Chance(300) ? spec.max_nodes : random.Between(1, spec.max_nodes);
+  spec.max_restarts = random.Chance(300) ? 0 : random.Between(1, 20);
+  spec.join_timeout = seconds(random.Between(20, 200));
+  spec.last_call = random.Between(Duration::zero(), seconds(4));
+  spec.wait_for_replacement =
+      random.Chance(700) ? Duration::zero()
+                         : random.Between(Duration::zero(), seconds(8));
+  spec.shutdown_timeout = random.Chance(150)
+                              ? Duration::zero()
+                              : random.Between(milliseconds(100), seconds(4));
+  spec.keep_alive_interval = random.Between(milliseconds(300), seconds(2));
+  spec.keep_alive_misses = random.Between(2, 5);
+  spec.reconnect_grace = random.Between(Duration::zero(), seconds(1));
+  spec.scale_up = random.Chance(700) ? ScaleUp::kRestart : ScaleUp::kNever;
+  spec.scale_up_cool_down = random.Between(Duration::zero(), seconds(8));
+  return spec;
+}
+
+}  // namespace
+
+Plan DrawPlan(Random& random) {
+  Plan plan;
+  plan.spec = DrawSpec(random);
+  plan.slots = plan.spec.max_nodes + random.Below(3);
+  plan.workers = random.Between(1, 3);
+  plan.node_ranks = random.Chance(250);
+  if (plan.node_ranks) plan.slots = plan.spec.max_nodes;
+  plan.rival = plan.node_ranks && random.Chance(300);
+  if (plan.rival) ++plan.slots;
+  plan.coordinator_timeout = random.Between(seconds(4), seconds(40));
+  plan.latest_join = random.Chance(500)
+                         ? milliseconds(100)
+                         : random.Between(seconds(1), seconds(20));
+  const Duration work = random.Between(seconds(5), seconds(40));
+  if (random.Chance(300)) plan.work = work;
+  plan.leaves_on_term = random.Chance(300);
+
+  plan.drop = Level(random, 250, 200);
+  plan.duplicate = Level(random, 300, 200);
+  plan.reorder = random.Chance(300);
+  plan.most_delay = random.Chance(500)
+                        ? milliseconds(2)
+                        : random.Between(milliseconds(2), milliseconds(300));
+  plan.straggle = Level(random, 250, 60);
+  plan.most_straggle = random.Between(seconds(1), seconds(20));
+
+  plan.break_stream = Level(random, 350, 30);
+  plan.half_open = Level(random, 500, 1000);
+  plan.kill = Level(random, 350, 12);
+  plan.power_loss = Level(random, 500, 1000);
+  plan.pause = Level(random, 250, 15);
+  plan.cut = Level(random, 250, 15);
+  plan.worker_crash = Level(random, 400, 15);
+  plan.collateral = Level(random, 500, 1000);
+  plan.signal = Level(random, 200, 20);
+  plan.leave = plan.leaves_on_term ? Level(random, 700, 4) : 0;
+  plan.drain = Level(random, 200, 4);
+  plan.clog = Level(random, 200, 20);
+  plan.coordinator_restart = Level(random, 200, 15);
+  plan.ctrl_c = Level(random, 120, 6);
+
+  plan.start_failure = Level(random, 80, 30);
+  plan.ignores_term = Level(random, 300, 600);
+  plan.slow_to_die = Level(random, 150, 200);
+  plan.orphan = Level(random, 300, 500);
+  return plan;
+}
+
+std::string Plan::Describe() const {
+  return absl::StrCat(
+      spec.min_nodes, ":", spec.max_nodes, " nodes, ", slots, " slots, ",
+      workers, " workers each, ", spec.max_restarts, " restarts, lease ",
+      ToSeconds(spec.lease()), " s, reconnect ",
+      ToSeconds(spec.reconnect_grace), " s, grace ",
+      ToSeconds(spec.shutdown_timeout), " s, join ",
+      ToSeconds(spec.join_timeout), " s, last call ", ToSeconds(spec.last_call),
+      " s, cool-down ", ToSeconds(spec.scale_up_cool_down), " s",
+      node_ranks ? ", node ranks" : "", rival ? ", a rival" : "", "; drop ",
+      drop, " duplicate ", duplicate, " reorder ", reorder ? 1 : 0,
+      " straggle ", straggle, " break ", break_stream, " kill ", kill,
+      " pause ", pause, " cut ", cut, " crash ", worker_crash, " clog ", clog,
+      " restart ", coordinator_restart, " ctrl-c ", ctrl_c, " drain ", drain,
+      " leave ", leave);
+}
+
+}  // namespace muster::simulation

@@ -1,0 +1,49 @@
+#ifndef MUSTER_TESTS_SIMULATION_SIM_COORDINATOR_H_
+#define MUSTER_TESTS_SIMULATION_SIM_COORDINATOR_H_
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "rendezvous/job/job.h"
+#include "tests/simulation/network.h"
+#include "tests/simulation/stage.h"
+
+namespace muster::simulation {
+
+// Drives one real Job as the coordinator does: made by the first report, gone
+// without a trace when it crashes.
+class SimCoordinator {
+ public:
+  SimCoordinator(Stage* stage, Network* network)
+      : stage_(stage), network_(network) {}
+
+  bool up() const { return up_; }
+  // Null before the first report.
+  const Job* job() const { return job_.get(); }
+  uint64_t epoch() const { return epoch_; }
+
+  void Attach(StreamId stream, AgentName agent) { agents_[stream] = agent; }
+  void Receive(StreamId stream, const Report& report);
+  void Closed(StreamId stream);
+  void Drain(int slot);
+  void Crash();
+  void Restart();
+
+ private:
+  void Step(const JobEvent& event);
+  void Arm(std::optional<Instant> deadline);
+
+  Stage* const stage_;
+  Network* const network_;
+  bool up_ = true;
+  uint64_t epoch_ = 1;
+  std::unique_ptr<Job> job_;
+  std::map<StreamId, AgentName> agents_;
+  std::optional<Instant> armed_;
+};
+
+}  // namespace muster::simulation
+
+#endif  // MUSTER_TESTS_SIMULATION_SIM_COORDINATOR_H_

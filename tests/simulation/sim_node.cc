@@ -1,0 +1,233 @@
+#include "tests/simulation/sim_node.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+
+namespace muster::simulation {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+const char* NameOf(NodePhase phase) {
+  switch (phase) {
+    case NodePhase::kIdle:
+      return "idle";
+    case NodePhase::kRunning:
+      return "running";
+    case NodePhase::kStopping:
+      return "stopping";
+    case NodePhase::kSucceeded:
+      return "succeeded";
+  }
+  return "?";
+}
+
+}  // namespace
+
+SimNode::SimNode(Stage* stage, Network* network, int slot)
+    : stage_(stage), network_(network), slot_(slot) {}
+
+void SimNode::StartAgent() {
+  if (alive()) return;
+  const Plan& plan = stage_->plan;
+  ++starts_;
+  incarnation_ = static_cast<uint64_t>(slot_ + 1) * 1'000'000 + starts_;
+  Lifecycle::Config config;
+  config.run_id = "sim";
+  config.spec = plan.spec;
+  config.endpoint = "c";
+  config.connect_timeout = plan.coordinator_timeout;
+  config.coordinator_timeout = plan.coordinator_timeout;
+  if (plan.leaves_on_term) config.signals_to_leave = {15};
+  NodeIdentity& node = config.node;
+  node.node_id = absl::StrCat("n", slot_);
+  node.incarnation = incarnation_;
+  node.host = absl::StrCat("h", slot_);
+  node.pid = static_cast<int64_t>(incarnation_);
+  node.slots = plan.workers;
+  if (plan.node_ranks) {
+    const bool is_rival = plan.rival && slot_ == plan.slots - 1;
+    node.node_rank = is_rival ? 0 : slot_;
+  }
+  stage_->Note(absl::StrCat("n", slot_, " starts, incarnation ", starts_));
+  lifecycle_ = std::make_unique<Lifecycle>(config, stage_->queue.now());
+  models_.push_back(std::make_unique<WorkerModel>(
+      stage_, name(), [this, of = incarnation_](const LifecycleEvent& event) {
+        if (of == incarnation_) Post(event);
+      }));
+  workers_ = models_.back().get();
+  workers_->on_crash = on_crash;
+  stream_ = 0;
+  backoff_ = Duration::zero();
+  paused_ = false;
+  inbox_.clear();
+  armed_.reset();
+  stage_->Watch([&](Checker& c) { c.OnAgentStarted(name()); });
+  Step(PortHeld{20000 + slot_});
+  Dial();
+}
+
+void SimNode::Dial() {
+  dialling_ = true;
+  network_->Dial(name());
+}
+
+void SimNode::End() {
+  workers_->Die();
+  lifecycle_.reset();
+  inbox_.clear();
+  paused_ = false;
+  stage_->Watch([&](Checker& c) { c.OnAgentEnded(name()); });
+}
+
+void SimNode::Kill(Network::Death how) {
+  if (!alive()) return;
+  stage_->Note(absl::StrCat(
+      "n", slot_,
+      how == Network::Death::kPower ? " loses its power" : " is killed"));
+  stage_->Watch([&](Checker& c) { c.OnTrouble(slot_); });
+  ++stage_->census["agent killed"];
+  last_leave_.reset();
+  End();
+  network_->AgentDied(std::exchange(stream_, 0), how);
+}
+
+void SimNode::Pause() {
+  if (!alive() || paused_) return;
+  stage_->Note(absl::StrCat("n", slot_, " is paused"));
+  ++stage_->census["agent paused"];
+  stage_->Watch([&](Checker& c) { c.OnTrouble(slot_); });
+  paused_ = true;
+}
+
+void SimNode::Resume() {
+  if (!alive() || !paused_) return;
+  stage_->Note(absl::StrCat("n", slot_, " goes on"));
+  stage_->Watch([&](Checker& c) { c.OnTrouble(slot_); });
+  paused_ = false;
+  std::deque<LifecycleEvent> inbox;
+  inbox.swap(inbox_);
+  const uint64_t resumed = incarnation_;
+  for (const LifecycleEvent& event : inbox) {
+    if (alive() && incarnation_ == resumed) Step(event);
+  }
+  if (alive() && incarnation_ == resumed) Step(ClockTicked());
+}
+
+void SimNode::Catch(int signal) {
+  if (!alive()) return;
+  stage_->Note(absl::StrCat("n", slot_, " catches signal ", signal));
+  Post(SignalCaught{signal});
+}
+
+void SimNode::Connected(StreamId stream) {
+  stream_ = stream;
+  dialling_ = false;
+  backoff_ = Duration::zero();
+  Post(LinkUp{absl::StrCat("10.0.0.", slot_ + 1)});
+}
+
+void SimNode::DialFailed() {
+  dialling_ = false;
+  const uint64_t dialled = incarnation_;
+  backoff_ = std::clamp<Duration>(backoff_ * 2, milliseconds(50), seconds(1));
+  stage_->queue.In(backoff_, [this, dialled] {
+    if (alive() && incarnation_ == dialled && stream_ == 0) Dial();
+  });
+  Post(LinkDown{absl::UnavailableError("refused")});
+}
+
+void SimNode::Came(StreamId stream, const Directive& directive) {
+  if (stream != stream_) return;
+  Post(DirectiveCame{directive});
+}
+
+void SimNode::Broken(StreamId stream) {
+  if (stream != stream_) {
+    if (dialling_) DialFailed();
+    return;
+  }
+  stream_ = 0;
+  Post(LinkDown{absl::UnavailableError("reset")});
+  if (alive()) Dial();
+}
+
+void SimNode::Post(const LifecycleEvent& event) {
+  if (!alive()) return;
+  if (paused_) {
+    inbox_.push_back(event);
+  } else {
+    Step(event);
+  }
+}
+
+void SimNode::Step(const LifecycleEvent& event) {
+  if (const auto* came = std::get_if<DirectiveCame>(&event)) {
+    told_epoch_ = came->directive.epoch;
+  }
+  const LifecycleStep step = lifecycle_->Step(stage_->queue.now(), event);
+  stage_->Watch([&](Checker& c) {
+    c.OnAgentStepped(name(), step, lifecycle_->NextDeadline());
+  });
+  Perform(step);
+}
+
+void SimNode::Perform(const LifecycleStep& step) {
+  for (const std::string& notice : step.notices) {
+    stage_->Note(absl::StrCat("n", slot_, " says: ", notice));
+  }
+  for (const auto& action : step.actions) {
+    if (const auto* start = std::get_if<StartWorkers>(&action)) {
+      stage_->Note(absl::StrCat("n", slot_, " starts the workers of round ",
+                                start->place.round));
+      workers_->Start(told_epoch_, start->place);
+    } else {
+      const auto& signal = std::get<SignalWorkers>(action);
+      stage_->Note(absl::StrCat("n", slot_, " signals its workers ",
+                                signal.signal,
+                                signal.everything ? ", and everything" : ""));
+      workers_->Signal(signal);
+    }
+  }
+  if (step.report.has_value() && stream_ != 0) {
+    const Report& report = *step.report;
+    stage_->Note(absl::StrCat(
+        "n", slot_, " > C #", stream_, " s", report.sequence, " seen ",
+        report.seen_epoch, "/", report.seen_revision, " ", NameOf(report.phase),
+        " ", report.round,
+        report.failures.empty()
+            ? ""
+            : absl::StrCat(", ", report.failures.size(), " failures"),
+        report.leave.has_value() ? ", leaves" : "",
+        report.cancel.has_value() ? ", cancels" : ""));
+    network_->SendUp(stream_, report);
+  }
+  if (step.leave.has_value()) {
+    last_leave_ = step.leave;
+    stage_->Note(absl::StrCat("n", slot_, " leaves with ",
+                              step.leave->exit_code, ": ", step.leave->reason));
+    stage_->Watch([&](Checker& c) { c.OnTrouble(slot_); });
+    End();
+    network_->HangUp(std::exchange(stream_, 0));
+    return;
+  }
+  Arm();
+}
+
+void SimNode::Arm() {
+  const std::optional<Instant> deadline = lifecycle_->NextDeadline();
+  if (armed_ == deadline) return;
+  armed_ = deadline;
+  if (!deadline.has_value()) return;
+  stage_->queue.At(*deadline, [this, when = *deadline, of = incarnation_] {
+    if (!alive() || of != incarnation_ || armed_ != when) return;
+    armed_.reset();
+    Post(ClockTicked());
+  });
+}
+
+}  // namespace muster::simulation

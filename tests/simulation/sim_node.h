@@ -1,0 +1,75 @@
+#ifndef MUSTER_TESTS_SIMULATION_SIM_NODE_H_
+#define MUSTER_TESTS_SIMULATION_SIM_NODE_H_
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "agent/lifecycle/lifecycle.h"
+#include "tests/simulation/network.h"
+#include "tests/simulation/stage.h"
+#include "tests/simulation/worker_model.h"
+
+namespace muster::simulation {
+
+// One place for an agent: the real Lifecycle, driven as agent.cc drives it,
+// with modelled workers; killed, paused and started anew.
+class SimNode {
+ public:
+  SimNode(Stage* stage, Network* network, int slot);
+
+  int slot() const { return slot_; }
+  bool alive() const { return lifecycle_ != nullptr; }
+  bool paused() const { return paused_; }
+  AgentName name() const { return {slot_, incarnation_}; }
+  const Lifecycle* lifecycle() const { return lifecycle_.get(); }
+  WorkerModel* workers() { return workers_; }
+  StreamId stream() const { return stream_; }
+  // How the last agent here left; nothing if it was killed.
+  const std::optional<Leave>& last_leave() const { return last_leave_; }
+
+  void StartAgent();
+  void Kill(Network::Death how);
+  void Pause();
+  void Resume();
+  void Catch(int signal);
+
+  // --- the network's side
+  void Connected(StreamId stream);
+  void DialFailed();
+  void Came(StreamId stream, const Directive& directive);
+  void Broken(StreamId stream);
+
+  std::function<void(const WorkerModel&)> on_crash;
+
+ private:
+  void Post(const LifecycleEvent& event);
+  void Step(const LifecycleEvent& event);
+  void Perform(const LifecycleStep& step);
+  void Arm();
+  void Dial();
+  void End();
+
+  Stage* const stage_;
+  Network* const network_;
+  const int slot_;
+  uint64_t starts_ = 0;
+  uint64_t incarnation_ = 0;
+  std::unique_ptr<Lifecycle> lifecycle_;
+  // Those of earlier agents as well: events may still name them.
+  std::vector<std::unique_ptr<WorkerModel>> models_;
+  WorkerModel* workers_ = nullptr;
+  StreamId stream_ = 0;
+  bool dialling_ = false;
+  Duration backoff_ = Duration::zero();
+  uint64_t told_epoch_ = 0;
+  bool paused_ = false;
+  std::deque<LifecycleEvent> inbox_;  // while paused
+  std::optional<Instant> armed_;
+  std::optional<Leave> last_leave_;
+};
+
+}  // namespace muster::simulation
+
+#endif  // MUSTER_TESTS_SIMULATION_SIM_NODE_H_

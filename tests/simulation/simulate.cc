@@ -1,0 +1,49 @@
+// Replays one seed, or searches many:
+//   simulate --seed N [--trace]
+//   simulate --seeds FIRST COUNT
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "tests/simulation/cluster.h"
+
+namespace {
+
+using muster::simulation::Cluster;
+using muster::simulation::Trace;
+
+int RunOne(uint64_t seed, Trace::Echo echo, size_t tail) {
+  Cluster cluster(seed, echo);
+  const std::string failure = cluster.Run();
+  if (failure.empty()) return 0;
+  std::printf("%s\nseed %llu: %s\n", cluster.stage().trace.Tail(tail).c_str(),
+              static_cast<unsigned long long>(seed), failure.c_str());
+  return 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc >= 3 && std::strcmp(argv[1], "--seed") == 0) {
+    const uint64_t seed = std::strtoull(argv[2], nullptr, 10);
+    const bool traced = argc > 3 && std::strcmp(argv[3], "--trace") == 0;
+    return RunOne(seed, traced ? Trace::Echo::kToStdout : Trace::Echo::kNo,
+                  traced ? 0 : 60);
+  }
+  if (argc >= 4 && std::strcmp(argv[1], "--seeds") == 0) {
+    const uint64_t first = std::strtoull(argv[2], nullptr, 10);
+    const uint64_t count = std::strtoull(argv[3], nullptr, 10);
+    int failed = 0;
+    for (uint64_t seed = first; seed < first + count; ++seed) {
+      failed += RunOne(seed, Trace::Echo::kNo, 0);
+    }
+    std::printf("%d of %llu seeds failed\n", failed,
+                static_cast<unsigned long long>(count));
+    return failed > 0 ? 1 : 0;
+  }
+  std::fprintf(stderr,
+               "usage: simulate --seed N [--trace] | --seeds FIRST COUNT\n");
+  return 2;
+}

@@ -1,0 +1,43 @@
+#ifndef MUSTER_TESTS_SIMULATION_STAGE_H_
+#define MUSTER_TESTS_SIMULATION_STAGE_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/simulation/checker.h"
+#include "tests/simulation/event_queue.h"
+#include "tests/simulation/plan.h"
+#include "tests/simulation/random.h"
+#include "tests/simulation/trace.h"
+
+namespace muster::simulation {
+
+// What every part of a simulation shares.
+struct Stage {
+  Stage(uint64_t seed, Trace::Echo echo)
+      : random(seed), plan(DrawPlan(random)), trace(echo) {}
+
+  void Note(const std::string& text) { trace.Line(queue.now(), text); }
+  // Tells every checker, and keeps the first breach.
+  void Watch(const std::function<void(Checker&)>& tell);
+  void Fail(const std::string& why) {
+    if (failure.empty()) failure = why;
+  }
+
+  Random random;
+  const Plan plan;
+  EventQueue queue;
+  Trace trace;
+  std::vector<std::unique_ptr<Checker>> checkers;
+  std::string failure;
+  std::map<std::string, int> census;  // how often what happened
+  bool healed = false;                // from now on, nothing goes wrong
+  bool finishing = false;             // from now on, workers succeed at once
+};
+
+}  // namespace muster::simulation
+
+#endif  // MUSTER_TESTS_SIMULATION_STAGE_H_

@@ -1,0 +1,65 @@
+#ifndef MUSTER_TESTS_SIMULATION_WORKER_MODEL_H_
+#define MUSTER_TESTS_SIMULATION_WORKER_MODEL_H_
+
+#include <functional>
+#include <vector>
+
+#include "agent/lifecycle/lifecycle_step.h"
+#include "tests/simulation/stage.h"
+
+namespace muster::simulation {
+
+// The guardian and the workers of one agent process: does what it is asked in
+// the order of asking, a few milliseconds later, and tells what comes of it.
+class WorkerModel {
+ public:
+  WorkerModel(Stage* stage, AgentName agent,
+              std::function<void(LifecycleEvent)> tell)
+      : stage_(stage), agent_(agent), tell_(std::move(tell)) {}
+
+  void Start(uint64_t epoch, const Place& place);
+  void Signal(const SignalWorkers& order);
+  // With its agent: everything is killed.
+  void Die();
+  // One running worker fails by itself, if there is one.
+  void CrashOne();
+  // Every running worker succeeds soon.
+  void Finish();
+
+  bool alive() const;
+  bool running() const;  // every worker is up
+  uint64_t epoch() const { return epoch_; }
+  int round() const { return place_.round; }
+  // Called when a worker failed by itself.
+  std::function<void(const WorkerModel&)> on_crash;
+
+ private:
+  enum class State { kNone, kPending, kUp, kEnded };
+  // Performs `what` after everything asked before, unless the agent died.
+  void Ask(std::function<void()> what);
+  void Spawn(int worker);
+  void Deliver(const SignalWorkers& order);
+  void EndLater(int worker, Duration after, std::optional<Failure> failure);
+  void End(int worker, const std::optional<Failure>& failure);
+  Failure FailureOf(int worker, FailureKind kind) const;
+  void Tell(const WorkerDown& event);
+  void NoteIfGone();
+  void TellIfGone();
+
+  Stage* const stage_;
+  const AgentName agent_;
+  const std::function<void(LifecycleEvent)> tell_;
+  uint64_t epoch_ = 0;
+  Place place_;
+  std::vector<State> workers_;
+  std::vector<int> ignores_term_;
+  int orphans_ = 0;
+  bool any_ = false;   // something runs, or ran since the last WorkersGone
+  bool busy_ = false;  // started, and not yet all gone
+  int generation_ = 0;
+  Instant free_at_;  // when the guardian has done what it was asked
+};
+
+}  // namespace muster::simulation
+
+#endif  // MUSTER_TESTS_SIMULATION_WORKER_MODEL_H_
