@@ -20,8 +20,8 @@ import time
 
 _NODES = 2
 _WORKERS = 2
-_STEPS = 500
-_KILL_AFTER_STEP = 220
+_STEPS = 400
+_KILL_AFTER_STEP = 180
 _VICTIM_RANK = 3
 # Far more than a slow machine takes; a hang must not look like progress.
 _DEADLINE_S = 300
