@@ -20,13 +20,6 @@ bool KeepsStreams(const StreamsByRank& streams) {
   return streams.all != Streams::kNone || !streams.by_local_rank.empty();
 }
 
-void Tell(const Voice& voice, const std::string& text) {
-  if (!text.empty() && voice.talk() == Talk::kAll) {
-    [[maybe_unused]] const ssize_t written =
-        write(STDERR_FILENO, text.data(), text.size());
-  }
-}
-
 void Show(const Voice& voice, const AgentResult& result,
           const std::string& program_name) {
   if (!result.verdict) {
@@ -37,10 +30,15 @@ void Show(const Voice& voice, const AgentResult& result,
     }
     return;
   }
+  if (result.verdict->outcome == Outcome::kSucceeded &&
+      voice.talk() == Talk::kErrorsOnly) {
+    return;
+  }
   const std::string text =
       VerdictText(*result.verdict, program_name, TargetOf(STDERR_FILENO));
-  const bool succeeded = result.verdict->outcome == Outcome::kSucceeded;
-  Tell(Voice("", succeeded ? voice.talk() : Talk::kAll), text);
+  // A console that is gone is no reason for another exit code.
+  [[maybe_unused]] const ssize_t written =
+      write(STDERR_FILENO, text.data(), text.size());
 }
 
 }  // namespace
@@ -84,7 +82,7 @@ AgentResult RunAgentSession(const Voice& voice, AgentOptions options,
   if (log_folder == LogFolder::kGiven) return result;
   const bool wanted = result.exit_code != 0 || streams_kept;
   if (wanted && HoldsFile(directory)) {
-    voice.Error(absl::StrCat("logs and error files are in ", directory));
+    voice.Error(absl::StrCat("log and error files are in ", directory));
   } else {
     RemoveTemporaryFolder(directory);
   }

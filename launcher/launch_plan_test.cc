@@ -108,6 +108,11 @@ TEST(LaunchPlan, Gpus) {
       Plan({"--virtual-local-rank", "--nproc-per-node=2", "./a"});
   EXPECT_TRUE(plan.agent.environment.virtual_local_rank);
   EXPECT_THAT(plan.agent.environment.gpu_of_local_rank, ElementsAre("3", "5"));
+  MachineFacts bare = Node1();
+  bare.gpus.clear();
+  const LaunchPlan without = Plan({"--virtual-local-rank", "./a"}, bare);
+  EXPECT_TRUE(without.agent.environment.virtual_local_rank);
+  EXPECT_THAT(without.agent.environment.gpu_of_local_rank, IsEmpty());
   EXPECT_THAT(Error({"--gpus=2", "./a"}),
               HasSubstr("there is no GPU 2, this node has 2 GPUs"));
   EXPECT_THAT(Error({"--gpus=0,0", "./a"}), HasSubstr("named twice"));

@@ -42,9 +42,51 @@ absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> Host(
   return here;
 }
 
-absl::Status LogFolderError(const absl::Status& error) {
-  return absl::UnavailableError(absl::StrCat(
-      "--log-dir: ", error.message(), "; name a folder that can be written"));
+// What can be found wrong before anything is started, in the order in which a
+// person would ask. Fills in the token.
+absl::Status CheckFirst(const RunOptions& options, const MachineFacts& facts,
+                        const Voice& voice, std::string& token) {
+  const absl::Status program = CheckProgram(options, facts);
+  if (!program.ok()) return program;
+  absl::StatusOr<std::string> read =
+      ReadToken(options.token_file,
+                [&](const std::string& sentence) { voice.Error(sentence); });
+  if (!read.ok()) return absl::InvalidArgumentError(read.status().message());
+  token = *std::move(read);
+  return absl::OkStatus();
+}
+
+// The plan, once names are resolved and GPUs counted.
+absl::StatusOr<LaunchPlan> Plan(const RunOptions& options, MachineFacts& facts,
+                                const Voice& voice) {
+  const absl::Status gpus = ReadGpuFacts(options, facts);
+  if (!gpus.ok()) return gpus;
+  if (!IsAlone(options)) ReadAddresses(facts);
+  absl::StatusOr<LaunchPlan> plan = PlanMeeting(options, facts, voice);
+  if (!plan.ok() || options.log_dir.empty()) return plan;
+  const absl::Status writable = LogRelay(plan->agent.logs).CheckWritable();
+  if (writable.ok()) return plan;
+  return absl::UnavailableError(
+      absl::StrCat("--log-dir: ", writable.message(),
+                   "; name a folder that can be written"));
+}
+
+// The agent's link to the coordinator `here`, or to the one elsewhere if that
+// is null; tells `agent` where that is.
+std::unique_ptr<CoordinatorLink> MakeLink(const CoordinatorChoice& choice,
+                                          EmbeddedCoordinator* here,
+                                          const std::string& token,
+                                          AgentOptions& agent) {
+  if (here == nullptr) {
+    return std::make_unique<GrpcLink>(
+        GrpcLink::Options{.coordinator = choice.endpoint, .token = token});
+  }
+  Endpoint endpoint = choice.endpoint;
+  endpoint.port = here->address().port;
+  agent.coordinator_endpoint = endpoint.ToString();
+  agent.environment.coordinator_endpoint = agent.coordinator_endpoint;
+  if (agent.node.address.empty()) agent.node.address = choice.own_address;
+  return std::make_unique<InProcessLink>(here->coordinator());
 }
 
 }  // namespace
@@ -55,49 +97,24 @@ int RunCommand(const RunOptions& options,
                                   ? Talk::kErrorsOnly
                                   : Talk::kAll);
   MachineFacts facts = ReadMachineFacts(environment);
-  const absl::Status program = CheckProgram(options, facts);
-  if (!program.ok()) return voice.Refuse(program);
-  const absl::StatusOr<std::string> token =
-      ReadToken(options.token_file,
-                [&](const std::string& sentence) { voice.Error(sentence); });
-  if (!token.ok()) {
-    return voice.Refuse(absl::InvalidArgumentError(token.status().message()));
-  }
-  // From here on there may be threads, in NVIDIA's library, in the
-  // resolver and in gRPC.
+  std::string token;
+  const absl::Status first = CheckFirst(options, facts, voice, token);
+  if (!first.ok()) return voice.Refuse(first);
+  // From here on there may be threads, in NVIDIA's library, in the resolver
+  // and in gRPC.
   absl::StatusOr<std::unique_ptr<Guardian>> guardian = Guardian::Fork();
   if (!guardian.ok()) return voice.Refuse(guardian.status());
   for (const std::string& remark : options.remarks) voice.Notice(remark);
-
-  const absl::Status gpus = ReadGpuFacts(options, facts);
-  if (!gpus.ok()) return voice.Refuse(gpus);
-  if (!IsAlone(options)) ReadAddresses(facts);
-  absl::StatusOr<LaunchPlan> plan = PlanMeeting(options, facts, voice);
+  absl::StatusOr<LaunchPlan> plan = Plan(options, facts, voice);
   if (!plan.ok()) return voice.Refuse(plan.status());
-  if (!options.log_dir.empty()) {
-    const absl::Status writable = LogRelay(plan->agent.logs).CheckWritable();
-    if (!writable.ok()) return voice.Refuse(LogFolderError(writable));
-  }
   PrepareSignals(plan->agent);
   absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> here =
-      Host(*plan, options, *token, voice);
+      Host(*plan, options, token, voice);
   if (!here.ok()) return voice.Refuse(here.status());
 
   AgentOptions agent = std::move(plan->agent);
-  std::unique_ptr<CoordinatorLink> link;
-  if (*here != nullptr) {
-    Endpoint endpoint = plan->coordinator.endpoint;
-    endpoint.port = (*here)->address().port;
-    agent.coordinator_endpoint = endpoint.ToString();
-    agent.environment.coordinator_endpoint = agent.coordinator_endpoint;
-    if (agent.node.address.empty()) {
-      agent.node.address = plan->coordinator.own_address;
-    }
-    link = std::make_unique<InProcessLink>((*here)->coordinator());
-  } else {
-    link = std::make_unique<GrpcLink>(GrpcLink::Options{
-        .coordinator = plan->coordinator.endpoint, .token = *token});
-  }
+  std::unique_ptr<CoordinatorLink> link =
+      MakeLink(plan->coordinator, here->get(), token, agent);
   const AgentResult result = RunAgentSession(
       voice, std::move(agent), options.program[0],
       options.log_dir.empty() ? LogFolder::kTemporary : LogFolder::kGiven,

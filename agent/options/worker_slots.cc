@@ -75,8 +75,10 @@ absl::StatusOr<WorkerSlots> PlanWorkerSlots(const RunOptions& options,
     if (!number.ok()) return number.status();
     slots.count = static_cast<int>(*number);
   }
+  // On a node without GPUs a virtual local rank is just a number.
   const bool own_gpu_each =
-      !options.gpus.empty() || options.local_ranks == LocalRanks::kVirtual;
+      !options.gpus.empty() ||
+      (options.local_ranks == LocalRanks::kVirtual && !gpus.empty());
   if (!own_gpu_each) return slots;
   if (static_cast<size_t>(slots.count) > gpus.size()) {
     return absl::InvalidArgumentError(absl::StrCat(

@@ -216,7 +216,7 @@ TEST_F(Hosting, ASuccessLeavesNoTemporaryFiles) {
   Program bad = Launch({"--standalone", kWorker, "exit", "3", "0"}, here);
   EXPECT_EQ(bad->ExitCode(), 3) << bad->Output();
   EXPECT_THAT(bad->Output(),
-              HasSubstr("logs and error files are in " + folder + "/muster_"));
+              HasSubstr("log and error files are in " + folder + "/muster_"));
   EXPECT_FALSE(IsEmpty(folder));
 }
 
