@@ -165,6 +165,24 @@ TEST_F(Hosting, AWatcherIsToldTheEnd) {
   EXPECT_EQ(watch->ExitCode(), 0) << watch->Output();
 }
 
+TEST_F(Hosting, ANodeThatHangsDoesNotHoldItsHost) {
+  const std::vector<std::string> flags = {
+      "--nnodes=1:2",
+      "--rdzv-conf=last_call_timeout=60,close_timeout=0.3,"
+      "keep_alive_interval=0.1,keep_alive_max_attempt=5"};
+  Program host = Node(flags, {"succeed-in", "2"});
+  ASSERT_TRUE(host->Printed("waiting")) << host->Output();
+  Program other = Node(flags, {"forever"});
+  ASSERT_TRUE(host->Printed("round=1 world=2")) << host->Output();
+  other->Signal(SIGSTOP);
+  EXPECT_EQ(host->ExitCode(), 0) << host->Output();
+  EXPECT_THAT(host->Output(), HasSubstr("round=2 world=1"));
+  EXPECT_THAT(host->Output(),
+              HasSubstr("some nodes did not take the verdict within 0.3 s"));
+  other->Signal(SIGKILL);
+  other->Signal(SIGCONT);
+}
+
 TEST_F(Hosting, IsHostForbidsHosting) {
   Program node = Node(
       {"--nnodes=2", "--rdzv-conf=is_host=0", "--connect-timeout=0.3"}, {});
