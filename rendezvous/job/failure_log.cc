@@ -1,5 +1,7 @@
 #include "rendezvous/job/failure_log.h"
 
+#include <utility>
+
 namespace muster {
 
 void FailureLog::Clear() { *this = FailureLog(); }
@@ -15,6 +17,15 @@ void FailureLog::Add(const Failure& failure) {
   } else {
     ++omitted_;
   }
+}
+
+void FailureLog::Blame(const Failure& cause) {
+  FailureLog blamed;
+  blamed.Add(cause);
+  if (cause_.has_value()) blamed.Add(*cause_);
+  for (const Failure& failure : collateral_) blamed.Add(failure);
+  blamed.omitted_ += omitted_;
+  *this = std::move(blamed);
 }
 
 void FailureLog::Tell(Verdict& verdict) const {

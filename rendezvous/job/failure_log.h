@@ -17,6 +17,8 @@ class FailureLog {
  public:
   void Clear();
   void Add(const Failure& failure);
+  // Makes `cause` the cause, and what was taken for it the first collateral.
+  void Blame(const Failure& cause);
 
   const std::optional<Failure>& cause() const { return cause_; }
   // Copies cause and collateral into `verdict`.

@@ -251,6 +251,7 @@ void Job::On(const StreamClosed& event) {
   }
   ++wording_;
   nodes_.SetStream(*node, 0);
+  node->broken_since = now_;
   nodes_.SetDeadline(*node,
                      std::min(node->deadline, now_ + spec_.reconnect_grace));
 }
@@ -328,11 +329,6 @@ void Job::Lose(Node& node, const std::string& why, Membership::Memory memory) {
     TellStream(lost.contender, DirectiveKind::kWait, "joining");
   }
   if (lost.part == Part::kNone || lost.part == Part::kSucceeded) return;
-  if (phase_ == JobPhase::kStopping) {
-    if (lost.part != Part::kStopped) --world_.unstopped;
-    return;
-  }
-  if (lost.part == Part::kAssigned) --world_.unstarted;
   Failure failure;
   failure.kind = FailureKind::kNodeLost;
   failure.node_id = lost.identity.node_id;
@@ -340,6 +336,15 @@ void Job::Lose(Node& node, const std::string& why, Membership::Memory memory) {
   failure.group_rank = lost.group_rank;
   failure.pid = lost.identity.pid;
   failure.message = why;
+  if (phase_ == JobPhase::kStopping) {
+    if (lost.part == Part::kStopped) return;
+    --world_.unstopped;
+    if (lost.stream == 0 && lost.broken_since <= phase_since_) {
+      BlameLoss(failure);
+    }
+    return;
+  }
+  if (lost.part == Part::kAssigned) --world_.unstarted;
   failures_.Add(failure);
   BreakForMembership(absl::StrCat(lost.identity.host, " (group rank ",
                                   lost.group_rank, ") was lost: ", why));

@@ -62,6 +62,12 @@ class Job {
     int signal = 15;                 // the first signal to the workers
     bool at_once = false;            // no grace
     std::optional<Verdict> verdict;  // the job ends with it; else next round
+    // A worker's failure is the cause, unless a node whose stream had broken
+    // before turns out to be lost (BlameLoss): what then follows instead of
+    // `verdict`, and the restart that is given back.
+    bool by_failure = false;
+    std::optional<Verdict> otherwise;
+    int restarts_spent = 0;
     Instant deadline;  // members that have not stopped by then are lost
   };
 
@@ -92,6 +98,7 @@ class Job {
   void BreakRound(Break reason);
   void BreakForFailure(const Failure& failure);
   void BreakForMembership(const std::string& why);
+  void BlameLoss(const Failure& loss);
   void Cancel(const std::string& why, const CancelWish& wish);
   void StopMembers();
   void Gather();

@@ -168,13 +168,36 @@ void Job::BreakForFailure(const Failure& failure) {
     // spent on it.
     reason.verdict =
         NewVerdict(Outcome::kFailed, ExitCodeOf(failure), reason.why);
-  } else if (restarts_used_ >= spec_.max_restarts) {
+    BreakRound(std::move(reason));
+    return;
+  }
+  reason.by_failure = true;
+  if (restarts_used_ >= spec_.max_restarts) {
     reason.verdict =
         NewVerdict(Outcome::kFailed, ExitCodeOf(failure), reason.why);
   } else {
     ++restarts_used_;
+    reason.restarts_spent = 1;
   }
   BreakRound(std::move(reason));
+}
+
+// A node dies, and its peers' workers fail on their broken connections before
+// its reconnect grace is over: the first failure is then a victim's. Its
+// stream broke first, so the loss is the cause after all, and a change of
+// members spends no restart.
+void Job::BlameLoss(const Failure& loss) {
+  if (!break_.by_failure) return;
+  break_.by_failure = false;
+  failures_.Blame(loss);
+  restarts_used_ -= break_.restarts_spent;
+  break_.verdict = std::move(break_.otherwise);
+  why_ = absl::StrCat(loss.host, " (group rank ", loss.group_rank,
+                      ") was lost: ", loss.message);
+  ++wording_;
+  Note("blame", loss.node_id,
+       absl::StrCat("round ", round_, " broke because ", why_, "; not by ",
+                    break_.why));
 }
 
 void Job::BreakForMembership(const std::string& why) {
@@ -227,9 +250,12 @@ void Job::Cancel(const std::string& why, const CancelWish& wish) {
                 .verdict = verdict});
     return;
   }
-  if (!break_.verdict.has_value()) {
+  std::optional<Verdict>& follows =
+      break_.verdict.has_value() && break_.by_failure ? break_.otherwise
+                                                      : break_.verdict;
+  if (!follows.has_value()) {
     Note("cancel", "", verdict.reason);
-    break_.verdict = std::move(verdict);
+    follows = std::move(verdict);
   }
   if (wish.at_once && !break_.at_once) {
     break_.at_once = true;

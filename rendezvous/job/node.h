@@ -43,7 +43,8 @@ struct Node {
   bool going = false;          // drained or leaving
   std::string going_why;
 
-  StreamId stream = 0;  // 0: broken
+  StreamId stream = 0;   // 0: broken
+  Instant broken_since;  // where it is broken
   Instant heard;
   Instant deadline;  // lost then, unless heard of
 

@@ -1,0 +1,106 @@
+// A node dies and its peers' workers fail on their broken connections: who is
+// blamed.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "rendezvous/job/job_fixture.h"
+
+namespace muster {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+
+// b's stream breaks, and a's worker fails of it within b's reconnect grace.
+class JobBlame : public ::testing::Test {
+ protected:
+  explicit JobBlame(int max_restarts = 0)
+      : job_([&] {
+          JobSpec spec = QuickSpec(1, 2);
+          spec.max_restarts = max_restarts;
+          return spec;
+        }()) {
+    job_.StartAll({"a", "b"});
+    job_.BreakStream("b");
+    job_.Wait(milliseconds(100));
+    job_.Fails("a", ExitedWith(0, 1));
+    job_.Idle("a");
+  }
+
+  JobFixture job_;
+};
+
+class JobBlameWithABudget : public JobBlame {
+ protected:
+  JobBlameWithABudget() : JobBlame(/*max_restarts=*/1) {}
+};
+
+TEST_F(JobBlame, TheRoundStopsAtOnceButTheJobWaitsForTheMissingNode) {
+  EXPECT_EQ(job_.phase(), JobPhase::kStopping);
+  job_.Wait(milliseconds(399));
+  EXPECT_EQ(job_.phase(), JobPhase::kStopping);
+}
+
+TEST_F(JobBlame, ALostNodeIsTheCauseAndSpendsNoRestart) {
+  job_.Wait(milliseconds(400));
+  EXPECT_THAT(job_.Decided("blame"), HasSubstr("b (group rank 1) was lost"));
+  // No budget at all, and the survivor goes on.
+  EXPECT_EQ(job_.phase(), JobPhase::kRunning);
+  EXPECT_EQ(job_.round(), 2);
+  EXPECT_EQ(job_.status().restarts_used, 0);
+}
+
+TEST_F(JobBlameWithABudget, TheRestartIsGivenBack) {
+  EXPECT_EQ(job_.status().restarts_used, 1);
+  job_.Wait(milliseconds(400));
+  EXPECT_EQ(job_.round(), 2);
+  EXPECT_EQ(job_.status().restarts_used, 0);
+  EXPECT_EQ(job_.told("a").place.restart_count, 0);
+}
+
+TEST_F(JobBlame, ANodeThatComesBackIsNotTheCause) {
+  job_.Reconnect("b");
+  job_.Stopping("b");
+  job_.Idle("b");
+  EXPECT_EQ(job_.phase(), JobPhase::kFinished);
+  EXPECT_EQ(job_.told("a").verdict.exit_code, 1);
+  EXPECT_EQ(job_.told("a").verdict.cause->rank, 0);
+}
+
+TEST_F(JobBlame, AStreamThatBreaksLaterIsNotTheCause) {
+  job_.Reconnect("b");
+  job_.Wait(milliseconds(1));
+  job_.BreakStream("b");
+  job_.Wait(seconds(1));
+  EXPECT_EQ(job_.Count("blame"), 0);
+  EXPECT_EQ(job_.phase(), JobPhase::kFinished);
+}
+
+TEST_F(JobBlame, ACancelInBetweenStillEndsTheJob) {
+  job_.Step(CancelAsked{"launch cancel"});
+  job_.Wait(milliseconds(400));
+  EXPECT_EQ(job_.phase(), JobPhase::kFinished);
+  const Verdict& verdict = job_.told("a").verdict;
+  EXPECT_EQ(verdict.outcome, Outcome::kCancelled);
+  // What is shown with it is the loss, and the victim as its consequence.
+  EXPECT_EQ(verdict.cause->kind, FailureKind::kNodeLost);
+  EXPECT_EQ(verdict.collateral.at(0).rank, 0);
+}
+
+TEST(JobBlameNot, AProgramThatCannotBeStartedIsNoConsequence) {
+  JobFixture job(QuickSpec(1, 2));
+  job.StartAll({"a", "b"});
+  job.BreakStream("b");
+  Failure failure = ExitedWith(0, 127);
+  failure.kind = FailureKind::kStartFailed;
+  job.Fails("a", failure);
+  job.Idle("a");
+  job.Wait(seconds(1));
+  EXPECT_EQ(job.phase(), JobPhase::kFinished);
+  EXPECT_EQ(job.told("a").verdict.exit_code, 127);
+}
+
+}  // namespace
+}  // namespace muster
