@@ -49,7 +49,8 @@ TEST(BoundedTail, IsBoundedWhateverTheLinesAre) {
     std::string text;
     for (int i = 0; i < 5000; ++i) text += line;
     EXPECT_LE(BoundedTail(text, 4096).size(), 4096u) << line;
-    EXPECT_LE(BoundedTail(text + "\n" + text, 64).size(), 64u) << line;
+    EXPECT_LE(BoundedTail(text.append("\n").append(text), 64).size(), 64u)
+        << line;
   }
 }
 

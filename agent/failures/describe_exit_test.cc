@@ -9,7 +9,6 @@
 namespace muster {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
@@ -27,7 +26,7 @@ Failure Place() {
   return place;
 }
 
-Failure Describe(int wait_status, WorkerRemains remains = {}) {
+Failure Describe(int wait_status, const WorkerRemains& remains = {}) {
   const auto failure =
       DescribeEnd(Place(), WorkerEnded{2, 4711, wait_status}, remains);
   EXPECT_TRUE(failure.has_value());

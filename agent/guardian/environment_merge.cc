@@ -29,7 +29,9 @@ std::vector<std::string> MergeEnvironment(
   }
   for (size_t i = 0; i < set.size(); ++i) {
     const auto& [name, value] = set[i];
-    if (last_of[name] == i) merged.push_back(name + "=" + value);
+    if (last_of[name] != i) continue;
+    merged.push_back(name);
+    merged.back().append(1, '=').append(value);
   }
   return merged;
 }

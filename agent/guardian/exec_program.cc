@@ -34,9 +34,9 @@ std::vector<std::string> Candidates(const std::string& program,
   std::string_view rest = path == nullptr ? kDefaultPath : path;
   while (true) {
     const size_t end = rest.find(':');
-    const std::string directory(rest.substr(0, end));
-    candidates.push_back(directory.empty() ? program
-                                           : directory + "/" + program);
+    std::string candidate(rest.substr(0, end));
+    if (!candidate.empty()) candidate += '/';
+    candidates.push_back(candidate.append(program));
     if (end == std::string_view::npos) return candidates;
     rest.remove_prefix(end + 1);
   }
@@ -85,7 +85,7 @@ StartFailure ExecProgram(const std::vector<std::string>& argv,
   for (const std::string& candidate : Candidates(program, path)) {
     execve(candidate.c_str(), arguments.data(), variables.data());
     const int error = errno;
-    const StartFailure why = Explain(candidate, error);
+    StartFailure why = Explain(candidate, error);
     const bool here = program.find('/') != std::string::npos;
     const bool absent = (why.step == "exec" && error == ENOENT) ||
                         error == ENOTDIR || why.error == EISDIR;

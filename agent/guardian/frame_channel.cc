@@ -49,7 +49,7 @@ void FrameChannel::Queue(const std::string& payload,
     out_.clear();
     out_sent_ = 0;
   }
-  const uint32_t length = static_cast<uint32_t>(payload.size());
+  const auto length = static_cast<uint32_t>(payload.size());
   for (size_t i = 0; i < kHeaderBytes; ++i) {
     out_.push_back(static_cast<char>(length >> (8 * i)));
   }

@@ -121,16 +121,16 @@ void Guardian::Impl::SignalAll(int signal, Reach reach) {
 
 void Guardian::Impl::Append(Notice notice) {
   if (auto* started = std::get_if<StartedNotice>(&notice)) {
-    events_.push_back(WorkerStarted{started->local_rank, started->pid});
+    events_.emplace_back(WorkerStarted{started->local_rank, started->pid});
   } else if (auto* failed = std::get_if<NotStartedNotice>(&notice)) {
-    events_.push_back(WorkerNotStarted{failed->local_rank, failed->step,
-                                       failed->path, failed->error});
+    events_.emplace_back(WorkerNotStarted{failed->local_rank, failed->step,
+                                          failed->path, failed->error});
   } else if (auto* ended = std::get_if<EndedNotice>(&notice)) {
-    events_.push_back(
+    events_.emplace_back(
         WorkerEnded{ended->local_rank, ended->pid, ended->wait_status});
   } else if (std::get<AllGoneNotice>(notice).starts_taken == starts_sent_) {
     // Otherwise another start is under way, and another AllGone will come.
-    events_.push_back(AllGone{});
+    events_.emplace_back(AllGone{});
   }
 }
 
@@ -173,7 +173,7 @@ void Guardian::Impl::Sweep() {
   }
   sweep_.reset();
   state_ = State::kLost;
-  events_.push_back(GuardianLost{loss_});
+  events_.emplace_back(GuardianLost{loss_});
 }
 
 // Orphans of a pod that are none of ours come to PID 1 and would stay zombies.

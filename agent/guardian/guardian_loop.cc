@@ -95,11 +95,11 @@ class GuardianLoop {
 };
 
 bool GuardianLoop::Turn() {
-  const short wanted = static_cast<short>((Listening() ? POLLIN : 0) |
-                                          (channel_.unsent() ? POLLOUT : 0));
-  std::vector<pollfd> fds = {{channel_.fd(), wanted, 0},
-                             {child_ended_.get(), POLLIN, 0},
-                             {agent_.get(), POLLIN, 0}};
+  pollfd line = {channel_.fd(), 0, 0};
+  if (Listening()) line.events |= POLLIN;
+  if (channel_.unsent() > 0) line.events |= POLLOUT;
+  std::vector<pollfd> fds = {
+      line, {child_ended_.get(), POLLIN, 0}, {agent_.get(), POLLIN, 0}};
   std::vector<int> starting;  // local ranks, for fds[3], fds[4], …
   for (const auto& [local_rank, worker] : workers_) {
     if (!worker.outcome.open()) continue;

@@ -36,7 +36,7 @@ void CloseAllBut(std::vector<int> kept) {
   unsigned first = STDERR_FILENO + 1;
   bool closed = true;
   for (const int fd : kept) {
-    const unsigned keep = static_cast<unsigned>(fd);
+    const auto keep = static_cast<unsigned>(fd);
     if (keep > first) {
       closed = closed && syscall(SYS_close_range, first, keep - 1, 0) == 0;
     }

@@ -30,13 +30,13 @@ class GuardianTest : public ::testing::Test {
   // What one worker that does `acts` says, and that it exits with 0.
   std::string Said(std::vector<std::string> acts) {
     Start(0, std::move(acts));
-    const std::string line = out_.Line();
+    std::string line = out_.Line();
     EXPECT_EQ(events_.Await<WorkerEnded>().wait_status, 0);
     events_.Await<AllGone>();
     return line;
   }
 
-  WorkerNotStarted Failure(WorkerSpec spec) {
+  WorkerNotStarted Failure(const WorkerSpec& spec) {
     EXPECT_TRUE(guardian_->Start(spec).ok());
     std::vector<GuardianEvent> before;
     auto failure = events_.Await<WorkerNotStarted>(&before);
@@ -48,8 +48,8 @@ class GuardianTest : public ::testing::Test {
   // A file of this test's own with that content and mode.
   std::string File(const std::string& name, const std::string& content,
                    mode_t mode) {
-    const std::string path = ::testing::TempDir() + "/guardian_test_" +
-                             std::to_string(getpid()) + "_" + name;
+    std::string path = ::testing::TempDir() + "/guardian_test_" +
+                       std::to_string(getpid()) + "_" + name;
     std::ofstream(path) << content;
     chmod(path.c_str(), mode);
     return path;
@@ -220,7 +220,7 @@ TEST_F(GuardianTest, TheEnvironmentIsTheAgentsWithTheDifferences) {
 
 TEST_F(GuardianTest, CarriesArgumentsAndEnvironmentOfNearlyAMegabyteEach) {
   std::vector<std::string> acts = {"say-sizes", "ignore-rest"};
-  for (int i = 0; i < 9; ++i) acts.push_back(std::string(100000, 'a'));
+  for (int i = 0; i < 9; ++i) acts.emplace_back(100000, 'a');
   WorkerSpec spec = Staged(0, acts, out_);
   for (int i = 0; i < 9; ++i) {
     spec.environment.emplace_back("BIG_" + std::to_string(i),

@@ -4,7 +4,7 @@ namespace muster {
 
 LivingGuardians& LivingGuardians::OfThisProcess() {
   // Never destroyed: a guardian may be ended by another static's destructor.
-  static LivingGuardians* const living = new LivingGuardians;
+  static auto* const living = new LivingGuardians;
   return *living;
 }
 

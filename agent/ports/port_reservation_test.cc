@@ -70,7 +70,7 @@ TEST_P(PortReservationOf, AServerThatReusesAddressesListensOnThePort) {
 TEST_P(PortReservationOf, NobodyIsGivenThePort) {
   const auto reservation = PortReservation::Take();
   ASSERT_TRUE(reservation.ok());
-  const uint32_t port = static_cast<uint32_t>(reservation->port());
+  const auto port = static_cast<uint32_t>(reservation->port());
   // A range of one port, so that the kernel has no other to give.
   const uint32_t only = port << 16 | port;
   for (const Reuse reuse : {Reuse::kNo, Reuse::kYes}) {

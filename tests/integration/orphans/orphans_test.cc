@@ -133,7 +133,7 @@ TEST_F(Orphans, NoneAfterTheSecondCtrlC) {
 
 TEST_F(Orphans, NoneOfARoundThatWasBroken) {
   std::vector<std::string> flags = standalone_;
-  flags.push_back("--max-restarts=1");
+  flags.emplace_back("--max-restarts=1");
   Start(flags);
   const std::vector<ProcessEntry> earlier = family_;
   for (const ProcessEntry& process : earlier) {
