@@ -91,13 +91,16 @@ absl::Status Watch(AdminClient& client, const AdminRequest& request,
                    const std::string& run_id) {
   const bool json = request.format == AdminFormat::kJson;
   const TextTarget target = TargetOf(STDOUT_FILENO);
-  if (!json) {
-    const absl::StatusOr<JobStatus> job = client.GetJob(run_id);
-    if (!job.ok()) return job.status();
-    Print(StatusTable(*job, target));
-  }
+  bool is_first = true;
   return client.WatchJob(run_id, [&](const AdminClient::Update& update) {
     bool read = true;
+    if (is_first && !json) {
+      // Updates leave the nodes out. Asked for once the stream is up, so that
+      // nothing is missed in between.
+      const absl::StatusOr<JobStatus> job = client.GetJob(run_id);
+      read = Print(StatusTable(job.ok() ? *job : update.status, target));
+    }
+    is_first = false;
     if (update.decisions_dropped > 0 && !json) {
       Print(absl::StrCat("(", update.decisions_dropped,
                          " decisions came too fast to be shown)\n"));

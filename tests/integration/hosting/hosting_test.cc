@@ -146,7 +146,8 @@ TEST_F(Hosting, ADrainedHostHostsOn) {
 
   EXPECT_EQ(Ask({"drain", "host"})->ExitCode(), 0);
   ASSERT_TRUE(other->Printed("round=2 world=1")) << other->Output();
-  Program watch = Ask({"watch", "j", "--json"});
+  Program watch = Ask({"watch", "j"});
+  ASSERT_TRUE(watch->Printed("job j: running")) << watch->Output();
   Program status = Ask({"status", "j"});
   EXPECT_EQ(status->ExitCode(), 0) << status->Output();
   EXPECT_EQ(Ask({"cancel"})->ExitCode(), 0);
