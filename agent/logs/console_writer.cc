@@ -165,13 +165,15 @@ void ConsoleWriter::Write(std::string line) {
     ++state.dropped;
     return;
   }
+  // Only then does the thread sleep for want of lines.
+  bool was_empty = state.queue.empty();
   state.NoteDropped();
   state.queued_bytes += line.size();
   state.queue.push_back(std::move(line));
   if (!state.thread.joinable()) {
     state.thread = std::thread([shared = state_] { shared->Run(); });
   }
-  state.changed.notify_all();
+  if (was_empty) state.changed.notify_all();
 }
 
 bool ConsoleWriter::Flush(Duration timeout) {

@@ -1,5 +1,6 @@
 #include "agent/logs/line_assembler.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "agent/logs/terminal_text.h"
@@ -10,6 +11,8 @@ namespace {
 bool IsBlank(std::string_view text) {
   return text.find_first_not_of(" \t") == std::string_view::npos;
 }
+
+bool EndsText(char c) { return c == '\n' || c == '\r'; }
 
 }  // namespace
 
@@ -41,8 +44,10 @@ std::vector<Line> LineAssembler::Append(std::string_view bytes) {
       EndOverwritten(&lines);
       after_return_ = false;
     }
-    size_t end = bytes.find_first_of("\r\n");
-    if (end == std::string_view::npos) {
+    // Not find_first_of, which asks a library function for each byte.
+    size_t end =
+        std::find_if(bytes.begin(), bytes.end(), EndsText) - bytes.begin();
+    if (end == bytes.size()) {
       Grow(bytes, &lines);
       break;
     }
