@@ -72,6 +72,9 @@ absl::Status ExplainCallError(const absl::Status& status,
                        "--token-file"));
     case absl::StatusCode::kUnimplemented:
       return Stranger(endpoint);
+    case absl::StatusCode::kResourceExhausted:
+      return absl::ResourceExhaustedError(
+          absl::StrCat("coordinator ", endpoint, ": ", message));
     case absl::StatusCode::kCancelled:
       // By the server: it is shutting down.
       return absl::UnavailableError(

@@ -11,7 +11,8 @@ namespace muster {
 // what happened and what to do. `endpoint`: the coordinator, as the user named
 // it.
 //
-// Unavailable: it cannot be reached, or was lost; trying again may help.
+// Unavailable: it cannot be reached, or was lost; ResourceExhausted: it has no
+// room; trying again may help.
 // Unauthenticated: the job token is missing or wrong. FailedPrecondition: it is
 // not a Muster coordinator, or one that does not understand us. Everything else
 // (NotFound, InvalidArgument…) is the coordinator's own answer, as it came.

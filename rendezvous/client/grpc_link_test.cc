@@ -12,6 +12,7 @@
 #include "rendezvous/server/coordinator.h"
 #include "rendezvous/server/grpc_server.h"
 #include "rendezvous/testing/scripted_node.h"
+#include "rendezvous/testing/tcp_relay.h"
 #include "rendezvous/testing/tcp_stranger.h"
 
 namespace muster {
@@ -154,6 +155,46 @@ TEST_F(GrpcLinkTest, ABrokenStreamIsNoticedAtOnce) {
   b->WaitFor(DirectiveKind::kRun);
   b.reset();
   a->WaitFor(DirectiveKind::kStop);
+}
+
+TEST_F(GrpcLinkTest, AKilledAgentsConnectionIsNoticedAtOnce) {
+  Serve();
+  Report report = FirstReport("job", "node-a", 2);
+  report.spec.keep_alive_interval = std::chrono::hours(1);
+  report.spec.reconnect_grace = Duration::zero();
+  auto a = Node(report);
+  TcpRelay relay(endpoint_.port);
+  endpoint_.port = relay.port();
+  report.node.node_id = report.node.host = "node-b";
+  auto b = Node(report);
+  a->WaitFor(DirectiveKind::kRun);
+  b->WaitFor(DirectiveKind::kRun);
+  relay.Cut();
+  a->WaitFor(DirectiveKind::kStop);
+}
+
+TEST_F(GrpcLinkTest, ABrokenConnectionIsMadeAgainAndTheRoundGoesOn) {
+  Serve();
+  TcpRelay relay(endpoint_.port);
+  endpoint_.port = relay.port();
+  Report report = FirstReport("job", "node-a", 1);
+  report.spec.reconnect_grace = std::chrono::hours(1);
+  auto a = Node(report);
+  const Directive run = a->WaitFor(DirectiveKind::kRun);
+  a->Tell([&](Report* r) {
+    r->phase = NodePhase::kRunning;
+    r->round = run.place.round;
+  });
+  relay.Cut();
+  a->WaitUntilDisconnected(absl::StatusCode::kUnavailable);
+  a->WaitUntilConnected(2);
+  // Told again on the new stream: the same place, nothing newer.
+  const Directive again = a->WaitFor(DirectiveKind::kRun);
+  EXPECT_EQ(again.epoch, run.epoch);
+  EXPECT_EQ(again.revision, run.revision);
+  a->Tell([](Report* r) { r->phase = NodePhase::kSucceeded; });
+  EXPECT_EQ(a->WaitFor(DirectiveKind::kFinished).verdict.outcome,
+            Outcome::kSucceeded);
 }
 
 TEST_F(GrpcLinkTest, SaysWhatWasSentLastBeforeItCloses) {

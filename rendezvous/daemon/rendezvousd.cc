@@ -13,7 +13,6 @@
 #include "rendezvous/daemon/daemon_options.h"
 #include "rendezvous/daemon/decision_log.h"
 #include "rendezvous/server/coordinator.h"
-#include "rendezvous/server/descriptor_limit.h"
 #include "rendezvous/server/grpc_server.h"
 #include "rendezvous/token/token.h"
 
@@ -74,8 +73,6 @@ int Serve(const DaemonOptions& options) {
     if (!opened.ok()) return Fail(opened.status(), kBadUsage);
     log = *std::move(opened);
   }
-  const int room = RaiseDescriptorLimit();
-
   Coordinator::Options coordinating;
   coordinating.keep_finished = options.keep_finished;
   if (log != nullptr) {
@@ -96,7 +93,7 @@ int Serve(const DaemonOptions& options) {
     if (!written.ok()) return Fail(written, kBadUsage);
   }
   std::printf("rendezvousd: listening on %s, room for %d nodes%s\n",
-              (*server)->address().ToString().c_str(), room,
+              (*server)->address().ToString().c_str(), (*server)->most_nodes(),
               serving.token.empty() ? "" : ", job token asked for");
   std::fflush(stdout);
 

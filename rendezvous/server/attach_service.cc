@@ -3,11 +3,12 @@
 #include <grpcpp/server_context.h>
 #include <grpcpp/support/server_callback.h>
 
+#include <atomic>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "proto/coordinator.grpc.pb.h"
 #include "rendezvous/grpc/call_headers.h"
 #include "rendezvous/wire/directive_wire.h"
@@ -23,8 +24,12 @@ using AttachReactor = grpc::ServerBidiReactor<v1::Report, v1::Directive>;
 // may therefore be called with the lock held.
 class AgentStream : public AttachReactor, private DirectiveSink {
  public:
-  AgentStream(Coordinator* coordinator, grpc::CallbackServerContext* context)
-      : coordinator_(coordinator), stream_(coordinator->Attach(this)) {
+  // `streams` counts those that there are, this one included.
+  AgentStream(Coordinator* coordinator, std::atomic<int>* streams,
+              grpc::CallbackServerContext* context)
+      : coordinator_(coordinator),
+        streams_(streams),
+        stream_(coordinator->Attach(this)) {
     // At once: this is how the agent knows that it is welcome.
     context->AddInitialMetadata(kWelcome, "1");
     StartSendInitialMetadata();
@@ -56,7 +61,10 @@ class AgentStream : public AttachReactor, private DirectiveSink {
     Write(*next);
   }
 
-  void OnDone() override { delete this; }
+  void OnDone() override {
+    --*streams_;
+    delete this;
+  }
 
  private:
   void Deliver(const Directive& directive) override {
@@ -96,6 +104,7 @@ class AgentStream : public AttachReactor, private DirectiveSink {
   }
 
   Coordinator* const coordinator_;
+  std::atomic<int>* const streams_;
   const StreamId stream_;
   // Messages live only while gRPC has them: there are thousands of streams, and
   // they mostly wait.
@@ -118,25 +127,37 @@ class TurnedAway : public AttachReactor {
 
 class AttachService : public v1::Coordinator::CallbackService {
  public:
-  AttachService(Coordinator* coordinator, const CallerCheck* check)
-      : coordinator_(coordinator), check_(check) {}
+  AttachService(Coordinator* coordinator, const CallerCheck* check,
+                int most_streams)
+      : coordinator_(coordinator), check_(check), most_streams_(most_streams) {}
 
   AttachReactor* Attach(grpc::CallbackServerContext* context) override {
     const grpc::Status allowed = check_->Check(*context);
     if (!allowed.ok()) return new TurnedAway(allowed);
-    return new AgentStream(coordinator_, context);
+    if (++streams_ > most_streams_) {
+      --streams_;
+      return new TurnedAway(
+          {grpc::StatusCode::RESOURCE_EXHAUSTED,
+           absl::StrCat("this coordinator has no room for more than ",
+                        most_streams_,
+                        " nodes; raise its limit of open files (ulimit -n)")});
+    }
+    return new AgentStream(coordinator_, &streams_, context);
   }
 
  private:
   muster::Coordinator* const coordinator_;
   const CallerCheck* const check_;
+  const int most_streams_;
+  std::atomic<int> streams_ = 0;
 };
 
 }  // namespace
 
 std::unique_ptr<grpc::Service> MakeAttachService(Coordinator* coordinator,
-                                                 const CallerCheck* check) {
-  return std::make_unique<AttachService>(coordinator, check);
+                                                 const CallerCheck* check,
+                                                 int most_streams) {
+  return std::make_unique<AttachService>(coordinator, check, most_streams);
 }
 
 }  // namespace muster

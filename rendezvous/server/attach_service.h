@@ -13,9 +13,11 @@ class Service;
 namespace muster {
 
 // The Coordinator service of proto/coordinator.proto: translates, and keeps one
-// write in flight per stream. Both arguments outlive it.
+// write in flight per stream. Serves `most_streams` at a time, and ends those
+// beyond with RESOURCE_EXHAUSTED. `coordinator` and `check` outlive it.
 std::unique_ptr<grpc::Service> MakeAttachService(Coordinator* coordinator,
-                                                 const CallerCheck* check);
+                                                 const CallerCheck* check,
+                                                 int most_streams);
 
 }  // namespace muster
 

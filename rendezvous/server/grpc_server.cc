@@ -19,6 +19,7 @@
 #include "rendezvous/server/admin_service.h"
 #include "rendezvous/server/attach_service.h"
 #include "rendezvous/server/caller_check.h"
+#include "rendezvous/server/descriptor_limit.h"
 #include "rendezvous/wire/bounds.h"
 
 namespace muster {
@@ -91,8 +92,10 @@ std::shared_ptr<grpc::ServerCredentials> InsecureServer() {
 class GrpcServer::Impl {
  public:
   Impl(Coordinator* coordinator, const Options& options)
-      : check_(options.token),
-        attach_(MakeAttachService(coordinator, &check_)),
+      : most_nodes_(options.most_nodes.has_value() ? *options.most_nodes
+                                                   : RaiseDescriptorLimit()),
+        check_(options.token),
+        attach_(MakeAttachService(coordinator, &check_, most_nodes_)),
         admin_(MakeAdminService(coordinator, &check_)),
         address_(options.listen) {}
 
@@ -123,8 +126,10 @@ class GrpcServer::Impl {
   }
 
   const Endpoint& address() const { return address_; }
+  int most_nodes() const { return most_nodes_; }
 
  private:
+  const int most_nodes_;
   const CallerCheck check_;
   const std::unique_ptr<grpc::Service> attach_;
   const std::unique_ptr<grpc::Service> admin_;
@@ -148,6 +153,8 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(
 }
 
 const Endpoint& GrpcServer::address() const { return impl_->address(); }
+
+int GrpcServer::most_nodes() const { return impl_->most_nodes(); }
 
 void GrpcServer::Shutdown(Duration grace) { impl_->Shutdown(grace); }
 

@@ -2,6 +2,7 @@
 #define MUSTER_RENDEZVOUS_SERVER_GRPC_SERVER_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -28,6 +29,10 @@ class GrpcServer {
     std::shared_ptr<grpc::ServerCredentials> credentials = InsecureServer();
     // The job token that every call must show; empty: none is asked for.
     std::string token;
+    // Agents at a time; more are told that there is no room. None: as many as
+    // the limit of open files allows, which Start raises as far as it may. (A
+    // gRPC listener that runs out of files never accepts again.)
+    std::optional<int> most_nodes;
   };
 
   // Listens when it returns. `coordinator` outlives the server.
@@ -46,6 +51,8 @@ class GrpcServer {
 
   // Where it listens, with the real port.
   const Endpoint& address() const;
+  // How many agents it serves at a time.
+  int most_nodes() const;
 
   // Takes no new connections, lets open streams end by themselves for `grace`,
   // then breaks them. Returns once all are detached. Idempotent.

@@ -148,6 +148,23 @@ TEST_F(GrpcServerTest, AStreamThatNeverReportsHoldsNobodyUp) {
   EXPECT_FALSE(stream->Finish().ok());
 }
 
+TEST_F(GrpcServerTest, ANodeBeyondItsRoomIsToldSoUntilThereIsRoom) {
+  GrpcServer::Options options;
+  options.listen = {"127.0.0.1", 0};
+  options.most_nodes = 1;
+  auto server = GrpcServer::Start(&coordinator_, options);
+  ASSERT_TRUE(server.ok()) << server.status();
+  server_ = *std::move(server);
+  auto first = Join("first");
+  first->WaitFor(DirectiveKind::kRun);
+  auto second = Join("second");
+  EXPECT_THAT(
+      second->WaitUntilDisconnected(absl::StatusCode::kResourceExhausted),
+      HasSubstr("no room for more than 1 nodes"));
+  first.reset();
+  second->WaitFor(DirectiveKind::kRun);
+}
+
 TEST_F(GrpcServerTest, AMalformedNameIsRefused) {
   const auto stub = v1::Admin::NewStub(Channel());
   grpc::ClientContext context;
