@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/options/temporary_folder.h"
-#include "launcher/report/text_style.h"
-#include "launcher/report/verdict_text.h"
+#include "agent/report/text_style.h"
+#include "agent/report/verdict_text.h"
 
 namespace muster {
 namespace {

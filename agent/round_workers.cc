@@ -78,6 +78,7 @@ std::optional<Failure> RoundWorkers::StartOne(int local_rank) {
   spec.argv = options_->argv;
   spec.environment = WorkerEnvironment(options_->environment, place_,
                                        local_rank, error_file, inherited_);
+  spec.unset = WithheldFromWorkers();
   spec.stdout_fd = pipes->stdout_fd;
   spec.stderr_fd = pipes->stderr_fd;
   const absl::Status asked = guardian_->Start(spec);

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "agent/report/decision_line.h"
+#include "agent/report/status_json.h"
+#include "agent/report/status_table.h"
+#include "agent/report/text_style.h"
 #include "launcher/launch_help.h"
-#include "launcher/report/decision_line.h"
-#include "launcher/report/status_json.h"
-#include "launcher/report/status_table.h"
-#include "launcher/report/text_style.h"
 #include "rendezvous/client/admin_client.h"
 #include "rendezvous/token/token.h"
 

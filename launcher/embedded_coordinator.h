@@ -5,8 +5,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "agent/report/event_log.h"
 #include "agent/voice.h"
-#include "launcher/report/event_log.h"
 #include "rendezvous/endpoint/endpoint.h"
 #include "rendezvous/protocol/time.h"
 #include "rendezvous/server/coordinator.h"

@@ -81,7 +81,13 @@ std::vector<std::string> BoundedLines(const std::vector<std::string>& lines) {
       lines.size() - std::min<size_t>(lines.size(), kMostStderrLines);
   std::vector<std::string> bounded;
   for (size_t i = first; i < lines.size(); ++i) {
-    bounded.push_back(BoundedLine(lines[i], kMostLineBytes));
+    // A traceback is read by its indentation.
+    const size_t indent = std::min(lines[i].find_first_not_of(' '),
+                                   static_cast<size_t>(kMostLineBytes) / 4);
+    bounded.push_back(lines[i].find_first_not_of(' ') == std::string::npos
+                          ? ""
+                          : std::string(indent, ' ') +
+                                BoundedLine(lines[i], kMostLineBytes - indent));
   }
   return bounded;
 }

@@ -1,0 +1,25 @@
+#ifndef MUSTER_AGENT_REPORT_DECISION_LINE_H_
+#define MUSTER_AGENT_REPORT_DECISION_LINE_H_
+
+#include <string>
+
+#include "agent/report/text_style.h"
+#include "rendezvous/protocol/job_status.h"
+
+namespace muster {
+
+// One decision as `launch watch` prints it, ending in a newline:
+// "2026-03-01 14:05:09 UTC  round 2  break   host-b  rank 3 was killed…".
+// `unix_time`: seconds since 1970 at which it was heard. Pure.
+std::string DecisionLine(const Decision& decision, double unix_time,
+                         TextStyle style);
+
+// The same for programs: one JSON object with "time", "run_id", "round",
+// "kind", "node" (null where it concerns the whole job) and "reason", ending
+// in a newline. Pure.
+std::string DecisionJson(const std::string& run_id, const Decision& decision,
+                         double unix_time);
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_REPORT_DECISION_LINE_H_

@@ -1,0 +1,92 @@
+#include "agent/report/status_json.h"
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "agent/report/phase_text.h"
+
+namespace muster {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <typename T>
+Json OrNull(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
+Json ToJson(const NodeStatus& status) {
+  const NodeIdentity& node = status.node;
+  return {{"node_id", node.node_id},
+          {"host", node.host},
+          {"address", node.address},
+          {"pid", node.pid},
+          // As text: JSON's numbers hold 53 bits only.
+          {"incarnation", std::to_string(node.incarnation)},
+          {"role", node.role},
+          {"slots", node.slots},
+          {"group_rank", OrNull(status.group_rank)},
+          {"phase", PhaseText(status.phase)},
+          {"round", status.round},
+          {"connected", status.connected},
+          {"draining", status.draining},
+          {"silent_seconds", ToSeconds(status.silent_for)}};
+}
+
+Json ToJson(const Verdict& verdict) {
+  Json json = {{"outcome", OutcomeText(verdict.outcome)},
+               {"exit_code", verdict.exit_code},
+               {"reason", verdict.reason},
+               {"restarts_used", verdict.restarts_used},
+               {"rounds", verdict.rounds},
+               {"seconds", ToSeconds(verdict.lasted)}};
+  if (verdict.cause) {
+    json["cause"] = {{"host", verdict.cause->host},
+                     {"node_id", verdict.cause->node_id},
+                     {"rank", verdict.cause->rank},
+                     {"local_rank", verdict.cause->local_rank},
+                     {"pid", verdict.cause->pid},
+                     {"exit_code", verdict.cause->exit_code},
+                     {"signal", verdict.cause->signal},
+                     {"message", verdict.cause->message}};
+  }
+  return json;
+}
+
+Json ToJson(const JobStatus& job) {
+  Json json = {{"run_id", job.run_id},
+               {"phase", PhaseText(job.phase)},
+               {"reason", job.reason},
+               {"round", job.round},
+               {"world_size", job.world_size},
+               {"min_nodes", job.spec.min_nodes},
+               {"max_nodes", job.spec.max_nodes},
+               {"restarts_used", job.restarts_used},
+               {"max_restarts", job.spec.max_restarts},
+               {"master_address", job.master_address},
+               {"master_port", job.master_port},
+               {"age_seconds", ToSeconds(job.age)},
+               {"phase_age_seconds", ToSeconds(job.phase_age)},
+               {"verdict", job.verdict ? ToJson(*job.verdict) : Json()}};
+  json["nodes"] = Json::array();
+  for (const NodeStatus& node : job.nodes)
+    json["nodes"].push_back(ToJson(node));
+  return json;
+}
+
+// Names come from outside and may not be UTF-8: replaced, not thrown over.
+std::string Dump(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+std::string StatusJson(const JobStatus& job) { return Dump(ToJson(job)); }
+
+std::string JobListJson(const std::vector<JobStatus>& jobs) {
+  Json list = Json::array();
+  for (const JobStatus& job : jobs) list.push_back(ToJson(job));
+  return Dump(list);
+}
+
+}  // namespace muster

@@ -1,0 +1,137 @@
+#include "agent/report/status_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "agent/report/status_json.h"
+
+namespace muster {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+NodeStatus Node(const std::string& id, std::optional<int> group_rank) {
+  NodeStatus node;
+  node.node.node_id = node.node.host = id;
+  node.node.address = "10.0.0." + std::to_string(id.back() - 'a' + 1);
+  node.node.slots = 2;
+  node.group_rank = group_rank;
+  node.phase = group_rank ? NodePhase::kRunning : NodePhase::kIdle;
+  node.silent_for = std::chrono::milliseconds(490);
+  return node;
+}
+
+JobStatus Running() {
+  JobStatus job;
+  job.run_id = "exp-7";
+  job.phase = JobPhase::kRunning;
+  job.reason = "round 3 runs on 2 nodes since host-d was lost";
+  job.round = 3;
+  job.world_size = 3;
+  job.restarts_used = 1;
+  job.spec.min_nodes = 2;
+  job.spec.max_nodes = 4;
+  job.spec.max_restarts = 3;
+  job.master_address = "10.0.0.1";
+  job.master_port = 29500;
+  job.age = std::chrono::seconds(4321);
+  job.phase_age = std::chrono::seconds(754);
+  job.nodes = {Node("host-a", 0), Node("host-b", 1), Node("host-c", {})};
+  job.nodes[1].draining = true;
+  job.nodes[1].node.slots = 1;
+  job.nodes[2].connected = false;
+  return job;
+}
+
+TEST(StatusTableTest, ARunningJob) {
+  EXPECT_EQ("\n" + StatusTable(Running(), {}), R"(
+job exp-7: running
+  round        3, running for 12m 34s; the job is 1h 12m old
+  reason       round 3 runs on 2 nodes since host-d was lost
+  world        3 workers on 2 nodes, 1 spare (wants 2 to 4)
+  master       10.0.0.1:29500
+  restarts     1 of 3 used
+
+GROUP  RANKS  NODE    ADDRESS   PHASE    HEARD      NOTES
+0      0-1    host-a  10.0.0.1  running  0.49s ago
+1      2      host-b  10.0.0.2  running  0.49s ago  draining
+-      -      host-c  10.0.0.3  idle     0.49s ago  spare, disconnected
+)");
+}
+
+TEST(StatusTableTest, AGatheringJobWhoseNodesHaveNamesOfTheirOwn) {
+  JobStatus job = Running();
+  job.phase = JobPhase::kGathering;
+  job.reason = "1 of at least 2 nodes is here";
+  job.round = 0;
+  job.world_size = 0;
+  job.master_address = "";
+  job.spec.max_nodes = 2;
+  job.nodes = {Node("host-a", {})};
+  job.nodes[0].node.node_id = "pod-0";
+  EXPECT_EQ("\n" + StatusTable(job, {}), R"(
+job exp-7: gathering
+  round        0, gathering for 12m 34s; the job is 1h 12m old
+  reason       1 of at least 2 nodes is here
+  world        none now, 1 node waiting (wants 2)
+  restarts     1 of 3 used
+
+GROUP  RANKS  NODE   HOST    ADDRESS   PHASE  HEARD      NOTES
+-      -      pod-0  host-a  10.0.0.1  idle   0.49s ago  waiting
+)");
+}
+
+TEST(StatusTableTest, AFinishedJobShowsItsOutcome) {
+  JobStatus job = Running();
+  job.phase = JobPhase::kFinished;
+  job.verdict.emplace();
+  job.verdict->outcome = Outcome::kFailed;
+  job.verdict->exit_code = 137;
+  job.nodes.clear();
+  std::string text = StatusTable(job, {});
+  EXPECT_THAT(text, HasSubstr("job exp-7: failed\n"));
+  EXPECT_THAT(text, HasSubstr("exit code 137\n"));
+  EXPECT_THAT(text, Not(HasSubstr("GROUP")));
+}
+
+TEST(JobListTableTest, OneLineEach) {
+  JobStatus other = Running();
+  other.run_id = "a-run-id-that-is-longer-than-anybody-wants";
+  EXPECT_EQ("\n" + JobListTable({Running(), other},
+                                TextTarget{TextStyle::kPlain, 100}),
+            R"(
+JOB                           PHASE    ROUND  WORLD  RESTARTS  AGE     REASON
+exp-7                         running  3      3      1/3       1h 12m  round 3 runs on 2 nodes si...
+a-run-id-that-is-longer-t...  running  3      3      1/3       1h 12m  round 3 runs on 2 nodes si...
+)");
+  EXPECT_EQ(JobListTable({}, {}), "no jobs\n");
+}
+
+TEST(StatusJsonTest, SaysWhatTheTableSays) {
+  JobStatus job = Running();
+  job.reason = "not UTF-8: \xff";
+  nlohmann::json json = nlohmann::json::parse(StatusJson(job));
+  EXPECT_EQ(json["run_id"], "exp-7");
+  EXPECT_EQ(json["phase"], "running");
+  EXPECT_EQ(json["phase_age_seconds"], 754.0);
+  EXPECT_TRUE(json["verdict"].is_null());
+  ASSERT_EQ(json["nodes"].size(), 3u);
+  EXPECT_EQ(json["nodes"][1]["group_rank"], 1);
+  EXPECT_EQ(json["nodes"][1]["draining"], true);
+  EXPECT_TRUE(json["nodes"][2]["group_rank"].is_null());
+
+  job.verdict.emplace();
+  job.verdict->outcome = Outcome::kTimedOut;
+  job.verdict->cause.emplace();
+  job.verdict->cause->rank = 3;
+  nlohmann::json list = nlohmann::json::parse(JobListJson({job, Running()}));
+  ASSERT_EQ(list.size(), 2u);
+  EXPECT_EQ(list[0]["verdict"]["outcome"], "timed out");
+  EXPECT_EQ(list[0]["verdict"]["cause"]["rank"], 3);
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,132 @@
+#include "agent/report/verdict_text.h"
+
+#include <vector>
+
+#include "agent/report/duration_text.h"
+#include "agent/report/failure_text.h"
+#include "agent/report/framed_text.h"
+#include "agent/report/phase_text.h"
+#include "agent/report/text_layout.h"
+#include "agent/report/time_text.h"
+
+namespace muster {
+namespace {
+
+std::string Count(int64_t count, const std::string& thing) {
+  return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
+}
+
+std::string Upper(std::string text) {
+  for (char& c : text) {
+    if (c >= 'a' && c <= 'z') c -= 'a' - 'A';
+  }
+  return text;
+}
+
+std::string Spent(const Verdict& verdict) {
+  std::string text = verdict.rounds == 0 ? "no round was formed"
+                                         : Count(verdict.rounds, "round");
+  if (verdict.max_restarts > 0) {
+    text += ", " + std::to_string(verdict.restarts_used) + " of " +
+            Count(verdict.max_restarts, "restart") + " used";
+  }
+  return text;
+}
+
+void AddCause(const Failure& cause, FramedText* box) {
+  box->Heading("ROOT CAUSE", "the first failure of the job", Ink::kRed);
+  std::string node = NodeText(cause);
+  if (cause.group_rank >= 0) {
+    node += ", node rank " + std::to_string(cause.group_rank);
+  }
+  box->Field("host", {node});
+  box->Field("worker", PrintableLines(WorkerText(cause)));
+  box->Field("what", {EndText(cause)});
+  box->Field("message", PrintableLines(MessageText(cause)));
+  if (cause.unix_time > 0) {
+    box->Field("when", {UtcText(cause.unix_time) + ", by that host's clock"});
+  }
+  std::string hint = HintText(cause);
+  if (!hint.empty()) box->Field("hint", {hint});
+  if (!cause.error_file.empty()) {
+    box->Field("error file", {PrintableLine(cause.error_file)});
+  }
+  box->Field("traceback", PrintableLines(cause.traceback));
+  std::vector<std::string> tail;
+  for (const std::string& line : cause.stderr_tail) {
+    tail.push_back(PrintableLine("| " + line));
+  }
+  box->Field("last stderr", tail);
+}
+
+void AddCollateral(const Verdict& verdict, FramedText* box) {
+  int64_t count = verdict.collateral.size() + verdict.collateral_omitted;
+  if (count == 0) return;
+  box->Blank();
+  box->Heading("COLLATERAL",
+               std::to_string(count) + " ended in consequence, not the cause",
+               Ink::kYellow);
+  std::vector<std::vector<std::string>> rows;
+  for (const Failure& failure : verdict.collateral) {
+    rows.push_back(
+        {failure.rank < 0 ? "node" : "rank " + std::to_string(failure.rank),
+         failure.local_rank < 0 ? ""
+                                : "local " + std::to_string(failure.local_rank),
+         Shorten(NodeText(failure), 32),
+         failure.pid > 0 ? "pid " + std::to_string(failure.pid) : "",
+         EndText(failure)});
+  }
+  for (const std::string& line : AlignRows(rows)) box->Indented(line);
+  if (verdict.collateral_omitted > 0) {
+    box->Indented("and " + std::to_string(verdict.collateral_omitted) +
+                  " more");
+  }
+}
+
+Ink OutcomeInk(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kSucceeded:
+      return Ink::kGreen;
+    case Outcome::kCancelled:
+      return Ink::kYellow;
+    case Outcome::kFailed:
+    case Outcome::kTimedOut:
+      break;
+  }
+  return Ink::kRed;
+}
+
+}  // namespace
+
+std::string VerdictText(const Verdict& verdict, const std::string& program,
+                        const TextTarget& target) {
+  std::string name = PrintableLine(program);
+  std::string outcome = Upper(OutcomeText(verdict.outcome));
+  Ink ink = OutcomeInk(verdict.outcome);
+  std::string lasted = DurationText(verdict.lasted);
+  if (verdict.outcome == Outcome::kSucceeded) {
+    return ShortenPath(name, target.columns / 2) + " " +
+           Inked(outcome, ink, target.style) + " in " + lasted + " (" +
+           Spent(verdict) + ")\n";
+  }
+
+  FramedText box(target);
+  box.Rule('=');
+  std::string ending = " " + outcome + " after " + lasted;
+  std::string exit_code = "exit code " + std::to_string(verdict.exit_code);
+  int room = target.columns - Columns(ending) - Columns(exit_code) - 2;
+  box.Title(ShortenPath(name, room) + ending, ink, exit_code);
+  box.Rule('-');
+  box.Paragraph(verdict.reason);
+  if (verdict.cause) {
+    box.Blank();
+    AddCause(*verdict.cause, &box);
+  }
+  AddCollateral(verdict, &box);
+  box.Blank();
+  box.Paragraph(Spent(verdict));
+  box.Rule('=');
+  return box.Take();
+}
+
+}  // namespace muster
