@@ -45,6 +45,7 @@ pid_t StandInAgent(OutputPipe* out, OwnedFd* guardian,
                    const std::function<void(Guardian*)>& last) {
   const pid_t agent = fork();
   if (agent == 0) {
+    setpgid(0, 0);
     auto own = *Guardian::Fork();
     const std::string line = std::to_string(own->pid()) + "\n";
     if (write(out->write_end(), line.data(), line.size()) < 0) _exit(1);
@@ -77,11 +78,9 @@ TEST(GuardianDeath, NothingOutlivesAnAgentWhoseWholeGroupIsKilled) {
   OutputPipe out;
   OwnedFd guardian;
   const pid_t agent = StandInAgent(&out, &guardian, [](Guardian*) {
-    setpgid(0, 0);
     while (true) pause();
   });
   kill(-agent, SIGKILL);
-  kill(agent, SIGKILL);  // where it had not made its group yet
   waitpid(agent, nullptr, 0);
   EXPECT_TRUE(out.EveryHolderGone());
   EXPECT_TRUE(Ends(guardian));

@@ -30,11 +30,14 @@ void ForkAnd(const std::function<void()>& as_parent) {
   if (fork() != 0) as_parent();
 }
 
-// Never the same process for long.
+// For a while never the same process for long; then pauses. Bounded, and ended
+// where no process can be had: should a test fail to kill it, the machine must
+// live on.
 [[noreturn]] void Hop() {
-  while (true) {
-    if (fork() > 0) _exit(0);
+  for (int hops = 0; hops < 2000; ++hops) {
+    if (fork() != 0) _exit(0);
   }
+  PauseForEver();
 }
 
 void SayStdin() {
