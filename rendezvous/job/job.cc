@@ -116,6 +116,10 @@ Node* Job::Admit(StreamId stream, const Report& report) {
   if (holder != nullptr) return Contend(*holder, stream, report);
   Node& node = nodes_.Add(report.node, now_);
   claimed_round_ = std::max(claimed_round_, report.round);
+  const bool was_here = nodes_.LastSequenceOf(report.node) > 0;
+  if (was_here) {
+    nodes_.Update(node, [&](Node& n) { n.must_have_seen = revision_ + 1; });
+  }
   // Signals from before it joined (again) have had their workers.
   for (const SignalNotice& notice : report.signals) {
     node.newest_signal = std::max(node.newest_signal, notice.ordinal);
@@ -149,9 +153,8 @@ Node* Job::Contend(Node& holder, StreamId stream, const Report& report) {
 }
 
 void Job::TakeOver(Node& node, const Report& report) {
-  const bool lives =
-      report.seen_epoch == epoch_ && report.seen_revision >= node.proof_of_life;
-  if (node.contender != 0 && lives) {
+  const uint64_t seen = report.seen_epoch == epoch_ ? report.seen_revision : 0;
+  if (node.contender != 0 && seen >= node.proof_of_life) {
     TellStream(
         node.contender, DirectiveKind::kRefused,
         absl::StrCat("node ", node.identity.node_id, " is already held by ",
@@ -170,6 +173,7 @@ void Job::TakeOver(Node& node, const Report& report) {
     n.identity.address = report.node.address;
     n.phase = report.phase;
     n.round = report.round;
+    n.seen = seen;
   });
   if (was_ready != node.ready()) ++wording_;
   for (const SignalNotice& notice : report.signals) {
@@ -214,9 +218,8 @@ void Job::FollowMember(Node& node, const Report& report) {
   if (phase_ == JobPhase::kStopping && node.part != Part::kStopped) {
     // A node that was never reached by the round's start has nothing of it
     // once it knows of the stop: from then on it cannot start it any more.
-    const bool knows = report.seen_epoch == epoch_ &&
-                       report.seen_revision >= node.revision &&
-                       node.told.kind == DirectiveKind::kStop;
+    const bool knows =
+        node.seen >= node.revision && node.told.kind == DirectiveKind::kStop;
     if (idle && (of_this_round || knows)) {
       node.part = Part::kStopped;
       --world_.unstopped;

@@ -265,6 +265,28 @@ TEST(JobLoss, ALostNodeThatStillRunsIsStoppedAndLetInAgain) {
   EXPECT_THAT(job.World(), ElementsAre("a", "b"));
 }
 
+// What it was told before it was lost may still be on its way to it: that it is
+// idle now does not mean that it will be.
+TEST(JobLoss, ANodeThatCameBackIsGivenAPlaceOnceItHasSeenTheNews) {
+  JobFixture job(QuickSpec(2, 2));
+  job.Join("a");
+  job.Create("b").deaf = true;
+  job.Join("b");
+  ASSERT_EQ(job.round(), 1);
+  job.Runs("a");
+  job.agent("b").silent = true;
+  job.Wait(seconds(5));
+  job.Idle("a");
+  ASSERT_EQ(job.phase(), JobPhase::kGathering);
+  job.Report("b");
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  job.agent("b").deaf = false;
+  job.Report("b");  // sees that it waits…
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  job.Report("b");  // …and says so
+  EXPECT_EQ(job.round(), 2);
+}
+
 TEST(JobLoss, AnAgentStartedAnewTakesItsPlaceWithoutWaitingForTheGrace) {
   JobFixture job(QuickSpec(2, 2));
   job.StartAll({"a", "b"});

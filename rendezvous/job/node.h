@@ -35,6 +35,7 @@ struct Node {
   NodeIdentity identity;
   uint64_t joined = 0;  // order of arrival
   uint64_t sequence = 0;
+  uint64_t seen = 0;  // the newest revision of ours that it has seen
   NodePhase phase = NodePhase::kIdle;
   int round = 0;
   int offered_master_port = 0;
@@ -55,6 +56,11 @@ struct Node {
   // report without it may have been under way while its agent died.
   uint64_t proof_of_life = 0;
 
+  // Revision that it must have seen to be given a place. An older kRun may be
+  // under way to one that was lost and came back: until it has seen something
+  // newer, its being idle says nothing.
+  uint64_t must_have_seen = 0;
+
   Part part = Part::kNone;
   int group_rank = -1;
 
@@ -65,6 +71,7 @@ struct Node {
   // Whether it could be given a place in a world right now.
   bool ready() const {
     return stream != 0 && !going && part == Part::kNone &&
+           seen >= must_have_seen &&
            (phase == NodePhase::kIdle || phase == NodePhase::kSucceeded);
   }
 };
