@@ -23,7 +23,7 @@ JobSpec DrawSpec(Random& random) {
   spec.min_nodes =
       random.Chance(300) ? spec.max_nodes : random.Between(1, spec.max_nodes);
   spec.max_restarts = random.Chance(300) ? 0 : random.Between(1, 20);
-  spec.join_timeout = seconds(random.Between(20, 200));
+  spec.join_timeout = seconds(random.Between(6, 100));
   spec.last_call = random.Between(Duration::zero(), seconds(4));
   spec.wait_for_replacement =
       random.Chance(700) ? Duration::zero()

@@ -62,6 +62,8 @@ void SimNode::StartAgent() {
   workers_ = models_.back().get();
   workers_->on_crash = on_crash;
   stream_ = 0;
+  coming_up_.clear();
+  talking_on_ = 0;
   backoff_ = Duration::zero();
   paused_ = false;
   inbox_.clear();
@@ -128,6 +130,7 @@ void SimNode::Connected(StreamId stream) {
   stream_ = stream;
   dialling_ = false;
   backoff_ = Duration::zero();
+  coming_up_.push_back(stream);
   Post(LinkUp{absl::StrCat("10.0.0.", slot_ + 1)});
 }
 
@@ -169,6 +172,10 @@ void SimNode::Step(const LifecycleEvent& event) {
   if (const auto* came = std::get_if<DirectiveCame>(&event)) {
     told_epoch_ = came->directive.epoch;
   }
+  if (std::holds_alternative<LinkUp>(event)) {
+    talking_on_ = coming_up_.front();
+    coming_up_.pop_front();
+  }
   const LifecycleStep step = lifecycle_->Step(stage_->queue.now(), event);
   stage_->Watch([&](Checker& c) {
     c.OnAgentStepped(name(), step, lifecycle_->NextDeadline());
@@ -193,10 +200,10 @@ void SimNode::Perform(const LifecycleStep& step) {
       workers_->Signal(signal);
     }
   }
-  if (step.report.has_value() && stream_ != 0) {
+  if (step.report.has_value()) {
     const Report& report = *step.report;
     stage_->Note(absl::StrCat(
-        "n", slot_, " > C #", stream_, " s", report.sequence, " seen ",
+        "n", slot_, " > C #", talking_on_, " s", report.sequence, " seen ",
         report.seen_epoch, "/", report.seen_revision, " ", NameOf(report.phase),
         " ", report.round,
         report.failures.empty()
@@ -204,7 +211,7 @@ void SimNode::Perform(const LifecycleStep& step) {
             : absl::StrCat(", ", report.failures.size(), " failures"),
         report.leave.has_value() ? ", leaves" : "",
         report.cancel.has_value() ? ", cancels" : ""));
-    network_->SendUp(stream_, report);
+    network_->SendUp(talking_on_, report);
   }
   if (step.leave.has_value()) {
     last_leave_ = step.leave;

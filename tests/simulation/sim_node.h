@@ -62,6 +62,10 @@ class SimNode {
   WorkerModel* workers_ = nullptr;
   StreamId stream_ = 0;
   bool dialling_ = false;
+  // The streams whose LinkUp has not been handled yet, and the one whose LinkUp
+  // was handled last: reports go there, since they answer what came from there.
+  std::deque<StreamId> coming_up_;
+  StreamId talking_on_ = 0;
   Duration backoff_ = Duration::zero();
   uint64_t told_epoch_ = 0;
   bool paused_ = false;

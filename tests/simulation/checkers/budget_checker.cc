@@ -21,6 +21,8 @@ class BudgetChecker : public Checker {
         cannot_start_ = broken_by_failure_ &&
                         decision.reason.find(": exec ") != std::string::npos;
       }
+      // A lost node turned out to be the cause: nothing was spent.
+      if (decision.kind == "blame") broken_by_failure_ = cannot_start_ = false;
       if (decision.kind != "assign") continue;
       if (cannot_start_) Fail("restarted what cannot be started");
       spent_ += broken_by_failure_ ? 1 : 0;

@@ -21,8 +21,8 @@ std::unique_ptr<Checker> NewDetectionChecker(const Plan& plan);
 // Once an incarnation of a node has been followed by another, it never has a
 // part again.
 std::unique_ptr<Checker> NewIncarnationChecker(const Plan& plan);
-// A rank of a round has one owner, ever; a round begins only when nothing is
-// left of the last one at those who stayed.
+// A rank of a round has one owner, ever; a round begins only when none of its
+// members has anything left of an earlier one.
 std::unique_ptr<Checker> NewOwnerChecker(const Plan& plan);
 // Within one life of the coordinator, rounds count up one by one.
 std::unique_ptr<Checker> NewRoundChecker(const Plan& plan);

@@ -1,5 +1,4 @@
 #include <map>
-#include <string>
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
@@ -15,9 +14,6 @@ class OwnerChecker : public Checker {
   void OnStep(const CoordinatorStepped& step) override {
     bool assigned = false;
     for (const Decision& decision : step.decisions) {
-      // Only of one that has been a node of this job all the time is it known
-      // that it has nothing left.
-      if (decision.kind == "join") joined_[decision.node_id] = now();
       assigned = assigned || decision.kind == "assign";
     }
     if (!assigned) return;
@@ -28,20 +24,15 @@ class OwnerChecker : public Checker {
           work->second.incarnation != sent.to.incarnation) {
         continue;
       }
-      const bool stayed =
-          work->second.epoch == step.epoch &&
-          work->second.since > joined_[absl::StrCat("n", sent.to.slot)];
-      if (stayed) {
-        Fail(absl::StrCat("round ", sent.directive.place.round,
-                          " begins while n", sent.to.slot,
-                          " still has workers of round ", work->second.round));
-      }
+      Fail(absl::StrCat("round ", sent.directive.place.round, " begins while n",
+                        sent.to.slot, " still has workers of round ",
+                        work->second.round));
     }
   }
 
   void OnWorkersStarted(AgentName agent, uint64_t epoch,
                         const Place& place) override {
-    work_[agent.slot] = {agent.incarnation, epoch, place.round, now()};
+    work_[agent.slot] = {agent.incarnation, place.round};
     for (int i = 0; i < plan().workers; ++i) {
       const auto key = std::tuple(epoch, place.round, place.first_rank + i);
       const auto [owner, first] =
@@ -60,12 +51,9 @@ class OwnerChecker : public Checker {
  private:
   struct Work {
     uint64_t incarnation;
-    uint64_t epoch;
     int round;
-    Instant since;
   };
   std::map<int, Work> work_;  // by slot, of those that have workers
-  std::map<std::string, Instant> joined_;
   std::map<std::tuple<uint64_t, int, int>, std::pair<int, uint64_t>> owners_;
 };
 
