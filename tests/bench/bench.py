@@ -1,6 +1,8 @@
 """Runs the measurements and prints one table.
 
-usage: bench.py LAUNCH STAMP [NAME... | list]
+usage: bench.py BINARIES [NAME... | list]
+
+BINARIES is the folder that Bazel calls bazel-bin.
 """
 
 import os
@@ -32,10 +34,9 @@ def row(one, ours, peer):
   ratio = '-'
   if ours and peer and statistics.median(peer) != float('inf'):
     ratio = '1/%.1f' % (statistics.median(peer) / statistics.median(ours))
-  target = '-' if one.target is None else '1/%.0f' % (1 / one.target)
   return '| %s | %s (%d) | %s %s (%d) | %s | %s |' % (
       one.title, figures(ours, one.unit), len(ours), one.peer_name,
-      figures(peer, one.unit), len(peer), ratio, target)
+      figures(peer, one.unit), len(peer), ratio, one.target)
 
 
 def sample(function, bench, label):
@@ -56,7 +57,7 @@ def machine():
       platform.release())
 
 
-def main(launch, stamp, names):
+def main(binaries, names):
   known = [one.name for one in measurements.ALL]
   if names == ['list']:
     print('\n'.join(known))
@@ -68,7 +69,7 @@ def main(launch, stamp, names):
     return 2
   rows = []
   with tempfile.TemporaryDirectory(prefix='muster-bench-') as folder:
-    bench = measurements.Bench(launch, stamp, folder)
+    bench = measurements.Bench(binaries, folder)
     for one in measurements.ALL:
       if names and one.name not in names:
         continue
@@ -83,4 +84,4 @@ def main(launch, stamp, names):
 
 
 if __name__ == '__main__':
-  sys.exit(main(sys.argv[1], sys.argv[2], sys.argv[3:]))
+  sys.exit(main(sys.argv[1], sys.argv[2:]))

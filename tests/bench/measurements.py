@@ -1,8 +1,7 @@
 """What is measured, each for our `launch` and for the peer, in seconds or MiB.
 
-A measurement is (name, title, target, ours, peer): `target` is the greatest
-ratio ours/peer that the project aims at, or None; `ours` and `peer` are
-functions from a Bench to a list of samples, and `peer` names its program.
+`ours` and `peer` are functions from a Bench to a list of samples; `target` is
+what the project aims at, a ratio of medians or a time.
 """
 
 import collections
@@ -16,17 +15,19 @@ import jobs
 Measurement = collections.namedtuple(
     'Measurement', 'name title unit target ours peer peer_name')
 
-_TORCHRUN = os.path.join(os.path.dirname(os.path.realpath(__file__)),
-                         os.pardir, 'peers', 'torchrun.py')
+_PEERS = os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir,
+                      'peers')
 _LIMIT_S = 60
 
 
 class Bench:
   """The programs, a scratch folder, and how each launcher is called."""
 
-  def __init__(self, launch, stamp, folder):
-    self.launch = launch
-    self.stamp = stamp
+  def __init__(self, binaries, folder):
+    self.launch = os.path.join(binaries, 'launcher', 'launch')
+    self.stamp = os.path.join(binaries, 'tests', 'bench', 'stamp')
+    self.scale = os.path.join(binaries, 'tests', 'bench', 'coordinator_scale',
+                              'coordinator_scale')
     self.folder = folder
 
   def job(self):
@@ -36,8 +37,8 @@ class Bench:
     return [self.launch, *arguments]
 
   def torchrun(self, *arguments):
-    return ['/usr/bin/python3', _TORCHRUN, '--monitor_interval', '0.1',
-            *arguments]
+    return ['/usr/bin/python3', os.path.join(_PEERS, 'torchrun.py'),
+            '--monitor_interval', '0.1', *arguments]
 
   def our_nodes(self, nnodes, nproc, restarts=0):
     """The command of each node of one job; all nodes' are alike."""
@@ -143,6 +144,27 @@ def _wait_listening(command):
   raise jobs.TimedOut('nothing listens on port ' + port)
 
 
+def _rendezvous(bench, nodes, count):
+  """Many agents, each with its own connection, and one rendezvousd."""
+  samples = []
+  for _ in range(count):
+    table = subprocess.run([bench.scale, str(nodes)], check=True, text=True,
+                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                           timeout=_LIMIT_S).stdout
+    cells = table.splitlines()[-1].split('|')
+    samples.append(float(cells[4]) / 1000)
+  return samples
+
+
+def _c10d_rendezvous(nodes, count):
+  command = ['/usr/bin/python3', os.path.join(_PEERS, 'c10d_rendezvous.py'),
+             str(nodes)]
+  return [float(subprocess.run(command, check=True, text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                               timeout=4 * _LIMIT_S).stdout)
+          for _ in range(count)]
+
+
 def _agent_memory(bench, command):
   """Each node's launcher with its own processes, without the workers."""
   with bench.job() as job:
@@ -164,14 +186,14 @@ def _agent_memory(bench, command):
 ALL = (
     Measurement(
         'whole_command', '`--standalone --nproc_per_node=8 /bin/true`, whole',
-        's', 1 / 3,
+        's', '1/3',
         lambda b: _whole_command(
             b.ours('--standalone', '--nproc_per_node=8', '/bin/true'), 30),
         lambda b: _whole_command(
             ['mpirun', '--allow-run-as-root', '--oversubscribe', '-n', '8',
              '/bin/true'], 30), 'mpirun'),
     Measurement(
-        'first_worker', '8 workers on one node, first of them starts', 's', None,
+        'first_worker', '8 workers on one node, first of them starts', 's', '-',
         lambda b: _first_worker(
             b, b.ours('--standalone', '--nproc_per_node=8', '--no-python',
                       b.stamp), 20),
@@ -179,24 +201,28 @@ ALL = (
             b, b.torchrun('--standalone', '--nproc_per_node=8', '--no_python',
                           b.stamp), 5), 'torchrun'),
     Measurement(
-        'eight_nodes', '8 nodes x 1 worker, last of them starts', 's', 1 / 50,
+        'eight_nodes', '8 nodes x 1 worker, last of them starts', 's', '1/50',
         lambda b: _last_worker(b, lambda: b.our_nodes('8', 1), 8, 10),
         lambda b: _last_worker(b, lambda: b.torchrun_nodes('8', 1), 8, 5),
         'torchrun'),
     Measurement(
+        'rendezvous_128', 'rendezvous alone, 128 nodes: last join to last '
+        'assignment', 's', '1/100', lambda b: _rendezvous(b, 128, 10),
+        lambda b: _c10d_rendezvous(128, 5), 'c10d'),
+    Measurement(
         'worker_killed', 'SIGKILL of a worker of 2 x 2 until all 4 run again',
-        's', 1 / 40,
+        's', '1/40',
         lambda b: _worker_killed(b, b.our_nodes('2', 2, 100), 20),
         lambda b: _worker_killed(b, b.torchrun_nodes('2', 2, 100), 10),
         'torchrun'),
     Measurement(
         'agent_killed', 'SIGKILL of an agent until the 2 survivors run again',
-        's', None,
+        's', '1 s',
         lambda b: _agent_killed(b, lambda: b.our_nodes('2:3', 1, 3), 10, 30),
         lambda b: _agent_killed(b, lambda: b.torchrun_nodes('2:3', 1, 3), 1, 60),
         'torchrun'),
     Measurement(
-        'memory', 'resident memory of a node\'s launcher', 'MiB', 1 / 10,
+        'memory', 'resident memory of a node\'s launcher', 'MiB', '1/10',
         lambda b: _agent_memory(b, b.our_nodes('2', 2)),
         lambda b: _agent_memory(b, b.torchrun_nodes('2', 2)), 'torchrun'),
 )
