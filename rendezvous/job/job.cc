@@ -144,6 +144,7 @@ Node* Job::Contend(Node& holder, StreamId stream, const Report& report) {
     Tell(holder);
   }
   holder.contender = stream;
+  nodes_.Hear(report.node, report.sequence);
   TellStream(
       stream, DirectiveKind::kWait,
       absl::StrCat("node ", holder.identity.node_id, " is held by ",

@@ -81,6 +81,21 @@ TEST_F(JobContentionTest, TheClaimerMayReconnectMeanwhile) {
   EXPECT_EQ(job_.kind("c"), DirectiveKind::kRefused);
 }
 
+TEST_F(JobContentionTest, ALateReportDoesNotTakeThePlaceInstead) {
+  job_.agent("b").silent = true;
+  job_.Wait(seconds(5));
+  job_.Join("c");
+  job_.Report("b");  // late to its own place
+  Report late = job_.agent("b").report;
+  const StreamId stream = job_.agent("b").stream;
+  job_.BreakStream("c");
+  job_.Step(ReportArrived{stream, late});
+  EXPECT_NE(job_.status().nodes[1].node.node_id, "b");
+  ++late.sequence;
+  job_.Step(ReportArrived{stream, late});
+  EXPECT_EQ(job_.status().nodes[1].node.node_id, "b");
+}
+
 TEST_F(JobContentionTest, AnAgentStartedAnewAtOnceIsNotRefused) {
   // The old stream has not been noticed as broken, and a report of the dead
   // agent is still under way.

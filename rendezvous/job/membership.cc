@@ -92,6 +92,11 @@ uint64_t Membership::LastSequenceOf(const NodeIdentity& identity) const {
   return found == departed_.end() ? 0 : found->second.sequence;
 }
 
+void Membership::Hear(const NodeIdentity& identity, uint64_t sequence) {
+  auto found = departed_.find({identity.node_id, identity.incarnation});
+  if (found != departed_.end()) found->second.sequence = sequence;
+}
+
 void Membership::SetStream(Node& node, StreamId stream) {
   if (node.stream == stream) return;
   Update(node, [&](Node& n) {

@@ -39,6 +39,8 @@ class Membership {
   // The highest number of a report that was taken from this incarnation while
   // it was here: one that is not newer was only late.
   uint64_t LastSequenceOf(const NodeIdentity& identity) const;
+  // One that was here reports, but is not let in (yet).
+  void Hear(const NodeIdentity& identity, uint64_t sequence);
 
   // Every change of a node that may change its ready() or its stream goes
   // through here, which keeps the counts.
