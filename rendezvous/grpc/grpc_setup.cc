@@ -1,6 +1,7 @@
 #include "rendezvous/grpc/grpc_setup.h"
 
 #include <absl/synchronization/mutex.h>
+#include <grpc/grpc.h>
 #include <grpc/support/log.h>
 
 #include <cstdlib>
@@ -15,6 +16,7 @@ void SetUpGrpc() {
     if (std::getenv("GRPC_VERBOSITY") == nullptr) {
       gpr_set_log_function([](gpr_log_func_args*) {});
     }
+    grpc_init();  // and no grpc_shutdown, see above
   });
 }
 
