@@ -205,6 +205,9 @@ std::string Cluster::Run() {
   if (!stage_.failure.empty()) return stage_.failure;
 
   faults_.Heal();
+  // What was sent before may still arrive.
+  stage_.queue.RunUntil(stage_.queue.now() + plan.most_straggle + seconds(2),
+                        [this] { return !stage_.failure.empty(); });
   const JobSpec& spec = plan.spec;
   // A node may have to be missed, its round stopped, and then once more for
   // one that was late; a duplicate takes a lease to be told apart.

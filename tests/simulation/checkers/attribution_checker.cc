@@ -30,8 +30,9 @@ class AttributionChecker : public Checker {
       if (decision.kind == "assign") {
         began_ = now();
         size_ = static_cast<int>(std::count_if(
-            step.sent.begin(), step.sent.end(), [](const Sent& s) {
-              return s.directive.kind == DirectiveKind::kRun;
+            step.sent.begin(), step.sent.end(), [&](const Sent& s) {
+              return s.directive.kind == DirectiveKind::kRun &&
+                     s.directive.place.round == step.status.round;
             }));
       }
       if (decision.kind == "break") CheckBreak(decision, step);

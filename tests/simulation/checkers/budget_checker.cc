@@ -34,6 +34,7 @@ class BudgetChecker : public Checker {
     }
     for (const Sent& sent : step.sent) {
       if (sent.directive.kind == DirectiveKind::kRun &&
+          sent.directive.place.round == step.status.round &&
           sent.directive.place.restart_count != spent_) {
         Fail(absl::StrCat("restart ", sent.directive.place.restart_count,
                           " is the ", spent_, "th"));

@@ -39,7 +39,10 @@ class DetectionChecker : public Checker {
       }
       Life& life = found->second;
       // One that was kept waiting for its place comes in by any report.
-      if (!std::exchange(life.was_here, true)) life.heard = now();
+      if (!std::exchange(life.was_here, true)) {
+        life.heard = now();
+        life.broken.reset();
+      }
       if (now() >= life.heard + plan().spec.lease()) {
         Fail(absl::StrCat(node.node.node_id, " is still counted after ",
                           ToSeconds(now() - life.heard), " s of silence"));

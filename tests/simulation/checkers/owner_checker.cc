@@ -18,7 +18,10 @@ class OwnerChecker : public Checker {
     }
     if (!assigned) return;
     for (const Sent& sent : step.sent) {
-      if (sent.directive.kind != DirectiveKind::kRun) continue;
+      if (sent.directive.kind != DirectiveKind::kRun ||
+          sent.directive.place.round != step.status.round) {
+        continue;
+      }
       auto work = work_.find(sent.to.slot);
       if (work == work_.end() ||
           work->second.incarnation != sent.to.incarnation) {

@@ -19,9 +19,12 @@ class WorldChecker : public Checker {
     // Whoever is given a place is told so in the step that forms the world.
     std::map<int, const Sent*> by_rank;
     for (const Sent& sent : step.sent) {
-      if (sent.directive.kind != DirectiveKind::kRun) continue;
+      if (sent.directive.kind != DirectiveKind::kRun ||
+          sent.directive.place.round != step.status.round) {
+        continue;
+      }
       const int rank = sent.directive.place.group_rank;
-      if (by_rank.contains(rank)) {
+      if (by_rank.contains(rank) && by_rank[rank]->to.slot != sent.to.slot) {
         Fail(absl::StrCat("two nodes of group rank ", rank));
       }
       by_rank[rank] = &sent;
