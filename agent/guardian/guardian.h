@@ -33,7 +33,8 @@ struct WorkerEnded {
   pid_t pid = 0;
   int wait_status = 0;  // as waitpid(2) gives it
 };
-// No worker and no descendant of one is left, after at least one was.
+// No worker and no descendant of one is left, after at least one Start, whether
+// it succeeded or not, and none is under way.
 struct AllGone {};
 // The guardian itself died; by the time of this event every worker and
 // descendant has been killed and reaped by this process.
@@ -48,14 +49,22 @@ using GuardianEvent = std::variant<WorkerStarted, WorkerNotStarted, WorkerEnded,
 // thread or gRPC exists. It is the workers' parent and a sub-reaper; the agent
 // is a sub-reaper as well. Each holds one end of a socket to the other: when
 // either dies, however it dies, the other kills what is left, grandchildren in
-// sessions of their own included.
+// sessions of their own included. (Killed in one instant, both leave workers
+// that die by their parent-death signal, but not those workers' descendants.)
+//
+// After the guardian's death every child of this process counts as a worker's
+// orphan, but those that were there before Fork and other guardians. Where this
+// process is PID 1 it also reaps every orphan that comes to it.
+//
+// Not thread-safe.
 class Guardian {
  public:
   // Forks the guardian. Call first thing in main, while the process has one
   // thread. Internal: fork, socketpair or prctl failed.
   static absl::StatusOr<std::unique_ptr<Guardian>> Fork();
 
-  // Ends the guardian and every worker at once (SIGKILL), and reaps it.
+  // Ends the guardian and every worker at once (SIGKILL), and reaps them. Takes
+  // as long as they take to die, fifteen seconds at most.
   ~Guardian();
 
   Guardian(const Guardian&) = delete;
@@ -63,6 +72,8 @@ class Guardian {
 
   // Asks for a worker; WorkerStarted or WorkerNotStarted follows. Each worker
   // leads a process group of its own and dies with its guardian.
+  // InvalidArgument: what no process can be given (see start_command.h).
+  // Unavailable: the guardian is gone; GuardianLost comes.
   absl::Status Start(const WorkerSpec& spec);
 
   // Sends `signal` to the process groups of all workers; with kEverything also

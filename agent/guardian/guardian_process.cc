@@ -9,8 +9,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
+#include <string>
 #include <vector>
 
 namespace muster {
@@ -56,13 +59,39 @@ void LetGoOfStdio() {
   if (null > STDERR_FILENO) close(null);
 }
 
+constexpr char kName[] = "muster-guardian";
+
+// Both names that tools know a process by: the short one, and in place of the
+// agent's command line one of its own, so that `pkill -9 -f` for launch or the
+// script leaves the guardian alive, which then kills what is left.
+void TakeName() {
+  prctl(PR_SET_NAME, kName);
+  const OwnedFd file(open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC));
+  std::string shown;
+  char piece[4096];
+  ssize_t got;
+  while (file.open() && (got = read(file.get(), piece, sizeof piece)) > 0) {
+    shown.append(piece, static_cast<size_t>(got));
+  }
+  // The arguments lie in one piece, from argv[0] on; checked, since a program
+  // may have set this pointer to something else.
+  char* const arguments = program_invocation_name;
+  if (shown.size() < sizeof kName ||
+      shown.compare(0, std::strlen(arguments) + 1, arguments,
+                    std::strlen(arguments) + 1) != 0) {
+    return;
+  }
+  std::memset(arguments, 0, shown.size());
+  std::memcpy(arguments, kName, sizeof kName);
+}
+
 }  // namespace
 
 OwnedFd BecomeGuardianProcess(std::initializer_list<int> kept) {
   // A session of its own: a terminal's Ctrl-C, and a SIGKILL to the agent's
   // process group, do not reach it.
   setsid();
-  prctl(PR_SET_NAME, "muster-guardian");
+  TakeName();
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   // All signals stay blocked, so that SIGTERM to a whole cgroup (systemd,
   // Slurm) does not end it, nor a stop signal leave it asleep while the agent

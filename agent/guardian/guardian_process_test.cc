@@ -38,6 +38,10 @@ TEST(GuardianProcess, HasItsNameAndASessionOfItsOwn) {
   std::ifstream(Proc(*guardian) + "/comm") >> name;
   EXPECT_EQ(name, "muster-guardian");
   EXPECT_EQ(getsid(guardian->pid()), guardian->pid());
+  std::string command_line;
+  std::getline(std::ifstream(Proc(*guardian) + "/cmdline"), command_line);
+  EXPECT_EQ(std::string(command_line.c_str()), "muster-guardian");
+  EXPECT_EQ(command_line.find("guardian_process_test"), std::string::npos);
 }
 
 TEST(GuardianProcess, HoldsNothingOfTheAgentsOpen) {

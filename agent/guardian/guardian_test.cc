@@ -278,6 +278,19 @@ TEST_F(GuardianTest, SaysAllGoneOnceForManyThatEndWhileOthersStart) {
   EXPECT_EQ(before.size(), 64u);  // a start and an end each
 }
 
+TEST_F(GuardianTest, AnAllGoneFromBeforeTheLatestStartIsNotTold) {
+  Start(0, {"say-pid", "exit", "0"});
+  // Gone, or a zombie that the guardian reaps before it takes a command.
+  const OwnedFd worker = OpenPidFd(std::stoi(out_.Line()));
+  ASSERT_TRUE(!worker.open() || Ends(worker));
+  Start(1, {"say-pid", "pause"});
+  out_.Line();
+  guardian_->SignalAll(SIGKILL, Guardian::Reach::kProcessGroups);
+  std::vector<GuardianEvent> before;
+  events_.Await<AllGone>(&before);
+  EXPECT_EQ(before.size(), 4u);
+}
+
 TEST_F(GuardianTest, TermLeavesWhoIgnoresItAndKillDoesNot) {
   Start(0, {"ignore-term", "say-pid", "pause"});
   Start(1, {"say-pid", "pause"});
