@@ -1,6 +1,7 @@
 // Replays one seed, or searches many:
 //   simulate --seed N [--trace]
-//   simulate --seeds FIRST COUNT
+//   simulate --seeds FIRST COUNT          all of them
+//   simulate --until-failure FIRST COUNT  up to the first that fails
 
 #include <cstdio>
 #include <cstdlib>
@@ -32,11 +33,14 @@ int main(int argc, char** argv) {
     return RunOne(seed, traced ? Trace::Echo::kToStdout : Trace::Echo::kNo,
                   traced ? 0 : 60);
   }
-  if (argc >= 4 && std::strcmp(argv[1], "--seeds") == 0) {
+  const bool until_failure =
+      argc >= 4 && std::strcmp(argv[1], "--until-failure") == 0;
+  if (until_failure || (argc >= 4 && std::strcmp(argv[1], "--seeds") == 0)) {
     const uint64_t first = std::strtoull(argv[2], nullptr, 10);
     const uint64_t count = std::strtoull(argv[3], nullptr, 10);
     int failed = 0;
     for (uint64_t seed = first; seed < first + count; ++seed) {
+      if (failed > 0 && until_failure) break;
       failed += RunOne(seed, Trace::Echo::kNo, 0);
     }
     std::printf("%d of %llu seeds failed\n", failed,
@@ -44,6 +48,7 @@ int main(int argc, char** argv) {
     return failed > 0 ? 1 : 0;
   }
   std::fprintf(stderr,
-               "usage: simulate --seed N [--trace] | --seeds FIRST COUNT\n");
+               "usage: simulate --seed N [--trace]\n"
+               "       simulate --seeds|--until-failure FIRST COUNT\n");
   return 2;
 }

@@ -1,0 +1,104 @@
+"""Builds the pure cores with their tests by plain g++, object by object.
+
+Not by Bazel: a mutant is one changed file, one compilation and one link.
+"""
+
+import collections
+import concurrent.futures
+import glob
+import os
+import re
+import subprocess
+
+# No optimisation: compiling is most of the time.
+_FLAGS = ['-std=c++20', '-O0', '-w', '-I.']
+_GTEST = ['-l:libgmock_main.a', '-l:libgmock.a', '-l:libgtest.a']
+
+_CORE = ('rendezvous/job/*.cc', 'agent/lifecycle/*.cc',
+         'rendezvous/protocol/job_spec.cc',
+         'rendezvous/protocol/signal_names.cc')
+_SIMULATION = ('tests/simulation/*.cc', 'tests/simulation/checkers/*.cc')
+
+Program = collections.namedtuple('Program', 'name sources libraries arguments')
+
+
+def abseil(root):
+  """The same static libraries as //bazel:absl, from where it lists them."""
+  with open(os.path.join(root, 'bazel/BUILD'), encoding='utf-8') as file:
+    listed = re.search(r'_ABSEIL = \[(.*?)\]', file.read(), re.DOTALL).group(1)
+  names = re.findall(r'"(\w+)"', listed)
+  return (['-Wl,--start-group'] + ['-l:libabsl_%s.a' % n for n in names] +
+          ['-Wl,--end-group', '-lpthread'])
+
+
+def programs(root):
+  """The programs that must notice a mutant, the quickest first."""
+  def sources(patterns):
+    found = []
+    for pattern in patterns:
+      found += sorted(glob.glob(os.path.join(root, pattern)))
+    return [os.path.relpath(path, root) for path in found]
+
+  def is_test(path):
+    return path.endswith(('_test.cc', '_fixture.cc'))
+
+  core = [path for path in sources(_CORE) if not is_test(path)]
+  unit = [path for path in sources(_CORE) if is_test(path)]
+  simulation = [path for path in sources(_SIMULATION) if not is_test(path)]
+  return [
+      Program('unit tests', core + unit, _GTEST + abseil(root),
+              ['--gtest_brief=1', '--gtest_fail_fast']),
+      Program('simulation', core + simulation, abseil(root),
+              ['--until-failure', '1', '600']),
+  ]
+
+
+def _object(path):
+  return os.path.splitext(path)[0] + '.o'
+
+
+def compile_file(source_root, path, objects):
+  """Compiles `path` of `source_root` into `objects`; its errors, or ''."""
+  target = os.path.join(objects, _object(path))
+  os.makedirs(os.path.dirname(target), exist_ok=True)
+  done = subprocess.run(['g++'] + _FLAGS + ['-c', path, '-o', target],
+                        cwd=source_root, stdout=subprocess.PIPE,
+                        stderr=subprocess.STDOUT, text=True, check=False)
+  return done.stdout if done.returncode else ''
+
+
+def compile_all(source_root, paths, objects, jobs):
+  with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+    for errors in pool.map(
+        lambda path: compile_file(source_root, path, objects), paths):
+      if errors:
+        raise RuntimeError(errors)
+
+
+def link(program, folders, target):
+  """Links with each object from the first of `folders` that has it."""
+  objects = []
+  for path in program.sources:
+    for folder in folders:
+      candidate = os.path.join(folder, _object(path))
+      if os.path.exists(candidate):
+        objects.append(candidate)
+        break
+  subprocess.run(['g++'] + objects + ['-o', target] + program.libraries,
+                 check=True)
+
+
+def users_of(root, path):
+  """The sources that include `path`, directly or not (a changed header)."""
+  if not path.endswith('.h'):
+    return [path]
+  users = []
+  for program in programs(root):
+    for source in program.sources:
+      if source in users:
+        continue
+      done = subprocess.run(['g++'] + _FLAGS + ['-MM', source], cwd=root,
+                            stdout=subprocess.PIPE, text=True, check=True)
+      if path in done.stdout.replace('\\\n', ' ').split():
+        users.append(source)
+  return users

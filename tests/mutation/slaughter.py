@@ -1,0 +1,96 @@
+"""Applies mutants one at a time and finds out who notices."""
+
+import concurrent.futures
+import os
+import shutil
+import subprocess
+import tempfile
+
+import build
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.realpath(__file__))))
+
+# A mutant that waits for ever, or runs in circles, is noticed as well.
+_PATIENCE_SECONDS = 60
+
+
+def _read(root, path):
+  with open(os.path.join(root, path), encoding='utf-8') as file:
+    return file.read()
+
+
+def mismatches(mutant):
+  """Why `mutant` cannot be applied, if so."""
+  times = _read(ROOT, mutant.file).count(mutant.old)
+  if times != 1:
+    yield '%s: %s: its text occurs %d times, not once:\n%s' % (
+        mutant.file, mutant.name, times, mutant.old)
+
+
+class House:
+  """A copy of the sources, built once; then each mutant on its own."""
+
+  def __init__(self, jobs):
+    self._jobs = jobs
+
+  def __enter__(self):
+    self._folder = tempfile.TemporaryDirectory(prefix='mutation.')
+    self._sources = os.path.join(self._folder.name, 'sources')
+    for top in ('rendezvous', 'agent', 'tests/simulation'):
+      shutil.copytree(os.path.join(ROOT, top), os.path.join(self._sources, top))
+    self._programs = build.programs(ROOT)
+    self._objects = os.path.join(self._folder.name, 'objects')
+    paths = {path for program in self._programs for path in program.sources}
+    build.compile_all(self._sources, sorted(paths), self._objects, self._jobs)
+    for program in self._programs:
+      target = os.path.join(self._folder.name, program.name)
+      build.link(program, [self._objects], target)
+      if self._fails(target, program):
+        raise RuntimeError('the %s fail without any mutant' % program.name)
+    return self
+
+  def __exit__(self, *unused):
+    self._folder.cleanup()
+
+  def kill(self, chosen, everybody):
+    """Yields each mutant with the names of those that noticed it, in order."""
+    with concurrent.futures.ThreadPoolExecutor(self._jobs) as pool:
+      yield from zip(chosen, pool.map(
+          lambda mutant: self._killers(mutant, everybody), chosen))
+
+  def _killers(self, mutant, everybody):
+    # Headers are found beside their users first by `-I.`, so a mutant has a
+    # whole tree of its own: of links, but for the one file.
+    with tempfile.TemporaryDirectory(dir=self._folder.name) as folder:
+      tree = os.path.join(folder, 'sources')
+      shutil.copytree(self._sources, tree, copy_function=os.link)
+      path = os.path.join(tree, mutant.file)
+      text = _read(tree, mutant.file)
+      os.remove(path)
+      with open(path, 'w', encoding='utf-8') as file:
+        file.write(text.replace(mutant.old, mutant.new))
+      objects = os.path.join(folder, 'objects')
+      for user in build.users_of(tree, mutant.file):
+        errors = build.compile_file(tree, user, objects)
+        if errors:
+          raise RuntimeError('%s does not compile:\n%s' % (mutant.name, errors))
+      killers = []
+      for program in self._programs:
+        target = os.path.join(folder, program.name)
+        build.link(program, [objects, self._objects], target)
+        if self._fails(target, program):
+          killers.append(program.name)
+          if not everybody:
+            break
+      return killers
+
+  @staticmethod
+  def _fails(target, program):
+    try:
+      return subprocess.run(
+          [target] + program.arguments, stdout=subprocess.DEVNULL,
+          stderr=subprocess.DEVNULL, timeout=_PATIENCE_SECONDS,
+          check=False).returncode != 0
+    except subprocess.TimeoutExpired:
+      return True
