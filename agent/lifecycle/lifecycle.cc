@@ -121,8 +121,9 @@ void Lifecycle::On(const WorkerDown& event) {
     if (failures_.size() < kMostFailuresPerReport) {
       failures_.push_back(failure);
     }
-    changed_ = true;
+    // Those that we stopped are told with the round's end, not one by one.
     if (!by_us) {
+      changed_ = true;
       Notice(absl::StrCat("rank ", failure.rank, " (local rank ",
                           failure.local_rank, ", pid ", failure.pid,
                           ") failed: ", failure.message));

@@ -1,0 +1,247 @@
+#include "tests/scenarios/conversation.h"
+
+#include <algorithm>
+#include <csignal>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "rendezvous/protocol/signal_names.h"
+
+namespace muster {
+namespace {
+
+constexpr int kWorkers = 2;
+constexpr uint64_t kEpoch = 1;
+constexpr int kFirstPort = 40000;
+
+std::string Words(NodePhase phase) {
+  switch (phase) {
+    case NodePhase::kIdle:
+      return "idle";
+    case NodePhase::kRunning:
+      return "running";
+    case NodePhase::kStopping:
+      return "stopping";
+    case NodePhase::kSucceeded:
+      return "succeeded";
+  }
+  return "?";
+}
+
+std::string Words(const Report& report) {
+  std::string words = Words(report.phase);
+  if (report.round > 0) absl::StrAppend(&words, ", round ", report.round);
+  for (const Failure& failure : report.failures) {
+    absl::StrAppend(&words, "; rank ", failure.rank,
+                    failure.kind == FailureKind::kStoppedByUs
+                        ? " was stopped"
+                        : absl::StrCat(" failed: ", failure.message));
+  }
+  if (report.cancel.has_value()) {
+    absl::StrAppend(&words, "; wants to end the job (",
+                    SignalName(report.cancel->signal),
+                    report.cancel->at_once ? ", at once)" : ")");
+  }
+  if (report.leave.has_value()) {
+    absl::StrAppend(&words, "; wants to leave (", *report.leave, ")");
+  }
+  return words;
+}
+
+std::string Words(const Directive& directive) {
+  switch (directive.kind) {
+    case DirectiveKind::kWait:
+      return absl::StrCat("wait: ", directive.reason);
+    case DirectiveKind::kRun: {
+      const Place& place = directive.place;
+      return absl::StrCat(
+          "run round ", place.round, " as node ", place.group_rank, " of ",
+          place.group_world_size, ", ranks ", place.first_rank, "-",
+          place.first_rank + kWorkers - 1, " of ", place.world_size,
+          ", restart ", place.restart_count, ", master ", place.master_address);
+    }
+    case DirectiveKind::kStop:
+      return absl::StrCat("stop round ", directive.stop.round, " with ",
+                          SignalName(directive.stop.signal), ", grace ",
+                          ToSeconds(directive.stop.grace), " s");
+    case DirectiveKind::kFinished:
+      return absl::StrCat("finished, exit code ", directive.verdict.exit_code,
+                          ": ", directive.verdict.reason);
+    case DirectiveKind::kReleased:
+      return absl::StrCat("released: ", directive.reason);
+    case DirectiveKind::kRefused:
+      return absl::StrCat("refused: ", directive.reason);
+  }
+  return "?";
+}
+
+}  // namespace
+
+Conversation::Conversation(const JobSpec& spec)
+    : spec_(spec), job_("job", kEpoch, spec, now_) {}
+
+void Conversation::Write(const std::string& line) {
+  absl::StrAppendFormat(&transcript_, "%8.3f  %s\n",
+                        ToSeconds(now_.time_since_epoch()), line);
+}
+
+void Conversation::Say(const std::string& what) {
+  absl::StrAppend(&transcript_, "\n# ", what, "\n");
+}
+
+void Conversation::Start(const std::string& node) {
+  Lifecycle::Config config;
+  config.run_id = "job";
+  config.spec = spec_;
+  config.endpoint = "coordinator:29400";
+  config.node.node_id = node;
+  config.node.host = node;
+  config.node.address = node;
+  config.node.incarnation = last_stream_ + 1;
+  config.node.slots = kWorkers;
+  Agent& agent = agents_[node];
+  agent.core = std::make_unique<Lifecycle>(config, now_);
+  agent.stream = ++last_stream_;
+  by_stream_[agent.stream] = node;
+  Step(node, PortHeld{kFirstPort + static_cast<int>(agent.stream)});
+  Step(node, LinkUp{node});
+  Settle();
+}
+
+void Conversation::Kill(const std::string& node) {
+  const StreamId stream = agents_.at(node).stream;
+  agents_.erase(node);
+  by_stream_.erase(stream);
+  StepJob(StreamClosed{stream});
+  Settle();
+}
+
+void Conversation::WorkerExits(const std::string& node, int local_rank,
+                               int code) {
+  Agent& agent = agents_.at(node);
+  agent.workers.erase(local_rank);
+  std::optional<Failure> failure;
+  if (code != 0) {
+    failure.emplace();
+    failure->exit_code = code;
+    failure->local_rank = local_rank;
+    failure->rank = agent.place.first_rank + local_rank;
+    failure->pid = 1000 + failure->rank;
+    failure->message = absl::StrCat("exit code ", code);
+  }
+  Step(node, WorkerDown{.local_rank = local_rank, .failure = failure});
+  if (agent.workers.empty()) Step(node, WorkersGone());
+  Settle();
+}
+
+void Conversation::WorkersSucceed(const std::string& node) {
+  for (int i = 0; i < kWorkers; ++i) WorkerExits(node, i, 0);
+}
+
+void Conversation::Signal(const std::string& node, int signal) {
+  Step(node, SignalCaught{signal});
+  Settle();
+}
+
+void Conversation::Drain(const std::string& node) {
+  StepJob(DrainAsked{node});
+  Settle();
+}
+
+void Conversation::Wait(Duration duration) {
+  const Instant end = now_ + duration;
+  for (;;) {
+    Instant next = end;
+    next = std::min(next, job_.NextDeadline().value_or(end));
+    for (const auto& [name, agent] : agents_) {
+      next = std::min(next, agent.core->NextDeadline().value_or(end));
+    }
+    now_ = std::max(now_, next);
+    if (now_ >= end) break;
+    StepJob(TimePassed());
+    for (const auto& [name, agent] : agents_) {
+      to_agents_.emplace_back(name, ClockTicked());
+    }
+    Settle();
+  }
+}
+
+void Conversation::Settle() {
+  while (!to_job_.empty() || !to_agents_.empty()) {
+    if (!to_agents_.empty()) {
+      const auto [node, event] = std::move(to_agents_.front());
+      to_agents_.pop_front();
+      if (agents_.contains(node)) Step(node, event);
+    } else {
+      const JobEvent event = std::move(to_job_.front());
+      to_job_.pop_front();
+      StepJob(event);
+    }
+  }
+}
+
+void Conversation::Step(const std::string& node, const LifecycleEvent& event) {
+  Agent& agent = agents_.at(node);
+  const LifecycleStep step = agent.core->Step(now_, event);
+  if (step.report.has_value()) {
+    // Keep-alives that say nothing new are left out of the transcript.
+    const std::string words = Words(*step.report);
+    if (words != agent.last_report) Write(absl::StrCat(node, " → ", words));
+    agent.last_report = words;
+    to_job_.push_back(ReportArrived{agent.stream, *step.report});
+  }
+  for (const auto& action : step.actions) {
+    if (const auto* start = std::get_if<StartWorkers>(&action)) {
+      agent.place = start->place;
+      for (int i = 0; i < kWorkers; ++i) {
+        agent.workers.insert(i);
+        to_agents_.emplace_back(node, WorkerUp{.local_rank = i, .pid = 1});
+      }
+    } else {
+      StopWorkers(node, std::get<SignalWorkers>(action).signal);
+    }
+  }
+  if (step.leave.has_value()) {
+    Write(absl::StrCat(node, " leaves with exit code ", step.leave->exit_code));
+    const StreamId stream = agent.stream;
+    agents_.erase(node);
+    by_stream_.erase(stream);
+    to_job_.push_back(StreamClosed{stream});
+  }
+}
+
+// The workers of these scenarios die of the first signal.
+void Conversation::StopWorkers(const std::string& node, int signal) {
+  Agent& agent = agents_.at(node);
+  if (agent.workers.empty()) return;
+  for (int local_rank : std::exchange(agent.workers, {})) {
+    Failure failure;
+    failure.kind = FailureKind::kSignal;
+    failure.signal = signal;
+    failure.local_rank = local_rank;
+    failure.rank = agent.place.first_rank + local_rank;
+    failure.message = absl::StrCat("killed by ", SignalName(signal));
+    to_agents_.emplace_back(
+        node, WorkerDown{.local_rank = local_rank, .failure = failure});
+  }
+  to_agents_.emplace_back(node, WorkersGone());
+}
+
+void Conversation::StepJob(const JobEvent& event) {
+  const JobStep step = job_.Step(now_, event);
+  for (const Decision& decision : step.decisions) {
+    Write(absl::StrCat("        [", decision.kind, "] ", decision.reason));
+  }
+  if (!step.refusal.empty()) {
+    Write(absl::StrCat("        [refused] ", step.refusal));
+  }
+  for (const Delivery& delivery : step.deliveries) {
+    const auto node = by_stream_.find(delivery.stream);
+    if (node == by_stream_.end()) continue;
+    Write(absl::StrCat("    ", node->second, " ← ", Words(delivery.directive)));
+    to_agents_.emplace_back(node->second, DirectiveCame{delivery.directive});
+  }
+}
+
+}  // namespace muster
