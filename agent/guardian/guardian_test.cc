@@ -22,6 +22,10 @@ class GuardianTest : public ::testing::Test {
  protected:
   GuardianTest() : guardian_(*Guardian::Fork()), events_(guardian_.get()) {}
 
+  ~GuardianTest() override {
+    for (const std::string& path : files_) unlink(path.c_str());
+  }
+
   void Start(int local_rank, std::vector<std::string> acts) {
     ASSERT_TRUE(
         guardian_->Start(Staged(local_rank, std::move(acts), out_)).ok());
@@ -52,12 +56,14 @@ class GuardianTest : public ::testing::Test {
                        std::to_string(getpid()) + "_" + name;
     std::ofstream(path) << content;
     chmod(path.c_str(), mode);
+    files_.push_back(path);
     return path;
   }
 
   OutputPipe out_;
   std::unique_ptr<Guardian> guardian_;
   EventReader events_;
+  std::vector<std::string> files_;
 };
 
 TEST_F(GuardianTest, TellsStartEndAndThatAllIsGoneInThisOrder) {
