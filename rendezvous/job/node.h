@@ -69,11 +69,7 @@ struct Node {
   uint64_t wording = 0;   // which wording of a kWait it has
 
   // Whether it could be given a place in a world right now.
-  bool ready() const {
-    return stream != 0 && !going && part == Part::kNone &&
-           seen >= must_have_seen &&
-           (phase == NodePhase::kIdle || phase == NodePhase::kSucceeded);
-  }
+  bool ready() const;
 };
 
 }  // namespace muster

@@ -53,24 +53,36 @@ def programs(root):
   ]
 
 
-def _object(path):
+def object_name(path):
   return os.path.splitext(path)[0] + '.o'
 
 
-def compile_file(source_root, path, objects):
-  """Compiles `path` of `source_root` into `objects`; its errors, or ''."""
-  target = os.path.join(objects, _object(path))
+def precompile(root, folder):
+  """What most sources include, read once: halves the time of compiling."""
+  header = os.path.join(folder, 'prelude.h')
+  os.symlink(os.path.join(root, 'tests/mutation/prelude.h'), header)
+  subprocess.run(['g++'] + _FLAGS + ['-x', 'c++-header', header, '-o',
+                                     header + '.gch'], cwd=root, check=True)
+  return header
+
+
+def compile_file(source_root, path, target, prelude):
+  """Compiles `path` into `target`; its errors, or ''."""
   os.makedirs(os.path.dirname(target), exist_ok=True)
-  done = subprocess.run(['g++'] + _FLAGS + ['-c', path, '-o', target],
-                        cwd=source_root, stdout=subprocess.PIPE,
-                        stderr=subprocess.STDOUT, text=True, check=False)
+  done = subprocess.run(
+      ['g++'] + _FLAGS + ['-include', prelude, '-c', path, '-o', target],
+      cwd=source_root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+      text=True, check=False)
   return done.stdout if done.returncode else ''
 
 
-def compile_all(source_root, paths, objects, jobs):
+def compile_all(source_root, paths, objects, prelude, jobs):
+  def compile_one(path):
+    return compile_file(source_root, path,
+                        os.path.join(objects, object_name(path)), prelude)
+
   with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-    for errors in pool.map(
-        lambda path: compile_file(source_root, path, objects), paths):
+    for errors in pool.map(compile_one, paths):
       if errors:
         raise RuntimeError(errors)
 
@@ -80,25 +92,9 @@ def link(program, folders, target):
   objects = []
   for path in program.sources:
     for folder in folders:
-      candidate = os.path.join(folder, _object(path))
+      candidate = os.path.join(folder, object_name(path))
       if os.path.exists(candidate):
         objects.append(candidate)
         break
   subprocess.run(['g++'] + objects + ['-o', target] + program.libraries,
                  check=True)
-
-
-def users_of(root, path):
-  """The sources that include `path`, directly or not (a changed header)."""
-  if not path.endswith('.h'):
-    return [path]
-  users = []
-  for program in programs(root):
-    for source in program.sources:
-      if source in users:
-        continue
-      done = subprocess.run(['g++'] + _FLAGS + ['-MM', source], cwd=root,
-                            stdout=subprocess.PIPE, text=True, check=True)
-      if path in done.stdout.replace('\\\n', ' ').split():
-        users.append(source)
-  return users

@@ -42,7 +42,9 @@ class House:
     self._programs = build.programs(ROOT)
     self._objects = os.path.join(self._folder.name, 'objects')
     paths = {path for program in self._programs for path in program.sources}
-    build.compile_all(self._sources, sorted(paths), self._objects, self._jobs)
+    self._prelude = build.precompile(ROOT, self._folder.name)
+    build.compile_all(self._sources, sorted(paths), self._objects,
+                      self._prelude, self._jobs)
     for program in self._programs:
       target = os.path.join(self._folder.name, program.name)
       build.link(program, [self._objects], target)
@@ -60,25 +62,21 @@ class House:
           lambda mutant: self._killers(mutant, everybody), chosen))
 
   def _killers(self, mutant, everybody):
-    # Headers are found beside their users first by `-I.`, so a mutant has a
-    # whole tree of its own: of links, but for the one file.
     with tempfile.TemporaryDirectory(dir=self._folder.name) as folder:
-      tree = os.path.join(folder, 'sources')
-      shutil.copytree(self._sources, tree, copy_function=os.link)
-      path = os.path.join(tree, mutant.file)
-      text = _read(tree, mutant.file)
-      os.remove(path)
+      path = os.path.join(folder, mutant.file)
+      os.makedirs(os.path.dirname(path))
       with open(path, 'w', encoding='utf-8') as file:
+        text = _read(self._sources, mutant.file)
         file.write(text.replace(mutant.old, mutant.new))
-      objects = os.path.join(folder, 'objects')
-      for user in build.users_of(tree, mutant.file):
-        errors = build.compile_file(tree, user, objects)
-        if errors:
-          raise RuntimeError('%s does not compile:\n%s' % (mutant.name, errors))
+      errors = build.compile_file(
+          self._sources, path,
+          os.path.join(folder, build.object_name(mutant.file)), self._prelude)
+      if errors:
+        raise RuntimeError('%s does not compile:\n%s' % (mutant.name, errors))
       killers = []
       for program in self._programs:
         target = os.path.join(folder, program.name)
-        build.link(program, [objects, self._objects], target)
+        build.link(program, [folder, self._objects], target)
         if self._fails(target, program):
           killers.append(program.name)
           if not everybody:

@@ -68,6 +68,7 @@ void FaultInjector::TroubleNode(SimNode& node) {
                        if (node.name().incarnation == of) node.Resume();
                      });
   }
+  if (node.alive() && random.Chance(plan.guardian_death)) node.LoseGuardian();
   if (random.Chance(plan.signal)) node.Catch(SIGUSR1);
   if (random.Chance(plan.leave)) {
     stage_->Watch([&](Checker& c) { c.OnLeaveAsked(node.slot()); });

@@ -81,6 +81,7 @@ Plan DrawPlan(Random& random) {
   plan.clog = Level(random, 200, 20);
   plan.coordinator_restart = Level(random, 200, 15);
   plan.ctrl_c = Level(random, 120, 6);
+  plan.guardian_death = Level(random, 150, 5);
 
   plan.start_failure = Level(random, 80, 30);
   plan.ignores_term = Level(random, 300, 600);

@@ -40,6 +40,7 @@ struct Plan {
   int kill = 0;
   int power_loss = 0;  // of kills: the stream does not break
   int pause = 0;
+  int guardian_death = 0;
   int cut = 0;
   int worker_crash = 0;
   int collateral = 0;  // of crashes: each other node's workers follow

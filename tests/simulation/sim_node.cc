@@ -120,6 +120,15 @@ void SimNode::Resume() {
   if (alive() && incarnation_ == resumed) Step(ClockTicked());
 }
 
+void SimNode::LoseGuardian() {
+  if (!alive()) return;
+  stage_->Note(absl::StrCat("n", slot_, " loses its guardian"));
+  ++stage_->census["guardian died"];
+  stage_->Watch([&](Checker& c) { c.OnTrouble(slot_); });
+  workers_->Die();
+  Post(GuardianDied{"the guardian died"});
+}
+
 void SimNode::Catch(int signal) {
   if (!alive()) return;
   stage_->Note(absl::StrCat("n", slot_, " catches signal ", signal));

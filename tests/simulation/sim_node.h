@@ -33,6 +33,7 @@ class SimNode {
   void Kill(Network::Death how);
   void Pause();
   void Resume();
+  void LoseGuardian();
   void Catch(int signal);
 
   // --- the network's side

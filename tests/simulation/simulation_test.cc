@@ -55,19 +55,19 @@ TEST(Simulation, TheSeedsExerciseEverything) {
       seen[what] += times;
     }
   }
-  for (const char* what : {"join",          "assign",
-                           "break",         "lost",
-                           "failure",       "leave",
-                           "cancel",        "signal",
-                           "finish",        "coordinator restart",
-                           "agent killed",  "agent paused",
-                           "stream broken", "worker crashed",
-                           "start failure", "clogged",
-                           "cut off",       "rank",
-                           "in contention", "refused",
-                           "released",      "job succeeded",
-                           "job failed",    "job cancelled",
-                           "job timed out"}) {
+  for (const char* what : {"join",           "assign",
+                           "break",          "lost",
+                           "failure",        "leave",
+                           "cancel",         "signal",
+                           "finish",         "coordinator restart",
+                           "agent killed",   "agent paused",
+                           "guardian died",  "stream broken",
+                           "worker crashed", "start failure",
+                           "clogged",        "cut off",
+                           "rank",           "in contention",
+                           "refused",        "released",
+                           "job succeeded",  "job failed",
+                           "job cancelled",  "job timed out"}) {
     EXPECT_GE(seen[what], 3) << what;
   }
 }

@@ -1,0 +1,28 @@
+#ifndef MUSTER_TESTS_MUTATION_PRELUDE_H_
+#define MUSTER_TESTS_MUTATION_PRELUDE_H_
+
+// Only ever precompiled (build.py): what nearly every source includes itself.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <queue>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+#endif  // MUSTER_TESTS_MUTATION_PRELUDE_H_

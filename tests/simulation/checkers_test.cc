@@ -1,0 +1,320 @@
+// Every checker sees the breach that it is there for: a check that cannot fail
+// is worth nothing.
+
+#include "tests/simulation/checkers/checkers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace muster::simulation {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr AgentName kZero = {.slot = 0, .incarnation = 1'000'001};
+constexpr AgentName kOne = {.slot = 1, .incarnation = 2'000'001};
+
+// A job of up to two nodes with one worker each, and steps of a coordinator as
+// a test wants them.
+class CheckersTest : public ::testing::Test {
+ protected:
+  CheckersTest() {
+    plan_.spec.min_nodes = 2;
+    plan_.spec.max_nodes = 2;
+    plan_.spec.max_restarts = 1;
+    plan_.spec.keep_alive_interval = seconds(1);
+    plan_.spec.reconnect_grace = milliseconds(500);
+    plan_.slots = 2;
+  }
+
+  void Use(std::unique_ptr<Checker> (*make)(const Plan&)) {
+    checker_ = make(plan_);
+    checker_->SetNow(now_);
+    checker_->OnCoordinatorStarted(1);
+    step_.epoch = 1;
+    step_.next_deadline = now_ + seconds(1);
+  }
+  void Advance(Duration duration) {
+    now_ += duration;
+    checker_->SetNow(now_);
+    step_.next_deadline = now_ + seconds(1);
+  }
+
+  static Sent Run(AgentName agent, int round, int rank) {
+    Sent sent{.to = agent};
+    sent.directive.kind = DirectiveKind::kRun;
+    Place& place = sent.directive.place;
+    place.round = round;
+    place.group_rank = place.first_rank = rank;
+    place.group_world_size = place.world_size = 2;
+    place.master_address = "10.0.0.1";
+    place.master_port = 20000;
+    return sent;
+  }
+  static NodeStatus Node(AgentName agent, std::optional<int> rank) {
+    NodeStatus node;
+    node.node.node_id = "n" + std::to_string(agent.slot);
+    node.node.host = "h" + std::to_string(agent.slot);
+    node.node.incarnation = agent.incarnation;
+    node.group_rank = rank;
+    return node;
+  }
+  // The step in which round `round` begins with n0 and n1.
+  CoordinatorStepped Begin(int round) {
+    CoordinatorStepped step = step_;
+    step.status.round = round;
+    step.status.phase = JobPhase::kRunning;
+    step.status.nodes = {Node(kZero, 0), Node(kOne, 1)};
+    step.decisions = {{.kind = "assign", .round = round}};
+    step.sent = {Run(kZero, round, 0), Run(kOne, round, 1)};
+    return step;
+  }
+  CoordinatorStepped Break(int round, const std::string& why) {
+    CoordinatorStepped step = step_;
+    step.status.round = round;
+    step.status.phase = JobPhase::kStopping;
+    step.status.nodes = {Node(kZero, 0), Node(kOne, 1)};
+    step.decisions = {
+        {.kind = "break",
+         .round = round,
+         .reason = "round " + std::to_string(round) + " is broken: " + why}};
+    return step;
+  }
+  static Report ReportOf(AgentName agent, uint64_t sequence) {
+    Report report;
+    report.node.node_id = "n" + std::to_string(agent.slot);
+    report.node.incarnation = agent.incarnation;
+    report.sequence = sequence;
+    return report;
+  }
+
+  Plan plan_;
+  Instant now_{std::chrono::hours(1)};
+  CoordinatorStepped step_;
+  std::unique_ptr<Checker> checker_;
+};
+
+TEST_F(CheckersTest, RoundThatIsSkipped) {
+  Use(NewRoundChecker);
+  checker_->OnStep(Begin(1));
+  EXPECT_EQ(checker_->breach(), "");
+  checker_->OnStep(Begin(3));
+  EXPECT_THAT(checker_->breach(), StartsWith("round +0/+1: from 1"));
+}
+
+TEST_F(CheckersTest, RoundThatChangesWithoutAWorld) {
+  Use(NewRoundChecker);
+  checker_->OnStep(Begin(1));
+  step_.status.round = 2;
+  checker_->OnStep(step_);
+  EXPECT_THAT(checker_->breach(), HasSubstr("without a world"));
+}
+
+TEST_F(CheckersTest, RankWithTwoOwners) {
+  Use(NewOwnerChecker);
+  checker_->OnWorkersStarted(kZero, 1, Run(kZero, 1, 0).directive.place);
+  checker_->OnWorkersStarted(kOne, 1, Run(kOne, 1, 1).directive.place);
+  EXPECT_EQ(checker_->breach(), "");
+  checker_->OnWorkersStarted(kOne, 1, Run(kOne, 1, 0).directive.place);
+  EXPECT_THAT(checker_->breach(), HasSubstr("rank 0 of round 1"));
+}
+
+TEST_F(CheckersTest, RoundOnTopOfAnother) {
+  Use(NewOwnerChecker);
+  checker_->OnWorkersStarted(kZero, 1, Run(kZero, 1, 0).directive.place);
+  checker_->OnStep(Begin(2));
+  EXPECT_THAT(checker_->breach(), HasSubstr("still has workers of round 1"));
+}
+
+TEST_F(CheckersTest, WorldWithAHole) {
+  Use(NewWorldChecker);
+  CoordinatorStepped step = Begin(1);
+  checker_->OnStep(step);
+  EXPECT_EQ(checker_->breach(), "");
+  step.sent[1].directive.place.group_rank = 2;
+  checker_->OnStep(step);
+  EXPECT_THAT(checker_->breach(), HasSubstr("does not fit"));
+}
+
+TEST_F(CheckersTest, WorldThatIsTooSmall) {
+  Use(NewWorldChecker);
+  CoordinatorStepped step = Begin(1);
+  step.sent.pop_back();
+  checker_->OnStep(step);
+  EXPECT_THAT(checker_->breach(), HasSubstr("a world of 1 nodes"));
+}
+
+TEST_F(CheckersTest, MasterThatIsNotRankZero) {
+  Use(NewWorldChecker);
+  CoordinatorStepped step = Begin(1);
+  for (Sent& sent : step.sent) sent.directive.place.master_address = "10.0.0.2";
+  checker_->OnStep(step);
+  EXPECT_THAT(checker_->breach(), HasSubstr("master"));
+}
+
+TEST_F(CheckersTest, IncarnationThatIsBack) {
+  Use(NewIncarnationChecker);
+  for (uint64_t incarnation : {7, 5}) {
+    step_.status.nodes = {Node({.slot = 0, .incarnation = incarnation}, {})};
+    checker_->OnStep(step_);
+    EXPECT_EQ(checker_->breach(), "");
+  }
+  step_.status.nodes = {Node({.slot = 0, .incarnation = 7}, {})};
+  checker_->OnStep(step_);
+  EXPECT_THAT(checker_->breach(), HasSubstr("again of incarnation 7"));
+}
+
+TEST_F(CheckersTest, SilenceBeyondTheLease) {
+  Use(NewDetectionChecker);
+  step_.status.nodes = {Node(kZero, 0)};
+  checker_->OnReport(kZero, 1, ReportOf(kZero, 1));
+  Advance(milliseconds(4999));
+  checker_->OnReport(kZero, 1, ReportOf(kZero, 1));  // repeated
+  checker_->OnStep(step_);
+  EXPECT_EQ(checker_->breach(), "");
+  Advance(milliseconds(1));
+  checker_->OnStep(step_);
+  // The first step with it counts as hearing of it: five seconds more.
+  EXPECT_EQ(checker_->breach(), "");
+  Advance(seconds(5));
+  checker_->OnStep(step_);
+  EXPECT_THAT(checker_->breach(), HasSubstr("s of silence"));
+}
+
+TEST_F(CheckersTest, BrokenStreamBeyondItsGrace) {
+  Use(NewDetectionChecker);
+  step_.status.nodes = {Node(kZero, 0)};
+  checker_->OnReport(kZero, 1, ReportOf(kZero, 1));
+  checker_->OnStep(step_);
+  checker_->OnStreamClosed(kZero, 1);
+  Advance(milliseconds(499));
+  checker_->OnStep(step_);
+  EXPECT_EQ(checker_->breach(), "");
+  Advance(milliseconds(1));
+  checker_->OnStep(step_);
+  EXPECT_THAT(checker_->breach(), HasSubstr("after its stream broke"));
+}
+
+TEST_F(CheckersTest, RestartsBeyondTheBudget) {
+  Use(NewBudgetChecker);
+  checker_->OnStep(Begin(1));
+  for (int round = 1; round <= 2; ++round) {
+    EXPECT_EQ(checker_->breach(), "");
+    checker_->OnStep(Break(round, "rank 0 on h0: exit code 3"));
+    CoordinatorStepped next = Begin(round + 1);
+    next.status.restarts_used = round;
+    for (Sent& sent : next.sent) sent.directive.place.restart_count = round;
+    step_.status.restarts_used = round;
+    checker_->OnStep(next);
+  }
+  EXPECT_THAT(checker_->breach(), HasSubstr("2 restarts of 1"));
+}
+
+TEST_F(CheckersTest, MembershipThatSpendsARestart) {
+  Use(NewBudgetChecker);
+  checker_->OnStep(Begin(1));
+  step_.status.restarts_used = 1;
+  checker_->OnStep(Break(1, "h1 (group rank 1) was lost: its agent"));
+  EXPECT_THAT(checker_->breach(), HasSubstr("1 restarts counted, 0 seen"));
+}
+
+TEST_F(CheckersTest, DeadlineThatHasPassedOrIsNone) {
+  for (std::optional<Instant> deadline :
+       {std::optional<Instant>(now_), std::optional<Instant>()}) {
+    Use(NewDeadlineChecker);
+    step_.next_deadline = deadline;
+    checker_->OnStep(step_);
+    EXPECT_THAT(checker_->breach(), StartsWith("deadlines: the job waits"));
+    Use(NewDeadlineChecker);
+    checker_->OnAgentStepped(kZero, LifecycleStep(), deadline);
+    EXPECT_THAT(checker_->breach(), HasSubstr("waits"));
+  }
+}
+
+TEST_F(CheckersTest, SurvivorThatMoves) {
+  Use(NewStickyChecker);
+  checker_->OnStep(Begin(1));
+  CoordinatorStepped step = Begin(2);
+  step.status.nodes = {Node(kOne, 0), Node(kZero, 1)};
+  checker_->OnStep(step);
+  EXPECT_THAT(checker_->breach(), HasSubstr("moved from"));
+}
+
+TEST_F(CheckersTest, MoveForAnExplicitRankIsNone) {
+  Use(NewStickyChecker);
+  checker_->OnStep(Begin(1));
+  CoordinatorStepped step = Begin(2);
+  step.status.nodes = {Node(kOne, 0), Node(kZero, 1)};
+  step.status.nodes[0].node.node_rank = 0;
+  checker_->OnStep(step);
+  EXPECT_EQ(checker_->breach(), "");
+}
+
+TEST_F(CheckersTest, SuccessWithoutEverybodys) {
+  Use(NewVerdictChecker);
+  checker_->OnStep(Begin(1));
+  Report report = ReportOf(kZero, 1);
+  report.phase = NodePhase::kSucceeded;
+  report.round = 1;
+  checker_->OnReport(kZero, 1, report);
+  step_.status.round = 1;
+  step_.status.verdict = Verdict();
+  checker_->OnStep(step_);
+  EXPECT_THAT(checker_->breach(), HasSubstr("n1 has not succeeded"));
+}
+
+TEST_F(CheckersTest, TwoVerdicts) {
+  Use(NewVerdictChecker);
+  Sent sent{.to = kZero};
+  sent.directive.kind = DirectiveKind::kFinished;
+  sent.directive.verdict.reason = "this";
+  step_.sent = {sent};
+  checker_->OnStep(step_);
+  EXPECT_EQ(checker_->breach(), "");
+  step_.sent[0].directive.verdict.reason = "that";
+  checker_->OnStep(step_);
+  EXPECT_THAT(checker_->breach(), HasSubstr("two verdicts"));
+}
+
+TEST_F(CheckersTest, BreakWithoutACause) {
+  for (const char* why :
+       {"cancelled: SIGINT at h0", "rank 0 on h0: exit code 3",
+        "1 node waited to be let in", "h1 (group rank 1) goes: SIGTERM",
+        "h1 (group rank 1) was lost: its agent has been silent for 5 s",
+        "h1 (group rank 1) stopped its workers by itself"}) {
+    Use(NewAttributionChecker);
+    checker_->OnStep(Begin(1));
+    EXPECT_EQ(checker_->breach(), "");
+    checker_->OnStep(Break(1, why));
+    EXPECT_THAT(checker_->breach(), StartsWith("attribution: ")) << why;
+  }
+}
+
+TEST_F(CheckersTest, BreakForAnEarlierRoundsFailure) {
+  Use(NewAttributionChecker);
+  Failure failure;
+  failure.rank = 0;
+  checker_->OnWorkerFailed(kZero, 1, 1, failure);
+  checker_->OnStep(Begin(2));
+  checker_->OnStep(Break(2, "rank 0 on h0: exit code 3"));
+  EXPECT_THAT(checker_->breach(), HasSubstr("no such failure in this round"));
+}
+
+TEST_F(CheckersTest, BreakForWhatReallyHappened) {
+  Use(NewAttributionChecker);
+  checker_->OnStep(Begin(1));
+  checker_->OnTrouble(1);
+  checker_->OnStep(Break(1, "h1 (group rank 1) was lost: its agent"));
+  Failure failure;
+  failure.rank = 0;
+  checker_->OnStep(Begin(2));
+  checker_->OnWorkerFailed(kZero, 1, 2, failure);
+  checker_->OnStep(Break(2, "rank 0 on h0: exit code 3"));
+  EXPECT_EQ(checker_->breach(), "");
+}
+
+}  // namespace
+}  // namespace muster::simulation
