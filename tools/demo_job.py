@@ -201,7 +201,8 @@ def main(launch, keep):
 if __name__ == '__main__':
   if len(sys.argv) < 2 or sys.argv[2:] not in ([], ['--keep']):
     sys.exit('usage: tools/demo [--keep]')
-  # A closed terminal or a `kill` cleans up as Ctrl-C does.
-  for _number in (signal.SIGTERM, signal.SIGHUP):
+  # A closed terminal or a `kill` cleans up as Ctrl-C does; and a shell that
+  # starts it in the background has SIGINT ignored, which is not wanted here.
+  for _number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     signal.signal(_number, signal.default_int_handler)
   sys.exit(main(sys.argv[1], sys.argv[2:] == ['--keep']))
