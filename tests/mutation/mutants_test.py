@@ -1,0 +1,43 @@
+#!/usr/bin/python3
+"""Checks the list of mutants against the sources, without building any."""
+
+import os
+import sys
+import unittest
+
+_HERE = os.path.dirname(os.path.realpath(__file__))
+sys.dont_write_bytecode = True
+sys.path[:0] = [_HERE, os.path.join(_HERE, os.pardir, 'python')]
+
+import mutants
+import slaughter
+import xml_main
+
+
+class Mutants(unittest.TestCase):
+
+  def test_every_text_occurs_once(self):
+    complaints = [complaint for mutant in mutants.ALL
+                  for complaint in slaughter.mismatches(mutant)]
+    if complaints:
+      self.fail('\n'.join(['a guard has changed; change its mutant as well:'] +
+                          complaints))
+
+  def test_names_are_unique(self):
+    names = [mutant.name for mutant in mutants.ALL]
+    self.assertEqual(sorted(names), sorted(set(names)))
+
+  def test_every_core_has_some(self):
+    files = {mutant.file for mutant in mutants.ALL}
+    self.assertGreaterEqual(len(mutants.ALL), 20)
+    for core in ('rendezvous/job/job.cc', 'rendezvous/job/job_phases.cc',
+                 'agent/lifecycle/lifecycle.cc'):
+      self.assertIn(core, files)
+
+  def test_every_mutant_changes_something(self):
+    for mutant in mutants.ALL:
+      self.assertNotEqual(mutant.old, mutant.new, mutant.name)
+
+
+if __name__ == '__main__':
+  xml_main.main()
