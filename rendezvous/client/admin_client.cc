@@ -39,7 +39,7 @@ class AdminClient::Impl {
         context.AddMetadata(kAuthorization,
                             absl::StrCat(kBearer, options_.token));
       }
-      const absl::Status status = FromGrpc(call(stub.get(), &context));
+      absl::Status status = FromGrpc(call(stub.get(), &context));
       if (status.ok()) return status;
       if (first.ok()) first = ExplainCallError(status, endpoint_);
       if (status.code() != absl::StatusCode::kUnavailable) break;

@@ -24,7 +24,7 @@ namespace muster {
 class AgentStream::Impl
     : public grpc::ClientBidiReactor<v1::Report, v1::Directive> {
  public:
-  Impl(std::shared_ptr<grpc::Channel> channel, const std::string& token,
+  Impl(const std::shared_ptr<grpc::Channel>& channel, const std::string& token,
        Listener* listener)
       : listener_(listener), stub_(v1::Coordinator::NewStub(channel)) {
     if (!token.empty()) {
@@ -129,9 +129,9 @@ class AgentStream::Impl
   std::mutex listening_;  // one call of listener_ at a time
 };
 
-AgentStream::AgentStream(std::shared_ptr<grpc::Channel> channel,
+AgentStream::AgentStream(const std::shared_ptr<grpc::Channel>& channel,
                          const std::string& token, Listener* listener)
-    : impl_(std::make_unique<Impl>(std::move(channel), token, listener)) {}
+    : impl_(std::make_unique<Impl>(channel, token, listener)) {}
 
 AgentStream::~AgentStream() = default;
 

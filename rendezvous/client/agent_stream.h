@@ -32,8 +32,8 @@ class AgentStream {
   };
 
   // `token`: empty for none. `listener` outlives the stream.
-  AgentStream(std::shared_ptr<grpc::Channel> channel, const std::string& token,
-              Listener* listener);
+  AgentStream(const std::shared_ptr<grpc::Channel>& channel,
+              const std::string& token, Listener* listener);
   // Only after OnEnded.
   ~AgentStream();
 

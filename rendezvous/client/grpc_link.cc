@@ -128,7 +128,7 @@ class GrpcLink::Impl : private AgentStream::Listener {
         static_cast<AgentStream::Listener*>(this));
     lock.lock();
     stream_ = stream.get();
-    const Attempt attempt = Follow(&lock, address);
+    Attempt attempt = Follow(&lock, address);
     stream_ = nullptr;
     return attempt;
   }

@@ -45,7 +45,7 @@ class AlarmThread {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::priority_queue<Alarm, std::vector<Alarm>, std::greater<Alarm>> alarms_;
+  std::priority_queue<Alarm, std::vector<Alarm>, std::greater<>> alarms_;
   uint64_t set_ = 0;
   bool ending_ = false;
   std::thread thread_;

@@ -234,11 +234,13 @@ class Coordinator::Impl {
 
   // With mutex_ held. Streams that are still attached keep the job and its
   // verdict; nobody finds it any more.
-  void Forget(std::shared_ptr<DrivenJob> job) {
+  void Forget(const std::shared_ptr<DrivenJob>& job) {
     auto found = std::find(finished_.begin(), finished_.end(), job);
     if (found == finished_.end()) return;  // forgotten before, for room
+    // `job` may be the list's own element, gone with the next line.
+    const std::string run_id = job->run_id();
     finished_.erase(found);
-    jobs_.erase(job->run_id());
+    jobs_.erase(run_id);
   }
 
   void Refuse(AttachedSink* sink, const Report& report, std::string why) {
