@@ -43,6 +43,11 @@ void Job::On(const ReportArrived& event) {
     Tell(*node);
     return;
   }
+  question_ = Question{
+      .node_id = node->identity.node_id,
+      .seen_revision =
+          reconnected || report.seen_epoch != epoch_ ? 0 : report.seen_revision,
+  };
   TakeFailures(*node, report);
   if (report.cancel.has_value()) CancelFrom(*node, *report.cancel);
   if (report.leave.has_value() && !node->going && !finished()) {
@@ -51,11 +56,6 @@ void Job::On(const ReportArrived& event) {
   }
   // Last, so that a node that stops its workers is known to have been asked to.
   FollowMember(*node, report);
-  question_ = Question{
-      .node_id = node->identity.node_id,
-      .seen_revision =
-          reconnected || report.seen_epoch != epoch_ ? 0 : report.seen_revision,
-  };
 }
 
 // An answer is due on a new stream, where the node has not seen the newest
@@ -66,9 +66,10 @@ void Job::Answer() {
   if (!question_.has_value()) return;
   Node* node = nodes_.Find(question_->node_id);
   if (node == nullptr) return;
-  const bool unseen = question_->seen_revision == 0 ||
-                      question_->seen_revision < node->revision ||
-                      KeyFor(*node) != node->told;
+  const bool unseen =
+      KeyFor(*node) != node->told ||
+      (!question_->answered && (question_->seen_revision == 0 ||
+                                question_->seen_revision < node->revision));
   const bool reworded =
       node->told.kind == DirectiveKind::kWait && node->wording != wording_;
   if (unseen || reworded) Tell(*node);

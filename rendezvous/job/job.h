@@ -114,6 +114,7 @@ class Job {
   struct Question {
     std::string node_id;
     uint64_t seen_revision = 0;
+    bool answered = false;  // it has been told something since
   };
   void Answer();
 

@@ -109,7 +109,7 @@ std::string Job::WaitReason() const {
 
 void Job::Tell(Node& node) {
   if (question_.has_value() && question_->node_id == node.identity.node_id) {
-    question_.reset();
+    question_->answered = true;
   }
   const DirectiveKey key = KeyFor(node);
   if (node.stream == 0) return;  // told when it comes back

@@ -97,6 +97,17 @@ TEST(JobMessages, AStopIsConfirmedByANodeThatNeverStarted) {
   EXPECT_EQ(job.round(), 2);
 }
 
+TEST(JobMessages, NobodyIsToldTwiceInOneStep) {
+  JobFixture job(QuickSpec(2, 2));
+  job.Join("a");
+  job.Join("b");
+  EXPECT_EQ(job.last_step().deliveries.size(), 2u);
+  job.Runs("a");
+  job.Runs("b");
+  job.Fails("a", ExitedWith(0, 1));
+  EXPECT_EQ(job.last_step().deliveries.size(), 2u);
+}
+
 TEST(JobMessages, CostOfAReportDoesNotGrowWithTheNodes) {
   constexpr int kNodes = 200;
   JobFixture job(QuickSpec(kNodes, kNodes));

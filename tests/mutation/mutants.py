@@ -178,7 +178,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'if (a_end - i != b_end - j) return', 'if (false) return'),
     # --- what is told
     ('what was not seen is not sent again', _JOB,
-     'question_->seen_revision < node->revision ||', ''),
+     'question_->seen_revision < node->revision', 'false'),
     ('a new stream is not answered', _JOB,
      'question_->seen_revision == 0 ||', ''),
     ('revisions stand still', _DIRECTIVES,
