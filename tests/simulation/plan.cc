@@ -80,7 +80,7 @@ Plan DrawPlan(Random& random) {
   plan.drain = Level(random, 200, 4);
   plan.clog = Level(random, 200, 20);
   plan.coordinator_restart = Level(random, 200, 15);
-  plan.ctrl_c = Level(random, 120, 6);
+  plan.ctrl_c = Level(random, 150, 8);
   plan.guardian_death = Level(random, 150, 5);
 
   plan.start_failure = Level(random, 80, 30);
