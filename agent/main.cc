@@ -16,11 +16,11 @@
 #include "agent/options/program_check.h"
 #include "agent/options/read_machine.h"
 #include "agent/options/run_options.h"
-#include "agent/options/version.h"
 #include "agent/voice.h"
 #include "rendezvous/client/grpc_link.h"
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/token/token.h"
+#include "rendezvous/version.h"
 
 namespace muster {
 namespace {

@@ -7,7 +7,6 @@
 #include "agent/options/flag_table.h"
 #include "agent/options/read_machine.h"
 #include "agent/options/run_options.h"
-#include "agent/options/version.h"
 #include "agent/voice.h"
 #include "launcher/admin_command.h"
 #include "launcher/admin_request.h"
@@ -16,6 +15,7 @@
 #include "launcher/run_command.h"
 #include "launcher/subcommands.h"
 #include "rendezvous/protocol/report.h"
+#include "rendezvous/version.h"
 
 namespace muster {
 namespace {

@@ -3,8 +3,9 @@
 
 namespace muster {
 
-// What `rendezvousd --version` shows, besides the protocol's version.
-inline constexpr char kRendezvousVersion[] = "0.1.0";
+// What `--version` of every program of ours shows, besides the protocol's
+// version.
+inline constexpr char kVersion[] = "0.1.0";
 
 }  // namespace muster
 

@@ -40,8 +40,8 @@ absl::StatusOr<DaemonOptions> ParseDaemonOptions(int argc,
   CLI::App app(kAbout, "rendezvousd");
   app.footer(kExamples);
   app.set_version_flag("--version",
-                       absl::StrCat("rendezvousd ", kRendezvousVersion,
-                                    " (protocol ", kProtocolVersion, ")"));
+                       absl::StrCat("rendezvousd ", kVersion, " (protocol ",
+                                    kProtocolVersion, ")"));
   app.add_option("--listen", listen,
                  "Address and port to listen on; port 0: any that is free; "
                  "0.0.0.0: every address, IPv6 too")
