@@ -58,7 +58,7 @@ TEST(Simulation, TheSeedsExerciseEverything) {
   for (const char* what : {"join",           "assign",
                            "break",          "lost",
                            "failure",        "leave",
-                           "cancel",         "signal",
+                           "blame",          "signal",
                            "finish",         "coordinator restart",
                            "agent killed",   "agent paused",
                            "guardian died",  "stream broken",
