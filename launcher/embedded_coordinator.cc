@@ -43,10 +43,11 @@ EmbeddedCoordinator::EmbeddedCoordinator(const Options& options,
                              voice.Error(sentence);
                            })),
       coordinator_(
-          {.on_decision = [log = event_log_.get()](const std::string& run_id,
+          {.only_run_id = options.run_id,
+           .on_decision = [log = event_log_.get()](const std::string& run_id,
                                                    const Decision& decision) {
-            if (log != nullptr) log->Append(run_id, decision);
-          }}) {}
+             if (log != nullptr) log->Append(run_id, decision);
+           }}) {}
 
 absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> EmbeddedCoordinator::Start(
     const Options& options, const Voice& voice) {

@@ -19,6 +19,7 @@ class EmbeddedCoordinator {
  public:
   struct Options {
     Endpoint listen;
+    std::string run_id;  // the only job that meets here
     std::string token;
     std::string event_log;  // a path; its folder is made. Empty: none.
   };

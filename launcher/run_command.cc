@@ -29,6 +29,7 @@ absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> Host(
   if (choice.place == CoordinatorPlace::kElsewhere) return nullptr;
   EmbeddedCoordinator::Options hosting;
   hosting.listen = choice.listen;
+  hosting.run_id = plan.agent.run_id;
   hosting.token = token;
   if (!options.log_dir.empty()) {
     hosting.event_log =
@@ -46,7 +47,7 @@ absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> Host(
 // person would ask. Fills in the token.
 absl::Status CheckFirst(const RunOptions& options, const MachineFacts& facts,
                         const Voice& voice, std::string& token) {
-  const absl::Status program = CheckProgram(options, facts);
+  absl::Status program = CheckProgram(options, facts);
   if (!program.ok()) return program;
   absl::StatusOr<std::string> read =
       ReadToken(options.token_file,
@@ -59,7 +60,7 @@ absl::Status CheckFirst(const RunOptions& options, const MachineFacts& facts,
 // The plan, once names are resolved and GPUs counted.
 absl::StatusOr<LaunchPlan> Plan(const RunOptions& options, MachineFacts& facts,
                                 const Voice& voice) {
-  const absl::Status gpus = ReadGpuFacts(options, facts);
+  absl::Status gpus = ReadGpuFacts(options, facts);
   if (!gpus.ok()) return gpus;
   if (!IsAlone(options)) ReadAddresses(facts);
   absl::StatusOr<LaunchPlan> plan = PlanMeeting(options, facts, voice);

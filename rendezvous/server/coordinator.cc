@@ -185,6 +185,14 @@ class Coordinator::Impl {
                               report.run_id, "\"");
       return nullptr;
     }
+    if (!options_.only_run_id.empty() &&
+        options_.only_run_id != report.run_id) {
+      *refusal =
+          absl::StrCat("this coordinator belongs to job \"",
+                       options_.only_run_id, "\", not to \"", report.run_id,
+                       "\"; check --rdzv-id and --rdzv-endpoint");
+      return nullptr;
+    }
     auto found = jobs_.find(report.run_id);
     if (found != jobs_.end()) return stream->job = found->second;
     const size_t most = options_.most_jobs;

@@ -27,6 +27,9 @@ class Coordinator {
     Duration keep_finished = std::chrono::minutes(10);
     int most_finished_jobs = 1000;
     int most_jobs = 10000;
+    // The only job that may meet here: the coordinator inside a `launch` has
+    // no other. Empty: any.
+    std::string only_run_id;
     // Called for each decision, from any thread, in the order of decisions
     // within a job.
     std::function<void(const std::string& run_id, const Decision&)> on_decision;

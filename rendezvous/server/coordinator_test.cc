@@ -270,6 +270,18 @@ TEST(CoordinatorTest, JobsAreBoundedAndFinishedOnesMakeRoom) {
             absl::StatusCode::kNotFound);
 }
 
+TEST(CoordinatorTest, AnotherJobIsRefusedWhereOnlyOneMayMeet) {
+  Coordinator::Options options;
+  options.only_run_id = "a";
+  Coordinator coordinator(options);
+  Attached a(&coordinator, FirstReport("a", "node-a", 2));
+  a.WaitFor(DirectiveKind::kWait);
+  Attached b(&coordinator, FirstReport("b", "node-b", 2));
+  EXPECT_THAT(b.WaitFor(DirectiveKind::kRefused).reason,
+              HasSubstr("belongs to job \"a\", not to \"b\""));
+  EXPECT_THAT(coordinator.ListJobs(), SizeIs(1));
+}
+
 TEST(CoordinatorTest, AnUnknownJobIsAnsweredWithThoseThatThereAre) {
   Coordinator coordinator({});
   EXPECT_THAT(std::string(coordinator.GetJob("x").status().message()),

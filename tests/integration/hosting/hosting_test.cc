@@ -133,6 +133,19 @@ TEST_F(Hosting, APortInUseIsOneLine) {
   close(holder);
 }
 
+TEST_F(Hosting, AnotherRunIdIsOneLine) {
+  Program first = Node({"--nnodes=2", "--rdzv-id=a"}, {});
+  ASSERT_TRUE(first->Printed("1 of 2 nodes")) << first->Output();
+  Program stranger = Node({"--nnodes=2", "--rdzv-id=b"}, {});
+  EXPECT_EQ(stranger->ExitCode(), 1);
+  EXPECT_THAT(stranger->Output(), HasSubstr("belongs to job \"a\""));
+  EXPECT_EQ(stranger->Lines("").size(), 1u) << stranger->Output();
+  // It has not disturbed the job.
+  Program second = Node({"--nnodes=2", "--rdzv-id=a"}, {});
+  EXPECT_EQ(first->ExitCode(), 0) << first->Output();
+  EXPECT_EQ(second->ExitCode(), 0) << second->Output();
+}
+
 TEST_F(Hosting, ADrainedHostHostsOn) {
   const std::vector<std::string> flags = {"--nnodes=1:2", "--rdzv-id=j",
                                           "--rdzv-conf=last_call_timeout=60"};
