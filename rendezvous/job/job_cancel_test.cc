@@ -84,6 +84,17 @@ TEST(JobCancel, DuringABreakReplacesTheNextRound) {
   EXPECT_EQ(job.Decided("cancel"), "cancelled: SIGINT at b");
 }
 
+TEST(JobCancel, TheFirstWishIsTheVerdict) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  CtrlC(job, "a");
+  job.agent("b").report.cancel = CancelWish{.signal = 15};
+  job.Idle("b");
+  job.Idle("a");
+  EXPECT_EQ(job.told("b").verdict.exit_code, 130);
+  EXPECT_EQ(job.told("b").verdict.reason, "cancelled: SIGINT at a");
+}
+
 TEST(JobCancel, DoesNotHideTheFailureThatHasEndedTheJobAlready) {
   JobSpec spec = QuickSpec(2, 2);
   spec.max_restarts = 0;

@@ -184,6 +184,20 @@ TEST(JobLoss, ANodeThatIsAboutToReconnectIsWorthAMoment) {
   EXPECT_THAT(job.World(), ElementsAre("a", "c"));
 }
 
+TEST(JobLoss, OneThatHasStoppedAndReconnectsIsWaitedForAsWell) {
+  JobFixture job(QuickSpec(1, 3));
+  job.StartAll({"a", "b", "c"});
+  job.Fails("a", ExitedWith(0, 1));
+  job.Idle("c");
+  job.BreakStream("c");
+  job.Idle("a");
+  job.Idle("b");
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  job.Wait(milliseconds(400));
+  job.Reconnect("c");
+  EXPECT_THAT(job.World(), ElementsAre("a", "b", "c"));
+}
+
 TEST(JobLoss, ASpareWithABrokenStreamHoldsAGatheringUpForItsGraceOnly) {
   JobFixture job(QuickSpec(1, 3));
   job.StartAll({"a", "b", "c", "spare"});

@@ -77,9 +77,12 @@ void FaultInjector::TroubleNode(SimNode& node) {
   }
   if (random.Chance(plan.drain)) coordinator_->Drain(node.slot());
   if (random.Chance(plan.ctrl_c)) CtrlC(node);
-  if (random.Chance(plan.kill)) {
+  if (node.alive() && random.Chance(plan.kill)) {
+    const bool had_workers = node.workers()->alive();
     node.Kill(random.Chance(plan.power_loss) ? Network::Death::kPower
                                              : Network::Death::kProcess);
+    // Its peers' connections break before anybody knows why.
+    if (had_workers) Spread(*node.workers());
   }
 }
 

@@ -14,7 +14,7 @@ namespace {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr int kSeedsPerBlock = 50;
 #else
-constexpr int kSeedsPerBlock = 500;
+constexpr int kSeedsPerBlock = 300;
 #endif
 constexpr int kBlocks = 8;
 
