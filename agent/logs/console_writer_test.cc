@@ -191,7 +191,7 @@ TEST(ConsoleWriterTest, AppendsToAFileBesideOthers) {
 
 TEST(ConsoleWriterTest, AStoppedTerminalBlocksNobody) {
   int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-  ASSERT_GE(master, 0);
+  if (master < 0) GTEST_SKIP() << "this machine has no pseudo-terminals";
   ASSERT_EQ(grantpt(master), 0);
   ASSERT_EQ(unlockpt(master), 0);
   int terminal = open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
