@@ -88,8 +88,10 @@ The environment of `launch`, and: `RANK`, `LOCAL_RANK`, `WORLD_SIZE`,
 // A table's cell must not hold a bar.
 std::string Cell(const std::string& text) {
   std::string cell;
-  for (const char c : text)
-    absl::StrAppend(&cell, c == '|' ? "\\" : "", std::string(1, c));
+  for (const char c : text) {
+    if (c == '|') cell += '\\';
+    cell += c;
+  }
   return cell;
 }
 

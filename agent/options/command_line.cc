@@ -4,6 +4,8 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
+#include <cstddef>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "agent/options/nearest_name.h"
@@ -23,8 +25,8 @@ bool IsLong(const std::string& arg) {
 std::string Canonical(std::string arg) {
   if (IsLong(arg)) {
     const size_t end = std::min(arg.find('='), arg.size());
-    std::replace(arg.begin() + 2, arg.begin() + static_cast<long>(end), '_',
-                 '-');
+    std::replace(arg.begin() + 2,
+                 arg.begin() + static_cast<std::ptrdiff_t>(end), '_', '-');
     if (end + 1 == arg.size()) arg += kEmptyValue;
   } else if (arg.size() > 2 && arg[0] == '-' && arg[2] == '=') {
     arg.erase(2, 1);
@@ -36,6 +38,7 @@ absl::Status UnknownFlag(const std::vector<Flag>& flags,
                          const std::string& arg) {
   const std::string written = arg.substr(0, arg.find('='));
   std::vector<std::string> known;
+  known.reserve(flags.size());
   for (const Flag& flag : flags) known.push_back(absl::StrCat("--", flag.name));
   const std::string nearest = NearestName(written, known);
   return absl::InvalidArgumentError(absl::StrCat(
@@ -79,10 +82,8 @@ absl::StatusOr<CommandLine> ParseCommandLine(
     options.push_back(option);
   }
   // CLI11 takes its arguments from the back.
-  std::vector<std::string> reversed;
-  for (auto arg = args.rbegin(); arg != args.rend(); ++arg) {
-    reversed.push_back(Canonical(*arg));
-  }
+  std::vector<std::string> reversed(args.rbegin(), args.rend());
+  for (std::string& arg : reversed) arg = Canonical(std::move(arg));
   try {
     app.parse(std::move(reversed));
   } catch (const CLI::ArgumentMismatch&) {

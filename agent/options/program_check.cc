@@ -62,7 +62,7 @@ absl::Status CheckInPath(const std::string& name, const std::string& path) {
     const std::string full = absl::StrCat(folder, "/", name);
     struct stat info;
     if (stat(full.c_str(), &info) == 0 && S_ISREG(info.st_mode)) {
-      const absl::Status status = CheckExecutable(full, full);
+      absl::Status status = CheckExecutable(full, full);
       if (status.ok()) return status;
       if (found.ok()) found = status;
     }

@@ -137,7 +137,7 @@ std::string OutwardAddress() {
     const absl::StatusOr<std::vector<SocketAddress>> target =
         Resolve({nobody, 9}, Duration::zero());
     if (!target.ok() || target->empty()) continue;
-    const std::string own = LocalAddressTowards(target->front());
+    std::string own = LocalAddressTowards(target->front());
     if (!own.empty()) return own;
   }
   return "";

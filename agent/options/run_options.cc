@@ -224,17 +224,17 @@ void ReadAccepted(FlagValues& values, RunOptions& options) {
   };
   values.Into("start-method", method, word);
   if (values.IsGiven("start-method")) {
-    options.remarks.push_back(
+    options.remarks.emplace_back(
         "--start-method has no effect: workers are always programs of their "
         "own");
   }
   if (values.IsGiven("logs-specs")) {
-    options.remarks.push_back(
+    options.remarks.emplace_back(
         "--logs-specs has no effect: Python plug-ins are not loaded; see "
         "--log-dir, --redirects and --tee");
   }
   if (values.IsGiven("event-log-handler")) {
-    options.remarks.push_back(
+    options.remarks.emplace_back(
         "--event-log-handler has no effect: decisions go to events.jsonl in "
         "the log folder");
   }
@@ -243,7 +243,7 @@ void ReadAccepted(FlagValues& values, RunOptions& options) {
       return ReadChoice(text, {"node", "socket", "exclusive", "core-complex"});
     };
     values.Into("numa-binding", mode, word);
-    options.remarks.push_back(
+    options.remarks.emplace_back(
         "--numa-binding has no effect yet: workers are not bound to cores");
   }
 }
