@@ -224,6 +224,9 @@ void SimNode::Perform(const LifecycleStep& step) {
   }
   if (step.leave.has_value()) {
     last_leave_ = step.leave;
+    if (workers_->alive()) {
+      stage_->Fail(absl::StrCat("n", slot_, " leaves while workers are left"));
+    }
     stage_->Note(absl::StrCat("n", slot_, " leaves with ",
                               step.leave->exit_code, ": ", step.leave->reason));
     stage_->Watch([&](Checker& c) { c.OnTrouble(slot_); });

@@ -38,6 +38,7 @@ void WorkerModel::Ask(std::function<void()> what) {
 }
 
 void WorkerModel::Start(uint64_t epoch, const Place& place) {
+  if (dead_) return;  // nobody is there to start them
   if (alive()) {
     stage_->Fail(absl::StrCat("n", agent_.slot, " starts round ", place.round,
                               " while workers of round ", place_.round,
@@ -194,6 +195,7 @@ void WorkerModel::TellIfGone() {
 }
 
 void WorkerModel::Die() {
+  dead_ = true;
   ++generation_;
   workers_.clear();
   orphans_ = 0;

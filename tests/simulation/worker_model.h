@@ -19,7 +19,7 @@ class WorkerModel {
 
   void Start(uint64_t epoch, const Place& place);
   void Signal(const SignalWorkers& order);
-  // With its agent: everything is killed.
+  // With its agent, or the guardian alone: everything is killed.
   void Die();
   // One running worker fails by itself, if there is one.
   void CrashOne();
@@ -54,7 +54,8 @@ class WorkerModel {
   std::vector<State> workers_;
   std::vector<int> ignores_term_;
   int orphans_ = 0;
-  bool any_ = false;   // something runs, or ran since the last WorkersGone
+  bool any_ = false;  // something runs, or ran since the last WorkersGone
+  bool dead_ = false;
   bool busy_ = false;  // started, and not yet all gone
   int generation_ = 0;
   Instant free_at_;  // when the guardian has done what it was asked
