@@ -56,7 +56,12 @@ void Lifecycle::On(const LinkUp& event) {
 
 void Lifecycle::On(const LinkDown& event) {
   link_error_ = std::string(event.why.message());
-  if (connected_ && ever_answered_ && !leave_.has_value()) {
+  const bool final = event.why.code() == absl::StatusCode::kUnauthenticated ||
+                     event.why.code() == absl::StatusCode::kFailedPrecondition;
+  if (final) {
+    GiveUp(1, absl::StrCat("the coordinator at ", config_.endpoint,
+                           " turned this node away: ", link_error_));
+  } else if (connected_ && ever_answered_ && !leave_.has_value()) {
     Notice(absl::StrCat(
         "lost the coordinator at ", config_.endpoint, " (", link_error_, "); ",
         HasWorkers() ? "the workers run on; " : "", "trying again for ",
@@ -68,12 +73,6 @@ void Lifecycle::On(const LinkDown& event) {
   }
   connected_ = false;
   if (!unanswered_since_.has_value()) unanswered_since_ = now_;
-  const bool final = event.why.code() == absl::StatusCode::kUnauthenticated ||
-                     event.why.code() == absl::StatusCode::kFailedPrecondition;
-  if (final) {
-    GiveUp(1, absl::StrCat("the coordinator at ", config_.endpoint,
-                           " turned this node away: ", link_error_));
-  }
 }
 
 void Lifecycle::On(const DirectiveCame& event) {
