@@ -132,7 +132,7 @@ void Lifecycle::On(const WorkerDown& event) {
   if (pending_ == 0 && any_left_) {
     // What the workers have left behind may have ignored the first signal (a
     // shell's background jobs ignore SIGINT). It has the rest of the grace.
-    step_.actions.push_back(
+    step_.actions.emplace_back(
         SignalWorkers{.signal = SIGTERM, .everything = true});
     if (!kill_at_.has_value()) {
       kill_at_ = now_ + config_.spec.shutdown_timeout;

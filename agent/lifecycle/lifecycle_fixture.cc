@@ -58,7 +58,9 @@ void LifecycleFixture::Wait(Duration duration) {
 
 void LifecycleFixture::Connect() { Step(LinkUp{"10.0.0.1"}); }
 
-void LifecycleFixture::Disconnect(absl::Status why) { Step(LinkDown{why}); }
+void LifecycleFixture::Disconnect(absl::Status why) {
+  Step(LinkDown{std::move(why)});
+}
 
 void LifecycleFixture::Tell(Directive directive) {
   directive.epoch = epoch_;

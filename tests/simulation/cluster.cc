@@ -162,7 +162,7 @@ std::string Cluster::Unsettled() const {
   }
   for (const auto& node : nodes_) {
     if (!node->alive()) continue;
-    const std::string out = OutOfPlace(*node, status);
+    std::string out = OutOfPlace(*node, status);
     if (!out.empty()) return out;
   }
   return "";
@@ -186,7 +186,7 @@ void Cluster::Await(const char* what, Duration bound,
 }
 
 std::string Cluster::Succeeded() const {
-  const std::string unsettled = Unsettled();
+  std::string unsettled = Unsettled();
   if (!unsettled.empty()) return unsettled;
   return Finished() ? "" : "the job has not ended";
 }

@@ -92,8 +92,7 @@ void FaultInjector::CtrlC(SimNode& node) {
   if (stage_->random.Chance(300)) {
     stage_->queue.In(stage_->random.Between(Duration::zero(), seconds(3)),
                      [&node, of = node.name().incarnation] {
-                       if (node.alive() && node.name().incarnation == of)
-                         node.Catch(SIGINT);
+                       if (node.name().incarnation == of) node.Catch(SIGINT);
                      });
   }
 }

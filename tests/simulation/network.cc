@@ -68,7 +68,7 @@ void Network::Send(StreamId stream, Direction direction,
   const Plan& plan = stage_->plan;
   const int slot = connection.agent.slot;
   if (clogged_.contains(slot)) {
-    connection.clogged.push_back([this, stream, direction, arrive] {
+    connection.clogged.emplace_back([this, stream, direction, arrive] {
       if (Find(stream) != nullptr) Send(stream, direction, arrive);
     });
     return;
