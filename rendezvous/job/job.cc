@@ -68,8 +68,7 @@ void Job::Answer() {
   if (node == nullptr) return;
   const bool unseen =
       KeyFor(*node) != node->told ||
-      (!question_->answered && (question_->seen_revision == 0 ||
-                                question_->seen_revision < node->revision));
+      (!question_->answered && (question_->seen_revision < node->revision));
   const bool reworded =
       node->told.kind == DirectiveKind::kWait && node->wording != wording_;
   if (unseen || reworded) Tell(*node);

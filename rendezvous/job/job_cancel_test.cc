@@ -180,5 +180,14 @@ TEST(JobFinished, RepeatsTheVerdictToWhoeverAsks) {
   EXPECT_EQ(job.Count("finish"), 1);
 }
 
+TEST(JobCancel, TheFirstOfTwoIsTheReason) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  job.Step(CancelAsked{"first"});
+  job.Step(CancelAsked{"second"});
+  job.AllStop();
+  EXPECT_EQ(job.told("a").verdict.reason, "cancelled: first");
+}
+
 }  // namespace
 }  // namespace muster

@@ -179,8 +179,6 @@ ALL = [Mutant(*mutant) for mutant in (
     # --- what is told
     ('what was not seen is not sent again', _JOB,
      'question_->seen_revision < node->revision', 'false'),
-    ('a new stream is not answered', _JOB,
-     'question_->seen_revision == 0 ||', ''),
     ('revisions stand still', _DIRECTIVES,
      'node.revision = ++revision_;\n    node.told = key;',
      'node.revision = 1;\n    node.told = key;'),
