@@ -11,11 +11,11 @@
 #include "agent/inbox.h"
 #include "agent/lifecycle/lifecycle.h"
 #include "agent/logs/log_relay.h"
-#include "agent/monotonic_clock.h"
 #include "agent/ports/port_reservation.h"
 #include "agent/round_workers.h"
 #include "agent/signal_catcher.h"
-#include "rendezvous/protocol/check.h"
+#include "base/check.h"
+#include "base/monotonic_clock.h"
 
 namespace muster {
 namespace {

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "rendezvous/protocol/check.h"
+#include "base/check.h"
 
 namespace muster {
 

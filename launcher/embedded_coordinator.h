@@ -7,8 +7,8 @@
 #include "absl/status/statusor.h"
 #include "agent/report/event_log.h"
 #include "agent/voice.h"
+#include "base/time.h"
 #include "rendezvous/endpoint/endpoint.h"
-#include "rendezvous/protocol/time.h"
 #include "rendezvous/server/coordinator.h"
 #include "rendezvous/server/grpc_server.h"
 

@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "absl/status/status.h"
-#include "agent/guardian/owned_fd.h"
+#include "base/owned_fd.h"
 
 namespace muster {
 namespace {

@@ -14,7 +14,7 @@
 #include <set>
 #include <string>
 
-#include "agent/guardian/owned_fd.h"
+#include "base/owned_fd.h"
 
 namespace muster {
 namespace {

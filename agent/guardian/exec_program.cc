@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "agent/guardian/environment_merge.h"
-#include "agent/guardian/owned_fd.h"
+#include "base/owned_fd.h"
 
 namespace muster {
 namespace {

@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "absl/status/status.h"
-#include "rendezvous/protocol/check.h"
+#include "base/check.h"
 
 namespace muster {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "agent/guardian/owned_fd.h"
+#include "base/owned_fd.h"
 
 namespace muster {
 

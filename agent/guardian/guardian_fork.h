@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "agent/guardian/descendants.h"
-#include "agent/guardian/owned_fd.h"
+#include "base/owned_fd.h"
 
 namespace muster {
 

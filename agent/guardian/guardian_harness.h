@@ -8,7 +8,7 @@
 #include "agent/guardian/guardian.h"
 #include "agent/guardian/guardian_fork.h"
 #include "agent/guardian/output_pipe.h"
-#include "agent/guardian/owned_fd.h"
+#include "base/owned_fd.h"
 
 namespace muster {
 

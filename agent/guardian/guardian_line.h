@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "agent/guardian/frame_channel.h"
-#include "agent/guardian/owned_fd.h"
 #include "agent/guardian/wire.h"
+#include "base/owned_fd.h"
 
 namespace muster {
 

@@ -1,7 +1,7 @@
 #ifndef MUSTER_AGENT_GUARDIAN_GUARDIAN_LOOP_H_
 #define MUSTER_AGENT_GUARDIAN_GUARDIAN_LOOP_H_
 
-#include "agent/guardian/owned_fd.h"
+#include "base/owned_fd.h"
 
 namespace muster {
 

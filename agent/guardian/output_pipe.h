@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "agent/guardian/owned_fd.h"
+#include "base/owned_fd.h"
 
 namespace muster {
 

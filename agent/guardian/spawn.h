@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "agent/guardian/exec_program.h"
-#include "agent/guardian/owned_fd.h"
+#include "base/owned_fd.h"
 
 namespace muster {
 

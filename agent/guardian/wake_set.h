@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "absl/status/status.h"
-#include "agent/guardian/owned_fd.h"
+#include "base/owned_fd.h"
 
 namespace muster {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "rendezvous/protocol/check.h"
+#include "base/check.h"
 #include "rendezvous/protocol/signal_names.h"
 
 namespace muster {

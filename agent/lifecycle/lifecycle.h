@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "agent/lifecycle/lifecycle_step.h"
-#include "rendezvous/protocol/time.h"
+#include "base/time.h"
 
 namespace muster {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "rendezvous/protocol/check.h"
+#include "base/check.h"
 
 namespace muster {
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "rendezvous/protocol/time.h"
+#include "base/time.h"
 
 namespace muster {
 

@@ -13,7 +13,7 @@
 #include "agent/logs/rotating_file.h"
 #include "agent/logs/stream_filter.h"
 #include "agent/logs/tail_buffer.h"
-#include "rendezvous/protocol/time.h"
+#include "base/time.h"
 
 namespace muster {
 

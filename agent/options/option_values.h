@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "rendezvous/protocol/time.h"
+#include "base/time.h"
 
 namespace muster {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "rendezvous/protocol/time.h"
+#include "base/time.h"
 
 namespace muster {
 

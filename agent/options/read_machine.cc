@@ -24,8 +24,8 @@
 #include "absl/strings/str_cat.h"
 #include "agent/gpus/nvml.h"
 #include "agent/options/worker_slots.h"
+#include "base/check.h"
 #include "rendezvous/endpoint/resolve.h"
-#include "rendezvous/protocol/check.h"
 
 extern char** environ;
 

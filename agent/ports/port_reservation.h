@@ -2,7 +2,7 @@
 #define MUSTER_AGENT_PORTS_PORT_RESERVATION_H_
 
 #include "absl/status/statusor.h"
-#include "agent/guardian/owned_fd.h"
+#include "base/owned_fd.h"
 
 namespace muster {
 

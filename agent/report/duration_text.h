@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "rendezvous/protocol/time.h"
+#include "base/time.h"
 
 namespace muster {
 

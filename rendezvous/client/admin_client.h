@@ -8,10 +8,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/time.h"
 #include "rendezvous/client/channel.h"
 #include "rendezvous/endpoint/endpoint.h"
 #include "rendezvous/protocol/job_status.h"
-#include "rendezvous/protocol/time.h"
 
 namespace muster {
 

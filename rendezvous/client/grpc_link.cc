@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "rendezvous/client/agent_stream.h"
 #include "rendezvous/client/call_error.h"
 #include "rendezvous/client/retry_pace.h"
 #include "rendezvous/endpoint/resolve.h"
-#include "rendezvous/protocol/check.h"
 
 namespace muster {
 namespace {

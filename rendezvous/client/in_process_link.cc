@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "rendezvous/protocol/check.h"
+#include "base/check.h"
 
 namespace muster {
 

@@ -1,7 +1,7 @@
 #ifndef MUSTER_RENDEZVOUS_CLIENT_RETRY_PACE_H_
 #define MUSTER_RENDEZVOUS_CLIENT_RETRY_PACE_H_
 
-#include "rendezvous/protocol/time.h"
+#include "base/time.h"
 
 namespace muster {
 

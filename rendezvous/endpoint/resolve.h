@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/time.h"
 #include "rendezvous/endpoint/endpoint.h"
 #include "rendezvous/endpoint/socket_address.h"
-#include "rendezvous/protocol/time.h"
 
 namespace muster {
 

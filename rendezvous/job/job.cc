@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "rendezvous/job/admission.h"
-#include "rendezvous/protocol/check.h"
 #include "rendezvous/protocol/signal_names.h"
 
 namespace muster {

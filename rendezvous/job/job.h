@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "base/time.h"
 #include "rendezvous/job/failure_log.h"
 #include "rendezvous/job/job_step.h"
 #include "rendezvous/job/membership.h"
 #include "rendezvous/job/world.h"
 #include "rendezvous/protocol/job_spec.h"
 #include "rendezvous/protocol/job_status.h"
-#include "rendezvous/protocol/time.h"
 
 namespace muster {
 

@@ -9,9 +9,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/check.h"
 #include "rendezvous/job/job.h"
 #include "rendezvous/job/rank_assignment.h"
-#include "rendezvous/protocol/check.h"
 
 namespace muster {
 namespace {

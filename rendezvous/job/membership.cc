@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "rendezvous/protocol/check.h"
+#include "base/check.h"
 
 namespace muster {
 namespace {

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/time.h"
 #include "rendezvous/job/node.h"
-#include "rendezvous/protocol/time.h"
 
 namespace muster {
 

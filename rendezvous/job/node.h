@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
+#include "base/time.h"
 #include "rendezvous/job/job_step.h"
 #include "rendezvous/protocol/report.h"
-#include "rendezvous/protocol/time.h"
 
 namespace muster {
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "base/time.h"
 #include "rendezvous/job/rank_assignment.h"
 #include "rendezvous/protocol/directive.h"
-#include "rendezvous/protocol/time.h"
 
 namespace muster {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "rendezvous/protocol/time.h"
+#include "base/time.h"
 
 namespace muster {
 

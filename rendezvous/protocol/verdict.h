@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/time.h"
 #include "rendezvous/protocol/failure.h"
-#include "rendezvous/protocol/time.h"
 
 namespace muster {
 

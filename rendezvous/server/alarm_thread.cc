@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "rendezvous/server/monotonic_clock.h"
+#include "base/monotonic_clock.h"
 
 namespace muster {
 

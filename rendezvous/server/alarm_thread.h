@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "rendezvous/protocol/time.h"
+#include "base/time.h"
 
 namespace muster {
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "rendezvous/server/monotonic_clock.h"
+#include "base/monotonic_clock.h"
 
 namespace muster {
 namespace {

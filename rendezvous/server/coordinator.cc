@@ -11,12 +11,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
+#include "base/monotonic_clock.h"
 #include "rendezvous/job/admission.h"
-#include "rendezvous/protocol/check.h"
 #include "rendezvous/server/alarm_thread.h"
 #include "rendezvous/server/attached_sink.h"
 #include "rendezvous/server/driven_job.h"
-#include "rendezvous/server/monotonic_clock.h"
 
 namespace muster {
 namespace {

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "rendezvous/server/monotonic_clock.h"
+#include "base/monotonic_clock.h"
 
 namespace muster {
 

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "base/time.h"
 #include "rendezvous/endpoint/endpoint.h"
-#include "rendezvous/protocol/time.h"
 #include "rendezvous/server/coordinator.h"
 
 namespace grpc {

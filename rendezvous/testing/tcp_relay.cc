@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "rendezvous/protocol/check.h"
+#include "base/check.h"
 
 namespace muster {
 namespace {

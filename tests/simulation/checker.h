@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "agent/lifecycle/lifecycle_step.h"
+#include "base/time.h"
 #include "rendezvous/job/job_step.h"
 #include "rendezvous/protocol/job_status.h"
-#include "rendezvous/protocol/time.h"
 #include "tests/simulation/plan.h"
 
 namespace muster::simulation {

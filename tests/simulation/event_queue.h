@@ -6,7 +6,7 @@
 #include <queue>
 #include <vector>
 
-#include "rendezvous/protocol/time.h"
+#include "base/time.h"
 
 namespace muster::simulation {
 

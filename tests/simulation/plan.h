@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "base/time.h"
 #include "rendezvous/protocol/job_spec.h"
-#include "rendezvous/protocol/time.h"
 #include "tests/simulation/random.h"
 
 namespace muster::simulation {

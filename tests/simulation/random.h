@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "rendezvous/protocol/time.h"
+#include "base/time.h"
 
 namespace muster::simulation {
 

@@ -6,7 +6,7 @@
 #include <deque>
 #include <string>
 
-#include "rendezvous/protocol/time.h"
+#include "base/time.h"
 
 namespace muster::simulation {
 

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "rendezvous/protocol/check.h"
+#include "base/check.h"
 
 namespace muster {
 namespace {

@@ -15,7 +15,7 @@
 #include <cstring>
 #include <utility>
 
-#include "rendezvous/protocol/check.h"
+#include "base/check.h"
 
 extern char** environ;
 

@@ -1,5 +1,5 @@
-#ifndef MUSTER_AGENT_GUARDIAN_OWNED_FD_H_
-#define MUSTER_AGENT_GUARDIAN_OWNED_FD_H_
+#ifndef MUSTER_BASE_OWNED_FD_H_
+#define MUSTER_BASE_OWNED_FD_H_
 
 #include <unistd.h>
 
@@ -39,4 +39,4 @@ class OwnedFd {
 
 }  // namespace muster
 
-#endif  // MUSTER_AGENT_GUARDIAN_OWNED_FD_H_
+#endif  // MUSTER_BASE_OWNED_FD_H_

@@ -1,5 +1,5 @@
-#ifndef MUSTER_RENDEZVOUS_PROTOCOL_TIME_H_
-#define MUSTER_RENDEZVOUS_PROTOCOL_TIME_H_
+#ifndef MUSTER_BASE_TIME_H_
+#define MUSTER_BASE_TIME_H_
 
 #include <chrono>
 
@@ -26,4 +26,4 @@ inline double ToSeconds(Duration d) {
 
 }  // namespace muster
 
-#endif  // MUSTER_RENDEZVOUS_PROTOCOL_TIME_H_
+#endif  // MUSTER_BASE_TIME_H_

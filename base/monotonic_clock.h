@@ -1,18 +1,19 @@
-#ifndef MUSTER_RENDEZVOUS_SERVER_MONOTONIC_CLOCK_H_
-#define MUSTER_RENDEZVOUS_SERVER_MONOTONIC_CLOCK_H_
+#ifndef MUSTER_BASE_MONOTONIC_CLOCK_H_
+#define MUSTER_BASE_MONOTONIC_CLOCK_H_
 
 #include <chrono>
 
-#include "rendezvous/protocol/time.h"
+#include "base/time.h"
 
 namespace muster {
 
-// The coordinator's time. std::condition_variable waits by the same clock.
+// A driver's clock, in the cores' terms.
 inline Instant MonotonicNow() {
   return Instant(std::chrono::duration_cast<Duration>(
       std::chrono::steady_clock::now().time_since_epoch()));
 }
 
+// std::condition_variable waits by the same clock.
 inline std::chrono::steady_clock::time_point ToSteady(Instant instant) {
   return std::chrono::steady_clock::time_point(
       std::chrono::duration_cast<std::chrono::steady_clock::duration>(
@@ -21,4 +22,4 @@ inline std::chrono::steady_clock::time_point ToSteady(Instant instant) {
 
 }  // namespace muster
 
-#endif  // MUSTER_RENDEZVOUS_SERVER_MONOTONIC_CLOCK_H_
+#endif  // MUSTER_BASE_MONOTONIC_CLOCK_H_

@@ -1,5 +1,5 @@
-#ifndef MUSTER_RENDEZVOUS_PROTOCOL_CHECK_H_
-#define MUSTER_RENDEZVOUS_PROTOCOL_CHECK_H_
+#ifndef MUSTER_BASE_CHECK_H_
+#define MUSTER_BASE_CHECK_H_
 
 #include <cstdio>
 #include <cstdlib>
@@ -40,4 +40,4 @@ struct CheckVoidify {
       : ::muster::CheckVoidify() & \
             ::muster::CheckFailure(__FILE__, __LINE__, #condition).stream()
 
-#endif  // MUSTER_RENDEZVOUS_PROTOCOL_CHECK_H_
+#endif  // MUSTER_BASE_CHECK_H_
