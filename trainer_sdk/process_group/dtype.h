@@ -1,0 +1,82 @@
+#ifndef MUSTER_TRAINER_SDK_PROCESS_GROUP_DTYPE_H_
+#define MUSTER_TRAINER_SDK_PROCESS_GROUP_DTYPE_H_
+
+#include <cstdint>
+
+namespace muster {
+
+// What an element is.
+enum class DType : uint8_t {
+  kFloat32,
+  kFloat64,
+  kBFloat16,
+  kFloat16,
+  kInt8,
+  kInt32,
+  kInt64,
+};
+inline constexpr int kDTypes = 7;
+
+// How elements of several ranks become one. AVG is SUM divided by the size of
+// the group, in the element's own arithmetic; an integer's quotient is
+// truncated towards zero.
+enum class ReduceOp : uint8_t { kSum, kAvg, kMin, kMax, kProd };
+inline constexpr int kReduceOps = 5;
+
+constexpr int64_t SizeOf(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat64:
+    case DType::kInt64:
+      return 8;
+    case DType::kFloat32:
+    case DType::kInt32:
+      return 4;
+    case DType::kBFloat16:
+    case DType::kFloat16:
+      return 2;
+    case DType::kInt8:
+      return 1;
+  }
+  return 0;
+}
+
+// The field's short names, as nccl-tests and PyTorch print them: "float32".
+constexpr const char* Name(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat32:
+      return "float32";
+    case DType::kFloat64:
+      return "float64";
+    case DType::kBFloat16:
+      return "bfloat16";
+    case DType::kFloat16:
+      return "float16";
+    case DType::kInt8:
+      return "int8";
+    case DType::kInt32:
+      return "int32";
+    case DType::kInt64:
+      return "int64";
+  }
+  return "?";
+}
+
+constexpr const char* Name(ReduceOp op) {
+  switch (op) {
+    case ReduceOp::kSum:
+      return "sum";
+    case ReduceOp::kAvg:
+      return "avg";
+    case ReduceOp::kMin:
+      return "min";
+    case ReduceOp::kMax:
+      return "max";
+    case ReduceOp::kProd:
+      return "prod";
+  }
+  return "?";
+}
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_PROCESS_GROUP_DTYPE_H_
