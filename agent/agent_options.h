@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "agent/logs/log_plan.h"
+#include "agent/store/store_path.h"
 #include "agent/workers/worker_environment.h"
 #include "rendezvous/protocol/job_spec.h"
 #include "rendezvous/protocol/report.h"
@@ -31,6 +32,7 @@ struct AgentOptions {
   Duration connect_timeout = std::chrono::seconds(60);
   Duration coordinator_timeout = std::chrono::seconds(60);
   std::string coordinator_endpoint;  // for messages
+  StorePath store_path = StorePath::kDirect;
 };
 
 }  // namespace muster

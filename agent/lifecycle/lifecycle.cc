@@ -126,6 +126,7 @@ void Lifecycle::On(const WorkerDown& event) {
       Notice(absl::StrCat("rank ", failure.rank, " (local rank ",
                           failure.local_rank, ", pid ", failure.pid,
                           ") failed: ", failure.message));
+      ReleaseWaiters(failure.message);
       Stop(SIGTERM, config_.spec.shutdown_timeout);
     }
   }
@@ -233,6 +234,7 @@ void Lifecycle::FollowDirective() {
       } else if (HasWorkers()) {
         // The stop in between was lost.
         if (phase_ == NodePhase::kRunning) {
+          ReleaseWaiters("this node's round is over");
           Stop(SIGTERM, config_.spec.shutdown_timeout);
         }
       } else {
@@ -240,6 +242,10 @@ void Lifecycle::FollowDirective() {
       }
       return;
     case DirectiveKind::kStop:
+      if (round_ <= directive.stop.round &&
+          directive.stop.cause == StopCause::kBroken) {
+        ReleaseWaiters(directive.reason);
+      }
       if (HasWorkers() && round_ <= directive.stop.round) {
         if (phase_ == NodePhase::kRunning) {
           Notice(absl::StrCat("round ", round_, " is broken (",
@@ -250,6 +256,7 @@ void Lifecycle::FollowDirective() {
       return;
     case DirectiveKind::kWait:
       if (phase_ == NodePhase::kRunning) {
+        ReleaseWaiters(directive.reason);
         Stop(SIGTERM, config_.spec.shutdown_timeout);
       }
       return;
@@ -287,6 +294,7 @@ void Lifecycle::Start(const Place& place) {
   succeeded_ = 0;
   kill_at_.reset();
   killed_ = false;
+  store_closed_ = false;
   forwarded_ = 0;
   changed_ = true;
   step_.actions.emplace_back(StartWorkers{place});
@@ -296,6 +304,12 @@ void Lifecycle::Start(const Place& place) {
       " of ", place.world_size,
       place.restart_count > 0 ? absl::StrCat(", restart ", place.restart_count)
                               : ""));
+}
+
+void Lifecycle::ReleaseWaiters(const std::string& why) {
+  if (store_closed_ || round_ == 0) return;
+  store_closed_ = true;
+  step_.actions.emplace_back(CloseStore{why});
 }
 
 void Lifecycle::Stop(int signal, Duration grace) {

@@ -68,6 +68,8 @@ class Lifecycle {
   // Signals the workers, and sets SIGKILL's time; a later call can only bring
   // it forward.
   void Stop(int signal, Duration grace);
+  // Once a round, whether or not workers of ours are left: others' may wait.
+  void ReleaseWaiters(const std::string& why);
   // Ends the round here once nothing of it is left.
   void Settle();
   void GiveUp(int exit_code, std::string reason);
@@ -88,8 +90,9 @@ class Lifecycle {
   bool any_left_ = false;  // a worker, or what descends from one
   int succeeded_ = 0;      // workers that exited with 0
   std::optional<Instant> kill_at_;
-  bool killed_ = false;     // kill_at_ is for SIGKILL's repetition
-  uint64_t forwarded_ = 0;  // the newest job-wide signal that workers got
+  bool killed_ = false;        // kill_at_ is for SIGKILL's repetition
+  bool store_closed_ = false;  // of round_
+  uint64_t forwarded_ = 0;     // the newest job-wide signal that workers got
 
   std::optional<Directive> directive_;
   // Since when no directive has come, while one is due: from the start, or

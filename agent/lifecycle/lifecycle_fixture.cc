@@ -31,6 +31,8 @@ LifecycleStep LifecycleFixture::Step(const LifecycleEvent& event) {
   for (const auto& action : last_step_.actions) {
     if (const auto* start = std::get_if<StartWorkers>(&action)) {
       starts.push_back(start->place);
+    } else if (const auto* close = std::get_if<CloseStore>(&action)) {
+      closed_stores.push_back(close->reason);
     } else {
       const auto& signal = std::get<SignalWorkers>(action);
       signals.push_back(signal.signal);
@@ -127,6 +129,7 @@ void LifecycleFixture::Forget() {
   signals.clear();
   everything.clear();
   starts.clear();
+  closed_stores.clear();
   reports.clear();
   notices.clear();
   leave.reset();

@@ -50,6 +50,7 @@ class LifecycleFixture {
   std::vector<int> signals;     // to the workers, in order
   std::vector<int> everything;  // those of them that go to every descendant
   std::vector<Place> starts;
+  std::vector<std::string> closed_stores;  // the reasons
   std::vector<Report> reports;
   std::vector<std::string> notices;
   std::optional<Leave> leave;

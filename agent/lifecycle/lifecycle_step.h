@@ -61,6 +61,10 @@ struct SignalWorkers {
   // Also descendants that left their worker's process group.
   bool everything = false;
 };
+// The round is broken: whoever waits in its store waits in vain.
+struct CloseStore {
+  std::string reason;
+};
 // The agent is done: every worker is gone.
 struct Leave {
   int exit_code = 0;
@@ -69,8 +73,9 @@ struct Leave {
 };
 
 struct LifecycleStep {
-  std::vector<std::variant<StartWorkers, SignalWorkers>> actions;  // in order
-  std::optional<Report> report;                                    // to be sent
+  // In order.
+  std::vector<std::variant<StartWorkers, SignalWorkers, CloseStore>> actions;
+  std::optional<Report> report;      // to be sent
   std::vector<std::string> notices;  // lines for a person
   std::optional<Leave> leave;
 };

@@ -78,6 +78,7 @@ absl::StatusOr<AgentOptions> PlanAgent(const RunOptions& options,
   agent.environment.gpu_of_local_rank = slots->gpu_of_local_rank;
   agent.environment.virtual_local_rank =
       options.local_ranks == LocalRanks::kVirtual;
+  agent.environment.store_host = options.spec.store_host;
   agent.environment.cores = facts.cores;
   agent.environment.coordinator_endpoint = endpoint;
   agent.signals_to_handle = options.signals_to_handle;
@@ -85,6 +86,7 @@ absl::StatusOr<AgentOptions> PlanAgent(const RunOptions& options,
   agent.connect_timeout = options.connect_timeout;
   agent.coordinator_timeout = options.coordinator_timeout;
   agent.coordinator_endpoint = endpoint;
+  agent.store_path = options.store_path;
   return agent;
 }
 

@@ -107,6 +107,15 @@ constexpr Flag kFlags[] = {
      kLaunchAndAgent, "",
      "A round runs at least this long before it is broken to let a node in."},
 
+    {"worker-store", 0, kSwitch, "", "0", kRead, kWorkers, kLaunchAndAgent, "",
+     "Rank 0's worker serves the workers' key-value store, as under plain "
+     "env://, and not the agent of its node. For scripts that bind "
+     "MASTER_PORT themselves."},
+    {"local-store", 0, kSwitch, "", "0", kRead, kWorkers, kLaunchAndAgent, "",
+     "Workers reach the store through this node's agent, which merges their "
+     "equal waits and reads: rank 0's node sees one connection a node. "
+     "MASTER_ADDR is then 127.0.0.1."},
+
     {"log-dir", 0, kValue, "DIR", "", kRead, kOutput, kLaunchAndAgent,
      "<directory>",
      "Where log files go: DIR/RUN_ID/attempt_N/RANK/{stdout,stderr}.log. Not "

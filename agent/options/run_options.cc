@@ -170,6 +170,18 @@ void ReadWorkers(FlagValues& values, RunOptions& options) {
   bool virtual_rank = false;
   values.Into("virtual-local-rank", ReadSwitch, virtual_rank);
   options.local_ranks = virtual_rank ? LocalRanks::kVirtual : LocalRanks::kReal;
+  bool worker_store = false;
+  values.Into("worker-store", ReadSwitch, worker_store);
+  if (worker_store) options.spec.store_host = StoreHost::kWorker;
+  bool local_store = false;
+  values.Into("local-store", ReadSwitch, local_store);
+  if (local_store) options.store_path = StorePath::kThroughAgent;
+  if (worker_store && local_store) {
+    values.Refuse("local-store",
+                  absl::InvalidArgumentError(
+                      "relays the agent's store, and --worker-store asks for "
+                      "the worker's own; give one of the two"));
+  }
   values.Into("role", ReadName, options.role);
   const auto restarts = [](const std::string& text) {
     return ReadNumber(text, 0, 1'000'000);

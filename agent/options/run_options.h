@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "agent/logs/log_plan.h"
 #include "agent/options/flag.h"
+#include "agent/store/store_path.h"
 #include "rendezvous/endpoint/endpoint.h"
 #include "rendezvous/protocol/job_spec.h"
 
@@ -53,6 +54,7 @@ struct RunOptions {
   std::string workers_per_node = "1";
   std::vector<std::string> gpus;
   LocalRanks local_ranks = LocalRanks::kReal;
+  StorePath store_path = StorePath::kDirect;
   Interpreter interpreter = Interpreter::kByName;
   std::string role = "default";
   std::vector<std::string> program;  // and its arguments

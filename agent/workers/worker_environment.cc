@@ -45,8 +45,10 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
   set_number("TORCHELASTIC_RESTART_COUNT", place.restart_count);
   set_number("TORCHELASTIC_MAX_RESTARTS", plan.max_restarts);
   set("TORCHELASTIC_RUN_ID", plan.run_id);
-  // Rank 0's worker binds MASTER_PORT and serves the store to the others.
-  set("TORCHELASTIC_USE_AGENT_STORE", "False");
+  // True: every worker, rank 0's included, is a client of MASTER_PORT. False:
+  // rank 0's worker binds it and serves the store to the others.
+  set("TORCHELASTIC_USE_AGENT_STORE",
+      plan.store_host == StoreHost::kAgent ? "True" : "False");
   set("TORCHELASTIC_SIGNALS_TO_HANDLE", plan.signals_to_handle);
   set("TORCH_NCCL_ASYNC_ERROR_HANDLING",
       ValueOr(inherited, "TORCH_NCCL_ASYNC_ERROR_HANDLING", "1"));

@@ -23,6 +23,7 @@ struct EnvironmentPlan {
   // agent's own value is passed through.
   std::vector<std::string> gpu_of_local_rank;
   bool virtual_local_rank = false;   // --virtual-local-rank
+  StoreHost store_host = StoreHost::kAgent;
   int cores = 1;                     // cores that this node's workers share
   std::string coordinator_endpoint;  // MUSTER_COORDINATOR
 };

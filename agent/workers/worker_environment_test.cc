@@ -67,7 +67,7 @@ TEST(WorkerEnvironmentTest, EveryVariableByName) {
       {"TORCHELASTIC_RESTART_COUNT", "2"},
       {"TORCHELASTIC_MAX_RESTARTS", "3"},
       {"TORCHELASTIC_RUN_ID", "exp-7"},
-      {"TORCHELASTIC_USE_AGENT_STORE", "False"},
+      {"TORCHELASTIC_USE_AGENT_STORE", "True"},
       {"TORCHELASTIC_ERROR_FILE", "/logs/error.json"},
       {"TORCHELASTIC_SIGNALS_TO_HANDLE", "SIGTERM,SIGINT"},
       {"TORCH_NCCL_ASYNC_ERROR_HANDLING", "1"},
@@ -78,6 +78,12 @@ TEST(WorkerEnvironmentTest, EveryVariableByName) {
       {"MUSTER_COORDINATOR", "10.0.0.1:29400"},
   };
   EXPECT_EQ(Of(Plan(), 2), kExpected);
+}
+
+TEST(WorkerEnvironmentTest, AWorkersOwnStoreIsSaid) {
+  EnvironmentPlan plan = Plan();
+  plan.store_host = StoreHost::kWorker;
+  EXPECT_EQ(Of(plan, 0)["TORCHELASTIC_USE_AGENT_STORE"], "False");
 }
 
 TEST(WorkerEnvironmentTest, WhatTheUserSetIsKept) {

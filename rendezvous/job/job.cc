@@ -236,9 +236,10 @@ void Job::FollowMember(Node& node, const Report& report) {
     if (node.part == Part::kRunning) ++world_.succeeded;
     node.part = Part::kSucceeded;
   } else if (report.phase != NodePhase::kRunning) {
-    BreakForMembership(absl::StrCat(node.identity.host, " (group rank ",
-                                    node.group_rank,
-                                    ") stopped its workers by itself"));
+    BreakForMembership(
+        absl::StrCat(node.identity.host, " (group rank ", node.group_rank,
+                     ") stopped its workers by itself"),
+        StopCause::kBroken);
   }
 }
 
@@ -313,9 +314,10 @@ void Job::LeaveOut(Node& node) {
     nodes_.Update(node, [](Node& n) { n.part = Part::kNone; });
     Tell(node);
   } else if (phase_ == JobPhase::kRunning && node.part != Part::kNone) {
-    BreakForMembership(absl::StrCat(node.identity.host, " (group rank ",
-                                    node.group_rank,
-                                    ") goes: ", node.going_why));
+    BreakForMembership(
+        absl::StrCat(node.identity.host, " (group rank ", node.group_rank,
+                     ") goes: ", node.going_why),
+        StopCause::kAsked);
   } else {
     Tell(node);
   }
@@ -351,7 +353,8 @@ void Job::Lose(Node& node, const std::string& why, Membership::Memory memory) {
   if (lost.part == Part::kAssigned) --world_.unstarted;
   failures_.Add(failure);
   BreakForMembership(absl::StrCat(lost.identity.host, " (group rank ",
-                                  lost.group_rank, ") was lost: ", why));
+                                  lost.group_rank, ") was lost: ", why),
+                     StopCause::kBroken);
 }
 
 void Job::ExpireLeases() {

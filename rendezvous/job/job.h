@@ -61,6 +61,7 @@ class Job {
     std::string why;
     int signal = 15;                 // the first signal to the workers
     bool at_once = false;            // no grace
+    StopCause cause = StopCause::kBroken;
     std::optional<Verdict> verdict;  // the job ends with it; else next round
     // A worker's failure is the cause, unless a node whose stream had broken
     // before turns out to be lost (BlameLoss): what then follows instead of
@@ -97,7 +98,7 @@ class Job {
   void FormWorld();
   void BreakRound(Break reason);
   void BreakForFailure(const Failure& failure);
-  void BreakForMembership(const std::string& why);
+  void BreakForMembership(const std::string& why, StopCause cause);
   void BlameLoss(const Failure& loss);
   void Cancel(const std::string& why, const CancelWish& wish);
   void StopMembers();

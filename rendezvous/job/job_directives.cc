@@ -41,7 +41,8 @@ StopOrder Job::StopOrderFor(int round) const {
   return {.round = round,
           .signal = ours ? break_.signal : StopOrder().signal,
           .grace = ours && break_.at_once ? Duration::zero()
-                                          : spec_.shutdown_timeout};
+                                          : spec_.shutdown_timeout,
+          .cause = ours ? break_.cause : StopCause::kBroken};
 }
 
 Directive Job::DirectiveFor(const Node& node) const {

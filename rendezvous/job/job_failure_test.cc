@@ -22,6 +22,7 @@ TEST(JobFailure, BreaksTheRoundForEverybody) {
   EXPECT_EQ(job.told("b").stop.round, 1);
   EXPECT_EQ(job.told("b").stop.signal, 15);
   EXPECT_EQ(job.told("b").stop.grace, seconds(10));
+  EXPECT_EQ(job.told("b").stop.cause, StopCause::kBroken);
   EXPECT_EQ(job.told("b").reason, "rank 1 on a: exit code 3");
   EXPECT_EQ(job.Decided("break"),
             "round 1 is broken: rank 1 on a: exit code 3");

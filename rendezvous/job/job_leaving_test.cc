@@ -21,6 +21,7 @@ TEST(JobLeaving, ADrainedMemberIsStoppedWithTheRoundAndReleased) {
   EXPECT_EQ(job.Decided("break"),
             "round 1 is broken: b (group rank 1) goes: drained by an operator");
   EXPECT_EQ(job.kind("b"), DirectiveKind::kStop);
+  EXPECT_EQ(job.told("b").stop.cause, StopCause::kAsked);
   job.Idle("b");
   job.Idle("a");
   EXPECT_EQ(job.kind("b"), DirectiveKind::kReleased);

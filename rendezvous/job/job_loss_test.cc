@@ -27,6 +27,7 @@ TEST(JobLoss, ABrokenStreamIsALossAfterTheReconnectGrace) {
             "0.5 s");
   EXPECT_EQ(job.status().restarts_used, 0);
   EXPECT_EQ(job.kind("a"), DirectiveKind::kStop);
+  EXPECT_EQ(job.told("a").stop.cause, StopCause::kBroken);
 }
 
 TEST(JobLoss, ComingBackWithinTheGraceIsNoLoss) {

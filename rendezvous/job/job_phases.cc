@@ -155,7 +155,8 @@ void Job::ConsiderRunning() {
   }
   if (SpareWaits() && now_ >= world_.began + spec_.scale_up_cool_down) {
     BreakForMembership(
-        absl::StrCat(Count(nodes_.ready(), "node"), " waited to be let in"));
+        absl::StrCat(Count(nodes_.ready(), "node"), " waited to be let in"),
+        StopCause::kAsked);
   }
 }
 
@@ -200,8 +201,8 @@ void Job::BlameLoss(const Failure& loss) {
                     break_.why));
 }
 
-void Job::BreakForMembership(const std::string& why) {
-  BreakRound({.why = why});
+void Job::BreakForMembership(const std::string& why, StopCause cause) {
+  BreakRound({.why = why, .cause = cause});
 }
 
 void Job::BreakRound(Break reason) {
@@ -247,6 +248,7 @@ void Job::Cancel(const std::string& why, const CancelWish& wish) {
     BreakRound({.why = verdict.reason,
                 .signal = wish.signal,
                 .at_once = wish.at_once,
+                .cause = StopCause::kAsked,
                 .verdict = verdict});
     return;
   }

@@ -27,6 +27,7 @@ TEST(JobScaling, AWaitingNodeIsLetInAfterTheCoolDown) {
   job.Wait(milliseconds(1));
   EXPECT_EQ(job.Decided("break"),
             "round 1 is broken: 1 node waited to be let in");
+  EXPECT_EQ(job.told("a").stop.cause, StopCause::kAsked);
   job.Idle("a");
   EXPECT_THAT(job.World(), ElementsAre("a", "b"));
   EXPECT_EQ(job.told("a").place.restart_count, 0);

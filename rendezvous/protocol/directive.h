@@ -33,10 +33,18 @@ struct Place {
   int master_port = 0;
 };
 
+// Whether the workers that are to stop can still wait for one another.
+enum class StopCause {
+  kBroken,  // Somebody failed or is lost: who waits for a peer waits in vain.
+  kAsked,   // All are there (a cancel, a drain, somebody is let in), and may
+            // agree on a last checkpoint within the grace.
+};
+
 struct StopOrder {
   int round = 0;
   int signal = 15;                    // the first signal
   Duration grace = Duration::zero();  // until SIGKILL
+  StopCause cause = StopCause::kBroken;
 };
 
 // What a node should be. As a report, it holds the whole truth.

@@ -76,6 +76,15 @@ std::optional<std::string> Disagreement(const JobSpec& job,
                         ", but this node was started with ", asked.max_restarts,
                         "; start every node with the same command");
   }
+  if (job.store_host != asked.store_host) {
+    const auto how = [](StoreHost host) {
+      return host == StoreHost::kWorker ? "with" : "without";
+    };
+    return absl::StrCat("this job runs ", how(job.store_host),
+                        " --worker-store, but this node was started ",
+                        how(asked.store_host),
+                        " it; start every node with the same command");
+  }
   return std::nullopt;
 }
 

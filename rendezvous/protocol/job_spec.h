@@ -16,6 +16,12 @@ enum class ScaleUp {
   kRestart,  // The round is broken for it, once the cool-down has passed.
 };
 
+// Who serves the key-value store that a round's workers meet at.
+enum class StoreHost {
+  kAgent,   // The agent of group rank 0.
+  kWorker,  // Rank 0's worker, as under plain env:// (--worker-store).
+};
+
 // What every node of a job says of the job. The first node to join settles it;
 // the others must agree (see Disagreement).
 struct JobSpec {
@@ -52,6 +58,8 @@ struct JobSpec {
   ScaleUp scale_up = ScaleUp::kRestart;
   // A round runs at least this long before it is broken to let somebody in.
   Duration scale_up_cool_down = std::chrono::seconds(10);
+
+  StoreHost store_host = StoreHost::kAgent;
 
   Duration lease() const { return keep_alive_interval * keep_alive_misses; }
 

@@ -37,6 +37,11 @@ TEST(JobSpec, DisagreesOnWorldAndBudgetButNotOnTimeouts) {
   asked.max_restarts = 7;
   EXPECT_THAT(Disagreement(job, asked).value(),
               HasSubstr("--max-restarts=0, but this node was started with 7"));
+  asked = job;
+  asked.store_host = StoreHost::kWorker;
+  EXPECT_THAT(Disagreement(job, asked).value(),
+              HasSubstr("runs without --worker-store, but this node was "
+                        "started with it"));
 }
 
 }  // namespace

@@ -92,6 +92,14 @@ void ToWire(const StopOrder& stop, v1::StopOrder* wire) {
   wire->set_round(stop.round);
   wire->set_signal(stop.signal);
   wire->set_grace(stop.grace.count());
+  switch (stop.cause) {
+    case StopCause::kBroken:
+      wire->set_cause(v1::StopOrder::BROKEN);
+      break;
+    case StopCause::kAsked:
+      wire->set_cause(v1::StopOrder::ASKED);
+      break;
+  }
 }
 
 void FromWire(const v1::StopOrder& wire, BoundedReader* reader,
@@ -99,6 +107,16 @@ void FromWire(const v1::StopOrder& wire, BoundedReader* reader,
   reader->Integer("round", wire.round(), 0, kAnyInt32, &stop->round);
   reader->Integer("signal", wire.signal(), 0, kMostSignal, &stop->signal);
   reader->Span("grace", wire.grace(), &stop->grace);
+  switch (wire.cause()) {
+    case v1::StopOrder::BROKEN:
+      stop->cause = StopCause::kBroken;
+      return;
+    case v1::StopOrder::ASKED:
+      stop->cause = StopCause::kAsked;
+      return;
+    default:
+      reader->Unknown("cause", wire.cause());
+  }
 }
 
 bool Stops(DirectiveKind kind) {

@@ -22,6 +22,7 @@ JobSpec FullSpec() {
   spec.reconnect_grace = milliseconds(1006);
   spec.scale_up = ScaleUp::kNever;
   spec.scale_up_cool_down = milliseconds(1007);
+  spec.store_host = StoreHost::kWorker;
   return spec;
 }
 
@@ -111,7 +112,7 @@ Directive FullDirective(DirectiveKind kind) {
   directive.kind = kind;
   directive.reason = "because";
   directive.place = {1, 2, 3, 4, 5, 6, 7, 8, "10.0.0.1", 29501};
-  directive.stop = {1, 15, milliseconds(30)};
+  directive.stop = {1, 15, milliseconds(30), StopCause::kAsked};
   directive.verdict.outcome = Outcome::kFailed;
   directive.verdict.exit_code = 137;
   directive.verdict.reason = "rank 2 was killed";

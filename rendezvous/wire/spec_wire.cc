@@ -24,6 +24,14 @@ void ToWire(const JobSpec& spec, v1::JobSpec* wire) {
       break;
   }
   wire->set_scale_up_cool_down(spec.scale_up_cool_down.count());
+  switch (spec.store_host) {
+    case StoreHost::kAgent:
+      wire->set_store_host(v1::JobSpec::AGENT);
+      break;
+    case StoreHost::kWorker:
+      wire->set_store_host(v1::JobSpec::WORKER);
+      break;
+  }
 }
 
 void FromWire(const v1::JobSpec& wire, BoundedReader* reader, JobSpec* spec) {
@@ -58,6 +66,16 @@ void FromWire(const v1::JobSpec& wire, BoundedReader* reader, JobSpec* spec) {
   }
   reader->Span("scale_up_cool_down", wire.scale_up_cool_down(),
                &spec->scale_up_cool_down);
+  switch (wire.store_host()) {
+    case v1::JobSpec::AGENT:
+      spec->store_host = StoreHost::kAgent;
+      break;
+    case v1::JobSpec::WORKER:
+      spec->store_host = StoreHost::kWorker;
+      break;
+    default:
+      reader->Unknown("store_host", wire.store_host());
+  }
 }
 
 }  // namespace muster

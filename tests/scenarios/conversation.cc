@@ -198,6 +198,8 @@ void Conversation::Step(const std::string& node, const LifecycleEvent& event) {
         agent.workers.insert(i);
         to_agents_.emplace_back(node, WorkerUp{.local_rank = i, .pid = 1});
       }
+    } else if (std::holds_alternative<CloseStore>(action)) {
+      Write(absl::StrCat(node, " releases who waits in the round's store"));
     } else {
       StopWorkers(node, std::get<SignalWorkers>(action).signal);
     }

@@ -201,6 +201,9 @@ void SimNode::Perform(const LifecycleStep& step) {
       stage_->Note(absl::StrCat("n", slot_, " starts the workers of round ",
                                 start->place.round));
       workers_->Start(told_epoch_, start->place);
+    } else if (const auto* close = std::get_if<CloseStore>(&action)) {
+      stage_->Note(
+          absl::StrCat("n", slot_, " closes its store: ", close->reason));
     } else {
       const auto& signal = std::get<SignalWorkers>(action);
       stage_->Note(absl::StrCat("n", slot_, " signals its workers ",
