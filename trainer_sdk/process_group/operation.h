@@ -58,10 +58,12 @@ struct PointToPoint {
 // all_to_all: counts[r] is what this rank sends to r, receive_counts[r] what
 // it gets from r; both are given or neither.
 //
-// input == output (in place) is allowed where both are equally long; for
-// reduce_scatter, all_gather, gather and scatter in place means, as for NCCL,
-// that the shorter one is this rank's own part of the longer one. Otherwise
-// they must not overlap. A count of 0 is allowed everywhere.
+// input == output (in place) is allowed for all_reduce, broadcast and reduce;
+// for reduce_scatter, all_gather, gather and scatter in place means, as for
+// NCCL, that the shorter one is this rank's own part of the longer one.
+// Otherwise, and for all_to_all always, they must not overlap. A count of 0 is
+// allowed everywhere; a null pointer where nothing is read or written. No rank
+// sends to itself.
 struct Operation {
   OperationKind kind = OperationKind::kBarrier;
   DType dtype = DType::kFloat32;

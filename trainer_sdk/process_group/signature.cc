@@ -1,0 +1,135 @@
+#include "trainer_sdk/process_group/signature.h"
+
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+
+namespace muster {
+namespace {
+
+// FNV-1a over the numbers: equal counts, equal hash, and order counts. Never
+// 0, which means that there are none.
+uint64_t HashOf(const std::vector<int64_t>& counts) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (const int64_t count : counts) {
+    hash = (hash ^ static_cast<uint64_t>(count)) * 0x100000001b3u;
+  }
+  return hash == 0 ? 1 : hash;
+}
+
+int64_t Sum(const std::vector<int64_t>& counts) {
+  int64_t sum = 0;
+  for (const int64_t count : counts) sum += count;
+  return sum;
+}
+
+}  // namespace
+
+bool IsReduction(OperationKind kind) {
+  return kind == OperationKind::kAllReduce || kind == OperationKind::kReduce ||
+         kind == OperationKind::kReduceScatter;
+}
+
+bool HasRoot(OperationKind kind) {
+  return kind == OperationKind::kBroadcast || kind == OperationKind::kReduce ||
+         kind == OperationKind::kGather || kind == OperationKind::kScatter;
+}
+
+bool IsPointToPoint(OperationKind kind) {
+  return kind == OperationKind::kSend || kind == OperationKind::kReceive ||
+         kind == OperationKind::kBatch;
+}
+
+OperationSignature SignatureOf(const Operation& operation, uint64_t sequence) {
+  OperationSignature signature;
+  signature.sequence = sequence;
+  signature.kind = operation.kind;
+  signature.dtype = operation.dtype;
+  signature.reduce_op = operation.reduce_op;
+  signature.root = operation.root;
+  signature.count = operation.count;
+  if (operation.kind == OperationKind::kBatch) {
+    signature.count = Elements(operation, 1);
+    if (!operation.messages.empty()) {
+      signature.dtype = operation.messages.front().dtype;
+    }
+  } else if (!operation.counts.empty()) {
+    signature.count = Sum(operation.counts);
+    signature.counts_hash = HashOf(operation.counts);
+  }
+  return signature;
+}
+
+bool SameCollective(const OperationSignature& a, const OperationSignature& b) {
+  if (a.sequence != b.sequence || a.kind != b.kind) return false;
+  if (IsPointToPoint(a.kind)) return true;
+  if (a.kind == OperationKind::kBarrier) return true;
+  if (a.dtype != b.dtype) return false;
+  if (IsReduction(a.kind) && a.reduce_op != b.reduce_op) return false;
+  if (HasRoot(a.kind) && a.root != b.root) return false;
+  if (a.kind == OperationKind::kAllToAll && a.counts_hash != 0 &&
+      b.counts_hash != 0) {
+    return true;
+  }
+  return a.count == b.count && a.counts_hash == b.counts_hash;
+}
+
+std::string Describe(const OperationSignature& signature) {
+  std::string text = Name(signature.kind);
+  absl::StrAppend(&text, IsPointToPoint(signature.kind) ? " after #" : " #",
+                  signature.sequence);
+  if (signature.kind == OperationKind::kBarrier) return text;
+  absl::StrAppend(&text, " of ", signature.count, " ", Name(signature.dtype),
+                  " (", signature.count * SizeOf(signature.dtype), " bytes",
+                  signature.counts_hash != 0 ? " in parts)" : ")");
+  if (IsReduction(signature.kind)) {
+    absl::StrAppend(&text, ", ", Name(signature.reduce_op));
+  }
+  switch (signature.kind) {
+    case OperationKind::kBroadcast:
+    case OperationKind::kScatter:
+    case OperationKind::kReceive:
+      absl::StrAppend(&text, " from rank ", signature.root);
+      break;
+    case OperationKind::kReduce:
+    case OperationKind::kGather:
+    case OperationKind::kSend:
+      absl::StrAppend(&text, " to rank ", signature.root);
+      break;
+    default:
+      break;
+  }
+  return text;
+}
+
+std::string Encoded(const OperationSignature& signature) {
+  return absl::StrCat(signature.sequence, " ", static_cast<int>(signature.kind),
+                      " ", static_cast<int>(signature.dtype), " ",
+                      static_cast<int>(signature.reduce_op), " ",
+                      signature.root, " ", signature.count, " ",
+                      signature.counts_hash);
+}
+
+absl::StatusOr<OperationSignature> DecodeSignature(const std::string& text) {
+  const std::vector<std::string> words = absl::StrSplit(text, ' ');
+  OperationSignature signature;
+  int32_t kind = -1, dtype = -1, op = -1;
+  if (words.size() != 7 || !absl::SimpleAtoi(words[0], &signature.sequence) ||
+      !absl::SimpleAtoi(words[1], &kind) || kind < 0 ||
+      kind >= kOperationKinds || !absl::SimpleAtoi(words[2], &dtype) ||
+      dtype < 0 || dtype >= kDTypes || !absl::SimpleAtoi(words[3], &op) ||
+      op < 0 || op >= kReduceOps ||
+      !absl::SimpleAtoi(words[4], &signature.root) ||
+      !absl::SimpleAtoi(words[5], &signature.count) ||
+      !absl::SimpleAtoi(words[6], &signature.counts_hash)) {
+    return absl::InvalidArgumentError("not the signature of an operation");
+  }
+  signature.kind = static_cast<OperationKind>(kind);
+  signature.dtype = static_cast<DType>(dtype);
+  signature.reduce_op = static_cast<ReduceOp>(op);
+  return signature;
+}
+
+}  // namespace muster
