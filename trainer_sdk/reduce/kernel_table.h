@@ -1,0 +1,31 @@
+#ifndef MUSTER_TRAINER_SDK_REDUCE_KERNEL_TABLE_H_
+#define MUSTER_TRAINER_SDK_REDUCE_KERNEL_TABLE_H_
+
+#include <cstdint>
+
+#include "trainer_sdk/process_group/dtype.h"
+
+namespace muster {
+
+// What one kind of processor offers. Entries are indexed by DType and, where
+// there are two, ReduceOp.
+struct KernelTable {
+  // See Reduce, but AVG divides by `divisor`, whatever the number of sources.
+  using ReduceKernel = void (*)(const void* const* sources, int source_count,
+                                void* const* destinations,
+                                int destination_count, int64_t count,
+                                int64_t divisor);
+  ReduceKernel reduce[kDTypes][kReduceOps];
+
+  // Between 16-bit floats and float32.
+  using WidenKernel = void (*)(const uint16_t* from, float* to, int64_t count);
+  using NarrowKernel = void (*)(const float* from, uint16_t* to, int64_t count);
+  WidenKernel widen_bfloat16;
+  NarrowKernel narrow_bfloat16;
+  WidenKernel widen_float16;
+  NarrowKernel narrow_float16;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_REDUCE_KERNEL_TABLE_H_

@@ -1,0 +1,44 @@
+#include "trainer_sdk/reduce/kernels_avx2.h"
+
+#if defined(__x86_64__)
+
+// Everything below is compiled for such a processor, so nothing below may be
+// an inline function of a header: the linker could take its copy for every
+// other caller too.
+#include <cstdint>
+#include <cstring>
+#pragma GCC push_options
+#pragma GCC target("avx2,f16c,tune=haswell")
+#include <immintrin.h>
+
+#define MUSTER_REDUCE_F16C 1
+
+namespace muster {
+namespace {
+
+#include "trainer_sdk/reduce/kernels.inc"
+
+}  // namespace
+}  // namespace muster
+
+#pragma GCC pop_options
+
+namespace muster {
+
+const KernelTable* Avx2Kernels() {
+  static const bool supported =
+      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c");
+  return supported ? &kKernels : nullptr;
+}
+
+}  // namespace muster
+
+#else
+
+namespace muster {
+
+const KernelTable* Avx2Kernels() { return nullptr; }
+
+}  // namespace muster
+
+#endif

@@ -1,0 +1,13 @@
+#ifndef MUSTER_TRAINER_SDK_REDUCE_KERNELS_AVX2_H_
+#define MUSTER_TRAINER_SDK_REDUCE_KERNELS_AVX2_H_
+
+#include "trainer_sdk/reduce/kernel_table.h"
+
+namespace muster {
+
+// For x86-64 with AVX2 and F16C; null on a processor that lacks them.
+const KernelTable* Avx2Kernels();
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_REDUCE_KERNELS_AVX2_H_

@@ -1,0 +1,15 @@
+#include "trainer_sdk/reduce/kernels_baseline.h"
+
+#include <cstdint>
+#include <cstring>
+
+namespace muster {
+namespace {
+
+#include "trainer_sdk/reduce/kernels.inc"
+
+}  // namespace
+
+const KernelTable& BaselineKernels() { return kKernels; }
+
+}  // namespace muster

@@ -1,0 +1,13 @@
+#ifndef MUSTER_TRAINER_SDK_REDUCE_KERNELS_BASELINE_H_
+#define MUSTER_TRAINER_SDK_REDUCE_KERNELS_BASELINE_H_
+
+#include "trainer_sdk/reduce/kernel_table.h"
+
+namespace muster {
+
+// For any processor.
+const KernelTable& BaselineKernels();
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_REDUCE_KERNELS_BASELINE_H_

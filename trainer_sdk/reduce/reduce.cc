@@ -1,0 +1,55 @@
+#include "trainer_sdk/reduce/reduce.h"
+
+#include <cstring>
+
+#include "base/check.h"
+#include "trainer_sdk/reduce/kernels_avx2.h"
+#include "trainer_sdk/reduce/kernels_baseline.h"
+
+namespace muster {
+namespace {
+
+const KernelTable& Kernels() {
+  static const KernelTable& best =
+      Avx2Kernels() != nullptr ? *Avx2Kernels() : BaselineKernels();
+  return best;
+}
+
+KernelTable::ReduceKernel Kernel(DType dtype, ReduceOp op) {
+  return Kernels().reduce[static_cast<int>(dtype)][static_cast<int>(op)];
+}
+
+}  // namespace
+
+void Reduce(DType dtype, ReduceOp op, const void* const* sources,
+            int source_count, void* const* destinations, int destination_count,
+            int64_t count) {
+  MUSTER_CHECK(source_count >= 1) << "nothing to reduce";
+  if (count <= 0 || destination_count == 0) return;
+  if (source_count == 1) {  // of one, every reduction is the source, NaNs too
+    for (int i = 0; i < destination_count; ++i) {
+      if (destinations[i] == sources[0]) continue;
+      std::memcpy(destinations[i], sources[0], count * SizeOf(dtype));
+    }
+    return;
+  }
+  Kernel(dtype, op)(sources, source_count, destinations, destination_count,
+                    count, source_count);
+}
+
+void Accumulate(DType dtype, ReduceOp op, void* destination, const void* source,
+                int64_t count) {
+  if (count <= 0) return;
+  const void* const sources[] = {destination, source};
+  const ReduceOp without_division = op == ReduceOp::kAvg ? ReduceOp::kSum : op;
+  Kernel(dtype, without_division)(sources, 2, &destination, 1, count, 1);
+}
+
+void Divide(DType dtype, void* data, int64_t count, int64_t divisor) {
+  MUSTER_CHECK(divisor >= 1) << "divided by " << divisor;
+  if (count <= 0 || divisor == 1) return;
+  const void* const source = data;
+  Kernel(dtype, ReduceOp::kAvg)(&source, 1, &data, 1, count, divisor);
+}
+
+}  // namespace muster
