@@ -62,6 +62,12 @@ Directive Job::DirectiveFor(const Node& node) const {
       break;
     case DirectiveKind::kStop:
       directive.stop = StopOrderFor(key.round);
+      if (key.round > round_) {
+        directive.reason =
+            "the coordinator does not know it: it was started again";
+      } else if (key.round < round_ || phase_ != JobPhase::kStopping) {
+        directive.reason = "the job went on without this node";
+      }
       break;
     case DirectiveKind::kFinished:
       directive.verdict = *verdict_;

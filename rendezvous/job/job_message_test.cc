@@ -213,6 +213,8 @@ TEST(JobRestart, AgentsOfAnEarlierCoordinatorStopAndGoOnWithTheNextRound) {
     job.Join(name);
     ASSERT_EQ(job.kind(name), DirectiveKind::kStop);
     EXPECT_EQ(job.told(name).stop.round, 7);
+    EXPECT_EQ(job.told(name).reason,
+              "the coordinator does not know it: it was started again");
     EXPECT_EQ(job.told(name).stop.grace, seconds(10));
   }
   job.Idle("a");
