@@ -1,0 +1,33 @@
+#include "trainer_sdk/store/rank_ranges.h"
+
+#include <cstddef>
+
+#include "absl/strings/str_cat.h"
+
+namespace muster {
+namespace {
+
+constexpr int kShownRanges = 8;
+
+}  // namespace
+
+std::string RankRanges(const std::vector<int>& ranks) {
+  if (ranks.empty()) return "no rank";
+  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  size_t next = 0;
+  for (int shown = 0; shown < kShownRanges && next < ranks.size(); ++shown) {
+    size_t last = next;
+    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) {
+      ++last;
+    }
+    absl::StrAppend(&text, shown == 0 ? "" : ", ", ranks[next]);
+    if (last > next) absl::StrAppend(&text, "-", ranks[last]);
+    next = last + 1;
+  }
+  if (next < ranks.size()) {
+    absl::StrAppend(&text, " and ", ranks.size() - next, " more ranks");
+  }
+  return text;
+}
+
+}  // namespace muster

@@ -1,0 +1,15 @@
+#ifndef MUSTER_TRAINER_SDK_STORE_RANK_RANGES_H_
+#define MUSTER_TRAINER_SDK_STORE_RANK_RANGES_H_
+
+#include <string>
+#include <vector>
+
+namespace muster {
+
+// "rank 3", "ranks 1, 4-7 and 10 more ranks": ascending `ranks` in words, at
+// most eight ranges of them. Pure.
+std::string RankRanges(const std::vector<int>& ranks);
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_STORE_RANK_RANGES_H_

@@ -1,0 +1,122 @@
+#include "trainer_sdk/store/store_barrier.h"
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "base/monotonic_clock.h"
+#include "trainer_sdk/store/rank_ranges.h"
+
+namespace muster {
+namespace {
+
+// A run through the barrier is a generation, counted from 0; generation g ends
+// when arrival (g+1)*size comes. The keys below NAME/:
+//   arrivals       how many ranks have come, over all generations
+//   rank/R         the generation that rank R waits in, plus 1; absent: none
+//   done/G         generation G has ended
+// A rank's own key makes its retry after a time-out count once.
+class Barrier {
+ public:
+  Barrier(Store& store, const std::string& name, int rank, int size)
+      : store_(store), name_(name), rank_(rank), size_(size) {}
+
+  absl::Status Pass(Instant deadline) {
+    const Instant started = MonotonicNow();
+    absl::StatusOr<int64_t> generation = Arrive();
+    if (!generation.ok()) return generation.status();
+    absl::Status done = store_.Wait({DoneKey(*generation)}, deadline);
+    if (absl::IsDeadlineExceeded(done)) {
+      done = Explain(*generation, MonotonicNow() - started);
+    }
+    if (!done.ok()) return done;
+    return store_.Delete(RankKey(rank_)).status();
+  }
+
+ private:
+  std::string RankKey(int rank) const {
+    return absl::StrCat(name_, "/rank/", rank);
+  }
+  std::string DoneKey(int64_t generation) const {
+    return absl::StrCat(name_, "/done/", generation);
+  }
+
+  // The generation that this rank is in from now on.
+  absl::StatusOr<int64_t> Arrive() {
+    absl::StatusOr<bool> is_back = store_.Check({RankKey(rank_)});
+    if (!is_back.ok()) return is_back.status();
+    if (*is_back) {  // it timed out before
+      absl::StatusOr<int64_t> noted = store_.Add(RankKey(rank_), 0);
+      if (!noted.ok()) return noted;
+      return *noted - 1;
+    }
+
+    absl::StatusOr<int64_t> arrivals =
+        store_.Add(absl::StrCat(name_, "/arrivals"), 1);
+    if (!arrivals.ok()) return arrivals;
+    const int64_t generation = (*arrivals - 1) / size_;
+    absl::StatusOr<int64_t> noted = store_.Add(RankKey(rank_), generation + 1);
+    if (!noted.ok()) return noted;
+    if (*arrivals % size_ != 0) return generation;
+
+    // The last one. All have arrived here, hence left what was before.
+    if (generation > 0) {
+      absl::Status swept = store_.Delete(DoneKey(generation - 1)).status();
+      if (!swept.ok()) return swept;
+    }
+    absl::Status done = store_.Set(DoneKey(generation), "1");
+    if (!done.ok()) return done;
+    return generation;
+  }
+
+  // Adds those of [first, last) that have not come, by halving: few absent
+  // ranks of many cost few questions.
+  absl::Status FindAbsent(int first, int last, std::vector<int>& absent) {
+    std::vector<std::string> keys;
+    for (int rank = first; rank < last; ++rank) keys.push_back(RankKey(rank));
+    absl::StatusOr<bool> all = store_.Check(keys);
+    if (!all.ok()) return all.status();
+    if (*all) return absl::OkStatus();
+    if (last - first == 1) {
+      absent.push_back(first);
+      return absl::OkStatus();
+    }
+    const int middle = first + (last - first) / 2;
+    absl::Status lower = FindAbsent(first, middle, absent);
+    return lower.ok() ? FindAbsent(middle, last, absent) : lower;
+  }
+
+  absl::Status Explain(int64_t generation, Duration waited) {
+    std::vector<int> absent;
+    absl::Status found = FindAbsent(0, size_, absent);
+    if (!found.ok()) return found;
+    // Those who have passed in the meantime look absent too.
+    absl::StatusOr<bool> done = store_.Check({DoneKey(generation)});
+    if (!done.ok()) return done.status();
+    if (*done) return absl::OkStatus();
+    return absl::DeadlineExceededError(absl::StrFormat(
+        "barrier '%s': rank %d waited %.1f s in vain for %s of %d", name_,
+        rank_, ToSeconds(waited), RankRanges(absent), size_));
+  }
+
+  Store& store_;
+  const std::string& name_;
+  const int rank_;
+  const int size_;
+};
+
+}  // namespace
+
+absl::Status StoreBarrier(Store& store, const std::string& name, int rank,
+                          int size, Instant deadline) {
+  if (size < 1 || rank < 0 || rank >= size) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "barrier '", name, "': there is no rank ", rank, " of ", size));
+  }
+  if (size == 1) return absl::OkStatus();
+  return Barrier(store, name, rank, size).Pass(deadline);
+}
+
+}  // namespace muster

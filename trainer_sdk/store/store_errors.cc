@@ -1,0 +1,51 @@
+#include "trainer_sdk/store/store_errors.h"
+
+#include <algorithm>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace muster {
+namespace {
+
+constexpr size_t kShownKeys = 8;
+// A key may have thousands of bytes; a message names it well enough with less.
+constexpr size_t kShownBytes = 200;
+
+std::string Quoted(const std::string& name) {
+  if (name.size() <= kShownBytes) {
+    return absl::StrCat("'", absl::CHexEscape(name), "'");
+  }
+  return absl::StrCat("'", absl::CHexEscape(name.substr(0, kShownBytes)),
+                      "...'");
+}
+
+}  // namespace
+
+std::string NameSome(const std::vector<std::string>& names, size_t shown) {
+  const size_t count = std::min(names.size(), shown);
+  std::string text;
+  for (size_t i = 0; i < count; ++i) {
+    const bool last = i > 0 && i + 1 == names.size();
+    absl::StrAppend(&text,
+                    i == 0 ? ""
+                    : last ? " and "
+                           : ", ",
+                    Quoted(names[i]));
+  }
+  if (names.size() > count) {
+    absl::StrAppend(&text, " and ", names.size() - count, " more");
+  }
+  return text;
+}
+
+absl::Status AbsentKeysError(const std::vector<std::string>& absent,
+                             Duration waited, const std::string& store) {
+  return absl::DeadlineExceededError(
+      absl::StrFormat("waited %.1f s for %s %s, which nobody has set in %s",
+                      ToSeconds(waited), absent.size() == 1 ? "key" : "keys",
+                      NameSome(absent, kShownKeys), store));
+}
+
+}  // namespace muster

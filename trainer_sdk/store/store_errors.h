@@ -1,0 +1,23 @@
+#ifndef MUSTER_TRAINER_SDK_STORE_STORE_ERRORS_H_
+#define MUSTER_TRAINER_SDK_STORE_STORE_ERRORS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "base/time.h"
+
+namespace muster {
+
+// "'a', 'b' and 3 more": the first `shown` of `names`, in their order. Bytes
+// that are not printable are escaped.
+std::string NameSome(const std::vector<std::string>& names, size_t shown);
+
+// DeadlineExceeded: "waited 2.0 s for keys 'a', 'b' and 3 more, which nobody
+// set in STORE". `store` says which store that is.
+absl::Status AbsentKeysError(const std::vector<std::string>& absent,
+                             Duration waited, const std::string& store);
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_STORE_STORE_ERRORS_H_
