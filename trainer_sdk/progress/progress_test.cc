@@ -1,0 +1,102 @@
+#include "trainer_sdk/progress/progress.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstring>
+#include <filesystem>
+#include <string>
+
+namespace muster {
+namespace {
+
+// An agent's end: receives what has arrived, without waiting.
+class Receiver {
+ public:
+  explicit Receiver(const std::string& path)
+      : path_(path), socket_(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_un address = {};
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path, path.data(), path.size());
+    if (path[0] == '@') address.sun_path[0] = '\0';
+    EXPECT_EQ(bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address),
+                   offsetof(sockaddr_un, sun_path) + path.size()),
+              0)
+        << std::strerror(errno);
+  }
+  ~Receiver() { unlink(path_.c_str()); }
+
+  // "" where nothing is there.
+  std::string Next() {
+    char bytes[4096];
+    const ssize_t count =
+        recv(socket_.get(), bytes, sizeof(bytes), MSG_DONTWAIT);
+    return count < 0 ? "" : std::string(bytes, count);
+  }
+
+ private:
+  const std::string path_;
+  OwnedFd socket_;
+};
+
+// Short, whatever the test's own folder is called: a socket's path has at most
+// 107 bytes.
+std::string SocketPath(const char* name) {
+  return std::filesystem::temp_directory_path() /
+         (std::string("muster_progress_") + name + std::to_string(getpid()));
+}
+
+TEST(Progress, ReachesTheAgent) {
+  Receiver agent(SocketPath("reach"));
+  Progress progress(SocketPath("reach"));
+  progress.Send({.step = 7, .loss = 0.5});
+  progress.Alive();
+  EXPECT_EQ(agent.Next(), "STEP=7\nLOSS=0.5\n");
+  EXPECT_EQ(agent.Next(), "WATCHDOG=1\n");
+  EXPECT_EQ(agent.Next(), "");
+  EXPECT_EQ(progress.dropped(), 0);
+}
+
+TEST(Progress, ReachesAnAbstractSocket) {
+  const std::string path = "@muster_progress_" + std::to_string(getpid());
+  Receiver agent(path);
+  Progress progress(path);
+  progress.Send({.step = 1});
+  EXPECT_EQ(agent.Next(), "STEP=1\n");
+}
+
+TEST(Progress, WithoutAnAgentEverythingIsDropped) {
+  const std::string too_long(200, 'p');
+  for (const std::string& path :
+       {std::string(), std::string("/nonexistent"), too_long}) {
+    Progress progress(path);
+    progress.Send({.step = 1});
+    EXPECT_EQ(progress.dropped(), 1) << path;
+  }
+}
+
+TEST(Progress, AFullSocketDropsAndDoesNotWait) {
+  Receiver agent(SocketPath("full"));
+  Progress progress(SocketPath("full"));
+  // More than any net.unix.max_dgram_qlen lets wait.
+  constexpr int kSent = 100000;
+  for (int step = 0; step < kSent; ++step) progress.Send({.step = step});
+  EXPECT_GT(progress.dropped(), 0);
+  int received = 0;
+  while (!agent.Next().empty()) ++received;
+  EXPECT_EQ(received, kSent - progress.dropped());
+  progress.Send({.step = kSent});
+  EXPECT_EQ(agent.Next(), "STEP=100000\n");
+}
+
+TEST(Progress, FindsAnAgentThatCameBack) {
+  Progress progress(SocketPath("back"));
+  progress.Send({.step = 1});
+  Receiver agent(SocketPath("back"));
+  progress.Send({.step = 2});
+  EXPECT_EQ(agent.Next(), "STEP=2\n");
+}
+
+}  // namespace
+}  // namespace muster
