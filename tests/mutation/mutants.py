@@ -241,9 +241,9 @@ ALL = [Mutant(*mutant) for mutant in (
     ('our own doing is reported as a failure', _LIFECYCLE,
      'if (by_us) failure.kind = FailureKind::kStoppedByUs;', ''),
     ('a failure leaves the others running', _LIFECYCLE,
-     '''failure.message));
+     '''ReleaseWaiters(failure.message);
       Stop(SIGTERM, config_.spec.shutdown_timeout);''',
-     'failure.message));'),
+     'ReleaseWaiters(failure.message);'),
     ('the coordinator may be absent for ever', _LIFECYCLE,
      'if (now_ < *unanswered_since_ + limit) return;', 'return;'),
     ('a connection ends the absence', _LIFECYCLE,
