@@ -36,10 +36,13 @@ constexpr Row kRows[] = {
 constexpr Row kWatchKeyRow = {
     StoreCommand::kWatchKey, "WATCH_KEY", {1, 0, 0}, ReplyShape::kByte};
 
+constexpr Row kRelayRow = {
+    StoreCommand::kRelay, "RELAY", {0, 0, 4}, ReplyShape::kNonce};
+
 const Row& RowOf(StoreCommand command) {
-  return command == StoreCommand::kWatchKey
-             ? kWatchKeyRow
-             : kRows[static_cast<size_t>(command)];
+  if (command == StoreCommand::kWatchKey) return kWatchKeyRow;
+  if (command == StoreCommand::kRelay) return kRelayRow;
+  return kRows[static_cast<size_t>(command)];
 }
 
 // The old framing has no VALIDATE, PING, queues, lists or barriers.
@@ -59,6 +62,9 @@ const char* CommandName(StoreCommand command) { return RowOf(command).name; }
 std::optional<StoreCommand> CommandFromByte(StoreFraming framing,
                                             uint8_t byte) {
   if (framing == StoreFraming::kModern) {
+    if (byte == static_cast<uint8_t>(StoreCommand::kRelay)) {
+      return StoreCommand::kRelay;
+    }
     if (byte > static_cast<uint8_t>(StoreCommand::kBarrier)) return {};
     return static_cast<StoreCommand>(byte);
   }

@@ -9,7 +9,7 @@ namespace muster {
 
 // What a client may ask of a round's key-value store: the commands of
 // PyTorch's TCPStore. The numbers are those on the wire of PyTorch 2.1 and
-// newer, save kWatchKey, which only older clients know.
+// newer, save the last two.
 enum class StoreCommand : uint8_t {
   kValidate = 0,
   kSet = 1,
@@ -32,6 +32,9 @@ enum class StoreCommand : uint8_t {
   kBarrier = 18,
   // Number 7 in the old framing, where GETNUMKEYS is 6. Never on a modern wire.
   kWatchKey = 64,
+  // Ours: what follows on this connection are frames of many clients
+  // (relay_frames.h).
+  kRelay = 128,
 };
 
 // How a connection numbers its commands. Arguments and replies are alike.

@@ -26,7 +26,7 @@ struct StoreRequest {
   // MULTI_SET: as many as keys.
   std::vector<std::string_view> values;
   // ADD: the amount; BARRIER: the world's size; PING: the nonce; VALIDATE: the
-  // magic number.
+  // magic number; RELAY: the frames' version.
   int64_t number = 0;
 };
 

@@ -19,8 +19,9 @@ namespace muster {
 class RequestParser {
  public:
   RequestParser() = default;
-  // For bytes whose framing is settled already.
-  explicit RequestParser(StoreFraming framing) : framing_(framing) {}
+  // For bytes whose framing is settled already; a VALIDATE has been.
+  explicit RequestParser(StoreFraming framing)
+      : framing_(framing), validated_(true) {}
 
   // Looks for one request at the front of `buffer`: all bytes received and not
   // yet consumed, beginning with those of the last call. Its length, which the
