@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "trainer_sdk/store/store_contract.h"
+#include "trainer_sdk/store/testing/store_contract.h"
 
 namespace muster {
 namespace {

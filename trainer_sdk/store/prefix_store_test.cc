@@ -6,7 +6,7 @@
 
 #include "base/monotonic_clock.h"
 #include "trainer_sdk/store/in_process_store.h"
-#include "trainer_sdk/store/store_contract.h"
+#include "trainer_sdk/store/testing/store_contract.h"
 
 namespace muster {
 namespace {

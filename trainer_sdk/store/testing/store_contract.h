@@ -1,5 +1,5 @@
-#ifndef MUSTER_TRAINER_SDK_STORE_STORE_CONTRACT_H_
-#define MUSTER_TRAINER_SDK_STORE_STORE_CONTRACT_H_
+#ifndef MUSTER_TRAINER_SDK_STORE_TESTING_STORE_CONTRACT_H_
+#define MUSTER_TRAINER_SDK_STORE_TESTING_STORE_CONTRACT_H_
 
 #include <gtest/gtest.h>
 
@@ -34,4 +34,4 @@ class StoreContract : public testing::TestWithParam<StoreMaker> {
 
 }  // namespace muster
 
-#endif  // MUSTER_TRAINER_SDK_STORE_STORE_CONTRACT_H_
+#endif  // MUSTER_TRAINER_SDK_STORE_TESTING_STORE_CONTRACT_H_

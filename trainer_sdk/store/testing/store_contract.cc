@@ -1,4 +1,4 @@
-#include "trainer_sdk/store/store_contract.h"
+#include "trainer_sdk/store/testing/store_contract.h"
 
 #include <gmock/gmock.h>
 

@@ -1,0 +1,54 @@
+#include "trainer_sdk/store/dial_store.h"
+
+#include <algorithm>
+#include <chrono>
+#include <random>
+#include <thread>
+
+#include "absl/strings/str_format.h"
+#include "base/monotonic_clock.h"
+#include "trainer_sdk/store/tcp_connect.h"
+
+namespace muster {
+namespace {
+
+// A lost packet must not cost the whole deadline; a store with ten thousand
+// clients at its door may well take seconds.
+constexpr Duration kAttempt = std::chrono::seconds(20);
+constexpr Duration kFirstPause = std::chrono::milliseconds(20);
+constexpr Duration kLongestPause = std::chrono::seconds(1);
+constexpr int kRefusals = 5;
+
+// Half to the whole of `pause`, so that a world's ranks do not knock in step.
+Duration Jittered(Duration pause) {
+  static thread_local std::minstd_rand generator(std::random_device{}());
+  return pause / 2 + (pause / 2) * (generator() % 1024) / 1024;
+}
+
+}  // namespace
+
+absl::StatusOr<StoreConnection> DialStore(const std::string& host, int port,
+                                          Instant deadline) {
+  const Instant started = MonotonicNow();
+  Duration pause = kFirstPause;
+  int refusals = 0;
+  while (true) {
+    absl::StatusOr<StoreConnection> opened = StoreConnection::Open(
+        host, port, std::min(deadline, MonotonicNow() + kAttempt));
+    if (opened.ok()) return opened;
+    refusals = absl::IsFailedPrecondition(opened.status()) ? refusals + 1 : 0;
+    if (refusals == kRefusals) return opened;
+
+    const Instant now = MonotonicNow();
+    if (now >= deadline) {
+      return absl::DeadlineExceededError(
+          absl::StrFormat("no store at %s after %.1f s; the last attempt: %s",
+                          HostPort(host, port), ToSeconds(now - started),
+                          std::string(opened.status().message())));
+    }
+    std::this_thread::sleep_for(std::min(Jittered(pause), deadline - now));
+    pause = std::min(pause * 2, kLongestPause);
+  }
+}
+
+}  // namespace muster

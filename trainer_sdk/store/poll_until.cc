@@ -1,0 +1,26 @@
+#include "trainer_sdk/store/poll_until.h"
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+
+#include "base/monotonic_clock.h"
+
+namespace muster {
+
+bool PollUntil(int fd, short events, Instant deadline) {
+  pollfd poll = {.fd = fd, .events = events, .revents = 0};
+  while (true) {
+    const Instant now = MonotonicNow();
+    const Duration left = std::max(deadline - now, Duration::zero());
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
+    const timespec wait = {.tv_sec = seconds.count(),
+                           .tv_nsec = (left - seconds).count()};
+    // An error of ppoll itself shows when the descriptor is used.
+    const int ready = ppoll(&poll, 1, &wait, nullptr);
+    if (ready > 0) return true;
+    if (left == Duration::zero()) return false;
+  }
+}
+
+}  // namespace muster

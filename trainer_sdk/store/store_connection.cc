@@ -1,0 +1,129 @@
+#include "trainer_sdk/store/store_connection.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "store/wire/request.h"
+#include "trainer_sdk/store/poll_until.h"
+#include "trainer_sdk/store/tcp_connect.h"
+
+namespace muster {
+namespace {
+
+constexpr size_t kReceiveBytes = 16 << 10;
+constexpr char kClosed[] = "closed the connection";
+
+}  // namespace
+
+absl::Status StoreConnection::Lost(const std::string& how) const {
+  return absl::UnavailableError(absl::StrCat(peer_, " ", how));
+}
+
+absl::StatusOr<StoreConnection> StoreConnection::Open(const std::string& host,
+                                                      int port,
+                                                      Instant deadline) {
+  absl::StatusOr<OwnedFd> socket = ConnectTcp(host, port, deadline);
+  if (!socket.ok()) return socket.status();
+  StoreConnection connection(
+      *std::move(socket), absl::StrCat("the store at ", HostPort(host, port)));
+  absl::Status greeted = connection.Greet(deadline);
+  if (!greeted.ok()) return greeted;
+  return connection;
+}
+
+absl::Status StoreConnection::Greet(Instant deadline) {
+  // Any number will do; the process's own helps whoever reads a capture.
+  const uint32_t nonce = static_cast<uint32_t>(getpid());
+  std::string greeting;
+  AppendRequest({.command = StoreCommand::kValidate, .number = kStoreMagic},
+                &greeting);
+  AppendRequest({.command = StoreCommand::kPing, .number = nonce}, &greeting);
+  absl::Status sent = Send(greeting, deadline);
+  absl::StatusOr<StoreReply> pong =
+      sent.ok() ? Receive(StoreCommand::kPing, 0, deadline)
+                : absl::StatusOr<StoreReply>(sent);
+  if (absl::IsDeadlineExceeded(pong.status())) {
+    return Lost("accepted the connection but does not answer");
+  }
+  if (pong.ok() && static_cast<uint32_t>(pong->number) == nonce) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(absl::StrCat(
+      peer_,
+      pong.ok() ? " answered the greeting with another number"
+                : " closed the connection at the greeting",
+      ": it is no store of PyTorch 2.1 or newer (older ones speak another "
+      "protocol), or it takes no more connections"));
+}
+
+absl::Status StoreConnection::Send(const std::string& requests,
+                                   Instant deadline) {
+  size_t sent = 0;
+  while (sent < requests.size()) {
+    const ssize_t count =
+        send(socket_.get(), requests.data() + sent, requests.size() - sent,
+             MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (count > 0) {
+      sent += count;
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      if (!PollUntil(socket_.get(), POLLOUT, deadline)) {
+        return absl::DeadlineExceededError(absl::StrCat(
+            peer_, " took only ", sent, " of ", requests.size(), " bytes"));
+      }
+    } else if (errno == EPIPE || errno == ECONNRESET) {
+      return Lost(kClosed);
+    } else if (errno != EINTR) {
+      return Lost(absl::StrCat("cannot be reached: ", std::strerror(errno)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status StoreConnection::ReceiveSome(Instant deadline) {
+  char bytes[kReceiveBytes];
+  while (true) {
+    const ssize_t count =
+        recv(socket_.get(), bytes, sizeof(bytes), MSG_DONTWAIT);
+    if (count > 0) {
+      received_.append(bytes, count);
+      return absl::OkStatus();
+    }
+    if (count == 0 || errno == ECONNRESET) return Lost(kClosed);
+    if (errno == EINTR) continue;
+    if (errno != EAGAIN && errno != EWOULDBLOCK) {
+      return Lost(absl::StrCat("cannot be reached: ", std::strerror(errno)));
+    }
+    if (!PollUntil(socket_.get(), POLLIN, deadline)) {
+      return absl::DeadlineExceededError(
+          absl::StrCat(peer_, " has not answered in time"));
+    }
+  }
+}
+
+absl::StatusOr<StoreReply> StoreConnection::Receive(StoreCommand command,
+                                                    size_t keys,
+                                                    Instant deadline) {
+  ReplyParser parser(command, keys);
+  StoreReply reply;
+  while (true) {
+    absl::StatusOr<size_t> bytes = parser.Parse(received_, &reply);
+    if (!bytes.ok()) {
+      return Lost(absl::StrCat(
+          "answered ", CommandName(command),
+          " with no reply to it: ", std::string(bytes.status().message())));
+    }
+    if (*bytes > 0) {
+      received_.erase(0, *bytes);
+      return reply;
+    }
+    absl::Status more = ReceiveSome(deadline);
+    if (!more.ok()) return more;
+  }
+}
+
+}  // namespace muster

@@ -1,0 +1,27 @@
+#ifndef MUSTER_TRAINER_SDK_STORE_TCP_CONNECT_H_
+#define MUSTER_TRAINER_SDK_STORE_TCP_CONNECT_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "base/owned_fd.h"
+#include "base/time.h"
+
+namespace muster {
+
+// "host:port", an IPv6 address in brackets.
+std::string HostPort(const std::string& host, int port);
+
+// A TCP connection, non-blocking and without delay, to the first of the host's
+// addresses that answers. One attempt: trying again is the caller's. A peer
+// that vanishes without a word is noticed after about half a minute.
+//
+// Unavailable: the name is unknown, nobody listens, or the deadline passed;
+//   with what the system said about the last address. Resolving a name takes
+//   as long as the system's resolver allows it.
+absl::StatusOr<OwnedFd> ConnectTcp(const std::string& host, int port,
+                                   Instant deadline);
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_STORE_TCP_CONNECT_H_

@@ -1,0 +1,236 @@
+#include "trainer_sdk/store/tcp_store.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/monotonic_clock.h"
+#include "store/wire/limits.h"
+#include "trainer_sdk/store/dial_store.h"
+#include "trainer_sdk/store/store_errors.h"
+#include "trainer_sdk/store/tcp_connect.h"
+
+namespace muster {
+namespace {
+
+// A waiter that got no connection of its own asks as often as this.
+constexpr Duration kAskAgain = std::chrono::milliseconds(50);
+// So many questions go out before their answers are read: both fit into the
+// sockets' buffers, so that neither side waits for the other to read.
+constexpr size_t kQuestions = 256;
+
+std::string OnWire(const std::string& key) { return "/" + key; }
+
+std::vector<std::string> OnWire(const std::vector<std::string>& keys) {
+  std::vector<std::string> whole;
+  whole.reserve(keys.size());
+  for (const std::string& key : keys) whole.push_back(OnWire(key));
+  return whole;
+}
+
+std::vector<std::string_view> Views(const std::vector<std::string>& keys) {
+  return std::vector<std::string_view>(keys.begin(), keys.end());
+}
+
+absl::Status TooLarge(const char* what, size_t size, size_t most) {
+  return absl::ResourceExhaustedError(
+      absl::StrCat(what, " of ", size, " bytes is beyond the store's ", most));
+}
+
+// The server would close the connection without a word.
+absl::Status CheckBounds(const StoreRequest& request) {
+  if (request.keys.size() > kMaxStoreKeys) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        request.keys.size(), " keys in one call; at most ", kMaxStoreKeys));
+  }
+  size_t longest_key = request.key.size();
+  size_t bytes = request.value.size() + request.expected.size();
+  for (std::string_view key : request.keys) {
+    longest_key = std::max(longest_key, key.size());
+    bytes += key.size() + sizeof(uint64_t);
+  }
+  if (longest_key > kMaxStoreKeyBytes) {
+    return TooLarge("a key", longest_key, kMaxStoreKeyBytes);
+  }
+  const size_t longest_value =
+      std::max(request.value.size(), request.expected.size());
+  if (longest_value > kMaxStoreValueBytes) {
+    return TooLarge("a value", longest_value, kMaxStoreValueBytes);
+  }
+  // The slack is for what frames them.
+  if (bytes + 64 > kMaxStoreRequestBytes) {
+    return TooLarge("a request", bytes, kMaxStoreRequestBytes);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<TcpStore>> TcpStore::Connect(
+    const TcpStoreOptions& options) {
+  absl::StatusOr<StoreConnection> connection =
+      DialStore(options.host, options.port, options.connect_deadline);
+  if (!connection.ok()) return connection.status();
+  return std::unique_ptr<TcpStore>(
+      new TcpStore(options, *std::move(connection)));
+}
+
+TcpStore::TcpStore(const TcpStoreOptions& options, StoreConnection connection)
+    : name_(
+          absl::StrCat("the store at ", HostPort(options.host, options.port))),
+      operation_timeout_(options.operation_timeout),
+      connection_(std::move(connection)),
+      lines_(options.host, options.port, options.wait_connections) {}
+
+absl::StatusOr<std::vector<StoreReply>> TcpStore::Ask(
+    const std::vector<StoreRequest>& requests) {
+  std::string bytes;
+  for (const StoreRequest& request : requests) {
+    absl::Status sound = CheckBounds(request);
+    if (!sound.ok()) return sound;
+    AppendRequest(request, &bytes);
+  }
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!broken_.ok()) return broken_;
+  const Instant deadline = MonotonicNow() + operation_timeout_;
+  absl::Status done = connection_.Send(bytes, deadline);
+  std::vector<StoreReply> replies;
+  for (const StoreRequest& request : requests) {
+    if (!done.ok()) break;
+    if (ReplyOf(request.command) == ReplyShape::kNone) continue;
+    absl::StatusOr<StoreReply> reply =
+        connection_.Receive(request.command, request.keys.size(), deadline);
+    done = reply.status();
+    if (reply.ok()) replies.push_back(*std::move(reply));
+  }
+  if (done.ok()) return replies;
+  // Also after a time-out: the late reply would be taken for the next one.
+  broken_ = absl::UnavailableError(std::string(done.message()));
+  return broken_;
+}
+
+absl::StatusOr<StoreReply> TcpStore::AskOne(const StoreRequest& request) {
+  absl::StatusOr<std::vector<StoreReply>> replies = Ask({request});
+  if (!replies.ok()) return replies.status();
+  return std::move(replies->front());
+}
+
+absl::Status TcpStore::Set(const std::string& key, const std::string& value) {
+  const std::string whole = OnWire(key);
+  return Ask({{.command = StoreCommand::kSet, .key = whole, .value = value}})
+      .status();
+}
+
+absl::StatusOr<std::string> TcpStore::Get(const std::string& key,
+                                          Instant deadline) {
+  const Instant started = MonotonicNow();
+  const std::string whole = OnWire(key);
+  while (true) {
+    // A GET of what is absent is answered like one of an empty value.
+    absl::StatusOr<std::vector<StoreReply>> replies =
+        Ask({{.command = StoreCommand::kCheck, .keys = {whole}},
+             {.command = StoreCommand::kGet, .key = whole}});
+    if (!replies.ok()) return replies.status();
+    if ((*replies)[0].number == kStoreReady) {
+      return std::move((*replies)[1].strings.front());
+    }
+    absl::Status there =
+        WaitForAll({.command = StoreCommand::kWait, .keys = {whole}}, deadline);
+    if (absl::IsDeadlineExceeded(there)) {
+      return AbsentKeysError({key}, MonotonicNow() - started, name_);
+    }
+    if (!there.ok()) return there;
+  }
+}
+
+absl::Status TcpStore::Wait(const std::vector<std::string>& keys,
+                            Instant deadline) {
+  const Instant started = MonotonicNow();
+  absl::StatusOr<bool> all = Check(keys);
+  if (!all.ok()) return all.status();
+  if (*all) return absl::OkStatus();
+  const std::vector<std::string> whole = OnWire(keys);
+  absl::Status there = WaitForAll(
+      {.command = StoreCommand::kWait, .keys = Views(whole)}, deadline);
+  if (!absl::IsDeadlineExceeded(there)) return there;
+  return NameAbsent(keys, MonotonicNow() - started);
+}
+
+absl::Status TcpStore::WaitForAll(const StoreRequest& wait, Instant deadline) {
+  std::string bytes;
+  AppendRequest(wait, &bytes);
+  while (MonotonicNow() < deadline) {
+    absl::Status waited = lines_.Wait(
+        bytes, deadline, std::min(deadline, MonotonicNow() + kAskAgain));
+    if (!absl::IsResourceExhausted(waited)) return waited;
+    absl::StatusOr<StoreReply> reply =
+        AskOne({.command = StoreCommand::kCheck, .keys = wait.keys});
+    if (!reply.ok()) return reply.status();
+    if (reply->number == kStoreReady) return absl::OkStatus();
+  }
+  return absl::DeadlineExceededError("");
+}
+
+absl::Status TcpStore::NameAbsent(const std::vector<std::string>& keys,
+                                  Duration waited) {
+  std::vector<std::string> absent;
+  for (size_t first = 0; first < keys.size(); first += kQuestions) {
+    const size_t last = std::min(keys.size(), first + kQuestions);
+    const std::vector<std::string> whole = OnWire(
+        std::vector<std::string>(keys.begin() + first, keys.begin() + last));
+    std::vector<StoreRequest> questions;
+    for (const std::string& key : whole) {
+      questions.push_back({.command = StoreCommand::kCheck, .keys = {key}});
+    }
+    absl::StatusOr<std::vector<StoreReply>> replies = Ask(questions);
+    if (!replies.ok()) return replies.status();
+    for (size_t i = 0; i < replies->size(); ++i) {
+      if ((*replies)[i].number != kStoreReady) {
+        absent.push_back(keys[first + i]);
+      }
+    }
+  }
+  return absent.empty() ? absl::OkStatus()
+                        : AbsentKeysError(absent, waited, name_);
+}
+
+absl::StatusOr<int64_t> TcpStore::Add(const std::string& key, int64_t amount) {
+  const std::string whole = OnWire(key);
+  absl::StatusOr<StoreReply> reply =
+      AskOne({.command = StoreCommand::kAdd, .key = whole, .number = amount});
+  if (!reply.ok()) return reply.status();
+  return reply->number;
+}
+
+absl::StatusOr<std::string> TcpStore::CompareSet(const std::string& key,
+                                                 const std::string& expected,
+                                                 const std::string& desired) {
+  const std::string whole = OnWire(key);
+  absl::StatusOr<StoreReply> reply =
+      AskOne({.command = StoreCommand::kCompareSet,
+              .key = whole,
+              .value = desired,
+              .expected = expected});
+  if (!reply.ok()) return reply.status();
+  return std::move(reply->strings.front());
+}
+
+absl::StatusOr<bool> TcpStore::Delete(const std::string& key) {
+  const std::string whole = OnWire(key);
+  absl::StatusOr<StoreReply> reply =
+      AskOne({.command = StoreCommand::kDelete, .key = whole});
+  if (!reply.ok()) return reply.status();
+  return reply->number > 0;
+}
+
+absl::StatusOr<bool> TcpStore::Check(const std::vector<std::string>& keys) {
+  if (keys.empty()) return true;
+  const std::vector<std::string> whole = OnWire(keys);
+  absl::StatusOr<StoreReply> reply =
+      AskOne({.command = StoreCommand::kCheck, .keys = Views(whole)});
+  if (!reply.ok()) return reply.status();
+  return reply->number == kStoreReady;
+}
+
+}  // namespace muster

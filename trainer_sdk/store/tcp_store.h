@@ -1,0 +1,84 @@
+#ifndef MUSTER_TRAINER_SDK_STORE_TCP_STORE_H_
+#define MUSTER_TRAINER_SDK_STORE_TCP_STORE_H_
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/time.h"
+#include "store/wire/request.h"
+#include "trainer_sdk/store/store.h"
+#include "trainer_sdk/store/store_connection.h"
+#include "trainer_sdk/store/wait_lines.h"
+
+namespace muster {
+
+struct TcpStoreOptions {
+  std::string host;
+  int port = 0;
+  // Until when connecting is tried again and again.
+  Instant connect_deadline;
+  // How long the store may take to answer what it answers at once.
+  Duration operation_timeout = std::chrono::seconds(60);
+  // How many threads may wait on connections of their own; more of them ask
+  // every now and then.
+  size_t wait_connections = 8;
+};
+
+// A client of a store in PyTorch's TCPStore protocol: an agent's, another
+// worker's, PyTorch's own from 2.1 on. A key is the same key for PyTorch's
+// TCPStore, which puts a "/" in front of it as this one does. Thread-safe.
+//
+// Everything but waiting goes over one connection, one after the other, so
+// that what a process does takes effect in the order in which it did it. Set
+// is not acknowledged: a store that is lost under it fails the next call. That
+// connection is never taken up again: a store that was lost has forgotten, and
+// from then on every call fails with Unavailable.
+class TcpStore final : public Store {
+ public:
+  // Errors as DialStore's.
+  static absl::StatusOr<std::unique_ptr<TcpStore>> Connect(
+      const TcpStoreOptions& options);
+
+  absl::Status Set(const std::string& key, const std::string& value) override;
+  absl::StatusOr<std::string> Get(const std::string& key,
+                                  Instant deadline) override;
+  absl::Status Wait(const std::vector<std::string>& keys,
+                    Instant deadline) override;
+  absl::StatusOr<int64_t> Add(const std::string& key, int64_t amount) override;
+  absl::StatusOr<std::string> CompareSet(const std::string& key,
+                                         const std::string& expected,
+                                         const std::string& desired) override;
+  absl::StatusOr<bool> Delete(const std::string& key) override;
+  absl::StatusOr<bool> Check(const std::vector<std::string>& keys) override;
+
+ private:
+  TcpStore(const TcpStoreOptions& options, StoreConnection connection);
+
+  // Sends the requests and receives the replies of those that have one.
+  absl::StatusOr<std::vector<StoreReply>> Ask(
+      const std::vector<StoreRequest>& requests);
+  absl::StatusOr<StoreReply> AskOne(const StoreRequest& request);
+  // Waits until the keys on the wire are there; DeadlineExceeded names none.
+  absl::Status WaitForAll(const StoreRequest& wait, Instant deadline);
+  // AbsentKeysError of those that are; Ok where all are there after all.
+  absl::Status NameAbsent(const std::vector<std::string>& keys,
+                          Duration waited);
+
+  const std::string name_;  // "the store at HOST:PORT"
+  const Duration operation_timeout_;
+  std::mutex mutex_;  // guards the two below
+  StoreConnection connection_;
+  absl::Status broken_;  // why connection_ is of no use any more
+  WaitLines lines_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_STORE_TCP_STORE_H_

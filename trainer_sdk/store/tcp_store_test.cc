@@ -1,0 +1,325 @@
+#include "trainer_sdk/store/tcp_store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <future>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/monotonic_clock.h"
+#include "store/wire/command.h"
+#include "store/wire/limits.h"
+#include "store/wire/little_endian.h"
+#include "trainer_sdk/store/testing/scripted_server.h"
+
+namespace muster {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr Duration kLong = std::chrono::seconds(30);
+constexpr Duration kShort = std::chrono::milliseconds(30);
+
+const std::string kStopWaiting(1, kStoreStopWaiting);
+const std::string kCanceled(1, kStoreWaitCanceled);
+const std::string kReady(1, kStoreReady);
+const std::string kNotReady(1, kStoreNotReady);
+
+Instant In(Duration duration) { return MonotonicNow() + duration; }
+
+std::string Text(const absl::Status& status) {
+  return std::string(status.message());
+}
+
+absl::StatusOr<std::unique_ptr<TcpStore>> Connect(
+    int port, TcpStoreOptions options = {}) {
+  options.host = "127.0.0.1";
+  options.port = port;
+  if (options.connect_deadline == Instant()) {
+    options.connect_deadline = In(kLong);
+  }
+  return TcpStore::Connect(options);
+}
+
+std::string Number(int64_t number) {
+  std::string bytes;
+  AppendInteger(number, &bytes);
+  return bytes;
+}
+
+// The requests about key "k": "/k" on the wire.
+std::string AboutK(StoreCommand command) {
+  std::string bytes(1, static_cast<char>(command));
+  if (command == StoreCommand::kCheck || command == StoreCommand::kWait) {
+    AppendInteger<uint64_t>(1, &bytes);
+  }
+  AppendString("/k", &bytes);
+  return bytes;
+}
+
+TEST(TcpStore, GreetsAsPyTorchDoes) {
+  std::promise<std::string> greeting;
+  ScriptedServer server([&](ScriptedPeer& peer, int) {
+    const std::string bytes = peer.Receive(10);
+    peer.Send(bytes.substr(6));
+    greeting.set_value(bytes);
+    peer.AwaitClose();
+  });
+  EXPECT_TRUE(Connect(server.port()).ok());
+  const std::string bytes = greeting.get_future().get();
+  EXPECT_EQ(bytes.substr(0, 6), std::string("\0\xCE\xF7\x85\x3C\x0D", 6));
+}
+
+TEST(TcpStore, TriesAgainWhileTheServerIsNotReady) {
+  // Twice something is wrong with whoever listens; then it is a store.
+  ScriptedServer server([](ScriptedPeer& peer, int connection) {
+    if (connection < 2) return;
+    peer.Greet();
+    peer.AwaitClose();
+  });
+  absl::Status connected = Connect(server.port()).status();
+  EXPECT_TRUE(connected.ok()) << connected;
+}
+
+TEST(TcpStore, SaysWhatItMetWhereNobodyListens) {
+  int port;
+  {
+    ScriptedServer gone([](ScriptedPeer&, int) {});
+    port = gone.port();
+  }
+  absl::Status late = Connect(port, {.connect_deadline = In(kShort)}).status();
+  EXPECT_TRUE(absl::IsDeadlineExceeded(late)) << late;
+  EXPECT_THAT(Text(late), AllOf(HasSubstr("127.0.0.1:" + std::to_string(port)),
+                                HasSubstr("Connection refused")));
+}
+
+TEST(TcpStore, AHostThatIsUnknownIsNamed) {
+  absl::Status late = TcpStore::Connect({.host = "no.such.host.invalid",
+                                         .port = 1,
+                                         .connect_deadline = MonotonicNow()})
+                          .status();
+  EXPECT_TRUE(absl::IsDeadlineExceeded(late)) << late;
+  EXPECT_THAT(Text(late), HasSubstr("host 'no.such.host.invalid'"));
+}
+
+TEST(TcpStore, WhatIsNoStoreIsRefusedBeforeTheDeadline) {
+  ScriptedServer closes([](ScriptedPeer& peer, int) { peer.Receive(10); });
+  absl::Status refused = Connect(closes.port()).status();
+  EXPECT_TRUE(absl::IsFailedPrecondition(refused)) << refused;
+  EXPECT_THAT(Text(refused),
+              HasSubstr("closed the connection at the greeting"));
+
+  ScriptedServer chatters([](ScriptedPeer& peer, int) {
+    peer.Send("SSH-2.0-OpenSSH_9.2\r\n");
+    peer.Receive(10);
+  });
+  refused = Connect(chatters.port()).status();
+  EXPECT_TRUE(absl::IsFailedPrecondition(refused)) << refused;
+}
+
+TEST(TcpStore, AStoreThatDoesNotGreetIsWaitedForUntilTheDeadline) {
+  ScriptedServer silent([](ScriptedPeer& peer, int) {
+    peer.Receive(10);
+    peer.AwaitClose();
+  });
+  absl::Status late =
+      Connect(silent.port(), {.connect_deadline = In(kShort)}).status();
+  EXPECT_TRUE(absl::IsDeadlineExceeded(late)) << late;
+  EXPECT_THAT(Text(late), HasSubstr("does not answer"));
+}
+
+TEST(TcpStore, RepliesMayComeInPieces) {
+  ScriptedServer server([](ScriptedPeer& peer, int) {
+    peer.Greet();
+    peer.Receive(AboutK(StoreCommand::kAdd).size() + 8);
+    for (char byte : Number(-300)) peer.Send(std::string(1, byte));
+    peer.Receive(AboutK(StoreCommand::kCheck).size() +
+                 AboutK(StoreCommand::kGet).size());
+    std::string value;
+    AppendString("abc", &value);
+    for (char byte : kReady + value) peer.Send(std::string(1, byte));
+  });
+  auto store = Connect(server.port()).value();
+  EXPECT_EQ(store->Add("k", -300).value(), -300);
+  EXPECT_EQ(store->Get("k", In(kLong)).value(), "abc");
+}
+
+TEST(TcpStore, AnAnswerThatDoesNotComeBreaksTheStoreForGood) {
+  ScriptedServer server([](ScriptedPeer& peer, int) {
+    peer.Greet();
+    peer.Receive(AboutK(StoreCommand::kAdd).size() + 8);
+    peer.Receive(1);  // of another question, or the end
+    peer.Send(Number(1));
+    peer.AwaitClose();
+  });
+  auto store = Connect(server.port(), {.operation_timeout = kShort}).value();
+  absl::Status broken = store->Add("k", 1).status();
+  EXPECT_TRUE(absl::IsUnavailable(broken)) << broken;
+  EXPECT_THAT(Text(broken), HasSubstr("has not answered in time"));
+  // The late answer must not become that of another question.
+  EXPECT_EQ(store->Delete("k").status(), broken);
+}
+
+TEST(TcpStore, AStoreThatGoesIsNamed) {
+  ScriptedServer server([](ScriptedPeer& peer, int) { peer.Greet(); });
+  auto store = Connect(server.port()).value();
+  absl::Status gone = store->Add("k", 1).status();
+  EXPECT_TRUE(absl::IsUnavailable(gone)) << gone;
+  EXPECT_THAT(Text(gone), HasSubstr("the store at 127.0.0.1:" +
+                                    std::to_string(server.port()) + " closed"));
+}
+
+TEST(TcpStore, AReplyBeyondAllBoundsIsRefused) {
+  ScriptedServer server([](ScriptedPeer& peer, int) {
+    peer.Greet();
+    peer.Receive(1);
+    peer.Send(kReady + Number(int64_t{1} << 60));
+    peer.Receive(1000);
+  });
+  auto store = Connect(server.port()).value();
+  absl::Status refused = store->Get("k", In(kLong)).status();
+  EXPECT_TRUE(absl::IsUnavailable(refused)) << refused;
+}
+
+TEST(TcpStore, WhatIsBeyondTheStoresBoundsIsNotSent) {
+  ScriptedServer server([](ScriptedPeer& peer, int) {
+    peer.Greet();
+    peer.Receive(AboutK(StoreCommand::kAdd).size() + 8);
+    peer.Send(Number(1));
+    peer.AwaitClose();
+  });
+  auto store = Connect(server.port()).value();
+  const std::string long_key(kMaxStoreKeyBytes, 'k');  // and the slash
+  const std::string long_value(kMaxStoreValueBytes + 1, 'v');
+  const std::vector<std::string> many(kMaxStoreKeys + 1, "k");
+  const std::vector<std::string> heavy(9000, std::string(8000, 'k'));
+  for (const absl::Status& refused :
+       {store->Set(long_key, ""), store->Set("k", long_value),
+        store->CompareSet("k", long_value, "").status(),
+        store->Check(many).status(), store->Wait(heavy, In(kLong))}) {
+    EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
+  }
+  EXPECT_EQ(store->Add("k", 1).value(), 1);
+}
+
+// The main connection of a client that waits for "k", which is absent until
+// `there`; then plays `line` on the connection for waiting.
+class WaitingClient {
+ public:
+  explicit WaitingClient(std::function<void(ScriptedPeer&)> line,
+                         size_t lines = 1)
+      : line_(std::move(line)),
+        server_([this](ScriptedPeer& peer, int connection) {
+          peer.Greet();
+          if (connection == 0) {
+            Answer(peer);
+          } else {
+            line_(peer);
+          }
+        }),
+        store_(Connect(server_.port(), {.wait_connections = lines}).value()) {}
+
+  TcpStore& store() { return *store_; }
+  void SetKey() { there_ = true; }
+
+ private:
+  void Answer(ScriptedPeer& peer) {
+    const size_t bytes = AboutK(StoreCommand::kCheck).size();
+    while (peer.Receive(bytes).size() == bytes) {
+      peer.Send(there_ ? kReady : kNotReady);
+    }
+  }
+
+  std::atomic<bool> there_ = false;
+  const std::function<void(ScriptedPeer&)> line_;
+  ScriptedServer server_;
+  std::unique_ptr<TcpStore> store_;
+};
+
+TEST(TcpStoreWait, IsTakenBackAtTheDeadline) {
+  const std::string wait = AboutK(StoreCommand::kWait);
+  const std::string cancel(1, static_cast<char>(StoreCommand::kCancelWait));
+  WaitingClient client([&](ScriptedPeer& peer) {
+    EXPECT_EQ(peer.Receive(wait.size()), wait);
+    EXPECT_EQ(peer.Receive(1), cancel);
+    peer.Send(kCanceled);
+    // The same connection serves the next wait.
+    EXPECT_EQ(peer.Receive(wait.size()), wait);
+    peer.Send(kStopWaiting);
+    peer.AwaitClose();
+  });
+  absl::Status late = client.store().Wait({"k"}, In(kShort));
+  EXPECT_TRUE(absl::IsDeadlineExceeded(late)) << late;
+  EXPECT_THAT(Text(late), HasSubstr("key 'k'"));
+  EXPECT_TRUE(client.store().Wait({"k"}, In(kLong)).ok());
+}
+
+TEST(TcpStoreWait, AnAnswerThatCrossesTheCancelCounts) {
+  const std::string wait = AboutK(StoreCommand::kWait);
+  WaitingClient client([&](ScriptedPeer& peer) {
+    peer.Receive(wait.size() + 1);
+    peer.Send(kStopWaiting + kCanceled);
+    // Neither byte may be left for the next wait.
+    EXPECT_EQ(peer.Receive(wait.size()), wait);
+    EXPECT_EQ(peer.Receive(1).size(), 1u);
+    peer.Send(kCanceled);
+    peer.AwaitClose();
+  });
+  EXPECT_TRUE(client.store().Wait({"k"}, In(kShort)).ok());
+  EXPECT_TRUE(absl::IsDeadlineExceeded(client.store().Wait({"k"}, In(kShort))));
+}
+
+TEST(TcpStoreWait, AKeyThatComesAtTheDeadlineIsNotCalledAbsent) {
+  WaitingClient* waiting = nullptr;
+  WaitingClient client([&](ScriptedPeer& peer) {
+    peer.Receive(AboutK(StoreCommand::kWait).size() + 1);
+    waiting->SetKey();
+    peer.Send(kCanceled);
+    peer.AwaitClose();
+  });
+  waiting = &client;
+  EXPECT_TRUE(client.store().Wait({"k"}, In(kShort)).ok());
+}
+
+TEST(TcpStoreWait, ALineThatBreaksIsNotUsedAgain) {
+  std::atomic<int> lines = 0;
+  WaitingClient client([&](ScriptedPeer& peer) {
+    peer.Receive(AboutK(StoreCommand::kWait).size());
+    peer.Send(++lines == 1 ? "?" : kStopWaiting);
+  });
+  absl::Status broken = client.store().Wait({"k"}, In(kLong));
+  EXPECT_TRUE(absl::IsUnavailable(broken)) << broken;
+  EXPECT_TRUE(client.store().Wait({"k"}, In(kLong)).ok());
+}
+
+TEST(TcpStoreWait, MoreThreadsThanLinesAreServedAllTheSame) {
+  std::promise<void> taken, release;
+  WaitingClient client([&](ScriptedPeer& peer) {
+    peer.Receive(AboutK(StoreCommand::kWait).size());
+    taken.set_value();
+    release.get_future().wait();
+    peer.Send(kStopWaiting);
+    peer.AwaitClose();
+  });
+  std::thread first(
+      [&client] { EXPECT_TRUE(client.store().Wait({"k"}, In(kLong)).ok()); });
+  taken.get_future().wait();
+  // The only line is in use: this one asks now and then.
+  EXPECT_FALSE(client.store().Wait({"k"}, In(kShort)).ok());
+  std::thread second(
+      [&client] { EXPECT_TRUE(client.store().Wait({"k"}, In(kLong)).ok()); });
+  client.SetKey();
+  second.join();
+  release.set_value();
+  first.join();
+}
+
+}  // namespace
+}  // namespace muster

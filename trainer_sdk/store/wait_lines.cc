@@ -1,0 +1,107 @@
+#include "trainer_sdk/store/wait_lines.h"
+
+#include <chrono>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/monotonic_clock.h"
+#include "store/wire/request.h"
+#include "trainer_sdk/store/dial_store.h"
+
+namespace muster {
+namespace {
+
+// How long the store may take to say that it has cancelled a wait.
+constexpr Duration kCancelGrace = std::chrono::seconds(5);
+
+// Takes a wait back that has not been answered. DeadlineExceeded: it is taken
+// back. Ok: its answer was on its way already.
+absl::Status Cancel(StoreConnection& line) {
+  const Instant deadline = MonotonicNow() + kCancelGrace;
+  std::string request;
+  AppendRequest({.command = StoreCommand::kCancelWait}, &request);
+  absl::Status sent = line.Send(request, deadline);
+  bool answered = false;
+  while (sent.ok()) {
+    // WAIT's answer and CANCEL_WAIT's are one byte each.
+    absl::StatusOr<StoreReply> reply =
+        line.Receive(StoreCommand::kCancelWait, 0, deadline);
+    if (!reply.ok()) {
+      sent = reply.status();
+    } else if (reply->number == kStoreWaitCanceled) {
+      return answered ? absl::OkStatus() : absl::DeadlineExceededError("");
+    } else if (reply->number == kStoreStopWaiting && !answered) {
+      answered = true;
+    } else {
+      sent = absl::UnavailableError(
+          absl::StrCat("the store answered ", reply->number, " to a cancel"));
+    }
+  }
+  return absl::IsDeadlineExceeded(sent)
+             ? absl::UnavailableError("the store does not cancel a wait")
+             : sent;
+}
+
+absl::Status WaitOn(StoreConnection& line, const std::string& request,
+                    Instant deadline) {
+  absl::Status sent = line.Send(request, deadline);
+  // Half a request may be under way: there is no taking that back.
+  if (absl::IsDeadlineExceeded(sent)) {
+    return absl::UnavailableError(std::string(sent.message()));
+  }
+  if (!sent.ok()) return sent;
+  absl::StatusOr<StoreReply> reply =
+      line.Receive(StoreCommand::kWait, 0, deadline);
+  if (absl::IsDeadlineExceeded(reply.status())) return Cancel(line);
+  if (reply.ok() && reply->number != kStoreStopWaiting) {
+    return absl::UnavailableError(
+        absl::StrCat("the store answered ", reply->number, " to a wait"));
+  }
+  return reply.status();
+}
+
+}  // namespace
+
+absl::StatusOr<std::optional<StoreConnection>> WaitLines::Take(
+    Instant patience) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (!given_back_.wait_until(lock, ToSteady(patience),
+                              [this] { return taken_ < most_; })) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("all ", most_, " connections for waiting are in use"));
+  }
+  ++taken_;
+  std::optional<StoreConnection> line;
+  if (!free_.empty()) {
+    line = std::move(free_.back());
+    free_.pop_back();
+  }
+  return line;
+}
+
+void WaitLines::GiveBack(std::optional<StoreConnection> line) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  --taken_;
+  if (line) free_.push_back(*std::move(line));
+  given_back_.notify_one();
+}
+
+absl::Status WaitLines::Wait(const std::string& request, Instant deadline,
+                             Instant patience) {
+  absl::StatusOr<std::optional<StoreConnection>> taken = Take(patience);
+  if (!taken.ok()) return taken.status();
+  std::optional<StoreConnection> line = *std::move(taken);
+  absl::Status waited;
+  if (!line) {
+    absl::StatusOr<StoreConnection> dialed = DialStore(host_, port_, deadline);
+    waited = dialed.status();
+    if (dialed.ok()) line = *std::move(dialed);
+  }
+  if (line) waited = WaitOn(*line, request, deadline);
+  // A line on which something else went wrong is of no use to the next.
+  if (!waited.ok() && !absl::IsDeadlineExceeded(waited)) line.reset();
+  GiveBack(std::move(line));
+  return waited;
+}
+
+}  // namespace muster

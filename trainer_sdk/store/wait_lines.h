@@ -1,0 +1,49 @@
+#ifndef MUSTER_TRAINER_SDK_STORE_WAIT_LINES_H_
+#define MUSTER_TRAINER_SDK_STORE_WAIT_LINES_H_
+
+#include <condition_variable>
+#include <cstddef>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/time.h"
+#include "trainer_sdk/store/store_connection.h"
+
+namespace muster {
+
+// The connections on which a client's threads wait for keys, one thread each,
+// opened when they are needed and at most `most` of them. Thread-safe.
+class WaitLines {
+ public:
+  WaitLines(std::string host, int port, size_t most)
+      : host_(std::move(host)), port_(port), most_(most) {}
+
+  // Sends the WAIT in `request` and waits for its answer.
+  //   DeadlineExceeded   the keys are not all there
+  //   ResourceExhausted  every line was taken all the time until `patience`;
+  //                      nothing was asked
+  //   Unavailable        the store cannot be reached
+  absl::Status Wait(const std::string& request, Instant deadline,
+                    Instant patience);
+
+ private:
+  // A free line: empty where one is to be opened, nothing after `patience`.
+  absl::StatusOr<std::optional<StoreConnection>> Take(Instant patience);
+  void GiveBack(std::optional<StoreConnection> line);
+
+  const std::string host_;
+  const int port_;
+  const size_t most_;
+  std::mutex mutex_;
+  std::condition_variable given_back_;
+  std::vector<StoreConnection> free_;
+  size_t taken_ = 0;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_STORE_WAIT_LINES_H_
