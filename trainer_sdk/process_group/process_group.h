@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,12 +24,6 @@ struct CallOptions {
   // earlier ones included. Zero: the group's own timeout.
   Duration timeout{};
 };
-
-// Makes the transport of a group, collectively: every rank of `place`'s group
-// calls it with its own place. What Split makes its groups' transports with.
-using TransportFactory =
-    std::function<absl::StatusOr<std::unique_ptr<Transport>>(GroupPlace place,
-                                                             Instant deadline)>;
 
 struct ProcessGroupOptions {
   // Of operations that bring none.

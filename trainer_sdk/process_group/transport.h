@@ -2,6 +2,7 @@
 #define MUSTER_TRAINER_SDK_PROCESS_GROUP_TRANSPORT_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -78,6 +79,12 @@ struct GroupPlace {
   // For messages: "world", "dp", "world/split2".
   std::string name;
 };
+
+// Makes the transport of a group, collectively: every rank of `place`'s group
+// calls it with its own place. What Split makes its groups' transports with.
+using TransportFactory =
+    std::function<absl::StatusOr<std::unique_ptr<Transport>>(GroupPlace place,
+                                                             Instant deadline)>;
 
 }  // namespace muster
 

@@ -1,0 +1,216 @@
+// The suite must be passed by a right transport and failed by wrong ones.
+#include "trainer_sdk/process_group/testing/conformance_checks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "trainer_sdk/process_group/signature.h"
+#include "trainer_sdk/process_group/testing/reference_transport.h"
+#include "trainer_sdk/process_group/testing/transport_conformance.h"
+
+namespace muster {
+namespace {
+
+ConformanceSubject Reference() {
+  ConformanceSubject subject;
+  subject.name = "Reference";
+  subject.factory = ReferenceTransports();
+  return subject;
+}
+
+INSTANTIATE_TEST_SUITE_P(Reference, TransportConformance,
+                         testing::Values(Reference()));
+
+// A right transport with something wrong on one rank.
+class Spoiled : public Transport {
+ public:
+  using Execution = std::function<absl::Status(
+      Transport& right, const Operation&, const OperationContext&)>;
+
+  Spoiled(std::unique_ptr<Transport> right, Execution execution)
+      : right_(std::move(right)), execution_(std::move(execution)) {}
+
+  const char* name() const override { return "spoiled"; }
+  absl::Status Execute(const Operation& operation,
+                       const OperationContext& context) override {
+    return execution_(*right_, operation, context);
+  }
+  void Abort(const std::string& reason) override { right_->Abort(reason); }
+  absl::StatusOr<std::unique_ptr<TransportMemory>> Allocate(
+      int64_t bytes, const OperationContext& context) override {
+    return right_->Allocate(bytes, context);
+  }
+
+ private:
+  const std::unique_ptr<Transport> right_;
+  const Execution execution_;
+};
+
+// The reference with `execution` on the ranks from `first` on.
+ConformanceSubject With(Spoiled::Execution execution, int first = 1) {
+  ConformanceSubject subject = Reference();
+  subject.factory =
+      [right = subject.factory, execution, first](
+          GroupPlace place,
+          Instant deadline) -> absl::StatusOr<std::unique_ptr<Transport>> {
+    const int rank = place.rank;
+    auto transport = right(std::move(place), deadline);
+    if (!transport.ok() || rank < first) return transport;
+    return std::make_unique<Spoiled>(*std::move(transport), execution);
+  };
+  return subject;
+}
+
+// Lets `spoil` change an operation's output once it is done.
+ConformanceSubject Afterwards(std::function<void(const Operation&)> spoil) {
+  return With([spoil](Transport& right, const Operation& operation,
+                      const OperationContext& context) {
+    const absl::Status status = right.Execute(operation, context);
+    if (status.ok()) spoil(operation);
+    return status;
+  });
+}
+
+void FlipBit(const Operation& operation) {
+  *static_cast<unsigned char*>(operation.output) ^= 1;
+}
+
+absl::Status Every(const ConformanceSubject& subject) {
+  return CheckCollectives(subject, 3);
+}
+
+TEST(ConformanceChecksTest, SeeOneWrongBitOfAnyKind) {
+  for (int k = 0; k < kOperationKinds; k++) {
+    const auto kind = static_cast<OperationKind>(k);
+    if (IsPointToPoint(kind) || kind == OperationKind::kBarrier) continue;
+    EXPECT_FALSE(Every(With(
+                           [kind](Transport& right, const Operation& operation,
+                                  const OperationContext& context) {
+                             const absl::Status status =
+                                 right.Execute(operation, context);
+                             if (operation.kind == kind &&
+                                 operation.output != nullptr &&
+                                 operation.count == 7) {
+                               FlipBit(operation);
+                             }
+                             return status;
+                           },
+                           0))
+                     .ok())
+        << Name(kind);
+  }
+}
+
+TEST(ConformanceChecksTest, SeeAWriteBesideABuffer) {
+  EXPECT_FALSE(
+      Every(Afterwards([](const Operation& operation) {
+        if (operation.kind != OperationKind::kAllReduce) return;
+        static_cast<char*>(
+            operation.output)[operation.count * SizeOf(operation.dtype)]++;
+      })).ok());
+}
+
+TEST(ConformanceChecksTest, SeeAnInputThatIsChanged) {
+  EXPECT_FALSE(Every(Afterwards([](const Operation& operation) {
+                 if (operation.kind != OperationKind::kReduce ||
+                     operation.count == 0) {
+                   return;
+                 }
+                 (*static_cast<char*>(const_cast<void*>(operation.input)))++;
+               })).ok());
+}
+
+TEST(ConformanceChecksTest, SeeAnAverageThatIsASum) {
+  EXPECT_FALSE(Every(With(
+                         [](Transport& right, const Operation& operation,
+                            const OperationContext& context) {
+                           Operation wrong = operation;
+                           if (wrong.reduce_op == ReduceOp::kAvg) {
+                             wrong.reduce_op = ReduceOp::kSum;
+                           }
+                           return right.Execute(wrong, context);
+                         },
+                         0))
+                   .ok());
+}
+
+TEST(ConformanceChecksTest, SeeRanksWithOtherBits) {
+  const auto last_bit = [](const Operation& operation) { FlipBit(operation); };
+  EXPECT_FALSE(CheckEqualBits(Afterwards(last_bit), 2).ok());
+}
+
+TEST(ConformanceChecksTest, SeeALostMessage) {
+  const auto lost = [](const Operation& operation) {
+    if (operation.kind == OperationKind::kReceive && operation.count == 1) {
+      FlipBit(operation);
+    }
+  };
+  EXPECT_FALSE(CheckPointToPoint(Afterwards(lost), 2).ok());
+}
+
+TEST(ConformanceChecksTest, SeeSwappedMessagesOfABatch) {
+  const auto swapped = [](Transport& right, const Operation& operation,
+                          const OperationContext& context) {
+    Operation wrong = operation;
+    for (PointToPoint& message : wrong.messages) message.tag = 0;
+    return right.Execute(wrong, context);
+  };
+  EXPECT_FALSE(CheckPointToPoint(With(swapped, 0), 2).ok());
+}
+
+TEST(ConformanceChecksTest, SeeGroupsThatMeet) {
+  EXPECT_FALSE(CheckInterleavings(Afterwards([](const Operation& operation) {
+                                    if (operation.count > 0 &&
+                                        operation.output != nullptr) {
+                                      FlipBit(operation);
+                                    }
+                                  }),
+                                  3, 1)
+                   .ok());
+}
+
+TEST(ConformanceChecksTest, SeeAMismatchWithoutExplanation) {
+  const auto silent = [](Transport& right, const Operation& operation,
+                         const OperationContext& context) {
+    const absl::Status status = right.Execute(operation, context);
+    return absl::Status(status.code(), "something differs");
+  };
+  EXPECT_FALSE(CheckMismatches(With(silent), 2).ok());
+}
+
+TEST(ConformanceChecksTest, SeeADeadlineThatNamesNobody) {
+  const auto silent = [](Transport& right, const Operation& operation,
+                         const OperationContext& context) {
+    const absl::Status status = right.Execute(operation, context);
+    return status.ok() ? status
+                       : absl::DeadlineExceededError("all_reduce #2 is late");
+  };
+  EXPECT_FALSE(CheckDeadline(With(silent, 0), 3).ok());
+}
+
+TEST(ConformanceChecksTest, SeeAGroupThatGoesOnAfterItsDeadline) {
+  const auto forgets = [](Transport& right, const Operation& operation,
+                          const OperationContext& context) {
+    if (context.sequence > 2) return absl::OkStatus();
+    return right.Execute(operation, context);
+  };
+  EXPECT_FALSE(CheckDeadline(With(forgets), 3).ok());
+}
+
+TEST(ConformanceChecksTest, SeeAnAbortWithoutReason) {
+  const auto silent = [](Transport& right, const Operation& operation,
+                         const OperationContext& context) {
+    const absl::Status status = right.Execute(operation, context);
+    return status.ok() ? status : absl::AbortedError("aborted");
+  };
+  EXPECT_FALSE(CheckAbort(With(silent, 0), 2).ok());
+}
+
+}  // namespace
+}  // namespace muster

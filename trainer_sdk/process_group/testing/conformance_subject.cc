@@ -1,0 +1,21 @@
+#include "trainer_sdk/process_group/testing/conformance_subject.h"
+
+#include <cstdlib>
+#include <cstring>
+
+namespace muster {
+
+std::shared_ptr<void> ConformanceMemory::Allocate(int64_t bytes) {
+  return std::shared_ptr<void>(std::malloc(static_cast<size_t>(bytes)),
+                               std::free);
+}
+
+void ConformanceMemory::Write(void* to, const void* from, int64_t bytes) {
+  std::memcpy(to, from, static_cast<size_t>(bytes));
+}
+
+void ConformanceMemory::Read(void* to, const void* from, int64_t bytes) {
+  std::memcpy(to, from, static_cast<size_t>(bytes));
+}
+
+}  // namespace muster

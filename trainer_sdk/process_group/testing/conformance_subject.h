@@ -1,0 +1,57 @@
+#ifndef MUSTER_TRAINER_SDK_PROCESS_GROUP_TESTING_CONFORMANCE_SUBJECT_H_
+#define MUSTER_TRAINER_SDK_PROCESS_GROUP_TESTING_CONFORMANCE_SUBJECT_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "trainer_sdk/process_group/transport.h"
+
+namespace muster {
+
+// The memory that a transport works on. Thread-safe. This one is the host's; a
+// CUDA transport brings its own, whose Read waits for what is under way.
+class ConformanceMemory {
+ public:
+  virtual ~ConformanceMemory() = default;
+  virtual std::shared_ptr<void> Allocate(int64_t bytes);
+  virtual void Write(void* to, const void* from, int64_t bytes);
+  virtual void Read(void* to, const void* from, int64_t bytes);
+};
+
+// A transport as the conformance suite judges it.
+struct ConformanceSubject {
+  std::string name;  // letters and digits
+  TransportFactory factory;
+
+  // Which group sizes are tried, and of each one's some 2,000 cases only every
+  // n-th: for a transport that is slow with threads as ranks.
+  std::vector<int> sizes = {1, 2, 3, 4, 5, 6, 7, 8};
+  int every_nth = 1;
+
+  enum class Mismatch {
+    kExplained,  // every rank gets FailedPrecondition, naming what differs
+    kNotSeen,    // undefined behaviour: not tried
+  };
+  Mismatch mismatch = Mismatch::kExplained;
+
+  enum class Absent {
+    kNamedToAll,   // everyone who waits, or is told, names the absent
+    kNamedToSome,  // at least one rank does
+  };
+  Absent absent = Absent::kNamedToAll;
+
+  enum class Tags {
+    kMatch,    // a receive takes the first message with its tag
+    kInOrder,  // messages come in the order they were sent
+  };
+  Tags tags = Tags::kMatch;
+
+  std::shared_ptr<ConformanceMemory> memory =
+      std::make_shared<ConformanceMemory>();
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_PROCESS_GROUP_TESTING_CONFORMANCE_SUBJECT_H_

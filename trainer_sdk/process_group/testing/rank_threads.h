@@ -1,0 +1,28 @@
+#ifndef MUSTER_TRAINER_SDK_PROCESS_GROUP_TESTING_RANK_THREADS_H_
+#define MUSTER_TRAINER_SDK_PROCESS_GROUP_TESTING_RANK_THREADS_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "trainer_sdk/process_group/transport.h"
+
+namespace muster {
+
+// Runs `body(rank)` on a thread for each of `size` ranks; each one's status.
+std::vector<absl::Status> RunRanks(
+    int size, const std::function<absl::Status(int rank)>& body);
+
+// The first that is not OK.
+absl::Status FirstFailure(const std::vector<absl::Status>& statuses);
+
+// A transport for each rank of a fresh group, made at the same time.
+absl::StatusOr<std::vector<std::unique_ptr<Transport>>> MakeTransports(
+    const TransportFactory& factory, int size, const std::string& name);
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_PROCESS_GROUP_TESTING_RANK_THREADS_H_

@@ -1,0 +1,242 @@
+#include "trainer_sdk/process_group/testing/reference_transport.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstring>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/monotonic_clock.h"
+#include "trainer_sdk/process_group/operations.h"
+#include "trainer_sdk/process_group/signature.h"
+#include "trainer_sdk/process_group/testing/plain_collectives.h"
+#include "trainer_sdk/store/rank_ranges.h"
+
+namespace muster {
+namespace {
+
+// Where the ranks of one group meet. Thread-safe.
+class Room {
+ public:
+  explicit Room(int size) : size_(size), asked_(size, nullptr) {}
+
+  absl::Status Collective(int rank, const Operation& operation,
+                          const OperationContext& context) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (!broken_.ok()) return broken_;
+    asked_[rank] = &operation;
+    signatures_[rank] = SignatureOf(operation, context.sequence);
+    const uint64_t turn = turn_;
+    if (++here_ == size_) {
+      absl::Status agreed = Agreement();
+      if (!agreed.ok()) return Break(agreed);
+      ComputeCollective(asked_);
+      asked_.assign(size_, nullptr);
+      here_ = 0;
+      turn_++;
+      changed_.notify_all();
+      return absl::OkStatus();
+    }
+    const auto done = [&] { return turn_ != turn || !broken_.ok(); };
+    if (!changed_.wait_until(lock, ToSteady(context.deadline), done)) {
+      std::vector<int> absent;
+      for (int i = 0; i < size_; i++) {
+        if (asked_[i] == nullptr) absent.push_back(i);
+      }
+      return Break(absl::DeadlineExceededError(
+          absl::StrCat(Describe(signatures_[rank]), ": ", RankRanges(absent),
+                       " did not come in time")));
+    }
+    return turn_ != turn ? absl::OkStatus() : broken_;
+  }
+
+  absl::Status Messages(int rank, const Operation& operation,
+                        const OperationContext& context) {
+    std::vector<PointToPoint> wanted = operation.messages;
+    if (operation.kind == OperationKind::kSend) {
+      wanted = {BatchSend(operation.input, operation.count, operation.dtype,
+                          operation.root, operation.tag)};
+    } else if (operation.kind == OperationKind::kReceive) {
+      wanted = {BatchReceive(operation.output, operation.count, operation.dtype,
+                             operation.root, operation.tag)};
+    }
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (!broken_.ok()) return broken_;
+    int open = static_cast<int>(wanted.size());
+    for (const PointToPoint& message : wanted) {
+      posted_.push_back({rank, message, &open});
+    }
+    absl::Status status = Match();
+    if (!status.ok()) return Break(status);
+    changed_.notify_all();
+    const auto done = [&] { return open == 0 || !broken_.ok(); };
+    if (!changed_.wait_until(lock, ToSteady(context.deadline), done)) {
+      return Break(absl::DeadlineExceededError(
+          absl::StrCat(Describe(SignatureOf(operation, context.sequence)),
+                       ": the peer did not come in time")));
+    }
+    return open == 0 ? absl::OkStatus() : broken_;
+  }
+
+  void Abort(const std::string& reason) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    Break(absl::AbortedError(reason));
+  }
+
+ private:
+  struct Posted {
+    int rank;
+    PointToPoint message;
+    int* open;  // of the operation that posted it
+  };
+
+  // The first cause stays. mutex_ is held.
+  const absl::Status& Break(absl::Status cause) {
+    if (broken_.ok()) {
+      broken_ = std::move(cause);
+      posted_.clear();
+      changed_.notify_all();
+    }
+    return broken_;
+  }
+
+  absl::Status Agreement() const {
+    std::string asked;
+    bool agree = true;
+    for (int i = 0; i < size_; i++) {
+      agree &= SameCollective(signatures_.at(0), signatures_.at(i));
+      absl::StrAppend(&asked, i == 0 ? "" : "; ", "rank ", i, " called ",
+                      Describe(signatures_.at(i)));
+    }
+    return agree ? absl::OkStatus() : absl::FailedPreconditionError(asked);
+  }
+
+  // Delivers whatever has both ends.
+  absl::Status Match() {
+    for (auto to = posted_.begin(); to != posted_.end();) {
+      auto from = posted_.begin();
+      while (from != posted_.end() &&
+             !(to->message.kind == OperationKind::kReceive &&
+               from->message.kind == OperationKind::kSend &&
+               from->rank == to->message.peer &&
+               to->rank == from->message.peer &&
+               from->message.tag == to->message.tag)) {
+        ++from;
+      }
+      if (from == posted_.end()) {
+        ++to;
+        continue;
+      }
+      const PointToPoint& sent = from->message;
+      if (sent.count != to->message.count || sent.dtype != to->message.dtype) {
+        return absl::FailedPreconditionError(
+            absl::StrCat("rank ", from->rank, " sends ", sent.count, " ",
+                         Name(sent.dtype), ", rank ", to->rank, " waits for ",
+                         to->message.count, " ", Name(to->message.dtype)));
+      }
+      if (sent.count > 0) {
+        std::memcpy(to->message.data, sent.data,
+                    sent.count * SizeOf(sent.dtype));
+      }
+      --*from->open;
+      --*to->open;
+      posted_.erase(from);
+      to = posted_.erase(to);
+    }
+    return absl::OkStatus();
+  }
+
+  const int size_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<const Operation*> asked_;
+  std::map<int, OperationSignature> signatures_;
+  int here_ = 0;
+  uint64_t turn_ = 0;
+  std::list<Posted> posted_;  // in order of posting
+  absl::Status broken_;
+};
+
+class ReferenceTransport final : public Transport {
+ public:
+  ReferenceTransport(std::shared_ptr<Room> room, int rank)
+      : room_(std::move(room)), rank_(rank) {}
+
+  const char* name() const override { return "reference"; }
+
+  absl::Status Execute(const Operation& operation,
+                       const OperationContext& context) override {
+    return IsPointToPoint(operation.kind)
+               ? room_->Messages(rank_, operation, context)
+               : room_->Collective(rank_, operation, context);
+  }
+
+  void Abort(const std::string& reason) override { room_->Abort(reason); }
+
+  absl::StatusOr<std::unique_ptr<TransportMemory>> Allocate(
+      int64_t, const OperationContext&) override {
+    return absl::UnimplementedError("memory is plain here");
+  }
+
+ private:
+  const std::shared_ptr<Room> room_;
+  const int rank_;
+};
+
+// The rooms that somebody is in, by name.
+class Rooms {
+ public:
+  std::shared_ptr<Room> Enter(const std::string& name, int size) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::weak_ptr<Room>& known = rooms_[name];
+    std::shared_ptr<Room> room = known.lock();
+    if (room == nullptr) {
+      room = std::make_shared<Room>(size);
+      known = room;
+    }
+    return room;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::weak_ptr<Room>> rooms_;
+};
+
+}  // namespace
+
+TransportFactory ReferenceTransports() {
+  auto rooms = std::make_shared<Rooms>();
+  auto made = std::make_shared<std::atomic<int64_t>>(0);
+  return [rooms, made](
+             GroupPlace place,
+             Instant deadline) -> absl::StatusOr<std::unique_ptr<Transport>> {
+    // Rank 0 names the room: names of groups may come again.
+    if (place.rank == 0) {
+      const absl::Status status = place.store->Set(
+          "room", absl::StrCat(place.name, " ", made->fetch_add(1)));
+      if (!status.ok()) return status;
+    }
+    const absl::StatusOr<std::string> name = place.store->Get("room", deadline);
+    if (!name.ok()) return name.status();
+    std::unique_ptr<Transport> transport = std::make_unique<ReferenceTransport>(
+        rooms->Enter(*name, place.size), place.rank);
+    // Nobody leaves the room before everybody came, or it would be made twice.
+    const absl::StatusOr<int64_t> here = place.store->Add("here", 1);
+    if (!here.ok()) return here.status();
+    if (*here == place.size) {
+      const absl::Status status = place.store->Set("all", "here");
+      if (!status.ok()) return status;
+    }
+    const absl::Status status = place.store->Wait({"all"}, deadline);
+    if (!status.ok()) return status;
+    return transport;
+  };
+}
+
+}  // namespace muster

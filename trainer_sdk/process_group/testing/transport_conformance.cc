@@ -1,0 +1,75 @@
+#include "trainer_sdk/process_group/testing/transport_conformance.h"
+
+#include <ostream>
+
+#include "trainer_sdk/process_group/testing/conformance_checks.h"
+
+namespace muster {
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(TransportConformance);
+
+void PrintTo(const ConformanceSubject& subject, std::ostream* out) {
+  *out << subject.name;
+}
+
+namespace {
+
+// Every check at every size. No test goes on after a failure: a transport that
+// is broken in one way may never come back from another.
+template <typename Check>
+void AtEverySize(const ConformanceSubject& subject, Check check) {
+  for (const int size : subject.sizes) {
+    const absl::Status status = check(size);
+    ASSERT_TRUE(status.ok())
+        << subject.name << ", " << size << " ranks: " << status;
+  }
+}
+
+}  // namespace
+
+TEST_P(TransportConformance, ComputesEveryCollective) {
+  AtEverySize(GetParam(),
+              [&](int size) { return CheckCollectives(GetParam(), size); });
+}
+
+TEST_P(TransportConformance, GivesEveryRankTheSameBits) {
+  AtEverySize(GetParam(),
+              [&](int size) { return CheckEqualBits(GetParam(), size); });
+}
+
+TEST_P(TransportConformance, DeliversMessages) {
+  AtEverySize(GetParam(),
+              [&](int size) { return CheckPointToPoint(GetParam(), size); });
+}
+
+TEST_P(TransportConformance, KeepsGroupsApart) {
+  AtEverySize(GetParam(), [&](int size) -> absl::Status {
+    for (uint64_t seed = 0; seed < 3; seed++) {
+      const absl::Status status = CheckInterleavings(GetParam(), size, seed);
+      if (!status.ok()) return status;
+    }
+    return absl::OkStatus();
+  });
+}
+
+TEST_P(TransportConformance, ExplainsMismatches) {
+  AtEverySize(GetParam(),
+              [&](int size) { return CheckMismatches(GetParam(), size); });
+}
+
+TEST_P(TransportConformance, NamesTheAbsentAtTheDeadline) {
+  AtEverySize(GetParam(),
+              [&](int size) { return CheckDeadline(GetParam(), size); });
+}
+
+TEST_P(TransportConformance, Aborts) {
+  AtEverySize(GetParam(),
+              [&](int size) { return CheckAbort(GetParam(), size); });
+}
+
+TEST_P(TransportConformance, LendsItsMemory) {
+  AtEverySize(GetParam(),
+              [&](int size) { return CheckMemory(GetParam(), size); });
+}
+
+}  // namespace muster
