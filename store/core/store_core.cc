@@ -20,6 +20,10 @@ constexpr size_t kBytesPerEntry = 128;
 // of half a kilobyte.
 constexpr size_t kBytesPerQueue = 768;
 
+// What one change may tell those who watch the key: many watchers of a large
+// value would multiply it.
+constexpr size_t kMaxToldBytes = size_t{64} << 20;
+
 size_t Cost(std::string_view key, std::string_view value) {
   return kBytesPerEntry + key.size() + value.size();
 }
@@ -59,7 +63,13 @@ StoreCore::There StoreCore::Find(std::string_view key) const {
 void StoreCore::TellWatchers(uint8_t what, std::string_view key,
                              std::string_view before, std::string_view now,
                              StoreEffects* effects) {
+  size_t told = 0;
   for (const StoreClientId watcher : watches_.WatchersOf(key)) {
+    told += key.size() + before.size() + now.size();
+    if (told > kMaxToldBytes) {
+      effects->AddClose(watcher, "too much to tell to all who watch a key");
+      continue;
+    }
     std::string* out = effects->AddReply(watcher);
     AppendInteger(what, out);
     AppendString(key, out);

@@ -1,0 +1,53 @@
+#ifndef MUSTER_STORE_SERVER_BYTE_QUEUE_H_
+#define MUSTER_STORE_SERVER_BYTE_QUEUE_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace muster {
+
+// Bytes on their way: appended at the end, consumed from the front, each moved
+// a constant number of times. Holds no memory while it is empty and was small.
+class ByteQueue {
+ public:
+  // What is held and not consumed. Valid until the next change.
+  std::string_view view() const {
+    return std::string_view(bytes_).substr(consumed_);
+  }
+  size_t size() const { return bytes_.size() - consumed_; }
+  bool empty() const { return size() == 0; }
+
+  void Append(std::string_view bytes) { bytes_.append(bytes); }
+  // To append to.
+  std::string* back() { return &bytes_; }
+
+  void Consume(size_t count) {
+    consumed_ += count;
+    if (consumed_ == bytes_.size()) {
+      bytes_.clear();
+      consumed_ = 0;
+      if (bytes_.capacity() > kKept) bytes_.shrink_to_fit();
+    } else if (consumed_ > bytes_.size() / 2) {
+      bytes_.erase(0, consumed_);
+      consumed_ = 0;
+    }
+  }
+
+  // The memory held.
+  size_t capacity() const {
+    return bytes_.capacity() > kInline ? bytes_.capacity() : 0;
+  }
+
+ private:
+  // What a std::string holds without memory of its own.
+  static constexpr size_t kInline = 15;
+  static constexpr size_t kKept = 256;
+
+  std::string bytes_;
+  size_t consumed_ = 0;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_STORE_SERVER_BYTE_QUEUE_H_

@@ -1,0 +1,148 @@
+#include "store/server/listening_socket.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace muster {
+namespace {
+
+// The kernel cuts it to net.core.somaxconn.
+constexpr int kBacklog = 1 << 20;
+// A silent host is given up after about two minutes.
+constexpr int kKeepAliveIdleSeconds = 60;
+constexpr int kKeepAliveIntervalSeconds = 20;
+constexpr int kKeepAliveProbes = 3;
+
+union SocketAddress {
+  sockaddr any;
+  sockaddr_in v4;
+  sockaddr_in6 v6;
+};
+
+socklen_t SizeOf(const SocketAddress& address) {
+  return address.any.sa_family == AF_INET6 ? sizeof(address.v6)
+                                           : sizeof(address.v4);
+}
+
+absl::Status ErrnoStatus(const std::string& what) {
+  const std::string message = absl::StrCat(what, ": ", std::strerror(errno));
+  if (errno == EADDRINUSE) return absl::AlreadyExistsError(message);
+  if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
+      errno == ENOMEM) {
+    return absl::ResourceExhaustedError(message);
+  }
+  return absl::InvalidArgumentError(message);
+}
+
+absl::Status Set(int fd, int level, int option, int value) {
+  if (setsockopt(fd, level, option, &value, sizeof(value)) == 0) {
+    return absl::OkStatus();
+  }
+  return ErrnoStatus("the store's socket option");
+}
+
+// On Linux a connection inherits these from its listener, which saves a system
+// call each for every connection.
+absl::Status SetInherited(int fd) {
+  absl::Status set = Set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+  set.Update(Set(fd, SOL_SOCKET, SO_KEEPALIVE, 1));
+  set.Update(Set(fd, IPPROTO_TCP, TCP_KEEPIDLE, kKeepAliveIdleSeconds));
+  set.Update(Set(fd, IPPROTO_TCP, TCP_KEEPINTVL, kKeepAliveIntervalSeconds));
+  set.Update(Set(fd, IPPROTO_TCP, TCP_KEEPCNT, kKeepAliveProbes));
+  return set;
+}
+
+absl::StatusOr<OwnedFd> Listen(const SocketAddress& address,
+                               const std::string& where) {
+  OwnedFd fd(socket(address.any.sa_family,
+                    SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!fd.open()) {
+    return ErrnoStatus(absl::StrCat("opening the store's socket at ", where));
+  }
+  absl::Status set = Set(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
+  if (address.any.sa_family == AF_INET6) {
+    const bool any = IN6_IS_ADDR_UNSPECIFIED(&address.v6.sin6_addr);
+    set.Update(Set(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, any ? 0 : 1));
+  }
+  set.Update(SetInherited(fd.get()));
+  if (!set.ok()) return set;
+  if (bind(fd.get(), &address.any, SizeOf(address)) != 0 ||
+      listen(fd.get(), kBacklog) != 0) {
+    return ErrnoStatus(absl::StrCat("listening for the store at ", where));
+  }
+  return fd;
+}
+
+SocketAddress AnyAddress(int family, int port) {
+  SocketAddress address;
+  std::memset(&address, 0, sizeof(address));
+  address.any.sa_family = family;
+  // The port is at the same place in both.
+  address.v4.sin_port = htons(static_cast<uint16_t>(port));
+  return address;
+}
+
+}  // namespace
+
+absl::StatusOr<OwnedFd> ListenOn(const std::string& address, int port) {
+  if (port < 0 || port > 65535) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the store's port ", port, " is none"));
+  }
+  const std::string where =
+      absl::StrCat(address.empty() ? "every address" : address, " port ", port);
+  if (address.empty()) {
+    absl::StatusOr<OwnedFd> both = Listen(AnyAddress(AF_INET6, port), where);
+    if (both.ok() || both.status().code() != absl::StatusCode::kInvalidArgument)
+      return both;
+    // A host without IPv6.
+    return Listen(AnyAddress(AF_INET, port), where);
+  }
+  SocketAddress v4 = AnyAddress(AF_INET, port);
+  if (inet_pton(AF_INET, address.c_str(), &v4.v4.sin_addr) == 1) {
+    return Listen(v4, where);
+  }
+  SocketAddress v6 = AnyAddress(AF_INET6, port);
+  if (inet_pton(AF_INET6, address.c_str(), &v6.v6.sin6_addr) == 1) {
+    return Listen(v6, where);
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("the store's address ", address, " is not numeric"));
+}
+
+absl::Status AdoptListener(const OwnedFd& listener) {
+  int listens = 0;
+  socklen_t size = sizeof(listens);
+  if (getsockopt(listener.get(), SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) !=
+          0 ||
+      listens == 0) {
+    return absl::InvalidArgumentError(
+        "the store was given a descriptor that does not listen");
+  }
+  const int flags = fcntl(listener.get(), F_GETFL);
+  if (fcntl(listener.get(), F_SETFL, flags | O_NONBLOCK) != 0 ||
+      fcntl(listener.get(), F_SETFD, FD_CLOEXEC) != 0) {
+    return ErrnoStatus("the store's listening socket");
+  }
+  return SetInherited(listener.get());
+}
+
+absl::StatusOr<int> LocalPort(const OwnedFd& socket) {
+  SocketAddress address;
+  socklen_t size = sizeof(address);
+  if (getsockname(socket.get(), &address.any, &size) != 0) {
+    return ErrnoStatus("the store's own address");
+  }
+  return ntohs(address.v4.sin_port);
+}
+
+}  // namespace muster

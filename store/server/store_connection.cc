@@ -1,0 +1,25 @@
+#include "store/server/store_connection.h"
+
+#include <netdb.h>
+#include <sys/socket.h>
+
+#include "absl/strings/str_cat.h"
+
+namespace muster {
+
+std::string PeerName(const OwnedFd& socket) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof(address);
+  char host[NI_MAXHOST];
+  char port[NI_MAXSERV];
+  if (getpeername(socket.get(), reinterpret_cast<sockaddr*>(&address), &size) !=
+          0 ||
+      getnameinfo(reinterpret_cast<sockaddr*>(&address), size, host,
+                  sizeof(host), port, sizeof(port),
+                  NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
+    return "a client that is gone";
+  }
+  return absl::StrCat(host, " port ", port);
+}
+
+}  // namespace muster

@@ -1,0 +1,525 @@
+#include "store/server/store_hub.h"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/check.h"
+#include "store/wire/limits.h"
+#include "store/wire/little_endian.h"
+#include "store/wire/relay_frames.h"
+
+namespace muster {
+namespace {
+
+// Ids of epoll's events that are no connections; those begin above, as their
+// serial numbers begin with 1.
+constexpr uint64_t kListenerId = 1;
+constexpr uint64_t kWakeId = 2;
+constexpr int kFdBits = 24;
+// Marks the client of a relay's channel.
+constexpr StoreClientId kChannelBit = StoreClientId{1} << 63;
+
+// What one recv takes at most; then it is another connection's turn.
+constexpr size_t kReadBytes = size_t{256} << 10;
+// With so many bytes unread by a client, its requests wait.
+constexpr size_t kHighWater = size_t{1} << 20;
+// What is sent without a request (watches, a relay's channels) may pile up to
+// this; then the connection ends.
+constexpr size_t kMostUnread = size_t{1} << 20 | kMaxStoreReplyBytes * 2;
+constexpr int kEventsPerWait = 256;
+constexpr int kAcceptsPerEvent = 64;
+// How long new connections wait at most before another accept is tried, where
+// others in the process may have freed descriptors.
+constexpr int kAcceptRetryMilliseconds = 100;
+constexpr size_t kMaxNotices = 200;
+
+}  // namespace
+
+StoreHub::StoreHub(StoreHubOptions options, StoreService* service)
+    : options_(std::move(options)),
+      service_(service),
+      notices_left_(kMaxNotices) {
+  scratch_.resize(kReadBytes);
+}
+
+void StoreHub::Notice(const std::string& sentence) {
+  if (!options_.on_notice || notices_left_ == 0) return;
+  --notices_left_;
+  options_.on_notice(notices_left_ > 0
+                         ? sentence
+                         : "the store has said too much: no more of this");
+}
+
+absl::Status StoreHub::Prepare() {
+  epoll_ = OwnedFd(epoll_create1(EPOLL_CLOEXEC));
+  wake_ = OwnedFd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  epoll_event listen{.events = EPOLLIN, .data = {.u64 = kListenerId}};
+  epoll_event wake{.events = EPOLLIN, .data = {.u64 = kWakeId}};
+  if (!epoll_.open() || !wake_.open() ||
+      epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, options_.listener.get(),
+                &listen) != 0 ||
+      epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wake_.get(), &wake) != 0) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the store's event loop: ", std::strerror(errno)));
+  }
+  if (options_.upstream.open()) {
+    Admit(std::move(options_.upstream), Role::kUpstream);
+  }
+  return absl::OkStatus();
+}
+
+void StoreHub::Stop() {
+  stop_.store(true, std::memory_order_release);
+  const uint64_t one = 1;
+  // Cannot fail but for a counter that is full, which wakes as well.
+  (void)!write(wake_.get(), &one, sizeof(one));
+}
+
+absl::Status StoreHub::Run() {
+  std::array<epoll_event, kEventsPerWait> events;
+  while (!stop_.load(std::memory_order_acquire) && failure_.ok()) {
+    const int count = epoll_wait(epoll_.get(), events.data(), events.size(),
+                                 accepting_ ? -1 : kAcceptRetryMilliseconds);
+    if (!accepting_ && count == 0) ResumeAccepting();
+    for (int i = 0; i < count && failure_.ok(); ++i) {
+      HandleEvent(events[i].data.u64, events[i].events);
+      Settle();
+    }
+  }
+  options_.listener.Close();
+  by_fd_.clear();
+  upstream_ = nullptr;
+  connections_ = 0;
+  return failure_;
+}
+
+void StoreHub::HandleEvent(uint64_t id, uint32_t events) {
+  if (id == kWakeId) return;  // Run looks at stop_.
+  if (id == kListenerId) {
+    Accept();
+    return;
+  }
+  StoreConnection* connection = Find(id);
+  if (connection == nullptr || connection->ending) return;
+  if (events & EPOLLOUT) Send(*connection);
+  if (connection->ending) return;
+  if (!(events & (EPOLLIN | EPOLLHUP | EPOLLERR))) return;
+  if (connection->watched & EPOLLIN) {
+    // What came before an error is still to be read: a client may set a value
+    // and be gone at once.
+    Read(*connection);
+  } else if (events & (EPOLLHUP | EPOLLERR)) {
+    End(*connection);
+  }
+}
+
+void StoreHub::Accept() {
+  for (int i = 0; i < kAcceptsPerEvent; ++i) {
+    if (connections_ >= options_.max_connections) {
+      PauseAccepting(absl::StrCat("the store serves ", connections_,
+                                  " connections, all that the limit of "
+                                  "descriptors (ulimit -n) allows"));
+      return;
+    }
+    OwnedFd socket(accept4(options_.listener.get(), nullptr, nullptr,
+                           SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (socket.open()) {
+      Admit(std::move(socket), Role::kClient);
+      continue;
+    }
+    if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
+        errno == ENOMEM) {
+      // The listener stays readable: without a pause this would spin.
+      PauseAccepting(
+          absl::StrCat("the store cannot accept: ", std::strerror(errno)));
+      return;
+    }
+    // One connection that failed in between says nothing about the next.
+    if (errno != EINTR && errno != ECONNABORTED) return;
+  }
+}
+
+void StoreHub::PauseAccepting(const std::string& why) {
+  if (!accepting_) return;
+  accepting_ = false;
+  epoll_event none{.events = 0, .data = {.u64 = kListenerId}};
+  epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, options_.listener.get(), &none);
+  Notice(absl::StrCat(why, "; new connections wait until others end"));
+}
+
+void StoreHub::ResumeAccepting() {
+  if (accepting_ || connections_ >= options_.max_connections) return;
+  accepting_ = true;
+  epoll_event listen{.events = EPOLLIN, .data = {.u64 = kListenerId}};
+  epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, options_.listener.get(), &listen);
+}
+
+void StoreHub::Admit(OwnedFd socket, Role role) {
+  const int fd = socket.get();
+  MUSTER_CHECK(fd < 1 << kFdBits);
+  auto connection = std::make_unique<StoreConnection>();
+  connection->id = next_serial_++ << kFdBits | static_cast<uint64_t>(fd);
+  connection->socket = std::move(socket);
+  connection->role = role;
+  connection->watched = EPOLLIN;
+  epoll_event event{.events = EPOLLIN, .data = {.u64 = connection->id}};
+  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) {
+    Notice(absl::StrCat("the store cannot watch a connection: ",
+                        std::strerror(errno)));
+    return;
+  }
+  if (by_fd_.size() <= static_cast<size_t>(fd)) by_fd_.resize(fd + 1);
+  by_fd_[fd] = std::move(connection);
+  ++connections_;
+  if (role == Role::kUpstream) {
+    upstream_ = by_fd_[fd].get();
+    return;
+  }
+  // A client speaks first, so its greeting is here as a rule.
+  Read(*by_fd_[fd]);
+  Settle();
+}
+
+StoreConnection* StoreHub::Find(StoreClientId id) {
+  if (id == kUpstreamClient) return upstream_;
+  const size_t fd = id & ((uint64_t{1} << kFdBits) - 1);
+  if (fd >= by_fd_.size() || by_fd_[fd] == nullptr) return nullptr;
+  return by_fd_[fd]->id == id ? by_fd_[fd].get() : nullptr;
+}
+
+void StoreHub::Read(StoreConnection& connection) {
+  const ssize_t count =
+      recv(connection.socket.get(), scratch_.data(), scratch_.size(), 0);
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (count <= 0) {
+    End(connection);
+    return;
+  }
+  const std::string_view bytes(scratch_.data(), static_cast<size_t>(count));
+  if (connection.in.empty()) {
+    const size_t used = Process(connection, bytes);
+    if (!connection.ending && used < bytes.size()) {
+      connection.in.Append(bytes.substr(used));
+      Charge(connection);
+    }
+    if (connection.stalled) Watch(connection);
+    return;
+  }
+  connection.in.Append(bytes);
+  ProcessHeld(connection);
+}
+
+void StoreHub::ProcessHeld(StoreConnection& connection) {
+  const size_t used = Process(connection, connection.in.view());
+  if (connection.ending) return;
+  connection.in.Consume(used);
+  Charge(connection);
+  Watch(connection);
+}
+
+bool StoreHub::MustStall(const StoreConnection& connection) const {
+  if (connection.out.size() > kHighWater) return true;
+  return connection.role == Role::kClient && upstream_ != nullptr &&
+         upstream_->out.size() > kHighWater;
+}
+
+size_t StoreHub::Process(StoreConnection& connection, std::string_view bytes) {
+  size_t used = 0;
+  connection.stalled = false;
+  processed_ = &connection;
+  while (used < bytes.size() && !connection.ending && failure_.ok()) {
+    if (MustStall(connection)) {
+      connection.stalled = true;
+      upstream_was_full_ = upstream_ != nullptr;
+      break;
+    }
+    const absl::StatusOr<size_t> length =
+        ProcessOne(connection, bytes.substr(used));
+    if (!length.ok()) {
+      Refuse(connection, std::string_view(length.status().message().data(),
+                                          length.status().message().size()));
+      break;
+    }
+    if (*length == 0) break;
+    used += *length;
+    Deliver();
+  }
+  processed_ = nullptr;
+  return used;
+}
+
+absl::StatusOr<size_t> StoreHub::ProcessOne(StoreConnection& connection,
+                                            std::string_view bytes) {
+  switch (connection.role) {
+    case Role::kClient:
+      return ProcessRequest(connection, bytes);
+    case Role::kRelay:
+      return ProcessFrame(connection, bytes);
+    case Role::kUpstream:
+      return service_->OnUpstream(bytes, &effects_);
+  }
+  return 0;
+}
+
+absl::StatusOr<size_t> StoreHub::ProcessRequest(StoreConnection& connection,
+                                                std::string_view bytes) {
+  const absl::StatusOr<size_t> length =
+      connection.parser.Parse(bytes, &request_);
+  if (!length.ok() || *length == 0) return length;
+  if (request_.command != StoreCommand::kRelay) {
+    service_->OnRequest(connection.id, connection.parser.framing(), request_,
+                        &effects_);
+    return length;
+  }
+  if (options_.relays == StoreHubOptions::Relays::kRefused ||
+      request_.number != kRelayVersion) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("no relay of version ", request_.number, " is taken"));
+  }
+  connection.role = Role::kRelay;
+  AppendInteger(kRelayVersion, effects_.AddReply(connection.id));
+  return length;
+}
+
+absl::StatusOr<StoreClientId> StoreHub::ClientOf(StoreConnection& connection,
+                                                 uint32_t channel) {
+  const auto known = connection.channels.find(channel);
+  if (known != connection.channels.end()) return known->second;
+  if (connection.channels.size() >= kMaxRelayChannels) {
+    return absl::ResourceExhaustedError("a relay with too many channels");
+  }
+  const StoreClientId client = kChannelBit | next_channel_client_++;
+  connection.channels.emplace(channel, client);
+  channel_places_.emplace(client, ChannelPlace{connection.id, channel});
+  return client;
+}
+
+absl::StatusOr<size_t> StoreHub::ProcessFrame(StoreConnection& connection,
+                                              std::string_view bytes) {
+  RelayFrame frame;
+  const absl::StatusOr<size_t> length =
+      ParseRelayFrame(bytes, kMaxStoreRequestBytes, &frame);
+  if (!length.ok() || *length == 0) return length;
+  if (frame.kind == RelayFrameKind::kGone) {
+    EndChannel(connection, frame.channel);
+    return length;
+  }
+  RequestParser parser(StoreFraming::kModern);
+  const absl::StatusOr<size_t> request = parser.Parse(frame.bytes, &request_);
+  if (!request.ok()) return request;
+  if (*request == 0 || *request != frame.bytes.size()) {
+    return absl::InvalidArgumentError(
+        "a relay's frame that is not one request");
+  }
+  const absl::StatusOr<StoreClientId> client =
+      ClientOf(connection, frame.channel);
+  if (!client.ok()) return client.status();
+  service_->OnRequest(*client, StoreFraming::kModern, request_, &effects_);
+  return length;
+}
+
+void StoreHub::EndChannel(StoreConnection& connection, uint32_t channel) {
+  const auto known = connection.channels.find(channel);
+  // The server may have ended it, and the word be under way.
+  if (known == connection.channels.end()) return;
+  gone_.push_back(known->second);
+  channel_places_.erase(known->second);
+  connection.channels.erase(known);
+}
+
+void StoreHub::Deliver() {
+  if (effects_.empty()) return;
+  for (const StoreEffects::Effect& effect : effects_.All()) {
+    if (effect.client & kChannelBit) {
+      DeliverToChannel(effect);
+      continue;
+    }
+    StoreConnection* connection = Find(effect.client);
+    if (connection == nullptr || connection->ending) continue;
+    if (effect.kind == StoreEffects::Kind::kClose) {
+      Refuse(*connection, effects_.BytesOf(effect));
+      continue;
+    }
+    connection->out.Append(effects_.BytesOf(effect));
+    Flush(*connection);
+  }
+  effects_.Clear();
+  while (charged_ > options_.max_buffer_bytes && failure_.ok()) EndLargest();
+}
+
+void StoreHub::DeliverToChannel(const StoreEffects::Effect& effect) {
+  const auto place = channel_places_.find(effect.client);
+  if (place == channel_places_.end()) return;
+  StoreConnection* connection = Find(place->second.connection);
+  if (connection == nullptr || connection->ending) return;
+  RelayFrame frame{.channel = place->second.channel,
+                   .kind = RelayFrameKind::kMessage,
+                   .bytes = effects_.BytesOf(effect)};
+  if (effect.kind == StoreEffects::Kind::kReplyToOne) {
+    frame.kind = RelayFrameKind::kMessageForOne;
+  } else if (effect.kind == StoreEffects::Kind::kClose) {
+    frame.kind = RelayFrameKind::kGone;
+  }
+  AppendRelayFrame(frame, connection->out.back());
+  Flush(*connection);
+  if (frame.kind == RelayFrameKind::kGone) {
+    EndChannel(*connection, frame.channel);
+  }
+}
+
+void StoreHub::Flush(StoreConnection& connection) {
+  Charge(connection);
+  if (connection.out.size() > kMostUnread) {
+    Refuse(connection, "what is sent to it is not read");
+    return;
+  }
+  if (connection.flushing) return;
+  connection.flushing = true;
+  flushing_.push_back(connection.id);
+}
+
+void StoreHub::Send(StoreConnection& connection) {
+  while (!connection.out.empty()) {
+    const std::string_view bytes = connection.out.view();
+    const ssize_t count = send(connection.socket.get(), bytes.data(),
+                               bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (count < 0) {
+      if (errno == EINTR) continue;
+      if (errno != EAGAIN) End(connection);
+      break;
+    }
+    connection.out.Consume(static_cast<size_t>(count));
+  }
+  if (connection.ending) return;
+  Charge(connection);
+  if (connection.stalled && !MustStall(connection)) {
+    ProcessHeld(connection);
+  } else {
+    Watch(connection);
+  }
+  if (&connection == upstream_ && upstream_was_full_) ResumeStalled();
+}
+
+void StoreHub::ResumeStalled() {
+  if (upstream_->out.size() > kHighWater) return;
+  upstream_was_full_ = false;
+  for (const auto& connection : by_fd_) {
+    if (connection == nullptr || connection->ending) continue;
+    if (connection->stalled && !MustStall(*connection)) {
+      ProcessHeld(*connection);
+    }
+  }
+}
+
+void StoreHub::Watch(StoreConnection& connection) {
+  const uint32_t wanted = (connection.stalled ? 0u : EPOLLIN) |
+                          (connection.out.empty() ? 0u : EPOLLOUT);
+  if (wanted == connection.watched || connection.ending) return;
+  // What was just added is sent before epoll is asked to say that it can be.
+  if (connection.flushing) return;
+  connection.watched = wanted;
+  epoll_event event{.events = wanted, .data = {.u64 = connection.id}};
+  epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, connection.socket.get(), &event);
+}
+
+void StoreHub::Charge(StoreConnection& connection) {
+  const size_t now = connection.Memory();
+  charged_ += now;
+  charged_ -= connection.charged;
+  connection.charged = now;
+}
+
+void StoreHub::Settle() {
+  for (size_t next = 0;;) {
+    if (!ending_.empty()) {
+      const StoreClientId id = ending_.back();
+      ending_.pop_back();
+      Destroy(id);
+    } else if (!gone_.empty()) {
+      const StoreClientId id = gone_.back();
+      gone_.pop_back();
+      service_->OnGone(id, &effects_);
+      Deliver();
+    } else if (next < flushing_.size()) {
+      StoreConnection* connection = Find(flushing_[next++]);
+      if (connection == nullptr) continue;
+      connection->flushing = false;
+      if (!connection->ending) Send(*connection);
+    } else if (charged_ > options_.max_buffer_bytes && failure_.ok()) {
+      EndLargest();
+    } else {
+      break;
+    }
+  }
+  flushing_.clear();
+}
+
+void StoreHub::End(StoreConnection& connection) {
+  if (connection.ending) return;
+  connection.ending = true;
+  ending_.push_back(connection.id);
+  // Its memory is free for others from now on, save what is being looked at.
+  connection.out = ByteQueue();
+  if (&connection != processed_) connection.in = ByteQueue();
+  Charge(connection);
+}
+
+void StoreHub::Refuse(StoreConnection& connection, std::string_view reason) {
+  if (connection.ending) return;
+  const std::string sentence = absl::StrCat(
+      "the store ends its connection with ", PeerName(connection.socket), ": ",
+      absl::string_view(reason.data(), reason.size()));
+  Notice(sentence);
+  if (&connection == upstream_) failure_ = absl::UnavailableError(sentence);
+  End(connection);
+}
+
+void StoreHub::EndLargest() {
+  StoreConnection* largest = nullptr;
+  for (const auto& connection : by_fd_) {
+    if (connection == nullptr || connection->ending) continue;
+    if (connection.get() == upstream_) continue;
+    if (largest == nullptr || connection->charged > largest->charged) {
+      largest = connection.get();
+    }
+  }
+  if (largest == nullptr) {
+    failure_ = absl::ResourceExhaustedError(
+        "what is to be sent upstream is beyond the bound of all buffers");
+    return;
+  }
+  Refuse(*largest,
+         absl::StrCat("all connections together hold ", charged_,
+                      " bytes, and it the most of them: ", largest->charged));
+}
+
+void StoreHub::Destroy(StoreClientId id) {
+  StoreConnection* connection = Find(id);
+  MUSTER_CHECK(connection != nullptr);
+  if (connection == upstream_) {
+    upstream_ = nullptr;
+    if (failure_.ok()) {
+      failure_ = absl::UnavailableError("the connection to the store is lost");
+    }
+  }
+  for (const auto& [channel, client] : connection->channels) {
+    channel_places_.erase(client);
+    gone_.push_back(client);
+  }
+  gone_.push_back(id);
+  charged_ -= connection->charged;
+  by_fd_[connection->socket.get()].reset();
+  --connections_;
+  ResumeAccepting();
+}
+
+}  // namespace muster

@@ -1,0 +1,156 @@
+#ifndef MUSTER_STORE_SERVER_STORE_HUB_H_
+#define MUSTER_STORE_SERVER_STORE_HUB_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/owned_fd.h"
+#include "store/core/store_effects.h"
+#include "store/server/store_connection.h"
+#include "store/server/store_service.h"
+#include "store/wire/request.h"
+
+namespace muster {
+
+struct StoreHubOptions {
+  enum class Relays { kTaken, kRefused };
+
+  // Non-blocking, listening.
+  OwnedFd listener;
+  // Non-blocking, connected, or none: what is said to kUpstreamClient goes
+  // there.
+  OwnedFd upstream;
+  Relays relays = Relays::kTaken;
+  size_t max_connections = 0;
+  size_t max_buffer_bytes = 0;
+  // As StoreServerOptions::on_notice.
+  std::function<void(const std::string&)> on_notice;
+};
+
+// The one that a relay's effects name for what goes upstream.
+inline constexpr StoreClientId kUpstreamClient = 0;
+
+// The sockets of a store: accepts, reads, hands whole requests to its service,
+// and sends what that says. One thread runs it. What it holds for others is
+// bounded:
+//  - a connection whose replies are not read is not read from either;
+//  - whoever holds most is ended when all buffers together are too large;
+//  - beyond max_connections, or out of descriptors, new ones wait in the
+//    kernel's backlog until others end.
+class StoreHub {
+ public:
+  StoreHub(StoreHubOptions options, StoreService* service);
+  StoreHub(const StoreHub&) = delete;
+  StoreHub& operator=(const StoreHub&) = delete;
+
+  // Once, before Run. ResourceExhausted: no descriptors are left.
+  absl::Status Prepare();
+
+  // Serves until Stop, or until the upstream is lost, which is the error. All
+  // sockets are closed when it returns.
+  absl::Status Run();
+
+  // From any thread.
+  void Stop();
+
+  // From Run's thread.
+  size_t connections() const { return connections_; }
+  void Notice(const std::string& sentence);
+
+ private:
+  using Role = StoreConnection::Role;
+  // Which connection and which of its channels a relay's client is.
+  struct ChannelPlace {
+    StoreClientId connection;
+    uint32_t channel;
+  };
+
+  void HandleEvent(uint64_t id, uint32_t events);
+  void Accept();
+  void Admit(OwnedFd socket, Role role);
+  void PauseAccepting(const std::string& why);
+  void ResumeAccepting();
+
+  void Read(StoreConnection& connection);
+  // Hands on the requests in `bytes`, as far as they may be; how many bytes
+  // they took.
+  size_t Process(StoreConnection& connection, std::string_view bytes);
+  // Likewise what lies in its `in`.
+  void ProcessHeld(StoreConnection& connection);
+  // One request, frame or part of the upstream's bytes: its length, 0 if
+  // nothing whole is there, or why the connection ends.
+  absl::StatusOr<size_t> ProcessOne(StoreConnection& connection,
+                                    std::string_view bytes);
+  absl::StatusOr<size_t> ProcessRequest(StoreConnection& connection,
+                                        std::string_view bytes);
+  absl::StatusOr<size_t> ProcessFrame(StoreConnection& connection,
+                                      std::string_view bytes);
+  absl::StatusOr<StoreClientId> ClientOf(StoreConnection& connection,
+                                         uint32_t channel);
+  void EndChannel(StoreConnection& connection, uint32_t channel);
+  // Whether the connection's requests have to wait.
+  bool MustStall(const StoreConnection& connection) const;
+
+  // Does what the service said since the last time.
+  void Deliver();
+  void DeliverToChannel(const StoreEffects::Effect& effect);
+  void Send(StoreConnection& connection);
+  // After an event: ends, tells and sends until nothing is left to do.
+  void Settle();
+  void Flush(StoreConnection& connection);
+  // Lets those go on that stalled for the upstream's sake.
+  void ResumeStalled();
+
+  void End(StoreConnection& connection);
+  void Refuse(StoreConnection& connection, std::string_view reason);
+  void EndLargest();
+  void Destroy(StoreClientId id);
+  StoreConnection* Find(StoreClientId id);
+  void Watch(StoreConnection& connection);
+  void Charge(StoreConnection& connection);
+
+  StoreHubOptions options_;
+  StoreService* const service_;
+  OwnedFd epoll_;
+  OwnedFd wake_;
+  std::atomic<bool> stop_ = false;
+  absl::Status failure_;
+
+  // By descriptor; an id names its descriptor in its lower bits.
+  std::vector<std::unique_ptr<StoreConnection>> by_fd_;
+  size_t connections_ = 0;
+  uint64_t next_serial_ = 1;
+  uint64_t next_channel_client_ = 0;
+  std::unordered_map<StoreClientId, ChannelPlace> channel_places_;
+  StoreConnection* upstream_ = nullptr;
+  // Whose bytes the service is looking at.
+  const StoreConnection* processed_ = nullptr;
+  bool accepting_ = true;
+  // Whether anybody may be stalled for the upstream's sake.
+  bool upstream_was_full_ = false;
+
+  // To be done before the next event is looked at.
+  std::vector<StoreClientId> ending_;
+  std::vector<StoreClientId> gone_;
+  std::vector<StoreClientId> flushing_;
+
+  size_t charged_ = 0;
+  size_t notices_left_;
+  // Used anew for each step, so that a step allocates nothing.
+  StoreEffects effects_;
+  StoreRequest request_;
+  std::string scratch_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_STORE_SERVER_STORE_HUB_H_

@@ -1,0 +1,124 @@
+#include "store/server/store_server.h"
+
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "store/core/store_core.h"
+#include "store/server/descriptor_limit.h"
+#include "store/server/hub_thread.h"
+#include "store/server/listening_socket.h"
+#include "store/server/store_hub.h"
+#include "store/server/store_service.h"
+
+namespace muster {
+namespace {
+
+// The store itself behind a hub.
+class CoreService : public StoreService {
+ public:
+  explicit CoreService(size_t max_bytes) : core_(max_bytes) {}
+
+  void OnRequest(StoreClientId client, StoreFraming framing,
+                 const StoreRequest& request, StoreEffects* effects) override {
+    // A client of the old framing cannot cancel: when it asks for something
+    // while it waits, its wait has timed out, and a late answer to it would be
+    // taken for the next one's.
+    if (framing == StoreFraming::kOld) core_.DropWait(client, effects);
+    core_.Apply(client, request, effects);
+  }
+  void OnGone(StoreClientId client, StoreEffects* effects) override {
+    core_.Forget(client, effects);
+  }
+  absl::StatusOr<size_t> OnUpstream(std::string_view, StoreEffects*) override {
+    return absl::InternalError("a store has no upstream");
+  }
+
+  size_t waiting() const { return core_.waiting(); }
+
+ private:
+  StoreCore core_;
+};
+
+}  // namespace
+
+class StoreServer::Running {
+ public:
+  Running(StoreHubOptions options, size_t max_store_bytes, int port)
+      : service_(max_store_bytes),
+        hub_(std::move(options), &service_),
+        port_(port) {}
+
+  absl::Status Start() {
+    absl::Status prepared = hub_.Prepare();
+    if (!prepared.ok()) return prepared;
+    return thread_.Start("muster-store", [this] { Serve(); });
+  }
+
+  void Close(const std::string& reason) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!thread_.started()) return;
+    reason_ = reason;
+    hub_.Stop();
+    thread_.Join();
+  }
+
+  int port() const { return port_; }
+
+ private:
+  void Serve() {
+    const absl::Status served = hub_.Run();
+    const size_t waiting = service_.waiting();
+    if (waiting == 0 && served.ok()) return;
+    hub_.Notice(served.ok()
+                    ? absl::StrCat("the store is closed while ", waiting,
+                                   " clients wait: ", reason_)
+                    : absl::StrCat("the store has failed: ", served.message()));
+  }
+
+  CoreService service_;
+  StoreHub hub_;
+  const int port_;
+  std::mutex mutex_;
+  // Written before the thread is told to stop.
+  std::string reason_;
+  HubThread thread_;
+};
+
+absl::StatusOr<std::unique_ptr<StoreServer>> StoreServer::Start(
+    StoreServerOptions options) {
+  OwnedFd listener = std::move(options.listener);
+  if (listener.open()) {
+    const absl::Status adopted = AdoptListener(listener);
+    if (!adopted.ok()) return adopted;
+  } else {
+    absl::StatusOr<OwnedFd> opened = ListenOn(options.address, options.port);
+    if (!opened.ok()) return opened.status();
+    listener = *std::move(opened);
+  }
+  const absl::StatusOr<int> port = LocalPort(listener);
+  if (!port.ok()) return port.status();
+  auto running = std::make_unique<Running>(
+      StoreHubOptions{
+          .listener = std::move(listener),
+          .max_connections = ConnectionsWithin(RaiseDescriptorLimit()),
+          .max_buffer_bytes = options.max_buffer_bytes,
+          .on_notice = std::move(options.on_notice),
+      },
+      options.max_store_bytes, *port);
+  const absl::Status started = running->Start();
+  if (!started.ok()) return started;
+  return std::unique_ptr<StoreServer>(new StoreServer(std::move(running)));
+}
+
+StoreServer::StoreServer(std::unique_ptr<Running> running)
+    : running_(std::move(running)) {}
+
+StoreServer::~StoreServer() { Close("the server ends"); }
+
+int StoreServer::port() const { return running_->port(); }
+
+void StoreServer::Close(const std::string& reason) { running_->Close(reason); }
+
+}  // namespace muster
