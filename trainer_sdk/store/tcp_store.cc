@@ -127,13 +127,15 @@ absl::StatusOr<std::string> TcpStore::Get(const std::string& key,
   const Instant started = MonotonicNow();
   const std::string whole = OnWire(key);
   while (true) {
-    // A GET of what is absent is answered like one of an empty value.
-    absl::StatusOr<std::vector<StoreReply>> replies =
-        Ask({{.command = StoreCommand::kCheck, .keys = {whole}},
-             {.command = StoreCommand::kGet, .key = whole}});
-    if (!replies.ok()) return replies.status();
-    if ((*replies)[0].number == kStoreReady) {
-      return std::move((*replies)[1].strings.front());
+    // Asked first: a GET of what is absent looks like one of an empty value,
+    // and PyTorch's server without libuv closes the connection.
+    absl::StatusOr<bool> is_there = Check({key});
+    if (!is_there.ok()) return is_there.status();
+    if (*is_there) {
+      absl::StatusOr<StoreReply> reply =
+          AskOne({.command = StoreCommand::kGet, .key = whole});
+      if (!reply.ok()) return reply.status();
+      return std::move(reply->strings.front());
     }
     absl::Status there =
         WaitForAll({.command = StoreCommand::kWait, .keys = {whole}}, deadline);
