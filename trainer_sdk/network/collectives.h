@@ -1,0 +1,19 @@
+#ifndef MUSTER_TRAINER_SDK_NETWORK_COLLECTIVES_H_
+#define MUSTER_TRAINER_SDK_NETWORK_COLLECTIVES_H_
+
+#include "absl/status/status.h"
+#include "trainer_sdk/network/mesh.h"
+#include "trainer_sdk/network/scratch.h"
+#include "trainer_sdk/process_group/operation.h"
+
+namespace muster {
+
+// Does `operation` over `mesh`, between its Begin and Finish. Every rank gets
+// the same bits: what is reduced is reduced in one order, by one rank or by
+// all alike. Which way is taken depends on kind, size and bytes only.
+absl::Status RunOverMesh(const Operation& operation, Mesh& mesh,
+                         Scratch& scratch);
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_NETWORK_COLLECTIVES_H_

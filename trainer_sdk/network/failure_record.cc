@@ -1,0 +1,95 @@
+#include "trainer_sdk/network/failure_record.h"
+
+#include <chrono>
+#include <future>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "base/monotonic_clock.h"
+
+namespace muster {
+namespace {
+
+constexpr size_t kMaxMessageBytes = 4096;
+// Ranks that wait for each other give up at nearly the same time.
+constexpr Duration kOthersAreLate = std::chrono::milliseconds(200);
+
+// What `call` returns, if it does so within `patience`. On a thread of its
+// own, which may outlast this: a store behind a cut network answers late or
+// never, and not all its calls take a deadline.
+template <typename Result, typename Call>
+std::optional<Result> Within(Duration patience, Call call) {
+  std::packaged_task<Result()> task(std::move(call));
+  std::future<Result> answer = task.get_future();
+  std::thread(std::move(task)).detach();
+  if (answer.wait_for(patience) != std::future_status::ready) {
+    return std::nullopt;
+  }
+  return answer.get();
+}
+
+}  // namespace
+
+std::string EncodeFailure(int rank, const absl::Status& failure) {
+  return absl::StrCat(static_cast<int>(failure.code()), " ", rank, " ",
+                      failure.message().substr(0, kMaxMessageBytes));
+}
+
+absl::Status DecodeFailure(const std::string& text, int own_rank) {
+  const std::vector<std::string> parts =
+      absl::StrSplit(text, absl::MaxSplits(' ', 2));
+  int code = 0, rank = 0;
+  if (parts.size() != 3 || !absl::SimpleAtoi(parts[0], &code) || code <= 0 ||
+      code > static_cast<int>(absl::StatusCode::kUnauthenticated) ||
+      !absl::SimpleAtoi(parts[1], &rank)) {
+    return absl::InternalError(
+        absl::StrCat("the group is broken, and the store does not say why: '",
+                     text.substr(0, 80), "'"));
+  }
+  return absl::Status(static_cast<absl::StatusCode>(code),
+                      rank == own_rank
+                          ? parts[2]
+                          : absl::StrCat("rank ", rank, " found: ", parts[2]));
+}
+
+FailureRecord::FailureRecord(std::shared_ptr<Store> store, int rank,
+                             Duration patience)
+    : store_(std::move(store)), rank_(rank), patience_(patience) {}
+
+absl::Status FailureRecord::Settle(const absl::Status& mine) const {
+  const auto recorded = Within<absl::StatusOr<std::string>>(
+      patience_, [store = store_, failure = EncodeFailure(rank_, mine)] {
+        return store->CompareSet("failure", "", failure);
+      });
+  if (!recorded || !recorded->ok()) return mine;
+  return DecodeFailure(**recorded, rank_);
+}
+
+std::vector<LateRank> FailureRecord::CompareLate(const std::string& operation,
+                                                 int size) const {
+  const auto compare = [store = store_, rank = rank_, operation, size] {
+    std::vector<std::string> keys;
+    for (int other = 0; other < size; ++other) {
+      keys.push_back(absl::StrCat("late/", operation, "/", other));
+    }
+    std::vector<LateRank> late;
+    if (!store->Set(keys[rank], "").ok()) return late;
+    // OK and not OK are told apart key by key below.
+    store->Wait(keys, MonotonicNow() + kOthersAreLate).IgnoreError();
+    for (const std::string& key : keys) {
+      const absl::StatusOr<bool> there = store->Check({key});
+      if (!there.ok()) return std::vector<LateRank>();
+      late.push_back(*there ? LateRank::kLateToo : LateRank::kSilent);
+    }
+    return late;
+  };
+  return Within<std::vector<LateRank>>(patience_, compare)
+      .value_or(std::vector<LateRank>());
+}
+
+}  // namespace muster

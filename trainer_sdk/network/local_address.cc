@@ -1,0 +1,142 @@
+#include "trainer_sdk/network/local_address.h"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/owned_fd.h"
+
+namespace muster {
+namespace {
+
+std::string FromEnvironment(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::string Numeric(const sockaddr* address, socklen_t length) {
+  std::array<char, NI_MAXHOST> text{};
+  const int rc = getnameinfo(address, length, text.data(), text.size(), nullptr,
+                             0, NI_NUMERICHOST);
+  return rc == 0 ? text.data() : "";
+}
+
+socklen_t LengthOf(const sockaddr* address) {
+  return address->sa_family == AF_INET ? sizeof(sockaddr_in)
+                                       : sizeof(sockaddr_in6);
+}
+
+bool IsLoopback(const std::string& address) {
+  return address.rfind("127.", 0) == 0 || address == "::1";
+}
+
+// The interface of that name or with that address; IPv4 before IPv6.
+absl::StatusOr<std::string> OfInterface(const std::string& wanted) {
+  ifaddrs* list = nullptr;
+  if (getifaddrs(&list) != 0) {
+    return absl::InternalError(
+        absl::StrCat("getifaddrs: ", std::strerror(errno)));
+  }
+  const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owned(list, freeifaddrs);
+  std::set<std::string> names;
+  std::string ipv6;
+  for (const ifaddrs* one = list; one != nullptr; one = one->ifa_next) {
+    if (one->ifa_addr == nullptr || (one->ifa_flags & IFF_UP) == 0) continue;
+    const int family = one->ifa_addr->sa_family;
+    if (family != AF_INET && family != AF_INET6) continue;
+    names.insert(one->ifa_name);
+    const std::string address = Numeric(one->ifa_addr, LengthOf(one->ifa_addr));
+    if (address == wanted) return address;
+    if (one->ifa_name != wanted) continue;
+    if (family == AF_INET) return address;
+    if (ipv6.empty()) ipv6 = address;
+  }
+  if (!ipv6.empty()) return ipv6;
+  return absl::NotFoundError(absl::StrCat(
+      "no interface '", wanted, "' with an address is up on this host; up are ",
+      absl::StrJoin(names, ", "),
+      ". Set MUSTER_SOCKET_IFNAME to one of them."));
+}
+
+// The first address that is not the loopback's, IPv4 only; empty if none.
+std::string FirstOutside() {
+  ifaddrs* list = nullptr;
+  if (getifaddrs(&list) != 0) return "";
+  const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owned(list, freeifaddrs);
+  for (const ifaddrs* one = list; one != nullptr; one = one->ifa_next) {
+    if (one->ifa_addr == nullptr || one->ifa_addr->sa_family != AF_INET ||
+        (one->ifa_flags & IFF_UP) == 0 ||
+        (one->ifa_flags & IFF_LOOPBACK) != 0) {
+      continue;
+    }
+    return Numeric(one->ifa_addr, LengthOf(one->ifa_addr));
+  }
+  return "";
+}
+
+// The address that a datagram to `host` would leave from; none is sent.
+absl::StatusOr<std::string> TowardsHost(const std::string& host) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_DGRAM;
+  addrinfo* found = nullptr;
+  const int rc = getaddrinfo(host.c_str(), "9", &hints, &found);
+  if (rc != 0) {
+    return absl::NotFoundError(
+        absl::StrCat("host '", host, "': ", gai_strerror(rc)));
+  }
+  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owned(found,
+                                                             freeaddrinfo);
+  for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
+    const OwnedFd fd(socket(one->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    sockaddr_storage own{};
+    socklen_t length = sizeof(own);
+    auto* const address = reinterpret_cast<sockaddr*>(&own);
+    if (fd.open() && connect(fd.get(), one->ai_addr, one->ai_addrlen) == 0 &&
+        getsockname(fd.get(), address, &length) == 0) {
+      const std::string text = Numeric(address, length);
+      // Debian's /etc/hosts gives a host's own name a loopback address, which
+      // nobody else reaches.
+      const bool own_name =
+          IsLoopback(text) && host != "localhost" && !IsLoopback(host);
+      const std::string outside = own_name ? FirstOutside() : "";
+      return outside.empty() ? text : outside;
+    }
+  }
+  return absl::NotFoundError(absl::StrCat(
+      "no way to host '", host,
+      "' from here. Set MUSTER_SOCKET_IFNAME to the interface to use."));
+}
+
+}  // namespace
+
+LocalAddressOptions LocalAddressFromEnvironment() {
+  LocalAddressOptions options;
+  options.interface = FromEnvironment("MUSTER_SOCKET_IFNAME");
+  if (options.interface.empty()) {
+    options.interface = FromEnvironment("GLOO_SOCKET_IFNAME");
+  }
+  options.reachable_host = FromEnvironment("MASTER_ADDR");
+  return options;
+}
+
+absl::StatusOr<std::string> LocalAddress(const LocalAddressOptions& options) {
+  if (!options.interface.empty()) return OfInterface(options.interface);
+  if (!options.reachable_host.empty()) {
+    return TowardsHost(options.reachable_host);
+  }
+  return std::string("127.0.0.1");
+}
+
+}  // namespace muster

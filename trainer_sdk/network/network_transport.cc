@@ -1,0 +1,95 @@
+#include "trainer_sdk/network/network_transport.h"
+
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "trainer_sdk/network/collectives.h"
+#include "trainer_sdk/process_group/signature.h"
+
+namespace muster {
+namespace {
+
+// Added to an operation's deadline at most, and only when it failed.
+constexpr Duration kRecordPatience = std::chrono::seconds(1);
+
+}  // namespace
+
+NetworkTransport::NetworkTransport(const char* name, GroupPlace place,
+                                   std::unique_ptr<Mesh> mesh)
+    : name_(name),
+      place_(std::move(place)),
+      record_(place_.store, place_.rank, kRecordPatience),
+      mesh_(std::move(mesh)) {}
+
+absl::Status NetworkTransport::Execute(const Operation& operation,
+                                       const OperationContext& context) {
+  if (absl::Status s = broken(); !s.ok()) return s;
+  const OperationSignature signature = SignatureOf(operation, context.sequence);
+  absl::Status s = mesh_->Begin(signature, context.deadline);
+  if (s.ok()) s = RunOverMesh(operation, *mesh_, scratch_);
+  if (s.ok()) s = mesh_->Finish();
+  if (s.ok()) return s;
+  std::string message = absl::StrCat(place_.name, ": ", Describe(signature),
+                                     ": ", std::string(s.message()));
+  if (absl::IsDeadlineExceeded(s)) {
+    message += OthersThatAreLate(Describe(signature));
+  }
+  return Break(absl::Status(s.code(), message));
+}
+
+// In a ring, whom a rank waits for may itself wait for the one that is absent.
+std::string NetworkTransport::OthersThatAreLate(
+    const std::string& operation) const {
+  const std::vector<LateRank> ranks =
+      record_.CompareLate(operation, place_.size);
+  std::vector<std::string> late, silent;
+  for (int rank = 0; rank < static_cast<int>(ranks.size()); ++rank) {
+    if (rank == place_.rank) continue;
+    (ranks[rank] == LateRank::kLateToo ? late : silent)
+        .push_back(Describe(mesh_->name(rank)));
+  }
+  std::string text;
+  if (!late.empty()) {
+    absl::StrAppend(&text, "; waiting too: ", absl::StrJoin(late, ", "));
+  }
+  if (!silent.empty()) {
+    absl::StrAppend(&text, "; nothing is heard of ",
+                    absl::StrJoin(silent, ", "));
+  }
+  return text;
+}
+
+void NetworkTransport::Abort(const std::string& reason) {
+  Break(absl::AbortedError(absl::StrCat(place_.name, ": aborted by rank ",
+                                        place_.rank, ": ", reason)))
+      .IgnoreError();
+}
+
+absl::StatusOr<std::unique_ptr<TransportMemory>> NetworkTransport::Allocate(
+    int64_t, const OperationContext&) {
+  return absl::UnimplementedError(
+      absl::StrCat(name_, " has no memory of its own"));
+}
+
+absl::Status NetworkTransport::Break(const absl::Status& cause) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!broken_.ok()) return broken_;
+  }
+  // Written down before the cut: whoever sees the cut finds the cause.
+  const absl::Status agreed = record_.Settle(cause);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (broken_.ok()) broken_ = agreed;
+  mesh_->Close();
+  return broken_;
+}
+
+absl::Status NetworkTransport::broken() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return broken_;
+}
+
+}  // namespace muster

@@ -1,0 +1,215 @@
+#include "trainer_sdk/tcp/frame_connection.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace muster {
+namespace {
+
+// Small frames are read together with their headers, and copied.
+constexpr size_t kStagingBytes = 16 << 10;
+// A system call's worth of frames: header and data each.
+constexpr int kMaxPieces = 32;
+// After so much the caller looks at its other connections.
+constexpr int64_t kReadAtOnce = 1 << 20;
+
+void SetOption(int fd, int level, int option, int value) {
+  // Refused options cost speed or detection, not correctness.
+  (void)setsockopt(fd, level, option, &value, sizeof(value));
+}
+
+// That a peer which left no longer hears what we are doing is no loss.
+bool Matters(FrameType type) {
+  return type != FrameType::kAnnounce && type != FrameType::kGoodbye;
+}
+
+}  // namespace
+
+FrameConnection::FrameConnection(int peer, OwnedFd socket)
+    : peer_(peer), socket_(std::move(socket)), staged_(kStagingBytes) {
+  const int fd = socket_.get();
+  SetOption(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+  // A host that vanished answers nothing: found after 30 s, also where the
+  // operation's deadline is far.
+  SetOption(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+  SetOption(fd, IPPROTO_TCP, TCP_KEEPIDLE, 10);
+  SetOption(fd, IPPROTO_TCP, TCP_KEEPINTVL, 5);
+  SetOption(fd, IPPROTO_TCP, TCP_KEEPCNT, 4);
+  SetOption(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 30'000);
+}
+
+void FrameConnection::Send(const FrameHeader& header, const void* data) {
+  if (lost_frames_ || ended_) {
+    lost_frames_ |= Matters(header.type);
+    return;
+  }
+  queue_.push_back(Outgoing{EncodeFrameHeader(header),
+                            static_cast<const char*>(data), header.bytes,
+                            header.type});
+  outgoing_bytes_ += kFrameHeaderBytes + header.bytes;
+  if (queue_.size() == 1) Write();
+}
+
+bool FrameConnection::Write() {
+  bool any = false;
+  while (!queue_.empty()) {
+    std::array<iovec, kMaxPieces> pieces;
+    int count = 0;
+    int64_t skip = sent_of_first_, asked = 0;
+    for (const Outgoing& frame : queue_) {
+      if (count + 2 > kMaxPieces) break;
+      if (skip < kFrameHeaderBytes) {
+        pieces[count++] = {const_cast<char*>(frame.header.data()) + skip,
+                           static_cast<size_t>(kFrameHeaderBytes - skip)};
+        asked += kFrameHeaderBytes - skip;
+        skip = 0;
+      } else {
+        skip -= kFrameHeaderBytes;
+      }
+      if (frame.bytes > skip) {
+        pieces[count++] = {const_cast<char*>(frame.data) + skip,
+                           static_cast<size_t>(frame.bytes - skip)};
+        asked += frame.bytes - skip;
+      }
+      skip = 0;
+    }
+    msghdr message{};
+    message.msg_iov = pieces.data();
+    message.msg_iovlen = count;
+    const ssize_t n =
+        sendmsg(socket_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (n < 0) {
+      if (errno == EINTR) continue;
+      if (errno != EAGAIN && errno != EWOULDBLOCK) WriteFailed(errno);
+      return any;
+    }
+    any = true;
+    outgoing_bytes_ -= n;
+    sent_of_first_ += n;
+    while (!queue_.empty() &&
+           sent_of_first_ >= kFrameHeaderBytes + queue_.front().bytes) {
+      sent_of_first_ -= kFrameHeaderBytes + queue_.front().bytes;
+      queue_.pop_front();
+    }
+    if (n < asked) return true;  // the socket is full
+  }
+  return any;
+}
+
+void FrameConnection::WriteFailed(int error) {
+  for (const Outgoing& frame : queue_) {
+    lost_frames_ |= Matters(frame.type);
+  }
+  if (why_.empty()) why_ = std::strerror(error);
+  queue_.clear();
+  outgoing_bytes_ = 0;
+  sent_of_first_ = 0;
+}
+
+absl::StatusOr<bool> FrameConnection::Consume(FrameSink& sink) {
+  bool any = false;
+  for (;;) {
+    if (!arriving_) {
+      if (staged_end_ - staged_begin_ < kFrameHeaderBytes) return any;
+      absl::StatusOr<FrameHeader> header =
+          DecodeFrameHeader(staged_.data() + staged_begin_);
+      if (!header.ok()) return header.status();
+      staged_begin_ += kFrameHeaderBytes;
+      arriving_ = *header;
+      destination_.reset();
+      placed_bytes_ = 0;
+      any = true;
+    }
+    if (arriving_->type == FrameType::kGoodbye) {
+      left_ = true;
+      arriving_.reset();
+      continue;
+    }
+    if (!destination_) {
+      const absl::StatusOr<FramePlace> placement =
+          sink.Place(peer_, *arriving_);
+      if (!placement.ok()) return placement.status();
+      held_ = placement->kind == FramePlace::Kind::kNotYet;
+      if (held_) return any;
+      destination_ = static_cast<char*>(placement->data);
+    }
+    const int64_t n =
+        std::min<int64_t>(arriving_->bytes - placed_bytes_,
+                          static_cast<int64_t>(staged_end_ - staged_begin_));
+    if (n > 0) {
+      std::memcpy(*destination_ + placed_bytes_, staged_.data() + staged_begin_,
+                  n);
+      staged_begin_ += n;
+      placed_bytes_ += n;
+    }
+    if (placed_bytes_ < arriving_->bytes) return any;
+    sink.Placed(peer_, *arriving_);
+    arriving_.reset();
+    any = true;
+  }
+}
+
+absl::StatusOr<bool> FrameConnection::Read(FrameSink& sink) {
+  bool any = false;
+  int64_t read = 0;
+  while (read < kReadAtOnce) {
+    const absl::StatusOr<bool> consumed = Consume(sink);
+    if (!consumed.ok()) return consumed.status();
+    any |= *consumed;
+    if (held_ || ended_) return any;
+    std::memmove(staged_.data(), staged_.data() + staged_begin_,
+                 staged_end_ - staged_begin_);
+    staged_end_ -= staged_begin_;
+    staged_begin_ = 0;
+    // Past the end of a long frame only the next one's header: what is staged
+    // is copied once more.
+    const int64_t remaining = arriving_ ? arriving_->bytes - placed_bytes_ : 0;
+    const size_t stage = remaining >= static_cast<int64_t>(kStagingBytes)
+                             ? kFrameHeaderBytes
+                             : kStagingBytes - staged_end_;
+    std::array<iovec, 2> pieces;
+    int count = 0;
+    if (remaining > 0) {
+      pieces[count++] = {*destination_ + placed_bytes_,
+                         static_cast<size_t>(remaining)};
+    }
+    pieces[count++] = {staged_.data() + staged_end_, stage};
+    msghdr message{};
+    message.msg_iov = pieces.data();
+    message.msg_iovlen = count;
+    const ssize_t n = recvmsg(socket_.get(), &message, MSG_DONTWAIT);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return any;
+    if (n <= 0) {
+      ended_ = true;
+      if (why_.empty() || n == 0) {
+        why_ = n == 0 ? "closed its connection" : std::strerror(errno);
+      }
+      return true;
+    }
+    any = true;
+    read += n;
+    const int64_t direct = std::min<int64_t>(n, remaining);
+    placed_bytes_ += direct;
+    staged_end_ += n - direct;
+    if (n < remaining + static_cast<int64_t>(stage)) {
+      // All there was: what came is given on, and nothing asked in vain.
+      const absl::StatusOr<bool> rest = Consume(sink);
+      if (!rest.ok()) return rest.status();
+      return true;
+    }
+  }
+  return any;
+}
+
+}  // namespace muster

@@ -1,0 +1,302 @@
+#include "trainer_sdk/tcp/rendezvous.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "base/monotonic_clock.h"
+
+namespace muster {
+namespace {
+
+constexpr size_t kSecretBytes = 16;
+// What both sides say first: the group's secret, then who they are.
+struct Hello {
+  char magic[8];
+  char secret[kSecretBytes];
+  uint32_t rank;
+  uint32_t size;
+};
+constexpr char kMagic[8] = {'M', 'U', 'S', 'T', 'C', 'P', '0', '1'};
+// How long a stranger may take to say who it is, while others wait.
+constexpr Duration kHelloPatience = std::chrono::seconds(5);
+constexpr int kStrangers = 64;
+
+absl::Status SystemError(const std::string& what) {
+  return absl::UnavailableError(absl::StrCat(what, ": ", std::strerror(errno)));
+}
+
+struct SocketAddress {
+  sockaddr_storage storage{};
+  socklen_t length = 0;
+  sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
+};
+
+absl::StatusOr<SocketAddress> Parse(const std::string& address, int port) {
+  SocketAddress parsed;
+  auto* const ipv4 = reinterpret_cast<sockaddr_in*>(&parsed.storage);
+  auto* const ipv6 = reinterpret_cast<sockaddr_in6*>(&parsed.storage);
+  if (inet_pton(AF_INET, address.c_str(), &ipv4->sin_addr) == 1) {
+    ipv4->sin_family = AF_INET;
+    ipv4->sin_port = htons(static_cast<uint16_t>(port));
+    parsed.length = sizeof(*ipv4);
+    return parsed;
+  }
+  if (inet_pton(AF_INET6, address.c_str(), &ipv6->sin6_addr) == 1) {
+    ipv6->sin6_family = AF_INET6;
+    ipv6->sin6_port = htons(static_cast<uint16_t>(port));
+    parsed.length = sizeof(*ipv6);
+    return parsed;
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("'", address, "' is no numeric address"));
+}
+
+// Whether `fd` became ready for `events` before `deadline`.
+bool Ready(int fd, short events, Instant deadline) {
+  for (;;) {
+    const Duration left = deadline - MonotonicNow();
+    if (left <= Duration::zero()) return false;
+    pollfd one{fd, events, 0};
+    const int64_t ms =
+        std::chrono::ceil<std::chrono::milliseconds>(left).count();
+    const int rc =
+        poll(&one, 1, static_cast<int>(std::min<int64_t>(ms, 60'000)));
+    if (rc > 0) return true;
+    if (rc < 0 && errno != EINTR) return false;
+  }
+}
+
+// Once connected, so small a message goes into the empty socket at once.
+bool SendHello(int fd, const Hello& hello) {
+  return send(fd, &hello, sizeof(hello), MSG_NOSIGNAL) == sizeof(hello);
+}
+
+bool ReceiveHello(int fd, Hello& hello, Instant deadline) {
+  size_t have = 0;
+  while (have < sizeof(hello)) {
+    if (!Ready(fd, POLLIN, deadline)) return false;
+    const ssize_t n = recv(fd, reinterpret_cast<char*>(&hello) + have,
+                           sizeof(hello) - have, MSG_DONTWAIT);
+    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) return false;
+    if (n > 0) have += static_cast<size_t>(n);
+  }
+  return std::memcmp(hello.magic, kMagic, sizeof(kMagic)) == 0;
+}
+
+class Rendezvous {
+ public:
+  Rendezvous(const GroupPlace& place, Instant deadline)
+      : place_(place), deadline_(deadline) {
+    ranks_.names.resize(place.size);
+    ranks_.sockets.resize(place.size);
+    addresses_.resize(place.size);
+  }
+
+  absl::StatusOr<ConnectedRanks> Run(const std::string& address) {
+    absl::Status s = Listen(address);
+    if (s.ok()) s = LearnOfOthers();
+    for (int peer = 0; s.ok() && peer < place_.rank; ++peer) s = Dial(peer);
+    while (s.ok() && accepted_ < place_.size - 1 - place_.rank) s = Accept();
+    for (int peer = 0; s.ok() && peer < place_.rank; ++peer) s = Confirm(peer);
+    if (!s.ok()) {
+      return absl::Status(s.code(),
+                          absl::StrCat(place_.name, ": connecting the ranks: ",
+                                       std::string(s.message())));
+    }
+    return std::move(ranks_);
+  }
+
+ private:
+  absl::Status Listen(const std::string& address) {
+    absl::StatusOr<SocketAddress> own = Parse(address, 0);
+    if (!own.ok()) return own.status();
+    listener_ = OwnedFd(socket(own->storage.ss_family,
+                               SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    // Those above may dial before this rank accepts; strangers too.
+    if (!listener_.open() ||
+        bind(listener_.get(), own->get(), own->length) != 0 ||
+        listen(listener_.get(), place_.size + kStrangers) != 0) {
+      return SystemError(absl::StrCat("listening at ", address));
+    }
+    own->length = sizeof(own->storage);
+    if (getsockname(listener_.get(), own->get(), &own->length) != 0) {
+      return SystemError("getsockname");
+    }
+    // The port is at the same place for both families.
+    const int port =
+        ntohs(reinterpret_cast<sockaddr_in*>(&own->storage)->sin_port);
+    std::string secret(kSecretBytes, '\0');
+    if (place_.rank == 0) {
+      if (getrandom(secret.data(), secret.size(), 0) !=
+          static_cast<ssize_t>(secret.size())) {
+        return SystemError("getrandom");
+      }
+      absl::Status s = place_.store->Set("tcp/secret", secret);
+      if (!s.ok()) return s;
+    }
+    return place_.store->Set(
+        absl::StrCat("tcp/", place_.rank),
+        absl::StrCat(address, " ", port, " ", Encoded(OwnName(place_.rank))));
+  }
+
+  absl::Status LearnOfOthers() {
+    std::vector<std::string> keys{"tcp/secret"};
+    for (int rank = 0; rank < place_.size; ++rank) {
+      keys.push_back(absl::StrCat("tcp/", rank));
+    }
+    absl::Status s = place_.store->Wait(keys, deadline_);
+    if (!s.ok()) return s;
+    for (int rank = -1; rank < place_.size; ++rank) {
+      const absl::StatusOr<std::string> value =
+          place_.store->Get(keys[rank + 1], deadline_);
+      if (!value.ok()) return value.status();
+      s = rank < 0 ? LearnSecret(*value) : Learn(rank, *value);
+      if (!s.ok()) return s;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status LearnSecret(const std::string& secret) {
+    if (secret.size() != kSecretBytes) {
+      return absl::InternalError("the group's secret is not one");
+    }
+    std::memcpy(own_.magic, kMagic, sizeof(kMagic));
+    std::memcpy(own_.secret, secret.data(), kSecretBytes);
+    own_.rank = static_cast<uint32_t>(place_.rank);
+    own_.size = static_cast<uint32_t>(place_.size);
+    return absl::OkStatus();
+  }
+
+  absl::Status Learn(int rank, const std::string& value) {
+    const std::vector<std::string> parts =
+        absl::StrSplit(value, absl::MaxSplits(' ', 2));
+    int port = 0;
+    if (parts.size() != 3 || !absl::SimpleAtoi(parts[1], &port) || port <= 0 ||
+        port > 65535) {
+      return absl::InternalError(
+          absl::StrCat("rank ", rank, " did not say where it listens"));
+    }
+    absl::StatusOr<PeerName> name = DecodePeerName(rank, parts[2]);
+    if (!name.ok()) return name.status();
+    absl::StatusOr<SocketAddress> address = Parse(parts[0], port);
+    if (!address.ok()) return address.status();
+    ranks_.names[rank] = *std::move(name);
+    addresses_[rank] = *address;
+    return absl::OkStatus();
+  }
+
+  absl::Status Dial(int peer) {
+    SocketAddress& address = addresses_[peer];
+    OwnedFd fd(socket(address.storage.ss_family,
+                      SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (!fd.open()) return SystemError("socket");
+    if (connect(fd.get(), address.get(), address.length) != 0) {
+      if (errno != EINPROGRESS) return Unreachable(peer);
+      if (!Ready(fd.get(), POLLOUT, deadline_)) return Absent(peer);
+      socklen_t length = sizeof(errno);
+      int error = 0;
+      (void)getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &error, &length);
+      errno = error;
+      if (error != 0) return Unreachable(peer);
+    }
+    if (!SendHello(fd.get(), own_)) return Unreachable(peer);
+    ranks_.sockets[peer] = std::move(fd);
+    return absl::OkStatus();
+  }
+
+  absl::Status Accept() {
+    if (!Ready(listener_.get(), POLLIN, deadline_)) {
+      for (int peer = place_.rank + 1; peer < place_.size; ++peer) {
+        if (!ranks_.sockets[peer].open()) return Absent(peer);
+      }
+    }
+    OwnedFd fd(accept4(listener_.get(), nullptr, nullptr,
+                       SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!fd.open()) return absl::OkStatus();  // it is gone again
+    Hello hello{};
+    if (!ReceiveHello(fd.get(), hello,
+                      std::min(deadline_, MonotonicNow() + kHelloPatience)) ||
+        !Belongs(hello) || hello.rank <= own_.rank ||
+        ranks_.sockets[hello.rank].open()) {
+      return absl::OkStatus();  // a stranger
+    }
+    if (!SendHello(fd.get(), own_)) return absl::OkStatus();
+    ranks_.sockets[hello.rank] = std::move(fd);
+    ++accepted_;
+    return absl::OkStatus();
+  }
+
+  // That it was `peer` who took the call.
+  absl::Status Confirm(int peer) {
+    Hello hello{};
+    if (!ReceiveHello(ranks_.sockets[peer].get(), hello, deadline_) ||
+        !Belongs(hello) || hello.rank != static_cast<uint32_t>(peer)) {
+      return MonotonicNow() >= deadline_
+                 ? Absent(peer)
+                 : absl::UnavailableError(absl::StrCat(
+                       Describe(ranks_.names[peer]), " broke the connection"));
+    }
+    return absl::OkStatus();
+  }
+
+  bool Belongs(const Hello& hello) const {
+    return std::memcmp(hello.secret, own_.secret, kSecretBytes) == 0 &&
+           hello.size == own_.size && hello.rank < own_.size;
+  }
+
+  absl::Status Unreachable(int peer) {
+    return SystemError(absl::StrCat("reaching ", Describe(ranks_.names[peer]),
+                                    " at ", Place(peer)));
+  }
+
+  absl::Status Absent(int peer) {
+    return absl::DeadlineExceededError(
+        absl::StrCat("no connection with ", Describe(ranks_.names[peer]),
+                     " at ", Place(peer), " in time"));
+  }
+
+  std::string Place(int peer) {
+    std::array<char, INET6_ADDRSTRLEN> text{};
+    SocketAddress& address = addresses_[peer];
+    const bool ipv4 = address.storage.ss_family == AF_INET;
+    const auto* const v4 = reinterpret_cast<sockaddr_in*>(&address.storage);
+    const auto* const v6 = reinterpret_cast<sockaddr_in6*>(&address.storage);
+    (void)inet_ntop(address.storage.ss_family,
+                    ipv4 ? static_cast<const void*>(&v4->sin_addr)
+                         : static_cast<const void*>(&v6->sin6_addr),
+                    text.data(), text.size());
+    return absl::StrCat(text.data(), ":", ntohs(v4->sin_port));
+  }
+
+  const GroupPlace& place_;
+  const Instant deadline_;
+  OwnedFd listener_;
+  Hello own_{};
+  std::vector<SocketAddress> addresses_;
+  int accepted_ = 0;
+  ConnectedRanks ranks_;
+};
+
+}  // namespace
+
+absl::StatusOr<ConnectedRanks> ConnectRanks(const GroupPlace& place,
+                                            const std::string& address,
+                                            Instant deadline) {
+  return Rendezvous(place, deadline).Run(address);
+}
+
+}  // namespace muster

@@ -1,0 +1,91 @@
+#ifndef MUSTER_TRAINER_SDK_TCP_TCP_MESH_H_
+#define MUSTER_TRAINER_SDK_TCP_TCP_MESH_H_
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/owned_fd.h"
+#include "base/time.h"
+#include "trainer_sdk/network/mesh.h"
+#include "trainer_sdk/network/peer_name.h"
+#include "trainer_sdk/tcp/frame_connection.h"
+#include "trainer_sdk/tcp/frame_inbox.h"
+
+namespace muster {
+
+// A mesh of TCP connections. The calling thread does all the work: it tries,
+// for a while yields the processor between tries, and then sleeps in poll().
+// No other thread takes part, which is what makes small messages quick.
+class TcpMesh final : public Mesh {
+ public:
+  struct Options {
+    // How long a wait tries before it sleeps.
+    Duration spin;
+    // Of messages that came before anybody asked for them.
+    int64_t keep_bytes;
+    // How long the destructor waits for peers to take what was sent.
+    Duration linger;
+  };
+
+  // `sockets` are connected, by rank, and none for this one.
+  TcpMesh(int rank, std::vector<PeerName> names, std::vector<OwnedFd> sockets,
+          const Options& options);
+  // Says goodbye and waits until peers have what was sent to them.
+  ~TcpMesh() override;
+
+  int rank() const override { return rank_; }
+  int size() const override { return static_cast<int>(names_.size()); }
+  const PeerName& name(int peer) const override { return names_[peer]; }
+  absl::Status Begin(const OperationSignature& signature,
+                     Instant deadline) override;
+  void Send(int peer, const void* data, int64_t bytes) override;
+  void SendMessage(int peer, const MessageLabel& label,
+                   const void* data) override;
+  Ticket Receive(int peer, void* data, int64_t bytes) override;
+  Ticket ReceiveMessage(int peer, const MessageLabel& label,
+                        void* data) override;
+  absl::Status Wait(Ticket ticket) override;
+  absl::Status Flush() override;
+  absl::Status Finish() override;
+  void Close() override;
+
+ private:
+  static constexpr int kEverybody = -1;
+
+  // Sends and receives until `done`; `peer` is who is most likely to bring it.
+  absl::Status Until(const std::function<bool()>& done, int peer);
+  // One try: writes what is queued, reads from `peer` or everybody; whether
+  // anything moved.
+  absl::StatusOr<bool> Try(int peer);
+  absl::StatusOr<bool> ReadFrom(int peer);
+  // Sleeps until a socket is ready, or the deadline.
+  void Sleep();
+  void Announce();
+  int64_t outgoing() const;
+  absl::Status Late() const;
+  absl::Status Gone(int peer) const;
+
+  const int rank_;
+  const std::vector<PeerName> names_;
+  const Options options_;
+  OwnedFd wake_;  // an eventfd
+  std::atomic<bool> closed_{false};
+
+  FrameInbox inbox_;
+  std::vector<std::unique_ptr<FrameConnection>>
+      connections_;  // null for `rank_`
+
+  OperationSignature signature_;
+  Instant begun_;
+  Instant deadline_;
+  bool announced_ = true;  // the next rank knows of the operation
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_TCP_TCP_MESH_H_
