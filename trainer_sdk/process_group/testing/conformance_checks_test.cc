@@ -81,7 +81,8 @@ void FlipBit(const Operation& operation) {
   *static_cast<unsigned char*>(operation.output) ^= 1;
 }
 
-absl::Status Every(const ConformanceSubject& subject) {
+absl::Status Every(ConformanceSubject subject) {
+  subject.every_nth = 1;  // the defect may show in few cases
   return CheckCollectives(subject, 3);
 }
 
