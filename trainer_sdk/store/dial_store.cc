@@ -27,13 +27,13 @@ Duration Jittered(Duration pause) {
 
 }  // namespace
 
-absl::StatusOr<StoreConnection> DialStore(const std::string& host, int port,
-                                          Instant deadline) {
+absl::StatusOr<StoreChannel> DialStore(const std::string& host, int port,
+                                       Instant deadline) {
   const Instant started = MonotonicNow();
   Duration pause = kFirstPause;
   int refusals = 0;
   while (true) {
-    absl::StatusOr<StoreConnection> opened = StoreConnection::Open(
+    absl::StatusOr<StoreChannel> opened = StoreChannel::Open(
         host, port, std::min(deadline, MonotonicNow() + kAttempt));
     if (opened.ok()) return opened;
     refusals = absl::IsFailedPrecondition(opened.status()) ? refusals + 1 : 0;

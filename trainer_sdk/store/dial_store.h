@@ -5,7 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/time.h"
-#include "trainer_sdk/store/store_connection.h"
+#include "trainer_sdk/store/store_channel.h"
 
 namespace muster {
 
@@ -16,8 +16,8 @@ namespace muster {
 // DeadlineExceeded: with how long was tried and what the last attempt met.
 // FailedPrecondition: something else than a store listens there; told after
 //   five attempts in a row.
-absl::StatusOr<StoreConnection> DialStore(const std::string& host, int port,
-                                          Instant deadline);
+absl::StatusOr<StoreChannel> DialStore(const std::string& host, int port,
+                                       Instant deadline);
 
 }  // namespace muster
 

@@ -69,14 +69,14 @@ absl::Status CheckBounds(const StoreRequest& request) {
 
 absl::StatusOr<std::unique_ptr<TcpStore>> TcpStore::Connect(
     const TcpStoreOptions& options) {
-  absl::StatusOr<StoreConnection> connection =
+  absl::StatusOr<StoreChannel> connection =
       DialStore(options.host, options.port, options.connect_deadline);
   if (!connection.ok()) return connection.status();
   return std::unique_ptr<TcpStore>(
       new TcpStore(options, *std::move(connection)));
 }
 
-TcpStore::TcpStore(const TcpStoreOptions& options, StoreConnection connection)
+TcpStore::TcpStore(const TcpStoreOptions& options, StoreChannel connection)
     : name_(
           absl::StrCat("the store at ", HostPort(options.host, options.port))),
       operation_timeout_(options.operation_timeout),

@@ -14,7 +14,7 @@
 #include "base/time.h"
 #include "store/wire/request.h"
 #include "trainer_sdk/store/store.h"
-#include "trainer_sdk/store/store_connection.h"
+#include "trainer_sdk/store/store_channel.h"
 #include "trainer_sdk/store/wait_lines.h"
 
 namespace muster {
@@ -59,7 +59,7 @@ class TcpStore final : public Store {
   absl::StatusOr<bool> Check(const std::vector<std::string>& keys) override;
 
  private:
-  TcpStore(const TcpStoreOptions& options, StoreConnection connection);
+  TcpStore(const TcpStoreOptions& options, StoreChannel connection);
 
   // Sends the requests and receives the replies of those that have one.
   absl::StatusOr<std::vector<StoreReply>> Ask(
@@ -74,7 +74,7 @@ class TcpStore final : public Store {
   const std::string name_;  // "the store at HOST:PORT"
   const Duration operation_timeout_;
   std::mutex mutex_;  // guards the two below
-  StoreConnection connection_;
+  StoreChannel connection_;
   absl::Status broken_;  // why connection_ is of no use any more
   WaitLines lines_;
 };

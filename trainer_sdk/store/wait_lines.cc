@@ -16,7 +16,7 @@ constexpr Duration kCancelGrace = std::chrono::seconds(5);
 
 // Takes a wait back that has not been answered. DeadlineExceeded: it is taken
 // back. Ok: its answer was on its way already.
-absl::Status Cancel(StoreConnection& line) {
+absl::Status Cancel(StoreChannel& line) {
   const Instant deadline = MonotonicNow() + kCancelGrace;
   std::string request;
   AppendRequest({.command = StoreCommand::kCancelWait}, &request);
@@ -42,7 +42,7 @@ absl::Status Cancel(StoreConnection& line) {
              : sent;
 }
 
-absl::Status WaitOn(StoreConnection& line, const std::string& request,
+absl::Status WaitOn(StoreChannel& line, const std::string& request,
                     Instant deadline) {
   absl::Status sent = line.Send(request, deadline);
   // Half a request may be under way: there is no taking that back.
@@ -62,8 +62,7 @@ absl::Status WaitOn(StoreConnection& line, const std::string& request,
 
 }  // namespace
 
-absl::StatusOr<std::optional<StoreConnection>> WaitLines::Take(
-    Instant patience) {
+absl::StatusOr<std::optional<StoreChannel>> WaitLines::Take(Instant patience) {
   std::unique_lock<std::mutex> lock(mutex_);
   if (!given_back_.wait_until(lock, ToSteady(patience),
                               [this] { return taken_ < most_; })) {
@@ -71,7 +70,7 @@ absl::StatusOr<std::optional<StoreConnection>> WaitLines::Take(
         absl::StrCat("all ", most_, " connections for waiting are in use"));
   }
   ++taken_;
-  std::optional<StoreConnection> line;
+  std::optional<StoreChannel> line;
   if (!free_.empty()) {
     line = std::move(free_.back());
     free_.pop_back();
@@ -79,7 +78,7 @@ absl::StatusOr<std::optional<StoreConnection>> WaitLines::Take(
   return line;
 }
 
-void WaitLines::GiveBack(std::optional<StoreConnection> line) {
+void WaitLines::GiveBack(std::optional<StoreChannel> line) {
   std::lock_guard<std::mutex> lock(mutex_);
   --taken_;
   if (line) free_.push_back(*std::move(line));
@@ -88,12 +87,12 @@ void WaitLines::GiveBack(std::optional<StoreConnection> line) {
 
 absl::Status WaitLines::Wait(const std::string& request, Instant deadline,
                              Instant patience) {
-  absl::StatusOr<std::optional<StoreConnection>> taken = Take(patience);
+  absl::StatusOr<std::optional<StoreChannel>> taken = Take(patience);
   if (!taken.ok()) return taken.status();
-  std::optional<StoreConnection> line = *std::move(taken);
+  std::optional<StoreChannel> line = *std::move(taken);
   absl::Status waited;
   if (!line) {
-    absl::StatusOr<StoreConnection> dialed = DialStore(host_, port_, deadline);
+    absl::StatusOr<StoreChannel> dialed = DialStore(host_, port_, deadline);
     waited = dialed.status();
     if (dialed.ok()) line = *std::move(dialed);
   }

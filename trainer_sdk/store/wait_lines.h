@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/time.h"
-#include "trainer_sdk/store/store_connection.h"
+#include "trainer_sdk/store/store_channel.h"
 
 namespace muster {
 
@@ -32,15 +32,15 @@ class WaitLines {
 
  private:
   // A free line: empty where one is to be opened, nothing after `patience`.
-  absl::StatusOr<std::optional<StoreConnection>> Take(Instant patience);
-  void GiveBack(std::optional<StoreConnection> line);
+  absl::StatusOr<std::optional<StoreChannel>> Take(Instant patience);
+  void GiveBack(std::optional<StoreChannel> line);
 
   const std::string host_;
   const int port_;
   const size_t most_;
   std::mutex mutex_;
   std::condition_variable given_back_;
-  std::vector<StoreConnection> free_;
+  std::vector<StoreChannel> free_;
   size_t taken_ = 0;
 };
 

@@ -1,5 +1,5 @@
-#ifndef MUSTER_TRAINER_SDK_STORE_STORE_CONNECTION_H_
-#define MUSTER_TRAINER_SDK_STORE_STORE_CONNECTION_H_
+#ifndef MUSTER_TRAINER_SDK_STORE_STORE_CHANNEL_H_
+#define MUSTER_TRAINER_SDK_STORE_STORE_CHANNEL_H_
 
 #include <cstddef>
 #include <string>
@@ -20,15 +20,15 @@ namespace muster {
 // After any error but one of Receive's DeadlineExceeded the connection is of
 // no use. After that one, the reply may still come: whoever goes on must
 // receive it first.
-class StoreConnection {
+class StoreChannel {
  public:
   // Connects and greets; one attempt.
   //   Unavailable         nobody listens there, or nobody answered in time
   //   FailedPrecondition  whoever listens closed the connection at the
   //                       greeting, or answered something else: no store, or
   //                       PyTorch's of before 2.1
-  static absl::StatusOr<StoreConnection> Open(const std::string& host, int port,
-                                              Instant deadline);
+  static absl::StatusOr<StoreChannel> Open(const std::string& host, int port,
+                                           Instant deadline);
 
   // Sends whole requests (AppendRequest).
   //   DeadlineExceeded  the store does not read
@@ -42,7 +42,7 @@ class StoreConnection {
                                      Instant deadline);
 
  private:
-  StoreConnection(OwnedFd socket, std::string peer)
+  StoreChannel(OwnedFd socket, std::string peer)
       : socket_(std::move(socket)), peer_(std::move(peer)) {}
 
   absl::Status Greet(Instant deadline);
@@ -57,4 +57,4 @@ class StoreConnection {
 
 }  // namespace muster
 
-#endif  // MUSTER_TRAINER_SDK_STORE_STORE_CONNECTION_H_
+#endif  // MUSTER_TRAINER_SDK_STORE_STORE_CHANNEL_H_

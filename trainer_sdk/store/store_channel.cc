@@ -1,4 +1,4 @@
-#include "trainer_sdk/store/store_connection.h"
+#include "trainer_sdk/store/store_channel.h"
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -20,23 +20,22 @@ constexpr char kClosed[] = "closed the connection";
 
 }  // namespace
 
-absl::Status StoreConnection::Lost(const std::string& how) const {
+absl::Status StoreChannel::Lost(const std::string& how) const {
   return absl::UnavailableError(absl::StrCat(peer_, " ", how));
 }
 
-absl::StatusOr<StoreConnection> StoreConnection::Open(const std::string& host,
-                                                      int port,
-                                                      Instant deadline) {
+absl::StatusOr<StoreChannel> StoreChannel::Open(const std::string& host,
+                                                int port, Instant deadline) {
   absl::StatusOr<OwnedFd> socket = ConnectTcp(host, port, deadline);
   if (!socket.ok()) return socket.status();
-  StoreConnection connection(
-      *std::move(socket), absl::StrCat("the store at ", HostPort(host, port)));
+  StoreChannel connection(*std::move(socket),
+                          absl::StrCat("the store at ", HostPort(host, port)));
   absl::Status greeted = connection.Greet(deadline);
   if (!greeted.ok()) return greeted;
   return connection;
 }
 
-absl::Status StoreConnection::Greet(Instant deadline) {
+absl::Status StoreChannel::Greet(Instant deadline) {
   // Any number will do; the process's own helps whoever reads a capture.
   const uint32_t nonce = static_cast<uint32_t>(getpid());
   std::string greeting;
@@ -61,8 +60,7 @@ absl::Status StoreConnection::Greet(Instant deadline) {
       "protocol), or it takes no more connections"));
 }
 
-absl::Status StoreConnection::Send(const std::string& requests,
-                                   Instant deadline) {
+absl::Status StoreChannel::Send(const std::string& requests, Instant deadline) {
   size_t sent = 0;
   while (sent < requests.size()) {
     const ssize_t count =
@@ -84,7 +82,7 @@ absl::Status StoreConnection::Send(const std::string& requests,
   return absl::OkStatus();
 }
 
-absl::Status StoreConnection::ReceiveSome(Instant deadline) {
+absl::Status StoreChannel::ReceiveSome(Instant deadline) {
   char bytes[kReceiveBytes];
   while (true) {
     const ssize_t count =
@@ -105,9 +103,9 @@ absl::Status StoreConnection::ReceiveSome(Instant deadline) {
   }
 }
 
-absl::StatusOr<StoreReply> StoreConnection::Receive(StoreCommand command,
-                                                    size_t keys,
-                                                    Instant deadline) {
+absl::StatusOr<StoreReply> StoreChannel::Receive(StoreCommand command,
+                                                 size_t keys,
+                                                 Instant deadline) {
   ReplyParser parser(command, keys);
   StoreReply reply;
   while (true) {

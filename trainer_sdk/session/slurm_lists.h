@@ -1,0 +1,19 @@
+#ifndef MUSTER_TRAINER_SDK_SESSION_SLURM_LISTS_H_
+#define MUSTER_TRAINER_SDK_SESSION_SLURM_LISTS_H_
+
+#include <optional>
+#include <string>
+
+namespace muster {
+
+// The first host of a Slurm host list: "gpu[007-011,20],x" begins with
+// "gpu007". Nothing where the text is no host list. Pure.
+std::optional<std::string> FirstHost(const std::string& list);
+
+// What SLURM_STEP_TASKS_PER_NODE ("4(x3),2") says about the node with this
+// index: nothing where it says nothing. Pure.
+std::optional<int> TasksOnNode(const std::string& tasks_per_node, int node);
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_SESSION_SLURM_LISTS_H_
