@@ -1,0 +1,306 @@
+#include "trainer_sdk/shared_memory/collectives.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "trainer_sdk/reduce/reduce.h"
+
+namespace muster {
+namespace {
+
+// From this many bytes on, buffers in the heap are used directly: that costs a
+// second meeting, but spares copies.
+constexpr int64_t kDirectFrom = 16 << 10;
+// From this many bytes of all ranks together on, a reduction's work is shared:
+// that costs a second meeting, too.
+constexpr int64_t kSharedFrom = 64 << 10;
+
+const char* Bytes(const void* data) { return static_cast<const char*>(data); }
+char* Bytes(void* data) { return static_cast<char*>(data); }
+
+void Copy(void* to, const void* from, int64_t bytes) {
+  if (bytes > 0 && to != from) std::memcpy(to, from, bytes);
+}
+
+// A share goes to everybody who receives: these two only.
+bool IsSharable(OperationKind kind) {
+  return kind == OperationKind::kAllReduce || kind == OperationKind::kReduce;
+}
+
+}  // namespace
+
+absl::Status Collectives::Execute(const Operation& operation,
+                                  const Waiting& waiting) {
+  Run run = {operation, waiting,
+             Flow(operation, peers_->rank(), peers_->size()),
+             SizeOf(operation.dtype), 0};
+  if (peers_->size() == 1) {
+    ExecuteAlone(run);
+    return absl::OkStatus();
+  }
+  const int64_t lanes = run.flow.one_lane() ? 1 : peers_->size();
+  run.lane_elements = peers_->layout().slot_bytes() / lanes / kCacheLine *
+                      kCacheLine / run.element_bytes;
+
+  const Agreement::Terms terms = MakeTerms(run);
+  if (terms.offer == Offer::kStaged) CopyIn(run, 0);
+  absl::Status met = agreement_.Meet(operation, terms, waiting);
+  if (!met.ok() || operation.kind == OperationKind::kBarrier) return met;
+  if (AllDirect()) return Direct(run);
+  if (!WasStagedByAll()) {
+    if (terms.offer == Offer::kDirect) CopyIn(run, 0);
+    absl::Status staged = agreement_.Step(waiting);
+    if (!staged.ok()) return staged;
+  }
+  const int64_t all_bytes =
+      operation.count * run.element_bytes * peers_->size();
+  const bool shared = IsSharable(operation.kind) && peers_->size() > 2 &&
+                      all_bytes >= kSharedFrom;
+  return shared ? Shared(run) : Pulled(run);
+}
+
+void Collectives::ExecuteAlone(const Run& run) const {
+  Copy(run.operation.output, run.operation.input,
+       run.flow.ReceiveCount(0) * run.element_bytes);
+}
+
+Agreement::Terms Collectives::MakeTerms(const Run& run) const {
+  const Operation& operation = run.operation;
+  const int rank = peers_->rank();
+  Agreement::Terms terms;
+  const bool sends =
+      run.flow.Sends(rank) &&
+      // A gather's root keeps its part to itself.
+      !(operation.kind == OperationKind::kGather && operation.root == rank);
+  if (!sends || operation.kind == OperationKind::kBarrier) return terms;
+  terms.offer = Offer::kStaged;
+  if (run.flow.Bytes() < kDirectFrom) return terms;
+  terms.input = heap_->Find(
+      operation.input,
+      run.flow.one_lane()
+          ? run.flow.SendCount(0) * run.element_bytes
+          : run.flow.InputOffset(peers_->size()) * run.element_bytes);
+  if (terms.input.segment == 0) return terms;
+  if (IsSharable(operation.kind) && run.flow.Receives(rank)) {
+    terms.output =
+        heap_->Find(operation.output, operation.count * run.element_bytes);
+    if (terms.output.segment == 0) return terms;
+  }
+  terms.offer = Offer::kDirect;
+  return terms;
+}
+
+bool Collectives::AllDirect() const {
+  bool direct = false;
+  for (int rank = 0; rank < peers_->size(); ++rank) {
+    const Offer offer = agreement_.CallOf(rank).offer;
+    if (offer == Offer::kStaged) return false;
+    direct = direct || offer == Offer::kDirect;
+  }
+  return direct;
+}
+
+bool Collectives::WasStagedByAll() const {
+  for (int rank = 0; rank < peers_->size(); ++rank) {
+    if (agreement_.CallOf(rank).offer == Offer::kDirect) return false;
+  }
+  return true;
+}
+
+int64_t Collectives::Rounds(const Run& run) const {
+  int64_t longest = run.flow.LongestLane();
+  if (run.operation.kind == OperationKind::kAllToAll &&
+      !run.operation.counts.empty()) {
+    for (int from = 0; from < peers_->size(); ++from) {
+      for (int to = 0; to < peers_->size(); ++to) {
+        longest = std::max(longest, agreement_.SendCount(from, to));
+      }
+    }
+  }
+  // Even an empty one takes a slot, as its first round was staged already.
+  return std::max<int64_t>(
+      1, (longest + run.lane_elements - 1) / run.lane_elements);
+}
+
+char* Collectives::Slot(int rank, int64_t round) const {
+  return peers_->slot(rank,
+                      static_cast<int>((next_slot_ + round) % kStagingSlots));
+}
+
+void Collectives::CopyIn(const Run& run, int64_t round) const {
+  const int64_t begin = round * run.lane_elements;
+  const int64_t lane_bytes = run.lane_elements * run.element_bytes;
+  char* const slot = Slot(peers_->rank(), round);
+  const int lanes = run.flow.one_lane() ? 1 : peers_->size();
+  int64_t offset = 0;
+  for (int lane = 0; lane < lanes; ++lane) {
+    const int64_t count = run.flow.SendCount(lane);
+    // What it sends to itself stays where it is.
+    if (lanes == 1 || lane != peers_->rank()) {
+      Copy(slot + lane * lane_bytes,
+           Bytes(run.operation.input) + (offset + begin) * run.element_bytes,
+           std::min(run.lane_elements, count - begin) * run.element_bytes);
+    }
+    offset += count;
+  }
+}
+
+void Collectives::Take(const Run& run, const std::vector<const void*>& sources,
+                       int64_t begin, int64_t limit) const {
+  char* const output = Bytes(run.operation.output);
+  if (run.flow.reduces()) {
+    const int64_t count = std::min(limit, run.flow.ReceiveCount(0) - begin);
+    if (count <= 0) return;
+    void* const to = output + begin * run.element_bytes;
+    Reduce(run.operation.dtype, run.operation.reduce_op, sources.data(),
+           peers_->size(), &to, 1, count);
+    return;
+  }
+  int64_t offset = 0;
+  for (int sender = 0; sender < peers_->size(); ++sender) {
+    if (!run.flow.Sends(sender)) continue;
+    const int64_t count = run.flow.ReceiveCount(sender);
+    Copy(output + (offset + begin) * run.element_bytes, sources[sender],
+         std::min(limit, count - begin) * run.element_bytes);
+    offset += count;
+  }
+}
+
+absl::Status Collectives::Pulled(const Run& run) {
+  const int rank = peers_->rank();
+  const int64_t rounds = Rounds(run);
+  const int64_t lane_bytes = run.lane_elements * run.element_bytes;
+  const int64_t lane = run.flow.one_lane() ? 0 : rank;
+  const int64_t own_offset = run.flow.InputOffset(rank);
+  std::vector<const void*> sources(peers_->size());
+  for (int64_t round = 0; round < rounds; ++round) {
+    const int64_t begin = round * run.lane_elements;
+    if (run.flow.Receives(rank)) {
+      for (int sender = 0; sender < peers_->size(); ++sender) {
+        sources[sender] = Slot(sender, round) + lane * lane_bytes;
+      }
+      if (run.flow.Sends(rank)) {
+        sources[rank] = Bytes(run.operation.input) +
+                        (own_offset + begin) * run.element_bytes;
+      }
+      Take(run, sources, begin, run.lane_elements);
+    }
+    if (round + 1 == rounds) break;
+    if (run.flow.Sends(rank)) CopyIn(run, round + 1);
+    absl::Status together = agreement_.Step(run.waiting);
+    if (!together.ok()) return together;
+  }
+  next_slot_ += rounds;
+  return absl::OkStatus();
+}
+
+absl::Status Collectives::Shared(const Run& run) {
+  const Operation& operation = run.operation;
+  const int rank = peers_->rank();
+  const int size = peers_->size();
+  const int64_t rounds = Rounds(run);
+  const int64_t per_line = kCacheLine / run.element_bytes;
+  std::vector<const void*> sources(size);
+  for (int64_t round = 0; round < rounds; ++round) {
+    const int64_t begin = round * run.lane_elements;
+    const int64_t count = std::min(run.lane_elements, operation.count - begin);
+    const int64_t share = ShareBegin(count, rank, size, per_line);
+    for (int sender = 0; sender < size; ++sender) {
+      sources[sender] = Slot(sender, round) + share * run.element_bytes;
+    }
+    // The result takes the place of this rank's own input, which nobody else
+    // reads.
+    void* const to = Slot(rank, round) + share * run.element_bytes;
+    Reduce(operation.dtype, operation.reduce_op, sources.data(), size, &to, 1,
+           ShareBegin(count, rank + 1, size, per_line) - share);
+    if (round + 1 < rounds) CopyIn(run, round + 1);
+    absl::Status together = agreement_.Step(run.waiting);
+    if (!together.ok()) return together;
+    if (!run.flow.Receives(rank)) continue;
+    for (int owner = 0; owner < size; ++owner) {
+      const int64_t first = ShareBegin(count, owner, size, per_line);
+      const int64_t last = ShareBegin(count, owner + 1, size, per_line);
+      Copy(Bytes(operation.output) + (begin + first) * run.element_bytes,
+           Slot(owner, round) + first * run.element_bytes,
+           (last - first) * run.element_bytes);
+    }
+  }
+  next_slot_ += rounds;
+  return absl::OkStatus();
+}
+
+absl::Status Collectives::Direct(const Run& run) {
+  const Operation& operation = run.operation;
+  const int rank = peers_->rank();
+  const int size = peers_->size();
+  std::vector<const void*> sources(size);
+  for (int sender = 0; sender < size; ++sender) {
+    if (sender == rank) {
+      sources[sender] = operation.input;
+    } else if (agreement_.CallOf(sender).offer == Offer::kDirect) {
+      sources[sender] = heap_->At(sender, agreement_.CallOf(sender).input);
+    }
+  }
+  if (IsSharable(operation.kind)) {
+    const int64_t per_line = kCacheLine / run.element_bytes;
+    const int64_t share = ShareBegin(operation.count, rank, size, per_line);
+    const int64_t end = ShareBegin(operation.count, rank + 1, size, per_line);
+    std::vector<void*> outputs;
+    for (int receiver = 0; receiver < size; ++receiver) {
+      sources[receiver] = Bytes(sources[receiver]) + share * run.element_bytes;
+      if (!run.flow.Receives(receiver)) continue;
+      char* const output =
+          receiver == rank
+              ? Bytes(operation.output)
+              : heap_->At(receiver, agreement_.CallOf(receiver).output);
+      outputs.push_back(output + share * run.element_bytes);
+    }
+    Reduce(operation.dtype, operation.reduce_op, sources.data(), size,
+           outputs.data(), static_cast<int>(outputs.size()), end - share);
+  } else if (run.flow.Receives(rank)) {
+    for (int sender = 0; sender < size; ++sender) {
+      if (!run.flow.Sends(sender)) continue;
+      int64_t offset = run.flow.InputOffset(rank);
+      if (operation.kind == OperationKind::kAllToAll &&
+          !operation.counts.empty()) {
+        offset = 0;
+        for (int to = 0; to < rank; ++to) {
+          offset += agreement_.SendCount(sender, to);
+        }
+      }
+      sources[sender] = Bytes(sources[sender]) + offset * run.element_bytes;
+    }
+    Take(run, sources, 0, run.flow.LongestLane());
+  }
+  return agreement_.Step(run.waiting);
+}
+
+absl::StatusOr<std::unique_ptr<TransportMemory>> Collectives::Allocate(
+    int64_t bytes, const Waiting& waiting) {
+  Agreement::Terms terms;
+  terms.allocation = 1 + bytes;
+  absl::Status together = agreement_.Meet(Operation(), terms, waiting);
+  if (!together.ok()) return together;
+  absl::StatusOr<std::shared_ptr<HeapSegment>> segment =
+      heap_->Create(bytes, waiting);
+  if (peers_->broken()) return peers_->cause();
+  peers_->own_page().allocation_failed = segment.ok() ? 0 : 1;
+  together = agreement_.Step(waiting);
+  if (!together.ok()) return together;
+  if (!segment.ok()) return segment.status();
+  for (int rank = 0; rank < peers_->size(); ++rank) {
+    if (peers_->page(rank).allocation_failed != 0) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat(peers_->Who(rank), " has no room for its part of ",
+                       bytes, " bytes of shared memory"));
+    }
+  }
+  return heap_->Add(*std::move(segment));
+}
+
+}  // namespace muster

@@ -1,0 +1,91 @@
+#ifndef MUSTER_TRAINER_SDK_SHARED_MEMORY_HEAP_H_
+#define MUSTER_TRAINER_SDK_SHARED_MEMORY_HEAP_H_
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "trainer_sdk/process_group/transport.h"
+#include "trainer_sdk/shared_memory/layout.h"
+#include "trainer_sdk/shared_memory/memory_file.h"
+#include "trainer_sdk/shared_memory/peers.h"
+
+namespace muster {
+
+// One collective allocation: equally long parts, one of each rank, all mapped
+// here. Freed, and unmapped, once every rank has freed its part.
+class HeapSegment {
+ public:
+  HeapSegment(Mapping mapping, int rank, int size, int64_t bytes);
+
+  // A part's length in the file.
+  static int64_t Stride(int64_t bytes) {
+    return RoundUp(std::max<int64_t>(bytes, 1), kPageBytes);
+  }
+  static int64_t TotalBytes(int size, int64_t bytes) {
+    return kPageBytes + size * Stride(bytes);
+  }
+  static int64_t Offset(int rank, int64_t bytes) {
+    return kPageBytes + rank * Stride(bytes);
+  }
+
+  char* part(int rank) const { return mapping_.data() + Offset(rank, bytes_); }
+  char* own_part() const { return part(rank_); }
+  int64_t bytes() const { return bytes_; }
+
+  // By any thread: this rank does not need its part any more.
+  void Free();
+  bool freed_here() const { return freed_here_; }
+  bool freed_everywhere() const;
+
+ private:
+  // How many ranks have freed theirs, in the file's first page.
+  std::atomic<uint32_t>& Frees() const;
+
+  const Mapping mapping_;
+  const int rank_;
+  const int size_;
+  const int64_t bytes_;
+  std::atomic<bool> freed_here_ = false;
+};
+
+// The symmetric heap. Not thread-safe; memory may be freed by any thread.
+class Heap {
+ public:
+  explicit Heap(Peers* peers) : peers_(peers) {}
+
+  // Creates the file (rank 0) or receives it, maps it and reserves this rank's
+  // part. The next segment's number counts up even if this fails, so that all
+  // ranks count alike; they agree on the outcome before Add.
+  absl::StatusOr<std::shared_ptr<HeapSegment>> Create(int64_t bytes,
+                                                      const Waiting& waiting);
+  std::unique_ptr<TransportMemory> Add(std::shared_ptr<HeapSegment> segment);
+
+  // Where this rank's buffer is; segment 0 if it is not in the heap.
+  HeapPlace Find(const void* data, int64_t bytes) const;
+  // Another rank's place, here.
+  char* At(int rank, const HeapPlace& place) const;
+
+  // Lets go of what everybody has freed.
+  void Purge();
+
+ private:
+  absl::StatusOr<OwnedFd> ShareFile(int64_t total, const Waiting& waiting);
+
+  struct Entry {
+    uint64_t number = 0;
+    std::shared_ptr<HeapSegment> segment;
+  };
+
+  Peers* const peers_;
+  uint64_t last_number_ = 0;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_SHARED_MEMORY_HEAP_H_

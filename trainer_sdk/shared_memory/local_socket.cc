@@ -1,0 +1,189 @@
+#include "trainer_sdk/shared_memory/local_socket.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/monotonic_clock.h"
+
+namespace muster {
+namespace {
+
+absl::Status Failed(const char* what, int error) {
+  const std::string message =
+      absl::StrCat("cannot ", what, ": ", std::strerror(error));
+  switch (error) {
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+    case ENOBUFS:
+    case ETOOMANYREFS:
+      return absl::ResourceExhaustedError(message);
+    default:
+      return absl::UnavailableError(message);
+  }
+}
+
+// An abstract name: a zero, then the name, not terminated.
+socklen_t Address(const std::string& name, sockaddr_un* address) {
+  *address = {};
+  address->sun_family = AF_UNIX;
+  const size_t length = std::min(name.size(), sizeof(address->sun_path) - 1);
+  std::memcpy(address->sun_path + 1, name.data(), length);
+  return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
+}
+
+absl::Status CheckSameUser(int socket) {
+  ucred peer;
+  socklen_t length = sizeof(peer);
+  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) {
+    return Failed("tell whose a local socket is", errno);
+  }
+  if (peer.uid != geteuid()) {
+    return absl::PermissionDeniedError(
+        absl::StrCat("the process at the other end (pid ", peer.pid,
+                     ") is of user ", peer.uid, ", this one of ", geteuid()));
+  }
+  return absl::OkStatus();
+}
+
+bool WaitFor(int fd, short events, Instant deadline) {
+  while (true) {
+    const Duration left = deadline - MonotonicNow();
+    const auto whole = std::chrono::ceil<std::chrono::milliseconds>(left);
+    const int timeout =
+        static_cast<int>(std::clamp<int64_t>(whole.count(), 0, 60 * 60 * 1000));
+    pollfd one = {fd, events, 0};
+    const int ready = poll(&one, 1, timeout);
+    if (ready > 0) return true;
+    if (ready == 0 && MonotonicNow() >= deadline) return false;
+  }
+}
+
+}  // namespace
+
+bool WaitReadable(int fd, Instant deadline) {
+  return WaitFor(fd, POLLIN, deadline);
+}
+
+absl::StatusOr<OwnedFd> ListenLocal(const std::string& name) {
+  OwnedFd fd(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd.open()) return Failed("create a local socket", errno);
+  sockaddr_un address;
+  const socklen_t length = Address(name, &address);
+  if (bind(fd.get(), reinterpret_cast<sockaddr*>(&address), length) != 0) {
+    return Failed("name a local socket", errno);
+  }
+  if (listen(fd.get(), SOMAXCONN) != 0) {
+    return Failed("listen at a local socket", errno);
+  }
+  return fd;
+}
+
+absl::StatusOr<OwnedFd> AcceptLocal(int listener) {
+  OwnedFd fd(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (!fd.open()) {
+    if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return fd;
+    return Failed("accept at a local socket", errno);
+  }
+  if (absl::Status same = CheckSameUser(fd.get()); !same.ok()) return same;
+  return fd;
+}
+
+absl::StatusOr<OwnedFd> ConnectLocal(const std::string& name) {
+  OwnedFd fd(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  if (!fd.open()) return Failed("create a local socket", errno);
+  sockaddr_un address;
+  const socklen_t length = Address(name, &address);
+  int result;
+  do {
+    result = connect(fd.get(), reinterpret_cast<sockaddr*>(&address), length);
+  } while (result != 0 && errno == EINTR);
+  if (result != 0) return Failed("connect to a local socket", errno);
+  if (absl::Status same = CheckSameUser(fd.get()); !same.ok()) return same;
+  return fd;
+}
+
+absl::Status SendLocal(int socket, const std::string& message,
+                       const std::vector<int>& descriptors, Instant deadline) {
+  alignas(cmsghdr) char control[CMSG_SPACE(kMaxDescriptors * sizeof(int))] = {};
+  iovec data = {const_cast<char*>(message.data()), message.size()};
+  msghdr header = {};
+  header.msg_iov = &data;
+  header.msg_iovlen = 1;
+  if (!descriptors.empty()) {
+    const size_t bytes = descriptors.size() * sizeof(int);
+    header.msg_control = control;
+    header.msg_controllen = CMSG_SPACE(bytes);
+    cmsghdr* const rights = CMSG_FIRSTHDR(&header);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(bytes);
+    std::memcpy(CMSG_DATA(rights), descriptors.data(), bytes);
+  }
+  while (sendmsg(socket, &header, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+    if (errno == EINTR) continue;
+    if (errno != EAGAIN) return Failed("send to a local socket", errno);
+    if (!WaitFor(socket, POLLOUT, deadline)) {
+      return absl::DeadlineExceededError("cannot send to a local socket");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<LocalMessage> ReceiveLocal(int socket, size_t max_bytes,
+                                          Instant deadline) {
+  LocalMessage message;
+  message.bytes.resize(max_bytes);
+  alignas(cmsghdr) char control[CMSG_SPACE(kMaxDescriptors * sizeof(int))];
+  iovec data = {message.bytes.data(), message.bytes.size()};
+  msghdr header = {};
+  header.msg_iov = &data;
+  header.msg_iovlen = 1;
+  header.msg_control = control;
+  header.msg_controllen = sizeof(control);
+  ssize_t received;
+  while ((received =
+              recvmsg(socket, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC)) < 0) {
+    if (errno == EINTR) continue;
+    if (errno != EAGAIN) return Failed("receive from a local socket", errno);
+    if (!WaitReadable(socket, deadline)) {
+      return absl::DeadlineExceededError("nothing came from a local socket");
+    }
+  }
+  for (cmsghdr* one = CMSG_FIRSTHDR(&header); one != nullptr;
+       one = CMSG_NXTHDR(&header, one)) {
+    if (one->cmsg_level != SOL_SOCKET || one->cmsg_type != SCM_RIGHTS) continue;
+    const size_t count = (one->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    std::vector<int> descriptors(count);
+    std::memcpy(descriptors.data(), CMSG_DATA(one), count * sizeof(int));
+    for (const int fd : descriptors) message.descriptors.emplace_back(fd);
+  }
+  if ((header.msg_flags & MSG_CTRUNC) != 0) {
+    return absl::ResourceExhaustedError(
+        "a descriptor was lost on its way through a local socket: out of file "
+        "descriptors (ulimit -n)?");
+  }
+  if ((header.msg_flags & MSG_TRUNC) != 0) {
+    return absl::InvalidArgumentError(
+        "a message of a local socket is too long");
+  }
+  if (received == 0) {
+    return absl::UnavailableError("the other end of a local socket is closed");
+  }
+  message.bytes.resize(static_cast<size_t>(received));
+  return message;
+}
+
+}  // namespace muster

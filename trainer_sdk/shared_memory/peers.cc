@@ -1,0 +1,199 @@
+#include "trainer_sdk/shared_memory/peers.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/monotonic_clock.h"
+#include "trainer_sdk/shared_memory/bell.h"
+#include "trainer_sdk/shared_memory/cores.h"
+#include "trainer_sdk/shared_memory/life.h"
+
+namespace muster {
+namespace {
+
+// About 50 us of polite waiting: longer than ranks in step differ by, shorter
+// than would hurt whoever needs the core.
+constexpr int kSpins = 2000;
+// Where each rank has a core of its own, somebody else's process may need it;
+// where it has not, the others' turns are awaited like this.
+constexpr int kYields = 50;
+constexpr int kYieldsWhenCrowded = 200;
+// How often a sleeper looks whether the awaited still live.
+constexpr Duration kLook = std::chrono::milliseconds(20);
+
+inline void Pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Peers>> Peers::Join(const GroupPlace& place,
+                                                   Gathered gathered) {
+  const Layout layout(place.size, gathered.dimensions.slot_bytes,
+                      gathered.dimensions.channel_bytes);
+  absl::StatusOr<Mapping> mapping =
+      Mapping::Of(gathered.memory.get(), layout.total_bytes());
+  if (!mapping.ok()) return mapping.status();
+  std::unique_ptr<Peers> peers(
+      new Peers(place, std::move(gathered), *std::move(mapping)));
+  absl::Status reserved = ReservePages(
+      peers->memory_fd(), layout.staging(place.rank), layout.staging_bytes());
+  if (!reserved.ok()) return peers->Break(reserved);
+  RankPage& own = peers->own_page();
+  own.pid = getpid();
+  gethostname(own.host, sizeof(own.host) - 1);
+  const CoreSet cores = AvailableCores();
+  for (int core = 0; core < kMaxCores; ++core) {
+    if (cores[core]) own.cores[core / 64] |= uint64_t{1} << core % 64;
+  }
+  return peers;
+}
+
+Peers::Peers(const GroupPlace& place, Gathered gathered, Mapping mapping)
+    : rank_(place.rank),
+      name_(place.name),
+      layout_(place.size, gathered.dimensions.slot_bytes,
+              gathered.dimensions.channel_bytes),
+      memory_(std::move(gathered.memory)),
+      mapping_(std::move(mapping)),
+      own_life_(std::move(gathered.own_life)),
+      lives_(std::move(gathered.lives)),
+      connections_(std::move(gathered.connections)) {}
+
+Peers::~Peers() {
+  own_page().left.store(1, std::memory_order_seq_cst);
+  RingAll();
+}
+
+void Peers::Meet() {
+  std::vector<CoreSet> cores(size());
+  for (int rank = 0; rank < size(); ++rank) {
+    for (int core = 0; core < kMaxCores; ++core) {
+      cores[rank][core] = (page(rank).cores[core / 64] >> core % 64 & 1) != 0;
+    }
+  }
+  const bool alone = MaySpin(cores, rank_);
+  spins_ = alone ? kSpins : 0;
+  yields_ = alone ? kYields : kYieldsWhenCrowded;
+}
+
+std::string Peers::Who(int rank) const {
+  const RankPage& one = page(rank);
+  if (one.pid == 0) return absl::StrCat("rank ", rank);
+  return absl::StrCat(
+      "rank ", rank, " (pid ", one.pid, " on ",
+      std::string(one.host, strnlen(one.host, sizeof(one.host))), ")");
+}
+
+std::string Peers::Called(const OperationSignature& signature) const {
+  return absl::StrCat(Describe(signature), " in group \"", name_, "\"");
+}
+
+bool Peers::Spin(const Wish& wish) const {
+  for (int i = 0; i < spins_; ++i) {
+    if (wish.Granted()) return true;
+    if (broken()) return false;
+    Pause();
+  }
+  for (int i = 0; i < yields_; ++i) {
+    if (wish.Granted()) return true;
+    if (broken()) return false;
+    sched_yield();
+  }
+  return wish.Granted();
+}
+
+absl::Status Peers::Await(const Wish& wish, Bell& bell,
+                          const Waiting& waiting) {
+  if (Spin(wish)) return absl::OkStatus();
+  Instant next_look = MonotonicNow();
+  while (true) {
+    const Sleeper sleeper(bell);
+    if (wish.Granted()) return absl::OkStatus();
+    if (broken()) return cause();
+    const std::vector<int> absent = wish.Absent();
+    std::string lost = TellLeft(absent);
+    const Instant now = MonotonicNow();
+    if (lost.empty() && now >= next_look) {
+      lost = TellGone(absent);
+      next_look = now + kLook;
+    }
+    // Who did its part and then went did no wrong: look again.
+    if (wish.Granted()) return absl::OkStatus();
+    if (!lost.empty()) return BreakForLoss(lost, waiting);
+    if (now >= waiting.deadline) return BreakForDeadline(wish, waiting);
+    sleeper.Sleep(std::min(waiting.deadline - now, kLook));
+  }
+}
+
+std::string Peers::TellLeft(const std::vector<int>& ranks) const {
+  for (const int rank : ranks) {
+    if (page(rank).left.load(std::memory_order_seq_cst) != 0) {
+      return absl::StrCat(Who(rank), " has left the group");
+    }
+  }
+  return "";
+}
+
+std::string Peers::TellGone(const std::vector<int>& ranks) const {
+  std::vector<int> told;
+  told.reserve(ranks.size());
+  for (const int rank : ranks) told.push_back(lives_[rank].get());
+  std::string text;
+  for (const int index : Gone(told)) {
+    absl::StrAppend(&text, text.empty() ? "" : ", ", Who(ranks[index]),
+                    " died");
+  }
+  return text;
+}
+
+absl::Status Peers::BreakForLoss(const std::string& lost,
+                                 const Waiting& waiting) {
+  return Break(absl::UnavailableError(absl::StrCat(
+      Called(waiting.signature), ": ", lost, "; noticed by ", Who(rank_))));
+}
+
+absl::Status Peers::BreakForDeadline(const Wish& wish, const Waiting& waiting) {
+  std::string text =
+      absl::StrCat(Called(waiting.signature), ": at its deadline ", Who(rank_),
+                   " still waited for ");
+  const char* separator = "";
+  for (const int rank : wish.Absent()) {
+    absl::StrAppend(&text, separator, Who(rank), ", which ", wish.Tell(rank));
+    separator = "; ";
+  }
+  return Break(absl::DeadlineExceededError(text));
+}
+
+absl::Status Peers::Break(const absl::Status& cause) {
+  SetCause(group(), rank_, cause);
+  RingAll();
+  return CauseOf(group());
+}
+
+void Peers::Abort(const std::string& reason) {
+  Break(absl::AbortedError(absl::StrCat("group \"", name_, "\" aborted by ",
+                                        Who(rank_), ": ", reason)))
+      .IgnoreError();
+}
+
+void Peers::RingAll() {
+  Ring(group().bell);
+  for (int rank = 0; rank < size(); ++rank) Ring(page(rank).bell);
+}
+
+}  // namespace muster

@@ -1,0 +1,125 @@
+#ifndef MUSTER_TRAINER_SDK_SHARED_MEMORY_PEERS_H_
+#define MUSTER_TRAINER_SDK_SHARED_MEMORY_PEERS_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/time.h"
+#include "trainer_sdk/process_group/signature.h"
+#include "trainer_sdk/process_group/transport.h"
+#include "trainer_sdk/shared_memory/cause.h"
+#include "trainer_sdk/shared_memory/gathering.h"
+#include "trainer_sdk/shared_memory/layout.h"
+#include "trainer_sdk/shared_memory/memory_file.h"
+
+namespace muster {
+
+// What a rank waits for.
+class Wish {
+ public:
+  virtual ~Wish() = default;
+  // Sequentially consistent with the store that grants it.
+  virtual bool Granted() const = 0;
+  // The ranks that still have to do something for it.
+  virtual std::vector<int> Absent() const = 0;
+  // What to tell about one of them: "has not called it".
+  virtual std::string Tell(int rank) const = 0;
+};
+
+// What is waited in the name of, for messages.
+struct Waiting {
+  OperationSignature signature;
+  Instant deadline;
+};
+
+// The ranks of one group and the memory between them: where everything is, who
+// lives, how to wait for each other, and how the group breaks.
+//
+// One thread at a time; Abort, broken and cause at any time by any thread.
+class Peers {
+ public:
+  // Maps the memory and introduces this rank. ResourceExhausted.
+  static absl::StatusOr<std::unique_ptr<Peers>> Join(const GroupPlace& place,
+                                                     Gathered gathered);
+  ~Peers();
+  Peers(const Peers&) = delete;
+  Peers& operator=(const Peers&) = delete;
+
+  int rank() const { return rank_; }
+  int size() const { return layout_.size(); }
+  const Layout& layout() const { return layout_; }
+
+  GroupPage& group() const { return *At<GroupPage>(0); }
+  RankPage& page(int rank) const {
+    return *At<RankPage>(layout_.rank_page(rank));
+  }
+  RankPage& own_page() const { return page(rank_); }
+  // counts[size], then receive_counts[size].
+  int64_t* counts(int rank, int parity) const {
+    return At<int64_t>(layout_.counts(rank, parity));
+  }
+  char* slot(int rank, int index) const {
+    return At<char>(layout_.staging(rank) + index * layout_.slot_bytes());
+  }
+  Channel& channel(int from, int to) const {
+    return *At<Channel>(layout_.channel(from, to));
+  }
+  char* ring(int from, int to) const {
+    return At<char>(layout_.ring(from, to));
+  }
+  int memory_fd() const { return memory_.get(); }
+  int connection(int index) const { return connections_[index].get(); }
+
+  // Once every rank's page is written: decides whether to spin.
+  void Meet();
+
+  // "rank 2 (pid 4711 on node-b)".
+  std::string Who(int rank) const;
+  // "all_reduce #3 of … in group "world"".
+  std::string Called(const OperationSignature& signature) const;
+
+  // Waits until the wish is granted, at first without and then with sleep.
+  // Otherwise the group is broken, by this call if by nobody else, and this is
+  // the cause.
+  absl::Status Await(const Wish& wish, Bell& bell, const Waiting& waiting);
+
+  bool broken() const { return IsBroken(group()); }
+  absl::Status cause() const { return CauseOf(group()); }
+  // Breaks the group, unless it is; its cause, which may be another one.
+  absl::Status Break(const absl::Status& cause);
+  void Abort(const std::string& reason);
+
+ private:
+  Peers(const GroupPlace& place, Gathered gathered, Mapping mapping);
+
+  template <class T>
+  T* At(int64_t offset) const {
+    return reinterpret_cast<T*>(mapping_.data() + offset);
+  }
+  bool Spin(const Wish& wish) const;
+  // "" while all of `ranks` live.
+  std::string TellGone(const std::vector<int>& ranks) const;
+  std::string TellLeft(const std::vector<int>& ranks) const;
+  absl::Status BreakForDeadline(const Wish& wish, const Waiting& waiting);
+  absl::Status BreakForLoss(const std::string& lost, const Waiting& waiting);
+  void RingAll();
+
+  const int rank_;
+  const std::string name_;
+  const Layout layout_;
+  OwnedFd memory_;
+  Mapping mapping_;
+  LifeSign own_life_;
+  std::vector<OwnedFd> lives_;
+  std::vector<OwnedFd> connections_;
+  int spins_ = 0;
+  int yields_ = 0;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_SHARED_MEMORY_PEERS_H_
