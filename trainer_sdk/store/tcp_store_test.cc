@@ -300,6 +300,20 @@ TEST(TcpStoreWait, ALineThatBreaksIsNotUsedAgain) {
   EXPECT_TRUE(client.store().Wait({"k"}, In(kLong)).ok());
 }
 
+TEST(TcpStoreWait, WhoGetsNoFurtherConnectionAsksNowAndThen) {
+  ScriptedServer full([](ScriptedPeer& peer, int connection) {
+    if (connection > 0) return;
+    peer.Greet();
+    for (const std::string& answer : {kNotReady, kNotReady, kReady}) {
+      peer.Receive(AboutK(StoreCommand::kCheck).size());
+      peer.Send(answer);
+    }
+    peer.AwaitClose();
+  });
+  auto store = Connect(full.port()).value();
+  EXPECT_TRUE(store->Wait({"k"}, In(kLong)).ok());
+}
+
 TEST(TcpStoreWait, MoreThreadsThanLinesAreServedAllTheSame) {
   std::promise<void> taken, release;
   WaitingClient client([&](ScriptedPeer& peer) {

@@ -1,12 +1,12 @@
 #include "trainer_sdk/store/wait_lines.h"
 
 #include <chrono>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
 #include "store/wire/request.h"
-#include "trainer_sdk/store/dial_store.h"
 
 namespace muster {
 namespace {
@@ -90,13 +90,19 @@ absl::Status WaitLines::Wait(const std::string& request, Instant deadline,
   absl::StatusOr<std::optional<StoreChannel>> taken = Take(patience);
   if (!taken.ok()) return taken.status();
   std::optional<StoreChannel> line = *std::move(taken);
-  absl::Status waited;
   if (!line) {
-    absl::StatusOr<StoreChannel> dialed = DialStore(host_, port_, deadline);
-    waited = dialed.status();
-    if (dialed.ok()) line = *std::move(dialed);
+    // One attempt: there was a store, so if it is not there now it is over.
+    absl::StatusOr<StoreChannel> opened =
+        StoreChannel::Open(host_, port_, deadline);
+    if (!opened.ok()) {
+      GiveBack(std::nullopt);
+      std::this_thread::sleep_until(ToSteady(patience));
+      return absl::ResourceExhaustedError(
+          "no further connection: " + std::string(opened.status().message()));
+    }
+    line = *std::move(opened);
   }
-  if (line) waited = WaitOn(*line, request, deadline);
+  absl::Status waited = WaitOn(*line, request, deadline);
   // A line on which something else went wrong is of no use to the next.
   if (!waited.ok() && !absl::IsDeadlineExceeded(waited)) line.reset();
   GiveBack(std::move(line));

@@ -24,8 +24,8 @@ class WaitLines {
 
   // Sends the WAIT in `request` and waits for its answer.
   //   DeadlineExceeded   the keys are not all there
-  //   ResourceExhausted  every line was taken all the time until `patience`;
-  //                      nothing was asked
+  //   ResourceExhausted  until `patience` no line was free, or none could be
+  //                      opened; nothing was asked
   //   Unavailable        the store cannot be reached
   absl::Status Wait(const std::string& request, Instant deadline,
                     Instant patience);

@@ -1,0 +1,78 @@
+// The client against the project's own server.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <future>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/monotonic_clock.h"
+#include "store/server/store_server.h"
+#include "trainer_sdk/store/prefix_store.h"
+#include "trainer_sdk/store/store_barrier.h"
+#include "trainer_sdk/store/tcp_store.h"
+#include "trainer_sdk/store/testing/store_contract.h"
+
+namespace muster {
+namespace {
+
+Instant Late() { return MonotonicNow() + std::chrono::seconds(30); }
+
+std::unique_ptr<StoreServer> Serve() {
+  return StoreServer::Start({.address = "127.0.0.1"}).value();
+}
+
+std::unique_ptr<TcpStore> ClientOf(const StoreServer& server) {
+  return TcpStore::Connect({.host = "127.0.0.1",
+                            .port = server.port(),
+                            .connect_deadline = Late()})
+      .value();
+}
+
+// One server for all tests, so that what a test leaves behind would be seen.
+std::shared_ptr<Store> Fresh() {
+  static StoreServer& server = *Serve().release();
+  static int made = 0;
+  return std::make_shared<PrefixStore>("test" + std::to_string(++made),
+                                       ClientOf(server));
+}
+
+INSTANTIATE_TEST_SUITE_P(Served, StoreContract,
+                         testing::Values(StoreMaker{"Tcp", &Fresh}),
+                         StoreContract::NameOf);
+
+TEST(ServedStore, WaitersAreReleasedWhenTheRoundIsOver) {
+  auto server = Serve();
+  auto store = ClientOf(*server);
+  auto waiting = std::async(std::launch::async,
+                            [&store] { return store->Wait({"k"}, Late()); });
+  ASSERT_TRUE(store->Add("n", 1).ok());
+  // Whether the wait has come to the server by now or comes too late.
+  server->Close("the round is over");
+  absl::Status released = waiting.get();
+  EXPECT_TRUE(absl::IsUnavailable(released)) << released;
+  EXPECT_TRUE(absl::IsUnavailable(store->Add("n", 1).status()));
+}
+
+TEST(ServedStore, ManyRanksMeetAtABarrierOverAndOver) {
+  constexpr int kSize = 8, kTimes = 5;
+  auto server = Serve();
+  std::vector<std::thread> ranks;
+  for (int rank = 0; rank < kSize; ++rank) {
+    ranks.emplace_back([&server, rank] {
+      auto store = ClientOf(*server);
+      for (int time = 0; time < kTimes; ++time) {
+        absl::Status met = StoreBarrier(*store, "b", rank, kSize, Late());
+        EXPECT_TRUE(met.ok()) << met;
+      }
+    });
+  }
+  for (std::thread& rank : ranks) rank.join();
+}
+
+}  // namespace
+}  // namespace muster
