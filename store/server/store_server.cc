@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "store/core/store_core.h"
-#include "store/server/descriptor_limit.h"
+#include "base/descriptor_limit.h"
 #include "store/server/hub_thread.h"
 #include "store/server/listening_socket.h"
 #include "store/server/store_hub.h"
@@ -102,7 +102,7 @@ absl::StatusOr<std::unique_ptr<StoreServer>> StoreServer::Start(
   auto running = std::make_unique<Running>(
       StoreHubOptions{
           .listener = std::move(listener),
-          .max_connections = ConnectionsWithin(RaiseDescriptorLimit()),
+          .max_connections = static_cast<size_t>(ConnectionsThatFit(kKeptForOthers)),
           .max_buffer_bytes = options.max_buffer_bytes,
           .on_notice = std::move(options.on_notice),
       },

@@ -1,0 +1,422 @@
+#include "store/core/store_core.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "store/wire/limits.h"
+#include "store/wire/little_endian.h"
+
+namespace muster {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using C = StoreCommand;
+
+std::string Number(int64_t number) {
+  std::string bytes;
+  AppendInteger(number, &bytes);
+  return bytes;
+}
+std::string String(std::string_view text) {
+  std::string bytes;
+  AppendString(text, &bytes);
+  return bytes;
+}
+std::string Byte(uint8_t byte) {
+  return std::string(1, static_cast<char>(byte));
+}
+
+class StoreCoreTest : public testing::Test {
+ protected:
+  // "CLIENT<bytes", "CLIENT<1bytes" for one of several, "CLIENT!reason".
+  std::vector<std::string> Take() {
+    std::vector<std::string> all;
+    for (const auto& effect : effects_.All()) {
+      const char* kind = effect.kind == StoreEffects::Kind::kClose   ? "!"
+                         : effect.kind == StoreEffects::Kind::kReply ? "<"
+                                                                     : "<1";
+      const std::string_view bytes = effects_.BytesOf(effect);
+      all.push_back(absl::StrCat(effect.client, kind) + std::string(bytes));
+    }
+    effects_.Clear();
+    return all;
+  }
+  std::vector<std::string> Do(StoreClientId client,
+                              const StoreRequest& request) {
+    core_.Apply(client, request, &effects_);
+    return Take();
+  }
+  std::vector<std::string> Gone(StoreClientId client) {
+    core_.Forget(client, &effects_);
+    return Take();
+  }
+  std::string Get(const std::string& key) {
+    const auto got = Do(99, {.command = C::kGet, .key = key});
+    return got.at(0).substr(3 + 8);
+  }
+  void Set(const std::string& key, const std::string& value) {
+    EXPECT_THAT(Do(98, {.command = C::kSet, .key = key, .value = value}),
+                IsEmpty());
+  }
+  std::vector<std::string> Wait(StoreClientId client,
+                                std::vector<std::string_view> keys) {
+    return Do(client, {.command = C::kWait, .keys = std::move(keys)});
+  }
+  std::vector<std::string> Push(const std::string& queue,
+                                const std::string& element) {
+    return Do(97, {.command = C::kQueuePush, .key = queue, .value = element});
+  }
+  std::vector<std::string> Pop(StoreClientId client, const std::string& queue) {
+    return Do(client, {.command = C::kQueuePop, .key = queue});
+  }
+  std::vector<std::string> Barrier(StoreClientId client, const std::string& key,
+                                   int64_t world) {
+    return Do(client, {.command = C::kBarrier, .key = key, .number = world});
+  }
+
+  StoreEffects effects_;
+  StoreCore core_{1 << 20};
+};
+
+TEST_F(StoreCoreTest, SetAndGet) {
+  Set("k", "v");
+  EXPECT_EQ(Get("k"), "v");
+  Set("k", "other");
+  EXPECT_EQ(Get("k"), "other");
+  EXPECT_EQ(Get("missing"), "");
+  EXPECT_EQ(core_.keys(), 1);
+}
+
+TEST_F(StoreCoreTest, CompareSet) {
+  const auto compare = [&](std::string_view expected,
+                           std::string_view desired) {
+    return Do(1, {.command = C::kCompareSet,
+                  .key = "k",
+                  .value = desired,
+                  .expected = expected});
+  };
+  // Missing, and something expected: the lie that PyTorch tells.
+  EXPECT_THAT(compare("old", "new"), ElementsAre("1<" + String("old")));
+  EXPECT_EQ(core_.keys(), 0);
+  EXPECT_THAT(compare("", "first"), ElementsAre("1<" + String("first")));
+  EXPECT_THAT(compare("other", "new"), ElementsAre("1<" + String("first")));
+  EXPECT_THAT(compare("", "new"), ElementsAre("1<" + String("first")));
+  EXPECT_THAT(compare("first", "new"), ElementsAre("1<" + String("new")));
+  EXPECT_EQ(Get("k"), "new");
+}
+
+TEST_F(StoreCoreTest, CompareSetThatCreatesWakes) {
+  EXPECT_THAT(Wait(1, {"k"}), IsEmpty());
+  EXPECT_THAT(Do(2, {.command = C::kCompareSet, .key = "k", .value = "v"}),
+              ElementsAre("2<" + String("v"), "1<" + Byte(0)));
+}
+
+TEST_F(StoreCoreTest, AddCountsInDecimal) {
+  const auto add = [&](int64_t amount) {
+    return Do(1, {.command = C::kAdd, .key = "n", .number = amount});
+  };
+  EXPECT_THAT(add(5), ElementsAre("1<" + Number(5)));
+  EXPECT_THAT(add(-7), ElementsAre("1<" + Number(-2)));
+  EXPECT_EQ(Get("n"), "-2");
+  Set("n", "40 and more");
+  EXPECT_THAT(add(2), ElementsAre("1<" + Number(42)));
+}
+
+TEST_F(StoreCoreTest, AddToWhatIsNoNumberEndsTheClient) {
+  Set("n", "x");
+  EXPECT_THAT(Do(1, {.command = C::kAdd, .key = "n", .number = 1}),
+              ElementsAre(HasSubstr("1!ADD to what is no decimal number")));
+  EXPECT_EQ(Get("n"), "x");
+  Set("n", "9223372036854775807");
+  EXPECT_THAT(Do(1, {.command = C::kAdd, .key = "n", .number = 1}),
+              ElementsAre(HasSubstr("1!ADD beyond 64 bits")));
+  Set("n", "99999999999999999999");
+  EXPECT_THAT(Do(1, {.command = C::kAdd, .key = "n", .number = 1}),
+              ElementsAre(HasSubstr("no decimal number")));
+}
+
+TEST_F(StoreCoreTest, CheckAndDelete) {
+  Set("a", "1");
+  EXPECT_THAT(Do(1, {.command = C::kCheck, .keys = {"a"}}),
+              ElementsAre("1<" + Byte(kStoreReady)));
+  EXPECT_THAT(Do(1, {.command = C::kCheck, .keys = {"a", "b"}}),
+              ElementsAre("1<" + Byte(kStoreNotReady)));
+  EXPECT_THAT(Do(1, {.command = C::kDelete, .key = "a"}),
+              ElementsAre("1<" + Number(1)));
+  EXPECT_THAT(Do(1, {.command = C::kDelete, .key = "a"}),
+              ElementsAre("1<" + Number(0)));
+  EXPECT_THAT(Do(1, {.command = C::kCheck, .keys = {"a"}}),
+              ElementsAre("1<" + Byte(kStoreNotReady)));
+  EXPECT_EQ(core_.bytes(), 0);
+}
+
+TEST_F(StoreCoreTest, ListsKeysInOrderWithoutQueues) {
+  Set("b", "");
+  Set("a", "");
+  Push("q", "e");
+  EXPECT_THAT(Do(1, {.command = C::kListKeys}),
+              ElementsAre("1<" + Number(2) + String("a") + String("b")));
+  EXPECT_THAT(Do(1, {.command = C::kNumKeys}), ElementsAre("1<" + Number(2)));
+}
+
+TEST_F(StoreCoreTest, MultiSetAndMultiGet) {
+  EXPECT_THAT(
+      Do(1,
+         {.command = C::kMultiSet, .keys = {"a", "b"}, .values = {"1", "2"}}),
+      IsEmpty());
+  EXPECT_THAT(Do(1, {.command = C::kMultiGet, .keys = {"b", "none", "a"}}),
+              ElementsAre("1<" + String("2") + String("") + String("1")));
+  EXPECT_THAT(Do(1, {.command = C::kMultiGet}), IsEmpty());
+}
+
+TEST_F(StoreCoreTest, AppendGrowsUpToTheBoundOfAValue) {
+  StoreCore core(size_t{64} << 20);
+  const std::string half(kMaxStoreValueBytes / 2, 'x');
+  const StoreRequest append = {
+      .command = C::kAppend, .key = "k", .value = half};
+  core.Apply(1, append, &effects_);
+  core.Apply(1, append, &effects_);
+  EXPECT_THAT(Take(), IsEmpty());
+  core.Apply(1, {.command = C::kAppend, .key = "k", .value = "x"}, &effects_);
+  EXPECT_THAT(Take(), ElementsAre(HasSubstr("1!APPEND would make a value")));
+}
+
+TEST_F(StoreCoreTest, AWaitEndsWhenTheLastKeyHasCome) {
+  Set("a", "1");
+  EXPECT_THAT(Wait(1, {"a"}), ElementsAre("1<" + Byte(0)));
+  EXPECT_THAT(Wait(1, {}), ElementsAre("1<" + Byte(0)));
+  EXPECT_THAT(Wait(1, {"a", "b", "b", "c"}), IsEmpty());
+  EXPECT_THAT(Wait(2, {"c"}), IsEmpty());
+  EXPECT_EQ(core_.waiting(), 2);
+  EXPECT_THAT(Do(3, {.command = C::kSet, .key = "c", .value = ""}),
+              ElementsAre("2<" + Byte(0)));
+  EXPECT_THAT(Do(3, {.command = C::kAppend, .key = "b", .value = "x"}),
+              ElementsAre("1<" + Byte(0)));
+  EXPECT_EQ(core_.waiting(), 0);
+}
+
+TEST_F(StoreCoreTest, ReleasesAllWhoWaitInTheOrderTheyCame) {
+  Wait(3, {"k"});
+  Wait(1, {"k"});
+  Wait(2, {"k"});
+  EXPECT_THAT(Do(9, {.command = C::kAdd, .key = "k", .number = 1}),
+              ElementsAre("3<" + Byte(0), "1<" + Byte(0), "2<" + Byte(0),
+                          "9<" + Number(1)));
+}
+
+TEST_F(StoreCoreTest, CancelIsAnsweredWhetherOrNotAnybodyWaits) {
+  Wait(1, {"k"});
+  EXPECT_THAT(Do(1, {.command = C::kCancelWait}),
+              ElementsAre("1<" + Byte(kStoreWaitCanceled)));
+  EXPECT_THAT(Do(1, {.command = C::kCancelWait}),
+              ElementsAre("1<" + Byte(kStoreWaitCanceled)));
+  Set("k", "v");  // Nobody is told.
+  EXPECT_EQ(core_.waiting(), 0);
+}
+
+TEST_F(StoreCoreTest, ASecondWaitReplacesTheFirst) {
+  Wait(1, {"a"});
+  Wait(1, {"b"});
+  EXPECT_THAT(Do(2, {.command = C::kSet, .key = "a", .value = ""}), IsEmpty());
+  EXPECT_THAT(Do(2, {.command = C::kSet, .key = "b", .value = ""}),
+              ElementsAre("1<" + Byte(0)));
+}
+
+TEST_F(StoreCoreTest, WhoIsGoneLeavesNothingBehind) {
+  Wait(1, {"a", "b"});
+  Wait(2, {"a"});
+  EXPECT_THAT(Gone(1), IsEmpty());
+  EXPECT_THAT(
+      Do(3, {.command = C::kMultiSet, .keys = {"a", "b"}, .values = {"", ""}}),
+      ElementsAre("2<" + Byte(0)));
+  Do(4, {.command = C::kWatchKey, .key = "c"});
+  Barrier(5, "d", 2);
+  EXPECT_THAT(Gone(4), IsEmpty());
+  EXPECT_THAT(Gone(5), IsEmpty());
+  for (const char* key : {"a", "b", "d"}) {
+    Do(6, {.command = C::kDelete, .key = key});
+  }
+  EXPECT_EQ(core_.bytes(), 0);
+}
+
+TEST_F(StoreCoreTest, QueuesGiveWhatWasPushedFirst) {
+  EXPECT_THAT(Pop(1, "q"), ElementsAre("1<" + Number(0)));
+  Push("q", "one");
+  Push("q", "two");
+  EXPECT_THAT(Do(1, {.command = C::kQueueLen, .key = "q"}),
+              ElementsAre("1<" + Number(2)));
+  EXPECT_THAT(Pop(1, "q"), ElementsAre("1<" + Number(2) + String("one")));
+  EXPECT_THAT(Pop(1, "q"), ElementsAre("1<" + Number(1) + String("two")));
+  EXPECT_THAT(Do(1, {.command = C::kQueueLen, .key = "q"}),
+              ElementsAre("1<" + Number(0)));
+  EXPECT_EQ(core_.bytes(), 0);
+}
+
+TEST_F(StoreCoreTest, AQueueThatIsNotEmptyCountsAsThere) {
+  Push("q", "e");
+  EXPECT_THAT(Do(1, {.command = C::kCheck, .keys = {"q"}}),
+              ElementsAre("1<" + Byte(kStoreReady)));
+  EXPECT_THAT(Wait(1, {"q"}), ElementsAre("1<1" + Byte(0)));
+  EXPECT_THAT(Do(1, {.command = C::kDelete, .key = "q"}),
+              ElementsAre("1<" + Number(0)));
+}
+
+TEST_F(StoreCoreTest, AnElementWakesOneWhoWaits) {
+  Wait(1, {"q"});
+  Wait(2, {"q"});
+  EXPECT_THAT(Push("q", "x"), ElementsAre("1<1" + Byte(0)));
+  EXPECT_THAT(Pop(1, "q"), ElementsAre("1<" + Number(1) + String("x")));
+  EXPECT_THAT(Push("q", "y"), ElementsAre("2<1" + Byte(0)));
+}
+
+TEST_F(StoreCoreTest, TwoElementsWakeTwo) {
+  Wait(1, {"q"});
+  Wait(2, {"q"});
+  Wait(3, {"q"});
+  EXPECT_THAT(Push("q", "x"), ElementsAre("1<1" + Byte(0)));
+  EXPECT_THAT(Push("q", "y"), ElementsAre("2<1" + Byte(0)));
+  // The first pop leaves an element, but it is the second's.
+  EXPECT_THAT(Pop(1, "q"), ElementsAre("1<" + Number(2) + String("x")));
+  EXPECT_THAT(Pop(2, "q"), ElementsAre("2<" + Number(1) + String("y")));
+  EXPECT_EQ(core_.waiting(), 1);
+}
+
+TEST_F(StoreCoreTest, AnElementThatIsNotTakenWakesTheNext) {
+  Wait(1, {"q"});
+  Wait(2, {"q"});
+  Wait(3, {"q"});
+  Push("q", "x");
+  EXPECT_THAT(Gone(1), ElementsAre("2<1" + Byte(0)));
+  // The second only wanted to know that something is there.
+  EXPECT_THAT(Do(2, {.command = C::kNumKeys}),
+              ElementsAre("2<" + Number(0), "3<1" + Byte(0)));
+}
+
+TEST_F(StoreCoreTest, WaitingAnewForWhatWasOfferedKeepsTheOffer) {
+  Wait(1, {"q"});
+  Wait(2, {"q"});
+  Push("q", "x");
+  EXPECT_THAT(Wait(1, {"q"}), ElementsAre("1<1" + Byte(0)));
+  EXPECT_THAT(Gone(1), ElementsAre("2<1" + Byte(0)));
+}
+
+TEST_F(StoreCoreTest, ABarrierLetsGoWhenAllHaveCome) {
+  EXPECT_THAT(Barrier(1, "b", 3), IsEmpty());
+  EXPECT_THAT(Barrier(2, "b", 3), IsEmpty());
+  EXPECT_EQ(Get("b"), "2");
+  EXPECT_THAT(Barrier(3, "b", 3),
+              ElementsAre("1<" + Byte(0), "2<" + Byte(0), "3<" + Byte(0)));
+  EXPECT_THAT(Barrier(1, "alone", 1), ElementsAre("1<" + Byte(0)));
+  EXPECT_THAT(Barrier(1, "nobody", 0), ElementsAre("1<" + Byte(0)));
+  EXPECT_THAT(Barrier(1, "less", -3), ElementsAre("1<" + Byte(0)));
+}
+
+TEST_F(StoreCoreTest, WhoGivesUpABarrierHasNotCome) {
+  Barrier(1, "b", 2);
+  EXPECT_THAT(Do(1, {.command = C::kCancelWait}),
+              ElementsAre("1<" + Byte(kStoreWaitCanceled)));
+  EXPECT_THAT(Barrier(1, "b", 2), IsEmpty()) << "it came twice, nobody else";
+  EXPECT_THAT(Gone(1), IsEmpty());
+  EXPECT_THAT(Barrier(2, "b", 2), IsEmpty());
+  EXPECT_THAT(Barrier(3, "b", 2), ElementsAre("2<" + Byte(0), "3<" + Byte(0)));
+}
+
+TEST_F(StoreCoreTest, ABarrierWhereAnotherValueLiesEndsTheClient) {
+  Set("b", "text");
+  EXPECT_THAT(Barrier(1, "b", 2), ElementsAre(HasSubstr("1!BARRIER")));
+}
+
+TEST_F(StoreCoreTest, WatchersAreToldOfEveryChange) {
+  EXPECT_THAT(Do(1, {.command = C::kWatchKey, .key = "k"}),
+              ElementsAre("1<" + Byte(kStoreWatchRegistered)));
+  const auto told = [&](uint8_t what, std::string_view before,
+                        std::string_view now) {
+    return "1<" + Byte(what) + String("k") + String(before) + String(now);
+  };
+  EXPECT_THAT(Do(2, {.command = C::kSet, .key = "k", .value = "1"}),
+              ElementsAre(told(kStoreKeyCreated, "", "1")));
+  EXPECT_THAT(Do(2, {.command = C::kAdd, .key = "k", .number = 1}),
+              ElementsAre(told(kStoreKeyUpdated, "1", "2"), "2<" + Number(2)));
+  EXPECT_THAT(Do(2, {.command = C::kAppend, .key = "k", .value = "x"}),
+              ElementsAre(told(kStoreKeyUpdated, "2", "2x")));
+  EXPECT_THAT(Do(2, {.command = C::kDelete, .key = "k"}),
+              ElementsAre(told(kStoreKeyDeleted, "2x", ""), "2<" + Number(1)));
+  EXPECT_THAT(Do(2, {.command = C::kSet, .key = "other", .value = "1"}),
+              IsEmpty());
+}
+
+// Every way to make the store hold more ends at its bound, and what was there
+// before stays readable.
+TEST_F(StoreCoreTest, IsBounded) {
+  StoreCore core(4096);
+  const std::string value(1000, 'v');
+  std::vector<std::string> names;
+  for (int i = 0; i < 200; ++i) names.push_back(absl::StrCat("name", i));
+  const auto fill = [&](C command) {
+    for (int i = 0; i < 200; ++i) {
+      StoreRequest request = {.command = command,
+                              .key = names[i],
+                              .value = value,
+                              .number = i + 1000};
+      if (command == C::kWait) request.keys = {names[i]};
+      if (command == C::kMultiSet) {
+        request.keys = {names[i]};
+        request.values = {value};
+      }
+      core.Apply(i, request, &effects_);
+      EXPECT_LE(core.bytes(), 4096 + 128) << CommandName(command);
+    }
+    const auto refused = Take();
+    EXPECT_THAT(refused.empty() ? "" : refused.back(),
+                HasSubstr("the store is full"))
+        << CommandName(command);
+    for (int i = 0; i < 200; ++i) {
+      core.Forget(i, &effects_);
+      core.Apply(1, {.command = C::kDelete, .key = names[i]}, &effects_);
+      core.Apply(1, {.command = C::kQueuePop, .key = names[i]}, &effects_);
+    }
+    Take();
+    EXPECT_EQ(core.bytes(), 0) << CommandName(command);
+  };
+  for (const C command :
+       {C::kSet, C::kCompareSet, C::kAdd, C::kAppend, C::kMultiSet, C::kWait,
+        C::kQueuePush, C::kBarrier, C::kWatchKey}) {
+    fill(command);
+  }
+}
+
+TEST_F(StoreCoreTest, AReplyIsBounded) {
+  StoreCore core(size_t{64} << 20);
+  const std::string value(kMaxStoreValueBytes, 'v');
+  core.Apply(1, {.command = C::kSet, .key = "k", .value = value}, &effects_);
+  core.Apply(1,
+             {.command = C::kMultiGet,
+              .keys = std::vector<std::string_view>(1000, "k")},
+             &effects_);
+  EXPECT_THAT(Take(), ElementsAre(HasSubstr("1!MULTI_GET asks for")));
+}
+
+TEST_F(StoreCoreTest, AWaitForManyKeysIsOverOnce) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 1000; ++i) names.push_back(absl::StrCat("k", i));
+  StoreRequest wait = {.command = C::kWait};
+  for (const std::string& name : names) wait.keys.push_back(name);
+  EXPECT_THAT(Do(1, wait), IsEmpty());
+  std::vector<std::string> told;
+  for (const std::string& name : names) {
+    for (const std::string& effect :
+         Do(2, {.command = C::kSet, .key = name, .value = ""})) {
+      told.push_back(effect);
+    }
+  }
+  EXPECT_THAT(told, ElementsAre("1<" + Byte(0)));
+}
+
+}  // namespace
+}  // namespace muster
