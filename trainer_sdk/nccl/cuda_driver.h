@@ -1,0 +1,97 @@
+#ifndef MUSTER_TRAINER_SDK_NCCL_CUDA_DRIVER_H_
+#define MUSTER_TRAINER_SDK_NCCL_CUDA_DRIVER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "trainer_sdk/nccl/nccl_abi.h"
+
+namespace muster {
+
+// From NVIDIA's cuda.h, whose binary interface is stable.
+using CudaContext = struct CUctx_st*;
+using CudaEvent = struct CUevent_st*;
+
+// What is needed of CUDA beside NCCL, from the driver's own library: every
+// machine with a working GPU has it, whichever runtime the program uses.
+// Streams, events and memory of driver and runtime are the same things.
+// Thread-safe.
+class CudaDriver {
+ public:
+  // NotFound: no driver here. FailedPrecondition: it is there and does not
+  // work, or sees no GPU; its own words.
+  static absl::StatusOr<std::shared_ptr<const CudaDriver>> Load(
+      const std::string& name = "libcuda.so.1");
+
+  int device_count() const { return device_count_; }
+
+  // The device of the calling thread's context; -1 where it has none.
+  int CurrentDevice() const;
+
+  // The context that the runtime uses as well; kept for the process's life.
+  // InvalidArgument: there is no such device.
+  absl::StatusOr<CudaContext> PrimaryContext(int device) const;
+  // Makes `context` the calling thread's, until Pop gives it back its own.
+  absl::Status Push(CudaContext context) const;
+  void Pop() const;
+
+  absl::StatusOr<CudaEvent> NewEvent() const;
+  void DestroyEvent(CudaEvent event) const;
+  // Lets `event` happen when all that is on `stream` now is done.
+  absl::Status Record(CudaEvent event, CudaStream stream) const;
+  // Whether it has happened. An error is one of the device's.
+  absl::StatusOr<bool> HasHappened(CudaEvent event) const;
+
+  // Device memory; null for 0 bytes.
+  absl::StatusOr<void*> Allocate(size_t bytes) const;
+  void Free(void* memory) const;
+
+ private:
+  using Result = int;
+  using DevicePointer = uint64_t;  // CUdeviceptr
+
+  CudaDriver() = default;
+  absl::Status Failed(const char* what, Result result) const;
+
+  int device_count_ = 0;
+  Result (*init_)(unsigned) = nullptr;
+  Result (*device_count_of_)(int*) = nullptr;
+  Result (*device_of_)(int*, int ordinal) = nullptr;
+  Result (*get_error_string_)(Result, const char**) = nullptr;
+  Result (*context_device_)(int*) = nullptr;
+  Result (*retain_primary_)(CudaContext*, int) = nullptr;
+  Result (*push_context_)(CudaContext) = nullptr;
+  Result (*pop_context_)(CudaContext*) = nullptr;
+  Result (*create_event_)(CudaEvent*, unsigned) = nullptr;
+  Result (*destroy_event_)(CudaEvent) = nullptr;
+  Result (*record_event_)(CudaEvent, CudaStream) = nullptr;
+  Result (*query_event_)(CudaEvent) = nullptr;
+  Result (*allocate_)(DevicePointer*, size_t) = nullptr;
+  Result (*free_)(DevicePointer) = nullptr;
+};
+
+// The calling thread works on `context` while this lives.
+class ScopedCudaContext {
+ public:
+  ScopedCudaContext(const CudaDriver& cuda, CudaContext context)
+      : cuda_(cuda), status_(cuda.Push(context)) {}
+  ~ScopedCudaContext() {
+    if (status_.ok()) cuda_.Pop();
+  }
+  ScopedCudaContext(const ScopedCudaContext&) = delete;
+  ScopedCudaContext& operator=(const ScopedCudaContext&) = delete;
+
+  const absl::Status& status() const { return status_; }
+
+ private:
+  const CudaDriver& cuda_;
+  const absl::Status status_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_NCCL_CUDA_DRIVER_H_

@@ -1,0 +1,26 @@
+#include "trainer_sdk/nccl/dynamic_library.h"
+
+#include <dlfcn.h>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+
+namespace muster {
+
+absl::StatusOr<DynamicLibrary> DynamicLibrary::Load(const std::string& name) {
+  // Where the process has loaded one of that name already (PyTorch's own
+  // NCCL), the loader gives that one: two in one process would fight.
+  void* const handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    const char* const why = dlerror();
+    return absl::NotFoundError(absl::StrCat(
+        name, " cannot be loaded: ", why == nullptr ? "no reason given" : why));
+  }
+  return DynamicLibrary(name, handle);
+}
+
+void* DynamicLibrary::Address(const char* symbol) const {
+  return dlsym(handle_, symbol);
+}
+
+}  // namespace muster

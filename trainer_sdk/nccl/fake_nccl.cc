@@ -1,0 +1,418 @@
+// A stand-in for NCCL whose ranks are threads of one process, for tests: what
+// NCCL does between GPUs it does between streams (see fake_stream.h), and it
+// ends the process where a caller breaks the rules of non-blocking
+// communicators. Compiled with FAKE_NCCL_2_14 it lacks what came later.
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "trainer_sdk/nccl/fake_nccl_control.h"
+#include "trainer_sdk/nccl/fake_stream.h"
+#include "trainer_sdk/nccl/fake_world.h"
+#include "trainer_sdk/nccl/nccl_abi.h"
+
+extern "C" muster::FakeNcclControl* FakeNccl();
+
+namespace muster {
+namespace {
+
+constexpr NcclResult kSystemError = 2;
+
+void Demand(bool condition, const char* what) {
+  if (condition) return;
+  std::fprintf(stderr, "fake NCCL: %s\n", what);
+  std::abort();
+}
+
+struct Communicator {
+  std::shared_ptr<FakeWorld> world;  // null until a split is complete
+  int rank = 0;
+  std::atomic<bool> aborted = false;
+  std::atomic<int> inside = 0;  // callers, of which only one is allowed
+  std::atomic<int> polls_left = 0;
+  std::atomic<int> failed = 0;
+  bool finalized = false;
+  uint64_t collectives = 0;
+  uint64_t splits = 0;
+};
+
+// A caller's way into a communicator.
+class Entry {
+ public:
+  explicit Entry(NcclComm comm)
+      : communicator_(*reinterpret_cast<std::shared_ptr<Communicator>*>(comm)) {
+    Demand(++communicator_->inside == 1, "two threads in one communicator");
+  }
+  ~Entry() { --communicator_->inside; }
+  Communicator* operator->() const { return communicator_.get(); }
+  const std::shared_ptr<Communicator>& share() const { return communicator_; }
+
+ private:
+  const std::shared_ptr<Communicator> communicator_;
+};
+
+NcclComm NewHandle(std::shared_ptr<Communicator> communicator) {
+  ++FakeNccl()->live_communicators;
+  return reinterpret_cast<NcclComm>(
+      new std::shared_ptr<Communicator>(std::move(communicator)));
+}
+
+void DeleteHandle(NcclComm comm) {
+  --FakeNccl()->live_communicators;
+  delete reinterpret_cast<std::shared_ptr<Communicator>*>(comm);
+}
+
+// The worlds that are being joined, by id.
+struct Registry {
+  std::mutex mutex;
+  std::map<std::string, std::shared_ptr<FakeWorld>> worlds;
+  int ids = 0;
+  // What ranks of one world have said in their n-th split.
+  struct Split {
+    std::vector<std::shared_ptr<Communicator>> children;  // by parent rank
+    std::vector<std::pair<int, int>> color_and_key;
+    int arrived = 0;
+  };
+  std::map<std::pair<FakeWorld*, uint64_t>, Split> splits;
+};
+Registry& TheRegistry() {
+  static auto* const registry = new Registry;
+  return *registry;
+}
+
+// What a thread has called since ncclGroupStart.
+struct Group {
+  int depth = 0;
+  std::vector<std::pair<CudaStream, std::function<void()>>> sends;
+  std::vector<std::pair<CudaStream, std::function<void()>>> collectives;
+  std::vector<std::pair<CudaStream, std::function<void()>>> receives;
+  std::shared_ptr<Communicator> communicator;
+};
+thread_local Group group;
+
+NcclResult Launch() {
+  std::vector<std::function<void()>> all;
+  CudaStream stream = nullptr;
+  for (auto* calls : {&group.sends, &group.collectives, &group.receives}) {
+    for (auto& [on, call] : *calls) {
+      stream = on;
+      all.push_back(std::move(call));
+    }
+    calls->clear();
+  }
+  if (all.empty()) return kNcclSuccess;
+  FakeStream::Of(stream).Add([all = std::move(all)] {
+    for (const auto& call : all) call();
+  });
+  const int polls = FakeNccl()->polls;
+  group.communicator->polls_left = polls;
+  return polls > 0 ? kNcclInProgress : kNcclSuccess;
+}
+
+DType TypeOf(int nccl_type) {
+  switch (nccl_type) {
+    case kNcclInt8:
+      return DType::kInt8;
+    case kNcclInt32:
+      return DType::kInt32;
+    case kNcclInt64:
+      return DType::kInt64;
+    case kNcclFloat16:
+      return DType::kFloat16;
+    case kNcclFloat32:
+      return DType::kFloat32;
+    case kNcclFloat64:
+      return DType::kFloat64;
+    case kNcclBFloat16:
+      return DType::kBFloat16;
+  }
+  Demand(false, "an unknown type");
+  return DType::kInt8;
+}
+
+ReduceOp OpOf(int nccl_op) {
+  const ReduceOp ops[] = {ReduceOp::kSum, ReduceOp::kProd, ReduceOp::kMax,
+                          ReduceOp::kMin, ReduceOp::kAvg};
+  Demand(nccl_op >= 0 && nccl_op < 5, "an unknown reduction");
+  return ops[nccl_op];
+}
+
+void CheckReady(const Entry& comm) {
+  Demand(comm->polls_left == 0, "a call before the one before it was done");
+  Demand(!comm->finalized, "a call after ncclCommFinalize");
+}
+
+NcclResult Collective(NcclComm handle, CudaStream stream,
+                      const FakePart& part) {
+  const Entry comm(handle);
+  CheckReady(comm);
+  auto share = comm.share();
+  const uint64_t number = ++comm->collectives;
+  group.communicator = share;
+  group.collectives.emplace_back(stream, [share, number, part] {
+    share->world->Collect(number, share->rank, part, share->aborted);
+  });
+  return group.depth > 0 ? kNcclSuccess : Launch();
+}
+
+#ifndef FAKE_NCCL_2_14
+// Where all ranks of a split have come, gives each its world.
+void Complete(Registry::Split& split) {
+  const int size = static_cast<int>(split.children.size());
+  for (int r = 0; r < size; ++r) {
+    if (split.children[r] == nullptr || split.children[r]->world != nullptr) {
+      continue;
+    }
+    std::vector<std::pair<int, int>> members;  // key, parent rank
+    for (int s = 0; s < size; ++s) {
+      if (split.color_and_key[s].first == split.color_and_key[r].first) {
+        members.emplace_back(split.color_and_key[s].second, s);
+      }
+    }
+    std::sort(members.begin(), members.end());
+    auto world = std::make_shared<FakeWorld>(static_cast<int>(members.size()));
+    for (size_t i = 0; i < members.size(); ++i) {
+      world->Join();
+      Communicator& child = *split.children[members[i].second];
+      child.rank = static_cast<int>(i);
+      child.world = world;
+    }
+  }
+}
+
+#endif
+
+}  // namespace
+}  // namespace muster
+
+using namespace muster;
+
+extern "C" {
+
+NcclResult ncclGetVersion(int* version) {
+  *version = FakeNccl()->version;
+  return kNcclSuccess;
+}
+
+const char* ncclGetErrorString(NcclResult result) {
+  return result == kSystemError ? "unhandled system error" : "fake error";
+}
+const char* ncclGetLastError(NcclComm) { return "the fake's last words"; }
+
+NcclResult ncclGetUniqueId(NcclUniqueId* id) {
+  std::memset(id->internal, 0, sizeof id->internal);
+  Registry& registry = TheRegistry();
+  std::lock_guard<std::mutex> lock(registry.mutex);
+  std::snprintf(id->internal, sizeof id->internal, "fake id %d",
+                ++registry.ids);
+  return FakeNccl()->unique_id_result;
+}
+
+NcclResult ncclCommInitRankConfig(NcclComm* comm, int size, NcclUniqueId id,
+                                  int rank, NcclConfig* config) {
+  Demand(config->magic == 0xcafebeef && config->size == 24 &&
+             config->version == 21400 && config->blocking == 0,
+         "a configuration that is none");
+  auto communicator = std::make_shared<Communicator>();
+  communicator->rank = rank;
+  communicator->polls_left = FakeNccl()->polls.load();
+  if (FakeNccl()->rank_that_fails_to_join == rank) {
+    communicator->failed = kSystemError;
+  }
+  Registry& registry = TheRegistry();
+  std::lock_guard<std::mutex> lock(registry.mutex);
+  auto& world = registry.worlds[std::string(id.internal, sizeof id.internal)];
+  if (world == nullptr) world = std::make_shared<FakeWorld>(size);
+  Demand(world->size() == size && !world->Complete(), "an id used twice");
+  if (communicator->failed == 0) world->Join();
+  communicator->world = world;
+  *comm = NewHandle(communicator);
+  return kNcclInProgress;
+}
+
+NcclResult ncclCommGetAsyncError(NcclComm handle, NcclResult* state) {
+  const Entry comm(handle);
+  *state = kNcclSuccess;
+  if (comm->failed != 0) {
+    *state = comm->failed;
+  } else if (FakeNccl()->async_error != 0) {
+    *state = FakeNccl()->async_error;
+  } else if (comm->polls_left > 0) {
+    --comm->polls_left;
+    *state = kNcclInProgress;
+  } else {
+    Registry& registry = TheRegistry();
+    std::lock_guard<std::mutex> lock(registry.mutex);
+    if (comm->world == nullptr || !comm->world->Complete()) {
+      *state = kNcclInProgress;
+    }
+  }
+  return kNcclSuccess;
+}
+
+NcclResult ncclCommFinalize(NcclComm handle) {
+  const Entry comm(handle);
+  comm->finalized = true;
+  return kNcclSuccess;
+}
+
+NcclResult ncclCommDestroy(NcclComm handle) {
+  {
+    const Entry comm(handle);
+    Demand(comm->finalized, "ncclCommDestroy before ncclCommFinalize");
+  }
+  ++FakeNccl()->destroyed;
+  DeleteHandle(handle);
+  return kNcclSuccess;
+}
+
+NcclResult ncclCommAbort(NcclComm handle) {
+  {
+    const Entry comm(handle);
+    comm->aborted = true;
+    std::shared_ptr<FakeWorld> world;
+    {
+      Registry& registry = TheRegistry();
+      std::lock_guard<std::mutex> lock(registry.mutex);
+      world = comm->world;
+    }
+    if (world != nullptr) world->Wake();
+    while (FakeNccl()->abort_hangs) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+  ++FakeNccl()->aborts;
+  DeleteHandle(handle);
+  return kNcclSuccess;
+}
+
+NcclResult ncclGroupStart() {
+  ++group.depth;
+  return kNcclSuccess;
+}
+
+NcclResult ncclGroupEnd() {
+  Demand(group.depth > 0, "ncclGroupEnd without ncclGroupStart");
+  return --group.depth > 0 ? kNcclSuccess : Launch();
+}
+
+NcclResult ncclAllReduce(const void* in, void* out, size_t count, int dtype,
+                         int op, NcclComm comm, CudaStream stream) {
+  return Collective(comm, stream,
+                    {FakeCall::kAllReduce, in, out, int64_t(count),
+                     TypeOf(dtype), OpOf(op), 0});
+}
+
+NcclResult ncclReduceScatter(const void* in, void* out, size_t count, int dtype,
+                             int op, NcclComm comm, CudaStream stream) {
+  return Collective(comm, stream,
+                    {FakeCall::kReduceScatter, in, out, int64_t(count),
+                     TypeOf(dtype), OpOf(op), 0});
+}
+
+NcclResult ncclAllGather(const void* in, void* out, size_t count, int dtype,
+                         NcclComm comm, CudaStream stream) {
+  return Collective(comm, stream,
+                    {FakeCall::kAllGather, in, out, int64_t(count),
+                     TypeOf(dtype), ReduceOp::kSum, 0});
+}
+
+NcclResult ncclBroadcast(const void* in, void* out, size_t count, int dtype,
+                         int root, NcclComm comm, CudaStream stream) {
+  return Collective(comm, stream,
+                    {FakeCall::kBroadcast, in, out, int64_t(count),
+                     TypeOf(dtype), ReduceOp::kSum, root});
+}
+
+NcclResult ncclReduce(const void* in, void* out, size_t count, int dtype,
+                      int op, int root, NcclComm comm, CudaStream stream) {
+  return Collective(comm, stream,
+                    {FakeCall::kReduce, in, out, int64_t(count), TypeOf(dtype),
+                     OpOf(op), root});
+}
+
+NcclResult ncclSend(const void* data, size_t count, int dtype, int peer,
+                    NcclComm handle, CudaStream stream) {
+  const Entry comm(handle);
+  CheckReady(comm);
+  auto share = comm.share();
+  const size_t bytes = count * SizeOf(TypeOf(dtype));
+  group.communicator = share;
+  group.sends.emplace_back(
+      stream, [=] { share->world->Send(share->rank, peer, data, bytes); });
+  return group.depth > 0 ? kNcclSuccess : Launch();
+}
+
+NcclResult ncclRecv(void* data, size_t count, int dtype, int peer,
+                    NcclComm handle, CudaStream stream) {
+  const Entry comm(handle);
+  CheckReady(comm);
+  auto share = comm.share();
+  const size_t bytes = count * SizeOf(TypeOf(dtype));
+  group.communicator = share;
+  group.receives.emplace_back(stream, [=] {
+    share->world->Receive(peer, share->rank, data, bytes, share->aborted);
+  });
+  return group.depth > 0 ? kNcclSuccess : Launch();
+}
+
+#ifndef FAKE_NCCL_2_14
+
+NcclResult ncclCommSplit(NcclComm handle, int color, int key, NcclComm* child,
+                         NcclConfig* config) {
+  const Entry comm(handle);
+  CheckReady(comm);
+  Demand(config->blocking == 0 && config->size == 24, "no configuration");
+  ++FakeNccl()->splits;
+  *child = nullptr;
+  Registry& registry = TheRegistry();
+  std::lock_guard<std::mutex> lock(registry.mutex);
+  auto& split = registry.splits[{comm->world.get(), ++comm->splits}];
+  split.children.resize(comm->world->size());
+  split.color_and_key.resize(comm->world->size());
+  split.color_and_key[comm->rank] = {color, key};
+  if (color != kNcclSplitNoColor) {
+    auto communicator = std::make_shared<Communicator>();
+    split.children[comm->rank] = communicator;
+    *child = NewHandle(communicator);
+  }
+  if (++split.arrived == comm->world->size()) Complete(split);
+  comm->polls_left = FakeNccl()->polls.load();
+  return comm->polls_left > 0 ? kNcclInProgress : kNcclSuccess;
+}
+
+NcclResult ncclMemAlloc(void** memory, size_t bytes) {
+  ++FakeNccl()->live_allocations;
+  *memory = std::malloc(bytes);
+  return kNcclSuccess;
+}
+
+NcclResult ncclMemFree(void* memory) {
+  --FakeNccl()->live_allocations;
+  std::free(memory);
+  return kNcclSuccess;
+}
+
+NcclResult ncclCommRegister(NcclComm handle, void* memory, size_t,
+                            void** registration) {
+  const Entry comm(handle);
+  ++FakeNccl()->live_allocations;
+  *registration = memory;
+  return kNcclSuccess;
+}
+
+NcclResult ncclCommDeregister(NcclComm handle, void*) {
+  const Entry comm(handle);
+  --FakeNccl()->live_allocations;
+  return kNcclSuccess;
+}
+
+#endif
+
+}  // extern "C"

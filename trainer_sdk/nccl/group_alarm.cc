@@ -1,0 +1,119 @@
+#include "trainer_sdk/nccl/group_alarm.h"
+
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "base/monotonic_clock.h"
+
+namespace muster {
+namespace {
+
+constexpr char kKey[] = "nccl_alarm";
+constexpr std::chrono::seconds kLookEvery{1};
+constexpr std::chrono::seconds kReadTimeout{5};
+
+// "CODE RANK MESSAGE".
+std::string Encoded(int rank, const absl::Status& cause) {
+  return absl::StrCat(static_cast<int>(cause.code()), " ", rank, " ",
+                      cause.message());
+}
+
+absl::Status Decoded(const std::string& text) {
+  const std::vector<std::string> parts =
+      absl::StrSplit(text, absl::MaxSplits(' ', 2));
+  int code = 0;
+  int rank = 0;
+  if (parts.size() != 3 || !absl::SimpleAtoi(parts[0], &code) ||
+      !absl::SimpleAtoi(parts[1], &rank) || code <= 0 || code > 16) {
+    return absl::UnavailableError("a peer gave the group up");
+  }
+  return absl::Status(
+      static_cast<absl::StatusCode>(code),
+      absl::StrCat("rank ", rank, " gave the group up: ", parts[2]));
+}
+
+}  // namespace
+
+GroupAlarm::GroupAlarm(GroupPlace place,
+                       std::function<void(absl::Status)> on_alarm)
+    : place_(std::move(place)),
+      on_alarm_(std::move(on_alarm)),
+      thread_([this] { Loop(); }) {}
+
+GroupAlarm::~GroupAlarm() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    ending_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void GroupAlarm::Raise(const absl::Status& cause) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (raised_) return;
+    raised_ = true;
+    to_raise_ = cause;
+  }
+  changed_.notify_all();
+}
+
+void GroupAlarm::Pay(Attention attention) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (attention_ == attention) return;
+    attention_ = attention;
+  }
+  changed_.notify_all();
+}
+
+absl::Status GroupAlarm::Look() {
+  const absl::StatusOr<bool> there = place_.store->Check({kKey});
+  if (there.ok() && !*there) return absl::OkStatus();
+  absl::Status failed = there.status();
+  if (there.ok()) {
+    const absl::StatusOr<std::string> said =
+        place_.store->Get(kKey, MonotonicNow() + kReadTimeout);
+    if (said.ok()) return Decoded(*said);
+    failed = said.status();
+  }
+  return absl::UnavailableError(absl::StrCat(
+      "the round is over, or its store is gone: ", failed.message()));
+}
+
+void GroupAlarm::Loop() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (true) {
+    if (to_raise_.has_value()) {
+      const std::string said = Encoded(place_.rank, *to_raise_);
+      to_raise_.reset();
+      lock.unlock();
+      // The first cause stays.
+      place_.store->CompareSet(kKey, "", said).IgnoreError();
+      lock.lock();
+      continue;
+    }
+    if (ending_) return;
+    if (raised_ || attention_ == Attention::kAsleep) {
+      changed_.wait(lock);
+      continue;
+    }
+    lock.unlock();
+    const absl::Status alarm = Look();
+    if (!alarm.ok()) on_alarm_(alarm);
+    lock.lock();
+    if (!alarm.ok()) {
+      raised_ = true;  // heard: there is nothing to tell the peers any more
+    } else {
+      changed_.wait_until(lock, ToSteady(MonotonicNow() + kLookEvery),
+                          [this] { return ending_ || to_raise_.has_value(); });
+    }
+  }
+}
+
+}  // namespace muster

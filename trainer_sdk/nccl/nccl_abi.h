@@ -1,0 +1,63 @@
+#ifndef MUSTER_TRAINER_SDK_NCCL_NCCL_ABI_H_
+#define MUSTER_TRAINER_SDK_NCCL_NCCL_ABI_H_
+
+#include <cstddef>
+
+namespace muster {
+
+// The part of NCCL's binary interface that is used here, so that a machine
+// without its header builds a program that runs where NCCL is. Values and
+// layouts from nccl.h of 2.14 to 2.30, which never changed them.
+
+using NcclComm = struct ncclComm*;
+
+constexpr int kNcclUniqueIdBytes = 128;
+// Passed by value.
+struct NcclUniqueId {
+  char internal[kNcclUniqueIdBytes];
+};
+
+using NcclResult = int;
+constexpr NcclResult kNcclSuccess = 0;
+constexpr NcclResult kNcclInvalidArgument = 4;
+constexpr NcclResult kNcclInvalidUsage = 5;
+constexpr NcclResult kNcclInProgress = 7;
+
+// NCCL_VERSION(2, 14, 0), as ncclGetVersion tells it (since 2.9).
+constexpr int NcclVersion(int major, int minor, int patch) {
+  return major * 10000 + minor * 100 + patch;
+}
+
+// ncclConfig_t as 2.14 had it. Later versions take what follows `blocking`
+// from their own defaults when `size` and `version` say that it is not there.
+struct NcclConfig {
+  size_t size = sizeof(NcclConfig);
+  unsigned magic = 0xcafebeef;
+  unsigned version = NcclVersion(2, 14, 0);
+  int blocking = 0;
+};
+
+constexpr int kNcclSplitNoColor = -1;
+
+// ncclDataType_t.
+constexpr int kNcclInt8 = 0;
+constexpr int kNcclInt32 = 2;
+constexpr int kNcclInt64 = 4;
+constexpr int kNcclFloat16 = 6;
+constexpr int kNcclFloat32 = 7;
+constexpr int kNcclFloat64 = 8;
+constexpr int kNcclBFloat16 = 9;
+
+// ncclRedOp_t.
+constexpr int kNcclSum = 0;
+constexpr int kNcclProd = 1;
+constexpr int kNcclMax = 2;
+constexpr int kNcclMin = 3;
+constexpr int kNcclAvg = 4;
+
+// cudaStream_t and CUstream are one type.
+using CudaStream = struct CUstream_st*;
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_NCCL_NCCL_ABI_H_

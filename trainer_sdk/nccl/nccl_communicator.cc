@@ -1,0 +1,171 @@
+#include "trainer_sdk/nccl/nccl_communicator.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "base/monotonic_clock.h"
+
+namespace muster {
+namespace {
+
+// Looks again at once at first (a launch takes microseconds), then less and
+// less often (a first connection, a peer that is late).
+class PollPace {
+ public:
+  void Wait() {
+    if (spins_ < kSpins) {
+      ++spins_;
+      sched_yield();
+      return;
+    }
+    std::this_thread::sleep_for(pause_);
+    pause_ = std::min(2 * pause_, kLongest);
+  }
+
+ private:
+  static constexpr int kSpins = 200;
+  static constexpr std::chrono::microseconds kLongest{1000};
+  int spins_ = 0;
+  std::chrono::microseconds pause_{10};
+};
+
+}  // namespace
+
+absl::Status NcclCommunicator::status() const {
+  std::lock_guard<std::mutex> lock(status_mutex_);
+  return status_;
+}
+
+bool NcclCommunicator::Break(const absl::Status& cause) {
+  std::lock_guard<std::mutex> lock(status_mutex_);
+  if (!status_.ok()) return false;
+  status_ = cause;
+  return true;
+}
+
+// The first cause, which is not this one where somebody was faster.
+absl::Status NcclCommunicator::Failed(NcclResult result,
+                                      const std::string& what) {
+  const std::string words =
+      absl::StrCat(what, ": NCCL says: ", nccl_->Explain(result, comm_));
+  Break(result == kNcclInvalidArgument || result == kNcclInvalidUsage
+            ? absl::FailedPreconditionError(words)
+            : absl::UnavailableError(words));
+  return status();
+}
+
+absl::Status NcclCommunicator::AwaitReady(const std::string& what,
+                                          Instant deadline) {
+  PollPace pace;
+  while (true) {
+    if (absl::Status broken = status(); !broken.ok()) return broken;
+    {
+      std::lock_guard<std::mutex> lock(call_mutex_);
+      if (comm_ == nullptr) return status();
+      NcclResult state = kNcclSuccess;
+      const NcclResult asked = nccl_->CommGetAsyncError(comm_, &state);
+      if (asked != kNcclSuccess) return Failed(asked, what);
+      if (state != kNcclInProgress && state != kNcclSuccess) {
+        return Failed(state, what);
+      }
+      if (state == kNcclSuccess) return absl::OkStatus();
+    }
+    if (MonotonicNow() >= deadline) {
+      Break(absl::DeadlineExceededError(
+          absl::StrCat(what, ": not all ranks have come to it in time")));
+      return status();
+    }
+    pace.Wait();
+  }
+}
+
+absl::Status NcclCommunicator::Join(const NcclUniqueId& id, int rank, int size,
+                                    const std::string& what, Instant deadline) {
+  {
+    std::lock_guard<std::mutex> lock(call_mutex_);
+    NcclConfig config;
+    const NcclResult result =
+        nccl_->CommInitRankConfig(&comm_, size, id, rank, &config);
+    if (result != kNcclSuccess && result != kNcclInProgress) {
+      return Failed(result, what);
+    }
+  }
+  return AwaitReady(what, deadline);
+}
+
+absl::Status NcclCommunicator::Split(int color, int key,
+                                     NcclCommunicator* child,
+                                     const std::string& what,
+                                     Instant deadline) {
+  NcclConfig config;
+  // NCCL may fill this in from a thread of its own, until the parent is ready
+  // or aborted.
+  NcclComm made = nullptr;
+  absl::Status split = Do(
+      [&](NcclComm comm) {
+        return nccl_->CommSplit(comm, color, key, &made, &config);
+      },
+      what, deadline);
+  if (!split.ok()) Abort();
+  {
+    std::lock_guard<std::mutex> lock(child->call_mutex_);
+    child->comm_ = made;
+  }
+  if (split.ok() && color != kNcclSplitNoColor) {
+    split = child->AwaitReady(what, deadline);
+  }
+  if (!split.ok()) child->Break(split);
+  return split;
+}
+
+absl::Status NcclCommunicator::Do(
+    const std::function<NcclResult(NcclComm)>& call, const std::string& what,
+    Instant deadline) {
+  if (absl::Status broken = status(); !broken.ok()) return broken;
+  {
+    std::lock_guard<std::mutex> lock(call_mutex_);
+    if (comm_ == nullptr) return status();
+    const NcclResult result = call(comm_);
+    if (result == kNcclSuccess) return absl::OkStatus();
+    if (result != kNcclInProgress) return Failed(result, what);
+  }
+  return AwaitReady(what, deadline);
+}
+
+absl::Status NcclCommunicator::AsyncError() {
+  std::lock_guard<std::mutex> lock(call_mutex_);
+  if (comm_ == nullptr) return status();
+  NcclResult state = kNcclSuccess;
+  const NcclResult asked = nccl_->CommGetAsyncError(comm_, &state);
+  if (asked != kNcclSuccess) state = asked;
+  if (state == kNcclSuccess || state == kNcclInProgress) {
+    return absl::OkStatus();
+  }
+  return absl::UnavailableError(nccl_->Explain(state, comm_));
+}
+
+void NcclCommunicator::Close(Instant deadline) {
+  const absl::Status finalized =
+      Do(nccl_->CommFinalize, "the end of a group", deadline);
+  if (!finalized.ok()) {
+    Abort();
+    return;
+  }
+  Break(absl::AbortedError("the group has been closed"));
+  std::lock_guard<std::mutex> lock(call_mutex_);
+  if (comm_ != nullptr) nccl_->CommDestroy(comm_);
+  comm_ = nullptr;
+}
+
+void NcclCommunicator::Abort() {
+  Break(absl::AbortedError("the group has been aborted"));
+  std::lock_guard<std::mutex> lock(call_mutex_);
+  if (comm_ != nullptr) nccl_->CommAbort(comm_);
+  comm_ = nullptr;
+}
+
+}  // namespace muster

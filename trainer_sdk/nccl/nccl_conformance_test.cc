@@ -1,0 +1,52 @@
+// What every transport must do, over the fake NCCL.
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "trainer_sdk/nccl/fake_library.h"
+#include "trainer_sdk/process_group/testing/conformance_checks.h"
+
+namespace muster {
+namespace {
+
+ConformanceSubject Subject() {
+  const FakeLibrary fake;
+  fake.Reset();
+  ConformanceSubject subject;
+  subject.name = "FakeNccl";
+  subject.factory = [fake](GroupPlace place, Instant deadline) {
+    return NewNcclTransport(std::move(place), fake.options(), deadline);
+  };
+  // Each operation crosses two threads a rank.
+  subject.every_nth = 23;
+  subject.mismatch = ConformanceSubject::Mismatch::kNotSeen;
+  subject.tags = ConformanceSubject::Tags::kInOrder;
+  subject.memory = std::make_shared<FakeDeviceMemory>(fake);
+  return subject;
+}
+
+class NcclConformance : public ::testing::TestWithParam<int> {};
+
+TEST_P(NcclConformance, Collectives) {
+  EXPECT_EQ(CheckCollectives(Subject(), GetParam()), absl::OkStatus());
+}
+TEST_P(NcclConformance, EqualBits) {
+  EXPECT_EQ(CheckEqualBits(Subject(), GetParam()), absl::OkStatus());
+}
+TEST_P(NcclConformance, PointToPoint) {
+  EXPECT_EQ(CheckPointToPoint(Subject(), GetParam()), absl::OkStatus());
+}
+TEST_P(NcclConformance, Interleavings) {
+  EXPECT_EQ(CheckInterleavings(Subject(), GetParam(), 7), absl::OkStatus());
+}
+TEST_P(NcclConformance, Memory) {
+  EXPECT_EQ(CheckMemory(Subject(), GetParam()), absl::OkStatus());
+}
+TEST_P(NcclConformance, Abort) {
+  EXPECT_EQ(CheckAbort(Subject(), GetParam()), absl::OkStatus());
+}
+INSTANTIATE_TEST_SUITE_P(Sizes, NcclConformance, ::testing::Values(1, 2, 3, 5));
+
+}  // namespace
+}  // namespace muster

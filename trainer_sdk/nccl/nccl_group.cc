@@ -1,0 +1,338 @@
+#include "trainer_sdk/nccl/nccl_group.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/monotonic_clock.h"
+#include "trainer_sdk/nccl/nccl_operation.h"
+#include "trainer_sdk/nccl/unique_id.h"
+#include "trainer_sdk/store/rank_ranges.h"
+
+namespace muster {
+namespace {
+
+using std::chrono::milliseconds;
+
+// How often the device is asked while something is under way: deadlines are
+// seconds.
+constexpr Duration kLookEvery = milliseconds(10);
+// And NCCL, while nothing is.
+constexpr Duration kLookWhenIdle = std::chrono::seconds(1);
+// What takes longer makes this rank ask what its peers say.
+constexpr Duration kStalledAfter = std::chrono::seconds(1);
+// A barrier is waited for on the host.
+constexpr Duration kBarrierPoll = std::chrono::microseconds(20);
+// In larger groups rank 0 alone looks for those who are absent, since each look
+// asks one server about every rank.
+constexpr int kMostToLookFor = 64;
+
+std::string HereKey(int rank) { return absl::StrCat("nccl_here/", rank); }
+
+absl::StatusOr<int> ChooseDevice(const CudaDriver& cuda, int asked) {
+  if (asked >= 0) return asked;
+  const int current = cuda.CurrentDevice();
+  if (current >= 0) return current;
+  if (cuda.device_count() == 1) return 0;
+  return absl::InvalidArgumentError(absl::StrCat(
+      "this process sees ", cuda.device_count(),
+      " GPUs and has chosen none; give NcclOptions::device, or call "
+      "cudaSetDevice first"));
+}
+
+absl::Status CheckEnvironment() {
+  const char* const blocking = std::getenv("NCCL_COMM_BLOCKING");
+  if (blocking == nullptr || std::string(blocking) != "1") {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(
+      "NCCL_COMM_BLOCKING=1 makes NCCL wait for peers without a deadline; "
+      "unset it");
+}
+
+}  // namespace
+
+NcclGroup::NcclGroup(GroupPlace place, NcclOptions options,
+                     std::shared_ptr<const NcclLibrary> nccl,
+                     std::shared_ptr<const CudaDriver> cuda,
+                     CudaContext context)
+    : place_(std::move(place)),
+      options_(std::move(options)),
+      nccl_(std::move(nccl)),
+      cuda_(std::move(cuda)),
+      context_(context),
+      communicator_(nccl_),
+      watch_(cuda_),
+      alarm_(place_, [this](absl::Status cause) { Break(cause); }) {}
+
+NcclGroup::~NcclGroup() {
+  const ScopedCudaContext on_device(*cuda_, context_);
+  communicator_.Abort();
+  cuda_->Free(barrier_cell_);
+}
+
+absl::StatusOr<std::shared_ptr<NcclGroup>> NcclGroup::Open(
+    GroupPlace place, NcclOptions options) {
+  if (absl::Status status = CheckEnvironment(); !status.ok()) return status;
+  auto nccl = NcclLibrary::Load(options.nccl_library);
+  if (!nccl.ok()) return nccl.status();
+  auto cuda = CudaDriver::Load(options.cuda_library);
+  if (!cuda.ok()) return cuda.status();
+  const absl::StatusOr<int> device = ChooseDevice(**cuda, options.device);
+  if (!device.ok()) return device.status();
+  // The groups that are split from this one live on the same device.
+  options.device = *device;
+  const absl::StatusOr<CudaContext> context = (*cuda)->PrimaryContext(*device);
+  if (!context.ok()) return context.status();
+  return std::shared_ptr<NcclGroup>(
+      new NcclGroup(std::move(place), std::move(options), *std::move(nccl),
+                    *std::move(cuda), *context));
+}
+
+std::string NcclGroup::What(const char* step) const {
+  return absl::StrCat("rank ", place_.rank, " of ", place_.size, " of group \"",
+                      place_.name, "\", ", step);
+}
+
+absl::Status NcclGroup::TakeBarrierCell() {
+  absl::StatusOr<void*> cell = cuda_->Allocate(sizeof(int32_t));
+  if (!cell.ok()) return cell.status();
+  barrier_cell_ = *cell;
+  return absl::OkStatus();
+}
+
+absl::Status NcclGroup::Join(Instant deadline) {
+  const ScopedCudaContext on_device(*cuda_, context_);
+  if (!on_device.status().ok()) return on_device.status();
+  if (absl::Status cell = TakeBarrierCell(); !cell.ok()) return cell;
+  absl::StatusOr<NcclUniqueId> id =
+      options_.unique_id.empty() ? AgreeOnNcclId(*nccl_, place_, deadline)
+                                 : NcclUniqueIdOf(options_.unique_id);
+  if (!id.ok()) return id.status();
+  absl::Status here = place_.store->Set(HereKey(place_.rank), "1");
+  if (!here.ok()) return here;
+  alarm_.Pay(GroupAlarm::Attention::kLooking);
+  absl::Status joined = communicator_.Join(*id, place_.rank, place_.size,
+                                           What("joining"), deadline);
+  alarm_.Pay(GroupAlarm::Attention::kAsleep);
+  if (absl::IsDeadlineExceeded(joined)) {
+    joined =
+        absl::DeadlineExceededError(absl::StrCat(joined.message(), Absent()));
+  }
+  return joined;
+}
+
+std::string NcclGroup::Absent() const {
+  if (place_.size > kMostToLookFor && place_.rank != 0) return "";
+  std::vector<int> absent;
+  for (int rank = 0; rank < place_.size; ++rank) {
+    const absl::StatusOr<bool> here = place_.store->Check({HereKey(rank)});
+    if (!here.ok()) return "";
+    if (!*here) absent.push_back(rank);
+  }
+  if (absent.empty()) {
+    return "; each had set out to: look at the network that NCCL chose "
+           "(NCCL_SOCKET_IFNAME, NCCL_DEBUG=INFO)";
+  }
+  return absl::StrCat("; ", RankRanges(absent), " never set out to");
+}
+
+absl::Status NcclGroup::JoinBySplit(NcclGroup& parent, int color, int key,
+                                    Instant deadline) {
+  const ScopedCudaContext on_device(*cuda_, context_);
+  if (!on_device.status().ok()) return on_device.status();
+  if (absl::Status cell = TakeBarrierCell(); !cell.ok()) return cell;
+  const absl::Status split = parent.communicator_.Split(
+      color, key, &communicator_, What("splitting off"), deadline);
+  parent.Wake();  // it may have broken of it
+  return split;
+}
+
+absl::Status NcclGroup::StandAside(Instant deadline) {
+  const ScopedCudaContext on_device(*cuda_, context_);
+  if (!on_device.status().ok()) return on_device.status();
+  NcclCommunicator none(nccl_);
+  const absl::Status split = communicator_.Split(
+      kNcclSplitNoColor, 0, &none, What("standing aside of a split"), deadline);
+  Wake();
+  return split;
+}
+
+absl::Status NcclGroup::Execute(const Operation& operation,
+                                const OperationContext& context) {
+  if (absl::Status broken = status(); !broken.ok()) return broken;
+  if (!MovesAnything(operation, place_.rank, place_.size)) {
+    return absl::OkStatus();
+  }
+  const ScopedCudaContext on_device(*cuda_, context_);
+  if (!on_device.status().ok()) return on_device.status();
+  const StreamWatch::Watched watched{SignatureOf(operation, context.sequence),
+                                     MonotonicNow(), context.deadline};
+  NcclCallSite site{.nccl = nccl_.get(),
+                    .stream = static_cast<CudaStream>(operation.stream),
+                    .rank = place_.rank,
+                    .size = place_.size,
+                    .barrier_cell = barrier_cell_};
+  const absl::Status launched = communicator_.Do(
+      [&](NcclComm comm) {
+        site.comm = comm;
+        return CallNccl(site, operation);
+      },
+      Describe(watched.signature), context.deadline);
+  if (!launched.ok()) {
+    Wake();
+    return launched;
+  }
+  const absl::StatusOr<uint64_t> number = watch_.Add(site.stream, watched);
+  if (!number.ok()) {
+    Break(absl::UnavailableError(absl::StrCat(Describe(watched.signature), ": ",
+                                              number.status().message())));
+    return status();
+  }
+  Wake();
+  if (operation.kind != OperationKind::kBarrier) return absl::OkStatus();
+  return WaitFor(*number);
+}
+
+absl::Status NcclGroup::WaitFor(uint64_t number) {
+  while (!watch_.Done(number)) {
+    if (absl::Status broken = status(); !broken.ok()) return broken;
+    // The watching thread would see it as well, but later.
+    if (absl::Status late = watch_.Look(MonotonicNow()); !late.ok()) {
+      Break(late);
+      return status();
+    }
+    std::this_thread::sleep_for(kBarrierPoll);
+  }
+  // Done on the device only because it was aborted?
+  return status();
+}
+
+absl::StatusOr<NcclGroup::Memory> NcclGroup::Allocate(int64_t bytes,
+                                                      Instant deadline) {
+  const ScopedCudaContext on_device(*cuda_, context_);
+  if (!on_device.status().ok()) return on_device.status();
+  if (absl::Status broken = status(); !broken.ok()) return broken;
+  Memory memory;
+  if (!nccl_->can_allocate() || bytes == 0) {
+    const absl::StatusOr<void*> plain = cuda_->Allocate(bytes);
+    if (!plain.ok()) return plain.status();
+    memory.data = *plain;
+    return memory;
+  }
+  const NcclResult result = nccl_->MemAlloc(&memory.data, bytes);
+  if (result != kNcclSuccess) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(What("allocating "), bytes,
+                     " bytes: NCCL says: ", nccl_->Explain(result, nullptr)));
+  }
+  memory.is_nccls = true;
+  if (!nccl_->can_register()) return memory;
+  const absl::Status registered = communicator_.Do(
+      [&](NcclComm comm) {
+        return nccl_->CommRegister(comm, memory.data, bytes,
+                                   &memory.registration);
+      },
+      What("registering memory"), deadline);
+  if (registered.ok()) return memory;
+  Wake();
+  nccl_->MemFree(memory.data);
+  return registered;
+}
+
+void NcclGroup::Release(const Memory& memory) {
+  const ScopedCudaContext on_device(*cuda_, context_);
+  if (!memory.is_nccls) {
+    cuda_->Free(memory.data);
+    return;
+  }
+  if (memory.registration != nullptr && status().ok()) {
+    // A communicator that is gone has forgotten it already.
+    communicator_
+        .Do(
+            [&](NcclComm comm) {
+              return nccl_->CommDeregister(comm, memory.registration);
+            },
+            What("releasing memory"), MonotonicNow() + options_.close_timeout)
+        .IgnoreError();
+  }
+  nccl_->MemFree(memory.data);
+}
+
+void NcclGroup::GiveUp(const absl::Status& cause) {
+  Break(cause);
+  alarm_.Raise(status());
+}
+
+void NcclGroup::Break(const absl::Status& cause) {
+  if (communicator_.Break(cause)) Wake();
+}
+
+void NcclGroup::Wake() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (awake_) return;
+    awake_ = true;
+  }
+  changed_.notify_all();
+}
+
+NcclGroup::Turn NcclGroup::LookAround() {
+  const Instant now = MonotonicNow();
+  if (absl::Status late = watch_.Look(now); !late.ok()) {
+    communicator_.Break(late);
+  }
+  if (absl::Status error = communicator_.AsyncError(); !error.ok()) {
+    communicator_.Break(absl::UnavailableError(absl::StrCat(
+        What("between operations"), ": NCCL says: ", error.message())));
+  }
+  const std::optional<Instant> since = watch_.OldestSince();
+  alarm_.Pay(since.has_value() && now - *since > kStalledAfter
+                 ? GroupAlarm::Attention::kLooking
+                 : GroupAlarm::Attention::kAsleep);
+  return status().ok() ? Turn::kGoOn : Turn::kBroken;
+}
+
+void NcclGroup::Watch() {
+  const ScopedCudaContext on_device(*cuda_, context_);
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!closing_) {
+    awake_ = false;
+    lock.unlock();
+    const Turn turn = LookAround();
+    if (turn == Turn::kBroken) {
+      const absl::Status cause = status();
+      alarm_.Raise(cause);
+      communicator_.Abort();
+      if (options_.on_broken) options_.on_broken(cause);
+    }
+    const bool busy = watch_.OldestSince().has_value();
+    lock.lock();
+    if (turn == Turn::kBroken) break;
+    changed_.wait_until(
+        lock, ToSteady(MonotonicNow() + (busy ? kLookEvery : kLookWhenIdle)),
+        [&] { return closing_ || (awake_ && !busy) || !status().ok(); });
+  }
+  lock.unlock();
+  communicator_.Close(MonotonicNow() + options_.close_timeout / 2);
+  lock.lock();
+  ended_ = true;
+  changed_.notify_all();
+}
+
+NcclGroup::Ended NcclGroup::Close() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  closing_ = true;
+  changed_.notify_all();
+  return changed_.wait_until(lock,
+                             ToSteady(MonotonicNow() + options_.close_timeout),
+                             [this] { return ended_; })
+             ? Ended::kYes
+             : Ended::kNotInTime;
+}
+
+}  // namespace muster

@@ -1,0 +1,90 @@
+#include "trainer_sdk/nccl/nccl_library.h"
+
+#include <cstdlib>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "trainer_sdk/nccl/dynamic_library.h"
+
+namespace muster {
+namespace {
+
+constexpr char kWhatHelps[] =
+    "; install NCCL 2.14 or newer, or name its file in MUSTER_NCCL_LIBRARY";
+
+std::string Dotted(int version) {
+  return absl::StrCat(version / 10000, ".", version / 100 % 100, ".",
+                      version % 100);
+}
+
+}  // namespace
+
+std::string NcclLibrary::DefaultName() {
+  const char* const named = std::getenv("MUSTER_NCCL_LIBRARY");
+  return named != nullptr && *named != '\0' ? named : "libnccl.so.2";
+}
+
+absl::StatusOr<std::shared_ptr<const NcclLibrary>> NcclLibrary::Load(
+    const std::string& name) {
+  const absl::StatusOr<DynamicLibrary> file = DynamicLibrary::Load(name);
+  if (!file.ok()) {
+    return absl::NotFoundError(absl::StrCat(
+        "there is no NCCL here: ", file.status().message(), kWhatHelps));
+  }
+  std::shared_ptr<NcclLibrary> nccl(new NcclLibrary);
+  nccl->name_ = name;
+  NcclResult (*get_version)(int*) = nullptr;
+  if (!file->Find("ncclGetVersion", &get_version) ||
+      get_version(&nccl->version_) != kNcclSuccess) {
+    return absl::NotFoundError(
+        absl::StrCat(name, " is no NCCL: it tells no version", kWhatHelps));
+  }
+  std::string missing;
+  const auto needed = [&](const char* symbol, auto* function) {
+    if (!file->Find(symbol, function) && missing.empty()) missing = symbol;
+  };
+  needed("ncclGetErrorString", &nccl->GetErrorString);
+  needed("ncclGetUniqueId", &nccl->GetUniqueId);
+  needed("ncclCommInitRankConfig", &nccl->CommInitRankConfig);  // 2.14
+  needed("ncclCommFinalize", &nccl->CommFinalize);              // 2.14
+  needed("ncclCommDestroy", &nccl->CommDestroy);
+  needed("ncclCommAbort", &nccl->CommAbort);
+  needed("ncclCommGetAsyncError", &nccl->CommGetAsyncError);
+  needed("ncclAllReduce", &nccl->AllReduce);
+  needed("ncclReduceScatter", &nccl->ReduceScatter);
+  needed("ncclAllGather", &nccl->AllGather);
+  needed("ncclBroadcast", &nccl->Broadcast);
+  needed("ncclReduce", &nccl->Reduce);
+  needed("ncclSend", &nccl->Send);
+  needed("ncclRecv", &nccl->Recv);
+  needed("ncclGroupStart", &nccl->GroupStart);
+  needed("ncclGroupEnd", &nccl->GroupEnd);
+  if (!missing.empty()) {
+    return absl::NotFoundError(absl::StrCat(name, " is NCCL ",
+                                            nccl->VersionText(), " without ",
+                                            missing, kWhatHelps));
+  }
+  file->Find("ncclGetLastError", &nccl->GetLastError);      // 2.13
+  file->Find("ncclCommSplit", &nccl->CommSplit);            // 2.18
+  file->Find("ncclMemAlloc", &nccl->MemAlloc);              // 2.19
+  file->Find("ncclMemFree", &nccl->MemFree);                // 2.19
+  file->Find("ncclCommRegister", &nccl->CommRegister);      // 2.19
+  file->Find("ncclCommDeregister", &nccl->CommDeregister);  // 2.19
+  return std::shared_ptr<const NcclLibrary>(std::move(nccl));
+}
+
+std::string NcclLibrary::VersionText() const { return Dotted(version_); }
+
+std::string NcclLibrary::Explain(NcclResult result, NcclComm comm) const {
+  const char* const text = GetErrorString(result);
+  std::string explained =
+      text == nullptr ? absl::StrCat("error ", result) : std::string(text);
+  const char* const last =
+      GetLastError == nullptr ? nullptr : GetLastError(comm);
+  if (last != nullptr && *last != '\0') {
+    absl::StrAppend(&explained, ": ", last);
+  }
+  return explained;
+}
+
+}  // namespace muster

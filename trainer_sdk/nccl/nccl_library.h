@@ -1,0 +1,88 @@
+#ifndef MUSTER_TRAINER_SDK_NCCL_NCCL_LIBRARY_H_
+#define MUSTER_TRAINER_SDK_NCCL_NCCL_LIBRARY_H_
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "trainer_sdk/nccl/nccl_abi.h"
+
+namespace muster {
+
+// NCCL, loaded at run time: one program runs with and without it. Immutable,
+// so thread-safe; what NCCL itself asks of its callers stands.
+class NcclLibrary {
+ public:
+  // What MUSTER_NCCL_LIBRARY names; without it "libnccl.so.2".
+  static std::string DefaultName();
+
+  // NotFound: it is not there, or is older than 2.14, before which a
+  // communicator could not be waited for with a deadline. The message says
+  // what was looked for and what helps.
+  static absl::StatusOr<std::shared_ptr<const NcclLibrary>> Load(
+      const std::string& name = DefaultName());
+
+  // As NcclVersion(2, 28, 9), and "2.28.9".
+  int version() const { return version_; }
+  std::string VersionText() const;
+  const std::string& name() const { return name_; }
+
+  // What newer versions have.
+  bool can_split() const { return CommSplit != nullptr; }  // 2.18
+  bool can_allocate() const {                              // 2.19
+    return MemAlloc != nullptr && MemFree != nullptr;
+  }
+  bool can_register() const {  // 2.19
+    return CommRegister != nullptr && CommDeregister != nullptr;
+  }
+  // Several ranks of one communicator on one GPU, experimental.
+  bool can_share_gpu() const { return version_ >= NcclVersion(2, 30, 3); }
+
+  // "unhandled cuda error (run with NCCL_DEBUG=INFO for details)", and the
+  // last error's own words where there are any. `comm` may be null.
+  std::string Explain(NcclResult result, NcclComm comm) const;
+
+  // NCCL's functions, less the prefix.
+  NcclResult (*GetUniqueId)(NcclUniqueId*) = nullptr;
+  NcclResult (*CommInitRankConfig)(NcclComm*, int size, NcclUniqueId, int rank,
+                                   NcclConfig*) = nullptr;
+  NcclResult (*CommSplit)(NcclComm, int color, int key, NcclComm*,
+                          NcclConfig*) = nullptr;
+  NcclResult (*CommFinalize)(NcclComm) = nullptr;
+  NcclResult (*CommDestroy)(NcclComm) = nullptr;
+  NcclResult (*CommAbort)(NcclComm) = nullptr;
+  NcclResult (*CommGetAsyncError)(NcclComm, NcclResult*) = nullptr;
+  NcclResult (*AllReduce)(const void*, void*, size_t, int dtype, int op,
+                          NcclComm, CudaStream) = nullptr;
+  NcclResult (*ReduceScatter)(const void*, void*, size_t, int dtype, int op,
+                              NcclComm, CudaStream) = nullptr;
+  NcclResult (*AllGather)(const void*, void*, size_t, int dtype, NcclComm,
+                          CudaStream) = nullptr;
+  NcclResult (*Broadcast)(const void*, void*, size_t, int dtype, int root,
+                          NcclComm, CudaStream) = nullptr;
+  NcclResult (*Reduce)(const void*, void*, size_t, int dtype, int op, int root,
+                       NcclComm, CudaStream) = nullptr;
+  NcclResult (*Send)(const void*, size_t, int dtype, int peer, NcclComm,
+                     CudaStream) = nullptr;
+  NcclResult (*Recv)(void*, size_t, int dtype, int peer, NcclComm,
+                     CudaStream) = nullptr;
+  NcclResult (*GroupStart)() = nullptr;
+  NcclResult (*GroupEnd)() = nullptr;
+  NcclResult (*MemAlloc)(void**, size_t) = nullptr;
+  NcclResult (*MemFree)(void*) = nullptr;
+  NcclResult (*CommRegister)(NcclComm, void*, size_t, void**) = nullptr;
+  NcclResult (*CommDeregister)(NcclComm, void*) = nullptr;
+
+ private:
+  NcclLibrary() = default;
+
+  std::string name_;
+  int version_ = 0;
+  const char* (*GetErrorString)(NcclResult) = nullptr;
+  const char* (*GetLastError)(NcclComm) = nullptr;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_NCCL_NCCL_LIBRARY_H_

@@ -1,0 +1,103 @@
+#include "trainer_sdk/nccl/nccl_library.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "trainer_sdk/nccl/cuda_driver.h"
+#include "trainer_sdk/nccl/fake_library.h"
+#include "trainer_sdk/nccl/unique_id.h"
+
+namespace muster {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+std::string Why(const absl::Status& status) {
+  return std::string(status.message());
+}
+
+TEST(NcclLibraryTest, WhereThereIsNoneTheReasonIsSaid) {
+  const auto nccl = NcclLibrary::Load("libno-such-nccl.so.2");
+  EXPECT_TRUE(absl::IsNotFound(nccl.status()));
+  EXPECT_THAT(Why(nccl.status()),
+              AllOf(HasSubstr("libno-such-nccl.so.2"), HasSubstr("install"),
+                    HasSubstr("MUSTER_NCCL_LIBRARY")));
+}
+
+TEST(NcclLibraryTest, AnotherLibraryIsNoNccl) {
+  EXPECT_THAT(Why(NcclLibrary::Load("libm.so.6").status()),
+              HasSubstr("libm.so.6 is no NCCL"));
+}
+
+TEST(NcclLibraryTest, TellsWhatItsVersionHas) {
+  const FakeLibrary fake;
+  fake.Reset();
+  const auto nccl = NcclLibrary::Load(kFakeNccl);
+  ASSERT_TRUE(nccl.ok()) << nccl.status();
+  EXPECT_EQ((*nccl)->VersionText(), "2.28.9");
+  EXPECT_TRUE((*nccl)->can_split());
+  EXPECT_TRUE((*nccl)->can_allocate());
+  EXPECT_TRUE((*nccl)->can_register());
+  EXPECT_FALSE((*nccl)->can_share_gpu());
+  fake.control().version = 23003;
+  EXPECT_TRUE((*NcclLibrary::Load(kFakeNccl))->can_share_gpu());
+  EXPECT_EQ((*nccl)->Explain(2, nullptr),
+            "unhandled system error: the fake's last words");
+}
+
+TEST(NcclLibraryTest, AnOlderOneLacksWhatCameLater) {
+  const auto nccl = NcclLibrary::Load(kFakeOldNccl);
+  ASSERT_TRUE(nccl.ok()) << nccl.status();
+  EXPECT_FALSE((*nccl)->can_split());
+  EXPECT_FALSE((*nccl)->can_allocate());
+  EXPECT_FALSE((*nccl)->can_register());
+}
+
+TEST(NcclLibraryTest, TheEnvironmentNamesItsFile) {
+  EXPECT_EQ(NcclLibrary::DefaultName(), "libnccl.so.2");
+  setenv("MUSTER_NCCL_LIBRARY", "/opt/nccl.so", 1);
+  EXPECT_EQ(NcclLibrary::DefaultName(), "/opt/nccl.so");
+  unsetenv("MUSTER_NCCL_LIBRARY");
+}
+
+TEST(CudaDriverTest, SaysWhatIsWrong) {
+  EXPECT_THAT(Why(CudaDriver::Load("libno-such-cuda.so.1").status()),
+              HasSubstr("there is no NVIDIA driver here"));
+  EXPECT_THAT(Why(CudaDriver::Load("libm.so.6").status()),
+              HasSubstr("libm.so.6 is no CUDA driver"));
+  const FakeLibrary fake;
+  fake.Reset();
+  fake.control().init_result = 803;
+  EXPECT_THAT(Why(CudaDriver::Load(kFakeNccl).status()),
+              HasSubstr("cuInit says: system has unsupported display driver"));
+  fake.Reset();
+  fake.control().devices = 0;
+  EXPECT_THAT(Why(CudaDriver::Load(kFakeNccl).status()),
+              HasSubstr("CUDA_VISIBLE_DEVICES"));
+  fake.Reset();
+  EXPECT_THAT(Why((*CudaDriver::Load(kFakeNccl))->PrimaryContext(3).status()),
+              HasSubstr("no CUDA device 3"));
+}
+
+// The real one, where it lies on this machine: it needs no GPU for this much.
+TEST(RealNcclTest, IsLoadedAndMakesIds) {
+  setenv("NCCL_SOCKET_IFNAME", "lo", 1);
+  absl::StatusOr<std::shared_ptr<const NcclLibrary>> nccl =
+      NcclLibrary::Load("libnccl.so.2");
+  if (!nccl.ok()) nccl = NcclLibrary::Load("/usr/local/cuda/lib/libnccl.so.2");
+  if (!nccl.ok()) GTEST_SKIP() << nccl.status().message();
+  EXPECT_GE((*nccl)->version(), NcclVersion(2, 14, 0));
+  EXPECT_EQ((*nccl)->can_split(), (*nccl)->version() >= NcclVersion(2, 18, 1));
+  NcclUniqueId one;
+  NcclUniqueId other;
+  ASSERT_EQ((*nccl)->GetUniqueId(&one), kNcclSuccess);
+  ASSERT_EQ((*nccl)->GetUniqueId(&other), kNcclSuccess);
+  EXPECT_NE(HexOf(one), HexOf(other));
+  EXPECT_EQ(HexOf(*NcclUniqueIdOf(HexOf(one))), HexOf(one));
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,72 @@
+#include "trainer_sdk/nccl/stream_watch.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace muster {
+
+StreamWatch::~StreamWatch() {
+  for (const InFlight& operation : in_flight_) {
+    cuda_->DestroyEvent(operation.event);
+  }
+  for (const CudaEvent event : free_) cuda_->DestroyEvent(event);
+}
+
+absl::StatusOr<uint64_t> StreamWatch::Add(CudaStream stream,
+                                          const Watched& watched) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (free_.empty()) {
+    const absl::StatusOr<CudaEvent> event = cuda_->NewEvent();
+    if (!event.ok()) return event.status();
+    free_.push_back(*event);
+  }
+  const CudaEvent event = free_.back();
+  const absl::Status recorded = cuda_->Record(event, stream);
+  if (!recorded.ok()) return recorded;
+  free_.pop_back();
+  in_flight_.push_back({watched, event});
+  return done_ + in_flight_.size();
+}
+
+bool StreamWatch::Done(uint64_t number) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return done_ >= number;
+}
+
+absl::Status StreamWatch::Look(Instant now) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  while (!in_flight_.empty()) {
+    const InFlight& oldest = in_flight_.front();
+    const absl::StatusOr<bool> happened = cuda_->HasHappened(oldest.event);
+    if (!happened.ok()) {
+      return absl::UnavailableError(
+          absl::StrCat(Describe(oldest.watched.signature), ": ",
+                       happened.status().message()));
+    }
+    if (!*happened) {
+      if (now < oldest.watched.deadline) return absl::OkStatus();
+      return absl::DeadlineExceededError(absl::StrCat(
+          Describe(oldest.watched.signature), " has not been done on the GPU ",
+          ToSeconds(now - oldest.watched.since),
+          " s after it was asked for: a peer has not come to it, or asked for "
+          "something else, or the stream is held up before it"));
+    }
+    free_.push_back(oldest.event);
+    in_flight_.pop_front();
+    ++done_;
+  }
+  return absl::OkStatus();
+}
+
+std::optional<Instant> StreamWatch::OldestSince() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (in_flight_.empty()) return std::nullopt;
+  return in_flight_.front().watched.since;
+}
+
+std::optional<Instant> StreamWatch::NewestDeadline() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (in_flight_.empty()) return std::nullopt;
+  return in_flight_.back().watched.deadline;
+}
+
+}  // namespace muster
