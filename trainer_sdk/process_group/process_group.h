@@ -31,6 +31,9 @@ struct ProcessGroupOptions {
   // How long a rank that gave up waits for its peers' accounts of what they
   // are doing, before it says what is known.
   Duration explanation_timeout = std::chrono::seconds(2);
+  // The members' world ranks, by rank in the group. Empty: the group is the
+  // world.
+  std::vector<int> global_ranks;
   // Where operations are recorded; not owned. Null: the process's own.
   FlightRecorder* recorder = nullptr;
 };
@@ -75,8 +78,8 @@ class ProcessGroup {
   const std::string& name() const;
   // "shm", "gloo", "hierarchical", "nccl", "local".
   const char* transport_name() const;
-  // The members' ranks in the group that all this was split from, by rank in
-  // this one: {1, 3} for the second of two groups of every other rank.
+  // The members' world ranks, by rank in this group: {1, 3} for the second of
+  // two groups of every other rank.
   const std::vector<int>& global_ranks() const;
 
   // Does `operation` and returns when it is done (CUDA: put on its stream).

@@ -1,0 +1,246 @@
+#include "trainer_sdk/flight_recorder/flight_recorder.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "base/check.h"
+#include "base/monotonic_clock.h"
+#include "base/owned_fd.h"
+#include "trainer_sdk/flight_recorder/flight_json.h"
+
+namespace muster {
+namespace {
+
+template <size_t n>
+void PutText(const std::string& text, char (&field)[n]) {
+  const size_t length = std::min(text.size(), n - 1);
+  std::memcpy(field, text.data(), length);
+  field[length] = 0;
+}
+
+absl::Status Failure(const std::string& what, const std::string& path,
+                     int error) {
+  return absl::UnavailableError(
+      absl::StrCat(what, " ", path, ": ", std::strerror(error)));
+}
+
+std::string PathOf(const FlightRecorder::Options& options,
+                   const std::string& ending) {
+  return absl::StrCat(options.directory, "/rank_", options.rank, ending);
+}
+
+// A file of `bytes` zeros that takes `path` once it has them: never a file
+// that another process has mapped, which must not shrink under it.
+absl::StatusOr<OwnedFd> NewFile(const std::string& path, size_t bytes) {
+  const std::string temporary = absl::StrCat(path, ".", getpid());
+  OwnedFd fd(
+      open(temporary.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (!fd.open()) return Failure("cannot create", temporary, errno);
+  // Allocated now: a full disk must not be a signal later.
+  const int error = posix_fallocate(fd.get(), 0, static_cast<off_t>(bytes));
+  if (error != 0 || rename(temporary.c_str(), path.c_str()) != 0) {
+    const int cause = error != 0 ? error : errno;
+    unlink(temporary.c_str());
+    return Failure("cannot write", path, cause);
+  }
+  return fd;
+}
+
+void* Mapped(const FlightRecorder::Options& options) {
+  if (!options.directory.empty()) {
+    mkdir(options.directory.c_str(), 0755);
+    const absl::StatusOr<OwnedFd> file =
+        NewFile(PathOf(options, ".ring"), sizeof(RingImage));
+    void* const memory =
+        file.ok() ? mmap(nullptr, sizeof(RingImage), PROT_READ | PROT_WRITE,
+                         MAP_SHARED, file->get(), 0)
+                  : MAP_FAILED;
+    if (memory != MAP_FAILED) return memory;
+    std::fprintf(stderr, "muster: no flight recorder file: %s\n",
+                 file.ok() ? std::strerror(errno)
+                           : std::string(file.status().message()).c_str());
+  }
+  void* const memory = mmap(nullptr, sizeof(RingImage), PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  MUSTER_CHECK(memory != MAP_FAILED) << std::strerror(errno);
+  return memory;
+}
+
+int NumberFrom(const char* variable, int fallback) {
+  const char* const text = std::getenv(variable);
+  int number = 0;
+  return text != nullptr && absl::SimpleAtoi(text, &number) && number >= 0
+             ? number
+             : fallback;
+}
+
+uint64_t What(int group, const OperationSignature& signature) {
+  return static_cast<uint64_t>(group) << 32 |
+         static_cast<uint64_t>(signature.kind) << 24 |
+         static_cast<uint64_t>(signature.dtype) << 16 |
+         static_cast<uint64_t>(signature.reduce_op) << 8;
+}
+
+constexpr auto kRelaxed = std::memory_order_relaxed;
+
+}  // namespace
+
+FlightRecorder& FlightRecorder::Process() {
+  static FlightRecorder* const recorder = [] {
+    Options options;
+    options.rank = NumberFrom("RANK", 0);
+    options.world_size =
+        std::max(NumberFrom("WORLD_SIZE", 1), options.rank + 1);
+    const char* const directory = std::getenv("MUSTER_FLIGHT_RECORDER_DIR");
+    if (directory != nullptr) options.directory = directory;
+    // Threads may record until the very end: never destroyed, only closed.
+    auto* const made = new FlightRecorder(std::move(options));
+    std::atexit([] { Process().image_->closed.store(1); });
+    return made;
+  }();
+  return *recorder;
+}
+
+FlightRecorder::FlightRecorder(Options options)
+    : options_(std::move(options)),
+      image_(static_cast<RingImage*>(Mapped(options_))) {
+  image_->rank = options_.rank;
+  image_->world_size = options_.world_size;
+  image_->pid = getpid();
+  image_->unix_offset = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                            std::chrono::system_clock::now().time_since_epoch())
+                            .count() -
+                        MonotonicNow().time_since_epoch().count();
+  gethostname(image_->host, sizeof(image_->host) - 1);
+  image_->next.store(1);
+  // Last: without it the file is no ring.
+  std::memcpy(image_->magic, kRingMagic, sizeof(kRingMagic));
+}
+
+FlightRecorder::~FlightRecorder() {
+  image_->closed.store(1);
+  munmap(image_, sizeof(RingImage));
+}
+
+int FlightRecorder::AddGroup(const std::string& name, int rank, int size,
+                             const std::vector<int>& members) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  RingGroup wanted{};
+  std::string encoded = EncodeMembers(members);
+  if (encoded.size() >= sizeof(wanted.members)) encoded.clear();
+  PutText(name, wanted.name);
+  for (int i = 0; i < kRingGroups; i++) {
+    RingGroup& group = image_->groups[i];
+    const bool last = i + 1 == kRingGroups;
+    if (group.in_use.load() != 0) {
+      if (last || (std::strcmp(group.name, wanted.name) == 0 &&
+                   group.members == encoded && group.rank == rank &&
+                   group.size == size)) {
+        return i;
+      }
+      continue;
+    }
+    PutText(last ? "(further groups)" : name, group.name);
+    if (!last) PutText(encoded, group.members);
+    group.rank = rank;
+    group.size = size;
+    group.in_use.store(1, std::memory_order_release);
+    return i;
+  }
+  return kRingGroups - 1;
+}
+
+uint64_t FlightRecorder::Write(int group, const OperationSignature& signature,
+                               int64_t bytes, Instant queued, Instant started) {
+  const uint64_t number = image_->next.fetch_add(1, kRelaxed);
+  RingSlot& slot = image_->slots[number % kRingSlots];
+  slot.number.store(0, kRelaxed);
+  // Released one by one: a reader that sees one of them sees the 0 as well.
+  constexpr auto kRelease = std::memory_order_release;
+  slot.sequence.store(signature.sequence, kRelease);
+  slot.what.store(What(group, signature), kRelease);
+  slot.root.store(signature.root, kRelease);
+  slot.count.store(signature.count, kRelease);
+  slot.counts_hash.store(signature.counts_hash, kRelease);
+  slot.bytes.store(bytes, kRelease);
+  slot.queued.store(queued.time_since_epoch().count(), kRelease);
+  slot.started.store(started.time_since_epoch().count(), kRelease);
+  slot.ended.store(0, kRelease);
+  slot.number.store(number, kRelease);
+  return number;
+}
+
+uint64_t FlightRecorder::Queue(int group, const OperationSignature& signature,
+                               int64_t bytes, Instant now) {
+  return Write(group, signature, bytes, now, Instant());
+}
+
+uint64_t FlightRecorder::QueueAndStart(int group,
+                                       const OperationSignature& signature,
+                                       int64_t bytes, Instant now) {
+  return Write(group, signature, bytes, now, now);
+}
+
+RingSlot* FlightRecorder::SlotOf(uint64_t number) {
+  RingSlot& slot = image_->slots[number % kRingSlots];
+  return slot.number.load(kRelaxed) == number ? &slot : nullptr;
+}
+
+void FlightRecorder::Start(uint64_t number, Instant now) {
+  RingSlot* const slot = SlotOf(number);
+  if (slot == nullptr) return;
+  slot->started.store(now.time_since_epoch().count(), kRelaxed);
+}
+
+void FlightRecorder::End(uint64_t number, Instant now,
+                         absl::StatusCode status) {
+  RingSlot* const slot = SlotOf(number);
+  if (slot == nullptr) return;
+  slot->what.store(
+      slot->what.load(kRelaxed) | (static_cast<uint64_t>(status) & 0xff),
+      kRelaxed);
+  slot->ended.store(now.time_since_epoch().count(), std::memory_order_release);
+}
+
+FlightLog FlightRecorder::Snapshot() const { return ReadRing(*image_); }
+
+absl::Status FlightRecorder::Dump(const std::string& reason) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (image_->failed.load() == 0) {
+    PutText(reason, image_->reason);
+    image_->failed.store(1, std::memory_order_release);
+  }
+  if (options_.directory.empty()) return absl::OkStatus();
+  const std::string text = FlightJson(Snapshot());
+  const std::string path = PathOf(options_, ".json");
+  const std::string temporary = absl::StrCat(path, ".", getpid());
+  std::FILE* const file = std::fopen(temporary.c_str(), "we");
+  if (file == nullptr) return Failure("cannot create", temporary, errno);
+  const bool written =
+      std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  if (std::fclose(file) != 0 || !written ||
+      rename(temporary.c_str(), path.c_str()) != 0) {
+    const int cause = errno;
+    unlink(temporary.c_str());
+    return Failure("cannot write", path, cause);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DumpAll(const std::string& reason) {
+  return FlightRecorder::Process().Dump(reason);
+}
+
+}  // namespace muster

@@ -1,0 +1,171 @@
+#include "trainer_sdk/flight_recorder/flight_ring.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+
+namespace muster {
+namespace {
+
+constexpr size_t kMostMembers = 1000000;
+
+// Characters up to the first 0, printable ones only.
+template <size_t n>
+std::string TextOf(const char (&field)[n]) {
+  std::string text(field, strnlen(field, n));
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
+  }
+  return text;
+}
+
+double Seconds(int64_t monotonic, int64_t unix_offset) {
+  if (monotonic == 0) return 0;
+  // As unsigned: a hostile file's sum must not overflow.
+  const auto sum = static_cast<int64_t>(static_cast<uint64_t>(monotonic) +
+                                        static_cast<uint64_t>(unix_offset));
+  return static_cast<double>(sum) * 1e-9;
+}
+
+struct Fields {
+  uint64_t number, sequence, what, counts_hash;
+  int64_t root, count, bytes, queued, started, ended;
+};
+
+// A slot as it is; nothing while it is being written.
+std::optional<Fields> Taken(const RingSlot& slot) {
+  Fields fields;
+  fields.number = slot.number.load(std::memory_order_acquire);
+  if (fields.number == 0) return std::nullopt;
+  fields.sequence = slot.sequence.load(std::memory_order_acquire);
+  fields.what = slot.what.load(std::memory_order_acquire);
+  fields.root = slot.root.load(std::memory_order_acquire);
+  fields.count = slot.count.load(std::memory_order_acquire);
+  fields.counts_hash = slot.counts_hash.load(std::memory_order_acquire);
+  fields.bytes = slot.bytes.load(std::memory_order_acquire);
+  fields.queued = slot.queued.load(std::memory_order_acquire);
+  fields.started = slot.started.load(std::memory_order_acquire);
+  fields.ended = slot.ended.load(std::memory_order_acquire);
+  // Acquired before: a change of the fields would show in the number.
+  if (slot.number.load(std::memory_order_relaxed) != fields.number) {
+    return std::nullopt;
+  }
+  return fields;
+}
+
+}  // namespace
+
+FlightLog ReadRing(const RingImage& image) {
+  FlightLog log;
+  log.rank = image.rank;
+  log.world_size = image.world_size;
+  log.host = TextOf(image.host);
+  log.pid = image.pid;
+  if (image.failed.load(std::memory_order_acquire) != 0) {
+    log.reason = TextOf(image.reason);
+  }
+  log.closed = image.closed.load(std::memory_order_acquire) != 0;
+  std::map<uint64_t, int> group_at;  // of the image, in the log
+  for (int i = 0; i < kRingGroups; i++) {
+    const RingGroup& group = image.groups[i];
+    if (group.in_use.load(std::memory_order_acquire) == 0) continue;
+    group_at[i] = static_cast<int>(log.groups.size());
+    log.groups.push_back({TextOf(group.name), group.rank, group.size,
+                          DecodeMembers(TextOf(group.members))});
+  }
+  for (const RingSlot& slot : image.slots) {
+    const std::optional<Fields> fields = Taken(slot);
+    if (!fields) continue;
+    const auto group = group_at.find(fields->what >> 32);
+    const uint64_t kind = fields->what >> 24 & 0xff;
+    const uint64_t dtype = fields->what >> 16 & 0xff;
+    const uint64_t op = fields->what >> 8 & 0xff;
+    if (group == group_at.end() || kind >= kOperationKinds ||
+        dtype >= kDTypes || op >= kReduceOps) {
+      continue;
+    }
+    FlightRecord record;
+    record.number = fields->number;
+    record.group = group->second;
+    record.signature.sequence = fields->sequence;
+    record.signature.kind = static_cast<OperationKind>(kind);
+    record.signature.dtype = static_cast<DType>(dtype);
+    record.signature.reduce_op = static_cast<ReduceOp>(op);
+    record.signature.root = static_cast<int32_t>(fields->root);
+    record.signature.count = fields->count;
+    record.signature.counts_hash = fields->counts_hash;
+    record.bytes = fields->bytes;
+    record.queued = Seconds(fields->queued, image.unix_offset);
+    record.started = Seconds(fields->started, image.unix_offset);
+    record.ended = Seconds(fields->ended, image.unix_offset);
+    record.status = static_cast<absl::StatusCode>(fields->what & 0xff);
+    log.written =
+        std::max({log.written, record.queued, record.started, record.ended});
+    log.records.push_back(record);
+  }
+  std::sort(log.records.begin(), log.records.end(),
+            [](const FlightRecord& a, const FlightRecord& b) {
+              return a.number < b.number;
+            });
+  return log;
+}
+
+absl::StatusOr<FlightLog> ParseRing(const std::string& bytes) {
+  if (bytes.size() != sizeof(RingImage) ||
+      std::memcmp(bytes.data(), kRingMagic, sizeof(kRingMagic)) != 0) {
+    return absl::InvalidArgumentError("not a ring of the flight recorder");
+  }
+  // Copied to where the atomics may lie.
+  std::unique_ptr<RingImage, decltype(&std::free)> image(
+      static_cast<RingImage*>(std::aligned_alloc(
+          alignof(std::max_align_t),
+          (sizeof(RingImage) + alignof(std::max_align_t) - 1) /
+              alignof(std::max_align_t) * alignof(std::max_align_t))),
+      std::free);
+  std::memcpy(static_cast<void*>(image.get()), bytes.data(), sizeof(RingImage));
+  FlightLog log = ReadRing(*image);
+  if (log.rank < 0 || log.world_size < 1 || log.rank >= log.world_size) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a ring of rank ", log.rank, " of ", log.world_size));
+  }
+  return log;
+}
+
+std::string EncodeMembers(const std::vector<int>& members) {
+  std::string text;
+  for (size_t i = 0; i < members.size();) {
+    size_t end = i + 1;
+    while (end < members.size() && members[end] == members[end - 1] + 1) end++;
+    absl::StrAppend(&text, i == 0 ? "" : ",", members[i]);
+    if (end - i > 1) absl::StrAppend(&text, "-", members[end - 1]);
+    i = end;
+  }
+  return text;
+}
+
+std::vector<int> DecodeMembers(const std::string& text) {
+  std::vector<int> members;
+  if (text.empty()) return members;
+  const std::vector<std::string> ranges = absl::StrSplit(text, ',');
+  for (const std::string& range : ranges) {
+    const std::vector<std::string> ends = absl::StrSplit(range, '-');
+    int first = 0, last = 0;
+    if (ends.size() > 2 || !absl::SimpleAtoi(ends.front(), &first) ||
+        !absl::SimpleAtoi(ends.back(), &last) || first < 0 || last < first ||
+        static_cast<size_t>(last - first) + members.size() >= kMostMembers) {
+      return {};
+    }
+    for (int rank = first; rank <= last; rank++) members.push_back(rank);
+  }
+  return members;
+}
+
+}  // namespace muster

@@ -1,0 +1,122 @@
+#include "trainer_sdk/process_group/account.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/monotonic_clock.h"
+#include "trainer_sdk/store/rank_ranges.h"
+
+namespace muster {
+namespace {
+
+// All ranks read: the whole must not grow with the square of a large group.
+constexpr int kMostAccounts = 128;
+
+std::string KeyOf(int rank) { return absl::StrCat("account/", rank); }
+
+// Ranks that called the same, the largest set first, then by rank.
+using Camp = std::pair<OperationSignature, std::vector<int>>;
+
+std::vector<Camp> CampsOf(
+    const std::vector<std::pair<int, OperationSignature>>& calls) {
+  std::vector<Camp> camps;
+  for (const auto& [rank, call] : calls) {
+    auto camp = std::find_if(camps.begin(), camps.end(), [&](const Camp& c) {
+      return SameCollective(c.first, call);
+    });
+    if (camp == camps.end()) camp = camps.insert(camp, {call, {}});
+    camp->second.push_back(rank);
+  }
+  std::stable_sort(camps.begin(), camps.end(),
+                   [](const Camp& a, const Camp& b) {
+                     return a.second.size() > b.second.size();
+                   });
+  return camps;
+}
+
+void Append(std::string& text, const std::string& sentence) {
+  absl::StrAppend(&text, text.empty() ? "" : "; ", sentence);
+}
+
+const char* Verb(const std::vector<int>& ranks, const char* one,
+                 const char* several) {
+  return ranks.size() == 1 ? one : several;
+}
+
+}  // namespace
+
+std::string CompareAccounts(
+    const std::vector<std::optional<OperationSignature>>& accounts) {
+  std::vector<std::pair<int, OperationSignature>> collectives;
+  std::vector<int> silent;
+  std::string messages;
+  uint64_t front = 0;
+  for (size_t i = 0; i < accounts.size(); i++) {
+    const int rank = static_cast<int>(i);
+    if (!accounts[i]) {
+      silent.push_back(rank);
+    } else if (IsPointToPoint(accounts[i]->kind)) {
+      Append(messages,
+             absl::StrCat("rank ", rank, " was in ", Describe(*accounts[i])));
+    } else {
+      collectives.emplace_back(rank, *accounts[i]);
+      front = std::max(front, accounts[i]->sequence);
+    }
+  }
+  std::vector<std::pair<int, OperationSignature>> leading;
+  for (const auto& call : collectives) {
+    if (call.second.sequence == front) leading.push_back(call);
+  }
+  std::string text;
+  const std::vector<Camp> camps = CampsOf(leading);
+  if (camps.size() > 1 || leading.size() < collectives.size()) {
+    for (const auto& [call, ranks] : camps) {
+      Append(text, absl::StrCat(RankRanges(ranks), " called ", Describe(call)));
+    }
+  }
+  for (const auto& [rank, call] : collectives) {
+    if (call.sequence == front) continue;
+    Append(text,
+           absl::StrCat("rank ", rank, " is behind, at ", Describe(call)));
+  }
+  if (!messages.empty()) Append(text, messages);
+  if (!silent.empty()) {
+    Append(text, absl::StrCat(
+                     "of ", RankRanges(silent),
+                     " nothing is known: ", Verb(silent, "it has", "they have"),
+                     " not called, ", Verb(silent, "waits", "wait"),
+                     " elsewhere or ", Verb(silent, "is", "are"), " gone"));
+  }
+  return text;
+}
+
+absl::Status PublishAccount(const GroupPlace& place,
+                            const OperationSignature& last) {
+  return place.store->Set(KeyOf(place.rank), Encoded(last));
+}
+
+std::vector<std::optional<OperationSignature>> ReadAccounts(
+    const GroupPlace& place, Instant deadline) {
+  const int ranks = std::min(place.size, kMostAccounts);
+  std::vector<std::string> keys;
+  for (int rank = 0; rank < ranks; rank++) keys.push_back(KeyOf(rank));
+  // However it ends: what is there is read.
+  const absl::Status everybody = place.store->Wait(keys, deadline);
+  std::vector<std::optional<OperationSignature>> accounts(ranks);
+  for (int rank = 0; rank < ranks; rank++) {
+    if (!everybody.ok()) {
+      const absl::StatusOr<bool> there = place.store->Check({keys[rank]});
+      if (absl::IsUnavailable(there.status())) break;
+      if (!there.ok() || !*there) continue;
+    }
+    const absl::StatusOr<std::string> text =
+        place.store->Get(keys[rank], MonotonicNow() + std::chrono::seconds(1));
+    if (!text.ok()) continue;
+    const absl::StatusOr<OperationSignature> account = DecodeSignature(*text);
+    if (account.ok()) accounts[rank] = *account;
+  }
+  return accounts;
+}
+
+}  // namespace muster

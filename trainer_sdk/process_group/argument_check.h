@@ -1,0 +1,17 @@
+#ifndef MUSTER_TRAINER_SDK_PROCESS_GROUP_ARGUMENT_CHECK_H_
+#define MUSTER_TRAINER_SDK_PROCESS_GROUP_ARGUMENT_CHECK_H_
+
+#include "absl/status/status.h"
+#include "trainer_sdk/process_group/operation.h"
+
+namespace muster {
+
+// Whether rank `rank` of `size` can do `operation` at all: ranks in range,
+// counts of the right number and size, buffers there and not overlapping but
+// in place (see operation.h). InvalidArgument, one line. Never allocates where
+// all is well. Pure.
+absl::Status CheckArguments(const Operation& operation, int rank, int size);
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_PROCESS_GROUP_ARGUMENT_CHECK_H_

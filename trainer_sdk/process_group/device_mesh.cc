@@ -1,0 +1,93 @@
+#include "trainer_sdk/process_group/device_mesh.h"
+
+#include <cstdint>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/check.h"
+
+namespace muster {
+
+std::vector<int> MeshCoordinates(const std::vector<MeshDimension>& dimensions,
+                                 int rank) {
+  std::vector<int> coordinates(dimensions.size());
+  for (size_t i = dimensions.size(); i-- > 0;) {
+    coordinates[i] = rank % dimensions[i].size;
+    rank /= dimensions[i].size;
+  }
+  return coordinates;
+}
+
+absl::Status CheckMesh(const std::vector<MeshDimension>& dimensions,
+                       int ranks) {
+  int64_t product = 1;
+  std::set<std::string> names;
+  std::string shape;
+  for (const MeshDimension& dimension : dimensions) {
+    if (dimension.name.empty() || !names.insert(dimension.name).second) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("a mesh's dimensions need names of their own, not '",
+                       dimension.name, "'"));
+    }
+    if (dimension.size < 1 || dimension.size > ranks) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("mesh dimension ", dimension.name, " of ",
+                       dimension.size, " in a group of ", ranks));
+    }
+    // Bounded by the check above: at most ranks squared.
+    product *= dimension.size;
+    absl::StrAppend(&shape, shape.empty() ? "" : " x ", dimension.name, "=",
+                    dimension.size);
+    if (product > ranks) break;
+  }
+  if (product != ranks || dimensions.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a mesh of ", shape, " does not make up a group of ", ranks));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<DeviceMesh>> DeviceMesh::Create(
+    ProcessGroup& group, std::vector<MeshDimension> dimensions,
+    CallOptions options) {
+  const absl::Status status = CheckMesh(dimensions, group.size());
+  if (!status.ok()) return status;
+  std::unique_ptr<DeviceMesh> mesh(new DeviceMesh());
+  mesh->dimensions_ = std::move(dimensions);
+  mesh->coordinates_ = MeshCoordinates(mesh->dimensions_, group.rank());
+  int stride = group.size();
+  for (size_t i = 0; i < mesh->dimensions_.size(); i++) {
+    const MeshDimension& dimension = mesh->dimensions_[i];
+    stride /= dimension.size;
+    // The first rank of its line: equal for those on it, and nobody else's.
+    const int color = group.rank() - mesh->coordinates_[i] * stride;
+    auto line =
+        group.Split(color, mesh->coordinates_[i], dimension.name, options);
+    if (!line.ok()) return line.status();
+    mesh->groups_.push_back(*std::move(line));
+  }
+  return mesh;
+}
+
+size_t DeviceMesh::IndexOf(const std::string& dimension) const {
+  for (size_t i = 0; i < dimensions_.size(); i++) {
+    if (dimensions_[i].name == dimension) return i;
+  }
+  MUSTER_CHECK(false) << "no mesh dimension " << dimension;
+  return 0;
+}
+
+ProcessGroup& DeviceMesh::group(const std::string& dimension) const {
+  return *groups_[IndexOf(dimension)];
+}
+
+int DeviceMesh::coordinate(const std::string& dimension) const {
+  return coordinates_[IndexOf(dimension)];
+}
+
+int DeviceMesh::size(const std::string& dimension) const {
+  return dimensions_[IndexOf(dimension)].size;
+}
+
+}  // namespace muster

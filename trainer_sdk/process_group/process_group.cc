@@ -1,0 +1,425 @@
+#include "trainer_sdk/process_group/process_group.h"
+
+#include <condition_variable>
+#include <cstdlib>
+#include <deque>
+#include <mutex>
+#include <numeric>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/monotonic_clock.h"
+#include "trainer_sdk/flight_recorder/flight_recorder.h"
+#include "trainer_sdk/process_group/account.h"
+#include "trainer_sdk/process_group/argument_check.h"
+#include "trainer_sdk/process_group/signature.h"
+#include "trainer_sdk/process_group/split_table.h"
+#include "trainer_sdk/store/prefix_store.h"
+
+namespace muster {
+namespace {
+
+// What a transport without memory of its own lends.
+class PlainMemory final : public TransportMemory {
+ public:
+  explicit PlainMemory(int64_t bytes)
+      : bytes_(bytes),
+        // Whole cache lines: nothing else is written beside it.
+        block_(std::aligned_alloc(64, (bytes + 64) / 64 * 64), std::free) {}
+  void* data() const override { return block_.get(); }
+  int64_t bytes() const override { return bytes_; }
+
+ private:
+  const int64_t bytes_;
+  const std::unique_ptr<void, decltype(&std::free)> block_;
+};
+
+// Whether ranks may go on together after such an end.
+bool GoesOn(const absl::Status& status) {
+  return status.ok() || absl::IsInvalidArgument(status) ||
+         absl::IsUnimplemented(status);
+}
+
+int64_t BytesOf(const Operation& operation, int size) {
+  if (operation.kind != OperationKind::kBatch) {
+    return Elements(operation, size) * SizeOf(operation.dtype);
+  }
+  int64_t bytes = 0;
+  for (const PointToPoint& message : operation.messages) {
+    bytes += message.count * SizeOf(message.dtype);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+// The state behind a group. `busy_` says that somebody has the transport: the
+// thread of a Run, of Allocate or Split, or the worker; it goes from one to
+// the next under mutex_, in the order of the queue.
+class ProcessGroup::Body {
+ public:
+  Body(GroupPlace place, TransportFactory factory, ProcessGroupOptions options,
+       std::unique_ptr<Transport> transport)
+      : place_(std::move(place)),
+        factory_(std::move(factory)),
+        options_(std::move(options)),
+        transport_(std::move(transport)),
+        recorder_(options_.recorder != nullptr ? *options_.recorder
+                                               : FlightRecorder::Process()),
+        recorded_group_(recorder_.AddGroup(
+            place_.name, place_.rank, place_.size, options_.global_ranks)) {}
+
+  ~Body() {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      stopping_ = true;
+      if (busy_) transport_->Abort("the group is being destroyed");
+      changed_.notify_all();
+    }
+    if (worker_.joinable()) worker_.join();
+  }
+
+  const GroupPlace& place() const { return place_; }
+  const ProcessGroupOptions& options() const { return options_; }
+  const Transport& transport() const { return *transport_; }
+
+  absl::Status Run(const Operation& operation, CallOptions options) {
+    const absl::Status wrong = Check(operation);
+    if (!wrong.ok()) return wrong;
+    const Instant now = MonotonicNow();
+    Call call;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (!broken_.ok()) return broken_;
+      if (!busy_ && queue_.empty()) {
+        busy_ = true;
+        call = Number(operation, options, now);
+      }
+    }
+    if (call.context.sequence == kNotNumbered) {
+      return Start(operation, options)->Wait();
+    }
+    call.record = recorder_.QueueAndStart(recorded_group_, call.signature,
+                                          BytesOf(operation, place_.size), now);
+    const absl::Status status = Perform(operation, call);
+    Release();
+    return status;
+  }
+
+  std::shared_ptr<Work> Start(Operation operation, CallOptions options) {
+    auto work = std::make_shared<Work>();
+    const absl::Status wrong = Check(operation);
+    if (!wrong.ok()) {
+      work->Complete(wrong);
+      return work;
+    }
+    const Instant now = MonotonicNow();
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!broken_.ok()) {
+      work->Complete(broken_);
+      return work;
+    }
+    Queued queued;
+    queued.call = Number(operation, options, now);
+    queued.call.record = recorder_.Queue(recorded_group_, queued.call.signature,
+                                         BytesOf(operation, place_.size), now);
+    queued.operation = std::move(operation);
+    queued.work = work;
+    queue_.push_back(std::move(queued));
+    if (!worker_.joinable()) worker_ = std::thread([this] { Serve(); });
+    changed_.notify_all();
+    return work;
+  }
+
+  absl::StatusOr<std::unique_ptr<TransportMemory>> Allocate(
+      int64_t bytes, CallOptions options) {
+    if (bytes < 0) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "group ", place_.name, ": Allocate of ", bytes, " bytes"));
+    }
+    OperationContext context;
+    context.deadline = DeadlineOf(options, MonotonicNow());
+    const absl::Status turn = TakeTurn(context.deadline);
+    if (!turn.ok()) return turn;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      context.sequence = ++sequence_;
+    }
+    auto memory = transport_->Allocate(bytes, context);
+    if (absl::IsUnimplemented(memory.status())) {
+      memory = std::make_unique<PlainMemory>(bytes);
+    } else if (!GoesOn(memory.status())) {
+      memory = Break(Named(memory.status()));
+    }
+    Release();
+    return memory;
+  }
+
+  absl::StatusOr<std::unique_ptr<ProcessGroup>> Split(int color, int key,
+                                                      const std::string& label,
+                                                      CallOptions options) {
+    const Instant deadline = DeadlineOf(options, MonotonicNow());
+    const absl::Status turn = TakeTurn(deadline);
+    if (!turn.ok()) return turn;
+    auto group = SplitInTurn(color, key, label, deadline);
+    Release();
+    return group;
+  }
+
+  void Abort(const std::string& reason) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (!broken_.ok()) return;
+      broken_ = absl::AbortedError(
+          absl::StrCat("group ", place_.name, " was aborted: ", reason));
+    }
+    transport_->Abort(reason);
+  }
+
+  absl::Status status() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return broken_;
+  }
+
+ private:
+  static constexpr uint64_t kNotNumbered = ~uint64_t{0};
+
+  // An operation's numbers.
+  struct Call {
+    OperationContext context{kNotNumbered, Instant()};
+    OperationSignature signature;
+    uint64_t record = 0;  // the flight recorder's
+  };
+
+  struct Queued {
+    Operation operation;
+    Call call;
+    std::shared_ptr<Work> work;
+  };
+
+  absl::Status Named(const absl::Status& status) const {
+    return absl::Status(status.code(),
+                        absl::StrCat("group ", place_.name, ": ",
+                                     std::string(status.message())));
+  }
+
+  absl::Status Check(const Operation& operation) const {
+    const absl::Status status =
+        CheckArguments(operation, place_.rank, place_.size);
+    return status.ok() ? status : Named(status);
+  }
+
+  Instant DeadlineOf(const CallOptions& options, Instant now) const {
+    return now +
+           (options.timeout == Duration() ? options_.timeout : options.timeout);
+  }
+
+  // The next number in the order of the calls. mutex_ is held.
+  Call Number(const Operation& operation, const CallOptions& options,
+              Instant now) {
+    if (!IsPointToPoint(operation.kind)) sequence_++;
+    Call call;
+    call.context.sequence = sequence_;
+    call.context.deadline = DeadlineOf(options, now);
+    call.signature = SignatureOf(operation, sequence_);
+    return call;
+  }
+
+  // Waits until everything queued is done and nobody has the transport.
+  absl::Status TakeTurn(Instant deadline) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    const bool came = changed_.wait_until(lock, ToSteady(deadline), [&] {
+      return (!busy_ && queue_.empty()) || !broken_.ok();
+    });
+    if (!broken_.ok()) return broken_;
+    if (!came) {
+      return absl::DeadlineExceededError(absl::StrCat(
+          "group ", place_.name, ": earlier operations were not done in time"));
+    }
+    busy_ = true;
+    return absl::OkStatus();
+  }
+
+  void Release() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    busy_ = false;
+    // Without anybody waiting this does not enter the kernel.
+    changed_.notify_all();
+  }
+
+  // Performs what has its turn.
+  absl::Status Perform(const Operation& operation, const Call& call) {
+    const absl::Status status = transport_->Execute(operation, call.context);
+    recorder_.End(call.record, MonotonicNow(), status.code());
+    if (status.ok()) return status;
+    if (GoesOn(status)) return Named(status);
+    return Explain(status, call);
+  }
+
+  // Breaks the group and finds out more.
+  absl::Status Explain(const absl::Status& status, const Call& call) {
+    // Peers that still wait give up on their own, or are told by this.
+    transport_->Abort(std::string(status.message()));
+    std::string message = absl::StrCat("group ", place_.name, ": ",
+                                       std::string(status.message()));
+    const bool told = PublishAccount(place_, call.signature).ok();
+    if (told && absl::IsDeadlineExceeded(status)) {
+      const std::string accounts = CompareAccounts(
+          ReadAccounts(place_, MonotonicNow() + options_.explanation_timeout));
+      if (!accounts.empty()) absl::StrAppend(&message, "; ", accounts);
+    }
+    return Break(absl::Status(status.code(), message));
+  }
+
+  // The first cause, which stays.
+  absl::Status Break(const absl::Status& cause) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (!broken_.ok()) return broken_;
+      broken_ = cause;
+      changed_.notify_all();
+    }
+    const absl::Status dumped = recorder_.Dump(std::string(cause.message()));
+    // The cause matters more than its dump.
+    dumped.IgnoreError();
+    return cause;
+  }
+
+  absl::StatusOr<std::unique_ptr<ProcessGroup>> SplitInTurn(
+      int color, int key, const std::string& label, Instant deadline) {
+    const int number = ++splits_;
+    const std::string prefix = absl::StrCat("split", number);
+    PrefixStore table_store(prefix, place_.store);
+    const auto choices = ExchangeChoices(table_store, place_.rank, place_.size,
+                                         {color, key}, deadline);
+    if (!choices.ok()) return Named(choices.status());
+    const std::vector<int> members = MembersOf(*choices, place_.rank);
+    if (members.empty()) return std::unique_ptr<ProcessGroup>();
+    GroupPlace place;
+    ProcessGroupOptions options = options_;
+    options.global_ranks.clear();
+    for (size_t i = 0; i < members.size(); i++) {
+      if (members[i] == place_.rank) place.rank = static_cast<int>(i);
+      options.global_ranks.push_back(options_.global_ranks[members[i]]);
+    }
+    place.size = static_cast<int>(members.size());
+    place.store = std::make_shared<PrefixStore>(
+        absl::StrCat(prefix, "/group", color), place_.store);
+    place.name = absl::StrCat(place_.name, "/", label.empty() ? prefix : label,
+                              ":", color);
+    auto transport = factory_(place, deadline);
+    if (!transport.ok()) return Named(transport.status());
+    return std::unique_ptr<ProcessGroup>(new ProcessGroup(
+        std::make_unique<Body>(std::move(place), factory_, std::move(options),
+                               *std::move(transport))));
+  }
+
+  // The worker's thread.
+  void Serve() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    for (;;) {
+      changed_.wait(lock,
+                    [&] { return stopping_ || (!busy_ && !queue_.empty()); });
+      if (stopping_) break;
+      busy_ = true;
+      Queued queued = std::move(queue_.front());
+      queue_.pop_front();
+      absl::Status status = broken_;
+      lock.unlock();
+      if (status.ok()) {
+        recorder_.Start(queued.call.record, MonotonicNow());
+        status = Perform(queued.operation, queued.call);
+      }
+      Release();
+      queued.work->Complete(std::move(status));
+      lock.lock();
+    }
+    for (Queued& queued : queue_) {
+      queued.work->Complete(absl::AbortedError(absl::StrCat(
+          "group ", place_.name, " was destroyed before its turn")));
+    }
+    queue_.clear();
+  }
+
+  const GroupPlace place_;
+  const TransportFactory factory_;
+  const ProcessGroupOptions options_;
+  const std::unique_ptr<Transport> transport_;
+  FlightRecorder& recorder_;
+  const int recorded_group_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  // Guarded by mutex_:
+  std::deque<Queued> queue_;
+  bool busy_ = false;
+  bool stopping_ = false;
+  uint64_t sequence_ = 0;
+  absl::Status broken_;
+  std::thread worker_;  // once something was started
+
+  int splits_ = 0;  // whoever has its turn
+};
+
+absl::StatusOr<std::unique_ptr<ProcessGroup>> ProcessGroup::Create(
+    GroupPlace place, TransportFactory factory, ProcessGroupOptions options) {
+  if (place.size < 1 || place.rank < 0 || place.rank >= place.size) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "group ", place.name, ": rank ", place.rank, " of ", place.size));
+  }
+  if (options.global_ranks.empty()) {
+    options.global_ranks.resize(place.size);
+    std::iota(options.global_ranks.begin(), options.global_ranks.end(), 0);
+  }
+  if (options.global_ranks.size() != static_cast<size_t>(place.size)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("group ", place.name, ": ", options.global_ranks.size(),
+                     " global ranks for ", place.size));
+  }
+  auto transport = factory(place, MonotonicNow() + options.timeout);
+  if (!transport.ok()) return transport.status();
+  return std::unique_ptr<ProcessGroup>(new ProcessGroup(
+      std::make_unique<Body>(std::move(place), std::move(factory),
+                             std::move(options), *std::move(transport))));
+}
+
+ProcessGroup::ProcessGroup(std::unique_ptr<Body> body)
+    : body_(std::move(body)) {}
+ProcessGroup::~ProcessGroup() = default;
+
+int ProcessGroup::rank() const { return body_->place().rank; }
+int ProcessGroup::size() const { return body_->place().size; }
+const std::string& ProcessGroup::name() const { return body_->place().name; }
+const char* ProcessGroup::transport_name() const {
+  return body_->transport().name();
+}
+const std::vector<int>& ProcessGroup::global_ranks() const {
+  return body_->options().global_ranks;
+}
+
+absl::Status ProcessGroup::Run(const Operation& operation,
+                               CallOptions options) {
+  return body_->Run(operation, options);
+}
+
+std::shared_ptr<Work> ProcessGroup::Start(Operation operation,
+                                          CallOptions options) {
+  return body_->Start(std::move(operation), options);
+}
+
+absl::StatusOr<std::unique_ptr<TransportMemory>> ProcessGroup::Allocate(
+    int64_t bytes, CallOptions options) {
+  return body_->Allocate(bytes, options);
+}
+
+absl::StatusOr<std::unique_ptr<ProcessGroup>> ProcessGroup::Split(
+    int color, int key, const std::string& label, CallOptions options) {
+  return body_->Split(color, key, label, options);
+}
+
+void ProcessGroup::Abort(const std::string& reason) { body_->Abort(reason); }
+
+absl::Status ProcessGroup::status() const { return body_->status(); }
+
+}  // namespace muster

@@ -1,0 +1,309 @@
+#include "trainer_sdk/process_group/process_group.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/monotonic_clock.h"
+#include "trainer_sdk/process_group/operations.h"
+#include "trainer_sdk/process_group/testing/group_fixture.h"
+
+namespace muster {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::string Message(const absl::Status& status) {
+  return std::string(status.message());
+}
+
+// The sum of `value` over the group.
+absl::StatusOr<float> Sum(ProcessGroup& group, float value) {
+  float sum = 0;
+  const absl::Status status =
+      group.Run(AllReduce(&value, &sum, 1, DType::kFloat32));
+  if (!status.ok()) return status;
+  return sum;
+}
+
+TEST(ProcessGroupTest, RunsOnTheCallersThread) {
+  std::atomic<int> strangers{0};
+  class Watching final : public Transport {
+   public:
+    Watching(std::thread::id owner, std::atomic<int>& strangers)
+        : owner_(owner), strangers_(strangers) {}
+    const char* name() const override { return "watching"; }
+    absl::Status Execute(const Operation&, const OperationContext&) override {
+      if (std::this_thread::get_id() != owner_) strangers_++;
+      return absl::OkStatus();
+    }
+    void Abort(const std::string&) override {}
+    absl::StatusOr<std::unique_ptr<TransportMemory>> Allocate(
+        int64_t, const OperationContext&) override {
+      return absl::UnimplementedError("");
+    }
+
+   private:
+    const std::thread::id owner_;
+    std::atomic<int>& strangers_;
+  };
+  const TransportFactory factory =
+      [&](GroupPlace, Instant) -> absl::StatusOr<std::unique_ptr<Transport>> {
+    return std::make_unique<Watching>(std::this_thread::get_id(), strangers);
+  };
+  EXPECT_TRUE(FirstFailure(RunWorld(
+                               1,
+                               [&](ProcessGroup& world) {
+                                 absl::Status status = world.Run(Barrier());
+                                 EXPECT_EQ(strangers, 0);
+                                 status.Update(world.Start(Barrier())->Wait());
+                                 EXPECT_EQ(strangers, 1);
+                                 status.Update(world.Run(Barrier()));
+                                 EXPECT_EQ(strangers, 1);
+                                 return status;
+                               },
+                               factory))
+                  .ok());
+}
+
+TEST(ProcessGroupTest, StartedAndRunOperationsKeepTheirOrder) {
+  constexpr int kRounds = 50;
+  EXPECT_EQ(
+      FirstFailure(RunWorld(3,
+                            [](ProcessGroup& world) -> absl::Status {
+                              std::vector<float> values(kRounds), sums(kRounds);
+                              std::iota(values.begin(), values.end(), 1.0f);
+                              std::vector<std::shared_ptr<Work>> works;
+                              for (int i = 0; i < kRounds; i++) {
+                                works.push_back(world.Start(AllReduce(
+                                    &values[i], &sums[i], 1, DType::kFloat32)));
+                                if (i % 10 == 9) {
+                                  const absl::StatusOr<float> sum =
+                                      Sum(world, 1);
+                                  if (!sum.ok()) return sum.status();
+                                  EXPECT_EQ(*sum, 3);
+                                  // What came before is done.
+                                  EXPECT_TRUE(works.back()->is_completed());
+                                }
+                              }
+                              for (int i = 0; i < kRounds; i++) {
+                                const absl::Status status = works[i]->Wait();
+                                if (!status.ok()) return status;
+                                EXPECT_EQ(sums[i], 3 * values[i]);
+                              }
+                              return absl::OkStatus();
+                            })),
+      absl::OkStatus());
+}
+
+TEST(ProcessGroupTest, WorkTellsWhetherItIsDone) {
+  EXPECT_EQ(FirstFailure(RunWorld(
+                2,
+                [](ProcessGroup& world) -> absl::Status {
+                  if (world.rank() == 1) {
+                    // Comes only once rank 0 has seen that it waits.
+                    char go = 0;
+                    const absl::Status status =
+                        world.Run(Receive(&go, 1, DType::kInt8, 0));
+                    if (!status.ok()) return status;
+                    return world.Run(Barrier());
+                  }
+                  const char go = 1;
+                  const auto sent = world.Start(Send(&go, 1, DType::kInt8, 1));
+                  const auto work = world.Start(Barrier());
+                  const absl::Status early = work->Wait(MonotonicNow());
+                  EXPECT_TRUE(early.ok() || absl::IsDeadlineExceeded(early));
+                  const absl::Status status = work->Wait();
+                  EXPECT_TRUE(work->is_completed());
+                  EXPECT_TRUE(work->status().ok());
+                  EXPECT_TRUE(sent->status().ok());
+                  return status;
+                })),
+            absl::OkStatus());
+}
+
+TEST(ProcessGroupTest, WrongArgumentsLeaveTheGroupAsItIs) {
+  EXPECT_EQ(FirstFailure(RunWorld(
+                2,
+                [](ProcessGroup& world) {
+                  float x = 0;
+                  const Operation wrong =
+                      Broadcast(&x, &x, 1, DType::kFloat32, 9);
+                  absl::Status status = world.Run(wrong);
+                  EXPECT_TRUE(absl::IsInvalidArgument(status));
+                  EXPECT_EQ(Message(status),
+                            "group world: broadcast: root 9 in a group of 2");
+                  const auto work = world.Start(wrong);
+                  EXPECT_TRUE(work->is_completed());
+                  EXPECT_TRUE(absl::IsInvalidArgument(work->Wait()));
+                  EXPECT_TRUE(world.status().ok());
+                  return world.Run(Barrier());
+                })),
+            absl::OkStatus());
+}
+
+TEST(ProcessGroupTest, SplitsByColorAndKey) {
+  EXPECT_EQ(
+      FirstFailure(RunWorld(
+          5,
+          [](ProcessGroup& world) -> absl::Status {
+            const int rank = world.rank();
+            // Rank 4 takes no part; the others in two groups, backwards.
+            auto half = world.Split(rank == 4 ? -1 : rank % 2, -rank, "half");
+            if (!half.ok()) return half.status();
+            EXPECT_EQ(*half == nullptr, rank == 4);
+            if (rank != 4) {
+              EXPECT_EQ((*half)->size(), 2);
+              EXPECT_EQ((*half)->rank(), rank < 2 ? 1 : 0);
+              EXPECT_EQ((*half)->name(), absl::StrCat("world/half:", rank % 2));
+              EXPECT_THAT((*half)->global_ranks(),
+                          ElementsAre(2 + rank % 2, rank % 2));
+              const auto sum = Sum(**half, static_cast<float>(rank));
+              if (!sum.ok()) return sum.status();
+              EXPECT_EQ(*sum, rank % 2 == 0 ? 2 : 4);
+              auto alone = (*half)->Split(rank, 0);
+              if (!alone.ok()) return alone.status();
+              EXPECT_THAT((*alone)->global_ranks(), ElementsAre(rank));
+            }
+            auto everybody = world.Split(0, 0);
+            if (!everybody.ok()) return everybody.status();
+            return (*everybody)->Run(Barrier());
+          })),
+      absl::OkStatus());
+}
+
+TEST(ProcessGroupTest, TheAbsentIsNamedAndTheGroupBroken) {
+  const std::vector<absl::Status> statuses =
+      RunWorld(3, [](ProcessGroup& world) -> absl::Status {
+        absl::Status status = world.Run(Barrier());
+        if (!status.ok() || world.rank() == 2) return status;
+        CallOptions options;
+        options.timeout = std::chrono::milliseconds(100);
+        status = world.Run(Barrier(), options);
+        EXPECT_EQ(world.Run(Barrier()), status) << "at once, the same cause";
+        EXPECT_EQ(world.Start(Barrier())->Wait(), status);
+        EXPECT_EQ(world.status(), status);
+        EXPECT_EQ(world.Split(0, 0).status(), status);
+        EXPECT_EQ(world.Allocate(8).status(), status);
+        return status;
+      });
+  EXPECT_TRUE(statuses[2].ok());
+  for (int rank : {0, 1}) {
+    EXPECT_TRUE(absl::IsDeadlineExceeded(statuses[rank])) << statuses[rank];
+    EXPECT_THAT(Message(statuses[rank]),
+                AllOf(HasSubstr("group world: barrier #2"),
+                      HasSubstr("rank 2 did not come"),
+                      HasSubstr("of rank 2 nothing is known")));
+  }
+}
+
+// A transport that, like NCCL, cannot tell what its peers do.
+TransportFactory Mute() {
+  class MuteTransport final : public Transport {
+   public:
+    const char* name() const override { return "mute"; }
+    absl::Status Execute(const Operation&,
+                         const OperationContext& context) override {
+      return context.sequence == 1
+                 ? absl::OkStatus()
+                 : absl::DeadlineExceededError("something hangs");
+    }
+    void Abort(const std::string&) override {}
+    absl::StatusOr<std::unique_ptr<TransportMemory>> Allocate(
+        int64_t, const OperationContext&) override {
+      return absl::UnimplementedError("");
+    }
+  };
+  return [](GroupPlace, Instant) -> absl::StatusOr<std::unique_ptr<Transport>> {
+    return std::make_unique<MuteTransport>();
+  };
+}
+
+TEST(ProcessGroupTest, MismatchesAreExplainedWhateverTheTransport) {
+  const auto statuses = RunWorld(
+      3,
+      [](ProcessGroup& world) {
+        float x[4] = {};
+        absl::Status status = world.Run(Barrier());
+        EXPECT_TRUE(status.ok());
+        return world.Run(
+            AllReduce(x, x, world.rank() == 1 ? 3 : 4, DType::kFloat32));
+      },
+      Mute());
+  for (const absl::Status& status : statuses) {
+    EXPECT_THAT(Message(status),
+                AllOf(HasSubstr("ranks 0, 2 called all_reduce #2 of 4"),
+                      HasSubstr("rank 1 called all_reduce #2 of 3")));
+  }
+}
+
+TEST(ProcessGroupTest, AbortEndsWhatIsUnderWayAndQueued) {
+  const auto statuses = RunWorld(2, [](ProcessGroup& world) {
+    if (world.rank() == 1) return absl::OkStatus();
+    const auto first = world.Start(Barrier());
+    const auto second = world.Start(Barrier());
+    world.Abort("the test is over");
+    EXPECT_TRUE(absl::IsAborted(first->Wait()));
+    EXPECT_THAT(Message(second->Wait()), HasSubstr("the test is over"));
+    return world.Run(Barrier());
+  });
+  EXPECT_EQ(Message(statuses[0]), "group world was aborted: the test is over");
+}
+
+TEST(ProcessGroupTest, GoingEndsWhatIsUnderWay) {
+  std::shared_ptr<Work> under_way, queued;
+  RunWorld(2, [&](ProcessGroup& world) {
+    if (world.rank() == 1) return absl::OkStatus();
+    under_way = world.Start(Barrier());
+    queued = world.Start(Barrier());
+    return absl::OkStatus();
+  });
+  EXPECT_TRUE(absl::IsAborted(under_way->status())) << under_way->status();
+  EXPECT_TRUE(absl::IsAborted(queued->status())) << queued->status();
+}
+
+TEST(ProcessGroupTest, LendsPlainMemoryWhereTheTransportHasNone) {
+  EXPECT_EQ(
+      FirstFailure(RunWorld(
+          2,
+          [](ProcessGroup& world) {
+            auto memory = world.Allocate(100);
+            if (!memory.ok()) return memory.status();
+            EXPECT_EQ((*memory)->bytes(), 100);
+            EXPECT_TRUE(absl::IsInvalidArgument(world.Allocate(-1).status()));
+            auto* data = static_cast<float*>((*memory)->data());
+            data[0] = 1;
+            const absl::Status status =
+                world.Run(AllReduce(data, data, 1, DType::kFloat32));
+            EXPECT_EQ(data[0], 2);
+            return status;
+          })),
+      absl::OkStatus());
+}
+
+TEST(ProcessGroupTest, RefusesAPlaceThatCannotBe) {
+  GroupPlace place;
+  place.rank = 2;
+  place.size = 2;
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      ProcessGroup::Create(place, ReferenceTransports()).status()));
+  place.rank = 0;
+  ProcessGroupOptions options;
+  options.global_ranks = {1, 2, 3};
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      ProcessGroup::Create(place, ReferenceTransports(), options).status()));
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,40 @@
+#ifndef MUSTER_TRAINER_SDK_PROCESS_GROUP_SPLIT_TABLE_H_
+#define MUSTER_TRAINER_SDK_PROCESS_GROUP_SPLIT_TABLE_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/time.h"
+#include "trainer_sdk/process_group/transport.h"
+
+namespace muster {
+
+// What one rank gave to Split.
+struct SplitChoice {
+  int color = 0;
+  int key = 0;
+
+  friend bool operator==(const SplitChoice&, const SplitChoice&) = default;
+};
+
+// The ranks that chose the color of `rank`, by key, then by rank. Empty for a
+// negative color. Pure.
+std::vector<int> MembersOf(const std::vector<SplitChoice>& choices, int rank);
+
+std::string EncodeChoices(const std::vector<SplitChoice>& choices);
+// InvalidArgument unless the text holds `size` of them.
+absl::StatusOr<std::vector<SplitChoice>> DecodeChoices(const std::string& text,
+                                                       int size);
+
+// Every rank's choice, by rank: all tell rank 0 through the store, which tells
+// all. `store`: keys of this split only, deleted once all have read.
+// DeadlineExceeded names who did not come.
+absl::StatusOr<std::vector<SplitChoice>> ExchangeChoices(Store& store, int rank,
+                                                         int size,
+                                                         SplitChoice choice,
+                                                         Instant deadline);
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_PROCESS_GROUP_SPLIT_TABLE_H_

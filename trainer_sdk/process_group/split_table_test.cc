@@ -1,0 +1,73 @@
+#include "trainer_sdk/process_group/split_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <map>
+#include <string>
+
+#include "base/monotonic_clock.h"
+#include "trainer_sdk/process_group/testing/rank_threads.h"
+#include "trainer_sdk/store/in_process_store.h"
+
+namespace muster {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(SplitTableTest, MembersGoByKeyThenByRank) {
+  const std::vector<SplitChoice> choices = {
+      {7, 5}, {7, 1}, {-1, 0}, {7, 5}, {0, 0}};
+  EXPECT_THAT(MembersOf(choices, 0), ElementsAre(1, 0, 3));
+  EXPECT_THAT(MembersOf(choices, 3), ElementsAre(1, 0, 3));
+  EXPECT_THAT(MembersOf(choices, 2), IsEmpty());
+  EXPECT_THAT(MembersOf(choices, 4), ElementsAre(4));
+}
+
+TEST(SplitTableTest, TableComesBackFromItsText) {
+  const std::vector<SplitChoice> choices = {{-1, 2147483647},
+                                            {5, -2147483647 - 1}};
+  const auto decoded = DecodeChoices(EncodeChoices(choices), 2);
+  ASSERT_TRUE(decoded.ok());
+  EXPECT_EQ(*decoded, choices);
+  for (const char* text : {"", "1", "1,2", "1,2;3", "1,2;3,4;5,6", "a,b;c,d"}) {
+    EXPECT_TRUE(absl::IsInvalidArgument(DecodeChoices(text, 2).status()))
+        << text;
+  }
+}
+
+TEST(SplitTableTest, EveryRankGetsTheTableAndNothingIsLeft) {
+  InProcessStore store;
+  const Instant deadline = MonotonicNow() + std::chrono::seconds(30);
+  EXPECT_TRUE(
+      FirstFailure(RunRanks(4, [&](int rank) {
+        const auto choices =
+            ExchangeChoices(store, rank, 4, {rank % 2, -rank}, deadline);
+        if (!choices.ok()) return choices.status();
+        EXPECT_THAT(*choices,
+                    ElementsAre(SplitChoice{0, 0}, SplitChoice{1, -1},
+                                SplitChoice{0, -2}, SplitChoice{1, -3}));
+        return absl::OkStatus();
+      })).ok());
+  for (const char* key : {"table", "read", "choice/0", "choice/3"}) {
+    EXPECT_FALSE(*store.Check({key})) << key;
+  }
+}
+
+TEST(SplitTableTest, NamesWhoDoesNotCome) {
+  InProcessStore store;
+  const Instant deadline = MonotonicNow() + std::chrono::milliseconds(50);
+  for (const absl::Status& status : RunRanks(2, [&](int rank) {
+         return ExchangeChoices(store, rank * 2, 4, {0, 0}, deadline).status();
+       })) {
+    EXPECT_TRUE(absl::IsDeadlineExceeded(status)) << status;
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr("ranks 1, 3 did not call Split"));
+  }
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,38 @@
+#ifndef MUSTER_TRAINER_SDK_PROCESS_GROUP_TESTING_GROUP_FIXTURE_H_
+#define MUSTER_TRAINER_SDK_PROCESS_GROUP_TESTING_GROUP_FIXTURE_H_
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "trainer_sdk/process_group/process_group.h"
+#include "trainer_sdk/process_group/testing/rank_threads.h"
+#include "trainer_sdk/process_group/testing/reference_transport.h"
+#include "trainer_sdk/store/in_process_store.h"
+
+namespace muster {
+
+// Runs `body` as every rank of a world of `size`, over `factory`; each one's
+// status. A group goes when its rank is done.
+inline std::vector<absl::Status> RunWorld(
+    int size, const std::function<absl::Status(ProcessGroup& world)>& body,
+    TransportFactory factory = ReferenceTransports()) {
+  auto store = std::make_shared<InProcessStore>();
+  return RunRanks(size, [&](int rank) {
+    GroupPlace place;
+    place.rank = rank;
+    place.size = size;
+    place.store = store;
+    place.name = "world";
+    ProcessGroupOptions options;
+    options.timeout = std::chrono::seconds(30);
+    options.explanation_timeout = std::chrono::milliseconds(200);
+    auto world = ProcessGroup::Create(std::move(place), factory, options);
+    return world.ok() ? body(**world) : world.status();
+  });
+}
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_PROCESS_GROUP_TESTING_GROUP_FIXTURE_H_
