@@ -11,9 +11,9 @@
 #include "agent/inbox.h"
 #include "agent/lifecycle/lifecycle.h"
 #include "agent/logs/log_relay.h"
-#include "agent/ports/port_reservation.h"
 #include "agent/round_workers.h"
 #include "agent/signal_catcher.h"
+#include "agent/store/round_store.h"
 #include "base/check.h"
 #include "base/monotonic_clock.h"
 
@@ -37,6 +37,15 @@ Lifecycle::Config ConfigOf(const AgentOptions& options) {
   return config;
 }
 
+RoundStore::Options StoreOptions(
+    const AgentOptions& options,
+    const std::function<void(const std::string&)>& on_notice) {
+  return {.host = options.spec.store_host,
+          .path = options.store_path,
+          .fixed_port = options.master_port,
+          .on_notice = on_notice};
+}
+
 std::vector<int> CaughtSignals(const AgentOptions& options) {
   std::vector<int> signals = options.signals_to_handle;
   signals.insert(signals.end(), options.signals_to_leave.begin(),
@@ -57,13 +66,14 @@ class Agent::Impl {
         signals_(CaughtSignals(options_)),
         logs_(options_.logs),
         workers_(&options_, guardian_, &logs_),
+        store_(StoreOptions(options_, observer_.on_notice)),
         lifecycle_(ConfigOf(options_), MonotonicNow()) {}
 
   AgentResult Run() {
     if (absl::Status writable = logs_.CheckWritable(); !writable.ok()) {
       return {.exit_code = 1, .reason = std::string(writable.message())};
     }
-    HoldPort();
+    OfferPort();
     link_->Open({
         .on_connected =
             [this](std::string own, std::string peer) {
@@ -158,10 +168,16 @@ class Agent::Impl {
         place.master_address = peer_address_;
       }
     }
-    // The one that is in use stays held for as long as its round.
-    port_in_use_ = std::move(port_);
-    std::vector<WorkerDown> failed = workers_.Start(place);
-    HoldPort();
+    const absl::StatusOr<Endpoint> master = store_.Begin(place);
+    std::vector<WorkerDown> failed;
+    if (master.ok()) {
+      place.master_address = master->host;
+      place.master_port = master->port;
+      failed = workers_.Start(place);
+    } else {
+      failed = workers_.Refuse(place, std::string(master.status().message()));
+    }
+    OfferPort();
     for (const WorkerDown& down : failed) Step(down);
   }
 
@@ -171,17 +187,13 @@ class Agent::Impl {
                                             : Guardian::Reach::kProcessGroups);
   }
 
-  void HoldPort() {
-    if (options_.master_port != 0) {
-      Step(PortHeld{options_.master_port});
-      return;
-    }
-    absl::StatusOr<PortReservation> port = PortReservation::Take();
-    // Without one this node reports port 0; if it is to be the master, its
-    // workers say why they cannot listen.
-    if (!port.ok()) return;
-    port_ = *std::move(port);
-    Step(PortHeld{port_->port()});
+  void Do(const CloseStore& action) { store_.Close(action.reason); }
+
+  // Without one this node reports port 0; if it is to be the master, its
+  // workers say why there is no store.
+  void OfferPort() {
+    const absl::StatusOr<int> port = store_.Prepare();
+    if (port.ok()) Step(PortHeld{*port});
   }
 
   const AgentOptions options_;
@@ -192,9 +204,8 @@ class Agent::Impl {
   Inbox inbox_;
   LogRelay logs_;
   RoundWorkers workers_;
+  RoundStore store_;
   Lifecycle lifecycle_;
-  std::optional<PortReservation> port_;         // for the next round
-  std::optional<PortReservation> port_in_use_;  // of the current one
   std::optional<Leave> leave_;
 
   std::mutex peer_mutex_;

@@ -32,7 +32,7 @@ struct AgentResult {
 // through a signalfd, so create threads after constructing it.
 class Agent {
  public:
-  // Told in the middle of the run, from the thread of Run.
+  // Told in the middle of the run, from the thread of Run and the store's.
   struct Observer {
     // One line for a person: joined, waiting for…, round n began, worker died.
     std::function<void(const std::string&)> on_notice;

@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include <functional>
+#include <mutex>
 
 namespace muster {
 namespace {
@@ -26,6 +27,7 @@ class ScriptedLink : public CoordinatorLink {
     if (!directive.has_value()) return;
     directive->epoch = 1;
     directive->revision = ++revision_;
+    directive->place.master_port = report.offered_master_port;
     events_.on_directive(*directive);
   }
   void Close() override {}
@@ -43,7 +45,6 @@ Directive ToldToRun(int round) {
   directive.place.world_size = 2;
   directive.place.role_world_size = 2;
   directive.place.master_address = "127.0.0.1";
-  directive.place.master_port = 1;
   return directive;
 }
 
@@ -75,6 +76,7 @@ class AgentTest : public ::testing::Test {
     ScriptedLink link(std::move(answer));
     Agent agent(options_, guardian_.get(), &link,
                 {.on_notice = [this](const std::string& line) {
+                  std::lock_guard<std::mutex> lock(notices_mutex_);
                   notices_ += line + "\n";
                 }});
     return agent.Run();
@@ -82,6 +84,7 @@ class AgentTest : public ::testing::Test {
 
   AgentOptions options_;
   std::unique_ptr<Guardian> guardian_;
+  std::mutex notices_mutex_;
   std::string notices_;
 };
 

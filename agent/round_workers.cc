@@ -54,21 +54,25 @@ std::vector<WorkerDown> RoundWorkers::Start(const Place& place) {
   return failed;
 }
 
+std::vector<WorkerDown> RoundWorkers::Refuse(const Place& place,
+                                             const std::string& why) {
+  place_ = place;
+  std::vector<WorkerDown> failed;
+  for (int local_rank = 0; local_rank < options_->node.slots; ++local_rank) {
+    failed.push_back(
+        {.local_rank = local_rank, .failure = NotStartable(local_rank, why)});
+  }
+  return failed;
+}
+
 std::optional<Failure> RoundWorkers::StartOne(int local_rank) {
-  const auto failed = [&](absl::string_view why) {
-    Failure failure = NewFailure(local_rank);
-    failure.kind = FailureKind::kStartFailed;
-    failure.exit_code = 126;
-    failure.message = std::string(why);
-    return failure;
-  };
   const int rank = place_.first_rank + local_rank;
   absl::StatusOr<LogRelay::Pipes> pipes = logs_->Open(
       {.attempt = Attempt(),
        .local_rank = local_rank,
        .rank = rank,
        .prefix = absl::StrCat("[", options_->node.host, ":", rank, "] ")});
-  if (!pipes.ok()) return failed(pipes.status().message());
+  if (!pipes.ok()) return NotStartable(local_rank, pipes.status().message());
   const std::string error_file = ErrorFileOf(local_rank);
   // One left over from an earlier job of this name would be taken for this
   // worker's.
@@ -84,7 +88,7 @@ std::optional<Failure> RoundWorkers::StartOne(int local_rank) {
   const absl::Status asked = guardian_->Start(spec);
   close(pipes->stdout_fd);
   close(pipes->stderr_fd);
-  if (!asked.ok()) return failed(asked.message());
+  if (!asked.ok()) return NotStartable(local_rank, asked.message());
   return std::nullopt;
 }
 
@@ -106,6 +110,15 @@ WorkerDown RoundWorkers::Ended(const WorkerEnded& event) const {
 WorkerDown RoundWorkers::NotStarted(const WorkerNotStarted& event) const {
   return {.local_rank = event.local_rank,
           .failure = DescribeNotStarted(NewFailure(event.local_rank), event)};
+}
+
+Failure RoundWorkers::NotStartable(int local_rank,
+                                   absl::string_view why) const {
+  Failure failure = NewFailure(local_rank);
+  failure.kind = FailureKind::kStartFailed;
+  failure.exit_code = 126;
+  failure.message = std::string(why);
+  return failure;
 }
 
 Failure RoundWorkers::NewFailure(int local_rank) const {

@@ -26,11 +26,15 @@ class RoundWorkers {
   // rest comes through the guardian.
   std::vector<WorkerDown> Start(const Place& place);
 
+  // None of `place`'s workers can be started, for the reason given.
+  std::vector<WorkerDown> Refuse(const Place& place, const std::string& why);
+
   WorkerDown Ended(const WorkerEnded& event) const;
   WorkerDown NotStarted(const WorkerNotStarted& event) const;
 
  private:
   Failure NewFailure(int local_rank) const;
+  Failure NotStartable(int local_rank, absl::string_view why) const;
   std::optional<Failure> StartOne(int local_rank);
   int Attempt() const;
   std::string ErrorFileOf(int local_rank) const;

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "rendezvous/server/descriptor_limit.h"
 
 namespace muster {
 namespace {
@@ -51,7 +50,6 @@ EmbeddedCoordinator::EmbeddedCoordinator(const Options& options,
 
 absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> EmbeddedCoordinator::Start(
     const Options& options, const Voice& voice) {
-  RaiseDescriptorLimit();
   std::unique_ptr<EmbeddedCoordinator> here(
       new EmbeddedCoordinator(options, voice));
   GrpcServer::Options server;

@@ -14,12 +14,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/descriptor_limit.h"
 #include "rendezvous/endpoint/resolve.h"
 #include "rendezvous/grpc/grpc_setup.h"
 #include "rendezvous/server/admin_service.h"
 #include "rendezvous/server/attach_service.h"
 #include "rendezvous/server/caller_check.h"
-#include "rendezvous/server/descriptor_limit.h"
 #include "rendezvous/wire/bounds.h"
 
 namespace muster {
@@ -60,6 +60,9 @@ absl::Status WhyNotListening(const Endpoint& listen,
   }
 }
 
+// Descriptors of the process itself: epoll sets, logs, pipes, operators' calls.
+constexpr int kKeptForOthers = 100;
+
 void Tune(grpc::ServerBuilder* builder) {
   // Two coordinators on one port would share a job's nodes between them.
   builder->AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
@@ -92,8 +95,9 @@ std::shared_ptr<grpc::ServerCredentials> InsecureServer() {
 class GrpcServer::Impl {
  public:
   Impl(Coordinator* coordinator, const Options& options)
-      : most_nodes_(options.most_nodes.has_value() ? *options.most_nodes
-                                                   : RaiseDescriptorLimit()),
+      : most_nodes_(options.most_nodes.has_value()
+                        ? *options.most_nodes
+                        : RaiseDescriptorLimit(kKeptForOthers)),
         check_(options.token),
         attach_(MakeAttachService(coordinator, &check_, most_nodes_)),
         admin_(MakeAdminService(coordinator, &check_)),

@@ -246,8 +246,9 @@ void StoreHub::ProcessHeld(StoreConnection& connection) {
 
 bool StoreHub::MustStall(const StoreConnection& connection) const {
   if (connection.out.size() > kHighWater) return true;
-  return connection.role == Role::kClient && upstream_ != nullptr &&
-         upstream_->out.size() > kHighWater;
+  if (connection.role != Role::kClient) return false;
+  if (upstream_ != nullptr && upstream_->out.size() > kHighWater) return true;
+  return !service_->MayGoOn(connection.id);
 }
 
 size_t StoreHub::Process(StoreConnection& connection, std::string_view bytes) {
@@ -257,7 +258,9 @@ size_t StoreHub::Process(StoreConnection& connection, std::string_view bytes) {
   while (used < bytes.size() && !connection.ending && failure_.ok()) {
     if (MustStall(connection)) {
       connection.stalled = true;
-      upstream_was_full_ = upstream_ != nullptr;
+      if (upstream_ != nullptr && upstream_->out.size() > kHighWater) {
+        upstream_was_full_ = true;
+      }
       break;
     }
     const absl::StatusOr<size_t> length =

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "store/core/store_core.h"
 #include "base/descriptor_limit.h"
+#include "store/core/store_core.h"
 #include "store/server/hub_thread.h"
 #include "store/server/listening_socket.h"
 #include "store/server/store_hub.h"
@@ -14,6 +14,9 @@
 
 namespace muster {
 namespace {
+
+// Descriptors for everything in the process that is no connection of ours.
+constexpr int kKeptForOthers = 512;
 
 // The store itself behind a hub.
 class CoreService : public StoreService {
@@ -28,6 +31,7 @@ class CoreService : public StoreService {
     if (framing == StoreFraming::kOld) core_.DropWait(client, effects);
     core_.Apply(client, request, effects);
   }
+  bool MayGoOn(StoreClientId) const override { return true; }
   void OnGone(StoreClientId client, StoreEffects* effects) override {
     core_.Forget(client, effects);
   }
@@ -102,7 +106,8 @@ absl::StatusOr<std::unique_ptr<StoreServer>> StoreServer::Start(
   auto running = std::make_unique<Running>(
       StoreHubOptions{
           .listener = std::move(listener),
-          .max_connections = static_cast<size_t>(ConnectionsThatFit(kKeptForOthers)),
+          .max_connections =
+              static_cast<size_t>(RaiseDescriptorLimit(kKeptForOthers)),
           .max_buffer_bytes = options.max_buffer_bytes,
           .on_notice = std::move(options.on_notice),
       },

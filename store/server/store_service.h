@@ -24,6 +24,10 @@ class StoreService {
                          const StoreRequest& request,
                          StoreEffects* effects) = 0;
 
+  // Whether the client's next request may come: if not, it stays unread until
+  // something is sent to the client.
+  virtual bool MayGoOn(StoreClientId client) const = 0;
+
   // The client's connection ended.
   virtual void OnGone(StoreClientId client, StoreEffects* effects) = 0;
 

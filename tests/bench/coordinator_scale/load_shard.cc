@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/descriptor_limit.h"
 #include "rendezvous/client/agent_stream.h"
 #include "rendezvous/client/channel.h"
 #include "rendezvous/endpoint/resolve.h"
-#include "rendezvous/server/descriptor_limit.h"
 
 namespace muster {
 namespace {
@@ -170,7 +170,7 @@ bool PauseWhileWanted(std::chrono::microseconds pause) {
 }  // namespace
 
 int RunLoadShard(const LoadShard& shard) {
-  RaiseDescriptorLimit();
+  RaiseDescriptorLimit(/*kept_for_others=*/0);
   const auto address = Resolve({"127.0.0.1", shard.port}, kPatience);
   Tally tally;
   std::vector<std::unique_ptr<SimulatedAgent>> agents;

@@ -1,0 +1,86 @@
+#include "agent/store/round_store.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace muster {
+namespace {
+
+constexpr char kThisHost[] = "127.0.0.1";
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<StoreServer>> RoundStore::Listen(
+    int port) const {
+  StoreServerOptions options;
+  options.port = port;
+  options.on_notice = options_.on_notice;
+  return StoreServer::Start(std::move(options));
+}
+
+absl::StatusOr<int> RoundStore::Prepare() {
+  // A fixed port is the current round's until that is over.
+  if (options_.fixed_port != 0) return options_.fixed_port;
+  if (options_.host == StoreHost::kWorker) {
+    if (!next_port_.has_value()) {
+      absl::StatusOr<PortReservation> port = PortReservation::Take();
+      if (!port.ok()) return port.status();
+      next_port_ = *std::move(port);
+    }
+    return next_port_->port();
+  }
+  if (next_server_ == nullptr) {
+    absl::StatusOr<std::unique_ptr<StoreServer>> server = Listen(0);
+    if (!server.ok()) return server.status();
+    next_server_ = *std::move(server);
+  }
+  return next_server_->port();
+}
+
+absl::StatusOr<Endpoint> RoundStore::Begin(const Place& place) {
+  server_.reset();
+  port_.reset();
+  Endpoint master{place.master_address, place.master_port};
+  const bool is_master = place.group_rank == 0;
+  if (options_.host == StoreHost::kWorker) {
+    // Held for as long as the round: the worker binds it beside us.
+    if (is_master) port_ = std::exchange(next_port_, std::nullopt);
+    return master;
+  }
+  if (is_master) {
+    if (absl::Status served = Serve(master.port); !served.ok()) return served;
+    if (options_.path == StorePath::kThroughAgent) master.host = kThisHost;
+    return master;
+  }
+  return master;
+}
+
+absl::Status RoundStore::Serve(int port) {
+  if (options_.fixed_port == 0) {
+    server_ = std::move(next_server_);
+    if (server_ == nullptr) {
+      return absl::ResourceExhaustedError(
+          "no port was free for the round's store at this node");
+    }
+    if (server_->port() == port) return absl::OkStatus();
+    return absl::InternalError(
+        absl::StrCat("the round's store is expected at port ", port,
+                     ", but this node serves it at port ", server_->port()));
+  }
+  absl::StatusOr<std::unique_ptr<StoreServer>> server =
+      Listen(options_.fixed_port);
+  if (!server.ok()) {
+    return absl::Status(server.status().code(),
+                        absl::StrCat("--master-port=", options_.fixed_port,
+                                     ": ", server.status().message()));
+  }
+  server_ = *std::move(server);
+  return absl::OkStatus();
+}
+
+void RoundStore::Close(const std::string& reason) {
+  if (server_ != nullptr) server_->Close(reason);
+}
+
+}  // namespace muster

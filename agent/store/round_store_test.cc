@@ -1,0 +1,143 @@
+#include "agent/store/round_store.h"
+
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include "base/owned_fd.h"
+
+namespace muster {
+namespace {
+
+using ::testing::HasSubstr;
+
+Place PlaceOf(int round, int group_rank, int port) {
+  Place place;
+  place.round = round;
+  place.group_rank = group_rank;
+  place.group_world_size = 2;
+  place.world_size = 2;
+  place.master_address = "127.0.0.1";
+  place.master_port = port;
+  return place;
+}
+
+sockaddr_in Loopback(int port) {
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return address;
+}
+
+// A connection to loopback's `port`; not open where nobody listens.
+OwnedFd Connect(int port) {
+  OwnedFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const sockaddr_in address = Loopback(port);
+  if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&address),
+              sizeof address) != 0) {
+    fd.Close();
+  }
+  return fd;
+}
+
+// Whether the other side closes within 30 s.
+bool IsHungUpOn(const OwnedFd& fd) {
+  pollfd one = {.fd = fd.get(), .events = POLLIN, .revents = 0};
+  if (poll(&one, 1, 30'000) != 1) return false;
+  char byte;
+  return recv(fd.get(), &byte, 1, 0) <= 0;
+}
+
+TEST(RoundStoreTest, ListensBeforeTheRoundBegins) {
+  RoundStore store({});
+  const int port = store.Prepare().value();
+  EXPECT_TRUE(Connect(port).open());
+  EXPECT_EQ(store.Prepare().value(), port);
+}
+
+TEST(RoundStoreTest, EveryRoundHasAPortOfItsOwnAndTheLastOneIsClosed) {
+  RoundStore store({});
+  const int first = store.Prepare().value();
+  ASSERT_TRUE(store.Begin(PlaceOf(1, 0, first)).ok());
+  const int second = store.Prepare().value();
+  EXPECT_NE(first, second);
+  const OwnedFd worker = Connect(first);
+  ASSERT_TRUE(worker.open());
+  ASSERT_TRUE(store.Begin(PlaceOf(2, 0, second)).ok());
+  EXPECT_TRUE(IsHungUpOn(worker));
+  EXPECT_FALSE(Connect(first).open());
+  EXPECT_TRUE(Connect(second).open());
+}
+
+TEST(RoundStoreTest, ClosingReleasesWhoIsConnected) {
+  RoundStore store({});
+  const int port = store.Prepare().value();
+  ASSERT_TRUE(store.Begin(PlaceOf(1, 0, port)).ok());
+  const OwnedFd worker = Connect(port);
+  ASSERT_TRUE(worker.open());
+  store.Close("rank 1 failed");
+  EXPECT_TRUE(IsHungUpOn(worker));
+}
+
+TEST(RoundStoreTest, ANodeThatIsNotTheMasterKeepsItsOwnForLater) {
+  RoundStore store({});
+  const int port = store.Prepare().value();
+  const Endpoint master = store.Begin(PlaceOf(1, 1, 4321)).value();
+  EXPECT_EQ(master.ToString(), "127.0.0.1:4321");
+  EXPECT_EQ(store.Prepare().value(), port);
+}
+
+TEST(RoundStoreTest, AnotherPortThanItsOwnIsRefusedAndNotWaitedFor) {
+  RoundStore store({});
+  const int port = store.Prepare().value();
+  const absl::Status status = store.Begin(PlaceOf(1, 0, port ^ 1)).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
+}
+
+TEST(RoundStoreTest, AFixedPortServesRoundAfterRound) {
+  int port = 0;
+  {
+    RoundStore any({});
+    port = any.Prepare().value();
+  }
+  RoundStore store({.fixed_port = port});
+  for (int round = 1; round <= 3; ++round) {
+    EXPECT_EQ(store.Prepare().value(), port);
+    ASSERT_TRUE(store.Begin(PlaceOf(round, 0, port)).ok());
+    EXPECT_TRUE(Connect(port).open());
+  }
+}
+
+TEST(RoundStoreTest, AFixedPortThatIsTakenIsNamed) {
+  RoundStore other({});
+  const int port = other.Prepare().value();
+  RoundStore store({.fixed_port = port});
+  const absl::Status status = store.Begin(PlaceOf(1, 0, port)).status();
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("--master-port=" + std::to_string(port)));
+}
+
+TEST(RoundStoreTest, AWorkersOwnStoreHasItsPortHeldAndFree) {
+  RoundStore store({.host = StoreHost::kWorker});
+  const int port = store.Prepare().value();
+  EXPECT_FALSE(Connect(port).open());
+  ASSERT_TRUE(store.Begin(PlaceOf(1, 0, port)).ok());
+  EXPECT_NE(store.Prepare().value(), port);
+  // As PyTorch's server does.
+  OwnedFd server(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int on = 1;
+  setsockopt(server.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  const sockaddr_in address = Loopback(port);
+  ASSERT_EQ(bind(server.get(), reinterpret_cast<const sockaddr*>(&address),
+                 sizeof address),
+            0);
+  ASSERT_EQ(listen(server.get(), 1), 0);
+  EXPECT_TRUE(Connect(port).open());
+}
+
+}  // namespace
+}  // namespace muster
