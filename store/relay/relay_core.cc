@@ -1,0 +1,308 @@
+#include "store/relay/relay_core.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "store/wire/little_endian.h"
+
+namespace muster {
+namespace {
+
+// What a group of waits or reads costs besides the request's bytes, about.
+constexpr size_t kBytesPerGroup = 512;
+
+enum class Way { kHere, kWait, kRead, kPassedOn, kRefused };
+
+Way WayOf(StoreCommand command) {
+  switch (command) {
+    case StoreCommand::kValidate:
+    case StoreCommand::kPing:
+      return Way::kHere;
+    case StoreCommand::kWait:
+      return Way::kWait;
+    case StoreCommand::kGet:
+    case StoreCommand::kCheck:
+    case StoreCommand::kNumKeys:
+    case StoreCommand::kMultiGet:
+    case StoreCommand::kQueueLen:
+    case StoreCommand::kListKeys:
+      return Way::kRead;
+    case StoreCommand::kSet:
+    case StoreCommand::kCompareSet:
+    case StoreCommand::kAdd:
+    case StoreCommand::kDelete:
+    case StoreCommand::kAppend:
+    case StoreCommand::kMultiSet:
+    case StoreCommand::kCancelWait:
+    case StoreCommand::kQueuePush:
+    case StoreCommand::kQueuePop:
+    case StoreCommand::kBarrier:
+      return Way::kPassedOn;
+    case StoreCommand::kWatchKey:
+    case StoreCommand::kRelay:
+      return Way::kRefused;
+  }
+  return Way::kRefused;
+}
+
+// Whether the client has nothing to ask until the reply comes. Not so for what
+// may be answered late, or not at all.
+bool AnsweredAtOnce(const StoreRequest& request) {
+  if (request.command == StoreCommand::kBarrier) return false;
+  if (request.command == StoreCommand::kMultiGet && request.keys.empty()) {
+    return false;
+  }
+  return ReplyOf(request.command) != ReplyShape::kNone;
+}
+
+}  // namespace
+
+void RelayCore::SendUpstream(uint32_t channel, std::string_view request,
+                             StoreEffects* effects) {
+  AppendRelayFrame({.channel = channel, .bytes = request},
+                   effects->AddReply(upstream_));
+}
+
+uint32_t RelayCore::TakeChannel(Use use) {
+  uint32_t channel;
+  if (idle_channels_.empty()) {
+    channel = next_channel_++;
+  } else {
+    channel = idle_channels_.back();
+    idle_channels_.pop_back();
+  }
+  uses_[channel] = std::move(use);
+  return channel;
+}
+
+void RelayCore::Rest(uint32_t channel) {
+  uses_.erase(channel);
+  idle_channels_.push_back(channel);
+}
+
+void RelayCore::Drop(uint32_t channel, StoreEffects* effects) {
+  uses_.erase(channel);
+  AppendRelayFrame({.channel = channel, .kind = RelayFrameKind::kGone},
+                   effects->AddReply(upstream_));
+}
+
+bool RelayCore::MayHold(StoreClientId client, size_t bytes,
+                        StoreEffects* effects) {
+  if (held_bytes_ + kBytesPerGroup + bytes <= max_held_bytes_) {
+    held_bytes_ += kBytesPerGroup + bytes;
+    return true;
+  }
+  effects->AddClose(client, "the relay remembers too many waits and reads");
+  return false;
+}
+
+void RelayCore::JoinWait(StoreClientId client, const StoreRequest& request,
+                         StoreEffects* effects) {
+  std::string bytes;
+  AppendRequest(request, &bytes);
+  auto waits = waits_.find(bytes);
+  if (waits == waits_.end()) {
+    if (!MayHold(client, bytes.size(), effects)) return;
+    waits = waits_.emplace(std::move(bytes), Waits()).first;
+    waits->second.channel = TakeChannel({.waits = waits});
+    SendUpstream(waits->second.channel, waits->first, effects);
+  } else if (waits->second.offered) {
+    // Something lies in the queue, maybe; upstream knows.
+    offers_.erase(*waits->second.offered);
+    waits->second.offered.reset();
+    SendUpstream(waits->second.channel, waits->first, effects);
+  }
+  waits->second.clients.push_back(client);
+  waiting_[client] = waits;
+}
+
+bool RelayCore::LeaveWait(StoreClientId client, StoreEffects* effects) {
+  const auto place = waiting_.find(client);
+  if (place == waiting_.end()) return false;
+  const auto waits = place->second;
+  waiting_.erase(place);
+  std::erase(waits->second.clients, client);
+  if (waits->second.clients.empty() && !waits->second.offered) {
+    Drop(waits->second.channel, effects);
+    held_bytes_ -= kBytesPerGroup + waits->first.size();
+    waits_.erase(waits);
+  }
+  return true;
+}
+
+void RelayCore::SettleOffer(StoreClientId client, StoreEffects* effects) {
+  const auto offer = offers_.find(client);
+  if (offer == offers_.end()) return;
+  const auto waits = offer->second;
+  offers_.erase(offer);
+  waits->second.offered.reset();
+  if (!waits->second.clients.empty()) {
+    SendUpstream(waits->second.channel, waits->first, effects);
+    return;
+  }
+  Drop(waits->second.channel, effects);
+  held_bytes_ -= kBytesPerGroup + waits->first.size();
+  waits_.erase(waits);
+}
+
+void RelayCore::JoinRead(StoreClientId client, const StoreRequest& request,
+                         StoreEffects* effects) {
+  std::string bytes;
+  AppendRequest(request, &bytes);
+  auto reads = reads_.find(bytes);
+  if (reads == reads_.end()) {
+    if (!MayHold(client, bytes.size(), effects)) return;
+    reads = reads_.emplace(std::move(bytes), Reads()).first;
+    reads->second.channel = TakeChannel({.reads = reads});
+    reads->second.asked.push_back(client);
+    SendUpstream(reads->second.channel, reads->first, effects);
+  } else {
+    reads->second.next.push_back(client);
+  }
+  busy_.insert(client);
+}
+
+void RelayCore::PassOn(StoreClientId client, const StoreRequest& request,
+                       StoreEffects* effects) {
+  auto own = own_channels_.find(client);
+  if (own == own_channels_.end()) {
+    own = own_channels_.emplace(client, TakeChannel({.client = client})).first;
+  }
+  std::string bytes;
+  AppendRequest(request, &bytes);
+  SendUpstream(own->second, bytes, effects);
+  if (AnsweredAtOnce(request)) busy_.insert(client);
+}
+
+void RelayCore::OnRequest(StoreClientId client, StoreFraming framing,
+                          const StoreRequest& request, StoreEffects* effects) {
+  MUSTER_CHECK(!Busy(client));
+  const Way way = WayOf(request.command);
+  // Who waits anew, or cannot cancel and asks for something, has given up.
+  const bool gives_up = way == Way::kWait || framing == StoreFraming::kOld;
+  const bool cancels = request.command == StoreCommand::kCancelWait;
+  const bool waited = (gives_up || cancels) && LeaveWait(client, effects);
+  if (cancels && waited) {
+    AppendInteger(kStoreWaitCanceled, effects->AddReply(client));
+  } else if (way == Way::kWait) {
+    JoinWait(client, request, effects);
+  } else if (way == Way::kRead && AnsweredAtOnce(request)) {
+    JoinRead(client, request, effects);
+  } else if (way == Way::kPassedOn) {
+    PassOn(client, request, effects);
+  } else if (way == Way::kRefused) {
+    effects->AddClose(
+        client, std::string(CommandName(request.command)) + " is not relayed");
+  } else if (request.command == StoreCommand::kPing) {
+    AppendInteger(static_cast<uint32_t>(request.number),
+                  effects->AddReply(client));
+  }
+  // After the request, so that a pop comes before the next one's wait.
+  SettleOffer(client, effects);
+}
+
+void RelayCore::OnGone(StoreClientId client, StoreEffects* effects) {
+  LeaveWait(client, effects);
+  const auto own = own_channels_.find(client);
+  if (own != own_channels_.end()) {
+    Drop(own->second, effects);
+    own_channels_.erase(own);
+  }
+  SettleOffer(client, effects);
+  // Reads under way for it come to an end by themselves.
+  busy_.erase(client);
+}
+
+void RelayCore::WaitsReplied(WaitsByRequest::iterator waits,
+                             const RelayFrame& frame, StoreEffects* effects) {
+  std::deque<StoreClientId>& clients = waits->second.clients;
+  if (frame.kind == RelayFrameKind::kMessageForOne) {
+    // No store of ours answers twice, but a relay must not fall over another.
+    if (clients.empty() || waits->second.offered) return;
+    const StoreClientId first = clients.front();
+    clients.pop_front();
+    waiting_.erase(first);
+    waits->second.offered = first;
+    offers_[first] = waits;
+    effects->AddReply(first)->append(frame.bytes);
+    return;
+  }
+  for (const StoreClientId client : clients) {
+    waiting_.erase(client);
+    effects->AddReply(client)->append(frame.bytes);
+  }
+  if (waits->second.offered) offers_.erase(*waits->second.offered);
+  Rest(waits->second.channel);
+  held_bytes_ -= kBytesPerGroup + waits->first.size();
+  waits_.erase(waits);
+}
+
+void RelayCore::ReadsReplied(ReadsByRequest::iterator reads,
+                             const RelayFrame& frame, StoreEffects* effects) {
+  for (const StoreClientId client : reads->second.asked) {
+    // Not for who is gone.
+    if (busy_.erase(client) == 0) continue;
+    effects->AddReply(client)->append(frame.bytes);
+  }
+  reads->second.asked = std::move(reads->second.next);
+  reads->second.next.clear();
+  std::erase_if(reads->second.asked,
+                [this](StoreClientId client) { return !Busy(client); });
+  if (!reads->second.asked.empty()) {
+    SendUpstream(reads->second.channel, reads->first, effects);
+    return;
+  }
+  Rest(reads->second.channel);
+  held_bytes_ -= kBytesPerGroup + reads->first.size();
+  reads_.erase(reads);
+}
+
+void RelayCore::Refused(const Use& use, const RelayFrame& frame,
+                        StoreEffects* effects) {
+  if (use.client) {
+    effects->AddClose(*use.client, frame.bytes);
+    // Its requests need no channel any more; it is gone soon.
+    own_channels_.erase(*use.client);
+  }
+  if (use.waits) {
+    const auto waits = *use.waits;
+    for (const StoreClientId client : waits->second.clients) {
+      waiting_.erase(client);
+      effects->AddClose(client, frame.bytes);
+    }
+    if (waits->second.offered) offers_.erase(*waits->second.offered);
+    held_bytes_ -= kBytesPerGroup + waits->first.size();
+    waits_.erase(waits);
+  }
+  if (use.reads) {
+    const auto reads = *use.reads;
+    for (const auto* clients : {&reads->second.asked, &reads->second.next}) {
+      for (const StoreClientId client : *clients) {
+        if (Busy(client)) effects->AddClose(client, frame.bytes);
+      }
+    }
+    held_bytes_ -= kBytesPerGroup + reads->first.size();
+    reads_.erase(reads);
+  }
+}
+
+void RelayCore::OnFrame(const RelayFrame& frame, StoreEffects* effects) {
+  const auto found = uses_.find(frame.channel);
+  // A reply and our word that the channel is over have crossed.
+  if (found == uses_.end()) return;
+  const Use use = found->second;
+  if (frame.kind == RelayFrameKind::kGone) {
+    uses_.erase(found);
+    Refused(use, frame, effects);
+  } else if (use.waits) {
+    WaitsReplied(*use.waits, frame, effects);
+  } else if (use.reads) {
+    ReadsReplied(*use.reads, frame, effects);
+  } else {
+    busy_.erase(*use.client);
+    effects->AddReply(*use.client)->append(frame.bytes);
+  }
+}
+
+}  // namespace muster

@@ -1,0 +1,135 @@
+#include "store/relay/store_relay.h"
+
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/descriptor_limit.h"
+#include "store/relay/relay_core.h"
+#include "store/relay/upstream_connection.h"
+#include "store/server/hub_thread.h"
+#include "store/server/listening_socket.h"
+#include "store/server/store_hub.h"
+#include "store/server/store_service.h"
+#include "store/wire/limits.h"
+#include "store/wire/relay_frames.h"
+
+namespace muster {
+namespace {
+
+// Descriptors for everything in the process that is no connection of ours.
+constexpr int kKeptForOthers = 512;
+
+// What waits and reads under way may be remembered with.
+constexpr size_t kMaxHeldBytes = size_t{256} << 20;
+
+// A relay's core behind a hub.
+class RelayService : public StoreService {
+ public:
+  void OnRequest(StoreClientId client, StoreFraming framing,
+                 const StoreRequest& request, StoreEffects* effects) override {
+    core_.OnRequest(client, framing, request, effects);
+  }
+  bool MayGoOn(StoreClientId client) const override {
+    return !core_.Busy(client);
+  }
+  void OnGone(StoreClientId client, StoreEffects* effects) override {
+    if (client != kUpstreamClient) core_.OnGone(client, effects);
+  }
+  absl::StatusOr<size_t> OnUpstream(std::string_view bytes,
+                                    StoreEffects* effects) override {
+    RelayFrame frame;
+    const absl::StatusOr<size_t> length =
+        ParseRelayFrame(bytes, kMaxStoreReplyBytes, &frame);
+    if (length.ok() && *length > 0) core_.OnFrame(frame, effects);
+    return length;
+  }
+
+ private:
+  RelayCore core_{kUpstreamClient, kMaxHeldBytes};
+};
+
+}  // namespace
+
+class StoreRelay::Running {
+ public:
+  Running(StoreHubOptions options, std::string upstream, int port)
+      : hub_(std::move(options), &service_),
+        upstream_(std::move(upstream)),
+        port_(port) {}
+
+  absl::Status Start() {
+    absl::Status prepared = hub_.Prepare();
+    if (!prepared.ok()) return prepared;
+    return thread_.Start("muster-relay", [this] { Serve(); });
+  }
+
+  void Close() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!thread_.started()) return;
+    hub_.Stop();
+    thread_.Join();
+  }
+
+  int port() const { return port_; }
+
+ private:
+  void Serve() {
+    const absl::Status served = hub_.Run();
+    if (served.ok()) return;
+    hub_.Notice(absl::StrCat("the relay of the round's store at ", upstream_,
+                             " ends: ", served.message()));
+  }
+
+  RelayService service_;
+  StoreHub hub_;
+  const std::string upstream_;
+  const int port_;
+  std::mutex mutex_;
+  HubThread thread_;
+};
+
+absl::StatusOr<std::unique_ptr<StoreRelay>> StoreRelay::Start(
+    StoreRelayOptions options) {
+  OwnedFd listener = std::move(options.listener);
+  if (listener.open()) {
+    const absl::Status adopted = AdoptListener(listener);
+    if (!adopted.ok()) return adopted;
+  } else {
+    absl::StatusOr<OwnedFd> opened = ListenOn(options.address, options.port);
+    if (!opened.ok()) return opened.status();
+    listener = *std::move(opened);
+  }
+  const absl::StatusOr<int> port = LocalPort(listener);
+  if (!port.ok()) return port.status();
+  absl::StatusOr<OwnedFd> upstream = ConnectUpstream(
+      options.upstream_host, options.upstream_port, options.deadline);
+  if (!upstream.ok()) return upstream.status();
+  auto running = std::make_unique<Running>(
+      StoreHubOptions{
+          .listener = std::move(listener),
+          .upstream = *std::move(upstream),
+          .relays = StoreHubOptions::Relays::kRefused,
+          .max_connections =
+              static_cast<size_t>(RaiseDescriptorLimit(kKeptForOthers)),
+          .max_buffer_bytes = options.max_buffer_bytes,
+          .on_notice = std::move(options.on_notice),
+      },
+      absl::StrCat(options.upstream_host, " port ", options.upstream_port),
+      *port);
+  const absl::Status started = running->Start();
+  if (!started.ok()) return started;
+  return std::unique_ptr<StoreRelay>(new StoreRelay(std::move(running)));
+}
+
+StoreRelay::StoreRelay(std::unique_ptr<Running> running)
+    : running_(std::move(running)) {}
+
+StoreRelay::~StoreRelay() { Close(); }
+
+int StoreRelay::port() const { return running_->port(); }
+
+void StoreRelay::Close() { running_->Close(); }
+
+}  // namespace muster
