@@ -1,0 +1,365 @@
+// How groups over NCCL break, and that nobody hangs then: ranks are threads
+// over the fake NCCL, which ends the process where a thread is inside NCCL
+// during an abort.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "absl/strings/match.h"
+#include "base/monotonic_clock.h"
+#include "trainer_sdk/nccl/fake_library.h"
+#include "trainer_sdk/process_group/operations.h"
+#include "trainer_sdk/process_group/testing/rank_threads.h"
+#include "trainer_sdk/store/in_process_store.h"
+
+namespace muster {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+OperationContext Within(Duration timeout, uint64_t sequence = 1) {
+  return {.sequence = sequence, .deadline = MonotonicNow() + timeout};
+}
+
+std::string Why(const absl::Status& status) {
+  return std::string(status.message());
+}
+
+// A store whose round can end: every call fails then.
+class EndingStore final : public Store {
+ public:
+  void End() { ended_ = true; }
+
+  absl::Status Set(const std::string& key, const std::string& value) override {
+    return ended_ ? Gone() : store_.Set(key, value);
+  }
+  absl::StatusOr<std::string> Get(const std::string& key,
+                                  Instant deadline) override {
+    if (ended_) return Gone();
+    return store_.Get(key, deadline);
+  }
+  absl::Status Wait(const std::vector<std::string>& keys,
+                    Instant deadline) override {
+    return ended_ ? Gone() : store_.Wait(keys, deadline);
+  }
+  absl::StatusOr<int64_t> Add(const std::string& key, int64_t amount) override {
+    if (ended_) return Gone();
+    return store_.Add(key, amount);
+  }
+  absl::StatusOr<std::string> CompareSet(const std::string& key,
+                                         const std::string& expected,
+                                         const std::string& desired) override {
+    if (ended_) return Gone();
+    return store_.CompareSet(key, expected, desired);
+  }
+  absl::StatusOr<bool> Delete(const std::string& key) override {
+    if (ended_) return Gone();
+    return store_.Delete(key);
+  }
+  absl::StatusOr<bool> Check(const std::vector<std::string>& keys) override {
+    if (ended_) return Gone();
+    return store_.Check(keys);
+  }
+
+ private:
+  static absl::Status Gone() {
+    return absl::UnavailableError("round 3 is broken");
+  }
+  InProcessStore store_;
+  std::atomic<bool> ended_ = false;
+};
+
+// What on_broken was told; waits for it.
+class Breakage {
+ public:
+  std::function<void(const absl::Status&)> Listener() {
+    return [this](const absl::Status& cause) {
+      std::lock_guard<std::mutex> lock(mutex_);
+      ++times_;
+      cause_ = cause;
+      changed_.notify_all();
+    };
+  }
+  absl::Status Cause() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait_until(lock, ToSteady(MonotonicNow() + seconds(30)),
+                        [this] { return times_ > 0; });
+    return cause_;
+  }
+  int times() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return times_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int times_ = 0;
+  absl::Status cause_;
+};
+
+class NcclFailureTest : public ::testing::Test {
+ protected:
+  NcclFailureTest() {
+    fake_.Reset();
+    aborts_before_ = control().aborts;
+    destroyed_before_ = control().destroyed;
+  }
+  ~NcclFailureTest() override {
+    fake_.Reset();
+    EXPECT_EQ(control().live_communicators, 0);
+    EXPECT_EQ(control().live_events, 0);
+    EXPECT_EQ(control().live_allocations, 0);
+  }
+
+  FakeNcclControl& control() { return fake_.control(); }
+  int aborts() { return control().aborts - aborts_before_; }
+  int destroyed() { return control().destroyed - destroyed_before_; }
+
+  GroupPlace PlaceOf(int rank, int size) {
+    return {.rank = rank, .size = size, .store = store_, .name = "world"};
+  }
+
+  // A group of `size`, a transport for each rank.
+  std::vector<std::unique_ptr<Transport>> Group(int size) {
+    std::vector<std::unique_ptr<Transport>> transports(size);
+    const auto made = RunRanks(size, [&](int rank) {
+      auto transport = NewNcclTransport(PlaceOf(rank, size), options_,
+                                        MonotonicNow() + seconds(30));
+      if (transport.ok()) transports[rank] = *std::move(transport);
+      return transport.status();
+    });
+    EXPECT_EQ(FirstFailure(made), absl::OkStatus());
+    return transports;
+  }
+
+  // A rank's all_reduce of its buffer, and the wait for its stream.
+  absl::Status Reduce(Transport& transport, Duration timeout = seconds(30)) {
+    thread_local float value;
+    value = 1;
+    return transport.Execute(AllReduce(&value, &value, 1, DType::kFloat32),
+                             Within(timeout));
+  }
+
+  const FakeLibrary fake_;
+  int aborts_before_ = 0;
+  int destroyed_before_ = 0;
+  const std::shared_ptr<EndingStore> store_ = std::make_shared<EndingStore>();
+  NcclOptions options_ = fake_.options();
+};
+
+TEST_F(NcclFailureTest, AHealthyGroupIsDestroyedNotAborted) {
+  control().polls = 3;
+  auto group = Group(2);
+  EXPECT_EQ(FirstFailure(RunRanks(2,
+                                  [&](int rank) {
+                                    absl::Status done = Reduce(*group[rank]);
+                                    fake_.Drain();
+                                    return done;
+                                  })),
+            absl::OkStatus());
+  group.clear();
+  EXPECT_EQ(destroyed(), 2);
+  EXPECT_EQ(aborts(), 0);
+}
+
+TEST_F(NcclFailureTest, ALateOperationBreaksTheGroup) {
+  Breakage breakage;
+  options_.on_broken = breakage.Listener();
+  auto group = Group(2);
+  std::thread([&] {
+    EXPECT_EQ(Reduce(*group[0], milliseconds(50)), absl::OkStatus())
+        << "the stream has it";
+    fake_.Drain();  // the abort ends it
+    const absl::Status later = Reduce(*group[0]);
+    EXPECT_TRUE(absl::IsDeadlineExceeded(later)) << later;
+  }).join();
+  EXPECT_THAT(Why(breakage.Cause()),
+              HasSubstr("all_reduce #1 of 1 float32 (4 bytes), sum has not "
+                        "been done on the GPU"));
+  EXPECT_TRUE(absl::IsDeadlineExceeded(breakage.Cause()));
+  group.clear();
+  EXPECT_EQ(aborts(), 1) << "rank 1 heard it when asked next, or not at all";
+}
+
+TEST_F(NcclFailureTest, ALateBarrierIsTold) {
+  auto group = Group(2);
+  const absl::Status late =
+      group[0]->Execute(Barrier(), Within(milliseconds(30), 7));
+  EXPECT_TRUE(absl::IsDeadlineExceeded(late)) << late;
+  EXPECT_THAT(Why(late), HasSubstr("barrier #7"));
+}
+
+TEST_F(NcclFailureTest, AMismatchIsLate) {
+  auto group = Group(2);
+  const auto ends = RunRanks(2, [&](int rank) {
+    float value = 1;
+    double other = 1;
+    const Operation operation =
+        rank == 0 ? AllReduce(&value, &value, 1, DType::kFloat32)
+                  : AllReduce(&other, &other, 1, DType::kFloat64);
+    absl::Status begun = group[rank]->Execute(operation, Within(seconds(30)));
+    if (begun.ok())
+      begun = group[rank]->Execute(Barrier(), Within(milliseconds(50), 2));
+    fake_.Drain();
+    return begun;
+  });
+  for (const absl::Status& end : ends) {
+    EXPECT_TRUE(absl::IsDeadlineExceeded(end)) << end;
+  }
+}
+
+TEST_F(NcclFailureTest, AnAbortHereEndsThePeersToo) {
+  Breakage breakage;
+  options_.on_broken = breakage.Listener();
+  auto group = Group(2);
+  std::thread waiting([&] {
+    const absl::Status end =
+        group[1]->Execute(Barrier(), Within(seconds(30), 1));
+    EXPECT_TRUE(absl::IsAborted(end)) << end;
+    EXPECT_THAT(Why(end), HasSubstr("rank 0 gave the group up: enough"));
+  });
+  group[0]->Abort("enough");
+  group[0]->Abort("again");
+  waiting.join();
+  EXPECT_EQ(Reduce(*group[0]), absl::AbortedError("enough"));
+  group.clear();
+  EXPECT_EQ(breakage.times(), 2) << "once a rank";
+  EXPECT_EQ(aborts(), 2);
+}
+
+TEST_F(NcclFailureTest, AnAbortEndsALaunchThatWaits) {
+  auto group = Group(2);
+  control().polls = 1 << 30;  // connecting, for ever
+  std::atomic<bool> begun = false;
+  std::thread waiting([&] {
+    begun = true;
+    EXPECT_EQ(Reduce(*group[0]), absl::AbortedError("enough"));
+  });
+  while (!begun) std::this_thread::yield();
+  group[0]->Abort("enough");
+  waiting.join();
+}
+
+TEST_F(NcclFailureTest, ALaunchHasItsDeadline) {
+  auto group = Group(2);
+  control().polls = 1 << 30;
+  const absl::Status late = Reduce(*group[0], milliseconds(30));
+  EXPECT_TRUE(absl::IsDeadlineExceeded(late)) << late;
+  EXPECT_THAT(Why(late), HasSubstr("all_reduce #1"));
+}
+
+TEST_F(NcclFailureTest, WhatNcclFindsOutBreaksTheGroup) {
+  Breakage breakage;
+  options_.on_broken = breakage.Listener();
+  auto group = Group(1);
+  EXPECT_EQ(Reduce(*group[0]), absl::OkStatus());
+  control().async_error = 2;
+  EXPECT_TRUE(absl::IsUnavailable(breakage.Cause())) << breakage.Cause();
+  EXPECT_THAT(Why(breakage.Cause()), AllOf(HasSubstr("unhandled system error"),
+                                           HasSubstr("the fake's last words")));
+  fake_.Drain();
+}
+
+TEST_F(NcclFailureTest, TheEndOfTheRoundEndsWhatIsUnderWay) {
+  auto group = Group(2);
+  std::thread waiting([&] {
+    const absl::Status end = group[0]->Execute(Barrier(), Within(seconds(60)));
+    EXPECT_TRUE(absl::IsUnavailable(end)) << end;
+    EXPECT_THAT(Why(end), AllOf(HasSubstr("the round is over"),
+                                HasSubstr("round 3 is broken")));
+  });
+  store_->End();
+  waiting.join();
+}
+
+TEST_F(NcclFailureTest, WhoDoesNotJoinIsNamed) {
+  const auto alone = NewNcclTransport(PlaceOf(0, 3), options_,
+                                      MonotonicNow() + milliseconds(30));
+  EXPECT_TRUE(absl::IsDeadlineExceeded(alone.status()));
+  EXPECT_THAT(Why(alone.status()),
+              AllOf(HasSubstr("rank 0 of 3 of group \"world\", joining"),
+                    HasSubstr("ranks 1-2 never set out to")));
+}
+
+TEST_F(NcclFailureTest, ARankThatFailsToJoinEndsTheOthersWait) {
+  control().rank_that_fails_to_join = 1;
+  const auto ends = RunRanks(3, [&](int rank) {
+    return NewNcclTransport(PlaceOf(rank, 3), options_,
+                            MonotonicNow() + seconds(60))
+        .status();
+  });
+  EXPECT_THAT(Why(ends[1]), HasSubstr("unhandled system error"));
+  for (const int rank : {0, 2}) {
+    EXPECT_TRUE(absl::IsUnavailable(ends[rank])) << ends[rank];
+    EXPECT_THAT(Why(ends[rank]), AllOf(HasSubstr("rank 1 gave the group up"),
+                                       HasSubstr("unhandled system error")));
+  }
+}
+
+TEST_F(NcclFailureTest, ARankWithoutNcclEndsTheOthersWait) {
+  const auto ends = RunRanks(2, [&](int rank) {
+    NcclOptions options = options_;
+    if (rank == 0) options.nccl_library = "libno-such-nccl.so.2";
+    return NewNcclTransport(PlaceOf(rank, 2), options,
+                            MonotonicNow() + seconds(60))
+        .status();
+  });
+  EXPECT_TRUE(absl::IsNotFound(ends[0])) << ends[0];
+  EXPECT_THAT(Why(ends[1]), HasSubstr("there is no NCCL here"));
+}
+
+TEST_F(NcclFailureTest, AnAbortThatNeverComesBackHoldsNobodyUp) {
+  options_.close_timeout = milliseconds(20);
+  {
+    auto group = Group(1);
+    control().abort_hangs = true;
+    group[0]->Abort("enough");
+  }
+  control().abort_hangs = false;
+  // The thread that was left behind frees everything in the end.
+  const Instant end = MonotonicNow() + seconds(30);
+  while (MonotonicNow() < end &&
+         (control().live_communicators > 0 || control().live_allocations > 0)) {
+    std::this_thread::yield();
+  }
+}
+
+TEST_F(NcclFailureTest, RefusesWhatCannotWork) {
+  const auto make = [&](GroupPlace place, NcclOptions options) {
+    return NewNcclTransport(std::move(place), std::move(options),
+                            MonotonicNow() + seconds(30))
+        .status();
+  };
+  EXPECT_TRUE(absl::IsInvalidArgument(make(PlaceOf(2, 2), options_)));
+  GroupPlace no_store = PlaceOf(0, 2);
+  no_store.store = nullptr;
+  EXPECT_TRUE(absl::IsInvalidArgument(make(no_store, options_)));
+  NcclOptions no_id = options_;
+  no_id.unique_id = "xyz";
+  EXPECT_TRUE(absl::IsInvalidArgument(make(PlaceOf(0, 1), no_id)));
+  NcclOptions no_device = options_;
+  no_device.device = 9;
+  EXPECT_THAT(Why(make(PlaceOf(0, 1), no_device)),
+              HasSubstr("no CUDA device 9"));
+  control().devices = 2;
+  EXPECT_THAT(Why(make(PlaceOf(0, 1), options_)),
+              HasSubstr("this process sees 2 GPUs and has chosen none"));
+  control().devices = 1;
+  setenv("NCCL_COMM_BLOCKING", "1", 1);
+  EXPECT_THAT(Why(make(PlaceOf(0, 1), options_)),
+              HasSubstr("NCCL_COMM_BLOCKING=1"));
+  unsetenv("NCCL_COMM_BLOCKING");
+}
+
+}  // namespace
+}  // namespace muster
