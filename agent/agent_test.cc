@@ -72,7 +72,7 @@ class AgentTest : public ::testing::Test {
   }
 
   AgentResult RunShell(const std::string& script, ScriptedLink::Answer answer) {
-    options_.argv = {"/bin/sh", "-c", script};
+    options_.argv = {"/bin/bash", "-c", script};
     ScriptedLink link(std::move(answer));
     Agent agent(options_, guardian_.get(), &link,
                 {.on_notice = [this](const std::string& line) {
@@ -168,6 +168,23 @@ TEST_F(AgentTest, ForwardsSignalsOnceEach) {
         return std::nullopt;
       });
   EXPECT_EQ(result.exit_code, SIGKILL);
+}
+
+TEST_F(AgentTest, WorkersFindTheirStoreServedAndAFolderForTheirRecords) {
+  std::vector<Failure> failures;
+  RunShell(
+      "exec 3<>/dev/tcp/$MASTER_ADDR/$MASTER_PORT && echo served >&2; "
+      "[ -d \"$MUSTER_FLIGHT_RECORDER_DIR\" ] && echo folder >&2; exit 3",
+      [&](const Report& report) -> std::optional<Directive> {
+        failures = report.failures;
+        if (!failures.empty() && report.phase == NodePhase::kIdle) {
+          return Finished(3);
+        }
+        return report.round == 0 ? std::optional(ToldToRun(1)) : std::nullopt;
+      });
+  ASSERT_EQ(failures.size(), 2u);
+  EXPECT_THAT(failures[0].stderr_tail,
+              ::testing::ElementsAre("served", "folder"));
 }
 
 TEST_F(AgentTest, TakesAMasterOnLoopbackForTheCoordinatorsHost) {

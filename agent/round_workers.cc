@@ -16,6 +16,8 @@ extern char** environ;
 namespace muster {
 namespace {
 
+constexpr char kFlightRecorderFolder[] = "MUSTER_FLIGHT_RECORDER_DIR";
+
 std::map<std::string, std::string> OwnEnvironment() {
   std::map<std::string, std::string> variables;
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -82,6 +84,13 @@ std::optional<Failure> RoundWorkers::StartOne(int local_rank) {
   spec.argv = options_->argv;
   spec.environment = WorkerEnvironment(options_->environment, place_,
                                        local_rank, error_file, inherited_);
+  // Where the SDK leaves each rank's last operations, whatever ends the
+  // process: all of a round side by side, for `launch inspect`.
+  const std::string folder = logs_->DirectoryOf(Attempt(), rank);
+  if (!folder.empty() && inherited_.count(kFlightRecorderFolder) == 0) {
+    spec.environment.emplace_back(kFlightRecorderFolder,
+                                  folder.substr(0, folder.rfind('/')));
+  }
   spec.unset = WithheldFromWorkers();
   spec.stdout_fd = pipes->stdout_fd;
   spec.stderr_fd = pipes->stderr_fd;

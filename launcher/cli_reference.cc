@@ -82,7 +82,13 @@ The environment of `launch`, and: `RANK`, `LOCAL_RANK`, `WORLD_SIZE`,
 `TORCH_NCCL_ASYNC_ERROR_HANDLING`, `TORCHELASTIC_ERROR_FILE`,
 `TORCHELASTIC_SIGNALS_TO_HANDLE`, `OMP_NUM_THREADS`, `CUDA_VISIBLE_DEVICES`
 (with `--gpus` or `--virtual-local-rank`), `MUSTER_RUN_ID`, `MUSTER_NODE_ID`,
-`MUSTER_ROUND`, `MUSTER_COORDINATOR`.
+`MUSTER_ROUND`, `MUSTER_COORDINATOR`, `MUSTER_FLIGHT_RECORDER_DIR` (where the
+training library keeps each rank's last operations, for `launch inspect`).
+
+`MASTER_ADDR:MASTER_PORT` is the round's key-value store, which the agent of
+group rank 0 serves to PyTorch and to the training library
+([STORE.md](STORE.md)); with `--worker-store` nobody listens there until rank
+0's worker does.
 )";
 
 // A table's cell must not hold a bar.
