@@ -1,0 +1,24 @@
+"""A store of PyTorch's own for foreign_store_test.py, which runs this with the
+Python of some PyTorch: prints its port, serves until its input ends, and
+prints what was set under "to_python"."""
+
+import datetime
+import sys
+
+import torch.distributed as dist
+
+
+def main(arguments):
+  options = {'use_libuv': 'libuv' in arguments} if arguments else {}
+  store = dist.TCPStore('127.0.0.1', 0, None, True,
+                        datetime.timedelta(seconds=30), wait_for_workers=False,
+                        **options)
+  store.set('from_python', 'hello')
+  print(store.port, flush=True)
+  sys.stdin.read()
+  if hasattr(store, 'check') and store.check(['to_python']):
+    print(store.get('to_python').decode())
+
+
+if __name__ == '__main__':
+  main(sys.argv[1:])

@@ -1,0 +1,55 @@
+"""The Pythons whose PyTorch the compatibility tests run, and what for."""
+
+import os
+import subprocess
+
+# Each test runs with both, or says by name why it does not.
+OLD, NEW = '1.13', '2.x'
+
+
+def _new():
+  given = os.environ.get('MUSTER_TORCH2_PYTHON')
+  if given:
+    return given
+  cache = os.environ.get('XDG_CACHE_HOME') or os.path.expanduser('~/.cache')
+  return os.environ.get('MUSTER_TORCH2_DIR',
+                        os.path.join(cache, 'muster', 'torch2')) + '/python'
+
+
+PATHS = {OLD: '/usr/bin/python3', NEW: _new()}
+_INSTALLED_BY = {OLD: 'tools/setup', NEW: 'tools/setup_torch2'}
+_found = {}
+
+
+def why_not(version):
+  """Why nothing can run with this version's PyTorch, or None."""
+  if version not in _found:
+    _found[version] = _look(version)
+  return _found[version]
+
+
+def _look(version):
+  try:
+    # find_spec: importing PyTorch takes seconds.
+    code = subprocess.run(
+        [PATHS[version], '-c', 'import importlib.util as u, sys;'
+         'sys.exit(u.find_spec("torch") is None)'], check=False,
+        stderr=subprocess.DEVNULL).returncode
+  except OSError:
+    code = 1
+  if code:
+    return 'no PyTorch %s at %s (%s installs it)' % (
+        version, PATHS[version], _INSTALLED_BY[version])
+  return None
+
+
+def environment(**changes):
+  """A quiet, one-thread environment without any launcher's variables."""
+  ours = ('RANK', 'LOCAL_', 'WORLD_SIZE', 'GROUP_', 'ROLE_', 'MASTER_',
+          'TORCHELASTIC_', 'PET_', 'MUSTER_', 'OMPI_', 'PMI', 'SLURM_')
+  clean = {name: value for name, value in os.environ.items()
+           if not name.startswith(ours)}
+  clean.update(OMP_NUM_THREADS='1', GLOO_SOCKET_IFNAME='lo',
+               TORCH_CPP_LOG_LEVEL='ERROR', PYTHONWARNINGS='ignore')
+  clean.update(changes)
+  return clean
