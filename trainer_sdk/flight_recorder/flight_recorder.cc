@@ -166,8 +166,13 @@ uint64_t FlightRecorder::Write(int group, const OperationSignature& signature,
                                int64_t bytes, Instant queued, Instant started) {
   const uint64_t number = image_->next.fetch_add(1, kRelaxed);
   RingSlot& slot = image_->slots[number % kRingSlots];
-  slot.number.store(0, kRelaxed);
-  // Released one by one: a reader that sees one of them sees the 0 as well.
+  // Another thread that is a whole ring behind keeps the slot; this record is
+  // lost then.
+  if (slot.number.exchange(kBeingWritten, std::memory_order_acquire) ==
+      kBeingWritten) {
+    return number;
+  }
+  // Released one by one: a reader that sees one of them sees the mark as well.
   constexpr auto kRelease = std::memory_order_release;
   slot.sequence.store(signature.sequence, kRelease);
   slot.what.store(What(group, signature), kRelease);

@@ -44,7 +44,9 @@ struct Fields {
 std::optional<Fields> Taken(const RingSlot& slot) {
   Fields fields;
   fields.number = slot.number.load(std::memory_order_acquire);
-  if (fields.number == 0) return std::nullopt;
+  if (fields.number == 0 || fields.number == kBeingWritten) {
+    return std::nullopt;
+  }
   fields.sequence = slot.sequence.load(std::memory_order_acquire);
   fields.what = slot.what.load(std::memory_order_acquire);
   fields.root = slot.root.load(std::memory_order_acquire);

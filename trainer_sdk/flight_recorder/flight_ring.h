@@ -14,10 +14,11 @@ namespace muster {
 // process wrote is in the file even if the process is killed. Native byte
 // order; only read on a machine like the one that wrote it.
 //
-// Every field of a slot is an atomic, and a slot is 0 in `number` while it is
-// being written: who reads beside the writers sees whole records only.
+// Every field of a slot is an atomic, and `number` says when a slot is being
+// written: who reads beside the writers sees whole records only.
+inline constexpr uint64_t kBeingWritten = ~uint64_t{0};
 struct RingSlot {
-  std::atomic<uint64_t> number;
+  std::atomic<uint64_t> number;  // 0: never used
   std::atomic<uint64_t> sequence;
   // group << 32 | kind << 24 | dtype << 16 | op << 8 | status code
   std::atomic<uint64_t> what;

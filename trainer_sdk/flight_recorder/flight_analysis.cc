@@ -1,0 +1,323 @@
+#include "trainer_sdk/flight_recorder/flight_analysis.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "trainer_sdk/process_group/signature.h"
+#include "trainer_sdk/store/rank_ranges.h"
+
+namespace muster {
+namespace {
+
+std::string SecondsText(double seconds) {
+  char text[64];
+  std::snprintf(text, sizeof(text), "%.1f s", std::max(0.0, seconds));
+  return text;
+}
+
+// Whether somebody waits, or waited in vain, in `record`.
+bool IsStuck(const FlightRecord& record) {
+  return record.in_progress() ||
+         (record.ended != 0 && record.status != absl::StatusCode::kOk);
+}
+
+// What a rank was in when it was last heard of; null: in nothing.
+const FlightRecord* StuckRecord(const FlightLog& log) {
+  // The first one is what the later ones are queued behind or failed by.
+  for (const FlightRecord& record : log.records) {
+    if (IsStuck(record)) return &record;
+  }
+  return nullptr;
+}
+
+std::string GroupName(const FlightLog& log, const FlightRecord& record) {
+  return log.groups[record.group].name;
+}
+
+// "rank 2 (node1, pid 77)"
+std::string RankName(const FlightLog& log) {
+  return absl::StrCat("rank ", log.rank, " (", log.host, ", pid ", log.pid,
+                      ")");
+}
+
+// Groups are one where name and members are: {"world", {0, 1}}.
+using GroupKey = std::pair<std::string, std::vector<int>>;
+
+struct Call {
+  const FlightLog* log;
+  const FlightRecord* record;
+};
+
+// A group's collectives by number, with who called them.
+using Calls = std::map<uint64_t, std::vector<Call>>;
+
+class Analysis {
+ public:
+  explicit Analysis(const std::vector<FlightLog>& logs) {
+    for (const FlightLog& log : logs) {
+      result_.world_size = std::max(result_.world_size, log.world_size);
+      logs_[log.rank] = &log;
+      now_ = std::max(now_, log.written);
+      if (!log.reason.empty()) somebody_failed_ = true;
+    }
+    for (const auto& [rank, log] : logs_) Collect(*log);
+    result_.groups = static_cast<int>(groups_.size());
+  }
+
+  FlightAnalysis Take() {
+    for (const auto& [key, calls] : groups_) FindMismatch(key, calls);
+    for (const auto& [key, calls] : groups_) FindBehind(key, calls);
+    for (const auto& [rank, log] : logs_) FindDeserted(*log);
+    FindMissing();
+    FindSilent();
+    if (result_.findings.empty()) FindWhatIsLeft();
+    TellReasons();
+    TellPositions();
+    return std::move(result_);
+  }
+
+ private:
+  void Find(const std::string& sentence) {
+    result_.findings.push_back(sentence);
+  }
+
+  void Collect(const FlightLog& log) {
+    for (const FlightRecord& record : log.records) {
+      const FlightGroup& group = log.groups[record.group];
+      if (IsPointToPoint(record.signature.kind)) continue;
+      groups_[{group.name, group.members}][record.signature.sequence].push_back(
+          {&log, &record});
+    }
+  }
+
+  static std::vector<int> RanksOf(const std::vector<Call>& calls) {
+    std::vector<int> ranks;
+    for (const Call& call : calls) ranks.push_back(call.log->rank);
+    return ranks;
+  }
+
+  // The first number under which ranks called different things.
+  void FindMismatch(const GroupKey& key, const Calls& calls) {
+    for (const auto& [sequence, called] : calls) {
+      std::vector<std::pair<OperationSignature, std::vector<int>>> camps;
+      for (const Call& call : called) {
+        const OperationSignature& signature = call.record->signature;
+        auto camp = std::find_if(
+            camps.begin(), camps.end(),
+            [&](const auto& c) { return SameCollective(c.first, signature); });
+        if (camp == camps.end()) camp = camps.insert(camp, {signature, {}});
+        camp->second.push_back(call.log->rank);
+      }
+      if (camps.size() < 2) continue;
+      std::stable_sort(camps.begin(), camps.end(),
+                       [](const auto& a, const auto& b) {
+                         return a.second.size() > b.second.size();
+                       });
+      std::string text = absl::StrCat("in group ", key.first, " ");
+      for (size_t i = 0; i < camps.size(); i++) {
+        absl::StrAppend(&text, i == 0 ? "" : ", but ",
+                        RankRanges(camps[i].second), " called ",
+                        Describe(camps[i].first));
+        if (i == 0) continue;
+        for (const int rank : camps[i].second) blamed_.insert(rank);
+      }
+      Find(text);
+      return;
+    }
+  }
+
+  // Of the first number that somebody waits in: who has not come to it.
+  void FindBehind(const GroupKey& key, const Calls& calls) {
+    for (const auto& [sequence, called] : calls) {
+      std::vector<Call> waiting;
+      for (const Call& call : called) {
+        if (IsStuck(*call.record)) waiting.push_back(call);
+      }
+      if (waiting.empty()) continue;
+      std::map<int, uint64_t> last = LastCalls(calls);
+      for (const int member : key.second) {
+        const auto log = logs_.find(member);
+        if (log == logs_.end() || blamed_.count(member) > 0 ||
+            last[member] >= sequence || StuckRecord(*log->second) != nullptr) {
+          continue;
+        }
+        blamed_.insert(member);
+        Find(absl::StrCat(
+            RankName(*log->second), " is behind: it did not call ",
+            Describe(waiting.front().record->signature), " in group ",
+            key.first, ", where ", RankRanges(RanksOf(waiting)),
+            waiting.size() == 1 ? " waits; " : " wait; ",
+            LastDone(*log->second)));
+      }
+      return;
+    }
+  }
+
+  // The last number that each rank called.
+  static std::map<int, uint64_t> LastCalls(const Calls& calls) {
+    std::map<int, uint64_t> last;
+    for (const auto& [sequence, called] : calls) {
+      for (const Call& call : called) last[call.log->rank] = sequence;
+    }
+    return last;
+  }
+
+  std::string LastDone(const FlightLog& log) const {
+    if (log.records.empty()) return "it called nothing at all";
+    const FlightRecord& last = log.records.back();
+    return absl::StrCat("its last was ", Describe(last.signature), " in group ",
+                        GroupName(log, last), ", done ",
+                        SecondsText(now_ - last.ended), " before the end");
+  }
+
+  // Whoever a message was to go to or come from, and is in nothing.
+  void FindDeserted(const FlightLog& log) {
+    const FlightRecord* const stuck = StuckRecord(log);
+    if (stuck == nullptr ||
+        (stuck->signature.kind != OperationKind::kSend &&
+         stuck->signature.kind != OperationKind::kReceive)) {
+      return;
+    }
+    const std::vector<int>& members = log.groups[stuck->group].members;
+    const int32_t peer = stuck->signature.root;
+    if (peer < 0 || static_cast<size_t>(peer) >= members.size()) return;
+    const auto other = logs_.find(members[peer]);
+    if (other == logs_.end() || StuckRecord(*other->second) != nullptr ||
+        !blamed_.insert(members[peer]).second) {
+      return;
+    }
+    Find(absl::StrCat(RankName(*other->second), " did not answer ",
+                      Describe(stuck->signature), " of rank ", log.rank,
+                      " in group ", GroupName(log, *stuck), "; ",
+                      LastDone(*other->second)));
+  }
+
+  void FindMissing() {
+    std::vector<int> missing;
+    for (int rank = 0; rank < result_.world_size; rank++) {
+      if (logs_.count(rank) == 0) missing.push_back(rank);
+    }
+    if (missing.empty()) return;
+    Find(absl::StrCat("there is no dump of ", RankRanges(missing), " of ",
+                      result_.world_size,
+                      ": died before its first group, or its file is "
+                      "elsewhere"));
+  }
+
+  // Ended without a word, where others say that they failed.
+  void FindSilent() {
+    if (!somebody_failed_) return;
+    for (const auto& [rank, log] : logs_) {
+      if (!log->reason.empty() || log->closed || blamed_.count(rank) > 0) {
+        continue;
+      }
+      const FlightRecord* const stuck = StuckRecord(*log);
+      Find(absl::StrCat(
+          RankName(*log), " ended without a word while others failed: killed, ",
+          "or still running; ",
+          stuck == nullptr
+              ? LastDone(*log)
+              : absl::StrCat("it was in ", Describe(stuck->signature),
+                             " in group ", GroupName(*log, *stuck))));
+    }
+  }
+
+  // Nobody is to blame, but somebody waits.
+  void FindWhatIsLeft() {
+    std::map<std::string, std::vector<int>> places;
+    for (const auto& [rank, log] : logs_) {
+      const FlightRecord* const stuck = StuckRecord(*log);
+      if (stuck == nullptr) continue;
+      places[absl::StrCat(Describe(stuck->signature), " in group ",
+                          GroupName(*log, *stuck))]
+          .push_back(rank);
+    }
+    if (places.empty()) return;
+    if (places.size() == 1) {
+      const auto& [place, ranks] = *places.begin();
+      Find(absl::StrCat(RankRanges(ranks), ranks.size() == 1 ? " was" : " were",
+                        " in ", place,
+                        ", and nobody is behind: what carries the data is slow "
+                        "or broken"));
+      return;
+    }
+    std::string text = "ranks wait for each other in different operations:";
+    for (const auto& [place, ranks] : places) {
+      absl::StrAppend(&text, text.back() == ':' ? " " : "; ", RankRanges(ranks),
+                      " in ", place);
+    }
+    Find(text);
+  }
+
+  void TellReasons() {
+    std::map<std::string, std::vector<int>> ranks_by_reason;
+    for (const auto& [rank, log] : logs_) {
+      if (!log->reason.empty()) ranks_by_reason[log->reason].push_back(rank);
+    }
+    for (auto& [reason, ranks] : ranks_by_reason) {
+      result_.reasons.emplace_back(std::move(ranks), reason);
+    }
+    std::sort(result_.reasons.begin(), result_.reasons.end());
+  }
+
+  FlightPosition PositionOf(const FlightLog& log) const {
+    FlightPosition position;
+    const FlightRecord* record = StuckRecord(log);
+    if (record == nullptr && !log.records.empty()) {
+      record = &log.records.back();
+    }
+    if (record == nullptr) {
+      position.state = "called nothing";
+      return position;
+    }
+    position.operation = Describe(record->signature);
+    position.group = GroupName(log, *record);
+    if (record->in_progress()) {
+      position.state =
+          absl::StrCat("in it for ", SecondsText(now_ - record->started));
+    } else if (record->ended == 0) {
+      position.state = "queued";
+    } else if (record->status == absl::StatusCode::kOk) {
+      position.state = "done";
+    } else {
+      position.state =
+          absl::StrCat("failed: ", absl::StatusCodeToString(record->status));
+    }
+    return position;
+  }
+
+  void TellPositions() {
+    std::vector<FlightPosition>& positions = result_.positions;
+    for (const auto& [rank, log] : logs_) {
+      FlightPosition position = PositionOf(*log);
+      auto same = std::find_if(
+          positions.begin(), positions.end(), [&](const FlightPosition& p) {
+            return p.operation == position.operation &&
+                   p.group == position.group && p.state == position.state;
+          });
+      if (same == positions.end()) {
+        same = positions.insert(same, std::move(position));
+      }
+      same->ranks.push_back(rank);
+    }
+  }
+
+  FlightAnalysis result_;
+  std::map<int, const FlightLog*> logs_;
+  std::map<GroupKey, Calls> groups_;
+  std::set<int> blamed_;
+  double now_ = 0;  // the latest thing recorded anywhere
+  bool somebody_failed_ = false;
+};
+
+}  // namespace
+
+FlightAnalysis AnalyseFlight(const std::vector<FlightLog>& logs) {
+  return Analysis(logs).Take();
+}
+
+}  // namespace muster

@@ -1,0 +1,184 @@
+#include "trainer_sdk/flight_recorder/flight_analysis.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "trainer_sdk/process_group/operations.h"
+
+namespace muster {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+enum class State { kDone, kIn, kFailed };
+
+// A rank's log, put together call by call; a second apart.
+class Rank {
+ public:
+  Rank(int rank, int world_size) {
+    log_.rank = rank;
+    log_.world_size = world_size;
+    log_.host = "node" + std::to_string(rank);
+    log_.pid = 100 + rank;
+    std::vector<int> everybody;
+    for (int i = 0; i < world_size; i++) everybody.push_back(i);
+    log_.groups.push_back({"world", rank, world_size, everybody});
+  }
+  Rank& Does(const Operation& operation, uint64_t sequence,
+             State state = State::kDone, int group = 0) {
+    FlightRecord record;
+    record.number = log_.records.size() + 1;
+    record.group = group;
+    record.signature = SignatureOf(operation, sequence);
+    record.queued = record.started = 1000.0 + static_cast<double>(sequence);
+    if (state != State::kIn) record.ended = record.started + 0.5;
+    if (state == State::kFailed) {
+      record.status = absl::StatusCode::kDeadlineExceeded;
+    }
+    log_.records.push_back(record);
+    log_.written = record.started + 0.5;
+    return *this;
+  }
+  Rank& Group(const std::string& name, std::vector<int> members) {
+    log_.groups.push_back({name, 0, static_cast<int>(members.size()), members});
+    return *this;
+  }
+  Rank& Says(const std::string& reason) {
+    log_.reason = reason;
+    return *this;
+  }
+  Rank& Closes() {
+    log_.closed = true;
+    return *this;
+  }
+  operator FlightLog() const { return log_; }
+
+ private:
+  FlightLog log_;
+};
+
+Operation Sum(int64_t count = 4) {
+  return AllReduce(nullptr, nullptr, count, DType::kFloat32);
+}
+
+TEST(FlightAnalysisTest, AgreementIsNoFinding) {
+  const FlightAnalysis analysis =
+      AnalyseFlight({Rank(0, 2).Does(Sum(), 1).Does(Barrier(), 2).Closes(),
+                     Rank(1, 2).Does(Sum(), 1).Does(Barrier(), 2).Closes()});
+  EXPECT_THAT(analysis.findings, IsEmpty());
+  EXPECT_EQ(analysis.world_size, 2);
+  EXPECT_EQ(analysis.groups, 1);
+  ASSERT_EQ(analysis.positions.size(), 1u);
+  EXPECT_THAT(analysis.positions[0].ranks, ElementsAre(0, 1));
+  EXPECT_EQ(analysis.positions[0].operation, "barrier #2");
+  EXPECT_EQ(analysis.positions[0].state, "done");
+}
+
+TEST(FlightAnalysisTest, NamesWhoIsBehind) {
+  const FlightAnalysis analysis =
+      AnalyseFlight({Rank(0, 3).Does(Sum(), 1).Does(Barrier(), 2, State::kIn),
+                     Rank(1, 3).Does(Sum(), 1),
+                     Rank(2, 3).Does(Sum(), 1).Does(Barrier(), 2, State::kIn)});
+  EXPECT_THAT(
+      analysis.findings,
+      ElementsAre("rank 1 (node1, pid 101) is behind: it did not call barrier "
+                  "#2 in group world, where ranks 0, 2 wait; its last was "
+                  "all_reduce #1 of 4 float32 (16 bytes), sum in group world, "
+                  "done 1.0 s before the end"));
+  ASSERT_EQ(analysis.positions.size(), 2u);
+  EXPECT_EQ(analysis.positions[0].state, "in it for 0.5 s");
+}
+
+TEST(FlightAnalysisTest, NamesWhoCalledSomethingElse) {
+  EXPECT_THAT(
+      AnalyseFlight({Rank(0, 3).Does(Sum(5), 1, State::kIn),
+                     Rank(1, 3).Does(Sum(4), 1, State::kIn),
+                     Rank(2, 3).Does(Sum(4), 1, State::kIn)})
+          .findings,
+      ElementsAre("in group world ranks 1-2 called all_reduce #1 of 4 float32 "
+                  "(16 bytes), sum, but rank 0 called all_reduce #1 of 5 "
+                  "float32 (20 bytes), sum"));
+}
+
+TEST(FlightAnalysisTest, NamesTheFirstMismatchOnly) {
+  EXPECT_EQ(AnalyseFlight({Rank(0, 2).Does(Sum(5), 1).Does(Sum(7), 2),
+                           Rank(1, 2).Does(Sum(4), 1).Does(Sum(8), 2)})
+                .findings.size(),
+            1u);
+}
+
+TEST(FlightAnalysisTest, NamesTheDeadAndTheMissing) {
+  const FlightAnalysis analysis = AnalyseFlight(
+      {Rank(0, 4).Does(Sum(), 1, State::kFailed).Says("rank 1 died"),
+       Rank(1, 4).Does(Sum(), 1, State::kIn),
+       Rank(2, 4).Does(Sum(), 1, State::kFailed).Says("rank 1 died")});
+  EXPECT_THAT(
+      analysis.findings,
+      ElementsAre(HasSubstr("there is no dump of rank 3 of 4"),
+                  AllOf(HasSubstr("rank 1 (node1, pid 101) ended without a "
+                                  "word while others failed"),
+                        HasSubstr("it was in all_reduce #1"))));
+  ASSERT_EQ(analysis.reasons.size(), 1u);
+  EXPECT_THAT(analysis.reasons[0].first, ElementsAre(0, 2));
+  EXPECT_EQ(analysis.reasons[0].second, "rank 1 died");
+}
+
+TEST(FlightAnalysisTest, WhoIsHeldUpElsewhereIsNotToBlame) {
+  // 0 waits for 1 in the world; 1 waits for 2 in its pair; 2 is in nothing.
+  const auto pair = std::vector<int>{1, 2};
+  EXPECT_THAT(AnalyseFlight({Rank(0, 3).Does(Sum(), 1, State::kIn),
+                             Rank(1, 3)
+                                 .Group("world/pp:1", pair)
+                                 .Does(Barrier(), 5, State::kIn, 1),
+                             Rank(2, 3)
+                                 .Group("world/pp:1", pair)
+                                 .Does(Barrier(), 4, State::kDone, 1)})
+                  .findings,
+              // Once for each of the two groups that it keeps waiting would be
+              // once too often.
+              ElementsAre(HasSubstr("rank 2 (node2, pid 102) is behind")));
+}
+
+TEST(FlightAnalysisTest, ACircleIsSeen) {
+  const auto pair = std::vector<int>{0, 1};
+  EXPECT_THAT(
+      AnalyseFlight(
+          {Rank(0, 2).Group("world/dp:0", pair).Does(Sum(), 1, State::kIn),
+           Rank(1, 2)
+               .Group("world/dp:0", pair)
+               .Does(Barrier(), 1, State::kIn, 1)})
+          .findings,
+      ElementsAre("ranks wait for each other in different operations: rank 0 "
+                  "in all_reduce #1 of 4 float32 (16 bytes), sum in group "
+                  "world; rank 1 in barrier #1 in group world/dp:0"));
+}
+
+TEST(FlightAnalysisTest, AFailureOfAllIsTheTransports) {
+  EXPECT_THAT(
+      AnalyseFlight({Rank(0, 2).Does(Sum(), 1, State::kFailed).Says("x"),
+                     Rank(1, 2).Does(Sum(), 1, State::kFailed).Says("x")})
+          .findings,
+      ElementsAre(HasSubstr("nobody is behind")));
+}
+
+TEST(FlightAnalysisTest, AMessageNobodyAnswers) {
+  EXPECT_THAT(
+      AnalyseFlight(
+          {Rank(0, 2)
+               .Does(Barrier(), 1)
+               .Does(Receive(nullptr, 4, DType::kInt8, 1), 1, State::kIn),
+           Rank(1, 2).Does(Barrier(), 1)})
+          .findings,
+      ElementsAre(AllOf(HasSubstr("rank 1 (node1, pid 101) did not answer "
+                                  "receive after #1 of 4 int8"),
+                        HasSubstr("of rank 0"))));
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,119 @@
+#include "trainer_sdk/flight_recorder/flight_files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/owned_fd.h"
+#include "trainer_sdk/flight_recorder/flight_json.h"
+#include "trainer_sdk/flight_recorder/flight_ring.h"
+
+namespace muster {
+namespace {
+
+constexpr size_t kMostBytes = 64 << 20;
+constexpr int kMostRanks = 1000000;
+
+absl::Status Bad(const std::string& path, const std::string& what) {
+  return absl::InvalidArgumentError(absl::StrCat(path, ": ", what));
+}
+
+absl::StatusOr<std::string> Bytes(const std::string& path) {
+  // Without waiting: a named pipe is no dump.
+  const OwnedFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd.open()) return Bad(path, std::strerror(errno));
+  struct stat facts = {};
+  if (fstat(fd.get(), &facts) != 0) return Bad(path, std::strerror(errno));
+  if (!S_ISREG(facts.st_mode)) return Bad(path, "not a file");
+  std::string bytes;
+  char piece[65536];
+  for (;;) {
+    const ssize_t got = read(fd.get(), piece, sizeof(piece));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return Bad(path, std::strerror(errno));
+    if (got == 0) return bytes;
+    bytes.append(piece, static_cast<size_t>(got));
+    if (bytes.size() > kMostBytes) return Bad(path, "too large for a dump");
+  }
+}
+
+// The files that `path` stands for, in the order of their names.
+absl::StatusOr<std::vector<std::string>> FilesOf(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error)) {
+    return std::vector<std::string>{path};
+  }
+  std::vector<std::string> files;
+  for (std::filesystem::directory_iterator entry(path, error), end;
+       !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().string();
+    if (absl::EndsWith(name, ".ring") || absl::EndsWith(name, ".json")) {
+      files.push_back(name);
+    }
+  }
+  if (error) return Bad(path, error.message());
+  if (files.empty()) return Bad(path, "holds no *.ring and no *.json");
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+void Merge(FlightLog log, std::map<int, FlightLog>& logs) {
+  const auto [known, is_new] = logs.emplace(log.rank, log);
+  if (is_new) return;
+  FlightLog& old = known->second;
+  if (log.written >= old.written) std::swap(old, log);
+  if (old.reason.empty()) old.reason = log.reason;
+}
+
+}  // namespace
+
+absl::StatusOr<FlightLog> ParseFlight(const std::string& bytes) {
+  absl::StatusOr<FlightLog> log = absl::StartsWith(bytes, kRingMagic)
+                                      ? ParseRing(bytes)
+                                      : ParseFlightJson(bytes);
+  if (log.ok() && log->world_size > kMostRanks) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a dump of a world of ", log->world_size));
+  }
+  return log;
+}
+
+absl::StatusOr<std::vector<FlightLog>> ReadFlight(
+    const std::vector<std::string>& paths) {
+  std::map<int, FlightLog> by_rank;
+  for (const std::string& path : paths) {
+    const absl::StatusOr<std::vector<std::string>> files = FilesOf(path);
+    if (!files.ok()) return files.status();
+    for (const std::string& file : *files) {
+      const absl::StatusOr<std::string> bytes = Bytes(file);
+      if (!bytes.ok()) return bytes.status();
+      absl::StatusOr<FlightLog> log = ParseFlight(*bytes);
+      if (!log.ok()) {
+        return Bad(file, std::string(log.status().message()));
+      }
+      if (!by_rank.empty() &&
+          by_rank.begin()->second.world_size != log->world_size) {
+        return Bad(file, absl::StrCat("of a world of ", log->world_size,
+                                      ", but others are of one of ",
+                                      by_rank.begin()->second.world_size));
+      }
+      Merge(*std::move(log), by_rank);
+    }
+  }
+  if (by_rank.empty()) return absl::InvalidArgumentError("no dumps given");
+  std::vector<FlightLog> logs;
+  for (auto& [rank, log] : by_rank) logs.push_back(std::move(log));
+  return logs;
+}
+
+}  // namespace muster

@@ -1,0 +1,27 @@
+#ifndef MUSTER_TRAINER_SDK_FLIGHT_RECORDER_FLIGHT_FILES_H_
+#define MUSTER_TRAINER_SDK_FLIGHT_RECORDER_FLIGHT_FILES_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "trainer_sdk/flight_recorder/flight_log.h"
+
+namespace muster {
+
+// A dump's or ring's bytes. InvalidArgument, one line, for anything else. Pure.
+absl::StatusOr<FlightLog> ParseFlight(const std::string& bytes);
+
+// The logs in `paths`: files, or directories whose *.ring and *.json they are.
+// One for each rank, by rank: where there are several, the one with the
+// latest record, but with the reason that any of them gives.
+//
+// InvalidArgument, naming the path: unreadable, larger than 64 MiB, no dump;
+// or none at all, or dumps of worlds of different sizes or beyond a million
+// ranks.
+absl::StatusOr<std::vector<FlightLog>> ReadFlight(
+    const std::vector<std::string>& paths);
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_FLIGHT_RECORDER_FLIGHT_FILES_H_

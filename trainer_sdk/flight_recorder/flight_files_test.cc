@@ -1,0 +1,162 @@
+#include "trainer_sdk/flight_recorder/flight_files.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+
+#include "trainer_sdk/flight_recorder/flight_json.h"
+#include "trainer_sdk/flight_recorder/flight_ring.h"
+#include "trainer_sdk/process_group/operations.h"
+
+namespace muster {
+namespace {
+
+using testing::HasSubstr;
+using testing::SizeIs;
+
+FlightLog Log(int rank, int world_size) {
+  FlightLog log;
+  log.rank = rank;
+  log.world_size = world_size;
+  log.host = "node\"1";
+  log.pid = 12;
+  log.written = 1000.5;
+  log.groups = {{"world", rank, world_size, {0, 1}}};
+  FlightRecord record;
+  record.number = 1;
+  record.signature =
+      SignatureOf(AllReduce(nullptr, nullptr, 4, DType::kBFloat16), 9);
+  record.bytes = 8;
+  record.started = 1000;
+  record.status = absl::StatusCode::kDataLoss;
+  record.ended = 1000.5;
+  log.records = {record};
+  return log;
+}
+
+class FlightFilesTest : public testing::Test {
+ protected:
+  FlightFilesTest() {
+    std::string pattern = testing::TempDir() + "/filesXXXXXX";
+    directory_ = mkdtemp(pattern.data());
+  }
+  ~FlightFilesTest() override { std::filesystem::remove_all(directory_); }
+
+  std::string Write(const std::string& name, const std::string& bytes) {
+    const std::string path = directory_ + "/" + name;
+    std::ofstream(path, std::ios::binary) << bytes;
+    return path;
+  }
+
+  std::string directory_;
+};
+
+std::string Complaint(const std::vector<std::string>& paths) {
+  const auto logs = ReadFlight(paths);
+  EXPECT_TRUE(absl::IsInvalidArgument(logs.status())) << logs.status();
+  return std::string(logs.status().message());
+}
+
+TEST_F(FlightFilesTest, JsonComesBack) {
+  const FlightLog log = Log(1, 2);
+  const auto parsed = ParseFlight(FlightJson(log));
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(FlightJson(*parsed), FlightJson(log));
+  EXPECT_EQ(parsed->records[0].signature, log.records[0].signature);
+  EXPECT_EQ(parsed->records[0].status, absl::StatusCode::kDataLoss);
+}
+
+TEST_F(FlightFilesTest, OfSeveralOfARankTheLatestCountsWithAnyReason) {
+  FlightLog early = Log(0, 2), late = Log(0, 2);
+  early.reason = "rank 1 died";
+  late.written = 2000;
+  late.pid = 77;
+  Write("b.json", FlightJson(early));
+  Write("a.json", FlightJson(late));
+  Write("other.txt", "not looked at");
+  const auto logs = ReadFlight({directory_});
+  ASSERT_TRUE(logs.ok()) << logs.status();
+  ASSERT_THAT(*logs, SizeIs(1));
+  EXPECT_EQ((*logs)[0].pid, 77);
+  EXPECT_EQ((*logs)[0].reason, "rank 1 died");
+}
+
+TEST_F(FlightFilesTest, SaysWhatIsNoDump) {
+  EXPECT_THAT(Complaint({}), HasSubstr("no dumps given"));
+  EXPECT_THAT(Complaint({directory_}), HasSubstr("holds no *.ring"));
+  EXPECT_THAT(Complaint({directory_ + "/absent"}), HasSubstr("No such file"));
+  EXPECT_THAT(Complaint({Write("a.json", "{}")}), HasSubstr("a.json: not a"));
+  EXPECT_THAT(Complaint({Write("b.json", "")}), HasSubstr("no JSON object"));
+  EXPECT_THAT(Complaint({Write("c.ring", kRingMagic)}), HasSubstr("c.ring: "));
+  const std::string pipe = directory_ + "/pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_THAT(Complaint({pipe}), HasSubstr("not a file"));
+  EXPECT_THAT(Complaint({Write("d", FlightJson(Log(0, 2))),
+                         Write("e", FlightJson(Log(1, 3)))}),
+              HasSubstr("of a world of 3"));
+  EXPECT_THAT(Complaint({Write("f", FlightJson(Log(0, 2000000)))}),
+              HasSubstr("world of 2000000"));
+  EXPECT_THAT(Complaint({Write("g", FlightJson(Log(5, 2)))}),
+              HasSubstr("rank 5 of 2"));
+}
+
+TEST_F(FlightFilesTest, NumbersThatDoNotFitAreRefused) {
+  const std::string good = FlightJson(Log(1, 2));
+  for (const char* bad : {"1e300", "-1", "99999999999999999999", "1.5", "\"1\"",
+                          "null", "[]", "9223372036854775808"}) {
+    std::string text = good;
+    text.replace(text.find("\"pid\":12") + 6, 2, bad);
+    const auto log = ParseFlight(text);
+    EXPECT_EQ(log.ok(), std::string(bad) == "-1") << bad;
+  }
+}
+
+// Whatever is done to a good file, it is refused or read, and nothing worse.
+TEST_F(FlightFilesTest, SpoiledFilesDoNoHarm) {
+  std::minstd_rand random(1);
+  std::string ring(sizeof(RingImage), '\0');
+  ring.replace(0, sizeof(kRingMagic), kRingMagic, sizeof(kRingMagic));
+  ring[offsetof(RingImage, world_size)] = 4;
+  ASSERT_TRUE(ParseFlight(ring).ok());
+  const std::string json = FlightJson(Log(1, 2));
+  for (int i = 0; i < 3000; i++) {
+    std::string text = json;
+    for (unsigned n = random() % 4 + 1; n > 0; n--) {
+      const size_t at = random() % text.size();
+      switch (random() % 3) {
+        case 0:
+          text[at] = static_cast<char>(random());
+          break;
+        case 1:
+          text.erase(at, random() % 20);
+          break;
+        default:
+          text.insert(at, text.substr(random() % text.size(), random() % 30));
+      }
+    }
+    const auto log = ParseFlight(text);
+    if (log.ok()) FlightJson(*log);
+  }
+  for (int i = 0; i < 30; i++) {
+    std::string bytes = ring;
+    for (int n = 0; n < 20000; n++) {
+      bytes[sizeof(kRingMagic) + 8 +
+            random() % (bytes.size() - sizeof(kRingMagic) - 8)] =
+          static_cast<char>(random());
+    }
+    const auto log = ParseFlight(bytes);
+    if (log.ok()) FlightJson(*log);
+  }
+  for (int i = 0; i < 50; i++) {
+    EXPECT_FALSE(ParseFlight(ring.substr(0, random() % ring.size())).ok());
+  }
+}
+
+}  // namespace
+}  // namespace muster

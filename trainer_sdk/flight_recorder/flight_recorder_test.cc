@@ -1,0 +1,203 @@
+#include "trainer_sdk/flight_recorder/flight_recorder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "trainer_sdk/flight_recorder/flight_files.h"
+#include "trainer_sdk/process_group/operations.h"
+
+namespace muster {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+OperationSignature Sum(uint64_t sequence) {
+  return SignatureOf(AllReduce(nullptr, nullptr, 4, DType::kFloat32), sequence);
+}
+
+Instant At(int64_t milliseconds) {
+  return Instant(std::chrono::milliseconds(milliseconds));
+}
+
+class FlightRecorderTest : public testing::Test {
+ protected:
+  FlightRecorderTest() {
+    std::string pattern = testing::TempDir() + "/flightXXXXXX";
+    directory_ = mkdtemp(pattern.data());
+  }
+  ~FlightRecorderTest() override { std::filesystem::remove_all(directory_); }
+
+  FlightRecorder::Options Options() const {
+    FlightRecorder::Options options;
+    options.rank = 1;
+    options.world_size = 2;
+    options.directory = directory_;
+    return options;
+  }
+  std::vector<FlightLog> Logs() const {
+    const auto logs = ReadFlight({directory_});
+    EXPECT_TRUE(logs.ok()) << logs.status();
+    return logs.ok() ? *logs : std::vector<FlightLog>();
+  }
+
+  std::string directory_;
+};
+
+TEST_F(FlightRecorderTest, HoldsWhatWasRecorded) {
+  FlightRecorder recorder({});
+  const int world = recorder.AddGroup("world", 0, 2, {0, 1});
+  const uint64_t done = recorder.QueueAndStart(world, Sum(1), 16, At(1000));
+  recorder.End(done, At(1500), absl::StatusCode::kOk);
+  const uint64_t failed = recorder.Queue(world, Sum(2), 16, At(2000));
+  recorder.Start(failed, At(2100));
+  recorder.End(failed, At(2500), absl::StatusCode::kUnavailable);
+  recorder.Queue(world, Sum(3), 16, At(3000));
+
+  const FlightLog log = recorder.Snapshot();
+  EXPECT_EQ(log.pid, getpid());
+  ASSERT_THAT(log.groups, SizeIs(1));
+  EXPECT_EQ(log.groups[0].name, "world");
+  EXPECT_THAT(log.groups[0].members, ElementsAre(0, 1));
+  ASSERT_THAT(log.records, SizeIs(3));
+  EXPECT_EQ(log.records[0].signature, Sum(1));
+  EXPECT_EQ(log.records[0].bytes, 16);
+  EXPECT_NEAR(log.records[0].ended - log.records[0].started, 0.5, 1e-3);
+  EXPECT_EQ(log.records[1].status, absl::StatusCode::kUnavailable);
+  EXPECT_NEAR(log.records[1].started - log.records[1].queued, 0.1, 1e-3);
+  EXPECT_EQ(log.records[2].started, 0);
+  EXPECT_EQ(log.records[2].ended, 0);
+  EXPECT_EQ(log.written, log.records[2].queued);
+}
+
+TEST_F(FlightRecorderTest, KeepsTheLastOnes) {
+  FlightRecorder recorder({});
+  const int world = recorder.AddGroup("world", 0, 1, {0});
+  const uint64_t first = recorder.QueueAndStart(world, Sum(1), 16, At(1));
+  for (uint64_t i = 2; i <= kRingSlots + 10; i++) {
+    recorder.QueueAndStart(world, Sum(i), 16, At(1));
+  }
+  // Its slot is another's by now.
+  recorder.End(first, At(2), absl::StatusCode::kAborted);
+  const FlightLog log = recorder.Snapshot();
+  ASSERT_THAT(log.records, SizeIs(kRingSlots));
+  EXPECT_EQ(log.records.front().signature.sequence, 11u);
+  EXPECT_EQ(log.records.back().signature.sequence, kRingSlots + 10u);
+  EXPECT_EQ(log.records.back().ended, 0);
+}
+
+TEST_F(FlightRecorderTest, GroupsBeyondTheTableShareTheLastPlace) {
+  FlightRecorder recorder({});
+  const int first = recorder.AddGroup("g0", 0, 1, {0});
+  for (int i = 1; i < 2 * kRingGroups; i++) {
+    recorder.AddGroup("g" + std::to_string(i), 0, 1, {0});
+  }
+  EXPECT_EQ(recorder.AddGroup("g0", 0, 1, {0}), first) << "the same again";
+  const FlightLog log = recorder.Snapshot();
+  ASSERT_THAT(log.groups, SizeIs(kRingGroups));
+  EXPECT_EQ(log.groups.back().name, "(further groups)");
+}
+
+TEST_F(FlightRecorderTest, WholeRecordsAreReadBesideTheWriters) {
+  FlightRecorder recorder({});
+  const int world = recorder.AddGroup("world", 0, 1, {0});
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> writers;
+  for (int writer = 0; writer < 2; writer++) {
+    writers.emplace_back([&] {
+      for (uint64_t i = 1; !stop; i++) {
+        OperationSignature signature = Sum(i);
+        signature.count = static_cast<int64_t>(i);
+        recorder.QueueAndStart(world, signature, static_cast<int64_t>(i),
+                               At(static_cast<int64_t>(i)));
+      }
+    });
+  }
+  for (int i = 0; i < 20; i++) {
+    for (const FlightRecord& record : recorder.Snapshot().records) {
+      ASSERT_EQ(record.signature.sequence,
+                static_cast<uint64_t>(record.signature.count));
+      ASSERT_EQ(record.bytes, record.signature.count);
+    }
+  }
+  stop = true;
+  for (std::thread& writer : writers) writer.join();
+}
+
+TEST_F(FlightRecorderTest, DumpsWithTheFirstReason) {
+  FlightRecorder recorder(Options());
+  const int world = recorder.AddGroup("world", 1, 2, {0, 1});
+  recorder.QueueAndStart(world, Sum(1), 16, At(1000));
+  ASSERT_TRUE(recorder.Dump("rank 0 died").ok());
+  ASSERT_TRUE(recorder.Dump("everything broke").ok());
+  EXPECT_TRUE(std::filesystem::exists(directory_ + "/rank_1.json"));
+  std::filesystem::remove(directory_ + "/rank_1.ring");
+  const std::vector<FlightLog> logs = Logs();
+  ASSERT_THAT(logs, SizeIs(1));
+  EXPECT_EQ(logs[0].rank, 1);
+  EXPECT_EQ(logs[0].reason, "rank 0 died");
+  ASSERT_THAT(logs[0].records, SizeIs(1));
+  EXPECT_EQ(logs[0].records[0].signature, Sum(1));
+  EXPECT_THAT(logs[0].groups[0].members, ElementsAre(0, 1));
+}
+
+TEST_F(FlightRecorderTest, AKilledProcessLeavesItsRing) {
+  const pid_t child = fork();
+  if (child == 0) {
+    FlightRecorder recorder(Options());
+    const int world = recorder.AddGroup("world", 1, 2, {0, 1});
+    recorder.QueueAndStart(world, Sum(7), 16, At(1000));
+    raise(SIGKILL);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  const std::vector<FlightLog> logs = Logs();
+  ASSERT_THAT(logs, SizeIs(1));
+  EXPECT_EQ(logs[0].pid, child);
+  EXPECT_EQ(logs[0].reason, "");
+  EXPECT_FALSE(logs[0].closed);
+  ASSERT_THAT(logs[0].records, SizeIs(1));
+  EXPECT_TRUE(logs[0].records[0].in_progress());
+}
+
+TEST_F(FlightRecorderTest, AnOrderlyEndIsSeen) {
+  { FlightRecorder recorder(Options()); }
+  ASSERT_THAT(Logs(), SizeIs(1));
+  EXPECT_TRUE(Logs()[0].closed);
+}
+
+TEST_F(FlightRecorderTest, GoesOnWithoutADirectoryThatItCannotWrite) {
+  FlightRecorder::Options options = Options();
+  options.directory = "/proc/nowhere";
+  FlightRecorder recorder(options);
+  const int world = recorder.AddGroup("world", 0, 1, {0});
+  recorder.QueueAndStart(world, Sum(1), 16, At(1));
+  EXPECT_THAT(recorder.Snapshot().records, SizeIs(1));
+  EXPECT_THAT(std::string(recorder.Dump("x").message()),
+              HasSubstr("/proc/nowhere"));
+}
+
+TEST_F(FlightRecorderTest, MembersComeBackFromTheirText) {
+  EXPECT_EQ(EncodeMembers({0, 1, 2, 3, 8, 6, 7}), "0-3,8,6-7");
+  EXPECT_THAT(DecodeMembers("0-3,8,6-7"), ElementsAre(0, 1, 2, 3, 8, 6, 7));
+  for (const char* text : {"", "x", "3-1", "1-2-3", "0-99999999", "-1", "1,"}) {
+    EXPECT_THAT(DecodeMembers(text), IsEmpty()) << text;
+  }
+}
+
+}  // namespace
+}  // namespace muster
