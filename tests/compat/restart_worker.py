@@ -1,0 +1,53 @@
+"""Ranks that leave keys in the store and die; after the restart they must not
+be there. Run by groups_test.py under `launch`, with some PyTorch's Python."""
+
+import datetime
+import os
+import signal
+import sys
+
+import torch.distributed as dist
+
+_LATE = datetime.timedelta(seconds=60)
+
+
+def absent(store, key):
+  """Whether the key is not there. PyTorch 1.13 can only wait for it."""
+  if hasattr(store, 'check'):
+    return not store.check([key])
+  try:
+    store.wait([key], datetime.timedelta(milliseconds=200))
+    return False
+  except RuntimeError:
+    return True
+
+
+def main():
+  rank, size = int(os.environ['RANK']), int(os.environ['WORLD_SIZE'])
+  restart = int(os.environ['TORCHELASTIC_RESTART_COUNT'])
+  store = dist.TCPStore(os.environ['MASTER_ADDR'],
+                        int(os.environ['MASTER_PORT']), None, False, _LATE)
+  stale = [key for key in ('k0', 'k1', 'met0')
+           if restart and not absent(store, key)]
+  # A new one: the old protocol's client has to be given up after a wait in
+  # vain.
+  store = dist.TCPStore(os.environ['MASTER_ADDR'],
+                        int(os.environ['MASTER_PORT']), None, False, _LATE)
+  if store.add('looked', 1) == size:
+    store.set('all_looked', '')
+  store.wait(['all_looked'], _LATE)
+  store.set('k%d' % rank, 'of restart %d' % restart)
+  store.wait(['k%d' % other for other in range(size)], _LATE)
+  if restart == 0:
+    store.set('met%d' % rank, '')
+    store.wait(['met%d' % other for other in range(size)], _LATE)
+    if rank == size - 1:
+      os.kill(os.getpid(), signal.SIGKILL)
+    # Waits for what never comes: the end of the round releases it.
+    store.wait(['never'], _LATE)
+  sys.stdout.write('rank %d: stale %s, k0 %s\n' % (
+      rank, stale, store.get('k0').decode()))
+
+
+if __name__ == '__main__':
+  main()
