@@ -21,7 +21,7 @@ void Append(std::vector<std::string>& to, std::vector<std::string> words) {
 
 }  // namespace
 
-Cluster::Cluster() {
+Cluster::Cluster(std::string worker) : worker_(std::move(worker)) {
   daemon_ = std::make_unique<Subprocess>(
       std::vector<std::string>{kDaemon, "--listen", "127.0.0.1:0"});
   MUSTER_CHECK(daemon_->Printed("127.0.0.1:")) << daemon_->Output();
@@ -38,7 +38,7 @@ std::unique_ptr<Subprocess> Cluster::Node(std::vector<std::string> flags,
                                    "--rdzv-endpoint=" + endpoint_,
                                    "--rdzv-conf=is_host=0", "--rdzv-id=job"};
   Append(argv, std::move(flags));
-  argv.push_back(kWorker);
+  argv.push_back(worker_);
   Append(argv, std::move(deed));
   return std::make_unique<Subprocess>(argv, Environment());
 }

@@ -9,11 +9,17 @@
 
 namespace muster {
 
+// Where the binaries lie in a test's working directory.
+inline constexpr char kLaunch[] = "launcher/launch";
+inline constexpr char kDaemon[] = "rendezvous/daemon/rendezvousd";
+inline constexpr char kWorker[] = "tests/integration/worker.sh";
+
 // A real rendezvousd on a port of its own, and real launches that meet there:
 // several "nodes" on one machine.
 class Cluster {
  public:
-  Cluster();
+  // Its nodes run `worker`.
+  explicit Cluster(std::string worker = kWorker);
 
   const std::string& endpoint() const { return endpoint_; }
   Subprocess& daemon() { return *daemon_; }
@@ -27,14 +33,10 @@ class Cluster {
   std::unique_ptr<Subprocess> Command(std::vector<std::string> words);
 
  private:
+  const std::string worker_;
   std::unique_ptr<Subprocess> daemon_;
   std::string endpoint_;
 };
-
-// Where the binaries lie in a test's working directory.
-inline constexpr char kLaunch[] = "launcher/launch";
-inline constexpr char kDaemon[] = "rendezvous/daemon/rendezvousd";
-inline constexpr char kWorker[] = "tests/integration/worker.sh";
 
 // `launch --standalone` with `flags` and the test worker.
 std::unique_ptr<Subprocess> Standalone(std::vector<std::string> flags,

@@ -1,0 +1,88 @@
+// A worker for the tests that meets the others in the round's store, then does
+// what its argument asks. It takes no notice of SIGTERM, as a program that is
+// deep in a library's wait.
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "base/monotonic_clock.h"
+#include "trainer_sdk/session/session.h"
+#include "trainer_sdk/store/store_barrier.h"
+
+namespace muster {
+namespace {
+
+volatile sig_atomic_t asked_to_stop = 0;
+
+Instant In(std::chrono::seconds time) { return MonotonicNow() + time; }
+
+void Say(const Session& session, const std::string& what) {
+  std::printf("%s rank=%d restart=%d .\n", what.c_str(), session.rank(),
+              session.restart_count());
+  std::fflush(stdout);
+}
+
+// All ranks of the world are there.
+absl::Status Meet(Session& session, const std::string& where) {
+  return StoreBarrier(*session.store(), where, session.rank(),
+                      session.world_size(), In(std::chrono::seconds(300)));
+}
+
+// Rank 1 fails in its first round while the others wait for what it will never
+// say; in the second nobody finds a key of the first.
+int FailOnce(Session& session) {
+  Store& store = *session.store();
+  const absl::StatusOr<bool> stale = store.Check({"left behind"});
+  if (!stale.ok()) return 10;
+  Say(session, *stale ? "stale" : "fresh");
+  if (session.restart_count() > 0) return 0;
+  if (!store.Set("left behind", "by round 1").ok()) return 11;
+  if (!Meet(session, "before the failure").ok()) return 12;
+  if (session.rank() == 1) return 3;
+  const absl::Status waited =
+      store.Wait({"never"}, In(std::chrono::seconds(600)));
+  Say(session, absl::IsUnavailable(waited) ? "released" : "not released");
+  return 0;
+}
+
+// Waits to be asked to stop, and agrees with the others on how.
+int StopTogether(Session& session) {
+  Say(session, "ready");
+  while (asked_to_stop == 0) pause();
+  if (!Meet(session, "a last checkpoint").ok()) return 13;
+  Say(session, "agreed");
+  return 0;
+}
+
+int Work(const std::string& deed) {
+  struct sigaction action = {};
+  action.sa_handler = [](int) { asked_to_stop = 1; };
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGTERM, &action, nullptr);
+  auto session = Session::FromEnvironment();
+  if (!session.ok()) {
+    std::fprintf(stderr, "%s\n", session.status().ToString().c_str());
+    return 9;
+  }
+  if (absl::Status met = Meet(**session, "the start"); !met.ok()) {
+    std::fprintf(stderr, "%s\n", met.ToString().c_str());
+    return 8;
+  }
+  const char* const master = std::getenv("MASTER_ADDR");
+  Say(**session, std::string("met at ") + (master == nullptr ? "" : master));
+  if (deed == "fail-once") return FailOnce(**session);
+  if (deed == "stop-together") return StopTogether(**session);
+  return 0;
+}
+
+}  // namespace
+}  // namespace muster
+
+int main(int argc, char** argv) {
+  return muster::Work(argc > 1 ? argv[1] : "");
+}
