@@ -1,0 +1,275 @@
+#include "store/relay/relay_core.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "store/wire/request_parser.h"
+
+namespace muster {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using C = StoreCommand;
+
+constexpr StoreClientId kUpstream = 0;
+const std::string kZero(1, '\0');
+const std::string kOne(1, '\1');
+
+class RelayCoreTest : public testing::Test {
+ protected:
+  // To upstream: "CHANNEL COMMAND key..." or "CHANNEL gone"; to a client:
+  // "CLIENT<bytes" or "CLIENT!reason".
+  std::vector<std::string> Take() {
+    std::vector<std::string> all;
+    for (const auto& effect : effects_.All()) {
+      const std::string_view bytes = effects_.BytesOf(effect);
+      if (effect.client != kUpstream) {
+        const bool close = effect.kind == StoreEffects::Kind::kClose;
+        all.push_back(absl::StrCat(effect.client, close ? "!" : "<") +
+                      std::string(bytes));
+        continue;
+      }
+      RelayFrame frame;
+      EXPECT_EQ(*ParseRelayFrame(bytes, 1 << 20, &frame), bytes.size());
+      if (frame.kind == RelayFrameKind::kGone) {
+        all.push_back(absl::StrCat(frame.channel, " gone"));
+        continue;
+      }
+      RequestParser parser(StoreFraming::kModern);
+      StoreRequest request;
+      EXPECT_EQ(*parser.Parse(frame.bytes, &request), frame.bytes.size());
+      std::string text =
+          absl::StrCat(frame.channel, " ", CommandName(request.command));
+      if (!request.key.empty()) text += " " + std::string(request.key);
+      for (const auto key : request.keys) text += " " + std::string(key);
+      all.push_back(text);
+    }
+    effects_.Clear();
+    return all;
+  }
+  std::vector<std::string> Ask(StoreClientId client,
+                               const StoreRequest& request) {
+    EXPECT_FALSE(core_.Busy(client));
+    core_.OnRequest(client, StoreFraming::kModern, request, &effects_);
+    return Take();
+  }
+  std::vector<std::string> Wait(StoreClientId client,
+                                std::vector<std::string_view> keys) {
+    return Ask(client, {.command = C::kWait, .keys = std::move(keys)});
+  }
+  std::vector<std::string> Get(StoreClientId client, std::string_view key) {
+    return Ask(client, {.command = C::kGet, .key = key});
+  }
+  std::vector<std::string> Add(StoreClientId client, std::string_view key) {
+    return Ask(client, {.command = C::kAdd, .key = key, .number = 1});
+  }
+  std::vector<std::string> Reply(
+      uint32_t channel, std::string_view bytes,
+      RelayFrameKind kind = RelayFrameKind::kMessage) {
+    core_.OnFrame({.channel = channel, .kind = kind, .bytes = bytes},
+                  &effects_);
+    return Take();
+  }
+  std::vector<std::string> Gone(StoreClientId client) {
+    core_.OnGone(client, &effects_);
+    return Take();
+  }
+
+  StoreEffects effects_;
+  RelayCore core_{kUpstream, 100'000};
+};
+
+TEST_F(RelayCoreTest, AnswersAGreetingItself) {
+  EXPECT_THAT(Ask(1, {.command = C::kValidate}), IsEmpty());
+  EXPECT_THAT(Ask(1, {.command = C::kPing, .number = 0x41414141}),
+              ElementsAre("1<AAAA"));
+}
+
+TEST_F(RelayCoreTest, EqualWaitsAreOne) {
+  EXPECT_THAT(Wait(1, {"k"}), ElementsAre("1 WAIT k"));
+  EXPECT_THAT(Wait(2, {"k"}), IsEmpty());
+  EXPECT_THAT(Wait(3, {"k", "l"}), ElementsAre("2 WAIT k l"));
+  EXPECT_THAT(Reply(1, kZero), ElementsAre("1<" + kZero, "2<" + kZero));
+  EXPECT_THAT(Reply(2, kZero), ElementsAre("3<" + kZero));
+  EXPECT_EQ(core_.held_bytes(), 0);
+}
+
+TEST_F(RelayCoreTest, AChannelServesAgain) {
+  Wait(1, {"k"});
+  Reply(1, kZero);
+  EXPECT_THAT(Get(1, "k"), ElementsAre("1 GET k"));
+  Reply(1, "v");
+  EXPECT_THAT(Wait(1, {"l"}), ElementsAre("1 WAIT l"));
+  EXPECT_EQ(core_.channels(), 1);
+}
+
+TEST_F(RelayCoreTest, AWaitKeepsNobody) {
+  Wait(1, {"k"});
+  EXPECT_FALSE(core_.Busy(1));
+  EXPECT_THAT(Add(2, "n"), ElementsAre("2 ADD n"));
+  EXPECT_THAT(Add(1, "n"), ElementsAre("3 ADD n"));
+  EXPECT_THAT(Reply(3, "sum"), ElementsAre("1<sum"));
+}
+
+TEST_F(RelayCoreTest, ReadsThatComeMeanwhileGoTogetherAsTheNext) {
+  EXPECT_THAT(Get(1, "k"), ElementsAre("1 GET k"));
+  EXPECT_THAT(Get(2, "k"), IsEmpty());
+  EXPECT_THAT(Get(3, "k"), IsEmpty());
+  // Not "old" for those: it may be from before they asked.
+  EXPECT_THAT(Reply(1, "old"), ElementsAre("1<old", "1 GET k"));
+  EXPECT_TRUE(core_.Busy(2));
+  EXPECT_THAT(Reply(1, "new"), ElementsAre("2<new", "3<new"));
+  EXPECT_EQ(core_.held_bytes(), 0);
+}
+
+TEST_F(RelayCoreTest, OtherReadsAreNotMixedUp) {
+  Get(1, "k");
+  EXPECT_THAT(Get(2, "l"), ElementsAre("2 GET l"));
+  EXPECT_THAT(Ask(3, {.command = C::kQueueLen, .key = "k"}),
+              ElementsAre("3 QUEUE_LEN k"));
+  EXPECT_THAT(Ask(4, {.command = C::kMultiGet, .keys = {"k"}}),
+              ElementsAre("4 MULTI_GET k"));
+  EXPECT_THAT(Reply(4, "4"), ElementsAre("4<4"));
+  EXPECT_THAT(Reply(2, "2"), ElementsAre("2<2"));
+}
+
+TEST_F(RelayCoreTest, WhatChangesTheStoreIsNeverMerged) {
+  const StoreRequest set = {.command = C::kSet, .key = "k", .value = "v"};
+  EXPECT_THAT(Ask(1, set), ElementsAre("1 SET k"));
+  EXPECT_THAT(Ask(2, set), ElementsAre("2 SET k"));
+  EXPECT_FALSE(core_.Busy(1)) << "a SET is not answered";
+  EXPECT_THAT(Add(1, "n"), ElementsAre("1 ADD n"));
+  EXPECT_THAT(Add(2, "n"), ElementsAre("2 ADD n"));
+  EXPECT_TRUE(core_.Busy(1));
+  EXPECT_THAT(Reply(2, "2"), ElementsAre("2<2"));
+  EXPECT_FALSE(core_.Busy(2));
+}
+
+TEST_F(RelayCoreTest, WhoCancelsLeavesTheOthersWaiting) {
+  Wait(1, {"k"});
+  Wait(2, {"k"});
+  EXPECT_THAT(Ask(1, {.command = C::kCancelWait}), ElementsAre("1<" + kOne));
+  EXPECT_THAT(Reply(1, kZero), ElementsAre("2<" + kZero));
+}
+
+TEST_F(RelayCoreTest, TheLastToCancelEndsTheWaitUpstream) {
+  Wait(1, {"k"});
+  EXPECT_THAT(Ask(1, {.command = C::kCancelWait}),
+              ElementsAre("1 gone", "1<" + kOne));
+  // The answer was under way: it is not for whoever comes next.
+  EXPECT_THAT(Wait(1, {"l"}), ElementsAre("2 WAIT l"));
+  EXPECT_THAT(Reply(1, kZero), IsEmpty());
+  EXPECT_EQ(core_.channels(), 1);
+}
+
+TEST_F(RelayCoreTest, ACancelThatCrossedTheAnswerIsAnsweredUpstream) {
+  Wait(1, {"k"});
+  Reply(1, kZero);
+  EXPECT_THAT(Ask(1, {.command = C::kCancelWait}),
+              ElementsAre("1 CANCEL_WAIT"));
+  EXPECT_THAT(Reply(1, kOne), ElementsAre("1<" + kOne));
+}
+
+TEST_F(RelayCoreTest, ABarrierIsCancelledWhereItStands) {
+  EXPECT_THAT(Ask(1, {.command = C::kBarrier, .key = "b", .number = 2}),
+              ElementsAre("1 BARRIER b"));
+  EXPECT_FALSE(core_.Busy(1));
+  EXPECT_THAT(Ask(1, {.command = C::kCancelWait}),
+              ElementsAre("1 CANCEL_WAIT"));
+  EXPECT_THAT(Reply(1, kOne), ElementsAre("1<" + kOne));
+}
+
+TEST_F(RelayCoreTest, AnOldClientThatAsksHasGivenItsWaitUp) {
+  core_.OnRequest(1, StoreFraming::kOld, {.command = C::kWait, .keys = {"k"}},
+                  &effects_);
+  EXPECT_THAT(Take(), ElementsAre("1 WAIT k"));
+  core_.OnRequest(1, StoreFraming::kOld, {.command = C::kNumKeys}, &effects_);
+  EXPECT_THAT(Take(), ElementsAre("1 gone", "2 GETNUMKEYS"));
+  EXPECT_THAT(Reply(1, kZero), IsEmpty());
+}
+
+constexpr auto kForOne = RelayFrameKind::kMessageForOne;
+
+TEST_F(RelayCoreTest, AnElementIsForOneAndTheOthersWaitOn) {
+  Wait(1, {"q"});
+  Wait(2, {"q"});
+  EXPECT_THAT(Reply(1, kZero, kForOne), ElementsAre("1<" + kZero));
+  // The pop goes first, so that the wait finds what is left.
+  EXPECT_THAT(Ask(1, {.command = C::kQueuePop, .key = "q"}),
+              ElementsAre("2 QUEUE_POP q", "1 WAIT q"));
+  EXPECT_THAT(Reply(2, "e"), ElementsAre("1<e"));
+  EXPECT_THAT(Reply(1, kZero, kForOne), ElementsAre("2<" + kZero));
+  // Nobody is left: upstream may offer to others what this one does not take.
+  EXPECT_THAT(Gone(2), ElementsAre("1 gone"));
+  EXPECT_EQ(core_.held_bytes(), 0);
+}
+
+TEST_F(RelayCoreTest, WhoComesWhileAnElementIsOfferedAsksUpstream) {
+  Wait(1, {"q"});
+  Reply(1, kZero, kForOne);
+  EXPECT_THAT(Wait(2, {"q"}), ElementsAre("1 WAIT q"));
+  EXPECT_THAT(Add(1, "n"), ElementsAre("2 ADD n"));
+  EXPECT_THAT(Reply(1, kZero, kForOne), ElementsAre("2<" + kZero));
+}
+
+TEST_F(RelayCoreTest, WhoIsGoneLeavesNothingBehind) {
+  Wait(1, {"k"});
+  EXPECT_THAT(Gone(1), ElementsAre("1 gone"));
+  Add(2, "n");
+  EXPECT_THAT(Gone(2), ElementsAre("2 gone"));
+  EXPECT_THAT(Reply(2, "late"), IsEmpty());
+  Get(3, "k");
+  Get(4, "k");
+  EXPECT_THAT(Gone(3), IsEmpty());
+  EXPECT_THAT(Gone(4), IsEmpty());
+  EXPECT_THAT(Reply(3, "v"), IsEmpty()) << "nobody wants it again";
+  EXPECT_EQ(core_.held_bytes(), 0);
+  EXPECT_EQ(core_.channels(), 1) << "one rests";
+}
+
+TEST_F(RelayCoreTest, WhatUpstreamRefusesEndsThoseWhoAsked) {
+  Wait(1, {"k"});
+  Wait(2, {"k"});
+  EXPECT_THAT(Reply(1, "full", RelayFrameKind::kGone),
+              ElementsAre("1!full", "2!full"));
+  Get(3, "k");
+  Get(4, "k");
+  EXPECT_THAT(Reply(2, "too much", RelayFrameKind::kGone),
+              ElementsAre("3!too much", "4!too much"));
+  Add(5, "n");
+  EXPECT_THAT(Reply(3, "no number", RelayFrameKind::kGone),
+              ElementsAre("5!no number"));
+  EXPECT_THAT(Gone(5), IsEmpty());
+  EXPECT_EQ(core_.held_bytes(), 0);
+  EXPECT_EQ(core_.channels(), 0);
+}
+
+TEST_F(RelayCoreTest, RemembersABoundedAmount) {
+  const std::string key(8000, 'k');
+  std::vector<std::string> last;
+  for (int i = 0; i < 100; ++i) {
+    const std::string name = absl::StrCat(key, i);
+    last = Wait(i + 1, {name});
+    EXPECT_LE(core_.held_bytes(), 100'000);
+  }
+  EXPECT_THAT(last, ElementsAre(HasSubstr("100!the relay remembers too many")));
+}
+
+TEST_F(RelayCoreTest, DoesNotRelayWhatTellsManyTimes) {
+  EXPECT_THAT(Ask(1, {.command = C::kWatchKey, .key = "k"}),
+              ElementsAre("1!WATCH_KEY is not relayed"));
+}
+
+TEST_F(RelayCoreTest, AReadOfNothingIsNotAnswered) {
+  EXPECT_THAT(Ask(1, {.command = C::kMultiGet}), IsEmpty());
+  EXPECT_FALSE(core_.Busy(1));
+}
+
+}  // namespace
+}  // namespace muster

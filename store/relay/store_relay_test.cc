@@ -1,0 +1,201 @@
+#include "store/relay/store_relay.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/monotonic_clock.h"
+#include "store/server/listening_socket.h"
+#include "store/server/store_server.h"
+#include "store/testing/raw_client.h"
+#include "store/wire/limits.h"
+
+namespace muster {
+namespace {
+
+using ::testing::HasSubstr;
+using C = StoreCommand;
+
+StoreRelayOptions To(int port) {
+  StoreRelayOptions options;
+  options.upstream_host = "127.0.0.1";
+  options.upstream_port = port;
+  options.deadline = MonotonicNow() + std::chrono::seconds(30);
+  return options;
+}
+
+class StoreRelayTest : public testing::Test {
+ protected:
+  StoreRelayTest() {
+    auto server = StoreServer::Start({});
+    EXPECT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+    for (auto* relay : {&a_, &b_}) {
+      auto started = StoreRelay::Start(To(server_->port()));
+      EXPECT_TRUE(started.ok()) << started.status();
+      *relay = *std::move(started);
+    }
+  }
+
+  std::unique_ptr<StoreServer> server_;
+  std::unique_ptr<StoreRelay> a_;
+  std::unique_ptr<StoreRelay> b_;
+};
+
+TEST_F(StoreRelayTest, ClientsOfSeveralRelaysShareOneStore) {
+  RawClient one(a_->port());
+  RawClient two(b_->port());
+  RawClient direct(server_->port());
+  one.Set("k", "v");
+  EXPECT_EQ(one.Get("k"), "v") << "it reads what it wrote";
+  EXPECT_EQ(two.Add("n", 1), 1);
+  EXPECT_EQ(direct.Add("n", 1), 2);
+  EXPECT_EQ(two.Get("k"), "v");
+  EXPECT_EQ(direct.Get("k"), "v");
+  const std::string large(kMaxStoreValueBytes, 'v');
+  two.Set("large", large);
+  EXPECT_TRUE(two.Get("large") == large);
+}
+
+TEST_F(StoreRelayTest, AWaitKeepsNobodyAndEndsForAll) {
+  std::vector<std::unique_ptr<RawClient>> clients;
+  for (int i = 0; i < 8; ++i) {
+    clients.push_back(
+        std::make_unique<RawClient>(i % 2 == 0 ? a_->port() : b_->port()));
+    clients.back()->StartWait("k");
+  }
+  RawClient other(a_->port());
+  EXPECT_EQ(other.Add("n", 1), 1);
+  other.Set("k", "v");
+  for (const auto& client : clients) {
+    EXPECT_TRUE(client->Released());
+    client->Send({.command = C::kGet, .key = "k"});
+  }
+  for (const auto& client : clients) {
+    EXPECT_EQ(client->Reply({.command = C::kGet}).strings.at(0), "v");
+  }
+}
+
+TEST_F(StoreRelayTest, ABarrierAcrossRelays) {
+  RawClient one(a_->port());
+  RawClient two(a_->port());
+  RawClient three(b_->port());
+  const StoreRequest barrier = {
+      .command = C::kBarrier, .key = "b", .number = 3};
+  one.Send(barrier);
+  two.Send(barrier);
+  EXPECT_EQ(two.Add("n", 1), 1);
+  three.Send(barrier);
+  EXPECT_TRUE(one.Released());
+  EXPECT_TRUE(two.Released());
+  EXPECT_TRUE(three.Released());
+}
+
+TEST_F(StoreRelayTest, EachElementOfAQueueGoesToOne) {
+  std::vector<std::unique_ptr<RawClient>> clients;
+  const StoreRequest pop = {.command = C::kQueuePop, .key = "q"};
+  for (int i = 0; i < 6; ++i) {
+    clients.push_back(
+        std::make_unique<RawClient>(i % 2 == 0 ? a_->port() : b_->port()));
+    clients.back()->StartWait("q");
+    // Its wait has gone upstream before that is answered.
+    clients.back()->Add("n", 1);
+  }
+  RawClient pusher(server_->port());
+  for (int i = 0; i < 6; ++i) {
+    pusher.Send({.command = C::kQueuePush, .key = "q", .value = "element"});
+  }
+  for (const auto& client : clients) {
+    ASSERT_TRUE(client->Released());
+    EXPECT_THAT(client->Ask(pop).strings, testing::ElementsAre("element"));
+  }
+}
+
+TEST_F(StoreRelayTest, PipelinedRequestsAreAnsweredInOrder) {
+  RawClient client(a_->port());
+  RawClient other(a_->port());
+  std::string bytes;
+  for (int i = 0; i < 500; ++i) {
+    AppendRequest({.command = C::kAdd, .key = "n", .number = 1}, &bytes);
+    AppendRequest({.command = C::kGet, .key = "n"}, &bytes);
+  }
+  client.Send(bytes);
+  for (int i = 1; i <= 500; ++i) {
+    ASSERT_EQ(client.Reply({.command = C::kAdd}).number, i);
+    ASSERT_EQ(client.Reply({.command = C::kGet}).strings.at(0),
+              std::to_string(i));
+    other.Get("n");
+  }
+}
+
+TEST_F(StoreRelayTest, ARuleThatOneBreaksEndsItsConnectionOnly) {
+  RawClient good(a_->port());
+  RawClient bad(a_->port());
+  good.Set("text", "no number");
+  EXPECT_EQ(good.Get("text"), "no number");
+  bad.Send({.command = C::kAdd, .key = "text", .number = 1});
+  EXPECT_TRUE(bad.Ended());
+  EXPECT_EQ(good.Add("n", 1), 1);
+}
+
+TEST_F(StoreRelayTest, WhoIsGoneIsGoneUpstream) {
+  RawClient leaver(a_->port());
+  leaver.Send({.command = C::kBarrier, .key = "b", .number = 3});
+  EXPECT_EQ(leaver.Add("n", 1), 1);
+  leaver.Close();
+  RawClient direct(server_->port());
+  // The number of those who have come goes back to none.
+  while (direct.Get("b") != "0") {
+  }
+}
+
+TEST_F(StoreRelayTest, TheUpstreamsEndIsEverybodys) {
+  RawClient waiter(a_->port());
+  waiter.StartWait("k");
+  EXPECT_EQ(waiter.Add("n", 1), 1);
+  RawClient idle(b_->port());
+  server_->Close("the round is over");
+  EXPECT_TRUE(waiter.Ended());
+  EXPECT_TRUE(idle.Ended());
+}
+
+TEST_F(StoreRelayTest, ClosingEndsItsOwnClientsOnly) {
+  RawClient mine(a_->port());
+  mine.StartWait("k");
+  EXPECT_EQ(mine.Add("n", 1), 1);
+  RawClient others(b_->port());
+  a_->Close();
+  EXPECT_TRUE(mine.Ended());
+  EXPECT_EQ(others.Add("n", 1), 2);
+}
+
+TEST_F(StoreRelayTest, ARelayOfARelayIsRefused) {
+  const auto relay = StoreRelay::Start(To(a_->port()));
+  EXPECT_EQ(relay.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(relay.status().message()),
+              HasSubstr("it takes no relay"));
+}
+
+TEST(StoreRelayStartTest, SaysWhatCannotBeReached) {
+  auto listener = ListenOn("127.0.0.1", 0);
+  ASSERT_TRUE(listener.ok());
+  const int port = *LocalPort(*listener);
+  StoreRelayOptions silent = To(port);
+  silent.deadline = MonotonicNow() + std::chrono::milliseconds(100);
+  EXPECT_EQ(StoreRelay::Start(std::move(silent)).status().code(),
+            absl::StatusCode::kDeadlineExceeded);
+  listener->Close();
+  StoreRelayOptions refused = To(port);
+  refused.deadline = MonotonicNow() + std::chrono::milliseconds(100);
+  const auto relay = StoreRelay::Start(std::move(refused));
+  EXPECT_EQ(relay.status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(relay.status().message()),
+              HasSubstr("127.0.0.1 port " + std::to_string(port)));
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,408 @@
+#include "store/server/store_server.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "store/server/listening_socket.h"
+#include "store/testing/raw_client.h"
+#include "store/wire/limits.h"
+#include "store/wire/little_endian.h"
+#include "store/wire/relay_frames.h"
+
+namespace muster {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using C = StoreCommand;
+
+// What a server said, from its thread.
+class Notices {
+ public:
+  std::function<void(const std::string&)> Sink() {
+    return [this](const std::string& sentence) {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      all_.push_back(sentence);
+    };
+  }
+  std::vector<std::string> All() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return all_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::string> all_;
+};
+
+class StoreServerTest : public testing::Test {
+ protected:
+  void Start(StoreServerOptions options = {}) {
+    options.on_notice = notices_.Sink();
+    auto server = StoreServer::Start(std::move(options));
+    ASSERT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+  }
+  int port() const { return server_->port(); }
+
+  Notices notices_;
+  std::unique_ptr<StoreServer> server_;
+};
+
+TEST_F(StoreServerTest, ServesSeveralClients) {
+  Start();
+  RawClient a(port());
+  RawClient b(port());
+  a.Set("k", "v");
+  EXPECT_EQ(a.Get("k"), "v");
+  EXPECT_EQ(b.Get("k"), "v");
+  EXPECT_EQ(a.Add("n", 2), 2);
+  EXPECT_EQ(b.Add("n", 3), 5);
+}
+
+TEST_F(StoreServerTest, OneClientReleasesAnother) {
+  Start();
+  RawClient a(port());
+  RawClient b(port());
+  a.StartWait("k");
+  // What it asks while it waits is answered at once.
+  EXPECT_EQ(a.Add("n", 1), 1);
+  EXPECT_FALSE(a.HasInput());
+  b.Set("k", "v");
+  EXPECT_TRUE(a.Released());
+}
+
+TEST_F(StoreServerTest, ServesTheOldFraming) {
+  Start();
+  RawClient old(port(), RawClient::Greeting::kNone);
+  const std::string key("\2\0\0\0\0\0\0\0/a", 10);
+  const std::string value("\1\0\0\0\0\0\0\0001", 9);
+  const std::string one_key("\1\0\0\0\0\0\0\0", 8);
+  old.Send(std::string(1, '\0') + key + value);
+  // The command's byte often comes by itself.
+  old.Send("\5");
+  old.Send(one_key + key);
+  EXPECT_TRUE(old.Released());
+  old.Send("\2");
+  old.Send(key);
+  EXPECT_EQ(old.Receive(9), value);
+  RawClient modern(port());
+  EXPECT_EQ(modern.Get("/a"), "1");
+}
+
+TEST_F(StoreServerTest, AnOldClientThatAsksHasGivenItsWaitUp) {
+  Start();
+  RawClient old(port(), RawClient::Greeting::kNone);
+  const std::string one_key("\1\0\0\0\0\0\0\0", 8);
+  const std::string key("\2\0\0\0\0\0\0\0/k", 10);
+  old.Send("\5" + one_key + key);
+  old.Send("\6");  // GETNUMKEYS, after the wait timed out on its side.
+  EXPECT_EQ(old.Receive(8), std::string(8, '\0'));
+  RawClient modern(port());
+  modern.Set("/k", "v");
+  EXPECT_EQ(modern.Get("/k"), "v");
+  // No byte of the wait is in the way.
+  old.Send("\6");
+  EXPECT_EQ(old.Receive(8), std::string("\1\0\0\0\0\0\0\0", 8));
+}
+
+TEST_F(StoreServerTest, LargeValuesGoBothWays) {
+  Start();
+  RawClient client(port());
+  const std::string value(kMaxStoreValueBytes, 'v');
+  client.Set("k", value);
+  EXPECT_TRUE(client.Get("k") == value);
+}
+
+TEST_F(StoreServerTest, AnswersManyRequestsSentAtOnceInOrder) {
+  Start();
+  RawClient client(port());
+  std::string bytes;
+  for (int i = 0; i < 20'000; ++i) {
+    AppendRequest({.command = C::kAdd, .key = "n", .number = 1}, &bytes);
+  }
+  client.Send(bytes);
+  for (int i = 1; i <= 20'000; ++i) {
+    ASSERT_EQ(client.Reply({.command = C::kAdd}).number, i);
+  }
+}
+
+TEST_F(StoreServerTest, EndsOnlyTheClientThatBreaksARule) {
+  Start();
+  RawClient good(port());
+  good.StartWait("k");
+  RawClient bad(port());
+  bad.Send("\x30");
+  EXPECT_TRUE(bad.Ended());
+  RawClient large(port());
+  large.Set(std::string(kMaxStoreKeyBytes + 1, 'k'), "");
+  EXPECT_TRUE(large.Ended());
+  RawClient(port()).Set("k", "v");
+  EXPECT_TRUE(good.Released());
+  EXPECT_THAT(notices_.All(),
+              ElementsAre(HasSubstr("command 48 is none of the store's"),
+                          HasSubstr("SET with a key of 8193 bytes")));
+}
+
+TEST_F(StoreServerTest, ASetCountsThoughItsClientIsGoneAtOnce) {
+  Start();
+  RawClient waiter(port());
+  waiter.StartWait("last words");
+  RawClient client(port());
+  client.Set("last words", "v");
+  client.Close();
+  EXPECT_TRUE(waiter.Released());
+}
+
+TEST_F(StoreServerTest, HalfARequestKeepsNobodyWaiting) {
+  Start();
+  RawClient slow(port());
+  std::string bytes;
+  AppendRequest({.command = C::kSet, .key = "slow", .value = "come at last"},
+                &bytes);
+  RawClient other(port());
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    slow.Send(bytes.substr(i, 1));
+    EXPECT_EQ(other.Add("n", 1), static_cast<int64_t>(i) + 1);
+  }
+  EXPECT_EQ(slow.Get("slow"), "come at last");
+}
+
+TEST_F(StoreServerTest, ClosingReleasesEverybodyWhoWaits) {
+  Start();
+  RawClient waiter(port());
+  waiter.StartWait("k");
+  RawClient at_barrier(port());
+  at_barrier.Send({.command = C::kBarrier, .key = "b", .number = 2});
+  RawClient idle(port(), RawClient::Greeting::kNone);
+  // Both requests have been read when a later one is answered.
+  EXPECT_EQ(waiter.Add("n", 1), 1);
+  EXPECT_EQ(at_barrier.Add("n", 1), 2);
+  const int freed = port();
+  server_->Close("round 3 is broken");
+  EXPECT_TRUE(waiter.Ended());
+  EXPECT_TRUE(at_barrier.Ended());
+  EXPECT_TRUE(idle.Ended());
+  EXPECT_THAT(notices_.All(), ElementsAre("the store is closed while 2 clients "
+                                          "wait: round 3 is broken"));
+  EXPECT_TRUE(ListenOn("", freed).ok());
+  server_->Close("again");
+}
+
+// A client that asks and never reads is not read from for long, and its answers
+// are all there when it does.
+TEST_F(StoreServerTest, WhoDoesNotReadIsNotReadFrom) {
+  Start();
+  RawClient greedy(port());
+  greedy.Set("k", std::string(size_t{1} << 20, 'v'));
+  std::string request;
+  AppendRequest({.command = C::kGet, .key = "k"}, &request);
+  RawClient other(port());
+  int asked = 0;
+  // A server that went on reading would answer a gigabyte.
+  for (; asked < 1000; ++asked) {
+    if (greedy.SendWhatFits(request) != request.size()) break;
+    ASSERT_EQ(other.Add("n", 1), asked + 1);
+  }
+  for (int i = 0; i < asked; ++i) {
+    ASSERT_EQ(greedy.Reply({.command = C::kGet}).strings.at(0).size(),
+              size_t{1} << 20);
+  }
+  EXPECT_THAT(notices_.All(), IsEmpty());
+}
+
+TEST_F(StoreServerTest, WhoHoldsMostIsEndedWhenBuffersAreFull) {
+  StoreServerOptions options;
+  options.max_buffer_bytes = size_t{4} << 20;
+  Start(std::move(options));
+  RawClient modest(port());
+  modest.Send("\1");  // The first byte of a SET.
+  std::string half;
+  AppendRequest({.command = C::kSet,
+                 .key = "k",
+                 .value = std::string(kMaxStoreValueBytes, 'v')},
+                &half);
+  RawClient hog(port());
+  hog.Send(half.substr(0, half.size() - 1));
+  EXPECT_TRUE(hog.Ended());
+  EXPECT_THAT(notices_.All(),
+              ElementsAre(HasSubstr("all connections together hold")));
+  std::string rest;
+  AppendRequest({.command = C::kSet, .key = "modest", .value = "v"}, &rest);
+  modest.Send(rest.substr(1));
+  EXPECT_EQ(modest.Get("modest"), "v");
+}
+
+TEST_F(StoreServerTest, AFullStoreEndsWhoAsksForMore) {
+  StoreServerOptions options;
+  options.max_store_bytes = 10'000;
+  Start(std::move(options));
+  RawClient client(port());
+  client.Set("small", "v");
+  RawClient large(port());
+  large.Set("large", std::string(10'000, 'v'));
+  EXPECT_TRUE(large.Ended());
+  EXPECT_EQ(client.Get("small"), "v");
+  EXPECT_THAT(notices_.All(), ElementsAre(HasSubstr("the store is full: SET")));
+}
+
+TEST_F(StoreServerTest, TakesASocketThatListensAlready) {
+  auto listener = ListenOn("127.0.0.1", 0);
+  ASSERT_TRUE(listener.ok()) << listener.status();
+  const int port = *LocalPort(*listener);
+  StoreServerOptions options;
+  options.listener = *std::move(listener);
+  Start(std::move(options));
+  EXPECT_EQ(server_->port(), port);
+  EXPECT_EQ(RawClient(port).Add("n", 1), 1);
+}
+
+TEST_F(StoreServerTest, SaysWhyItCannotStart) {
+  Start();
+  StoreServerOptions taken;
+  taken.port = port();
+  EXPECT_EQ(StoreServer::Start(std::move(taken)).status().code(),
+            absl::StatusCode::kAlreadyExists);
+  StoreServerOptions name;
+  name.address = "not numeric";
+  EXPECT_EQ(StoreServer::Start(std::move(name)).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  StoreServerOptions deaf;
+  deaf.listener = OwnedFd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  EXPECT_EQ(StoreServer::Start(std::move(deaf)).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+// One connection of many clients.
+class Frames {
+ public:
+  explicit Frames(int port) : client_(port) {
+    client_.Send({.command = C::kRelay, .number = kRelayVersion});
+    EXPECT_EQ(client_.Reply({.command = C::kRelay}).number, kRelayVersion);
+  }
+  void Send(uint32_t channel, const StoreRequest& request) {
+    std::string message;
+    AppendRequest(request, &message);
+    std::string frame;
+    AppendRelayFrame({.channel = channel, .bytes = message}, &frame);
+    client_.Send(frame);
+  }
+  void SendGone(uint32_t channel) {
+    std::string frame;
+    AppendRelayFrame({.channel = channel, .kind = RelayFrameKind::kGone},
+                     &frame);
+    client_.Send(frame);
+  }
+  // "CHANNEL kind bytes", of the next frame.
+  std::string Next() {
+    const std::string header = client_.Receive(9);
+    if (header.size() < 9) return "ended";
+    const uint32_t size = ReadInteger<uint32_t>(header.substr(5));
+    return std::to_string(ReadInteger<uint32_t>(header)) + " " +
+           std::to_string(header[4]) + " " + client_.Receive(size);
+  }
+  RawClient& client() { return client_; }
+
+ private:
+  RawClient client_;
+};
+
+TEST_F(StoreServerTest, EachChannelOfARelayIsAClient) {
+  Start();
+  Frames relay(port());
+  const std::string zero(1, '\0');
+  relay.Send(1, {.command = C::kWait, .keys = {"k"}});
+  relay.Send(2, {.command = C::kBarrier, .key = "b", .number = 2});
+  relay.Send(7, {.command = C::kAdd, .key = "n", .number = 1});
+  EXPECT_EQ(relay.Next(), "7 0 " + std::string("\1\0\0\0\0\0\0\0", 8));
+  RawClient other(port());
+  other.Set("k", "v");
+  EXPECT_EQ(relay.Next(), "1 0 " + zero);
+  // Channel 2's client is gone, so it has not come to the barrier.
+  relay.SendGone(2);
+  relay.Send(7, {.command = C::kQueueLen, .key = "q"});
+  EXPECT_EQ(relay.Next(), "7 0 " + std::string(8, '\0'));
+  relay.Send(2, {.command = C::kWait, .keys = {"q"}});
+  other.Send({.command = C::kBarrier, .key = "b", .number = 1});
+  EXPECT_TRUE(other.Released());
+  EXPECT_EQ(other.Get("b"), "1");
+  // An element of a queue is for one.
+  other.Send({.command = C::kQueuePush, .key = "q", .value = "e"});
+  EXPECT_EQ(relay.Next(), "2 1 " + zero);
+}
+
+TEST_F(StoreServerTest, ARuleBrokenOnAChannelEndsTheChannel) {
+  Start();
+  Frames relay(port());
+  relay.Send(3, {.command = C::kSet, .key = "n", .value = "text"});
+  relay.Send(3, {.command = C::kAdd, .key = "n", .number = 1});
+  EXPECT_THAT(relay.Next(), HasSubstr("3 2 ADD to what is no decimal number"));
+  relay.Send(3, {.command = C::kNumKeys});
+  EXPECT_EQ(relay.Next(), "3 0 " + std::string("\1\0\0\0\0\0\0\0", 8));
+}
+
+TEST_F(StoreServerTest, AFrameThatIsNotOneRequestEndsTheRelay) {
+  Start();
+  for (const std::string message : {"", "\7\7", "\3"}) {
+    Frames relay(port());
+    std::string frame;
+    AppendRelayFrame({.channel = 1, .bytes = message}, &frame);
+    relay.client().Send(frame);
+    EXPECT_TRUE(relay.client().Ended());
+  }
+}
+
+TEST_F(StoreServerTest, AllClientsOfALostRelayAreGone) {
+  Start();
+  RawClient other(port());
+  {
+    Frames relay(port());
+    relay.Send(1, {.command = C::kWait, .keys = {"q"}});
+    relay.Send(2, {.command = C::kNumKeys});
+    relay.Next();
+    other.StartWait("q");
+    EXPECT_EQ(other.Add("n", 1), 1);
+    other.Send({.command = C::kQueuePush, .key = "q", .value = "e"});
+    relay.Next();  // It was offered the element, and dies with it.
+  }
+  EXPECT_TRUE(other.Released());
+}
+
+// Last, for it lowers this process's limit for good.
+TEST_F(StoreServerTest, ZLastWithoutDescriptorsNewOnesWait) {
+  rlimit limit{.rlim_cur = 100, .rlim_max = 100};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  Start();
+  RawClient served(port());
+  std::vector<OwnedFd> rest;
+  for (int fd = dup(0); fd >= 0; fd = dup(0)) rest.emplace_back(fd);
+  ASSERT_GT(rest.size(), 2);
+  // The client takes the last one; the server has none for its own end.
+  rest.pop_back();
+  RawClient waiting(port(), RawClient::Greeting::kNone);
+  std::string ping;
+  AppendRequest({.command = C::kValidate, .number = kStoreMagic}, &ping);
+  AppendRequest({.command = C::kPing, .number = 5}, &ping);
+  waiting.Send(ping);
+  while (notices_.All().empty()) EXPECT_GT(served.Add("n", 1), 0);
+  EXPECT_THAT(notices_.All(),
+              ElementsAre(AllOf(HasSubstr("cannot accept"),
+                                HasSubstr("wait until others end"))));
+  rest.pop_back();
+  EXPECT_EQ(waiting.Receive(4), std::string("\5\0\0\0", 4));
+}
+
+}  // namespace
+}  // namespace muster

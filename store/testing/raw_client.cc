@@ -1,0 +1,144 @@
+#include "store/testing/raw_client.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace muster {
+namespace {
+
+constexpr int kPatienceMilliseconds = 30'000;
+
+bool Await(int fd, short events, int milliseconds) {
+  pollfd entry{.fd = fd, .events = events, .revents = 0};
+  return poll(&entry, 1, milliseconds) == 1;
+}
+
+}  // namespace
+
+RawClient::RawClient(int port, Greeting greeting)
+    : socket_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (connect(socket_.get(), reinterpret_cast<sockaddr*>(&address),
+              sizeof(address)) != 0) {
+    ADD_FAILURE() << "connecting: " << std::strerror(errno);
+    return;
+  }
+  const int on = 1;
+  setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  if (greeting == Greeting::kNone) return;
+  Send({.command = StoreCommand::kValidate, .number = kStoreMagic});
+  EXPECT_EQ(Ask({.command = StoreCommand::kPing, .number = 77}).number, 77);
+}
+
+void RawClient::Send(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = send(socket_.get(), bytes.data(), bytes.size(),
+                               MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (count >= 0) {
+      bytes.remove_prefix(static_cast<size_t>(count));
+    } else if (errno == EAGAIN) {
+      ASSERT_TRUE(Await(socket_.get(), POLLOUT, kPatienceMilliseconds))
+          << "the store does not read";
+    } else {
+      return;  // The connection has ended; a test that minds will see it.
+    }
+  }
+}
+
+void RawClient::Send(const StoreRequest& request) {
+  std::string bytes;
+  AppendRequest(request, &bytes);
+  Send(bytes);
+}
+
+size_t RawClient::SendWhatFits(std::string_view bytes) {
+  const ssize_t count = send(socket_.get(), bytes.data(), bytes.size(),
+                             MSG_NOSIGNAL | MSG_DONTWAIT);
+  return count < 0 ? 0 : static_cast<size_t>(count);
+}
+
+bool RawClient::ReceiveMore() {
+  if (!Await(socket_.get(), POLLIN, kPatienceMilliseconds)) {
+    ADD_FAILURE() << "nothing comes from the store";
+    return false;
+  }
+  char buffer[65536];
+  const ssize_t count = recv(socket_.get(), buffer, sizeof(buffer), 0);
+  if (count <= 0) return false;
+  received_.append(buffer, static_cast<size_t>(count));
+  return true;
+}
+
+std::string RawClient::Receive(size_t bytes) {
+  while (received_.size() < bytes && ReceiveMore()) {
+  }
+  std::string front = received_.substr(0, bytes);
+  received_.erase(0, bytes);
+  return front;
+}
+
+StoreReply RawClient::Reply(const StoreRequest& request) {
+  ReplyParser parser(request.command, request.keys.size());
+  StoreReply reply;
+  while (true) {
+    const auto length = parser.Parse(received_, &reply);
+    if (!length.ok() || *length > 0) {
+      EXPECT_TRUE(length.ok()) << length.status();
+      received_.erase(0, length.ok() ? *length : received_.size());
+      return reply;
+    }
+    if (!ReceiveMore()) {
+      ADD_FAILURE() << "no reply to " << CommandName(request.command);
+      return reply;
+    }
+  }
+}
+
+StoreReply RawClient::Ask(const StoreRequest& request) {
+  Send(request);
+  return Reply(request);
+}
+
+bool RawClient::HasInput() {
+  return !received_.empty() || Await(socket_.get(), POLLIN, 0);
+}
+
+bool RawClient::Ended() {
+  char buffer[65536];
+  while (Await(socket_.get(), POLLIN, kPatienceMilliseconds)) {
+    if (recv(socket_.get(), buffer, sizeof(buffer), 0) <= 0) return true;
+  }
+  return false;
+}
+
+void RawClient::Set(std::string_view key, std::string_view value) {
+  Send({.command = StoreCommand::kSet, .key = key, .value = value});
+}
+
+std::string RawClient::Get(std::string_view key) {
+  const StoreReply reply = Ask({.command = StoreCommand::kGet, .key = key});
+  return reply.strings.empty() ? "" : reply.strings[0];
+}
+
+int64_t RawClient::Add(std::string_view key, int64_t amount) {
+  return Ask({.command = StoreCommand::kAdd, .key = key, .number = amount})
+      .number;
+}
+
+void RawClient::StartWait(std::string_view key) {
+  Send({.command = StoreCommand::kWait, .keys = {key}});
+}
+
+bool RawClient::Released() { return Receive(1) == std::string(1, '\0'); }
+
+}  // namespace muster
