@@ -192,7 +192,7 @@ absl::Status TcpMesh::Until(const std::function<bool()>& done, int peer) {
     if (closed_.load(std::memory_order_relaxed)) {
       return absl::AbortedError("the transport was closed");
     }
-    sched_yield();
+    if (options_.between == Between::kYield) sched_yield();
   }
 }
 

@@ -18,12 +18,19 @@
 
 namespace muster {
 
-// A mesh of TCP connections. The calling thread does all the work: it tries,
-// for a while yields the processor between tries, and then sleeps in poll().
+// A mesh of TCP connections. The calling thread does all the work: it tries
+// for a while, and then sleeps in poll().
 // No other thread takes part, which is what makes small messages quick.
 class TcpMesh final : public Mesh {
  public:
+  // What a wait does between two tries.
+  enum class Between {
+    kSpin,   // nothing: each rank of this host has a core to itself
+    kYield,  // lets others run, who may be the ranks that are waited for
+  };
+
   struct Options {
+    Between between;
     // How long a wait tries before it sleeps.
     Duration spin;
     // Of messages that came before anybody asked for them.

@@ -1,0 +1,74 @@
+// Gloo by itself, as it is used without us: its own algorithms and threads.
+#include <gloo/allreduce.h>
+#include <gloo/allreduce_halving_doubling.h>
+#include <gloo/math.h>
+#include <gloo/rendezvous/context.h>
+#include <gloo/rendezvous/file_store.h>
+#include <gloo/transport/tcp/device.h>
+
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "tests/bench/all_reduce_namespaces/worker.h"
+
+namespace muster {
+namespace {
+
+std::shared_ptr<gloo::Context> Connect(const WorkerOptions& options) {
+  // The namespaces share their files; the store's port is new for each run.
+  const std::string folder = std::string(std::getenv("GLOO_STORE_FOLDER"));
+  gloo::rendezvous::FileStore store(folder);
+  gloo::transport::tcp::attr attributes;
+  attributes.hostname = options.address;
+  auto device = gloo::transport::tcp::CreateDevice(attributes);
+  auto context =
+      std::make_shared<gloo::rendezvous::Context>(options.rank, options.size);
+  context->connectFullMesh(store, device);
+  return context;
+}
+
+SumInPlace With(const WorkerOptions& options,
+                gloo::AllreduceOptions::Algorithm algorithm) {
+  return [context = Connect(options), algorithm](float* data, int64_t count) {
+    gloo::AllreduceOptions call(context);
+    call.setAlgorithm(algorithm);
+    call.setOutput(data, count);
+    call.setReduceFunction(
+        [](void* out, const void* a, const void* b, size_t n) {
+          gloo::sum<float>(out, a, b, n);
+        });
+    gloo::allreduce(call);
+  };
+}
+
+}  // namespace
+
+SumInPlace GlooRing(const WorkerOptions& options) {
+  return With(options, gloo::AllreduceOptions::Algorithm::RING);
+}
+
+SumInPlace GlooBcube(const WorkerOptions& options) {
+  return With(options, gloo::AllreduceOptions::Algorithm::BCUBE);
+}
+
+SumInPlace GlooHalvingDoubling(const WorkerOptions& options) {
+  using Algorithm = gloo::AllreduceHalvingDoubling<float>;
+  // It is bound to its buffer when it is made.
+  auto bound =
+      std::make_shared<std::pair<float*, std::unique_ptr<Algorithm>>>();
+  return [context = Connect(options), bound, size = int64_t{0}](
+             float* data, int64_t count) mutable {
+    if (bound->first != data || size != count) {
+      bound->second = std::make_unique<Algorithm>(
+          context, std::vector<float*>{data}, static_cast<int>(count));
+      bound->first = data;
+      size = count;
+    }
+    bound->second->run();
+  };
+}
+
+}  // namespace muster

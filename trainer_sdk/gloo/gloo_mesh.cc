@@ -1,0 +1,255 @@
+#include "trainer_sdk/gloo/gloo_mesh.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <exception>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "base/check.h"
+#include "base/monotonic_clock.h"
+#include "trainer_sdk/gloo/gloo_slot.h"
+
+namespace muster {
+namespace {
+
+std::string Describe(const MessageLabel& label) {
+  return absl::StrCat(label.count, " ", Name(label.dtype), " with tag ",
+                      label.tag);
+}
+
+}  // namespace
+
+GlooMesh::GlooMesh(std::shared_ptr<gloo::rendezvous::Context> context,
+                   std::vector<PeerName> names)
+    : context_(std::move(context)),
+      names_(std::move(names)),
+      sent_(names_.size()),
+      received_(names_.size()) {}
+
+// Buffers first: they refer to the context's connections.
+GlooMesh::~GlooMesh() {
+  outgoing_.clear();
+  incoming_.clear();
+}
+
+absl::Status GlooMesh::Begin(const OperationSignature& signature,
+                             Instant deadline) {
+  signature_ = signature;
+  begun_ = MonotonicNow();
+  deadline_ = deadline;
+  incoming_.clear();
+  std::fill(sent_.begin(), sent_.end(), 0);
+  std::fill(received_.begin(), received_.end(), 0);
+  if (IsPointToPoint(signature.kind) || size() == 1) return absl::OkStatus();
+  const int next = (rank() + 1) % size();
+  const int previous = (rank() + size() - 1) % size();
+  const uint64_t slot = AnnouncementSlot(signature.sequence);
+  Note theirs{};
+  auto ours = std::make_unique<Note>();
+  ours->fill('\0');
+  const std::string text = Encoded(signature);
+  MUSTER_CHECK(text.size() < ours->size()) << "a signature without bounds";
+  std::memcpy(ours->data(), text.data(), text.size());
+  const char* const data = ours->data();
+  const std::unique_ptr<Buffer> buffer =
+      PostReceive(previous, slot, theirs.data(), kNoteBytes);
+  Post(next, slot, data, kNoteBytes, std::move(ours));
+  if (absl::Status s = WaitFor(previous, buffer.get()); !s.ok()) return s;
+  theirs.back() = '\0';
+  const absl::StatusOr<OperationSignature> heard =
+      DecodeSignature(theirs.data());
+  if (!heard.ok()) return heard.status();
+  if (SameCollective(*heard, signature)) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      "the ranks called different things: ", muster::Describe(names_[previous]),
+      " called ", muster::Describe(*heard), " where this rank called ",
+      muster::Describe(signature)));
+}
+
+void GlooMesh::Post(int peer, uint64_t slot, const void* data, int64_t bytes,
+                    std::unique_ptr<Note> note) {
+  if (!failed_.ok()) return;
+  Outgoing outgoing;
+  outgoing.peer = peer;
+  outgoing.note = std::move(note);
+  outgoing.buffer = context_->createUnboundBuffer(
+      bytes > 0 ? const_cast<void*>(data) : &nothing_,
+      static_cast<size_t>(std::max<int64_t>(bytes, 1)));
+  failed_ = Guard(peer, [&] {
+    outgoing.buffer->send(peer, slot);
+    return true;
+  });
+  if (failed_.ok()) outgoing_.push_back(std::move(outgoing));
+}
+
+std::unique_ptr<GlooMesh::Buffer> GlooMesh::PostReceive(int peer, uint64_t slot,
+                                                        void* data,
+                                                        int64_t bytes) {
+  std::unique_ptr<Buffer> buffer = context_->createUnboundBuffer(
+      bytes > 0 ? data : &nothing_,
+      static_cast<size_t>(std::max<int64_t>(bytes, 1)));
+  if (!failed_.ok()) return buffer;
+  failed_ = Guard(peer, [&] {
+    buffer->recv(peer, slot);
+    return true;
+  });
+  return buffer;
+}
+
+void GlooMesh::Send(int peer, const void* data, int64_t bytes) {
+  Post(peer, PartSlot(signature_, sent_[peer]++, bytes), data, bytes, nullptr);
+}
+
+void GlooMesh::SendMessage(int peer, const MessageLabel& label,
+                           const void* data) {
+  auto note = std::make_unique<Note>();
+  note->fill('\0');
+  const std::string text =
+      absl::StrCat(static_cast<int>(label.dtype), " ", label.count);
+  std::memcpy(note->data(), text.data(), text.size());
+  const char* const noted = note->data();
+  Post(peer, LabelSlot(label.tag), noted, kNoteBytes, std::move(note));
+  const int64_t bytes = label.count * SizeOf(label.dtype);
+  Post(peer, MessageSlot(label.tag, bytes), data, bytes, nullptr);
+}
+
+Ticket GlooMesh::Receive(int peer, void* data, int64_t bytes) {
+  Incoming incoming;
+  incoming.peer = peer;
+  incoming.bytes = bytes;
+  incoming.buffer = PostReceive(
+      peer, PartSlot(signature_, received_[peer]++, bytes), data, bytes);
+  incoming_.push_back(std::move(incoming));
+  return static_cast<Ticket>(incoming_.size()) - 1;
+}
+
+Ticket GlooMesh::ReceiveMessage(int peer, const MessageLabel& label,
+                                void* data) {
+  Incoming incoming;
+  incoming.peer = peer;
+  incoming.data = data;
+  incoming.bytes = label.count * SizeOf(label.dtype);
+  incoming.message = true;
+  incoming.label = label;
+  incoming.note = std::make_unique<Note>();
+  incoming.buffer = PostReceive(peer, LabelSlot(label.tag),
+                                incoming.note->data(), kNoteBytes);
+  incoming_.push_back(std::move(incoming));
+  return static_cast<Ticket>(incoming_.size()) - 1;
+}
+
+absl::Status GlooMesh::Wait(Ticket ticket) {
+  Incoming& incoming = incoming_[ticket];
+  const int peer = incoming.peer;
+  absl::Status s = WaitFor(peer, incoming.buffer.get());
+  if (!s.ok() || !incoming.message) return s;
+  if (s = CompareLabel(incoming); !s.ok()) return s;
+  // The data waits at its sender until now.
+  incoming.buffer =
+      PostReceive(peer, MessageSlot(incoming.label.tag, incoming.bytes),
+                  incoming.data, incoming.bytes);
+  return WaitFor(peer, incoming.buffer.get());
+}
+
+absl::Status GlooMesh::CompareLabel(const Incoming& incoming) const {
+  Note note = *incoming.note;
+  note.back() = '\0';
+  const std::vector<std::string> words =
+      absl::StrSplit(std::string(note.data()), ' ');
+  MessageLabel theirs = incoming.label;
+  int32_t dtype = -1;
+  if (words.size() != 2 || !absl::SimpleAtoi(words[0], &dtype) || dtype < 0 ||
+      dtype >= kDTypes || !absl::SimpleAtoi(words[1], &theirs.count)) {
+    return absl::InternalError(absl::StrCat(
+        muster::Describe(names_[incoming.peer]), " sent no message's label"));
+  }
+  theirs.dtype = static_cast<DType>(dtype);
+  if (theirs.dtype == incoming.label.dtype &&
+      theirs.count == incoming.label.count) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(absl::StrCat(
+      muster::Describe(names_[incoming.peer]), " sent ", Describe(theirs),
+      " where this rank receives ", Describe(incoming.label)));
+}
+
+absl::Status GlooMesh::Flush() {
+  while (!outgoing_.empty()) {
+    Outgoing& first = outgoing_.front();
+    const auto patience =
+        std::chrono::ceil<std::chrono::milliseconds>(std::max<Duration>(
+            deadline_ - MonotonicNow(), std::chrono::milliseconds(1)));
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (closed_) return absl::AbortedError("the transport was closed");
+      waited_for_ = first.buffer.get();
+    }
+    absl::Status s =
+        Guard(first.peer, [&] { return first.buffer->waitSend(patience); });
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      waited_for_ = nullptr;
+    }
+    if (!s.ok()) return s;
+    outgoing_.pop_front();
+  }
+  return failed_;
+}
+
+absl::Status GlooMesh::Finish() { return Flush(); }
+
+absl::Status GlooMesh::WaitFor(int peer, Buffer* buffer) {
+  if (!failed_.ok()) return failed_;
+  const auto patience =
+      std::chrono::ceil<std::chrono::milliseconds>(std::max<Duration>(
+          deadline_ - MonotonicNow(), std::chrono::milliseconds(1)));
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (closed_) return absl::AbortedError("the transport was closed");
+    waited_for_ = buffer;
+  }
+  absl::Status s = Guard(peer, [&] { return buffer->waitRecv(patience); });
+  const std::lock_guard<std::mutex> lock(mutex_);
+  waited_for_ = nullptr;
+  return s;
+}
+
+absl::Status GlooMesh::Guard(int peer, const std::function<bool()>& call) {
+  std::string thrown;
+  try {
+    if (call()) return absl::OkStatus();
+    return absl::AbortedError("the transport was closed");
+  } catch (const std::exception& e) {
+    thrown = e.what();
+  }
+  if (MonotonicNow() >= deadline_) {
+    return absl::DeadlineExceededError(
+        absl::StrCat("waited ", ToSeconds(MonotonicNow() - begun_), " s for ",
+                     muster::Describe(names_[peer])));
+  }
+  return absl::UnavailableError(
+      absl::StrCat(muster::Describe(names_[peer]),
+                   " died, left or broke its connection: ", thrown));
+}
+
+void GlooMesh::Close() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    closed_ = true;
+    if (waited_for_ != nullptr) {
+      waited_for_->abortWaitRecv();
+      waited_for_->abortWaitSend();
+    }
+  }
+  try {
+    context_->closeConnections();
+  } catch (const std::exception&) {
+    // Closed is closed.
+  }
+}
+
+}  // namespace muster

@@ -1,0 +1,98 @@
+#ifndef MUSTER_TRAINER_SDK_GLOO_GLOO_MESH_H_
+#define MUSTER_TRAINER_SDK_GLOO_GLOO_MESH_H_
+
+#include <gloo/rendezvous/context.h>
+#include <gloo/transport/unbound_buffer.h>
+
+#include <array>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "base/time.h"
+#include "trainer_sdk/network/mesh.h"
+#include "trainer_sdk/network/peer_name.h"
+
+namespace muster {
+
+// A mesh of Gloo's pairs, whose own thread moves the bytes. Before a
+// collective's data each rank tells the next what it is about to do, and
+// before a message's its label.
+class GlooMesh final : public Mesh {
+ public:
+  GlooMesh(std::shared_ptr<gloo::rendezvous::Context> context,
+           std::vector<PeerName> names);
+  ~GlooMesh() override;
+
+  int rank() const override { return context_->rank; }
+  int size() const override { return context_->size; }
+  const PeerName& name(int peer) const override { return names_[peer]; }
+  absl::Status Begin(const OperationSignature& signature,
+                     Instant deadline) override;
+  void Send(int peer, const void* data, int64_t bytes) override;
+  void SendMessage(int peer, const MessageLabel& label,
+                   const void* data) override;
+  Ticket Receive(int peer, void* data, int64_t bytes) override;
+  Ticket ReceiveMessage(int peer, const MessageLabel& label,
+                        void* data) override;
+  absl::Status Wait(Ticket ticket) override;
+  absl::Status Flush() override;
+  absl::Status Finish() override;
+  void Close() override;
+
+ private:
+  using Buffer = gloo::transport::UnboundBuffer;
+
+  // What goes ahead of a collective or a message, as text.
+  static constexpr int kNoteBytes = 192;
+  using Note = std::array<char, kNoteBytes>;
+
+  struct Outgoing {
+    int peer = 0;
+    std::unique_ptr<Note> note;  // what is sent, if it is not the caller's
+    std::unique_ptr<Buffer> buffer;
+  };
+  struct Incoming {
+    int peer = 0;
+    void* data = nullptr;
+    int64_t bytes = 0;
+    bool message = false;
+    MessageLabel label;
+    std::unique_ptr<Note> note;  // the message's label, as it comes
+    std::unique_ptr<Buffer> buffer;
+  };
+
+  void Post(int peer, uint64_t slot, const void* data, int64_t bytes,
+            std::unique_ptr<Note> note);
+  std::unique_ptr<Buffer> PostReceive(int peer, uint64_t slot, void* data,
+                                      int64_t bytes);
+  // Calls Gloo; what it throws is told of `peer`.
+  absl::Status Guard(int peer, const std::function<bool()>& call);
+  absl::Status WaitFor(int peer, Buffer* buffer);
+  absl::Status CompareLabel(const Incoming& incoming) const;
+
+  // Gloo moves no empty messages: one byte, never looked at, stands for none.
+  char nothing_ = 0;
+  const std::shared_ptr<gloo::rendezvous::Context> context_;
+  const std::vector<PeerName> names_;
+
+  OperationSignature signature_;
+  Instant begun_;
+  Instant deadline_;
+  std::vector<uint64_t> sent_, received_;  // parts in this operation, by peer
+  std::deque<Outgoing> outgoing_;
+  std::vector<Incoming> incoming_;  // by ticket
+  absl::Status failed_;             // of a call that has no status
+
+  std::mutex mutex_;  // guards the two below
+  bool closed_ = false;
+  Buffer* waited_for_ = nullptr;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_GLOO_GLOO_MESH_H_
