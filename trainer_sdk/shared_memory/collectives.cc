@@ -14,8 +14,9 @@ namespace muster {
 namespace {
 
 // From this many bytes on, buffers in the heap are used directly: that costs a
-// second meeting, but spares copies.
-constexpr int64_t kDirectFrom = 16 << 10;
+// second meeting, but spares copies. More where meeting is dear.
+constexpr int64_t kDirectFrom = 1 << 10;
+constexpr int64_t kDirectFromIfCrowded = 16 << 10;
 // From this many bytes of all ranks together on, a reduction's work is shared:
 // that costs a second meeting, too.
 constexpr int64_t kSharedFrom = 64 << 10;
@@ -79,7 +80,10 @@ Agreement::Terms Collectives::MakeTerms(const Run& run) const {
       !(operation.kind == OperationKind::kGather && operation.root == rank);
   if (!sends || operation.kind == OperationKind::kBarrier) return terms;
   terms.offer = Offer::kStaged;
-  if (run.flow.Bytes() < kDirectFrom) return terms;
+  if (run.flow.Bytes() <
+      (peers_->crowded() ? kDirectFromIfCrowded : kDirectFrom)) {
+    return terms;
+  }
   terms.input = heap_->Find(
       operation.input,
       run.flow.one_lane()

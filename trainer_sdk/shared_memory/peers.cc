@@ -86,6 +86,10 @@ void Peers::Meet() {
       cores[rank][core] = (page(rank).cores[core / 64] >> core % 64 & 1) != 0;
     }
   }
+  crowded_ = false;
+  for (int rank = 0; rank < size(); ++rank) {
+    crowded_ = crowded_ || !MaySpin(cores, rank);
+  }
   const bool alone = MaySpin(cores, rank_);
   spins_ = alone ? kSpins : 0;
   yields_ = alone ? kYields : kYieldsWhenCrowded;

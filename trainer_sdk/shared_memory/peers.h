@@ -76,6 +76,9 @@ class Peers {
 
   // Once every rank's page is written: decides whether to spin.
   void Meet();
+  // Whether some ranks share a core, so that meeting costs a switch of
+  // processes. The same on every rank.
+  bool crowded() const { return crowded_; }
 
   // "rank 2 (pid 4711 on node-b)".
   std::string Who(int rank) const;
@@ -116,6 +119,7 @@ class Peers {
   LifeSign own_life_;
   std::vector<OwnedFd> lives_;
   std::vector<OwnedFd> connections_;
+  bool crowded_ = true;
   int spins_ = 0;
   int yields_ = 0;
 };

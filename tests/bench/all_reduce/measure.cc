@@ -1,0 +1,66 @@
+#include "tests/bench/all_reduce/measure.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+namespace muster {
+namespace {
+
+// The same on all ranks, so that they need not agree: enough for a batch to
+// take some hundred microseconds at least, and a size about 0.1 s.
+struct Plan {
+  int warm_up;
+  int batches;
+  int batch;
+};
+
+Plan PlanFor(int64_t bytes) {
+  if (bytes <= 16 << 10) return {2000, 41, 400};
+  if (bytes <= 256 << 10) return {200, 41, 40};
+  if (bytes <= 4 << 20) return {20, 21, 10};
+  if (bytes <= 16 << 20) return {4, 15, 2};
+  return {2, 9, 1};
+}
+
+}  // namespace
+
+std::vector<int64_t> SizesOf(int argc, char** argv, int first) {
+  std::vector<int64_t> sizes;
+  for (int i = first; i < argc; ++i) sizes.push_back(std::atoll(argv[i]));
+  return sizes;
+}
+
+int64_t Longest(const std::vector<int64_t>& sizes) {
+  return sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end());
+}
+
+void MeasureAllReduce(int rank, float* data, const std::vector<int64_t>& sizes,
+                      const std::function<void(int64_t bytes)>& all_reduce) {
+  using Clock = std::chrono::steady_clock;
+  for (const int64_t bytes : sizes) {
+    // Zeros stay what they are, however often they are summed.
+    std::fill(data, data + bytes / static_cast<int64_t>(sizeof(float)), 0.0F);
+    const Plan plan = PlanFor(bytes);
+    for (int i = 0; i < plan.warm_up; ++i) all_reduce(bytes);
+    std::vector<double> microseconds;
+    for (int i = 0; i < plan.batches; ++i) {
+      const Clock::time_point begin = Clock::now();
+      for (int j = 0; j < plan.batch; ++j) all_reduce(bytes);
+      const std::chrono::duration<double, std::micro> took =
+          Clock::now() - begin;
+      microseconds.push_back(took.count() / plan.batch);
+    }
+    std::sort(microseconds.begin(), microseconds.end());
+    if (rank == 0) {
+      std::printf("%lld %.3f\n", static_cast<long long>(bytes),
+                  microseconds[microseconds.size() / 2]);
+      std::fflush(stdout);
+    }
+  }
+}
+
+}  // namespace muster

@@ -1,0 +1,106 @@
+#include "trainer_sdk/shared_memory/testing/forked_ranks.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/check.h"
+#include "base/monotonic_clock.h"
+
+namespace muster {
+namespace {
+
+// A status as one byte of code and the message; short enough for a pipe to
+// take at once.
+void Report(int fd, const absl::Status& status) {
+  std::string text(1, static_cast<char>(status.code()));
+  absl::StrAppend(&text, std::string(status.message()));
+  if (write(fd, text.data(), std::min<size_t>(text.size(), PIPE_BUF)) < 0) {
+    std::perror("cannot report");
+  }
+}
+
+absl::Status Reported(int fd) {
+  char text[PIPE_BUF];
+  const ssize_t length = read(fd, text, sizeof(text));
+  if (length < 1) return absl::CancelledError("killed");
+  return absl::Status(static_cast<absl::StatusCode>(text[0]),
+                      std::string(text + 1, length - 1));
+}
+
+}  // namespace
+
+ForkedRanks::ForkedRanks(
+    int size, const std::function<absl::Status(const GroupPlace& place)>& body)
+    : store_(std::make_shared<ForkedStore>()), ranks_(size) {
+  const pid_t parent = getpid();
+  for (int rank = 0; rank < size; ++rank) {
+    int ends[2];
+    MUSTER_CHECK(pipe2(ends, O_CLOEXEC) == 0) << std::strerror(errno);
+    const pid_t pid = fork();
+    MUSTER_CHECK(pid >= 0) << std::strerror(errno);
+    if (pid == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      if (getppid() != parent) _exit(1);
+      close(ends[0]);
+      GroupPlace place;
+      place.rank = rank;
+      place.size = size;
+      place.store = store_;
+      place.name = "world";
+      Report(ends[1], body(place));
+      std::fflush(nullptr);
+      _exit(0);
+    }
+    close(ends[1]);
+    ranks_[rank].pid = pid;
+    ranks_[rank].life =
+        OwnedFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+    ranks_[rank].result = OwnedFd(ends[0]);
+  }
+}
+
+ForkedRanks::~ForkedRanks() {
+  for (size_t rank = 0; rank < ranks_.size(); ++rank) {
+    Kill(static_cast<int>(rank));
+  }
+  for (const Rank& one : ranks_) waitpid(one.pid, nullptr, 0);
+}
+
+void ForkedRanks::Kill(int rank) {
+  // By its pidfd: the pid may be somebody else's by now.
+  syscall(SYS_pidfd_send_signal, ranks_[rank].life.get(), SIGKILL, nullptr, 0);
+}
+
+std::vector<absl::Status> ForkedRanks::Wait(Instant deadline) {
+  std::vector<absl::Status> statuses;
+  for (const Rank& one : ranks_) {
+    pollfd life = {one.life.get(), POLLIN, 0};
+    int ready;
+    do {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+          deadline - MonotonicNow());
+      ready = poll(
+          &life, 1,
+          static_cast<int>(std::clamp<int64_t>(left.count(), 0, 1'000'000)));
+    } while (ready < 0 && errno == EINTR);
+    statuses.push_back(ready > 0 ? Reported(one.result.get())
+                                 : absl::DeadlineExceededError("still runs"));
+  }
+  return statuses;
+}
+
+}  // namespace muster
