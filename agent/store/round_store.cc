@@ -3,11 +3,15 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/monotonic_clock.h"
 
 namespace muster {
 namespace {
 
 constexpr char kThisHost[] = "127.0.0.1";
+
+// How long the agent's loop may stand still for a relay: well within a lease.
+constexpr Duration kReachTimeout = std::chrono::seconds(3);
 
 }  // namespace
 
@@ -39,6 +43,7 @@ absl::StatusOr<int> RoundStore::Prepare() {
 }
 
 absl::StatusOr<Endpoint> RoundStore::Begin(const Place& place) {
+  relay_.reset();
   server_.reset();
   port_.reset();
   Endpoint master{place.master_address, place.master_port};
@@ -53,7 +58,31 @@ absl::StatusOr<Endpoint> RoundStore::Begin(const Place& place) {
     if (options_.path == StorePath::kThroughAgent) master.host = kThisHost;
     return master;
   }
-  return master;
+  return options_.path == StorePath::kDirect ? master : Relay(master);
+}
+
+// The master's node listens since before the round began. If it cannot be
+// reached all the same, that is the workers' to find out and to say: it may be
+// gone, and then the coordinator will tell.
+Endpoint RoundStore::Relay(const Endpoint& master) {
+  StoreRelayOptions options;
+  options.upstream_host = master.host;
+  options.upstream_port = master.port;
+  options.deadline = MonotonicNow() + kReachTimeout;
+  options.address = kThisHost;
+  options.on_notice = options_.on_notice;
+  absl::StatusOr<std::unique_ptr<StoreRelay>> relay =
+      StoreRelay::Start(std::move(options));
+  if (!relay.ok()) {
+    if (options_.on_notice) {
+      options_.on_notice(absl::StrCat(
+          "--local-store: cannot relay the store at ", master.ToString(), " (",
+          relay.status().message(), "); workers connect to it themselves"));
+    }
+    return master;
+  }
+  relay_ = *std::move(relay);
+  return Endpoint{kThisHost, relay_->port()};
 }
 
 absl::Status RoundStore::Serve(int port) {
@@ -80,6 +109,7 @@ absl::Status RoundStore::Serve(int port) {
 }
 
 void RoundStore::Close(const std::string& reason) {
+  if (relay_ != nullptr) relay_->Close();
   if (server_ != nullptr) server_->Close(reason);
 }
 

@@ -14,6 +14,7 @@
 #include "rendezvous/endpoint/endpoint.h"
 #include "rendezvous/protocol/directive.h"
 #include "rendezvous/protocol/job_spec.h"
+#include "store/relay/store_relay.h"
 #include "store/server/store_server.h"
 
 namespace muster {
@@ -44,7 +45,7 @@ class RoundStore {
 
   // The round begins: what this node's workers shall take for MASTER_ADDR and
   // MASTER_PORT. An earlier round's store closes. `place.master_address` is
-  // reachable from here. Any error: the store cannot be served, or relayed.
+  // reachable from here. Any error: the store cannot be served here.
   absl::StatusOr<Endpoint> Begin(const Place& place);
 
   // Releases whoever waits in the current round's store.
@@ -53,6 +54,7 @@ class RoundStore {
  private:
   absl::StatusOr<std::unique_ptr<StoreServer>> Listen(int port) const;
   absl::Status Serve(int port);
+  Endpoint Relay(const Endpoint& master);
 
   const Options options_;
   std::unique_ptr<StoreServer> next_server_;
@@ -60,6 +62,7 @@ class RoundStore {
 
   // Of the current round.
   std::unique_ptr<StoreServer> server_;
+  std::unique_ptr<StoreRelay> relay_;
   std::optional<PortReservation> port_;
 };
 

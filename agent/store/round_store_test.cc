@@ -91,6 +91,36 @@ TEST(RoundStoreTest, ANodeThatIsNotTheMasterKeepsItsOwnForLater) {
   EXPECT_EQ(store.Prepare().value(), port);
 }
 
+TEST(RoundStoreTest, ARelayEndsWithTheStoreItRelays) {
+  RoundStore master({});
+  const int port = master.Prepare().value();
+  ASSERT_TRUE(master.Begin(PlaceOf(1, 0, port)).ok());
+  RoundStore node({.path = StorePath::kThroughAgent});
+  const Endpoint relay = node.Begin(PlaceOf(1, 1, port)).value();
+  EXPECT_EQ(relay.host, "127.0.0.1");
+  EXPECT_NE(relay.port, port);
+  const OwnedFd worker = Connect(relay.port);
+  ASSERT_TRUE(worker.open());
+  master.Close("rank 1 failed");
+  EXPECT_TRUE(IsHungUpOn(worker));
+}
+
+TEST(RoundStoreTest, AStoreThatCannotBeRelayedIsLeftToTheWorkers) {
+  int port = 0;
+  {
+    RoundStore gone({});
+    port = gone.Prepare().value();
+  }
+  std::string notice;
+  RoundStore node(
+      {.path = StorePath::kThroughAgent,
+       .on_notice = [&](const std::string& line) { notice = line; }});
+  const Endpoint master = node.Begin(PlaceOf(1, 1, port)).value();
+  EXPECT_EQ(master.port, port);
+  EXPECT_THAT(notice, HasSubstr("cannot relay the store at 127.0.0.1:" +
+                                std::to_string(port)));
+}
+
 TEST(RoundStoreTest, AnotherPortThanItsOwnIsRefusedAndNotWaitedFor) {
   RoundStore store({});
   const int port = store.Prepare().value();
