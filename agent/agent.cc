@@ -187,6 +187,8 @@ class Agent::Impl {
                                             : Guardian::Reach::kProcessGroups);
   }
 
+  void Do(const RenewNcclId&) {}
+
   void Do(const CloseStore& action) { store_.Close(action.reason); }
 
   // Without one this node reports port 0; if it is to be the master, its

@@ -36,6 +36,7 @@ Lifecycle::Lifecycle(Config config, Instant now)
     : config_(std::move(config)),
       now_(now),
       unanswered_since_(now),
+      nccl_id_(config_.nccl_id_patience, now),
       next_report_(now) {}
 
 LifecycleStep Lifecycle::Step(Instant now, const LifecycleEvent& event) {
@@ -44,7 +45,10 @@ LifecycleStep Lifecycle::Step(Instant now, const LifecycleEvent& event) {
   step_ = LifecycleStep();
   std::visit([this](const auto& e) { On(e); }, event);
   Reconcile();
-  if (connected_ && (changed_ || now_ >= next_report_)) SendReport();
+  if (connected_ && !nccl_id_.AwaitedUntil(now_).has_value() &&
+      (changed_ || now_ >= next_report_)) {
+    SendReport();
+  }
   return std::move(step_);
 }
 
@@ -212,6 +216,16 @@ void Lifecycle::On(const PortHeld& event) {
   changed_ = changed_ || phase_ == NodePhase::kIdle;
 }
 
+void Lifecycle::On(const NcclIdHeld& event) {
+  nccl_id_.Take(event.id);
+  changed_ = changed_ || phase_ == NodePhase::kIdle;
+}
+
+void Lifecycle::On(const NcclIdMissing& event) {
+  nccl_id_.GiveUp();
+  Notice(event.why);
+}
+
 void Lifecycle::Reconcile() {
   MindTheCoordinator();
   if (leave_.has_value()) {
@@ -242,6 +256,11 @@ void Lifecycle::FollowDirective() {
       }
       return;
     case DirectiveKind::kStop:
+      if (round_ < directive.stop.round &&
+          nccl_id_.Distrust(directive.stop.round) ==
+              NcclIdOffer::Renewal::kNeeded) {
+        step_.actions.emplace_back(RenewNcclId{});
+      }
       if (round_ <= directive.stop.round &&
           directive.stop.cause == StopCause::kBroken) {
         ReleaseWaiters(directive.reason);
@@ -297,6 +316,7 @@ void Lifecycle::Start(const Place& place) {
   store_closed_ = false;
   forwarded_ = 0;
   changed_ = true;
+  nccl_id_.Spend(place);
   step_.actions.emplace_back(StartWorkers{place});
   Notice(absl::StrCat(
       "round ", place.round, ": node ", place.group_rank, " of ",
@@ -390,6 +410,7 @@ void Lifecycle::SendReport() {
   report.round = round_;
   report.failures = failures_;
   report.offered_master_port = held_port_;
+  report.offered_nccl_id = nccl_id_.id();
   report.leave = leaving_;
   report.cancel = cancel_;
   report.signals = signals_;
@@ -403,7 +424,10 @@ std::optional<Instant> Lifecycle::NextDeadline() const {
       next = instant;
     }
   };
-  if (connected_) consider(next_report_);
+  if (connected_) {
+    const std::optional<Instant> held_back = nccl_id_.AwaitedUntil(now_);
+    consider(held_back.has_value() ? held_back : next_report_);
+  }
   consider(kill_at_);
   if (!leave_.has_value()) {
     consider(cancel_deadline_);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "agent/lifecycle/lifecycle_step.h"
+#include "agent/lifecycle/nccl_id_offer.h"
 #include "base/time.h"
 
 namespace muster {
@@ -33,6 +34,8 @@ class Lifecycle {
     Duration connect_timeout = std::chrono::seconds(60);
     Duration coordinator_timeout = std::chrono::seconds(60);
     std::vector<int> signals_to_leave;
+    // How long the first report waits for the first NCCL id; zero: not.
+    Duration nccl_id_patience = Duration::zero();
   };
 
   Lifecycle(Config config, Instant now);
@@ -56,6 +59,8 @@ class Lifecycle {
   void On(const GuardianDied& event);
   void On(const SignalCaught& event);
   void On(const PortHeld& event);
+  void On(const NcclIdHeld& event);
+  void On(const NcclIdMissing& event);
   void On(const ClockTicked&) {}
 
   // Makes what is into what should be.
@@ -108,6 +113,7 @@ class Lifecycle {
   std::vector<SignalNotice> signals_;
   uint64_t newest_signal_ = 0;
   int held_port_ = 0;
+  NcclIdOffer nccl_id_;
 
   std::optional<Leave> leave_;  // once nothing is left
   uint64_t sequence_ = 0;

@@ -33,6 +33,8 @@ LifecycleStep LifecycleFixture::Step(const LifecycleEvent& event) {
       starts.push_back(start->place);
     } else if (const auto* close = std::get_if<CloseStore>(&action)) {
       closed_stores.push_back(close->reason);
+    } else if (std::holds_alternative<RenewNcclId>(action)) {
+      ++renewals;
     } else {
       const auto& signal = std::get<SignalWorkers>(action);
       signals.push_back(signal.signal);
@@ -128,6 +130,7 @@ void LifecycleFixture::Run(int round) {
 void LifecycleFixture::Forget() {
   signals.clear();
   everything.clear();
+  renewals = 0;
   starts.clear();
   closed_stores.clear();
   reports.clear();

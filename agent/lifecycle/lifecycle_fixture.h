@@ -51,6 +51,7 @@ class LifecycleFixture {
   std::vector<int> everything;  // those of them that go to every descendant
   std::vector<Place> starts;
   std::vector<std::string> closed_stores;  // the reasons
+  int renewals = 0;                        // of the NCCL id
   std::vector<Report> reports;
   std::vector<std::string> notices;
   std::optional<Leave> leave;

@@ -46,11 +46,20 @@ struct SignalCaught {
 struct PortHeld {
   int port = 0;
 };
+// The driver holds this NCCL id, and its root, for the next world.
+struct NcclIdHeld {
+  std::string id;
+};
+// It has none and will have none; why, for a person.
+struct NcclIdMissing {
+  std::string why;
+};
 struct ClockTicked {};
 
-using LifecycleEvent = std::variant<LinkUp, LinkDown, DirectiveCame, WorkerUp,
-                                    WorkerDown, WorkersGone, GuardianDied,
-                                    SignalCaught, PortHeld, ClockTicked>;
+using LifecycleEvent =
+    std::variant<LinkUp, LinkDown, DirectiveCame, WorkerUp, WorkerDown,
+                 WorkersGone, GuardianDied, SignalCaught, PortHeld, NcclIdHeld,
+                 NcclIdMissing, ClockTicked>;
 
 // What the driver shall do.
 struct StartWorkers {
@@ -65,6 +74,8 @@ struct SignalWorkers {
 struct CloseStore {
   std::string reason;
 };
+// The NCCL id that is held may have been used: another is needed.
+struct RenewNcclId {};
 // The agent is done: every worker is gone.
 struct Leave {
   int exit_code = 0;
@@ -74,7 +85,9 @@ struct Leave {
 
 struct LifecycleStep {
   // In order.
-  std::vector<std::variant<StartWorkers, SignalWorkers, CloseStore>> actions;
+  std::vector<
+      std::variant<StartWorkers, SignalWorkers, CloseStore, RenewNcclId>>
+      actions;
   std::optional<Report> report;      // to be sent
   std::vector<std::string> notices;  // lines for a person
   std::optional<Leave> leave;

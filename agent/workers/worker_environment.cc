@@ -69,6 +69,7 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
     set("CUDA_VISIBLE_DEVICES", plan.gpu_of_local_rank[local_rank]);
   }
 
+  if (!place.nccl_id.empty()) set("MUSTER_NCCL_ID", place.nccl_id);
   set("MUSTER_RUN_ID", plan.run_id);
   set("MUSTER_NODE_ID", plan.node_id);
   set_number("MUSTER_ROUND", place.round);
@@ -77,8 +78,8 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
 }
 
 std::vector<std::string> WithheldFromWorkers() {
-  return {"MUSTER_TOKEN", "NOTIFY_SOCKET", "WATCHDOG_PID",  "WATCHDOG_USEC",
-          "LISTEN_FDS",   "LISTEN_PID",    "LISTEN_FDNAMES"};
+  return {"MUSTER_TOKEN",  "MUSTER_NCCL_ID", "NOTIFY_SOCKET", "WATCHDOG_PID",
+          "WATCHDOG_USEC", "LISTEN_FDS",     "LISTEN_PID",    "LISTEN_FDNAMES"};
 }
 
 }  // namespace muster

@@ -22,7 +22,7 @@ struct EnvironmentPlan {
   // One entry a worker: what CUDA_VISIBLE_DEVICES shall be for it. Empty: the
   // agent's own value is passed through.
   std::vector<std::string> gpu_of_local_rank;
-  bool virtual_local_rank = false;   // --virtual-local-rank
+  bool virtual_local_rank = false;  // --virtual-local-rank
   StoreHost store_host = StoreHost::kAgent;
   int cores = 1;                     // cores that this node's workers share
   std::string coordinator_endpoint;  // MUSTER_COORDINATOR
@@ -39,8 +39,9 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
     const std::map<std::string, std::string>& inherited);
 
 // The agent's own variables that are none of its workers' business: the job's
-// secret, and the channels by which an init system speaks to the agent, which
-// a worker would take for its own. For WorkerSpec::unset.
+// secret, the id of an outer job's world, and the channels by which an init
+// system speaks to the agent, which a worker would take for its own. For
+// WorkerSpec::unset.
 std::vector<std::string> WithheldFromWorkers();
 
 }  // namespace muster

@@ -86,6 +86,16 @@ TEST(WorkerEnvironmentTest, AWorkersOwnStoreIsSaid) {
   EXPECT_EQ(Of(plan, 0)["TORCHELASTIC_USE_AGENT_STORE"], "False");
 }
 
+TEST(WorkerEnvironmentTest, TheWorldsNcclIdWhereThereIsOne) {
+  Place place = SecondNode();
+  place.nccl_id = "0a1b";
+  EXPECT_THAT(WorkerEnvironment(Plan(), place, 0, "", {}),
+              Contains(Pair("MUSTER_NCCL_ID", "0a1b")));
+  EXPECT_EQ(Of(Plan(), 0).count("MUSTER_NCCL_ID"), 0u);
+  EXPECT_THAT(WithheldFromWorkers(), Contains("MUSTER_NCCL_ID"))
+      << "an outer job's is none of ours";
+}
+
 TEST(WorkerEnvironmentTest, WhatTheUserSetIsKept) {
   Variables inherited = {{"OMP_NUM_THREADS", "16"},
                          {"TORCH_NCCL_ASYNC_ERROR_HANDLING", "3"},

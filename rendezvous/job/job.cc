@@ -168,6 +168,7 @@ void Job::TakeOver(Node& node, const Report& report) {
   node.heard = now_;
   node.sequence = report.sequence;
   node.offered_master_port = report.offered_master_port;
+  node.offered_nccl_id = report.offered_nccl_id;
   if (node.round != report.round) node.failures_taken = 0;
   const bool was_ready = node.ready();
   nodes_.Update(node, [&](Node& n) {

@@ -100,9 +100,15 @@ void Job::FormWorld() {
   std::vector<const NodeIdentity*> ordered;
   for (size_t i : assignment.order) ordered.push_back(candidates[i].identity);
   world_ = LayOut(ordered);
-  const Node& master = *nodes[assignment.order[0]];
+  Node& master = *nodes[assignment.order[0]];
   world_.master_address = master.identity.address;
   world_.master_port = master.offered_master_port;
+  // A report may offer again what a world was given that its node never began.
+  if (!master.offered_nccl_id.empty() &&
+      master.offered_nccl_id != master.spent_nccl_id) {
+    world_.nccl_id = master.offered_nccl_id;
+    master.spent_nccl_id = master.offered_nccl_id;
+  }
   world_.restart_count = restarts_used_;
   world_.began = now_;
   world_.unstarted = world_.size();

@@ -52,6 +52,27 @@ TEST(JobStickyRanks, TheMasterPortIsTheOneOfferedLast) {
   EXPECT_EQ(job.told("b").place.master_port, 31000);
 }
 
+TEST(JobStickyRanks, TheNcclIdIsRankZerosAndServesOneWorld) {
+  JobSpec spec = QuickSpec(2, 2);
+  spec.max_restarts = 2;
+  JobFixture job(spec);
+  job.Create("a").report.offered_nccl_id = "id-a1";
+  job.Create("b").report.offered_nccl_id = "id-b1";
+  job.StartAll({"a", "b"});
+  EXPECT_EQ(job.told("a").place.nccl_id, "id-a1");
+  EXPECT_EQ(job.told("b").place.nccl_id, "id-a1");
+  job.Fails("b", ExitedWith(2, 1));
+  job.AllStop();
+  EXPECT_EQ(job.round(), 2);
+  EXPECT_EQ(job.told("b").place.nccl_id, "") << "it would be used twice";
+  job.Runs("a");
+  job.Runs("b");
+  job.agent("a").report.offered_nccl_id = "id-a2";
+  job.Fails("b", ExitedWith(2, 1));
+  job.AllStop();
+  EXPECT_EQ(job.told("b").place.nccl_id, "id-a2");
+}
+
 TEST(JobStickyRanks, ARestartedAgentGetsItsRankBack) {
   JobFixture job(QuickSpec(3, 3));
   job.StartAll({"a", "b", "c"});

@@ -39,6 +39,8 @@ struct Node {
   NodePhase phase = NodePhase::kIdle;
   int round = 0;
   int offered_master_port = 0;
+  std::string offered_nccl_id;
+  std::string spent_nccl_id;   // the last one that a world was given
   uint64_t newest_signal = 0;  // of its own notices, taken over
   int failures_taken = 0;      // of `round`'s failures
   bool going = false;          // drained or leaving

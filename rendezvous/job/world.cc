@@ -18,6 +18,7 @@ Place World::PlaceOf(int group_rank, int round) const {
   place.restart_count = restart_count;
   place.master_address = master_address;
   place.master_port = master_port;
+  place.nccl_id = nccl_id;
   return place;
 }
 

@@ -25,6 +25,7 @@ struct World {
   int world_size = 0;  // workers
   std::string master_address;
   int master_port = 0;
+  std::string nccl_id;
   int restart_count = 0;
   Instant began;
 

@@ -31,6 +31,8 @@ struct Place {
   int restart_count = 0;  // failures so far; membership changes do not count
   std::string master_address;
   int master_port = 0;
+  // The world's NCCL id, from the node of group rank 0; empty: none.
+  std::string nccl_id;
 };
 
 // Whether the workers that are to stop can still wait for one another.

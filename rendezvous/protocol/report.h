@@ -75,6 +75,9 @@ struct Report {
   // A port free on this node, held for the next round should it become the
   // master. 0: none.
   int offered_master_port = 0;
+  // An NCCL id whose root lives on this node, likewise, in hexadecimal digits.
+  // Serves one world; empty: none.
+  std::string offered_nccl_id;
   // Set once this node wants to go while the job goes on; the reason.
   std::optional<std::string> leave;
   std::optional<CancelWish> cancel;

@@ -7,8 +7,9 @@ namespace muster {
 
 // What a message from outside may hold at most, beyond what the plain types
 // say themselves (rendezvous/protocol/failure.h).
-inline constexpr size_t kMostNameBytes = 256;   // ids, hosts, addresses, roles
-inline constexpr size_t kMostPathBytes = 4096;  // PATH_MAX
+inline constexpr size_t kMostNameBytes = 256;    // ids, hosts, addresses, roles
+inline constexpr size_t kMostNcclIdBytes = 256;  // its digits: 128 bytes
+inline constexpr size_t kMostPathBytes = 4096;   // PATH_MAX
 inline constexpr size_t kMostReasonBytes = 4096;
 inline constexpr int kMostTopologyKeys = 16;
 inline constexpr int kMostSlots = 65536;

@@ -64,6 +64,7 @@ void ToWire(const Place& place, v1::Place* wire) {
   wire->set_restart_count(place.restart_count);
   wire->set_master_address(place.master_address);
   wire->set_master_port(place.master_port);
+  wire->set_nccl_id(place.nccl_id);
 }
 
 void FromWire(const v1::Place& wire, BoundedReader* reader, Place* place) {
@@ -86,6 +87,8 @@ void FromWire(const v1::Place& wire, BoundedReader* reader, Place* place) {
                TextKind::kName, &place->master_address);
   reader->Integer("master_port", wire.master_port(), 0, kMostPort,
                   &place->master_port);
+  reader->Text("nccl_id", wire.nccl_id(), kMostNcclIdBytes, TextKind::kName,
+               &place->nccl_id);
 }
 
 void ToWire(const StopOrder& stop, v1::StopOrder* wire) {

@@ -85,6 +85,8 @@ TEST(DirectiveWireTest, RefusesWhatIsBeyondBoundsNamingTheField) {
        [](v1::Directive* d) { d->mutable_place()->set_first_rank(-1); }},
       {DirectiveKind::kRun, "place.master_port",
        [](v1::Directive* d) { d->mutable_place()->set_master_port(70000); }},
+      {DirectiveKind::kRun, "place.nccl_id",
+       [](v1::Directive* d) { d->mutable_place()->set_nccl_id("a\nb"); }},
       {DirectiveKind::kRun, "place.master_address",
        [](v1::Directive* d) {
          d->mutable_place()->set_master_address("a\nb");

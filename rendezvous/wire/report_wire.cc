@@ -125,6 +125,7 @@ void ToWire(const Report& report, v1::Report* wire) {
     ToWire(report.failures[i], wire->add_failures());
   }
   wire->set_offered_master_port(report.offered_master_port);
+  wire->set_offered_nccl_id(report.offered_nccl_id);
   if (report.leave.has_value()) wire->set_leave(*report.leave);
   if (report.cancel.has_value()) {
     wire->mutable_cancel()->set_signal(report.cancel->signal);
@@ -164,6 +165,8 @@ absl::Status FromWire(const v1::Report& wire, Report* report) {
   }
   reader.Integer("offered_master_port", wire.offered_master_port(), 0,
                  kMostPort, &report->offered_master_port);
+  reader.Text("offered_nccl_id", wire.offered_nccl_id(), kMostNcclIdBytes,
+              TextKind::kName, &report->offered_nccl_id);
   if (wire.has_leave()) {
     reader.Text("leave", wire.leave(), kMostReasonBytes, TextKind::kWords,
                 &report->leave.emplace());

@@ -170,6 +170,8 @@ TEST(ReportWireTest, RefusesWhatIsBeyondBoundsNamingTheField) {
        [](v1::Report* r) { r->mutable_failures(0)->set_rank(-2); }},
       {"offered_master_port",
        [](v1::Report* r) { r->set_offered_master_port(65536); }},
+      {"offered_nccl_id",
+       [](v1::Report* r) { r->set_offered_nccl_id(std::string(257, '0')); }},
       {"leave", [](v1::Report* r) { r->set_leave(std::string(5000, 'l')); }},
       {"cancel.signal",
        [](v1::Report* r) { r->mutable_cancel()->set_signal(65); }},

@@ -215,6 +215,8 @@ TEST_F(NcclFailureTest, AMismatchIsLate) {
   });
   for (const absl::Status& end : ends) {
     EXPECT_TRUE(absl::IsDeadlineExceeded(end)) << end;
+    EXPECT_THAT(Why(end), AllOf(HasSubstr("barrier #2"),
+                                HasSubstr("behind all_reduce #1")));
   }
 }
 

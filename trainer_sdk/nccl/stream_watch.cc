@@ -42,17 +42,32 @@ absl::Status StreamWatch::Look(Instant now) {
           absl::StrCat(Describe(oldest.watched.signature), ": ",
                        happened.status().message()));
     }
-    if (!*happened) {
-      if (now < oldest.watched.deadline) return absl::OkStatus();
-      return absl::DeadlineExceededError(absl::StrCat(
-          Describe(oldest.watched.signature), " has not been done on the GPU ",
-          ToSeconds(now - oldest.watched.since),
-          " s after it was asked for: a peer has not come to it, or asked for "
-          "something else, or the stream is held up before it"));
-    }
+    if (!*happened) return Lateness(now);
     free_.push_back(oldest.event);
     in_flight_.pop_front();
     ++done_;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status StreamWatch::Lateness(Instant now) const {
+  const Watched& oldest = in_flight_.front().watched;
+  for (const InFlight& operation : in_flight_) {
+    const Watched& watched = operation.watched;
+    if (now < watched.deadline) continue;
+    std::string message = absl::StrCat(
+        Describe(watched.signature), " has not been done on the GPU ",
+        ToSeconds(now - watched.since), " s after it was asked for: ");
+    if (&watched == &oldest) {
+      absl::StrAppend(&message,
+                      "a peer has not come to it, or asked for something "
+                      "else, or the stream is held up before it");
+    } else {
+      absl::StrAppend(&message, "it waits behind ", Describe(oldest.signature),
+                      ", which a peer has not come to, or asked for something "
+                      "else");
+    }
+    return absl::DeadlineExceededError(message);
   }
   return absl::OkStatus();
 }
@@ -61,12 +76,6 @@ std::optional<Instant> StreamWatch::OldestSince() const {
   std::lock_guard<std::mutex> lock(mutex_);
   if (in_flight_.empty()) return std::nullopt;
   return in_flight_.front().watched.since;
-}
-
-std::optional<Instant> StreamWatch::NewestDeadline() const {
-  std::lock_guard<std::mutex> lock(mutex_);
-  if (in_flight_.empty()) return std::nullopt;
-  return in_flight_.back().watched.deadline;
 }
 
 }  // namespace muster

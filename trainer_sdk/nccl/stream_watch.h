@@ -40,19 +40,21 @@ class StreamWatch {
   // Whether the operation of that number has been done.
   bool Done(uint64_t number) const;
 
-  // One look: forgets what has been done. DeadlineExceeded: the oldest one
-  // left is late, described. Unavailable: the device failed, in CUDA's words.
+  // One look: forgets what has been done. DeadlineExceeded: one that is left is
+  // late, described. Unavailable: the device failed, in CUDA's words.
   absl::Status Look(Instant now);
 
   // Since when the oldest has been under way; nothing where nothing is.
   std::optional<Instant> OldestSince() const;
-  std::optional<Instant> NewestDeadline() const;
 
  private:
   struct InFlight {
     Watched watched;
     CudaEvent event = nullptr;
   };
+
+  // Of those under way; the lock is held.
+  absl::Status Lateness(Instant now) const;
 
   const std::shared_ptr<const CudaDriver> cuda_;
   mutable std::mutex mutex_;

@@ -1,0 +1,123 @@
+// The NCCL id that a node offers: before round 1, and a fresh one each round.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "agent/lifecycle/lifecycle_fixture.h"
+
+namespace muster {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::Contains;
+using ::testing::IsEmpty;
+
+Lifecycle::Config PatientConfig() {
+  Lifecycle::Config config = LifecycleFixture::QuickConfig();
+  config.nccl_id_patience = seconds(5);
+  return config;
+}
+
+void Start(LifecycleFixture& agent, int round, const std::string& nccl_id) {
+  Directive directive = DirectiveOf(DirectiveKind::kRun);
+  directive.place.round = round;
+  directive.place.nccl_id = nccl_id;
+  agent.Tell(directive);
+}
+
+// Breaks the round that runs, so that the node is idle again.
+void Break(LifecycleFixture& agent, int round) {
+  agent.TellStop(round);
+  agent.Fails(0);
+  agent.Fails(1);
+  agent.Gone();
+}
+
+TEST(LifecycleNcclId, NobodyWaitsWhereNoneIsMade) {
+  LifecycleFixture agent;
+  agent.Connect();
+  ASSERT_EQ(agent.reports.size(), 1u);
+  EXPECT_EQ(agent.reports[0].offered_nccl_id, "");
+}
+
+TEST(LifecycleNcclId, TheFirstReportWaitsForIt) {
+  LifecycleFixture agent(PatientConfig());
+  agent.Connect();
+  agent.Wait(milliseconds(100));
+  EXPECT_THAT(agent.reports, IsEmpty());
+  agent.Step(NcclIdHeld{"id1"});
+  ASSERT_EQ(agent.reports.size(), 1u);
+  EXPECT_EQ(agent.reports[0].offered_nccl_id, "id1");
+}
+
+TEST(LifecycleNcclId, ButNotForLong) {
+  LifecycleFixture agent(PatientConfig());
+  agent.Connect();
+  agent.Wait(milliseconds(4999));
+  EXPECT_THAT(agent.reports, IsEmpty());
+  agent.Wait(milliseconds(1));
+  ASSERT_EQ(agent.reports.size(), 1u);
+  EXPECT_EQ(agent.reports[0].offered_nccl_id, "");
+  agent.Step(NcclIdHeld{"id1"});
+  ASSERT_EQ(agent.reports.size(), 2u) << "it is still worth telling";
+  EXPECT_EQ(agent.reports[1].offered_nccl_id, "id1");
+}
+
+TEST(LifecycleNcclId, WithoutAConnectionNothingIsDueForIt) {
+  LifecycleFixture agent(PatientConfig());
+  ASSERT_TRUE(agent.lifecycle().NextDeadline().has_value());
+  EXPECT_EQ(*agent.lifecycle().NextDeadline() - agent.now(), seconds(20));
+}
+
+TEST(LifecycleNcclId, NorWhereItFails) {
+  LifecycleFixture agent(PatientConfig());
+  agent.Connect();
+  agent.Step(NcclIdMissing{"no NCCL"});
+  EXPECT_EQ(agent.reports.size(), 1u);
+  EXPECT_THAT(agent.notices, Contains("no NCCL"));
+}
+
+TEST(LifecycleNcclId, EachRoundGetsAFreshOne) {
+  LifecycleFixture agent;
+  agent.Step(NcclIdHeld{"id1"});
+  agent.Connect();
+  Start(agent, 1, "id1");
+  ASSERT_EQ(agent.starts.size(), 1u);
+  EXPECT_EQ(agent.starts[0].nccl_id, "id1");
+  EXPECT_EQ(agent.reports.back().offered_nccl_id, "") << "it is spent";
+  agent.Forget();
+  agent.Step(NcclIdHeld{"id2"});
+  EXPECT_THAT(agent.reports, IsEmpty()) << "early enough with the next report";
+  Break(agent, 1);
+  EXPECT_EQ(agent.reports.back().offered_nccl_id, "id2");
+  EXPECT_EQ(agent.renewals, 0);
+}
+
+TEST(LifecycleNcclId, AnotherNodesIdSpendsNoneOfOurs) {
+  LifecycleFixture agent;
+  agent.Step(NcclIdHeld{"id1"});
+  agent.Connect();
+  Start(agent, 1, "theirs");
+  Break(agent, 1);
+  EXPECT_EQ(agent.reports.back().offered_nccl_id, "id1");
+  EXPECT_EQ(agent.renewals, 0);
+}
+
+TEST(LifecycleNcclId, ARoundThatNeverBeganHereMayHaveSpentIt) {
+  LifecycleFixture agent;
+  agent.Step(NcclIdHeld{"id1"});
+  agent.Connect();
+  agent.TellStop(1);  // the order to run it was lost
+  EXPECT_EQ(agent.renewals, 1);
+  EXPECT_EQ(agent.reports.back().offered_nccl_id, "");
+  agent.Step(NcclIdHeld{"id2"});
+  EXPECT_EQ(agent.reports.back().offered_nccl_id, "id2");
+  agent.Forget();
+  Start(agent, 2, "id2");
+  Break(agent, 2);
+  EXPECT_EQ(agent.renewals, 0);
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,37 @@
+#include "agent/lifecycle/nccl_id_offer.h"
+
+#include <utility>
+
+namespace muster {
+
+NcclIdOffer::NcclIdOffer(Duration patience, Instant now) {
+  if (patience > Duration::zero()) awaited_until_ = now + patience;
+}
+
+void NcclIdOffer::Take(std::string id) {
+  id_ = std::move(id);
+  awaited_until_.reset();
+}
+
+std::optional<Instant> NcclIdOffer::AwaitedUntil(Instant now) const {
+  if (!awaited_until_.has_value() || now >= *awaited_until_) {
+    return std::nullopt;
+  }
+  return awaited_until_;
+}
+
+void NcclIdOffer::Spend(const Place& place) {
+  if (place.nccl_id == id_) id_.clear();
+}
+
+NcclIdOffer::Renewal NcclIdOffer::Distrust(int round) {
+  // The order to stop stands until the next round; an id that was made since
+  // is sound.
+  if (round == distrusted_round_) return Renewal::kNotNeeded;
+  distrusted_round_ = round;
+  if (id_.empty()) return Renewal::kNotNeeded;
+  id_.clear();
+  return Renewal::kNeeded;
+}
+
+}  // namespace muster

@@ -1,0 +1,46 @@
+#ifndef MUSTER_AGENT_LIFECYCLE_NCCL_ID_OFFER_H_
+#define MUSTER_AGENT_LIFECYCLE_NCCL_ID_OFFER_H_
+
+#include <optional>
+#include <string>
+
+#include "base/time.h"
+#include "rendezvous/protocol/directive.h"
+
+namespace muster {
+
+// The NCCL id that this node offers for the next world, should it be the first
+// of it: fresh for each round, since an id's root serves one world once. Pure.
+class NcclIdOffer {
+ public:
+  // `patience`: how long the first report waits for an id, so that round 1 has
+  // one; zero where none is being made.
+  NcclIdOffer(Duration patience, Instant now);
+
+  void Take(std::string id);
+  // None will come.
+  void GiveUp() { awaited_until_.reset(); }
+
+  // Until when the first report is held back; nothing once it may go.
+  std::optional<Instant> AwaitedUntil(Instant now) const;
+
+  // A round begins here. What it uses, if it was this node's, is offered no
+  // more.
+  void Spend(const Place& place);
+  // Round `round` was broken, and this node never began it: others may have
+  // used its id. Whether there was one, and another must be made.
+  enum class Renewal { kNotNeeded, kNeeded };
+  Renewal Distrust(int round);
+
+  // Empty: none.
+  const std::string& id() const { return id_; }
+
+ private:
+  std::optional<Instant> awaited_until_;
+  std::string id_;
+  int distrusted_round_ = 0;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_LIFECYCLE_NCCL_ID_OFFER_H_
