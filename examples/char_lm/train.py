@@ -2,7 +2,8 @@
 
 Nothing here knows what launched it: the process group comes from the
 environment (RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT), so the same file runs
-under `launch`, torchrun or by hand.
+under `launch`, torchrun or by hand. Under `launch` each rank also tells its
+progress, for `launch status` and `launch watch`.
 
   launch --standalone --nproc_per_node=2 examples/char_lm/train.py
 
@@ -14,8 +15,10 @@ the same data in the same order as an uninterrupted one.
 
 import argparse
 import collections
+import contextlib
 import gzip
 import os
+import socket
 import time
 
 import torch
@@ -23,6 +26,8 @@ import torch.distributed as dist
 from torch import nn
 from torch.nn import functional
 from torch.nn.parallel import DistributedDataParallel
+
+AGENT = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
 
 
 class Block(nn.Module):
@@ -102,6 +107,12 @@ def save(path, state):
   os.replace(temporary, path)
 
 
+def tell(message):
+  """For `launch status`: each rank's progress, if anybody listens."""
+  with contextlib.suppress(OSError):
+    AGENT.sendto(message.encode(), os.environ.get('MUSTER_PROGRESS_SOCKET', ''))
+
+
 def load_everywhere(path, rank):
   """Rank 0's checkpoint or None, on all ranks: its disk need not be shared."""
   box = [None]
@@ -146,6 +157,7 @@ def train(options):
     since += 1
 
     done = step + 1
+    tell('STEP=%d' % done)
     if done % options.report_every == 0 or done == options.steps:
       dist.all_reduce(total)
       now = time.monotonic()
@@ -153,6 +165,8 @@ def train(options):
       if rank == 0:
         print('step %4d  loss %.6f  %7.0f tokens/s' % (
             done, total.item() / (world * since), rate), flush=True)
+      tell('LOSS=%.6f\nTOKENS_PER_S=%.0f' % (
+          total.item() / (world * since), rate / world))
       total, since, began = torch.zeros(1), 0, now
     if rank == 0 and (done % options.checkpoint_every == 0
                       or done == options.steps):
