@@ -8,8 +8,9 @@
 
 namespace muster {
 
-// The guardians that are children of this process, usually one. A sweep after
-// one of them must spare the others. Thread-safe.
+// The guardians that are children of this process, usually one, and its other
+// children that are no worker (NCCL id processes). A sweep after one guardian
+// must spare the others. Thread-safe.
 class LivingGuardians {
  public:
   static LivingGuardians& OfThisProcess();

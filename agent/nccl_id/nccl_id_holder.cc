@@ -1,0 +1,104 @@
+#include "agent/nccl_id/nccl_id_holder.h"
+
+#include <unistd.h>
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "agent/nccl_id/nccl_id_child.h"
+#include "trainer_sdk/nccl/unique_id.h"
+
+namespace muster {
+namespace {
+
+constexpr char kId[] = "id ";
+constexpr char kNone[] = "none ";
+
+bool StartsWith(const std::string& text, const std::string& start) {
+  return text.rfind(start, 0) == 0;
+}
+
+}  // namespace
+
+std::string NcclIdProgram(
+    const std::map<std::string, std::string>& environment) {
+  const auto visible = environment.find("CUDA_VISIBLE_DEVICES");
+  if (visible != environment.end() &&
+      (visible->second.empty() || visible->second == "-1")) {
+    return "";
+  }
+  const auto root = environment.find("NCCL_COMM_ID");
+  if (root != environment.end() && !root->second.empty()) return "";
+  // The driver's, and that of Windows' Linux.
+  if (access("/dev/nvidiactl", F_OK) != 0 && access("/dev/dxg", F_OK) != 0) {
+    return "";
+  }
+  return "/proc/self/exe";
+}
+
+NcclIdHolder::NcclIdHolder(std::string program)
+    : program_(std::move(program)) {}
+NcclIdHolder::~NcclIdHolder() = default;
+
+NcclIdHolder::Outcome NcclIdHolder::Fail(std::string why) {
+  failed_ = true;
+  next_.reset();
+  if (!why.empty()) {
+    why = absl::StrCat("no NCCL id for this node's workers (", why,
+                       "); they find theirs through the store");
+  }
+  return {.why = std::move(why)};
+}
+
+std::optional<NcclIdHolder::Outcome> NcclIdHolder::Make(Instant now) {
+  if (program_.empty() || failed_ || next_ != nullptr) return std::nullopt;
+  auto child = NcclIdChild::Start(program_);
+  if (!child.ok()) return Fail(std::string(child.status().message()));
+  next_ = *std::move(child);
+  next_id_.clear();
+  deadline_ = now + kPatience;
+  return std::nullopt;
+}
+
+int NcclIdHolder::fd() const {
+  return next_ != nullptr && next_id_.empty() ? next_->fd() : -1;
+}
+
+std::optional<Instant> NcclIdHolder::NextDeadline() const {
+  if (fd() < 0) return std::nullopt;
+  return deadline_;
+}
+
+std::optional<NcclIdHolder::Outcome> NcclIdHolder::Look(Instant now) {
+  if (fd() < 0) return std::nullopt;
+  const NcclIdChild::Answer& answer = next_->Read();
+  if (!answer.whole) {
+    if (now < deadline_) return std::nullopt;
+    return Fail(absl::StrCat("NCCL took longer than ", ToSeconds(kPatience),
+                             " s to make one"));
+  }
+  if (StartsWith(answer.text, kNone)) {
+    return Fail(answer.text.substr(sizeof kNone - 1));
+  }
+  const std::string id =
+      StartsWith(answer.text, kId) ? answer.text.substr(sizeof kId - 1) : "";
+  if (!NcclUniqueIdOf(id).ok()) {
+    return Fail("the process that should make one ended, or spoke nonsense");
+  }
+  next_id_ = id;
+  return Outcome{.id = id};
+}
+
+void NcclIdHolder::BeginRound(const std::string& id) {
+  in_use_.reset();
+  if (id.empty() || id != next_id_) return;
+  in_use_ = std::move(next_);
+  next_id_.clear();
+}
+
+void NcclIdHolder::Discard() {
+  next_.reset();
+  next_id_.clear();
+}
+
+}  // namespace muster

@@ -1,0 +1,164 @@
+#include "agent/nccl_id/nccl_id_holder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "agent/nccl_id/nccl_id_child.h"
+#include "base/monotonic_clock.h"
+
+namespace muster {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using Outcome = NcclIdHolder::Outcome;
+
+constexpr char kStaged[] = "agent/nccl_id/staged_nccl_id_process";
+
+class NcclIdHolderTest : public ::testing::Test {
+ protected:
+  NcclIdHolderTest() { setenv("FAKE_NVML_GPUS", "1", 1); }
+  ~NcclIdHolderTest() override {
+    unsetenv("FAKE_NVML_GPUS");
+    unsetenv("STAGED_NCCL_ID");
+    EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "a child is left";
+  }
+
+  // The outcome of a making that has begun; waits for it.
+  static Outcome Await(NcclIdHolder& holder) {
+    while (true) {
+      if (auto outcome = holder.Look(MonotonicNow())) return *outcome;
+      pollfd answer = {.fd = holder.fd(), .events = POLLIN, .revents = 0};
+      if (answer.fd < 0 || poll(&answer, 1, 60'000) <= 0) {
+        ADD_FAILURE() << "nothing came";
+        return {};
+      }
+    }
+  }
+  static Outcome MakeOne(NcclIdHolder& holder) {
+    EXPECT_FALSE(holder.Make(MonotonicNow()).has_value());
+    return Await(holder);
+  }
+};
+
+TEST_F(NcclIdHolderTest, MakesAnIdForTheNextWorldOnce) {
+  NcclIdHolder holder(kStaged);
+  EXPECT_EQ(holder.fd(), -1);
+  EXPECT_FALSE(holder.NextDeadline().has_value());
+  const Outcome made = MakeOne(holder);
+  EXPECT_THAT(made.id, SizeIs(256));
+  EXPECT_THAT(made.why, IsEmpty());
+  EXPECT_FALSE(holder.Make(MonotonicNow()).has_value());
+  EXPECT_EQ(holder.fd(), -1) << "there is one already";
+}
+
+TEST_F(NcclIdHolderTest, ARoundThatUsesItKeepsItsProcess) {
+  NcclIdHolder holder(kStaged);
+  const Outcome made = MakeOne(holder);
+  holder.BeginRound(made.id);
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), 0) << "it lives";
+  EXPECT_FALSE(holder.Make(MonotonicNow()).has_value());
+  EXPECT_NE(holder.fd(), -1) << "another is being made";
+  EXPECT_THAT(Await(holder).id, SizeIs(256));
+  holder.BeginRound("another node's");
+  EXPECT_FALSE(holder.Make(MonotonicNow()).has_value());
+  EXPECT_EQ(holder.fd(), -1) << "ours was not used";
+  holder.Discard();
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "none is needed any more";
+}
+
+TEST_F(NcclIdHolderTest, ANodeWithoutGpusSaysNothing) {
+  setenv("FAKE_NVML_GPUS", "0", 1);
+  NcclIdHolder holder(kStaged);
+  const Outcome none = MakeOne(holder);
+  EXPECT_EQ(none.id, "");
+  EXPECT_EQ(none.why, "");
+  EXPECT_FALSE(holder.Make(MonotonicNow()).has_value());
+  EXPECT_EQ(holder.fd(), -1) << "it is not tried again";
+}
+
+TEST_F(NcclIdHolderTest, WhatFailsIsANotice) {
+  const std::pair<const char*, const char*> kCases[] = {
+      {"no-nccl", "there is no NCCL here"},
+      {"die", "ended, or spoke nonsense"},
+      {"nonsense", "ended, or spoke nonsense"},
+  };
+  for (const auto& [act, words] : kCases) {
+    setenv("STAGED_NCCL_ID", act, 1);
+    NcclIdHolder holder(kStaged);
+    EXPECT_THAT(MakeOne(holder).why,
+                AllOf(HasSubstr(words), HasSubstr("through the store")));
+  }
+  NcclIdHolder holder("agent/nccl_id/no-such-program");
+  const auto failed = holder.Make(MonotonicNow());
+  ASSERT_TRUE(failed.has_value());
+  EXPECT_THAT(failed->why, HasSubstr("posix_spawn: No such file"));
+}
+
+TEST_F(NcclIdHolderTest, AProcessThatHangsIsGivenUp) {
+  setenv("STAGED_NCCL_ID", "hang", 1);
+  NcclIdHolder holder(kStaged);
+  const Instant begin = MonotonicNow();
+  EXPECT_FALSE(holder.Make(begin).has_value());
+  ASSERT_TRUE(holder.NextDeadline().has_value());
+  EXPECT_EQ(*holder.NextDeadline() - begin, NcclIdHolder::kPatience);
+  EXPECT_FALSE(holder.Look(begin).has_value());
+  const auto late = holder.Look(begin + NcclIdHolder::kPatience);
+  ASSERT_TRUE(late.has_value());
+  EXPECT_THAT(late->why, HasSubstr("longer than 10 s"));
+}
+
+TEST_F(NcclIdHolderTest, WithoutAProgramNothingHappens) {
+  NcclIdHolder holder("");
+  EXPECT_FALSE(holder.Make(MonotonicNow()).has_value());
+  EXPECT_EQ(holder.fd(), -1);
+}
+
+TEST(NcclIdProgramTest, NoneWhereItCannotBeOfUse) {
+  EXPECT_EQ(NcclIdProgram({{"CUDA_VISIBLE_DEVICES", ""}}), "");
+  EXPECT_EQ(NcclIdProgram({{"CUDA_VISIBLE_DEVICES", "-1"}}), "");
+  EXPECT_EQ(NcclIdProgram({{"NCCL_COMM_ID", "10.0.0.1:1234"}}), "");
+  const bool has_driver =
+      access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0;
+  EXPECT_EQ(NcclIdProgram({}), has_driver ? "/proc/self/exe" : "");
+}
+
+// The end of its stdin is the end of it: how it dies with an agent that was
+// killed.
+TEST(NcclIdChildTest, EndsWithItsInput) {
+  setenv("FAKE_NVML_GPUS", "1", 1);
+  int life[2];
+  int answer[2];
+  ASSERT_EQ(pipe(life), 0);
+  ASSERT_EQ(pipe(answer), 0);
+  const pid_t pid = fork();
+  if (pid == 0) {
+    dup2(life[0], STDIN_FILENO);
+    dup2(answer[1], STDOUT_FILENO);
+    for (int fd : {life[0], life[1], answer[0], answer[1]}) close(fd);
+    execl(kStaged, kStaged, "--nccl-id-process", nullptr);
+    _exit(127);
+  }
+  close(life[0]);
+  close(answer[1]);
+  std::string said(512, '\0');
+  said.resize(read(answer[0], said.data(), said.size()));
+  EXPECT_THAT(said, SizeIs(3 + 256 + 1));
+  EXPECT_EQ(waitpid(pid, nullptr, WNOHANG), 0) << "it hosts the root";
+  close(life[1]);
+  int status = -1;
+  EXPECT_EQ(waitpid(pid, &status, 0), pid);
+  EXPECT_EQ(status, 0);
+  close(answer[0]);
+  unsetenv("FAKE_NVML_GPUS");
+}
+
+}  // namespace
+}  // namespace muster

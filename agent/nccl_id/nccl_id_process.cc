@@ -1,0 +1,98 @@
+#include "agent/nccl_id/nccl_id_process.h"
+
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "agent/gpus/nvml.h"
+#include "base/owned_fd.h"
+#include "trainer_sdk/nccl/unique_id.h"
+
+namespace muster {
+namespace {
+
+// Takes the process over; its former stdout. What else the agent had open (a
+// port held, a log) must not be held open by this process.
+OwnedFd BecomeNcclIdProcess() {
+  // With the agent, however it dies; stdin's end tells as well.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  prctl(PR_SET_NAME, "muster-nccl-id");
+  signal(SIGPIPE, SIG_IGN);
+#ifdef SYS_close_range
+  syscall(SYS_close_range, 3, ~0u, 0);
+#endif
+  OwnedFd answer(dup(STDOUT_FILENO));
+  dup2(STDERR_FILENO, STDOUT_FILENO);
+  return answer;
+}
+
+std::optional<std::string> VisibleDevices() {
+  const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (visible == nullptr) return std::nullopt;
+  return visible;
+}
+
+std::string Answer(const NcclIdProcessOptions& options) {
+  const auto gpus = ReadVisibleGpus(VisibleDevices(), options.nvml_library);
+  if (!gpus.ok()) return absl::StrCat("none ", gpus.status().message());
+  if (gpus->empty()) return "none ";
+  const auto nccl = NcclLibrary::Load(options.nccl_library);
+  if (!nccl.ok()) return absl::StrCat("none ", nccl.status().message());
+  NcclUniqueId id;
+  const NcclResult result = (*nccl)->GetUniqueId(&id);
+  if (result != kNcclSuccess) {
+    return absl::StrCat("none NCCL ", (*nccl)->VersionText(),
+                        " makes no id: ", (*nccl)->Explain(result, nullptr));
+  }
+  return absl::StrCat("id ", HexOf(id));
+}
+
+// One line, whole.
+bool Say(const OwnedFd& to, std::string line) {
+  for (char& c : line) {
+    if (c == '\n') c = ' ';
+  }
+  line += '\n';
+  size_t written = 0;
+  while (written < line.size()) {
+    const ssize_t n =
+        write(to.get(), line.data() + written, line.size() - written);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    written += static_cast<size_t>(n);
+  }
+  return true;
+}
+
+void AwaitEndOfInput() {
+  char byte;
+  while (true) {
+    const ssize_t n = read(STDIN_FILENO, &byte, 1);
+    if (n == 0 || (n < 0 && errno != EINTR)) return;
+  }
+}
+
+}  // namespace
+
+bool IsNcclIdProcess(int argc, char** argv) {
+  return argc == 2 && std::strcmp(argv[1], kNcclIdArgument) == 0;
+}
+
+int RunNcclIdProcess(const NcclIdProcessOptions& options) {
+  OwnedFd answer = BecomeNcclIdProcess();
+  const std::string line = Answer(options);
+  if (!Say(answer, line)) return 1;
+  answer.Close();
+  if (line.rfind("id ", 0) == 0) AwaitEndOfInput();
+  // NCCL's threads are not asked: they may be waiting for ranks.
+  _exit(0);
+}
+
+}  // namespace muster

@@ -1,0 +1,27 @@
+// An NCCL id process over stand-ins for NVIDIA's libraries, for tests. What
+// STAGED_NCCL_ID names instead of an id: "hang", "die" or "nonsense".
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "agent/nccl_id/nccl_id_process.h"
+
+int main(int argc, char** argv) {
+  if (!muster::IsNcclIdProcess(argc, argv)) return 2;
+  const char* const act = std::getenv("STAGED_NCCL_ID");
+  const std::string text = act == nullptr ? "" : act;
+  if (text == "hang") pause();
+  if (text == "die") return 1;
+  if (text == "nonsense") {
+    std::puts("id 123");
+    return 0;
+  }
+  muster::NcclIdProcessOptions options;
+  options.nvml_library = "agent/gpus/libfake_nvml.so";
+  options.nccl_library = text == "no-nccl" ? "libno-such-nccl.so.2"
+                                           : "trainer_sdk/nccl/libfake_nccl.so";
+  return muster::RunNcclIdProcess(options);
+}
