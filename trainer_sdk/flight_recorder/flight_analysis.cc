@@ -258,10 +258,14 @@ class Analysis {
     for (const auto& [rank, log] : logs_) {
       if (!log->reason.empty()) ranks_by_reason[log->reason].push_back(rank);
     }
+    std::vector<std::pair<std::vector<int>, std::string>> reasons;
     for (auto& [reason, ranks] : ranks_by_reason) {
-      result_.reasons.emplace_back(std::move(ranks), reason);
+      reasons.emplace_back(std::move(ranks), reason);
     }
-    std::sort(result_.reasons.begin(), result_.reasons.end());
+    std::sort(reasons.begin(), reasons.end());
+    for (const auto& [ranks, reason] : reasons) {
+      result_.reasons.emplace_back(RankRanges(ranks), reason);
+    }
   }
 
   FlightPosition PositionOf(const FlightLog& log) const {
@@ -291,18 +295,22 @@ class Analysis {
   }
 
   void TellPositions() {
-    std::vector<FlightPosition>& positions = result_.positions;
+    std::vector<std::pair<FlightPosition, std::vector<int>>> places;
     for (const auto& [rank, log] : logs_) {
       FlightPosition position = PositionOf(*log);
-      auto same = std::find_if(
-          positions.begin(), positions.end(), [&](const FlightPosition& p) {
-            return p.operation == position.operation &&
-                   p.group == position.group && p.state == position.state;
-          });
-      if (same == positions.end()) {
-        same = positions.insert(same, std::move(position));
+      auto same = std::find_if(places.begin(), places.end(), [&](auto& p) {
+        return p.first.operation == position.operation &&
+               p.first.group == position.group &&
+               p.first.state == position.state;
+      });
+      if (same == places.end()) {
+        same = places.insert(same, {std::move(position), {}});
       }
-      same->ranks.push_back(rank);
+      same->second.push_back(rank);
+    }
+    for (auto& [position, ranks] : places) {
+      position.ranks = RankRanges(ranks);
+      result_.positions.push_back(std::move(position));
     }
   }
 

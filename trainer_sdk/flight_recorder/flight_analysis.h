@@ -2,6 +2,7 @@
 #define MUSTER_TRAINER_SDK_FLIGHT_RECORDER_FLIGHT_ANALYSIS_H_
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "trainer_sdk/flight_recorder/flight_log.h"
@@ -10,8 +11,8 @@ namespace muster {
 
 // Where ranks stood that stood alike.
 struct FlightPosition {
-  std::vector<int> ranks;  // ascending
-  std::string operation;   // the last one; empty: none recorded
+  std::string ranks;      // "ranks 0-2, 5"
+  std::string operation;  // the last one; empty: none recorded
   std::string group;
   std::string state;  // "done", "in it for 12.3 s", "failed: UNAVAILABLE"
 };
@@ -23,8 +24,8 @@ struct FlightAnalysis {
   // Who is to blame and why, one sentence each, the surest first; empty where
   // the ranks agree and nobody waits.
   std::vector<std::string> findings;
-  // What the ranks themselves said when they failed, each reason once.
-  std::vector<std::pair<std::vector<int>, std::string>> reasons;
+  // Who ("ranks 0-2") said what on failing; each reason once.
+  std::vector<std::pair<std::string, std::string>> reasons;
   std::vector<FlightPosition> positions;
 };
 

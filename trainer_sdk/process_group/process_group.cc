@@ -295,7 +295,6 @@ class ProcessGroup::Body {
                                          {color, key}, deadline);
     if (!choices.ok()) return Named(choices.status());
     const std::vector<int> members = MembersOf(*choices, place_.rank);
-    if (members.empty()) return std::unique_ptr<ProcessGroup>();
     GroupPlace place;
     ProcessGroupOptions options = options_;
     options.global_ranks.clear();
@@ -308,11 +307,22 @@ class ProcessGroup::Body {
         absl::StrCat(prefix, "/group", color), place_.store);
     place.name = absl::StrCat(place_.name, "/", label.empty() ? prefix : label,
                               ":", color);
-    auto transport = factory_(place, deadline);
+    auto transport = SplitTransport(color, key, place, deadline);
     if (!transport.ok()) return Named(transport.status());
+    if (*transport == nullptr) return std::unique_ptr<ProcessGroup>();
     return std::unique_ptr<ProcessGroup>(new ProcessGroup(
         std::make_unique<Body>(std::move(place), factory_, std::move(options),
                                *std::move(transport))));
+  }
+
+  // Null for a negative color.
+  absl::StatusOr<std::unique_ptr<Transport>> SplitTransport(
+      int color, int key, const GroupPlace& place, Instant deadline) {
+    if (options_.splitter != nullptr) {
+      return options_.splitter(*transport_, color, key, place, deadline);
+    }
+    if (color < 0) return std::unique_ptr<Transport>();
+    return factory_(place, deadline);
   }
 
   // The worker's thread.

@@ -34,6 +34,8 @@ struct ProcessGroupOptions {
   // The members' world ranks, by rank in the group. Empty: the group is the
   // world.
   std::vector<int> global_ranks;
+  // What Split makes transports with; null: the group's factory.
+  TransportSplitter splitter;
   // Where operations are recorded; not owned. Null: the process's own.
   FlightRecorder* recorder = nullptr;
 };

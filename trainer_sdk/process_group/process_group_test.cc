@@ -292,6 +292,39 @@ TEST(ProcessGroupTest, LendsPlainMemoryWhereTheTransportHasNone) {
       absl::OkStatus());
 }
 
+TEST(ProcessGroupTest, ASplitterIsAskedByEveryRank) {
+  std::atomic<int> asked{0};
+  auto store = std::make_shared<InProcessStore>();
+  const TransportFactory factory = ReferenceTransports();
+  EXPECT_EQ(FirstFailure(RunRanks(
+                3,
+                [&](int rank) -> absl::Status {
+                  GroupPlace place;
+                  place.rank = rank;
+                  place.size = 3;
+                  place.store = store;
+                  ProcessGroupOptions options;
+                  options.splitter = [&](Transport& parent, int color, int,
+                                         GroupPlace part, Instant deadline)
+                      -> absl::StatusOr<std::unique_ptr<Transport>> {
+                    EXPECT_STREQ(parent.name(), "reference");
+                    asked++;
+                    if (color < 0) return std::unique_ptr<Transport>();
+                    EXPECT_EQ(part.size, 2);
+                    return factory(std::move(part), deadline);
+                  };
+                  auto world = ProcessGroup::Create(place, factory, options);
+                  if (!world.ok()) return world.status();
+                  auto part = (*world)->Split(rank == 1 ? -1 : 0, 0);
+                  if (!part.ok()) return part.status();
+                  EXPECT_EQ(*part == nullptr, rank == 1);
+                  return *part == nullptr ? absl::OkStatus()
+                                          : (*part)->Run(Barrier());
+                })),
+            absl::OkStatus());
+  EXPECT_EQ(asked, 3);
+}
+
 TEST(ProcessGroupTest, RefusesAPlaceThatCannotBe) {
   GroupPlace place;
   place.rank = 2;

@@ -22,14 +22,7 @@ struct SplitChoice {
 // negative color. Pure.
 std::vector<int> MembersOf(const std::vector<SplitChoice>& choices, int rank);
 
-std::string EncodeChoices(const std::vector<SplitChoice>& choices);
-// InvalidArgument unless the text holds `size` of them.
-absl::StatusOr<std::vector<SplitChoice>> DecodeChoices(const std::string& text,
-                                                       int size);
-
-// Every rank's choice, by rank: all tell rank 0 through the store, which tells
-// all. `store`: keys of this split only, deleted once all have read.
-// DeadlineExceeded names who did not come.
+// Every rank's choice, by rank; see ExchangeThroughStore.
 absl::StatusOr<std::vector<SplitChoice>> ExchangeChoices(Store& store, int rank,
                                                          int size,
                                                          SplitChoice choice,

@@ -86,6 +86,15 @@ using TransportFactory =
     std::function<absl::StatusOr<std::unique_ptr<Transport>>(GroupPlace place,
                                                              Instant deadline)>;
 
+// Makes the transport of a part of `parent`'s group out of `parent`, where that
+// is cheaper than to begin anew. Collective over all of the parent's ranks,
+// between its operations; `place` says what `color` and `key` come to. Null for
+// a negative color.
+using TransportSplitter =
+    std::function<absl::StatusOr<std::unique_ptr<Transport>>(
+        Transport& parent, int color, int key, GroupPlace place,
+        Instant deadline)>;
+
 }  // namespace muster
 
 #endif  // MUSTER_TRAINER_SDK_PROCESS_GROUP_TRANSPORT_H_
