@@ -12,6 +12,7 @@
 #include "base/check.h"
 #include "base/monotonic_clock.h"
 #include "trainer_sdk/gloo/gloo_slot.h"
+#include "trainer_sdk/gloo/without_sigpipe.h"
 
 namespace muster {
 namespace {
@@ -32,8 +33,10 @@ GlooMesh::GlooMesh(std::shared_ptr<gloo::rendezvous::Context> context,
 
 // Buffers first: they refer to the context's connections.
 GlooMesh::~GlooMesh() {
+  const WithoutSigpipe guard;
   outgoing_.clear();
   incoming_.clear();
+  context_.reset();
 }
 
 absl::Status GlooMesh::Begin(const OperationSignature& signature,
@@ -219,6 +222,7 @@ absl::Status GlooMesh::WaitFor(int peer, Buffer* buffer) {
 }
 
 absl::Status GlooMesh::Guard(int peer, const std::function<bool()>& call) {
+  const WithoutSigpipe guard;
   std::string thrown;
   try {
     if (call()) return absl::OkStatus();
@@ -245,6 +249,7 @@ void GlooMesh::Close() {
       waited_for_->abortWaitSend();
     }
   }
+  const WithoutSigpipe guard;
   try {
     context_->closeConnections();
   } catch (const std::exception&) {

@@ -77,7 +77,7 @@ class GlooMesh final : public Mesh {
 
   // Gloo moves no empty messages: one byte, never looked at, stands for none.
   char nothing_ = 0;
-  const std::shared_ptr<gloo::rendezvous::Context> context_;
+  std::shared_ptr<gloo::rendezvous::Context> context_;
   const std::vector<PeerName> names_;
 
   OperationSignature signature_;

@@ -11,9 +11,11 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/monotonic_clock.h"
 #include "trainer_sdk/gloo/gloo_mesh.h"
 #include "trainer_sdk/gloo/gloo_store.h"
+#include "trainer_sdk/gloo/without_sigpipe.h"
 #include "trainer_sdk/network/peer_name.h"
 
 namespace muster {
@@ -44,6 +46,8 @@ absl::StatusOr<std::vector<PeerName>> ExchangeNames(const GroupPlace& place,
 
 absl::StatusOr<std::shared_ptr<gloo::rendezvous::Context>> Connect(
     const GroupPlace& place, const std::string& address, Instant deadline) {
+  // Gloo's own thread starts here, and keeps this thread's mask.
+  const WithoutSigpipe guard;
   std::string thrown;
   try {
     gloo::transport::tcp::attr attributes;
@@ -80,6 +84,12 @@ absl::StatusOr<std::unique_ptr<NetworkTransport>> NewGlooTransport(
   if (!address.ok()) return address.status();
   absl::StatusOr<std::vector<PeerName>> names = ExchangeNames(place, deadline);
   if (!names.ok()) return names.status();
+  MUSTER_CHECK(options.told_as.empty() ||
+               options.told_as.size() == names->size())
+      << "every rank is told as one";
+  for (size_t rank = 0; rank < options.told_as.size(); ++rank) {
+    (*names)[rank].rank = options.told_as[rank];
+  }
   absl::StatusOr<std::shared_ptr<gloo::rendezvous::Context>> context =
       Connect(place, *address, deadline);
   if (!context.ok()) return context.status();

@@ -2,6 +2,7 @@
 #define MUSTER_TRAINER_SDK_GLOO_GLOO_TRANSPORT_H_
 
 #include <memory>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "base/time.h"
@@ -13,6 +14,9 @@ namespace muster {
 
 struct GlooOptions {
   LocalAddressOptions address = LocalAddressFromEnvironment();
+  // The ranks that errors tell of, by rank: those in the group that this one
+  // is a part of. Empty: its own.
+  std::vector<int> told_as;
 };
 
 // Collectives between CPU hosts over Gloo's connections ("gloo"): the same

@@ -1,6 +1,5 @@
 #include "trainer_sdk/network/failure_record.h"
 
-#include <chrono>
 #include <future>
 #include <optional>
 #include <thread>
@@ -16,8 +15,6 @@ namespace muster {
 namespace {
 
 constexpr size_t kMaxMessageBytes = 4096;
-// Ranks that wait for each other give up at nearly the same time.
-constexpr Duration kOthersAreLate = std::chrono::milliseconds(200);
 
 // What `call` returns, if it does so within `patience`. On a thread of its
 // own, which may outlast this: a store behind a cut network answers late or
@@ -71,8 +68,9 @@ absl::Status FailureRecord::Settle(const absl::Status& mine) const {
 }
 
 std::vector<LateRank> FailureRecord::CompareLate(const std::string& operation,
-                                                 int size) const {
-  const auto compare = [store = store_, rank = rank_, operation, size] {
+                                                 int size,
+                                                 Duration grace) const {
+  const auto compare = [store = store_, rank = rank_, operation, size, grace] {
     std::vector<std::string> keys;
     for (int other = 0; other < size; ++other) {
       keys.push_back(absl::StrCat("late/", operation, "/", other));
@@ -80,7 +78,7 @@ std::vector<LateRank> FailureRecord::CompareLate(const std::string& operation,
     std::vector<LateRank> late;
     if (!store->Set(keys[rank], "").ok()) return late;
     // OK and not OK are told apart key by key below.
-    store->Wait(keys, MonotonicNow() + kOthersAreLate).IgnoreError();
+    store->Wait(keys, MonotonicNow() + grace).IgnoreError();
     for (const std::string& key : keys) {
       const absl::StatusOr<bool> there = store->Check({key});
       if (!there.ok()) return std::vector<LateRank>();

@@ -28,10 +28,10 @@ class FailureRecord {
   absl::Status Settle(const absl::Status& mine) const;
 
   // For a rank whose deadline has passed: says so to the others, and hears for
-  // a moment which of them are late in `operation` too. One entry a rank, its
+  // `grace` which of them are late in `operation` too. One entry a rank, its
   // own included; empty where the store does not answer.
-  std::vector<LateRank> CompareLate(const std::string& operation,
-                                    int size) const;
+  std::vector<LateRank> CompareLate(const std::string& operation, int size,
+                                    Duration grace) const;
 
  private:
   const std::shared_ptr<Store> store_;

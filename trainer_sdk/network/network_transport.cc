@@ -7,13 +7,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "trainer_sdk/network/collectives.h"
-#include "trainer_sdk/process_group/signature.h"
 
 namespace muster {
 namespace {
 
 // Added to an operation's deadline at most, and only when it failed.
 constexpr Duration kRecordPatience = std::chrono::seconds(1);
+// Ranks that wait for each other give up at nearly the same time.
+constexpr Duration kOthersAreLate = std::chrono::milliseconds(200);
 
 }  // namespace
 
@@ -26,9 +27,15 @@ NetworkTransport::NetworkTransport(const char* name, GroupPlace place,
 
 absl::Status NetworkTransport::Execute(const Operation& operation,
                                        const OperationContext& context) {
+  return ExecuteAs(operation, SignatureOf(operation, context.sequence),
+                   context.deadline);
+}
+
+absl::Status NetworkTransport::ExecuteAs(const Operation& operation,
+                                         const OperationSignature& signature,
+                                         Instant deadline) {
   if (absl::Status s = broken(); !s.ok()) return s;
-  const OperationSignature signature = SignatureOf(operation, context.sequence);
-  absl::Status s = mesh_->Begin(signature, context.deadline);
+  absl::Status s = mesh_->Begin(signature, deadline);
   if (s.ok()) s = RunOverMesh(operation, *mesh_, scratch_);
   if (s.ok()) s = mesh_->Finish();
   if (s.ok()) return s;
@@ -44,7 +51,7 @@ absl::Status NetworkTransport::Execute(const Operation& operation,
 std::string NetworkTransport::OthersThatAreLate(
     const std::string& operation) const {
   const std::vector<LateRank> ranks =
-      record_.CompareLate(operation, place_.size);
+      record_.CompareLate(operation, place_.size, kOthersAreLate);
   std::vector<std::string> late, silent;
   for (int rank = 0; rank < static_cast<int>(ranks.size()); ++rank) {
     if (rank == place_.rank) continue;

@@ -10,6 +10,7 @@
 #include "trainer_sdk/network/failure_record.h"
 #include "trainer_sdk/network/mesh.h"
 #include "trainer_sdk/network/scratch.h"
+#include "trainer_sdk/process_group/signature.h"
 #include "trainer_sdk/process_group/transport.h"
 
 namespace muster {
@@ -26,6 +27,10 @@ class NetworkTransport final : public Transport {
   const char* name() const override { return name_; }
   absl::Status Execute(const Operation& operation,
                        const OperationContext& context) override;
+  // Does `operation` as a step of another: what peers are told, compare and
+  // see in errors is `signature`. One step for each of its numbers.
+  absl::Status ExecuteAs(const Operation& operation,
+                         const OperationSignature& signature, Instant deadline);
   void Abort(const std::string& reason) override;
   // Unimplemented: a network's memory is memory.
   absl::StatusOr<std::unique_ptr<TransportMemory>> Allocate(

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "trainer_sdk/tcp/rendezvous.h"
 #include "trainer_sdk/tcp/tcp_mesh.h"
 
@@ -37,6 +38,12 @@ absl::StatusOr<std::unique_ptr<NetworkTransport>> NewTcpTransport(
   absl::StatusOr<ConnectedRanks> ranks =
       ConnectRanks(place, *address, deadline);
   if (!ranks.ok()) return ranks.status();
+  MUSTER_CHECK(options.told_as.empty() ||
+               options.told_as.size() == ranks->names.size())
+      << "every rank is told as one";
+  for (size_t rank = 0; rank < options.told_as.size(); ++rank) {
+    ranks->names[rank].rank = options.told_as[rank];
+  }
   const TcpMesh::Options how{BetweenTries(ranks->names, place.rank),
                              options.spin, options.keep_bytes, options.linger};
   auto mesh = std::make_unique<TcpMesh>(place.rank, std::move(ranks->names),

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "base/time.h"
@@ -15,6 +16,9 @@ namespace muster {
 
 struct TcpOptions {
   LocalAddressOptions address = LocalAddressFromEnvironment();
+  // The ranks that errors tell of, by rank: those in the group that this one
+  // is a part of. Empty: its own.
+  std::vector<int> told_as;
   // How long a wait tries, giving way to others, before it sleeps. Short
   // waits are most waits, and to be woken takes longer than they last.
   Duration spin = std::chrono::microseconds(200);
