@@ -11,7 +11,11 @@ import re
 MAX_LINES = 500
 
 PURE_FOLDERS = ('rendezvous/protocol/', 'rendezvous/job/', 'agent/lifecycle/',
-                'agent/workers/')
+                'agent/workers/', 'store/wire/', 'store/core/')
+
+# Linked into other people's programs, where a second gRPC or Protocol Buffers
+# clashes with theirs.
+SMALL_FOLDERS = ('base/', 'store/', 'trainer_sdk/')
 
 # What would make the same input give another output, or wait, or do I/O.
 _PURE_BANS = (
@@ -29,6 +33,10 @@ _PURE_BANS = (
     (r'#include\s+[<"](grpc\w*/|google/protobuf/|[^>"]*\.pb\.h)',
      'includes gRPC or protobuf'),
 )
+
+_NOT_IN_SMALL = re.compile(
+    r'#include\s+[<"](grpc\w*/|google/protobuf/|[^>"]*\.pb\.h|agent/|launcher/|'
+    r'rendezvous/|proto/)[^>"]*[>"]')
 
 _SLEEPS = re.compile(
     r'\b(sleep_for|sleep_until|SleepFor|u?sleep|nanosleep|clock_nanosleep)\s*\('
@@ -84,6 +92,13 @@ def pure_code(source):
     return
   for pattern, what in _PURE_BANS:
     yield from _each(pattern, source, source.code, 'pure code ' + what)
+
+
+def small_code(source):
+  """What workers link knows neither the daemons nor their wire."""
+  if source.path.startswith(SMALL_FOLDERS) and source.path.endswith(_CODE):
+    yield from _each(_NOT_IN_SMALL, source, source.code,
+                     'a worker must not link this')
 
 
 def file_length(source):
@@ -172,6 +187,6 @@ def built(source, texts):
   yield '%s: in no BUILD file' % source.path
 
 
-EACH = (pure_code, file_length, no_sleep_in_tests, nothing_unfinished,
-        header_guard, no_private_path, no_bool_parameter, name_says_it,
-        nothing_only_for_tests, no_abseil_traps)
+EACH = (pure_code, small_code, file_length, no_sleep_in_tests,
+        nothing_unfinished, header_guard, no_private_path, no_bool_parameter,
+        name_says_it, nothing_only_for_tests, no_abseil_traps)
