@@ -1,0 +1,233 @@
+#include "trainer_sdk/hierarchical/hierarchical_transport.h"
+
+#include <chrono>
+#include <mutex>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "trainer_sdk/hierarchical/host_identity.h"
+#include "trainer_sdk/hierarchical/host_layout.h"
+#include "trainer_sdk/hierarchical/tiered_collectives.h"
+#include "trainer_sdk/hierarchical/tiers.h"
+#include "trainer_sdk/network/failure_record.h"
+#include "trainer_sdk/network/peer_name.h"
+#include "trainer_sdk/process_group/signature.h"
+#include "trainer_sdk/store/prefix_store.h"
+#include "trainer_sdk/tcp/tcp_transport.h"
+
+namespace muster {
+namespace {
+
+// Added to an operation's deadline at most, and only when it failed.
+constexpr Duration kRecordPatience = std::chrono::seconds(2);
+// Longer than a tier's own comparison, which some ranks do first.
+constexpr Duration kOthersAreLate = std::chrono::milliseconds(600);
+
+class HierarchicalTransport final : public Transport {
+ public:
+  HierarchicalTransport(GroupPlace place, std::vector<PeerName> names,
+                        Tiers tiers)
+      : place_(std::move(place)),
+        names_(std::move(names)),
+        record_(place_.store, place_.rank, kRecordPatience),
+        tiers_(std::move(tiers)) {}
+
+  const char* name() const override { return "hierarchical"; }
+
+  absl::Status Execute(const Operation& operation,
+                       const OperationContext& context) override {
+    if (absl::Status s = broken(); !s.ok()) return s;
+    const OperationSignature signature =
+        SignatureOf(operation, context.sequence);
+    const absl::Status s =
+        RunOverTiers(operation, signature, context.deadline, tiers_);
+    if (s.ok()) return s;
+    std::string message = absl::StrCat(place_.name, ": ", Describe(signature),
+                                       ": ", std::string(s.message()));
+    if (absl::IsDeadlineExceeded(s)) message += Silent(Describe(signature));
+    return Break(absl::Status(s.code(), message));
+  }
+
+  void Abort(const std::string& reason) override {
+    Break(absl::AbortedError(absl::StrCat(place_.name, ": aborted by rank ",
+                                          place_.rank, ": ", reason)))
+        .IgnoreError();
+  }
+
+  absl::StatusOr<std::unique_ptr<TransportMemory>> Allocate(
+      int64_t bytes, const OperationContext& context) override {
+    if (absl::Status s = broken(); !s.ok()) return s;
+    for (int host = 0; host < tiers_.layout.hosts(); ++host) {
+      if (tiers_.layout.members(host).size() == 1) {
+        return absl::UnimplementedError(
+            "not every host has ranks that share memory");
+      }
+    }
+    OperationContext own = context;
+    own.sequence = ++tiers_.local_sequence;
+    absl::StatusOr<std::unique_ptr<TransportMemory>> memory =
+        tiers_.local->Allocate(bytes, own);
+    if (memory.ok() || absl::IsResourceExhausted(memory.status()) ||
+        absl::IsUnimplemented(memory.status())) {
+      return memory;
+    }
+    return Break(memory.status());
+  }
+
+ private:
+  // A rank may wait in one tier for one that waits in another.
+  std::string Silent(const std::string& operation) const {
+    std::vector<std::string> silent;
+    const std::vector<LateRank> ranks =
+        record_.CompareLate(operation, place_.size, kOthersAreLate);
+    for (int rank = 0; rank < static_cast<int>(ranks.size()); ++rank) {
+      if (ranks[rank] == LateRank::kSilent) {
+        silent.push_back(Describe(names_[rank]));
+      }
+    }
+    return silent.empty()
+               ? ""
+               : absl::StrCat("; in the whole group, nothing is ", "heard of ",
+                              absl::StrJoin(silent, ", "));
+  }
+
+  absl::Status Break(const absl::Status& cause) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (!broken_.ok()) return broken_;
+    }
+    // Written down before any tier is cut: whoever sees that finds the cause.
+    const absl::Status agreed = record_.Settle(cause);
+    absl::Status result;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (broken_.ok()) broken_ = agreed;
+      result = broken_;
+    }
+    const std::string why(result.message());
+    if (tiers_.local != nullptr) tiers_.local->Abort(why);
+    if (tiers_.lane != nullptr) tiers_.lane->Break(result).IgnoreError();
+    tiers_.flat->Break(result).IgnoreError();
+    return result;
+  }
+
+  absl::Status broken() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return broken_;
+  }
+
+  const GroupPlace place_;
+  const std::vector<PeerName> names_;
+  const FailureRecord record_;
+  Tiers tiers_;
+
+  mutable std::mutex mutex_;
+  absl::Status broken_;  // guarded by mutex_
+};
+
+struct Introduced {
+  std::vector<std::string> hosts;
+  std::vector<PeerName> names;
+};
+
+// Who is where; DeadlineExceeded names who did not say.
+absl::StatusOr<Introduced> Introduce(const GroupPlace& place,
+                                     const std::string& host,
+                                     Instant deadline) {
+  const PeerName own = OwnName(place.rank);
+  absl::Status s = place.store->Set(absl::StrCat("host/", place.rank), host);
+  if (s.ok()) {
+    s = place.store->Set(absl::StrCat("name/", place.rank), Encoded(own));
+  }
+  if (!s.ok()) return s;
+  std::vector<std::string> keys;
+  for (int rank = 0; rank < place.size; ++rank) {
+    keys.push_back(absl::StrCat("host/", rank));
+    keys.push_back(absl::StrCat("name/", rank));
+  }
+  if (s = place.store->Wait(keys, deadline); !s.ok()) return s;
+  Introduced all;
+  for (int rank = 0; rank < place.size; ++rank) {
+    absl::StatusOr<std::string> where =
+        place.store->Get(keys[2 * rank], deadline);
+    if (!where.ok()) return where.status();
+    const absl::StatusOr<std::string> text =
+        place.store->Get(keys[2 * rank + 1], deadline);
+    if (!text.ok()) return text.status();
+    absl::StatusOr<PeerName> name = DecodePeerName(rank, *text);
+    if (!name.ok()) return name.status();
+    all.hosts.push_back(*std::move(where));
+    all.names.push_back(*std::move(name));
+  }
+  return all;
+}
+
+// A part of the group: `ranks` of it, of which this is one.
+GroupPlace PartOf(const GroupPlace& whole, const std::string& name,
+                  const std::vector<int>& ranks) {
+  GroupPlace part;
+  part.size = static_cast<int>(ranks.size());
+  for (int rank = 0; rank < part.size; ++rank) {
+    if (ranks[rank] == whole.rank) part.rank = rank;
+  }
+  part.store = std::make_shared<PrefixStore>(name, whole.store);
+  part.name = absl::StrCat(whole.name, "/", name);
+  return part;
+}
+
+}  // namespace
+
+NetworkFactory TcpNetwork() {
+  return
+      [](GroupPlace place, const std::vector<int>& told_as, Instant deadline) {
+        TcpOptions options;
+        options.told_as = told_as;
+        return NewTcpTransport(std::move(place), options, deadline);
+      };
+}
+
+absl::StatusOr<std::unique_ptr<Transport>> NewHierarchicalTransport(
+    GroupPlace place, const HierarchicalOptions& options, Instant deadline) {
+  absl::StatusOr<std::string> host = options.host;
+  if (options.host.empty()) host = HostIdentity();
+  if (!host.ok()) return host.status();
+  absl::StatusOr<Introduced> all = Introduce(place, *host, deadline);
+  if (!all.ok()) return all.status();
+
+  Tiers tiers{HostLayout(all->hosts), place.rank};
+  const HostLayout& layout = tiers.layout;
+  std::vector<int> everybody;
+  for (int rank = 0; rank < place.size; ++rank) everybody.push_back(rank);
+  // Where there is nothing to tier, the one transport that is left does it.
+  if (layout.hosts() == 1) {
+    return NewSharedMemoryTransport(place, options.shared_memory, deadline);
+  }
+  if (layout.hosts() == place.size) {
+    return options.network(std::move(place), everybody, deadline);
+  }
+  if (tiers.locals() > 1) {
+    const GroupPlace local = PartOf(place, absl::StrCat("host", tiers.host()),
+                                    layout.members(tiers.host()));
+    auto made =
+        NewSharedMemoryTransport(local, options.shared_memory, deadline);
+    if (!made.ok()) return made.status();
+    tiers.local = *std::move(made);
+  }
+  if (layout.even() || tiers.leads()) {
+    const std::vector<int> ranks = layout.Across(tiers.place());
+    auto made = options.network(
+        PartOf(place, absl::StrCat("lane", tiers.place()), ranks), ranks,
+        deadline);
+    if (!made.ok()) return made.status();
+    tiers.lane = *std::move(made);
+  }
+  auto made =
+      options.network(PartOf(place, "flat", everybody), everybody, deadline);
+  if (!made.ok()) return made.status();
+  tiers.flat = *std::move(made);
+  return std::make_unique<HierarchicalTransport>(
+      std::move(place), std::move(all->names), std::move(tiers));
+}
+
+}  // namespace muster

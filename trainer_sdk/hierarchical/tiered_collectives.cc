@@ -1,0 +1,293 @@
+#include "trainer_sdk/hierarchical/tiered_collectives.h"
+
+#include <array>
+#include <cstring>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "trainer_sdk/hierarchical/rank_wording.h"
+#include "trainer_sdk/network/parts.h"
+#include "trainer_sdk/network/primitives.h"
+#include "trainer_sdk/process_group/operations.h"
+#include "trainer_sdk/reduce/reduce.h"
+
+namespace muster {
+namespace {
+
+// From here on the network's part is shared out among a host's ranks.
+constexpr int64_t kStripedBytes = 64 << 10;
+
+char* At(void* base, int64_t bytes) { return static_cast<char*>(base) + bytes; }
+
+// One operation on its way through the tiers.
+class Journey {
+ public:
+  Journey(const Operation& operation, const OperationSignature& signature,
+          Instant deadline, Tiers& tiers)
+      : operation_(operation),
+        signature_(signature),
+        deadline_(deadline),
+        tiers_(tiers),
+        layout_(tiers.layout),
+        element_(SizeOf(operation.dtype)) {}
+
+  absl::Status Run() {
+    if (IsPointToPoint(operation_.kind)) return Flat();
+    absl::Status s = CompareOnHost();
+    if (!s.ok()) return s;
+    switch (operation_.kind) {
+      case OperationKind::kAllReduce:
+        return AllReduceBytes() >= kStripedBytes && layout_.even()
+                   ? StripedAllReduce()
+                   : LedAllReduce();
+      case OperationKind::kReduce:
+        return LedReduce();
+      case OperationKind::kBroadcast:
+        return LedBroadcast();
+      case OperationKind::kBarrier:
+        return LedBarrier();
+      case OperationKind::kAllGather:
+        return layout_.contiguous() ? LedAllGather() : ComparedFlat();
+      case OperationKind::kReduceScatter:
+        return layout_.contiguous() ? LedReduceScatter() : ComparedFlat();
+      default:
+        return ComparedFlat();
+    }
+  }
+
+ private:
+  int64_t AllReduceBytes() const { return operation_.count * element_; }
+
+  // AVG is summed on the way, and divided once.
+  ReduceOp StepOp() const {
+    return operation_.reduce_op == ReduceOp::kAvg ? ReduceOp::kSum
+                                                  : operation_.reduce_op;
+  }
+  void FinishAverage(void* data, int64_t count) const {
+    if (operation_.reduce_op == ReduceOp::kAvg) {
+      Divide(operation_.dtype, data, count, layout_.ranks());
+    }
+  }
+
+  absl::Status Flat() {
+    return tiers_.flat->ExecuteAs(operation_, signature_, deadline_);
+  }
+
+  // Hosts whose leaders wait in their lane must hear of it when another's
+  // ranks mean to go from rank to rank.
+  absl::Status ComparedFlat() {
+    if (tiers_.leads()) {
+      absl::Status s = Across(Barrier());
+      if (!s.ok()) return s;
+    }
+    return Flat();
+  }
+
+  absl::Status Across(const Operation& step) {
+    return tiers_.lane->ExecuteAs(step, signature_, deadline_);
+  }
+
+  absl::Status OnHost(const Operation& step) {
+    if (tiers_.local == nullptr) return absl::OkStatus();
+    const bool message = IsPointToPoint(step.kind);
+    OperationContext context;
+    context.sequence =
+        message ? tiers_.local_sequence : ++tiers_.local_sequence;
+    context.deadline = deadline_;
+    const absl::Status s = tiers_.local->Execute(step, context);
+    if (s.ok()) return s;
+    return absl::Status(s.code(), TellAs(std::string(s.message()),
+                                         layout_.members(tiers_.host())));
+  }
+
+  absl::Status CompareOnHost() {
+    static_assert(std::is_trivially_copyable_v<OperationSignature>);
+    if (tiers_.local == nullptr) return absl::OkStatus();
+    std::vector<OperationSignature> asked(tiers_.locals());
+    absl::Status s = OnHost(AllGather(
+        &signature_, asked.data(), sizeof(OperationSignature), DType::kInt8));
+    if (!s.ok()) return s;
+    for (int place = 0; place < tiers_.locals(); ++place) {
+      if (SameCollective(asked[place], signature_)) continue;
+      return absl::FailedPreconditionError(
+          absl::StrCat("the ranks called different things: rank ",
+                       layout_.members(tiers_.host())[place], " called ",
+                       Describe(asked[place]), " where this rank called ",
+                       Describe(signature_)));
+    }
+    return absl::OkStatus();
+  }
+
+  // Each of a host's ranks reduces a part with its likes on other hosts.
+  absl::Status StripedAllReduce() {
+    const RankParts parts = RankParts::Even(operation_.count, tiers_.locals());
+    std::vector<int64_t> counts;
+    for (int place = 0; place < tiers_.locals(); ++place) {
+      counts.push_back(parts.count(place));
+    }
+    const int64_t count = parts.count(tiers_.place());
+    char* const own =
+        At(operation_.output, parts.begin(tiers_.place()) * element_);
+    if (tiers_.local == nullptr) {
+      CopyUnlessSame(own, operation_.input, count * element_);
+    }
+    absl::Status s = OnHost(ReduceScatter(operation_.input, own, counts,
+                                          operation_.dtype, StepOp()));
+    if (s.ok())
+      s = Across(AllReduce(own, own, count, operation_.dtype, StepOp()));
+    if (!s.ok()) return s;
+    FinishAverage(own, count);
+    return OnHost(AllGather(own, operation_.output, counts, operation_.dtype));
+  }
+
+  // Each host's first rank goes for its host.
+  absl::Status LedAllReduce() {
+    const int64_t count = operation_.count;
+    if (tiers_.local == nullptr) {
+      CopyUnlessSame(operation_.output, operation_.input, count * element_);
+    }
+    absl::Status s = OnHost(Reduce(operation_.input, operation_.output, count,
+                                   operation_.dtype, 0, StepOp()));
+    if (!s.ok()) return s;
+    if (tiers_.leads()) {
+      s = Across(AllReduce(operation_.output, operation_.output, count,
+                           operation_.dtype, StepOp()));
+      if (!s.ok()) return s;
+      FinishAverage(operation_.output, count);
+    }
+    return OnHost(Broadcast(operation_.output, operation_.output, count,
+                            operation_.dtype, 0));
+  }
+
+  absl::Status LedReduce() {
+    const int64_t count = operation_.count;
+    const int root_host = layout_.host_of(operation_.root);
+    const int root_place = layout_.place_of(operation_.root);
+    // Only the root has an output.
+    char* const whole = tiers_.leads() && tiers_.rank != operation_.root
+                            ? tiers_.scratch.Get(count * element_)
+                            : static_cast<char*>(operation_.output);
+    if (tiers_.local == nullptr) {
+      CopyUnlessSame(whole, operation_.input, count * element_);
+    }
+    absl::Status s = OnHost(
+        Reduce(operation_.input, whole, count, operation_.dtype, 0, StepOp()));
+    if (!s.ok()) return s;
+    if (tiers_.leads()) {
+      s = Across(
+          Reduce(whole, whole, count, operation_.dtype, root_host, StepOp()));
+      if (!s.ok()) return s;
+    }
+    if (tiers_.host() == root_host && root_place != 0) {
+      if (tiers_.leads()) {
+        s = OnHost(Send(whole, count, operation_.dtype, root_place));
+      } else if (tiers_.place() == root_place) {
+        s = OnHost(Receive(operation_.output, count, operation_.dtype, 0));
+      }
+      if (!s.ok()) return s;
+    }
+    if (tiers_.rank == operation_.root) {
+      FinishAverage(operation_.output, count);
+    }
+    // Nobody is done before all hosts have compared what they were asked for.
+    return OnHost(Barrier());
+  }
+
+  absl::Status LedBroadcast() {
+    const int64_t count = operation_.count;
+    const int root_host = layout_.host_of(operation_.root);
+    const int root_place = layout_.place_of(operation_.root);
+    if (tiers_.local == nullptr && tiers_.rank == operation_.root) {
+      CopyUnlessSame(operation_.output, operation_.input, count * element_);
+    }
+    const auto on_host = [&](const void* input, int root) {
+      return OnHost(
+          Broadcast(input, operation_.output, count, operation_.dtype, root));
+    };
+    absl::Status s;
+    if (tiers_.host() == root_host) s = on_host(operation_.input, root_place);
+    if (!s.ok()) return s;
+    if (tiers_.leads()) {
+      s = Across(Broadcast(operation_.output, operation_.output, count,
+                           operation_.dtype, root_host));
+      if (!s.ok()) return s;
+    }
+    if (tiers_.host() == root_host) return OnHost(Barrier());
+    return on_host(operation_.output, 0);
+  }
+
+  absl::Status LedBarrier() {
+    // That all of the host have come is known since they compared.
+    if (tiers_.leads()) {
+      if (absl::Status s = Across(Barrier()); !s.ok()) return s;
+    }
+    return OnHost(Barrier());
+  }
+
+  absl::Status LedAllGather() {
+    const std::vector<int64_t> sums =
+        layout_.SumByHost(operation_.counts, operation_.count);
+    const RankParts hosts(sums, 0, layout_.hosts());
+    const std::vector<int64_t> own =
+        layout_.CountsOf(tiers_.host(), operation_.counts, operation_.count);
+    char* const block =
+        At(operation_.output, hosts.begin(tiers_.host()) * element_);
+    if (tiers_.local == nullptr) {
+      CopyUnlessSame(block, operation_.input, own.front() * element_);
+    }
+    absl::Status s =
+        OnHost(AllGather(operation_.input, block, own, operation_.dtype));
+    if (!s.ok()) return s;
+    if (tiers_.leads()) {
+      s = Across(AllGather(block, operation_.output, sums, operation_.dtype));
+      if (!s.ok()) return s;
+    }
+    return OnHost(Broadcast(operation_.output, operation_.output, hosts.total(),
+                            operation_.dtype, 0));
+  }
+
+  absl::Status LedReduceScatter() {
+    const std::vector<int64_t> sums =
+        layout_.SumByHost(operation_.counts, operation_.count);
+    const RankParts hosts(sums, 0, layout_.hosts());
+    const std::vector<int64_t> own =
+        layout_.CountsOf(tiers_.host(), operation_.counts, operation_.count);
+    // Of the host's first rank only, unless it is the host's only one.
+    char* whole = nullptr;
+    char* block = static_cast<char*>(operation_.output);
+    if (tiers_.leads() && tiers_.local != nullptr) {
+      whole = tiers_.scratch.Get(hosts.total() * element_);
+      block = At(whole, hosts.begin(tiers_.host()) * element_);
+    }
+    absl::Status s = OnHost(Reduce(operation_.input, whole, hosts.total(),
+                                   operation_.dtype, 0, StepOp()));
+    if (!s.ok()) return s;
+    if (tiers_.leads()) {
+      s = Across(ReduceScatter(whole == nullptr ? operation_.input : whole,
+                               block, sums, operation_.dtype, StepOp()));
+      if (!s.ok()) return s;
+      FinishAverage(block, sums[tiers_.host()]);
+    }
+    return OnHost(Scatter(whole == nullptr ? nullptr : block, operation_.output,
+                          own, operation_.dtype, 0));
+  }
+
+  const Operation& operation_;
+  const OperationSignature& signature_;
+  const Instant deadline_;
+  Tiers& tiers_;
+  const HostLayout& layout_;
+  const int64_t element_;
+};
+
+}  // namespace
+
+absl::Status RunOverTiers(const Operation& operation,
+                          const OperationSignature& signature, Instant deadline,
+                          Tiers& tiers) {
+  return Journey(operation, signature, deadline, tiers).Run();
+}
+
+}  // namespace muster
