@@ -33,9 +33,9 @@ class Groups(unittest.TestCase):
     self.assertEqual(done.returncode, 0, done.stdout)
     return done.stdout
 
-  def check_groups(self, version, *options):
-    output = self.launch(version, 3, 'group_worker.py', *options)
-    for rank in range(3):
+  def check_groups(self, version, workers, *options):
+    output = self.launch(version, workers, 'group_worker.py', *options)
+    for rank in range(workers):
       for subject in _SUBJECTS:
         self.assertIn('rank %d: %s\n' % (rank, subject), output)
 
@@ -46,10 +46,16 @@ class Groups(unittest.TestCase):
       self.assertIn('rank %d: stale [], k0 of restart 1\n' % rank, output)
 
   def test_all_groups_work_with_1_13(self):
-    self.check_groups(interpreters.OLD)
+    self.check_groups(interpreters.OLD, 3)
 
   def test_all_groups_work_with_2_x(self):
-    self.check_groups(interpreters.NEW)
+    self.check_groups(interpreters.NEW, 3)
+
+  def test_all_groups_work_through_the_nodes_relay(self):
+    self.check_groups(interpreters.NEW, 2, '--local-store')
+
+  def test_all_groups_work_over_the_workers_store(self):
+    self.check_groups(interpreters.OLD, 2, '--worker-store')
 
   def test_a_restart_reads_no_stale_key_with_1_13(self):
     self.check_restart(interpreters.OLD)

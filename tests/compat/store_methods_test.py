@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""Every method of PyTorch's store works against the project's own server."""
+"""Every method of PyTorch's store works against the project's own store."""
 
+import itertools
 import json
 import os
 import subprocess
@@ -19,29 +20,34 @@ _METHODS = os.path.join(_HERE, 'store_methods.py')
 _LIMIT_S = 120
 
 
+# Where the clients connect to: the store itself, or a node's relay of it.
+_DOORS = ('server', 'relay')
+
+
 class StoreMethods(unittest.TestCase):
-  """One case for each method and version; a version's all run at once."""
+  """A case for each method, version and door; all methods run at once."""
 
   outcomes = {}
 
-  def outcome(self, version, name):
+  def outcome(self, version, door, name):
     if interpreters.why_not(version):
       self.skipTest(interpreters.why_not(version))
-    if version not in self.outcomes:
-      self.outcomes[version] = self.run_all(version)
-    kind, text = self.outcomes[version].get(
+    if (version, door) not in self.outcomes:
+      # Set first: should it fail, it is not tried again for each case.
+      self.outcomes[version, door] = {}
+      self.outcomes[version, door] = self.run_all(version, door)
+    kind, text = self.outcomes[version, door].get(
         name, ('failed', 'did not come that far'))
     if kind == 'skipped':
       self.skipTest(text)
     self.assertEqual(kind, 'passed', text)
 
-  def run_all(self, version):
-    # Set first: should it fail, it is not tried again for each case.
-    self.outcomes[version] = {}
+  def run_all(self, version, door):
     with subprocess.Popen([_SERVER], stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, text=True) as server:
+      ports = dict(zip(_DOORS, server.stdout.readline().split()))
       done = subprocess.run(
-          [interpreters.PATHS[version], _METHODS, server.stdout.readline()],
+          [interpreters.PATHS[version], _METHODS, ports[door]],
           env=interpreters.environment(), timeout=_LIMIT_S, check=False,
           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
       self.assertIsNone(server.poll(), 'the server ended')
@@ -51,12 +57,12 @@ class StoreMethods(unittest.TestCase):
 
 
 def _add_cases():
-  for version in interpreters.PATHS:
-    for name in store_methods.NAMES:
-      def case(self, version=version, name=name):
-        self.outcome(version, name)
-      setattr(StoreMethods,
-              'test_%s_with_%s' % (name, version.replace('.', '_')), case)
+  for version, door, name in itertools.product(
+      interpreters.PATHS, _DOORS, store_methods.NAMES):
+    def case(self, version=version, door=door, name=name):
+      self.outcome(version, door, name)
+    setattr(StoreMethods, 'test_%s_at_the_%s_with_%s' % (
+        name, door, version.replace('.', '_')), case)
 
 
 _add_cases()

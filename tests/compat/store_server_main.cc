@@ -1,22 +1,40 @@
-// A store on 127.0.0.1 for the tests of its foreign clients: prints its port,
-// and serves until its standard input ends.
+// A store on 127.0.0.1, and a relay of it, for the tests of foreign clients:
+// prints the ports of both, and serves until its standard input ends.
 
 #include <unistd.h>
 
+#include <chrono>
 #include <iostream>
+#include <string>
 
+#include "base/monotonic_clock.h"
+#include "store/relay/store_relay.h"
 #include "store/server/store_server.h"
 
+namespace {
+
+void Say(const std::string& notice) { std::cerr << notice + "\n"; }
+
+}  // namespace
+
 int main() {
-  auto server = muster::StoreServer::Start(
-      {.address = "127.0.0.1", .on_notice = [](const std::string& notice) {
-         std::cerr << notice + "\n";
-       }});
+  auto server =
+      muster::StoreServer::Start({.address = "127.0.0.1", .on_notice = &Say});
   if (!server.ok()) {
     std::cerr << server.status() << "\n";
     return 1;
   }
-  std::cout << (*server)->port() << std::endl;
+  auto relay = muster::StoreRelay::Start(
+      {.upstream_host = "127.0.0.1",
+       .upstream_port = (*server)->port(),
+       .deadline = muster::MonotonicNow() + std::chrono::seconds(20),
+       .address = "127.0.0.1",
+       .on_notice = &Say});
+  if (!relay.ok()) {
+    std::cerr << relay.status() << "\n";
+    return 1;
+  }
+  std::cout << (*server)->port() << " " << (*relay)->port() << std::endl;
   char byte;
   while (read(STDIN_FILENO, &byte, 1) > 0) {
   }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/monotonic_clock.h"
+#include "store/relay/store_relay.h"
 #include "store/server/store_server.h"
 #include "trainer_sdk/store/prefix_store.h"
 #include "trainer_sdk/store/store_barrier.h"
@@ -26,28 +27,49 @@ std::unique_ptr<StoreServer> Serve() {
   return StoreServer::Start({.address = "127.0.0.1"}).value();
 }
 
-std::unique_ptr<TcpStore> ClientOf(const StoreServer& server) {
-  return TcpStore::Connect({.host = "127.0.0.1",
-                            .port = server.port(),
-                            .connect_deadline = Late()})
+std::unique_ptr<StoreRelay> RelayOf(const StoreServer& server) {
+  return StoreRelay::Start({.upstream_host = "127.0.0.1",
+                            .upstream_port = server.port(),
+                            .deadline = Late(),
+                            .address = "127.0.0.1"})
       .value();
 }
 
-// One server for all tests, so that what a test leaves behind would be seen.
-std::shared_ptr<Store> Fresh() {
-  static StoreServer& server = *Serve().release();
+std::unique_ptr<TcpStore> ClientOf(int port) {
+  return TcpStore::Connect(
+             {.host = "127.0.0.1", .port = port, .connect_deadline = Late()})
+      .value();
+}
+
+// Keys that no other test has.
+std::shared_ptr<Store> Fresh(int port) {
   static int made = 0;
   return std::make_shared<PrefixStore>("test" + std::to_string(++made),
-                                       ClientOf(server));
+                                       ClientOf(port));
+}
+
+// One server and one relay for all tests, so that what a test leaves behind
+// would be seen.
+StoreServer& SharedServer() {
+  static StoreServer& server = *Serve().release();
+  return server;
+}
+
+std::shared_ptr<Store> AtServer() { return Fresh(SharedServer().port()); }
+
+std::shared_ptr<Store> AtRelay() {
+  static StoreRelay& relay = *RelayOf(SharedServer()).release();
+  return Fresh(relay.port());
 }
 
 INSTANTIATE_TEST_SUITE_P(Served, StoreContract,
-                         testing::Values(StoreMaker{"Tcp", &Fresh}),
+                         testing::Values(StoreMaker{"AtServer", &AtServer},
+                                         StoreMaker{"AtRelay", &AtRelay}),
                          StoreContract::NameOf);
 
 TEST(ServedStore, WaitersAreReleasedWhenTheRoundIsOver) {
   auto server = Serve();
-  auto store = ClientOf(*server);
+  auto store = ClientOf(server->port());
   auto waiting = std::async(std::launch::async,
                             [&store] { return store->Wait({"k"}, Late()); });
   ASSERT_TRUE(store->Add("n", 1).ok());
@@ -64,7 +86,7 @@ TEST(ServedStore, ManyRanksMeetAtABarrierOverAndOver) {
   std::vector<std::thread> ranks;
   for (int rank = 0; rank < kSize; ++rank) {
     ranks.emplace_back([&server, rank] {
-      auto store = ClientOf(*server);
+      auto store = ClientOf(server->port());
       for (int time = 0; time < kTimes; ++time) {
         absl::Status met = StoreBarrier(*store, "b", rank, kSize, Late());
         EXPECT_TRUE(met.ok()) << met;
