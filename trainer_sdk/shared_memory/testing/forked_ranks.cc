@@ -49,7 +49,8 @@ ForkedRanks::ForkedRanks(
   const pid_t parent = getpid();
   for (int rank = 0; rank < size; ++rank) {
     int ends[2];
-    MUSTER_CHECK(pipe2(ends, O_CLOEXEC) == 0) << std::strerror(errno);
+    // Never waited at: a rank's own child may hold it open.
+    MUSTER_CHECK(pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0) << std::strerror(errno);
     const pid_t pid = fork();
     MUSTER_CHECK(pid >= 0) << std::strerror(errno);
     if (pid == 0) {
