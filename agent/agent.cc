@@ -11,6 +11,7 @@
 #include "agent/inbox.h"
 #include "agent/lifecycle/lifecycle.h"
 #include "agent/logs/log_relay.h"
+#include "agent/nccl_id/nccl_id_holder.h"
 #include "agent/round_workers.h"
 #include "agent/signal_catcher.h"
 #include "agent/store/round_store.h"
@@ -19,6 +20,10 @@
 
 namespace muster {
 namespace {
+
+// How long the first report waits for an NCCL id: loading NCCL takes some ten
+// milliseconds from memory, some hundreds from a disk.
+constexpr Duration kNcclIdPatience = std::chrono::seconds(5);
 
 bool IsLoopback(const std::string& address) {
   return address.rfind("127.", 0) == 0 || address == "::1" ||
@@ -34,6 +39,9 @@ Lifecycle::Config ConfigOf(const AgentOptions& options) {
   config.connect_timeout = options.connect_timeout;
   config.coordinator_timeout = options.coordinator_timeout;
   config.signals_to_leave = options.signals_to_leave;
+  if (!options.nccl_id_program.empty()) {
+    config.nccl_id_patience = kNcclIdPatience;
+  }
   return config;
 }
 
@@ -67,6 +75,7 @@ class Agent::Impl {
         logs_(options_.logs),
         workers_(&options_, guardian_, &logs_),
         store_(StoreOptions(options_, observer_.on_notice)),
+        nccl_ids_(options_.nccl_id_program),
         lifecycle_(ConfigOf(options_), MonotonicNow()) {}
 
   AgentResult Run() {
@@ -74,6 +83,7 @@ class Agent::Impl {
       return {.exit_code = 1, .reason = std::string(writable.message())};
     }
     OfferPort();
+    OfferNcclId();
     link_->Open({
         .on_connected =
             [this](std::string own, std::string peer) {
@@ -104,11 +114,13 @@ class Agent::Impl {
   void WaitAndStep() {
     pollfd fds[] = {{.fd = guardian_->fd(), .events = POLLIN, .revents = 0},
                     {.fd = inbox_.fd(), .events = POLLIN, .revents = 0},
-                    {.fd = signals_.fd(), .events = POLLIN, .revents = 0}};
+                    {.fd = signals_.fd(), .events = POLLIN, .revents = 0},
+                    {.fd = nccl_ids_.fd(), .events = POLLIN, .revents = 0}};
     timespec timeout;
     const int ready =
         ppoll(fds, std::size(fds), TimeLeft(&timeout), /*sigmask=*/nullptr);
     MUSTER_CHECK(ready >= 0 || errno == EINTR) << std::strerror(errno);
+    Tell(nccl_ids_.Look(MonotonicNow()));
     if (ready <= 0) {
       Step(ClockTicked());
       return;
@@ -128,7 +140,9 @@ class Agent::Impl {
 
   // Null (for ever) where nothing is due.
   const timespec* TimeLeft(timespec* left) {
-    const std::optional<Instant> next = lifecycle_.NextDeadline();
+    std::optional<Instant> next = lifecycle_.NextDeadline();
+    const std::optional<Instant> id = nccl_ids_.NextDeadline();
+    if (id.has_value() && (!next.has_value() || *id < *next)) next = id;
     if (!next.has_value()) return nullptr;
     const auto ns = std::max(*next - MonotonicNow(), Duration::zero()).count();
     left->tv_sec = ns / 1'000'000'000;
@@ -178,6 +192,8 @@ class Agent::Impl {
       failed = workers_.Refuse(place, std::string(master.status().message()));
     }
     OfferPort();
+    nccl_ids_.BeginRound(place.nccl_id);
+    OfferNcclId();
     for (const WorkerDown& down : failed) Step(down);
   }
 
@@ -187,7 +203,10 @@ class Agent::Impl {
                                             : Guardian::Reach::kProcessGroups);
   }
 
-  void Do(const RenewNcclId&) {}
+  void Do(const RenewNcclId&) {
+    nccl_ids_.Discard();
+    OfferNcclId();
+  }
 
   void Do(const CloseStore& action) { store_.Close(action.reason); }
 
@@ -196,6 +215,17 @@ class Agent::Impl {
   void OfferPort() {
     const absl::StatusOr<int> port = store_.Prepare();
     if (port.ok()) Step(PortHeld{*port});
+  }
+
+  void OfferNcclId() { Tell(nccl_ids_.Make(MonotonicNow())); }
+
+  void Tell(const std::optional<NcclIdHolder::Outcome>& outcome) {
+    if (!outcome.has_value()) return;
+    if (outcome->id.empty()) {
+      Step(NcclIdMissing{outcome->why});
+    } else {
+      Step(NcclIdHeld{outcome->id});
+    }
   }
 
   const AgentOptions options_;
@@ -207,6 +237,7 @@ class Agent::Impl {
   LogRelay logs_;
   RoundWorkers workers_;
   RoundStore store_;
+  NcclIdHolder nccl_ids_;
   Lifecycle lifecycle_;
   std::optional<Leave> leave_;
 

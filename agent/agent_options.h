@@ -33,6 +33,8 @@ struct AgentOptions {
   Duration coordinator_timeout = std::chrono::seconds(60);
   std::string coordinator_endpoint;  // for messages
   StorePath store_path = StorePath::kDirect;
+  // What makes NCCL ids (see agent/nccl_id); empty: nobody.
+  std::string nccl_id_program;
 };
 
 }  // namespace muster

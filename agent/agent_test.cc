@@ -4,7 +4,11 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <mutex>
 
 namespace muster {
@@ -105,6 +109,52 @@ TEST_F(AgentTest, OffersAPortBeforeItIsNeeded) {
     return Finished(0);
   });
   EXPECT_GT(offered, 0);
+}
+
+// Each round of two has an id of its own, in every worker's environment.
+TEST_F(AgentTest, WorkersGetTheNcclIdThatRankZerosAgentMade) {
+  setenv("FAKE_NVML_GPUS", "1", 1);
+  options_.nccl_id_program = "agent/nccl_id/staged_nccl_id_process";
+  options_.node.slots = 1;
+  options_.environment.local_world_size = 1;
+  const std::string out = ::testing::TempDir() + "/ids";
+  std::remove(out.c_str());
+  std::vector<std::string> offered;
+  const AgentResult result = RunShell(
+      "echo $MUSTER_NCCL_ID >> " + out + "; exit $((2 - MUSTER_ROUND))",
+      [&](const Report& report) -> std::optional<Directive> {
+        if (report.phase == NodePhase::kSucceeded) return Finished(0);
+        if (report.phase != NodePhase::kIdle ||
+            report.offered_nccl_id.empty()) {
+          return std::nullopt;
+        }
+        if (static_cast<int>(offered.size()) > report.round) {
+          return std::nullopt;  // repeated
+        }
+        offered.push_back(report.offered_nccl_id);
+        Directive directive = ToldToRun(report.round + 1);
+        directive.place.nccl_id = report.offered_nccl_id;
+        return directive;
+      });
+  unsetenv("FAKE_NVML_GPUS");
+  EXPECT_EQ(result.exit_code, 0);
+  ASSERT_EQ(offered.size(), 2u);
+  EXPECT_NE(offered[0], offered[1]);
+  std::ifstream file(out);
+  const std::vector<std::string> seen{std::istream_iterator<std::string>(file),
+                                      {}};
+  EXPECT_THAT(seen, ::testing::ElementsAre(offered[0], offered[1]));
+}
+
+TEST_F(AgentTest, AnNcclIdThatCannotBeMadeIsANotice) {
+  setenv("STAGED_NCCL_ID", "die", 1);
+  options_.nccl_id_program = "agent/nccl_id/staged_nccl_id_process";
+  RunShell("exit 0", [](const Report& report) {
+    EXPECT_EQ(report.offered_nccl_id, "");
+    return Finished(0);
+  });
+  unsetenv("STAGED_NCCL_ID");
+  EXPECT_THAT(notices_, HasSubstr("no NCCL id for this node's workers"));
 }
 
 TEST_F(AgentTest, TellsWhoFailedWithItsLastWords) {

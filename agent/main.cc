@@ -10,6 +10,7 @@
 #include "agent/agent_session.h"
 #include "agent/guardian/guardian.h"
 #include "agent/init_process.h"
+#include "agent/nccl_id/nccl_id_process.h"
 #include "agent/options/agent_plan.h"
 #include "agent/options/flag_table.h"
 #include "agent/options/help_text.h"
@@ -117,5 +118,6 @@ int AgentMain(const std::vector<std::string>& args) {
 }  // namespace muster
 
 int main(int argc, char** argv) {
+  if (muster::IsNcclIdProcess(argc, argv)) return muster::RunNcclIdProcess();
   return muster::AgentMain(std::vector<std::string>(argv + 1, argv + argc));
 }

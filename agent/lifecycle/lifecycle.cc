@@ -223,7 +223,7 @@ void Lifecycle::On(const NcclIdHeld& event) {
 
 void Lifecycle::On(const NcclIdMissing& event) {
   nccl_id_.GiveUp();
-  Notice(event.why);
+  if (!event.why.empty()) Notice(event.why);
 }
 
 void Lifecycle::Reconcile() {

@@ -50,7 +50,7 @@ struct PortHeld {
 struct NcclIdHeld {
   std::string id;
 };
-// It has none and will have none; why, for a person.
+// It has none and will have none; why, for a person, unless empty.
 struct NcclIdMissing {
   std::string why;
 };

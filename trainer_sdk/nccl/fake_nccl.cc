@@ -3,6 +3,8 @@
 // ends the process where a caller breaks the rules of non-blocking
 // communicators. Compiled with FAKE_NCCL_2_14 it lacks what came later.
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -209,8 +211,8 @@ NcclResult ncclGetUniqueId(NcclUniqueId* id) {
   std::memset(id->internal, 0, sizeof id->internal);
   Registry& registry = TheRegistry();
   std::lock_guard<std::mutex> lock(registry.mutex);
-  std::snprintf(id->internal, sizeof id->internal, "fake id %d",
-                ++registry.ids);
+  std::snprintf(id->internal, sizeof id->internal, "fake id %d of %d",
+                ++registry.ids, getpid());
   return FakeNccl()->unique_id_result;
 }
 
