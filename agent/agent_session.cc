@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "agent/nccl_id/nccl_id_holder.h"
+#include "agent/options/read_machine.h"
 #include "agent/options/temporary_folder.h"
 #include "agent/report/text_style.h"
 #include "agent/report/verdict_text.h"
@@ -71,6 +73,7 @@ AgentResult RunAgentSession(const Voice& voice, AgentOptions options,
     options.logs.rotate_bytes = kTemporaryRotateBytes;
     options.logs.keep_rotated = 1;
   }
+  options.nccl_id_program = NcclIdProgram(ReadEnvironment());
   AgentResult result;
   {
     Agent agent(
