@@ -30,6 +30,7 @@ ConformanceSubject ShmInSmallRounds() {
   subject.name = "ShmInSmallRounds";
   subject.factory = With(options);
   subject.sizes = {2, 3, 8};
+  subject.every_nth = 3 * kUsualNth;
   return subject;
 }
 

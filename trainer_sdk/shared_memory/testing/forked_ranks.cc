@@ -50,7 +50,8 @@ ForkedRanks::ForkedRanks(
   for (int rank = 0; rank < size; ++rank) {
     int ends[2];
     // Never waited at: a rank's own child may hold it open.
-    MUSTER_CHECK(pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0) << std::strerror(errno);
+    MUSTER_CHECK(pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0)
+        << std::strerror(errno);
     const pid_t pid = fork();
     MUSTER_CHECK(pid >= 0) << std::strerror(errno);
     if (pid == 0) {
@@ -86,20 +87,24 @@ void ForkedRanks::Kill(int rank) {
   syscall(SYS_pidfd_send_signal, ranks_[rank].life.get(), SIGKILL, nullptr, 0);
 }
 
-std::vector<absl::Status> ForkedRanks::Wait(Instant deadline) {
+absl::Status ForkedRanks::WaitFor(int rank, Instant deadline) const {
+  pollfd life = {ranks_[rank].life.get(), POLLIN, 0};
+  int ready;
+  do {
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(deadline - MonotonicNow());
+    ready =
+        poll(&life, 1,
+             static_cast<int>(std::clamp<int64_t>(left.count(), 0, 1'000'000)));
+  } while (ready < 0 && errno == EINTR);
+  return ready > 0 ? Reported(ranks_[rank].result.get())
+                   : absl::DeadlineExceededError("still runs");
+}
+
+std::vector<absl::Status> ForkedRanks::Wait(Instant deadline) const {
   std::vector<absl::Status> statuses;
-  for (const Rank& one : ranks_) {
-    pollfd life = {one.life.get(), POLLIN, 0};
-    int ready;
-    do {
-      const auto left = std::chrono::ceil<std::chrono::milliseconds>(
-          deadline - MonotonicNow());
-      ready = poll(
-          &life, 1,
-          static_cast<int>(std::clamp<int64_t>(left.count(), 0, 1'000'000)));
-    } while (ready < 0 && errno == EINTR);
-    statuses.push_back(ready > 0 ? Reported(one.result.get())
-                                 : absl::DeadlineExceededError("still runs"));
+  for (size_t rank = 0; rank < ranks_.size(); ++rank) {
+    statuses.push_back(WaitFor(static_cast<int>(rank), deadline));
   }
   return statuses;
 }

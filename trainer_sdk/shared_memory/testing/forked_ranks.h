@@ -30,9 +30,10 @@ class ForkedRanks {
   pid_t pid(int rank) const { return ranks_[rank].pid; }
   void Kill(int rank);
 
-  // How each rank ended; Cancelled for one that was killed, DeadlineExceeded
-  // for one that still runs at `deadline`.
-  std::vector<absl::Status> Wait(Instant deadline);
+  // How a rank, or each of them, ended; Cancelled for one that was killed,
+  // DeadlineExceeded for one that still runs at `deadline`.
+  absl::Status WaitFor(int rank, Instant deadline) const;
+  std::vector<absl::Status> Wait(Instant deadline) const;
 
  private:
   struct Rank {
