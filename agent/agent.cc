@@ -12,8 +12,10 @@
 #include "agent/lifecycle/lifecycle.h"
 #include "agent/logs/log_relay.h"
 #include "agent/nccl_id/nccl_id_holder.h"
+#include "agent/progress/progress_sockets.h"
 #include "agent/round_workers.h"
 #include "agent/signal_catcher.h"
+#include "agent/stacks/stack_taker.h"
 #include "agent/store/round_store.h"
 #include "base/check.h"
 #include "base/monotonic_clock.h"
@@ -42,6 +44,7 @@ Lifecycle::Config ConfigOf(const AgentOptions& options) {
   if (!options.nccl_id_program.empty()) {
     config.nccl_id_patience = kNcclIdPatience;
   }
+  config.hangs = options.hangs;
   return config;
 }
 
@@ -73,7 +76,8 @@ class Agent::Impl {
         observer_(std::move(observer)),
         signals_(CaughtSignals(options_)),
         logs_(options_.logs),
-        workers_(&options_, guardian_, &logs_),
+        progress_(options_.socket_parent),
+        workers_(&options_, guardian_, &logs_, &progress_),
         store_(StoreOptions(options_, observer_.on_notice)),
         nccl_ids_(options_.nccl_id_program),
         lifecycle_(ConfigOf(options_), MonotonicNow()) {}
@@ -115,11 +119,15 @@ class Agent::Impl {
     pollfd fds[] = {{.fd = guardian_->fd(), .events = POLLIN, .revents = 0},
                     {.fd = inbox_.fd(), .events = POLLIN, .revents = 0},
                     {.fd = signals_.fd(), .events = POLLIN, .revents = 0},
-                    {.fd = nccl_ids_.fd(), .events = POLLIN, .revents = 0}};
+                    {.fd = nccl_ids_.fd(), .events = POLLIN, .revents = 0},
+                    {.fd = progress_.fd(), .events = POLLIN, .revents = 0}};
     timespec timeout;
     const int ready =
         ppoll(fds, std::size(fds), TimeLeft(&timeout), /*sigmask=*/nullptr);
     MUSTER_CHECK(ready >= 0 || errno == EINTR) << std::strerror(errno);
+    // Before any other step looks at the time: after this process was stopped
+    // for a while, workers that have reported must not seem silent.
+    HearWorkers();
     Tell(nccl_ids_.Look(MonotonicNow()));
     if (ready <= 0) {
       Step(ClockTicked());
@@ -143,11 +151,18 @@ class Agent::Impl {
     std::optional<Instant> next = lifecycle_.NextDeadline();
     const std::optional<Instant> id = nccl_ids_.NextDeadline();
     if (id.has_value() && (!next.has_value() || *id < *next)) next = id;
+    const std::optional<Instant> take = progress_.NextTake();
+    if (take.has_value() && (!next.has_value() || *take < *next)) next = take;
     if (!next.has_value()) return nullptr;
     const auto ns = std::max(*next - MonotonicNow(), Duration::zero()).count();
     left->tv_sec = ns / 1'000'000'000;
     left->tv_nsec = ns % 1'000'000'000;
     return left;
+  }
+
+  void HearWorkers() {
+    std::vector<WorkerSaid> said = progress_.Take(MonotonicNow());
+    if (!said.empty()) Step(WorkersReported{std::move(said)});
   }
 
   void On(const WorkerStarted& event) {
@@ -182,6 +197,11 @@ class Agent::Impl {
         place.master_address = peer_address_;
       }
     }
+    const absl::Status opened =
+        progress_.Open(MonotonicNow(), place.round, options_.node.slots);
+    if (!opened.ok() && observer_.on_notice) {
+      observer_.on_notice(std::string(opened.message()));
+    }
     const absl::StatusOr<Endpoint> master = store_.Begin(place);
     std::vector<WorkerDown> failed;
     if (master.ok()) {
@@ -206,6 +226,19 @@ class Agent::Impl {
   void Do(const RenewNcclId&) {
     nccl_ids_.Discard();
     OfferNcclId();
+  }
+
+  void Do(const TakeStacks& action) {
+    std::vector<StackTaker::Subject> subjects;
+    for (const TakeStacks::Worker& worker : action.workers) {
+      subjects.push_back(
+          {.pid = worker.pid, .folder = workers_.FolderOf(worker.local_rank)});
+    }
+    const int local_rank = action.workers.front().local_rank;
+    stacks_.Take(std::move(subjects), [this, round = action.round, local_rank](
+                                          std::vector<std::string> lines) {
+      inbox_.Post(workers_.Hanging(round, local_rank, std::move(lines)));
+    });
   }
 
   void Do(const CloseStore& action) { store_.Close(action.reason); }
@@ -235,11 +268,14 @@ class Agent::Impl {
   SignalCatcher signals_;
   Inbox inbox_;
   LogRelay logs_;
+  ProgressSockets progress_;
   RoundWorkers workers_;
   RoundStore store_;
   NcclIdHolder nccl_ids_;
   Lifecycle lifecycle_;
   std::optional<Leave> leave_;
+
+  StackTaker stacks_;  // ends before what it uses
 
   std::mutex peer_mutex_;
   std::string peer_address_;  // guarded by peer_mutex_

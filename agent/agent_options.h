@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "agent/logs/log_plan.h"
+#include "agent/progress/hang_policy.h"
 #include "agent/store/store_path.h"
 #include "agent/workers/worker_environment.h"
 #include "rendezvous/protocol/job_spec.h"
@@ -27,6 +28,10 @@ struct AgentOptions {
   std::vector<int> signals_to_leave;
   // A port fixed by --master-port on a single static node; 0: a free one.
   int master_port = 0;
+  // Which silence of a worker is a hang.
+  HangPolicy hangs;
+  // Where the folder of the workers' progress sockets is made.
+  std::string socket_parent = "/tmp";
   // How long the first connection may take, and how long the coordinator may
   // be absent later, with workers running.
   Duration connect_timeout = std::chrono::seconds(60);

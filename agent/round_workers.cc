@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "agent/failures/bounded_text.h"
 #include "agent/failures/describe_exit.h"
 #include "agent/failures/error_file.h"
 #include "agent/workers/worker_environment.h"
@@ -38,10 +39,11 @@ double UnixTime() {
 }  // namespace
 
 RoundWorkers::RoundWorkers(const AgentOptions* options, Guardian* guardian,
-                           LogRelay* logs)
+                           LogRelay* logs, const ProgressSockets* progress)
     : options_(options),
       guardian_(guardian),
       logs_(logs),
+      progress_(progress),
       inherited_(OwnEnvironment()) {}
 
 std::vector<WorkerDown> RoundWorkers::Start(const Place& place) {
@@ -82,8 +84,11 @@ std::optional<Failure> RoundWorkers::StartOne(int local_rank) {
   WorkerSpec spec;
   spec.local_rank = local_rank;
   spec.argv = options_->argv;
-  spec.environment = WorkerEnvironment(options_->environment, place_,
-                                       local_rank, error_file, inherited_);
+  spec.environment =
+      WorkerEnvironment(options_->environment, place_, local_rank,
+                        {.error_file = error_file,
+                         .progress_socket = progress_->PathOf(local_rank)},
+                        inherited_);
   // Where the SDK leaves each rank's last operations, whatever ends the
   // process: all of a round side by side, for `launch inspect`.
   const std::string folder = logs_->DirectoryOf(Attempt(), rank);
@@ -130,6 +135,16 @@ Failure RoundWorkers::NotStartable(int local_rank,
   return failure;
 }
 
+StackTaken RoundWorkers::Hanging(int round, int local_rank,
+                                 std::vector<std::string> stack) const {
+  return {.round = round,
+          .local_rank = local_rank,
+          .stack = std::move(stack),
+          .stderr_tail = BoundedLastLines(logs_->StderrTail(local_rank),
+                                          kMostStderrLines, kMostLineBytes),
+          .unix_time = UnixTime()};
+}
+
 Failure RoundWorkers::NewFailure(int local_rank) const {
   Failure failure;
   failure.host = options_->node.host;
@@ -145,9 +160,12 @@ Failure RoundWorkers::NewFailure(int local_rank) const {
 // count alone would mix rounds that a change of members has parted.
 int RoundWorkers::Attempt() const { return place_.round - 1; }
 
+std::string RoundWorkers::FolderOf(int local_rank) const {
+  return logs_->DirectoryOf(Attempt(), place_.first_rank + local_rank);
+}
+
 std::string RoundWorkers::ErrorFileOf(int local_rank) const {
-  const std::string directory =
-      logs_->DirectoryOf(Attempt(), place_.first_rank + local_rank);
+  const std::string directory = FolderOf(local_rank);
   return directory.empty() ? "" : directory + "/error.json";
 }
 

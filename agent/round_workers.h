@@ -10,6 +10,7 @@
 #include "agent/guardian/guardian.h"
 #include "agent/lifecycle/lifecycle_step.h"
 #include "agent/logs/log_relay.h"
+#include "agent/progress/progress_sockets.h"
 #include "rendezvous/protocol/directive.h"
 
 namespace muster {
@@ -19,7 +20,8 @@ namespace muster {
 class RoundWorkers {
  public:
   // All outlive this.
-  RoundWorkers(const AgentOptions* options, Guardian* guardian, LogRelay* logs);
+  RoundWorkers(const AgentOptions* options, Guardian* guardian, LogRelay* logs,
+               const ProgressSockets* progress);
 
   // Asks the guardian for every worker of `place`. What failed before the
   // guardian could be asked (log folder, descriptors) comes back at once; the
@@ -32,6 +34,13 @@ class RoundWorkers {
   WorkerDown Ended(const WorkerEnded& event) const;
   WorkerDown NotStarted(const WorkerNotStarted& event) const;
 
+  // Where a worker's files are; empty if there are none.
+  std::string FolderOf(int local_rank) const;
+  // What a worker that still runs has to say for itself, with its stack. From
+  // any thread.
+  StackTaken Hanging(int round, int local_rank,
+                     std::vector<std::string> stack) const;
+
  private:
   Failure NewFailure(int local_rank) const;
   Failure NotStartable(int local_rank, absl::string_view why) const;
@@ -42,6 +51,7 @@ class RoundWorkers {
   const AgentOptions* const options_;
   Guardian* const guardian_;
   LogRelay* const logs_;
+  const ProgressSockets* const progress_;
   const std::map<std::string, std::string> inherited_;
   Place place_;
 };

@@ -83,7 +83,32 @@ The environment of `launch`, and: `RANK`, `LOCAL_RANK`, `WORLD_SIZE`,
 `TORCHELASTIC_SIGNALS_TO_HANDLE`, `OMP_NUM_THREADS`, `CUDA_VISIBLE_DEVICES`
 (with `--gpus` or `--virtual-local-rank`), `MUSTER_RUN_ID`, `MUSTER_NODE_ID`,
 `MUSTER_ROUND`, `MUSTER_COORDINATOR`, `MUSTER_FLIGHT_RECORDER_DIR` (where the
-training library keeps each rank's last operations, for `launch inspect`).
+training library keeps each rank's last operations, for `launch inspect`),
+`MUSTER_PROGRESS_SOCKET`.
+
+## Progress
+
+`MUSTER_PROGRESS_SOCKET` is a Unix datagram socket of the worker's own. It may
+send lines there in the manner of sd_notify(3), several to a datagram, which
+`launch status` and `launch watch` show:
+
+| line | says |
+|---|---|
+| `STEP=1200` | the last step that was finished |
+| `LOSS=2.31` | any number, `nan` too |
+| `TOKENS_PER_S=51000` | of this worker |
+| `STATUS=warming up` | for people, 64 bytes |
+| `WATCHDOG=1` | it lives |
+| `WATCHDOG_S=30` | from now on a silence of more than 30 s is a hang; 0: never |
+
+A worker that has reported in this round and then is silent past its deadline
+has hung: `WATCHDOG_S`, else `--hang-timeout`. Before anything is stopped its
+stack is taken (py-spy and gdb where they are installed and may trace, and what
+/proc tells), with those of this node's other workers, into `stack.txt` in each
+one's log folder; then it counts as a failed worker, the verdict's cause with
+where it hung. Of several that are silent the one that fell silent first is
+blamed, also across nodes where their deadlines are alike: peers that wait for a
+hung worker fall silent after it.
 
 `MASTER_ADDR:MASTER_PORT` is the round's key-value store, which the agent of
 group rank 0 serves to PyTorch and to the training library

@@ -38,6 +38,24 @@ std::string BoundedLine(std::string_view text, size_t most_bytes) {
   return "";
 }
 
+std::string BoundedIndentedLine(std::string_view line, size_t most_bytes) {
+  const size_t blanks = line.find_first_not_of(' ');
+  if (blanks == std::string_view::npos) return "";
+  const size_t indent = std::min(blanks, most_bytes / 4);
+  return std::string(indent, ' ') + BoundedLine(line, most_bytes - indent);
+}
+
+std::vector<std::string> BoundedLastLines(const std::vector<std::string>& lines,
+                                          size_t most_lines,
+                                          size_t most_bytes) {
+  std::vector<std::string> bounded;
+  for (size_t i = lines.size() - std::min(lines.size(), most_lines);
+       i < lines.size(); ++i) {
+    bounded.push_back(BoundedIndentedLine(lines[i], most_bytes));
+  }
+  return bounded;
+}
+
 std::string BoundedTail(std::string_view text, size_t most_bytes) {
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) {
     text.remove_suffix(1);

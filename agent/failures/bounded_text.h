@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace muster {
 
@@ -13,6 +14,14 @@ namespace muster {
 
 // The first line that is not blank; "..." at its end where it was cut.
 std::string BoundedLine(std::string_view text, size_t most_bytes);
+
+// One line with its indentation, by which tracebacks are read; blank lines are
+// empty.
+std::string BoundedIndentedLine(std::string_view line, size_t most_bytes);
+
+// The last `most_lines` of `lines`, each as above.
+std::vector<std::string> BoundedLastLines(const std::vector<std::string>& lines,
+                                          size_t most_lines, size_t most_bytes);
 
 // Whole lines from the end of `text`, since a traceback's last lines say most;
 // a first line "..." where some were left out.

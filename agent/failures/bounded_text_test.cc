@@ -54,5 +54,13 @@ TEST(BoundedTail, IsBoundedWhateverTheLinesAre) {
   }
 }
 
+TEST(BoundedIndentedLineTest, KeepsTheIndentationWithinBounds) {
+  EXPECT_EQ(BoundedIndentedLine("    at x", 80), "    at x");
+  EXPECT_EQ(BoundedIndentedLine("   \x1b[31m ", 80), "   ");
+  EXPECT_EQ(BoundedIndentedLine("     ", 80), "");
+  const std::string deep = std::string(100, ' ') + "x";
+  EXPECT_EQ(BoundedIndentedLine(deep, 40), std::string(10, ' ') + "x");
+}
+
 }  // namespace
 }  // namespace muster

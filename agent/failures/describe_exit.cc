@@ -76,22 +76,6 @@ std::string DescribeExitCode(int exit_code,
   return text;
 }
 
-std::vector<std::string> BoundedLines(const std::vector<std::string>& lines) {
-  const size_t first =
-      lines.size() - std::min<size_t>(lines.size(), kMostStderrLines);
-  std::vector<std::string> bounded;
-  for (size_t i = first; i < lines.size(); ++i) {
-    // A traceback is read by its indentation.
-    const size_t indent = std::min(lines[i].find_first_not_of(' '),
-                                   static_cast<size_t>(kMostLineBytes) / 4);
-    bounded.push_back(lines[i].find_first_not_of(' ') == std::string::npos
-                          ? ""
-                          : std::string(indent, ' ') +
-                                BoundedLine(lines[i], kMostLineBytes - indent));
-  }
-  return bounded;
-}
-
 std::string DescribeStep(const WorkerNotStarted& event) {
   const std::string error = std::strerror(event.error);
   if (event.step == "interpreter") {
@@ -120,7 +104,8 @@ std::optional<Failure> DescribeEnd(Failure place, const WorkerEnded& event,
                                    const WorkerRemains& remains) {
   Failure failure = std::move(place);
   failure.pid = event.pid;
-  failure.stderr_tail = BoundedLines(remains.stderr_tail);
+  failure.stderr_tail =
+      BoundedLastLines(remains.stderr_tail, kMostStderrLines, kMostLineBytes);
   std::string message;
   if (WIFSIGNALED(event.wait_status)) {
     failure.kind = FailureKind::kSignal;

@@ -35,6 +35,7 @@ std::string Ranks(const Place& place, int slots) {
 Lifecycle::Lifecycle(Config config, Instant now)
     : config_(std::move(config)),
       now_(now),
+      watch_(config_.hangs),
       unanswered_since_(now),
       nccl_id_(config_.nccl_id_patience, now),
       next_report_(now) {}
@@ -110,12 +111,23 @@ void Lifecycle::On(const DirectiveCame& event) {
   }
 }
 
-void Lifecycle::On(const WorkerUp&) { any_left_ = true; }
+void Lifecycle::On(const WorkerUp& event) {
+  any_left_ = true;
+  if (static_cast<size_t>(event.local_rank) < pids_.size()) {
+    pids_[event.local_rank] = event.pid;
+  }
+}
 
 void Lifecycle::On(const WorkerDown& event) {
   MUSTER_CHECK(pending_ > 0) << "more workers ended than were started";
   --pending_;
-  if (!event.failure.has_value()) {
+  watch_.End(event.local_rank);
+  if (static_cast<size_t>(event.local_rank) < pids_.size()) {
+    pids_[event.local_rank] = 0;
+  }
+  if (EndedHanging(event)) {
+    // It has been told, and why.
+  } else if (!event.failure.has_value()) {
     ++succeeded_;
   } else {
     Failure failure = *event.failure;
@@ -165,6 +177,7 @@ void Lifecycle::Settle() {
 
 void Lifecycle::On(const GuardianDied& event) {
   phase_ = NodePhase::kIdle;
+  suspicion_.reset();
   pending_ = 0;
   any_left_ = false;
   kill_at_.reset();
@@ -235,6 +248,7 @@ void Lifecycle::Reconcile() {
   } else if (directive_.has_value()) {
     FollowDirective();
   }
+  MindTheSilence();
   MindTheGrace();
   if (leave_.has_value() && !HasWorkers()) step_.leave = leave_;
 }
@@ -307,8 +321,13 @@ void Lifecycle::ForwardSignals() {
 void Lifecycle::Start(const Place& place) {
   phase_ = NodePhase::kRunning;
   round_ = place.round;
+  first_rank_ = place.first_rank;
   failures_.clear();
   pending_ = config_.node.slots;
+  watch_.Begin(config_.node.slots);
+  pids_.assign(static_cast<size_t>(config_.node.slots), 0);
+  suspicion_.reset();
+  accused_.reset();
   any_left_ = false;
   succeeded_ = 0;
   kill_at_.reset();
@@ -409,6 +428,12 @@ void Lifecycle::SendReport() {
   report.phase = phase_;
   report.round = round_;
   report.failures = failures_;
+  for (Failure& failure : report.failures) {
+    if (failure.kind == FailureKind::kHung) {
+      failure.silent_for = now_ - accused_since_;
+    }
+  }
+  report.progress = watch_.Progress(now_);
   report.offered_master_port = held_port_;
   report.offered_nccl_id = nccl_id_.id();
   report.leave = leaving_;
@@ -429,6 +454,7 @@ std::optional<Instant> Lifecycle::NextDeadline() const {
     consider(held_back.has_value() ? held_back : next_report_);
   }
   consider(kill_at_);
+  consider(HangDeadline());
   if (!leave_.has_value()) {
     consider(cancel_deadline_);
     if (unanswered_since_.has_value()) {

@@ -5,8 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "agent/lifecycle/hang_watch.h"
 #include "agent/lifecycle/lifecycle_step.h"
 #include "agent/lifecycle/nccl_id_offer.h"
+#include "agent/progress/hang_policy.h"
 #include "base/time.h"
 
 namespace muster {
@@ -17,8 +19,8 @@ namespace muster {
 //   phase      leaves when                                        to
 //   idle       told to run a round that it has not run            running
 //   running    every worker exited with 0 and nothing is left     succeeded
-//              a worker failed, told to stop or to run another    stopping
-//              round, the coordinator is absent for too long
+//              a worker failed or hung, told to stop or to run    stopping
+//              another round, the coordinator is absent for too long
 //   stopping   nothing is left (SIGKILL after the grace)          idle
 //   succeeded  as idle
 //
@@ -36,6 +38,7 @@ class Lifecycle {
     std::vector<int> signals_to_leave;
     // How long the first report waits for the first NCCL id; zero: not.
     Duration nccl_id_patience = Duration::zero();
+    HangPolicy hangs;
   };
 
   Lifecycle(Config config, Instant now);
@@ -61,6 +64,8 @@ class Lifecycle {
   void On(const PortHeld& event);
   void On(const NcclIdHeld& event);
   void On(const NcclIdMissing& event);
+  void On(const WorkersReported& event);
+  void On(const StackTaken& event);
   void On(const ClockTicked&) {}
 
   // Makes what is into what should be.
@@ -73,6 +78,15 @@ class Lifecycle {
   // Signals the workers, and sets SIGKILL's time; a later call can only bring
   // it forward.
   void Stop(int signal, Duration grace);
+  // --- a worker that is silent for too long (lifecycle_hang.cc)
+  void Hear(const WorkerSaid& said);
+  void MindTheSilence();
+  void Suspect(const HangWatch::Silence& silence);
+  // Makes the suspicion a failure, and stops the others for it.
+  void Accuse();
+  // Whether this end is that of the worker that hung: it has been told then.
+  bool EndedHanging(const WorkerDown& event);
+  std::optional<Instant> HangDeadline() const;
   // Once a round, whether or not workers of ours are left: others' may wait.
   void ReleaseWaiters(const std::string& why);
   // Ends the round here once nothing of it is left.
@@ -90,6 +104,7 @@ class Lifecycle {
 
   NodePhase phase_ = NodePhase::kIdle;
   int round_ = 0;
+  int first_rank_ = 0;             // of round_
   std::vector<Failure> failures_;  // of round_
   int pending_ = 0;        // workers that have not ended, nor failed to start
   bool any_left_ = false;  // a worker, or what descends from one
@@ -98,6 +113,19 @@ class Lifecycle {
   bool killed_ = false;        // kill_at_ is for SIGKILL's repetition
   bool store_closed_ = false;  // of round_
   uint64_t forwarded_ = 0;     // the newest job-wide signal that workers got
+
+  // Hangs. First a worker is suspected and its stack taken; it is accused when
+  // that has come, unless it reports or ends by itself meanwhile.
+  struct Suspicion {
+    Failure failure;
+    Instant since;    // when it fell silent
+    Instant give_up;  // then it is accused without its stack
+  };
+  HangWatch watch_;
+  std::vector<int64_t> pids_;  // of round_'s workers that run; 0: ended
+  std::optional<Suspicion> suspicion_;
+  std::optional<int> accused_;  // its local rank, in round_
+  Instant accused_since_;
 
   std::optional<Directive> directive_;
   // Since when no directive has come, while one is due: from the start, or

@@ -35,6 +35,8 @@ LifecycleStep LifecycleFixture::Step(const LifecycleEvent& event) {
       closed_stores.push_back(close->reason);
     } else if (std::holds_alternative<RenewNcclId>(action)) {
       ++renewals;
+    } else if (const auto* take = std::get_if<TakeStacks>(&action)) {
+      stacks_asked.push_back(*take);
     } else {
       const auto& signal = std::get<SignalWorkers>(action);
       signals.push_back(signal.signal);
@@ -120,6 +122,12 @@ void LifecycleFixture::Fails(int local_rank, FailureKind kind) {
   Step(WorkerDown{local_rank, failure});
 }
 
+void LifecycleFixture::Says(int local_rank, const ProgressMessage& message) {
+  ProgressMessage said = message;
+  said.alive = true;
+  Step(WorkersReported{{{local_rank, said}}});
+}
+
 void LifecycleFixture::Run(int round) {
   Connect();
   TellRun(round);
@@ -133,6 +141,7 @@ void LifecycleFixture::Forget() {
   renewals = 0;
   starts.clear();
   closed_stores.clear();
+  stacks_asked.clear();
   reports.clear();
   notices.clear();
   leave.reset();

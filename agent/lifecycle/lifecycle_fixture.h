@@ -36,6 +36,7 @@ class LifecycleFixture {
   void Up(int local_rank);
   void Down(int local_rank);  // exited with 0
   void Fails(int local_rank, FailureKind kind = FailureKind::kExitCode);
+  void Says(int local_rank, const ProgressMessage& message = {});
   void Gone() { Step(WorkersGone()); }
   // Connect, TellRun, both Up.
   void Run(int round);
@@ -52,6 +53,7 @@ class LifecycleFixture {
   std::vector<Place> starts;
   std::vector<std::string> closed_stores;  // the reasons
   int renewals = 0;                        // of the NCCL id
+  std::vector<TakeStacks> stacks_asked;
   std::vector<Report> reports;
   std::vector<std::string> notices;
   std::optional<Leave> leave;

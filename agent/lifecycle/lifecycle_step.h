@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "agent/progress/progress_message.h"
 #include "rendezvous/protocol/directive.h"
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/protocol/verdict.h"
@@ -54,12 +55,26 @@ struct NcclIdHeld {
 struct NcclIdMissing {
   std::string why;
 };
+// Workers of the current round have said something. All that is known at this
+// moment comes in one event: told one by one, those that come last would seem
+// silent after this process was stopped for a while.
+struct WorkersReported {
+  std::vector<WorkerSaid> said;
+};
+// What TakeStacks was for: where the worker named first hangs, and its words.
+struct StackTaken {
+  int round = 0;
+  int local_rank = 0;
+  std::vector<std::string> stack;  // bounded, see Failure
+  std::vector<std::string> stderr_tail;
+  double unix_time = 0;
+};
 struct ClockTicked {};
 
 using LifecycleEvent =
     std::variant<LinkUp, LinkDown, DirectiveCame, WorkerUp, WorkerDown,
                  WorkersGone, GuardianDied, SignalCaught, PortHeld, NcclIdHeld,
-                 NcclIdMissing, ClockTicked>;
+                 NcclIdMissing, WorkersReported, StackTaken, ClockTicked>;
 
 // What the driver shall do.
 struct StartWorkers {
@@ -70,6 +85,17 @@ struct SignalWorkers {
   // Also descendants that left their worker's process group.
   bool everything = false;
 };
+// Looks at where these workers are, before any is killed: the first hangs, the
+// others may wait for it. StackTaken follows for the first.
+struct TakeStacks {
+  struct Worker {
+    int local_rank = 0;
+    int64_t pid = 0;
+  };
+  int round = 0;
+  std::vector<Worker> workers;  // at most kMostStacks
+};
+inline constexpr size_t kMostStacks = 8;
 // The round is broken: whoever waits in its store waits in vain.
 struct CloseStore {
   std::string reason;
@@ -85,8 +111,8 @@ struct Leave {
 
 struct LifecycleStep {
   // In order.
-  std::vector<
-      std::variant<StartWorkers, SignalWorkers, CloseStore, RenewNcclId>>
+  std::vector<std::variant<StartWorkers, SignalWorkers, CloseStore, RenewNcclId,
+                           TakeStacks>>
       actions;
   std::optional<Report> report;      // to be sent
   std::vector<std::string> notices;  // lines for a person

@@ -83,6 +83,11 @@ absl::StatusOr<AgentOptions> PlanAgent(const RunOptions& options,
   agent.environment.coordinator_endpoint = endpoint;
   agent.signals_to_handle = options.signals_to_handle;
   agent.signals_to_leave = options.signals_to_leave;
+  agent.hangs = options.hangs;
+  const auto temporary = facts.environment.find("TMPDIR");
+  if (temporary != facts.environment.end()) {
+    agent.socket_parent = temporary->second;
+  }
   agent.connect_timeout = options.connect_timeout;
   agent.coordinator_timeout = options.coordinator_timeout;
   agent.coordinator_endpoint = endpoint;

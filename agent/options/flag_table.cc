@@ -115,6 +115,13 @@ constexpr Flag kFlags[] = {
      "Workers reach the store through this node's agent, which merges their "
      "equal waits and reads: rank 0's node sees one connection a node. "
      "MASTER_ADDR is then 127.0.0.1."},
+    {"hang-timeout", 0, kValue, "SECONDS|auto|off", "auto", kRead, kRestarts,
+     kLaunchAndAgent, "auto off",
+     "A worker that has reported progress (MUSTER_PROGRESS_SOCKET) in this "
+     "round and then is silent for so long has hung: its stack is taken, and "
+     "it counts as failed. auto: ten times the longest pause between its "
+     "reports, at least five minutes, learned after five pauses. A worker's "
+     "own WATCHDOG_S goes before; one that never reports never hangs."},
 
     {"log-dir", 0, kValue, "DIR", "", kRead, kOutput, kLaunchAndAgent,
      "<directory>",

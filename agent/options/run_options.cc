@@ -98,6 +98,18 @@ absl::StatusOr<Interpreter> ReadInterpreter(FlagValues& values) {
   return no_python ? Interpreter::kNoPython : Interpreter::kByName;
 }
 
+absl::StatusOr<HangPolicy> ReadHangPolicy(const std::string& text) {
+  if (text == "auto") return HangPolicy{HangDetection::kLearned, {}};
+  if (text == "off") return HangPolicy{HangDetection::kOff, {}};
+  const absl::StatusOr<Duration> timeout = ReadSeconds(text);
+  if (!timeout.ok() || *timeout == Duration::zero()) {
+    return absl::InvalidArgumentError(
+        "is neither a number of seconds above 0 nor auto or off; write for "
+        "example 600");
+  }
+  return HangPolicy{HangDetection::kGiven, *timeout};
+}
+
 void ReadCluster(FlagValues& values, RunOptions& options) {
   std::pair<int, int> nodes;
   values.Into("nnodes", ReadNodes, nodes);
@@ -198,6 +210,7 @@ void ReadWorkers(FlagValues& values, RunOptions& options) {
   values.Into("scale-up", scale_up, options.spec.scale_up);
   values.Into("scale-up-cooldown", ReadSeconds,
               options.spec.scale_up_cool_down);
+  values.Into("hang-timeout", ReadHangPolicy, options.hangs);
 }
 
 void ReadOutput(FlagValues& values, RunOptions& options) {

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "agent/logs/log_plan.h"
 #include "agent/options/flag.h"
+#include "agent/progress/hang_policy.h"
 #include "agent/store/store_path.h"
 #include "rendezvous/endpoint/endpoint.h"
 #include "rendezvous/protocol/job_spec.h"
@@ -58,6 +59,7 @@ struct RunOptions {
   Interpreter interpreter = Interpreter::kByName;
   std::string role = "default";
   std::vector<std::string> program;  // and its arguments
+  HangPolicy hangs;
 
   // Output.
   std::string log_dir;

@@ -32,6 +32,8 @@ std::string EndText(const Failure& failure) {
       return StoppedText(failure);
     case FailureKind::kNodeLost:
       return "node lost";
+    case FailureKind::kHung:
+      return "hung";
   }
   return "unknown";
 }
@@ -64,6 +66,11 @@ std::string MessageText(const Failure& failure) {
 }
 
 std::string HintText(const Failure& failure) {
+  if (failure.kind == FailureKind::kHung) {
+    return "Peers that wait for a hung worker fall silent as well: compare its "
+           "stack with theirs, in stack.txt in each worker's log folder. "
+           "Silence that is meant: WATCHDOG_S=0, or --hang-timeout.";
+  }
   if (failure.kind != FailureKind::kSignal) return "";
   switch (failure.signal) {
     case SIGKILL:

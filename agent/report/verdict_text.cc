@@ -52,6 +52,12 @@ void AddCause(const Failure& cause, FramedText* box) {
     box->Field("error file", {PrintableLine(cause.error_file)});
   }
   box->Field("traceback", PrintableLines(cause.traceback));
+  std::vector<std::string> stack;
+  for (const std::string& line : cause.stack) {
+    const std::vector<std::string> printable = PrintableLines("| " + line);
+    stack.insert(stack.end(), printable.begin(), printable.end());
+  }
+  box->Field("stack", stack);
   std::vector<std::string> tail;
   for (const std::string& line : cause.stderr_tail) {
     tail.push_back(PrintableLine("| " + line));

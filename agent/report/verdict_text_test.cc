@@ -188,5 +188,28 @@ TEST(VerdictTextTest, NoLineIsTooWideOrEndsInBlanks) {
   }
 }
 
+TEST(VerdictTextTest, AHangShowsWhere) {
+  Verdict verdict;
+  verdict.outcome = Outcome::kFailed;
+  verdict.exit_code = 1;
+  verdict.reason = "rank 3 on b: hung: silent for 31 s";
+  verdict.cause.emplace();
+  verdict.cause->kind = FailureKind::kHung;
+  verdict.cause->rank = 3;
+  verdict.cause->host = "b";
+  verdict.cause->message =
+      "hung: silent for 31 s (its deadline is 30 s), last step 1200";
+  verdict.cause->stack = {"Python, main thread:",
+                          "  File \"train.py\", line 3 in load"};
+  const std::string text = VerdictText(verdict, "train.py", {});
+  EXPECT_THAT(text, HasSubstr("  what         hung\n"));
+  EXPECT_THAT(text, HasSubstr("  message      silent for 31 s (its deadline is "
+                              "30 s), last step 1200\n"));
+  EXPECT_THAT(text, HasSubstr("  stack        | Python, main thread:\n"
+                              "               |   File \"train.py\", line 3 in "
+                              "load\n"));
+  EXPECT_THAT(text, HasSubstr("WATCHDOG_S=0"));
+}
+
 }  // namespace
 }  // namespace muster

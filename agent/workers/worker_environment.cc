@@ -17,7 +17,7 @@ std::string ValueOr(const std::map<std::string, std::string>& inherited,
 
 std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
     const EnvironmentPlan& plan, const Place& place, int local_rank,
-    const std::string& error_file,
+    const WorkerPaths& paths,
     const std::map<std::string, std::string>& inherited) {
   MUSTER_CHECK(local_rank >= 0 && local_rank < plan.local_world_size)
       << "local rank " << local_rank << " of " << plan.local_world_size;
@@ -28,6 +28,11 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
   };
   auto set_number = [&set](const char* name, int value) {
     set(name, std::to_string(value));
+  };
+  // An agent that is itself somebody's worker must not hand its own on; an
+  // empty name is taken for none.
+  auto set_unless_absent = [&](const char* name, const std::string& path) {
+    if (!path.empty() || inherited.count(name) > 0) set(name, path);
   };
 
   set_number("RANK", place.first_rank + local_rank);
@@ -52,11 +57,7 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
   set("TORCHELASTIC_SIGNALS_TO_HANDLE", plan.signals_to_handle);
   set("TORCH_NCCL_ASYNC_ERROR_HANDLING",
       ValueOr(inherited, "TORCH_NCCL_ASYNC_ERROR_HANDLING", "1"));
-  // An agent that is itself somebody's worker must not hand its own error file
-  // on; PyTorch takes an empty name for none.
-  if (!error_file.empty() || inherited.count("TORCHELASTIC_ERROR_FILE") > 0) {
-    set("TORCHELASTIC_ERROR_FILE", error_file);
-  }
+  set_unless_absent("TORCHELASTIC_ERROR_FILE", paths.error_file);
   // As torchrun, a lone worker is left to take every core.
   if (plan.local_world_size > 1 && inherited.count("OMP_NUM_THREADS") == 0) {
     set_number("OMP_NUM_THREADS",
@@ -74,6 +75,7 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
   set("MUSTER_NODE_ID", plan.node_id);
   set_number("MUSTER_ROUND", place.round);
   set("MUSTER_COORDINATOR", plan.coordinator_endpoint);
+  set_unless_absent("MUSTER_PROGRESS_SOCKET", paths.progress_socket);
   return variables;
 }
 

@@ -28,14 +28,21 @@ struct EnvironmentPlan {
   std::string coordinator_endpoint;  // MUSTER_COORDINATOR
 };
 
+// What belongs to one worker of one round; each may be empty.
+struct WorkerPaths {
+  std::string error_file;
+  std::string
+      progress_socket;  // a Unix datagram socket, see progress_message.h
+};
+
 // The variables that worker `local_rank` of `place` gets on top of
 // `inherited`: torchrun's, name for name (docs/CLI.md lists them), and
-// MUSTER_RUN_ID, MUSTER_NODE_ID, MUSTER_ROUND, MUSTER_COORDINATOR. Pure.
-// `error_file` may be empty. `gpu_of_local_rank` is empty or as long as
+// MUSTER_RUN_ID, MUSTER_NODE_ID, MUSTER_ROUND, MUSTER_COORDINATOR,
+// MUSTER_PROGRESS_SOCKET. Pure. `gpu_of_local_rank` is empty or as long as
 // `local_world_size`.
 std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
     const EnvironmentPlan& plan, const Place& place, int local_rank,
-    const std::string& error_file,
+    const WorkerPaths& paths,
     const std::map<std::string, std::string>& inherited);
 
 // The agent's own variables that are none of its workers' business: the job's

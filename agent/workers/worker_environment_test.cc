@@ -6,7 +6,9 @@
 namespace muster {
 namespace {
 
+using ::testing::_;
 using ::testing::Contains;
+using ::testing::Not;
 using ::testing::Pair;
 
 using Variables = std::map<std::string, std::string>;
@@ -44,8 +46,9 @@ Variables Of(const EnvironmentPlan& plan, int local_rank,
              const Variables& inherited = {},
              const std::string& error_file = "/logs/error.json") {
   Variables variables;
-  for (const auto& [name, value] : WorkerEnvironment(
-           plan, SecondNode(), local_rank, error_file, inherited)) {
+  for (const auto& [name, value] :
+       WorkerEnvironment(plan, SecondNode(), local_rank,
+                         {error_file, "/tmp/s/3.2"}, inherited)) {
     EXPECT_TRUE(variables.emplace(name, value).second) << name << " twice";
   }
   return variables;
@@ -76,6 +79,7 @@ TEST(WorkerEnvironmentTest, EveryVariableByName) {
       {"MUSTER_NODE_ID", "host-b"},
       {"MUSTER_ROUND", "3"},
       {"MUSTER_COORDINATOR", "10.0.0.1:29400"},
+      {"MUSTER_PROGRESS_SOCKET", "/tmp/s/3.2"},
   };
   EXPECT_EQ(Of(Plan(), 2), kExpected);
 }
@@ -89,7 +93,7 @@ TEST(WorkerEnvironmentTest, AWorkersOwnStoreIsSaid) {
 TEST(WorkerEnvironmentTest, TheWorldsNcclIdWhereThereIsOne) {
   Place place = SecondNode();
   place.nccl_id = "0a1b";
-  EXPECT_THAT(WorkerEnvironment(Plan(), place, 0, "", {}),
+  EXPECT_THAT(WorkerEnvironment(Plan(), place, 0, {}, {}),
               Contains(Pair("MUSTER_NCCL_ID", "0a1b")));
   EXPECT_EQ(Of(Plan(), 0).count("MUSTER_NCCL_ID"), 0u);
   EXPECT_THAT(WithheldFromWorkers(), Contains("MUSTER_NCCL_ID"))
@@ -143,6 +147,15 @@ TEST(WorkerEnvironmentTest, AnErrorFileIsNotHandedOnFromAnOuterJob) {
   Variables inherited = {{"TORCHELASTIC_ERROR_FILE", "/outer/error.json"}};
   EXPECT_THAT(Of(Plan(), 0, inherited, ""),
               Contains(Pair("TORCHELASTIC_ERROR_FILE", "")));
+}
+
+TEST(WorkerEnvironmentTest, NorIsAProgressSocket) {
+  const auto of = [](const Variables& inherited) {
+    return WorkerEnvironment(Plan(), SecondNode(), 0, {}, inherited);
+  };
+  EXPECT_THAT(of({}), Not(Contains(Pair("MUSTER_PROGRESS_SOCKET", _))));
+  EXPECT_THAT(of({{"MUSTER_PROGRESS_SOCKET", "/outer/1.0"}}),
+              Contains(Pair("MUSTER_PROGRESS_SOCKET", "")));
 }
 
 TEST(WorkerEnvironmentDeathTest, ALocalRankBeyondTheNodeIsABug) {

@@ -14,6 +14,7 @@ void FailureLog::Add(const Failure& failure) {
     // One line each is shown; the cause alone tells its whole story.
     collateral_.back().traceback.clear();
     collateral_.back().stderr_tail.clear();
+    collateral_.back().stack.clear();
   } else {
     ++omitted_;
   }
@@ -43,6 +44,7 @@ int ExitCodeOf(const Failure& failure) {
       return 128 + failure.signal;
     case FailureKind::kStoppedByUs:
     case FailureKind::kNodeLost:
+    case FailureKind::kHung:
       return 1;
   }
   return 1;

@@ -169,6 +169,7 @@ void Job::TakeOver(Node& node, const Report& report) {
   node.sequence = report.sequence;
   node.offered_master_port = report.offered_master_port;
   node.offered_nccl_id = report.offered_nccl_id;
+  node.progress = report.progress;
   if (node.round != report.round) node.failures_taken = 0;
   const bool was_ready = node.ready();
   nodes_.Update(node, [&](Node& n) {
@@ -202,6 +203,7 @@ void Job::TakeFailures(Node& node, const Report& report) {
     failure.node_id = node.identity.node_id;
     failure.host = node.identity.host;
     failure.group_rank = node.group_rank;
+    if (BlameEarlierHang(failure)) continue;
     failures_.Add(failure);
     if (failure.kind == FailureKind::kStoppedByUs) continue;
     Note("failure", node.identity.node_id,
@@ -416,6 +418,12 @@ JobStatus Job::Status(Instant now) const {
     one.connected = node.stream != 0;
     one.draining = node.going;
     one.silent_for = now - node.heard;
+    if (node.part != Part::kNone && node.round == round_) {
+      one.progress = node.progress;
+      for (WorkerProgress& worker : one.progress) {
+        worker.silent_for += one.silent_for;
+      }
+    }
     status.nodes.push_back(std::move(one));
   }
   std::stable_sort(status.nodes.begin(), status.nodes.end(),

@@ -59,8 +59,8 @@ class Job {
   // Why a round was broken, and what follows once it has stopped.
   struct Break {
     std::string why;
-    int signal = 15;                 // the first signal to the workers
-    bool at_once = false;            // no grace
+    int signal = 15;       // the first signal to the workers
+    bool at_once = false;  // no grace
     StopCause cause = StopCause::kBroken;
     std::optional<Verdict> verdict;  // the job ends with it; else next round
     // A worker's failure is the cause, unless a node whose stream had broken
@@ -69,6 +69,8 @@ class Job {
     bool by_failure = false;
     std::optional<Verdict> otherwise;
     int restarts_spent = 0;
+    // Where that failure is a hang: when its worker fell silent.
+    std::optional<Instant> silent_since;
     Instant deadline;  // members that have not stopped by then are lost
   };
 
@@ -100,6 +102,7 @@ class Job {
   void BreakForFailure(const Failure& failure);
   void BreakForMembership(const std::string& why, StopCause cause);
   void BlameLoss(const Failure& loss);
+  bool BlameEarlierHang(const Failure& failure);
   void Cancel(const std::string& why, const CancelWish& wish);
   void StopMembers();
   void Gather();

@@ -26,6 +26,17 @@ std::string Count(int n, const char* noun) {
   return absl::StrCat(n, " ", noun, n == 1 ? "" : "s");
 }
 
+std::string WhyOf(const Failure& failure) {
+  return absl::StrCat("rank ", failure.rank, " on ", failure.host, ": ",
+                      failure.message);
+}
+
+// By our clock, when the worker that hangs was last heard of. What the message
+// took to come makes it seem a little later.
+Instant SilentSince(const Failure& hang, Instant now) {
+  return now - std::max(hang.silent_for, Duration::zero());
+}
+
 }  // namespace
 
 void Job::Reconsider() {
@@ -168,8 +179,7 @@ void Job::ConsiderRunning() {
 
 void Job::BreakForFailure(const Failure& failure) {
   Break reason;
-  reason.why = absl::StrCat("rank ", failure.rank, " on ", failure.host, ": ",
-                            failure.message);
+  reason.why = WhyOf(failure);
   if (failure.kind == FailureKind::kStartFailed) {
     // What cannot be started now cannot be started again: no restart is
     // spent on it.
@@ -179,6 +189,9 @@ void Job::BreakForFailure(const Failure& failure) {
     return;
   }
   reason.by_failure = true;
+  if (failure.kind == FailureKind::kHung) {
+    reason.silent_since = SilentSince(failure, now_);
+  }
   if (restarts_used_ >= spec_.max_restarts) {
     reason.verdict =
         NewVerdict(Outcome::kFailed, ExitCodeOf(failure), reason.why);
@@ -205,6 +218,28 @@ void Job::BlameLoss(const Failure& loss) {
   Note("blame", loss.node_id,
        absl::StrCat("round ", round_, " broke because ", why_, "; not by ",
                     break_.why));
+}
+
+// One worker hangs, its peers wait for it and fall silent as well. Which node
+// tells first depends on how long it takes to look at stacks, so while the
+// round stops, a hang that began before the one that is blamed takes its place.
+bool Job::BlameEarlierHang(const Failure& failure) {
+  if (phase_ != JobPhase::kStopping || failure.kind != FailureKind::kHung ||
+      !break_.by_failure || !break_.silent_since.has_value()) {
+    return false;
+  }
+  const Instant since = SilentSince(failure, now_);
+  if (since >= *break_.silent_since) return false;
+  break_.silent_since = since;
+  failures_.Blame(failure);
+  const std::string before = break_.why;
+  break_.why = why_ = WhyOf(failure);
+  if (break_.verdict.has_value()) break_.verdict->reason = why_;
+  ++wording_;
+  Note("hang", failure.node_id,
+       absl::StrCat("round ", round_, " broke because ", why_,
+                    ", which fell silent first; not by ", before));
+  return true;
 }
 
 void Job::BreakForMembership(const std::string& why, StopCause cause) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/time.h"
 #include "rendezvous/job/job_step.h"
@@ -40,10 +41,11 @@ struct Node {
   int round = 0;
   int offered_master_port = 0;
   std::string offered_nccl_id;
-  std::string spent_nccl_id;   // the last one that a world was given
-  uint64_t newest_signal = 0;  // of its own notices, taken over
-  int failures_taken = 0;      // of `round`'s failures
-  bool going = false;          // drained or leaving
+  std::string spent_nccl_id;             // the last one that a world was given
+  uint64_t newest_signal = 0;            // of its own notices, taken over
+  int failures_taken = 0;                // of `round`'s failures
+  std::vector<WorkerProgress> progress;  // of `round`'s workers, for status
+  bool going = false;                    // drained or leaving
   std::string going_why;
 
   StreamId stream = 0;   // 0: broken

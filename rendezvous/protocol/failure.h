@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/time.h"
+
 namespace muster {
 
 enum class FailureKind {
@@ -13,6 +15,7 @@ enum class FailureKind {
   kStartFailed,  // A worker could not be started: exec, log folder, limits.
   kStoppedByUs,  // A worker ended because the round was broken: collateral.
   kNodeLost,     // A node's agent vanished, fell silent or would not stop.
+  kHung,         // A worker had reported, and then was silent for too long.
 };
 
 // One worker's (or node's) end, as the verdict shows it. Bounded: the agent
@@ -36,10 +39,16 @@ struct Failure {
   std::string error_file;                // path, empty if the worker wrote none
   std::string traceback;                 // from the error file
   std::vector<std::string> stderr_tail;  // oldest first
+  // kHung: for how long it had been silent when this was sent, so that the
+  // receiver can tell who of several fell silent first; and where it hung, the
+  // most telling lines.
+  Duration silent_for = Duration::zero();
+  std::vector<std::string> stack;
 };
 
 inline constexpr int kMostFailuresPerReport = 8;
 inline constexpr int kMostStderrLines = 12;
+inline constexpr int kMostStackLines = 24;
 inline constexpr int kMostLineBytes = 400;
 inline constexpr int kMostTracebackBytes = 4096;
 

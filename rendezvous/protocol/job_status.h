@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "rendezvous/protocol/job_spec.h"
+#include "rendezvous/protocol/progress.h"
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/protocol/verdict.h"
 
@@ -23,6 +24,8 @@ struct NodeStatus {
   bool connected = true;
   bool draining = false;
   Duration silent_for = Duration::zero();  // since its last report
+  // Of its workers that have said something in the current round.
+  std::vector<WorkerProgress> progress;
 };
 
 // A job as an operator sees it: what `launch status` and `watch` show.

@@ -8,6 +8,7 @@
 
 #include "rendezvous/protocol/failure.h"
 #include "rendezvous/protocol/job_spec.h"
+#include "rendezvous/protocol/progress.h"
 
 namespace muster {
 
@@ -82,6 +83,9 @@ struct Report {
   std::optional<std::string> leave;
   std::optional<CancelWish> cancel;
   std::vector<SignalNotice> signals;  // the last few
+  // Of the workers of `round` that have said something. It rides along: news of
+  // it alone does not make a report.
+  std::vector<WorkerProgress> progress;
 };
 
 inline constexpr int kMostSignalNotices = 8;

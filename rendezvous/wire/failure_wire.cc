@@ -24,6 +24,8 @@ v1::Failure::Kind ToWire(FailureKind kind) {
       return v1::Failure::STOPPED_BY_US;
     case FailureKind::kNodeLost:
       return v1::Failure::NODE_LOST;
+    case FailureKind::kHung:
+      return v1::Failure::HUNG;
   }
   return v1::Failure::KIND_UNSPECIFIED;
 }
@@ -46,8 +48,23 @@ void FromWire(v1::Failure::Kind wire, BoundedReader* reader,
     case v1::Failure::NODE_LOST:
       *kind = FailureKind::kNodeLost;
       return;
+    case v1::Failure::HUNG:
+      *kind = FailureKind::kHung;
+      return;
     default:
       reader->Unknown("kind", wire);
+  }
+}
+
+using WireLines = google::protobuf::RepeatedPtrField<std::string>;
+
+void FromWire(const char* field, const WireLines& wire, int most,
+              BoundedReader* reader, std::vector<std::string>* lines) {
+  if (!reader->Count(field, wire.size(), most)) return;
+  lines->resize(wire.size());
+  for (int i = 0; i < wire.size(); ++i) {
+    reader->Text(field, wire[i], kMostLineBytes, TextKind::kWords,
+                 &(*lines)[i]);
   }
 }
 
@@ -77,6 +94,12 @@ void ToWire(const Failure& failure, v1::Failure* wire) {
   for (size_t i = lines - std::min(lines, most); i < lines; ++i) {
     wire->add_stderr_tail(Cut(failure.stderr_tail[i], kMostLineBytes));
   }
+  wire->set_silent_for(failure.silent_for.count());
+  // The innermost frames come first.
+  const size_t frames = failure.stack.size();
+  for (size_t i = 0; i < std::min<size_t>(frames, kMostStackLines); ++i) {
+    wire->add_stack(Cut(failure.stack[i], kMostLineBytes));
+  }
 }
 
 void FromWire(const v1::Failure& wire, BoundedReader* reader,
@@ -104,13 +127,10 @@ void FromWire(const v1::Failure& wire, BoundedReader* reader,
                TextKind::kWords, &failure->error_file);
   reader->Text("traceback", wire.traceback(), kMostTracebackBytes,
                TextKind::kWords, &failure->traceback);
-  const int lines = wire.stderr_tail_size();
-  if (!reader->Count("stderr_tail", lines, kMostStderrLines)) return;
-  failure->stderr_tail.resize(lines);
-  for (int i = 0; i < lines; ++i) {
-    reader->Text("stderr_tail", wire.stderr_tail(i), kMostLineBytes,
-                 TextKind::kWords, &failure->stderr_tail[i]);
-  }
+  FromWire("stderr_tail", wire.stderr_tail(), kMostStderrLines, reader,
+           &failure->stderr_tail);
+  reader->Span("silent_for", wire.silent_for(), &failure->silent_for);
+  FromWire("stack", wire.stack(), kMostStackLines, reader, &failure->stack);
 }
 
 }  // namespace muster

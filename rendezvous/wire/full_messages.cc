@@ -68,6 +68,18 @@ void Collect(const google::protobuf::Message& message,
 
 }  // namespace
 
+WorkerProgress FullProgress(int seed) {
+  WorkerProgress progress;
+  progress.local_rank = seed;
+  progress.step = 1200;
+  progress.loss = 2.25;
+  progress.tokens_per_s = 51000;
+  progress.status = "epoch 2";
+  progress.silent_for = milliseconds(8);
+  progress.deadline = milliseconds(9);
+  return progress;
+}
+
 Failure FullFailure(int seed) {
   Failure failure;
   failure.kind = FailureKind::kSignal;
@@ -84,6 +96,8 @@ Failure FullFailure(int seed) {
   failure.error_file = "/tmp/e\xfe.json";
   failure.traceback = "Traceback\n\xff";
   failure.stderr_tail = {"one", "two\x1b[31m"};
+  failure.silent_for = milliseconds(31);
+  failure.stack = {"main.py:3", "\xff"};
   return failure;
 }
 
@@ -103,6 +117,7 @@ Report FullReport() {
   report.leave = "drained";
   report.cancel = CancelWish{2, true};
   report.signals = {{1, 10}, {2, 12}};
+  report.progress = {FullProgress(1), FullProgress(2)};
   return report;
 }
 
@@ -149,6 +164,7 @@ JobStatus FullStatus() {
   node.connected = true;
   node.draining = true;
   node.silent_for = milliseconds(7);
+  node.progress = {FullProgress(1)};
   status.nodes = {node};
   status.verdict = FullDirective(DirectiveKind::kFinished).verdict;
   return status;

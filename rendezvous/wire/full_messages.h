@@ -16,6 +16,7 @@ namespace muster {
 
 // For tests: plain values in which no field has its default, so that one which
 // a translation forgets shows.
+WorkerProgress FullProgress(int seed);  // its local rank
 Failure FullFailure(int seed);
 Report FullReport();
 Directive FullDirective(DirectiveKind kind);

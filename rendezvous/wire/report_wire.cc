@@ -5,6 +5,7 @@
 #include "proto/coordinator.pb.h"
 #include "rendezvous/wire/bounds.h"
 #include "rendezvous/wire/failure_wire.h"
+#include "rendezvous/wire/progress_wire.h"
 #include "rendezvous/wire/spec_wire.h"
 
 namespace muster {
@@ -132,6 +133,7 @@ void ToWire(const Report& report, v1::Report* wire) {
     wire->mutable_cancel()->set_at_once(report.cancel->at_once);
   }
   ToWire(report.signals, wire->mutable_signals());
+  ToWire(report.progress, wire->mutable_progress());
 }
 
 absl::Status FromWire(const v1::Report& wire, Report* report) {
@@ -178,6 +180,7 @@ absl::Status FromWire(const v1::Report& wire, Report* report) {
                    &wish.signal);
   }
   FromWire(wire.signals(), &reader, &report->signals);
+  FromWire(wire.progress(), &reader, &report->progress);
   return reader.status();
 }
 

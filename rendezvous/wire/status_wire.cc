@@ -3,6 +3,7 @@
 #include "proto/admin.pb.h"
 #include "rendezvous/wire/bounded_reader.h"
 #include "rendezvous/wire/bounds.h"
+#include "rendezvous/wire/progress_wire.h"
 #include "rendezvous/wire/report_wire.h"
 #include "rendezvous/wire/spec_wire.h"
 #include "rendezvous/wire/verdict_wire.h"
@@ -52,6 +53,7 @@ void ToWire(const NodeStatus& node, v1::NodeStatus* wire) {
   wire->set_connected(node.connected);
   wire->set_draining(node.draining);
   wire->set_silent_for(node.silent_for.count());
+  ToWire(node.progress, wire->mutable_progress());
 }
 
 void FromWire(const v1::NodeStatus& wire, BoundedReader* reader,
@@ -68,6 +70,7 @@ void FromWire(const v1::NodeStatus& wire, BoundedReader* reader,
   int64_t silent_for = 0;
   reader->Integer64("silent_for", wire.silent_for(), 0, &silent_for);
   node->silent_for = Duration(silent_for);
+  FromWire(wire.progress(), reader, &node->progress);
 }
 
 }  // namespace

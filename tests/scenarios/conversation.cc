@@ -198,6 +198,12 @@ void Conversation::Step(const std::string& node, const LifecycleEvent& event) {
         agent.workers.insert(i);
         to_agents_.emplace_back(node, WorkerUp{.local_rank = i, .pid = 1});
       }
+    } else if (const auto* take = std::get_if<TakeStacks>(&action)) {
+      const int local_rank = take->workers.front().local_rank;
+      Write(absl::StrCat(node, " looks at where rank ",
+                         agent.place.first_rank + local_rank, " is"));
+      to_agents_.emplace_back(
+          node, StackTaken{.round = take->round, .local_rank = local_rank});
     } else if (std::holds_alternative<CloseStore>(action)) {
       Write(absl::StrCat(node, " releases who waits in the round's store"));
     } else {

@@ -63,6 +63,9 @@ class Checker {
   // A worker ended by itself, or could not be started.
   virtual void OnWorkerFailed(AgentName /*agent*/, uint64_t /*epoch*/,
                               int /*round*/, const Failure& /*failure*/) {}
+  // A worker fell silent, having reported before; it may recover.
+  virtual void OnWorkerHung(AgentName /*agent*/, uint64_t /*epoch*/,
+                            int /*round*/, int /*local_rank*/, int /*rank*/) {}
   // Nothing is left of the workers of this round.
   virtual void OnWorkersGone(AgentName /*agent*/, uint64_t /*epoch*/,
                              int /*round*/) {}

@@ -28,6 +28,7 @@ class CheckersTest : public ::testing::Test {
     plan_.spec.keep_alive_interval = seconds(1);
     plan_.spec.reconnect_grace = milliseconds(500);
     plan_.slots = 2;
+    plan_.hang_timeout = seconds(3);
   }
 
   void Use(std::unique_ptr<Checker> (*make)(const Plan&)) {
@@ -81,6 +82,13 @@ class CheckersTest : public ::testing::Test {
         {.kind = "break",
          .round = round,
          .reason = "round " + std::to_string(round) + " is broken: " + why}};
+    return step;
+  }
+  // An agent's step in which it looks at a worker of round 1.
+  static LifecycleStep Looking(int local_rank) {
+    LifecycleStep step;
+    step.actions.emplace_back(
+        TakeStacks{.round = 1, .workers = {{local_rank, 1}}});
     return step;
   }
   static Report ReportOf(AgentName agent, uint64_t sequence) {
@@ -196,6 +204,57 @@ TEST_F(CheckersTest, BrokenStreamBeyondItsGrace) {
   Advance(milliseconds(1));
   checker_->OnStep(step_);
   EXPECT_THAT(checker_->breach(), HasSubstr("after its stream broke"));
+}
+
+TEST_F(CheckersTest, HangThatNobodyLooksAt) {
+  Use(NewHangChecker);
+  checker_->OnWorkerHung(kZero, 1, 1, 0, 0);
+  Advance(plan_.hang_timeout);
+  checker_->OnTick();
+  EXPECT_EQ(checker_->breach(), "");
+  Advance(seconds(1));
+  checker_->OnTick();
+  EXPECT_THAT(checker_->breach(), HasSubstr("nobody looks at it"));
+}
+
+TEST_F(CheckersTest, HangThatIsNotStopped) {
+  Use(NewHangChecker);
+  checker_->OnWorkerHung(kZero, 1, 1, 0, 0);
+  Advance(plan_.hang_timeout);
+  checker_->OnAgentStepped(kZero, Looking(/*local_rank=*/0), now_);
+  Advance(seconds(15));
+  checker_->OnTick();
+  EXPECT_EQ(checker_->breach(), "");
+  Advance(seconds(1));
+  checker_->OnTick();
+  EXPECT_THAT(checker_->breach(), HasSubstr("is not stopped"));
+}
+
+TEST_F(CheckersTest, HangThatIsStoppedInTime) {
+  Use(NewHangChecker);
+  checker_->OnWorkerHung(kZero, 1, 1, 0, 0);
+  LifecycleStep stop;
+  stop.actions.emplace_back(SignalWorkers{.signal = 15});
+  checker_->OnAgentStepped(kZero, stop, now_);
+  Advance(seconds(100));
+  checker_->OnTick();
+  EXPECT_EQ(checker_->breach(), "");
+}
+
+TEST_F(CheckersTest, SuspicionOfOneThatReports) {
+  Use(NewHangChecker);
+  checker_->OnWorkerHung(kZero, 1, 1, 0, 0);
+  checker_->OnAgentStepped(kZero, Looking(/*local_rank=*/1), now_);
+  EXPECT_THAT(checker_->breach(), HasSubstr("does not hang"));
+}
+
+TEST_F(CheckersTest, BlameForAHangThatIsNone) {
+  Use(NewHangChecker);
+  checker_->OnWorkerHung(kZero, 1, 1, 0, 0);
+  checker_->OnStep(Break(1, "rank 0 on h0: hung: silent for 3 s"));
+  EXPECT_EQ(checker_->breach(), "");
+  checker_->OnStep(Break(1, "rank 1 on h1: hung: silent for 3 s"));
+  EXPECT_THAT(checker_->breach(), HasSubstr("did not hang"));
 }
 
 TEST_F(CheckersTest, RestartsBeyondTheBudget) {

@@ -61,6 +61,7 @@ void FaultInjector::TroubleNode(SimNode& node) {
   Random& random = stage_->random;
   const Plan& plan = stage_->plan;
   if (random.Chance(plan.worker_crash)) node.workers()->CrashOne();
+  if (random.Chance(plan.hang)) node.workers()->HangOne();
   if (node.alive() && random.Chance(plan.pause) && !node.paused()) {
     node.Pause();
     stage_->queue.In(random.Between(milliseconds(100), seconds(15)),

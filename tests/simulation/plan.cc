@@ -87,6 +87,10 @@ Plan DrawPlan(Random& random) {
   plan.ignores_term = Level(random, 300, 600);
   plan.slow_to_die = Level(random, 150, 200);
   plan.orphan = Level(random, 300, 500);
+  plan.hang = Level(random, 250, 15);
+  plan.stack_lost = Level(random, 300, 500);
+  plan.report_every = random.Between(milliseconds(200), seconds(1));
+  plan.hang_timeout = random.Between(seconds(2), seconds(6));
   return plan;
 }
 
@@ -102,9 +106,9 @@ std::string Plan::Describe() const {
       node_ranks ? ", node ranks" : "", rival ? ", a rival" : "", "; drop ",
       drop, " duplicate ", duplicate, " reorder ", reorder ? 1 : 0,
       " straggle ", straggle, " break ", break_stream, " kill ", kill,
-      " pause ", pause, " cut ", cut, " crash ", worker_crash, " clog ", clog,
-      " restart ", coordinator_restart, " ctrl-c ", ctrl_c, " drain ", drain,
-      " leave ", leave);
+      " pause ", pause, " cut ", cut, " crash ", worker_crash, " hang ", hang,
+      " clog ", clog, " restart ", coordinator_restart, " ctrl-c ", ctrl_c,
+      " drain ", drain, " leave ", leave);
 }
 
 }  // namespace muster::simulation

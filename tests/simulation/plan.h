@@ -43,6 +43,7 @@ struct Plan {
   int guardian_death = 0;
   int cut = 0;
   int worker_crash = 0;
+  int hang = 0;        // a worker stays, and says nothing any more
   int collateral = 0;  // of crashes: each other node's workers follow
   int signal = 0;      // SIGUSR1
   int leave = 0;
@@ -57,6 +58,10 @@ struct Plan {
   int ignores_term = 0;
   int slow_to_die = 0;  // SIGKILL takes seconds
   int orphan = 0;       // leaves a child behind
+  int stack_lost = 0;   // nothing comes of looking where a worker is
+  // Where workers may hang, they report so often, and such a silence is a hang.
+  Duration report_every = Duration::zero();
+  Duration hang_timeout = Duration::zero();
 
   std::string Describe() const;
 };

@@ -42,6 +42,7 @@ void SimNode::StartAgent() {
   config.endpoint = "c";
   config.connect_timeout = plan.coordinator_timeout;
   config.coordinator_timeout = plan.coordinator_timeout;
+  config.hangs = {HangDetection::kGiven, plan.hang_timeout};
   if (plan.leaves_on_term) config.signals_to_leave = {15};
   NodeIdentity& node = config.node;
   node.node_id = absl::StrCat("n", slot_);
@@ -114,8 +115,18 @@ void SimNode::Resume() {
   std::deque<LifecycleEvent> inbox;
   inbox.swap(inbox_);
   const uint64_t resumed = incarnation_;
+  // What workers said meanwhile comes first and at once, as in agent.cc.
+  WorkersReported reported;
   for (const LifecycleEvent& event : inbox) {
-    if (alive() && incarnation_ == resumed) Step(event);
+    if (const auto* one = std::get_if<WorkersReported>(&event)) {
+      reported.said.insert(reported.said.end(), one->said.begin(),
+                           one->said.end());
+    }
+  }
+  if (!reported.said.empty()) Step(reported);
+  for (const LifecycleEvent& event : inbox) {
+    const bool told = std::holds_alternative<WorkersReported>(event);
+    if (!told && alive() && incarnation_ == resumed) Step(event);
   }
   if (alive() && incarnation_ == resumed) Step(ClockTicked());
 }
@@ -201,6 +212,10 @@ void SimNode::Perform(const LifecycleStep& step) {
       stage_->Note(absl::StrCat("n", slot_, " starts the workers of round ",
                                 start->place.round));
       workers_->Start(told_epoch_, start->place);
+    } else if (const auto* take = std::get_if<TakeStacks>(&action)) {
+      stage_->Note(absl::StrCat("n", slot_, " looks at worker ",
+                                take->workers.front().local_rank));
+      workers_->TakeStack(*take);
     } else if (const auto* close = std::get_if<CloseStore>(&action)) {
       stage_->Note(
           absl::StrCat("n", slot_, " closes its store: ", close->reason));

@@ -64,6 +64,7 @@ TEST(Simulation, TheSeedsExerciseEverything) {
                            "guardian died",  "stream broken",
                            "worker crashed", "start failure",
                            "clogged",        "cut off",
+                           "worker hung",    "stack taken",
                            "rank",           "in contention",
                            "refused",        "released",
                            "job succeeded",  "job failed",

@@ -49,6 +49,7 @@ void WorkerModel::Start(uint64_t epoch, const Place& place) {
   busy_ = true;
   workers_.assign(static_cast<size_t>(stage_->plan.workers), State::kPending);
   ignores_term_.clear();
+  hung_.assign(workers_.size(), 0);
   stage_->Watch([&](Checker& c) { c.OnWorkersStarted(agent_, epoch, place); });
   for (int i = 0; i < stage_->plan.workers; ++i) {
     ignores_term_.push_back(stage_->random.Chance(stage_->plan.ignores_term));
@@ -84,6 +85,7 @@ void WorkerModel::Spawn(int worker) {
   workers_[worker] = State::kUp;
   any_ = true;
   tell_(WorkerUp{worker, 1000 + worker});
+  if (stage_->plan.hang > 0) Beat(worker);
   if (stage_->finishing) {
     EndLater(worker, milliseconds(20), std::nullopt);
   } else if (stage_->plan.work.has_value()) {
@@ -92,6 +94,49 @@ void WorkerModel::Spawn(int worker) {
                  stage_->random.Between(Duration::zero(), seconds(1)),
              std::nullopt);
   }
+}
+
+bool WorkerModel::Hangs(int worker) const {
+  return hung_[worker] != 0 && !stage_->healed;
+}
+
+void WorkerModel::Beat(int worker) {
+  if (workers_[worker] != State::kUp) return;
+  if (!Hangs(worker)) {
+    ProgressMessage message;
+    message.alive = true;
+    tell_(WorkersReported{{{worker, message}}});
+  }
+  stage_->queue.In(
+      stage_->plan.report_every,
+      [this, worker, generation = generation_, round = place_.round] {
+        if (generation == generation_ && round == place_.round) Beat(worker);
+      });
+}
+
+void WorkerModel::HangOne() {
+  for (int i = 0; i < static_cast<int>(workers_.size()); ++i) {
+    if (workers_[i] != State::kUp || hung_[i] != 0) continue;
+    hung_[i] = 1;
+    stage_->Note(absl::StrCat("n", agent_.slot, " worker ", i, " hangs"));
+    ++stage_->census["worker hung"];
+    stage_->Watch([&](Checker& c) {
+      c.OnWorkerHung(agent_, epoch_, place_.round, i, place_.first_rank + i);
+    });
+    return;
+  }
+}
+
+void WorkerModel::TakeStack(const TakeStacks& order) {
+  ++stage_->census["stack taken"];
+  if (stage_->random.Chance(stage_->plan.stack_lost)) return;
+  stage_->queue.In(
+      stage_->random.Between(milliseconds(1), seconds(3)),
+      [this, generation = generation_, round = order.round,
+       local_rank = order.workers.front().local_rank] {
+        if (generation != generation_) return;
+        tell_(StackTaken{.round = round, .local_rank = local_rank});
+      });
 }
 
 void WorkerModel::EndLater(int worker, Duration after,
@@ -106,6 +151,7 @@ void WorkerModel::EndLater(int worker, Duration after,
 
 void WorkerModel::End(int worker, const std::optional<Failure>& failure) {
   if (workers_[worker] != State::kUp) return;
+  if (Hangs(worker) && !failure.has_value()) return;  // it will never succeed
   workers_[worker] = State::kEnded;
   if (!stage_->healed && stage_->random.Chance(stage_->plan.orphan)) {
     ++orphans_;

@@ -23,6 +23,10 @@ class WorkerModel {
   void Die();
   // One running worker fails by itself, if there is one.
   void CrashOne();
+  // One running worker stays and says nothing any more, until all is healed.
+  void HangOne();
+  // Looks where a worker is, and tells a while later, or never.
+  void TakeStack(const TakeStacks& order);
   // Every running worker succeeds soon.
   void Finish();
 
@@ -38,6 +42,9 @@ class WorkerModel {
   // Performs `what` after everything asked before, unless the agent died.
   void Ask(std::function<void()> what);
   void Spawn(int worker);
+  // It reports now, and again and again while it lives.
+  void Beat(int worker);
+  bool Hangs(int worker) const;
   void Deliver(const SignalWorkers& order);
   void EndLater(int worker, Duration after, std::optional<Failure> failure);
   void End(int worker, const std::optional<Failure>& failure);
@@ -53,6 +60,7 @@ class WorkerModel {
   Place place_;
   std::vector<State> workers_;
   std::vector<int> ignores_term_;
+  std::vector<int> hung_;
   int orphans_ = 0;
   bool any_ = false;  // something runs, or ran since the last WorkersGone
   bool dead_ = false;

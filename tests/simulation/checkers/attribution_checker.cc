@@ -22,6 +22,10 @@ class AttributionChecker : public Checker {
                       const Failure& failure) override {
     failures_.insert({agent.slot, epoch, round, failure.rank});
   }
+  void OnWorkerHung(AgentName agent, uint64_t epoch, int round, int,
+                    int rank) override {
+    failures_.insert({agent.slot, epoch, round, rank});
+  }
   void OnTrouble(int slot) override { trouble_[slot] = now(); }
   void OnLeaveAsked(int slot) override { leave_asked_.insert(slot); }
   void OnCancelAsked() override { cancel_asked_ = true; }

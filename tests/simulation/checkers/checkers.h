@@ -18,6 +18,10 @@ std::unique_ptr<Checker> NewDeadlineChecker(const Plan& plan);
 // A dead or silent node leaves within its lease, one whose stream is broken
 // within the reconnect grace.
 std::unique_ptr<Checker> NewDetectionChecker(const Plan& plan);
+// A worker that hangs is looked at when its deadline has passed, and its round
+// is stopped for it; one that reports is left alone; the coordinator blames
+// none that does not hang.
+std::unique_ptr<Checker> NewHangChecker(const Plan& plan);
 // Once an incarnation of a node has been followed by another, it never has a
 // part again.
 std::unique_ptr<Checker> NewIncarnationChecker(const Plan& plan);

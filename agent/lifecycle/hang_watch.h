@@ -1,0 +1,69 @@
+#ifndef MUSTER_AGENT_LIFECYCLE_HANG_WATCH_H_
+#define MUSTER_AGENT_LIFECYCLE_HANG_WATCH_H_
+
+#include <optional>
+#include <vector>
+
+#include "agent/progress/hang_policy.h"
+#include "agent/progress/progress_message.h"
+#include "base/time.h"
+#include "rendezvous/protocol/progress.h"
+
+namespace muster {
+
+// What the workers of one round have said of themselves, and which of them has
+// been silent for too long. Pure; not thread-safe.
+//
+// A worker's deadline is, in this order: none where the policy is off; its own
+// WATCHDOG_S; the policy's; or learned from the pauses between its reports in
+// this round: ten times the longest, but at least five minutes (a checkpoint or
+// an evaluation may come for the first time) and at most an hour more than the
+// longest. It is learned after five pauses. Until then, and until the first
+// report, a worker may be silent for ever.
+class HangWatch {
+ public:
+  static constexpr int kLeastPauses = 5;
+  static constexpr Duration kLeastLearned = std::chrono::minutes(5);
+  static constexpr Duration kMostBeyondLongest = std::chrono::hours(1);
+
+  explicit HangWatch(HangPolicy policy) : policy_(policy) {}
+
+  // A new round: nobody has said anything.
+  void Begin(int workers);
+  void Hear(Instant now, int local_rank, const ProgressMessage& message);
+  // It has ended, and will not be missed.
+  void End(int local_rank);
+
+  struct Silence {
+    int local_rank = 0;
+    Instant since;
+    Duration deadline = Duration::zero();
+    std::optional<int64_t> step;  // the last that it told
+  };
+  // Of the workers whose deadline has passed, the one that fell silent first:
+  // where all wait for one, it is the likely one.
+  std::optional<Silence> Overdue(Instant now) const;
+  std::optional<Instant> NextDeadline() const;
+
+  // Of those that have said something, by local rank.
+  std::vector<WorkerProgress> Progress(Instant now) const;
+
+ private:
+  struct Worker {
+    bool watched = true;
+    std::optional<Instant> heard;  // none: not in this round
+    int pauses = 0;
+    Duration longest_pause = Duration::zero();
+    ProgressMessage said;
+  };
+  std::optional<Duration> DeadlineOf(const Worker& worker) const;
+  // When its silence becomes a hang.
+  std::optional<Instant> DueOf(const Worker& worker) const;
+
+  const HangPolicy policy_;
+  std::vector<Worker> workers_;  // by local rank
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_LIFECYCLE_HANG_WATCH_H_

@@ -1,0 +1,210 @@
+#include "agent/lifecycle/hang_watch.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace muster {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+constexpr HangPolicy kAuto{};
+constexpr HangPolicy kThirty{HangDetection::kGiven, seconds(30)};
+constexpr HangPolicy kOff{HangDetection::kOff, {}};
+
+class HangWatchTest : public ::testing::Test {
+ protected:
+  void Use(HangPolicy policy, int workers = 2) {
+    watch_.emplace(policy);
+    watch_->Begin(workers);
+  }
+  void Hear(int local_rank, ProgressMessage message = {}) {
+    message.alive = true;
+    watch_->Hear(now_, local_rank, message);
+  }
+  void Watchdog(int local_rank, Duration deadline) {
+    Hear(local_rank, {.watchdog = deadline});
+  }
+  // Reports `times` times with this pause between.
+  void Beat(int local_rank, int times, Duration pause) {
+    for (int i = 0; i < times; ++i) {
+      if (i > 0) now_ += pause;
+      Hear(local_rank);
+    }
+  }
+  int Culprit() const {
+    const auto silence = watch_->Overdue(now_);
+    return silence.has_value() ? silence->local_rank : -1;
+  }
+  std::optional<Duration> Left() const {
+    const auto next = watch_->NextDeadline();
+    if (!next.has_value()) return std::nullopt;
+    return *next - now_;
+  }
+
+  Instant now_{hours(1)};
+  std::optional<HangWatch> watch_;
+};
+
+TEST_F(HangWatchTest, NobodyHangsBeforeItsFirstReport) {
+  for (const HangPolicy& policy : {kAuto, kThirty, kOff}) {
+    Use(policy);
+    EXPECT_FALSE(Left().has_value());
+    now_ += hours(1000);
+    EXPECT_EQ(Culprit(), -1);
+    EXPECT_THAT(watch_->Progress(now_), ::testing::IsEmpty());
+  }
+}
+
+TEST_F(HangWatchTest, AGivenDeadlineHoldsFromTheFirstReport) {
+  Use(kThirty);
+  Hear(1, {.step = 7});
+  EXPECT_EQ(Left(), seconds(30));
+  now_ += seconds(30) - milliseconds(1);
+  EXPECT_EQ(Culprit(), -1);
+  now_ += milliseconds(1);
+  ASSERT_EQ(Culprit(), 1);
+  const HangWatch::Silence silence = *watch_->Overdue(now_);
+  EXPECT_EQ(now_ - silence.since, seconds(30));
+  EXPECT_EQ(silence.deadline, seconds(30));
+  EXPECT_EQ(silence.step, 7);
+}
+
+TEST_F(HangWatchTest, EachReportStartsTheSilenceAnew) {
+  Use(kThirty);
+  Beat(0, 100, seconds(29));
+  EXPECT_EQ(Left(), seconds(30));
+}
+
+TEST_F(HangWatchTest, AWorkersOwnDeadlineGoesFirst) {
+  for (const HangPolicy& policy : {kAuto, kThirty}) {
+    Use(policy);
+    Watchdog(0, seconds(5));
+    Hear(0);
+    EXPECT_EQ(Left(), seconds(5));
+    Watchdog(0, minutes(50));
+    EXPECT_EQ(Left(), minutes(50));
+  }
+}
+
+TEST_F(HangWatchTest, AWorkerCanTurnItOff) {
+  Use(kThirty);
+  Watchdog(0, Duration::zero());
+  EXPECT_FALSE(Left().has_value());
+  Watchdog(0, seconds(5));
+  EXPECT_EQ(Left(), seconds(5));
+}
+
+TEST_F(HangWatchTest, OffIsOffWhateverAWorkerSays) {
+  Use(kOff);
+  Watchdog(0, seconds(5));
+  now_ += hours(1);
+  EXPECT_EQ(Culprit(), -1);
+  EXPECT_FALSE(Left().has_value());
+}
+
+TEST_F(HangWatchTest, NothingIsLearnedFromFewPauses) {
+  Use(kAuto);
+  Beat(0, HangWatch::kLeastPauses, seconds(1));
+  EXPECT_FALSE(Left().has_value());
+  now_ += seconds(1);
+  Hear(0);
+  EXPECT_EQ(Left(), HangWatch::kLeastLearned);
+}
+
+TEST_F(HangWatchTest, TheLongestPauseIsWhatIsLearned) {
+  Use(kAuto);
+  Beat(0, 10, seconds(1));
+  EXPECT_EQ(Left(), minutes(5));
+  now_ += minutes(2);
+  Hear(0);
+  EXPECT_EQ(Left(), minutes(20));
+  Beat(0, 10, seconds(1));
+  EXPECT_EQ(Left(), minutes(20));
+}
+
+TEST_F(HangWatchTest, WhatIsLearnedIsAtMostAnHourMoreThanWasSeen) {
+  Use(kAuto);
+  Beat(0, 10, hours(3));
+  EXPECT_EQ(Left(), hours(4));
+}
+
+TEST_F(HangWatchTest, EachWorkerIsLearnedByItself) {
+  Use(kAuto);
+  Beat(0, 10, minutes(3));
+  Beat(1, 10, seconds(1));
+  EXPECT_EQ(Left(), minutes(5));
+  now_ += minutes(5);
+  EXPECT_EQ(Culprit(), 1);
+}
+
+TEST_F(HangWatchTest, ARoundLearnsAnew) {
+  Use(kAuto);
+  Beat(0, 10, seconds(1));
+  watch_->Begin(2);
+  EXPECT_FALSE(Left().has_value());
+  Hear(0);
+  EXPECT_FALSE(Left().has_value());
+}
+
+TEST_F(HangWatchTest, WhoFellSilentFirstIsTheOne) {
+  Use(kThirty, 3);
+  Hear(2);
+  now_ += milliseconds(10);
+  Hear(0);
+  now_ += milliseconds(10);
+  Hear(1);
+  now_ += seconds(29);
+  EXPECT_EQ(Culprit(), -1);
+  now_ += minutes(1);  // the agent was stopped: all are overdue
+  EXPECT_EQ(Culprit(), 2);
+}
+
+// Who may be silent for long is not to blame for being so.
+TEST_F(HangWatchTest, OnlyThoseBeyondTheirDeadlineCount) {
+  Use(kThirty);
+  Watchdog(0, hours(1));
+  now_ += seconds(10);
+  Hear(1);
+  now_ += seconds(30);
+  EXPECT_EQ(Culprit(), 1);
+}
+
+TEST_F(HangWatchTest, WhoHasEndedIsNotMissed) {
+  Use(kThirty);
+  Hear(0);
+  watch_->End(0);
+  EXPECT_FALSE(Left().has_value());
+  now_ += hours(1);
+  EXPECT_EQ(Culprit(), -1);
+  EXPECT_EQ(watch_->Progress(now_).size(), 1u);
+}
+
+TEST_F(HangWatchTest, WhatWasSaidIsKept) {
+  Use(kThirty);
+  Hear(1, {.step = 3, .loss = 2.5, .status = "warm"});
+  now_ += seconds(2);
+  Hear(1, {.step = 4, .tokens_per_s = 100});
+  now_ += seconds(3);
+  const std::vector<WorkerProgress> progress = watch_->Progress(now_);
+  ASSERT_EQ(progress.size(), 1u);
+  EXPECT_EQ(progress[0].local_rank, 1);
+  EXPECT_EQ(progress[0].step, 4);
+  EXPECT_EQ(progress[0].loss, 2.5);
+  EXPECT_EQ(progress[0].tokens_per_s, 100);
+  EXPECT_EQ(progress[0].status, "warm");
+  EXPECT_EQ(progress[0].silent_for, seconds(3));
+  EXPECT_EQ(progress[0].deadline, seconds(30));
+}
+
+TEST_F(HangWatchTest, AnEmptyMessageIsNoReport) {
+  Use(kThirty);
+  watch_->Hear(now_, 0, ProgressMessage());
+  EXPECT_FALSE(Left().has_value());
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,137 @@
+// A worker that has reported and then is silent for too long: suspected, looked
+// at, accused.
+
+#include <algorithm>
+#include <csignal>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "agent/lifecycle/lifecycle.h"
+
+namespace muster {
+namespace {
+
+// Longer than whoever looks at stacks takes (stack_taker.h).
+constexpr Duration kStackTimeout = std::chrono::seconds(15);
+
+// "31.2": tenths of a second are enough for a person.
+double Tenths(Duration duration) {
+  using std::chrono::duration_cast;
+  return duration_cast<std::chrono::milliseconds>(duration).count() / 100 /
+         10.0;
+}
+
+std::string Describe(const HangWatch::Silence& silence, Instant now) {
+  return absl::StrCat("hung: silent for ", Tenths(now - silence.since),
+                      " s (its deadline is ", Tenths(silence.deadline), " s)",
+                      silence.step.has_value()
+                          ? absl::StrCat(", last step ", *silence.step)
+                          : "");
+}
+
+}  // namespace
+
+void Lifecycle::On(const WorkersReported& event) {
+  if (!HasWorkers()) return;
+  for (const WorkerSaid& said : event.said) Hear(said);
+}
+
+void Lifecycle::Hear(const WorkerSaid& said) {
+  if (!said.message.alive) return;
+  watch_.Hear(now_, said.local_rank, said.message);
+  // While we stop it anyway, a last word changes nothing.
+  if (phase_ != NodePhase::kRunning || !suspicion_.has_value() ||
+      suspicion_->failure.local_rank != said.local_rank) {
+    return;
+  }
+  Notice(absl::StrCat("rank ", suspicion_->failure.rank,
+                      " reports again after ", Tenths(now_ - suspicion_->since),
+                      " s of silence: it does not hang"));
+  suspicion_.reset();
+}
+
+void Lifecycle::MindTheSilence() {
+  if (phase_ != NodePhase::kRunning) return;
+  if (suspicion_.has_value()) {
+    if (now_ >= suspicion_->give_up) Accuse();
+    return;
+  }
+  const std::optional<HangWatch::Silence> silence = watch_.Overdue(now_);
+  if (silence.has_value()) Suspect(*silence);
+}
+
+void Lifecycle::Suspect(const HangWatch::Silence& silence) {
+  Suspicion suspicion{.since = silence.since, .give_up = now_ + kStackTimeout};
+  Failure& failure = suspicion.failure;
+  failure.kind = FailureKind::kHung;
+  failure.host = config_.node.host;
+  failure.node_id = config_.node.node_id;
+  failure.local_rank = silence.local_rank;
+  failure.rank = first_rank_ + silence.local_rank;
+  failure.pid = pids_[silence.local_rank];
+  failure.message = Describe(silence, now_);
+  Notice(absl::StrCat("rank ", failure.rank, " (local rank ",
+                      failure.local_rank, ", pid ", failure.pid, ") ",
+                      failure.message, "; looking at where it is"));
+  TakeStacks take{.round = round_,
+                  .workers = {{failure.local_rank, failure.pid}}};
+  for (size_t i = 0; i < pids_.size(); ++i) {
+    const int local_rank = static_cast<int>(i);
+    if (take.workers.size() == kMostStacks) break;
+    if (pids_[i] == 0 || local_rank == silence.local_rank) continue;
+    take.workers.push_back({local_rank, pids_[i]});
+  }
+  step_.actions.emplace_back(std::move(take));
+  suspicion_ = std::move(suspicion);
+}
+
+void Lifecycle::On(const StackTaken& event) {
+  if (!suspicion_.has_value() || event.round != round_ ||
+      event.local_rank != suspicion_->failure.local_rank) {
+    return;
+  }
+  suspicion_->failure.stack = event.stack;
+  suspicion_->failure.stderr_tail = event.stderr_tail;
+  suspicion_->failure.unix_time = event.unix_time;
+  Accuse();
+}
+
+void Lifecycle::Accuse() {
+  const Failure failure = std::move(suspicion_->failure);
+  accused_ = failure.local_rank;
+  accused_since_ = suspicion_->since;
+  suspicion_.reset();
+  if (failures_.size() < kMostFailuresPerReport) failures_.push_back(failure);
+  changed_ = true;
+  if (phase_ != NodePhase::kRunning) return;
+  ReleaseWaiters(absl::StrCat("rank ", failure.rank, " ", failure.message));
+  Stop(SIGTERM, config_.spec.shutdown_timeout);
+}
+
+bool Lifecycle::EndedHanging(const WorkerDown& event) {
+  if (accused_ == event.local_rank) return true;
+  if (!suspicion_.has_value() ||
+      suspicion_->failure.local_rank != event.local_rank) {
+    return false;
+  }
+  if (phase_ == NodePhase::kRunning) {
+    // It gave up by itself, and its own words say more.
+    suspicion_.reset();
+    return false;
+  }
+  if (event.failure.has_value()) {
+    suspicion_->failure.stderr_tail = event.failure->stderr_tail;
+    suspicion_->failure.unix_time = event.failure->unix_time;
+  }
+  Accuse();
+  return true;
+}
+
+std::optional<Instant> Lifecycle::HangDeadline() const {
+  if (phase_ != NodePhase::kRunning) return std::nullopt;
+  if (suspicion_.has_value()) return suspicion_->give_up;
+  return watch_.NextDeadline();
+}
+
+}  // namespace muster

@@ -1,0 +1,280 @@
+// A worker that falls silent: suspected, looked at, accused.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "agent/lifecycle/lifecycle_fixture.h"
+
+namespace muster {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+Lifecycle::Config ThirtySeconds() {
+  Lifecycle::Config config = LifecycleFixture::QuickConfig();
+  config.hangs = {HangDetection::kGiven, seconds(30)};
+  return config;
+}
+
+// Both workers have told step 1200; rank 3 (local rank 1) first, at `now`.
+class LifecycleHang : public ::testing::Test {
+ protected:
+  LifecycleHang() : agent_(ThirtySeconds()) {
+    agent_.Run(1);
+    agent_.Says(1, {.step = 1200});
+    agent_.Wait(milliseconds(10));
+    agent_.Says(0, {.step = 1200});
+    agent_.Forget();
+  }
+
+  void FallSilent() {
+    agent_.Wait(seconds(30) - milliseconds(10));
+    ASSERT_EQ(agent_.stacks_asked.size(), 1u);
+  }
+  StackTaken Taken(int local_rank = 1, int round = 1) {
+    return {.round = round,
+            .local_rank = local_rank,
+            .stack = {"main (train.py:7)"},
+            .stderr_tail = {"last words"},
+            .unix_time = 1e9};
+  }
+
+  LifecycleFixture agent_;
+};
+
+TEST_F(LifecycleHang, SilenceWithinTheDeadlineIsNoHang) {
+  agent_.Wait(seconds(30) - milliseconds(11));
+  EXPECT_THAT(agent_.stacks_asked, IsEmpty());
+}
+
+TEST_F(LifecycleHang, ItIsLookedAtBeforeAnybodyIsStopped) {
+  FallSilent();
+  EXPECT_EQ(agent_.phase(), NodePhase::kRunning);
+  EXPECT_THAT(agent_.signals, IsEmpty());
+  const TakeStacks& take = agent_.stacks_asked[0];
+  EXPECT_EQ(take.round, 1);
+  ASSERT_EQ(take.workers.size(), 2u);
+  EXPECT_EQ(take.workers[0].local_rank, 1);
+  EXPECT_EQ(take.workers[0].pid, 101);
+  EXPECT_EQ(take.workers[1].local_rank, 0);
+  EXPECT_THAT(agent_.notices,
+              Contains("rank 3 (local rank 1, pid 101) hung: silent for 30 s "
+                       "(its deadline is 30 s), last step 1200; looking at "
+                       "where it is"));
+}
+
+TEST_F(LifecycleHang, ThenItIsAccusedAndTheOthersAreStopped) {
+  FallSilent();
+  agent_.Wait(seconds(2));
+  agent_.Step(Taken());
+  EXPECT_EQ(agent_.phase(), NodePhase::kStopping);
+  EXPECT_THAT(agent_.signals, ElementsAre(SIGTERM));
+  EXPECT_THAT(agent_.closed_stores,
+              ElementsAre(HasSubstr("rank 3 hung: silent for 30 s")));
+  const Report& report = agent_.reports.back();
+  EXPECT_EQ(report.phase, NodePhase::kStopping);
+  ASSERT_EQ(report.failures.size(), 1u);
+  const Failure& failure = report.failures[0];
+  EXPECT_EQ(failure.kind, FailureKind::kHung);
+  EXPECT_EQ(failure.rank, 3);
+  EXPECT_EQ(failure.local_rank, 1);
+  EXPECT_EQ(failure.pid, 101);
+  EXPECT_EQ(failure.silent_for, seconds(32));
+  EXPECT_THAT(failure.stack, ElementsAre("main (train.py:7)"));
+  EXPECT_THAT(failure.stderr_tail, ElementsAre("last words"));
+  EXPECT_EQ(failure.unix_time, 1e9);
+}
+
+TEST_F(LifecycleHang, ItsEndIsNoSecondFailure) {
+  FallSilent();
+  agent_.Step(Taken());
+  agent_.Fails(1, FailureKind::kSignal);
+  agent_.Fails(0, FailureKind::kSignal);
+  agent_.Gone();
+  EXPECT_EQ(agent_.phase(), NodePhase::kIdle);
+  const std::vector<Failure>& failures = agent_.reports.back().failures;
+  ASSERT_EQ(failures.size(), 2u);
+  EXPECT_EQ(failures[0].kind, FailureKind::kHung);
+  EXPECT_EQ(failures[1].kind, FailureKind::kStoppedByUs);
+  EXPECT_EQ(failures[1].rank, 2);
+}
+
+TEST_F(LifecycleHang, EachReportSaysForHowLong) {
+  FallSilent();
+  agent_.Step(Taken());
+  agent_.Wait(seconds(3));
+  EXPECT_EQ(agent_.reports.back().failures[0].silent_for, seconds(33));
+}
+
+TEST_F(LifecycleHang, AStackThatDoesNotComeIsNotWaitedFor) {
+  FallSilent();
+  agent_.Wait(seconds(15) - milliseconds(1));
+  EXPECT_EQ(agent_.phase(), NodePhase::kRunning);
+  agent_.Wait(milliseconds(1));
+  EXPECT_EQ(agent_.phase(), NodePhase::kStopping);
+  ASSERT_EQ(agent_.reports.back().failures.size(), 1u);
+  EXPECT_EQ(agent_.reports.back().failures[0].kind, FailureKind::kHung);
+  // It comes late.
+  agent_.Step(Taken());
+  EXPECT_EQ(agent_.reports.back().failures.size(), 1u);
+}
+
+TEST_F(LifecycleHang, AWorkerThatReportsAgainDidNotHang) {
+  FallSilent();
+  agent_.Says(1);
+  EXPECT_THAT(agent_.notices, Contains("rank 3 reports again after 30 s of "
+                                       "silence: it does not hang"));
+  agent_.Says(0);
+  agent_.Step(Taken());
+  agent_.Wait(seconds(29));
+  EXPECT_EQ(agent_.phase(), NodePhase::kRunning);
+  EXPECT_THAT(agent_.reports.back().failures, IsEmpty());
+  // Nor is it forgiven for ever.
+  agent_.Wait(seconds(1));
+  EXPECT_EQ(agent_.stacks_asked.size(), 2u);
+}
+
+// After the agent was stopped for a minute: both have reported meanwhile.
+TEST_F(LifecycleHang, WhatComesTogetherIsHeardBeforeAnybodyIsMissed) {
+  Lifecycle lifecycle(ThirtySeconds(), agent_.now());
+  lifecycle.Step(agent_.now(), LinkUp{"10.0.0.1"});
+  Directive run = DirectiveOf(DirectiveKind::kRun);
+  run.place.round = 1;
+  lifecycle.Step(agent_.now(), DirectiveCame{run});
+  const WorkersReported both{{{0, {.alive = true}}, {1, {.alive = true}}}};
+  lifecycle.Step(agent_.now(), both);
+  EXPECT_THAT(lifecycle.Step(agent_.now() + minutes(1), both).actions,
+              IsEmpty());
+}
+
+TEST_F(LifecycleHang, AnothersReportDoesNotClearIt) {
+  FallSilent();
+  agent_.Says(0);
+  agent_.Step(Taken());
+  EXPECT_EQ(agent_.phase(), NodePhase::kStopping);
+}
+
+TEST_F(LifecycleHang, OnlyItsOwnStackAccusesIt) {
+  FallSilent();
+  agent_.Step(Taken(/*local_rank=*/0));
+  agent_.Step(Taken(/*local_rank=*/1, /*round=*/9));
+  EXPECT_EQ(agent_.phase(), NodePhase::kRunning);
+}
+
+TEST_F(LifecycleHang, AWorkerThatEndsByItselfMeanwhileHasTheWord) {
+  FallSilent();
+  agent_.Fails(1);
+  EXPECT_EQ(agent_.phase(), NodePhase::kStopping);
+  ASSERT_EQ(agent_.reports.back().failures.size(), 1u);
+  EXPECT_EQ(agent_.reports.back().failures[0].kind, FailureKind::kExitCode);
+  agent_.Step(Taken());
+  agent_.Wait(seconds(1));
+  EXPECT_EQ(agent_.reports.back().failures.size(), 1u);
+}
+
+TEST_F(LifecycleHang, AWorkerThatSucceedsMeanwhileIsFine) {
+  FallSilent();
+  agent_.Down(1);
+  agent_.Step(Taken());
+  EXPECT_EQ(agent_.phase(), NodePhase::kRunning);
+}
+
+// The coordinator weighs who fell silent first: it must hear of this one, too.
+TEST_F(LifecycleHang, AStopInBetweenDoesNotForgetIt) {
+  FallSilent();
+  agent_.TellStop(1);
+  EXPECT_EQ(agent_.phase(), NodePhase::kStopping);
+  agent_.Step(Taken());
+  ASSERT_EQ(agent_.reports.back().failures.size(), 1u);
+  EXPECT_EQ(agent_.reports.back().failures[0].kind, FailureKind::kHung);
+  EXPECT_THAT(agent_.signals, ElementsAre(15));
+}
+
+TEST_F(LifecycleHang, NorDoesItsEndAfterAStopInBetween) {
+  FallSilent();
+  agent_.TellStop(1);
+  agent_.Fails(1, FailureKind::kSignal);
+  agent_.Fails(0, FailureKind::kSignal);
+  agent_.Gone();
+  const std::vector<Failure>& failures = agent_.reports.back().failures;
+  ASSERT_EQ(failures.size(), 2u);
+  EXPECT_EQ(failures[0].kind, FailureKind::kHung);
+  EXPECT_EQ(failures[0].rank, 3);
+  EXPECT_EQ(failures[1].kind, FailureKind::kStoppedByUs);
+}
+
+TEST_F(LifecycleHang, WhoIsBeingStoppedIsNotWatched) {
+  agent_.TellStop(1, minutes(5));
+  agent_.Wait(minutes(2));
+  EXPECT_THAT(agent_.stacks_asked, IsEmpty());
+}
+
+TEST_F(LifecycleHang, TheNextRoundBeginsWithoutSuspicion) {
+  FallSilent();
+  agent_.Step(Taken());
+  agent_.Fails(1, FailureKind::kSignal);
+  agent_.Fails(0, FailureKind::kSignal);
+  agent_.Gone();
+  agent_.TellRun(2);
+  agent_.Up(0);
+  agent_.Up(1);
+  agent_.Wait(minutes(10));
+  EXPECT_EQ(agent_.phase(), NodePhase::kRunning);
+  EXPECT_THAT(agent_.reports.back().failures, IsEmpty());
+  EXPECT_THAT(agent_.reports.back().progress, IsEmpty());
+  // And one that fails there is a failure like any other.
+  agent_.Fails(1);
+  ASSERT_EQ(agent_.reports.back().failures.size(), 1u);
+  EXPECT_EQ(agent_.reports.back().failures[0].kind, FailureKind::kExitCode);
+}
+
+TEST_F(LifecycleHang, ManyWorkersStacksAreBounded) {
+  Lifecycle::Config config = ThirtySeconds();
+  config.node.slots = 20;
+  LifecycleFixture agent(config);
+  agent.Connect();
+  agent.TellRun(1);
+  for (int i = 0; i < 20; ++i) agent.Up(i);
+  agent.Says(17);
+  agent.Wait(seconds(30));
+  ASSERT_EQ(agent.stacks_asked.size(), 1u);
+  EXPECT_EQ(agent.stacks_asked[0].workers.size(), kMostStacks);
+  EXPECT_EQ(agent.stacks_asked[0].workers[0].local_rank, 17);
+}
+
+TEST(LifecycleProgress, RidesAlongWithTheKeepAlive) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.Wait(milliseconds(1));
+  agent.Forget();
+  agent.Says(1, {.step = 5, .loss = 2.0});
+  agent.Says(1, {.step = 6});
+  // News of it alone makes no report.
+  EXPECT_THAT(agent.reports, IsEmpty());
+  agent.Wait(seconds(1));
+  ASSERT_EQ(agent.reports.size(), 1u);
+  ASSERT_EQ(agent.reports[0].progress.size(), 1u);
+  EXPECT_EQ(agent.reports[0].progress[0].local_rank, 1);
+  EXPECT_EQ(agent.reports[0].progress[0].step, 6);
+  EXPECT_EQ(agent.reports[0].progress[0].loss, 2.0);
+  EXPECT_EQ(agent.reports[0].progress[0].silent_for, milliseconds(999));
+}
+
+TEST(LifecycleProgress, WhatComesWithoutWorkersIsNoNews) {
+  LifecycleFixture agent;
+  agent.Connect();
+  agent.Says(0);
+  agent.Wait(seconds(1));
+  EXPECT_THAT(agent.reports.back().progress, IsEmpty());
+}
+
+}  // namespace
+}  // namespace muster

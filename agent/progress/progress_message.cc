@@ -1,0 +1,98 @@
+#include "agent/progress/progress_message.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "agent/failures/bounded_text.h"
+#include "rendezvous/protocol/progress.h"
+
+namespace muster {
+namespace {
+
+constexpr double kLongestWatchdogSeconds = 365.0 * 24 * 3600;
+
+// The whole of `text` as a number; unlike strtod it knows no locale.
+template <typename T>
+std::optional<T> Number(std::string_view text) {
+  T number{};
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || rest != end) return std::nullopt;
+  return number;
+}
+
+std::optional<Duration> Watchdog(std::string_view text) {
+  const std::optional<double> seconds = Number<double>(text);
+  // False for NaN as well.
+  if (!seconds || !(*seconds >= 0 && *seconds <= kLongestWatchdogSeconds)) {
+    return std::nullopt;
+  }
+  if (*seconds == 0) return Duration::zero();
+  return std::max(kShortestWatchdog,
+                  std::chrono::duration_cast<Duration>(
+                      std::chrono::duration<double>(*seconds)));
+}
+
+// True if the line was a sign of life.
+bool Take(std::string_view key, std::string_view value,
+          ProgressMessage& message) {
+  if (key == "STEP") {
+    const std::optional<int64_t> step = Number<int64_t>(value);
+    if (!step || *step < 0) return false;
+    message.step = step;
+  } else if (key == "LOSS") {
+    const std::optional<double> loss = Number<double>(value);
+    if (!loss) return false;
+    message.loss = loss;
+  } else if (key == "TOKENS_PER_S") {
+    const std::optional<double> rate = Number<double>(value);
+    if (!rate || !std::isfinite(*rate) || *rate < 0) return false;
+    message.tokens_per_s = rate;
+  } else if (key == "STATUS") {
+    message.status = BoundedLine(value, kMostStatusBytes);
+  } else if (key == "WATCHDOG_S") {
+    const std::optional<Duration> watchdog = Watchdog(value);
+    if (!watchdog) return false;
+    message.watchdog = watchdog;
+  } else {
+    return key == "WATCHDOG" && value == "1";
+  }
+  return true;
+}
+
+template <typename T>
+void Replace(const std::optional<T>& later, std::optional<T>& value) {
+  if (later.has_value()) value = later;
+}
+
+}  // namespace
+
+ProgressMessage ParseProgress(std::string_view datagram) {
+  ProgressMessage message;
+  if (datagram.size() > kMostProgressBytes) {
+    datagram = datagram.substr(0, kMostProgressBytes);
+    datagram = datagram.substr(0, datagram.rfind('\n') + 1);
+  }
+  while (!datagram.empty()) {
+    const std::string_view line = datagram.substr(0, datagram.find('\n'));
+    datagram.remove_prefix(std::min(line.size() + 1, datagram.size()));
+    const size_t equals = line.find('=');
+    if (equals == std::string_view::npos) continue;
+    std::string_view value = line.substr(equals + 1);
+    if (value.ends_with('\r')) value.remove_suffix(1);
+    if (Take(line.substr(0, equals), value, message)) message.alive = true;
+  }
+  return message;
+}
+
+void Append(const ProgressMessage& later, ProgressMessage* message) {
+  message->alive = message->alive || later.alive;
+  Replace(later.step, message->step);
+  Replace(later.loss, message->loss);
+  Replace(later.tokens_per_s, message->tokens_per_s);
+  Replace(later.status, message->status);
+  Replace(later.watchdog, message->watchdog);
+}
+
+}  // namespace muster

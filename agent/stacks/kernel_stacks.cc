@@ -1,0 +1,144 @@
+#include "agent/stacks/kernel_stacks.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/owned_fd.h"
+
+namespace muster {
+namespace {
+
+constexpr size_t kMostThreads = 64;
+constexpr size_t kMostFileBytes = 2048;
+
+std::string ReadSmall(const std::string& path) {
+  const OwnedFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.open()) return "";
+  char bytes[kMostFileBytes];
+  const ssize_t got = read(file.get(), bytes, sizeof(bytes));
+  std::string text(bytes, got > 0 ? static_cast<size_t>(got) : 0);
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+// The calls in which a worker usually waits.
+std::string CallName(long number) {
+  static constexpr struct {
+    long number;
+    const char* name;
+  } kCalls[] = {
+      {SYS_read, "read"},
+      {SYS_write, "write"},
+      {SYS_ioctl, "ioctl"},
+      {SYS_futex, "futex"},
+      {SYS_nanosleep, "nanosleep"},
+      {SYS_clock_nanosleep, "clock_nanosleep"},
+      {SYS_recvfrom, "recvfrom"},
+      {SYS_recvmsg, "recvmsg"},
+      {SYS_sendto, "sendto"},
+      {SYS_sendmsg, "sendmsg"},
+      {SYS_connect, "connect"},
+      {SYS_ppoll, "ppoll"},
+      {SYS_pselect6, "pselect6"},
+      {SYS_epoll_pwait, "epoll_pwait"},
+      {SYS_wait4, "wait4"},
+      {SYS_waitid, "waitid"},
+      {SYS_fsync, "fsync"},
+#ifdef SYS_poll
+      {SYS_poll, "poll"},
+#endif
+#ifdef SYS_select
+      {SYS_select, "select"},
+#endif
+#ifdef SYS_epoll_wait
+      {SYS_epoll_wait, "epoll_wait"},
+#endif
+#ifdef SYS_pause
+      {SYS_pause, "pause"},
+#endif
+  };
+  for (const auto& call : kCalls) {
+    if (call.number == number) return call.name;
+  }
+  return absl::StrCat("system call ", number);
+}
+
+const char* StateName(char state) {
+  switch (state) {
+    case 'R':
+      return "running";
+    case 'S':
+      return "sleeping";
+    case 'D':
+      return "in an uninterruptible wait";
+    case 'T':
+    case 't':
+      return "stopped";
+    case 'Z':
+    case 'X':
+      return "ended";
+    default:
+      return "in an unknown state";
+  }
+}
+
+// /proc/<pid>/stat: "4242 (a name) S 1 …", where the name may hold anything.
+char StateOf(const std::string& stat) {
+  const size_t end = stat.rfind(')');
+  return end == std::string::npos || end + 2 >= stat.size() ? '?'
+                                                            : stat[end + 2];
+}
+
+// "230 0x0 0x1 …", "running", or "-1 …" between two calls.
+std::string CallOf(const std::string& syscall) {
+  if (syscall.empty() || syscall[0] < '0' || syscall[0] > '9') return "";
+  return absl::StrCat(", in ",
+                      CallName(std::strtol(syscall.c_str(), nullptr, 10)));
+}
+
+std::string OneThread(const std::string& folder, long tid) {
+  const std::string stat = ReadSmall(folder + "/stat");
+  if (stat.empty()) return "";
+  const std::string waits = ReadSmall(folder + "/wchan");
+  std::string text = absl::StrCat(
+      "thread ", tid, " (", ReadSmall(folder + "/comm"), "), ",
+      StateName(StateOf(stat)), CallOf(ReadSmall(folder + "/syscall")),
+      waits.empty() || waits == "0" ? "" : ", waits in " + waits, "\n");
+  const std::string stack = ReadSmall(folder + "/stack");
+  for (std::string_view rest = stack; !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    absl::StrAppend(&text, "    ", std::string(line), "\n");
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string KernelStacks(int64_t pid) {
+  const std::string tasks = absl::StrCat("/proc/", pid, "/task");
+  DIR* const folder = opendir(tasks.c_str());
+  if (folder == nullptr) return "";
+  std::vector<long> threads;
+  while (const dirent* entry = readdir(folder)) {
+    const long tid = std::strtol(entry->d_name, nullptr, 10);
+    if (tid > 0 && threads.size() < kMostThreads) threads.push_back(tid);
+  }
+  closedir(folder);
+  std::sort(threads.begin(), threads.end());
+  std::string text;
+  for (const long tid : threads) {
+    text += OneThread(absl::StrCat(tasks, "/", tid), tid);
+  }
+  return text;
+}
+
+}  // namespace muster

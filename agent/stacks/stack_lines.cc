@@ -1,0 +1,123 @@
+#include "agent/stacks/stack_lines.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "agent/failures/bounded_text.h"
+#include "rendezvous/protocol/failure.h"
+
+namespace muster {
+namespace {
+
+constexpr size_t kMostPythonFrames = 12;
+constexpr size_t kMostNativeFrames = 8;
+static_assert(kMostPythonFrames + kMostNativeFrames + 3 <= kMostStackLines);
+// A native frame names every argument, and the kernel every thread.
+constexpr size_t kMostFrameBytes = 160;
+
+std::vector<std::string_view> LinesOf(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+bool BeginsPythonThread(std::string_view line) {
+  return line.starts_with("Thread ") || line.starts_with("Current thread ");
+}
+
+// py-spy names the main thread; Python prints it last, being the oldest.
+std::vector<std::string_view> PythonFrames(std::string_view dump) {
+  std::vector<std::string_view> frames;
+  bool named = false;
+  for (const std::string_view line : LinesOf(dump)) {
+    if (BeginsPythonThread(line)) {
+      if (named) break;
+      named = line.find("\"MainThread\"") != std::string_view::npos;
+      frames.clear();
+    } else if (line.starts_with("  ") && frames.size() < kMostPythonFrames) {
+      frames.push_back(line.substr(line.find_first_not_of(' ')));
+    }
+  }
+  return frames;
+}
+
+// "#3  0x00007f83015a6ee2 in call (func=0x7f, args=<optimized out>) at a.c:7":
+// without the address and the arguments, "#3  call at a.c:7".
+std::string NativeFrame(std::string_view line) {
+  std::string frame(line);
+  const size_t address = frame.find(" 0x");
+  const size_t in = frame.find(" in ");
+  if (address != std::string::npos && in != std::string::npos && in < 30) {
+    frame.erase(address, in + 4 - address - 1);
+  }
+  const size_t arguments = frame.find(" (");
+  const size_t end = frame.rfind(") ");
+  if (arguments != std::string::npos && end != std::string::npos &&
+      arguments < end) {
+    frame.erase(arguments, end + 1 - arguments);
+  }
+  return frame;
+}
+
+// The first thread's, which gdb is asked to print first.
+std::vector<std::string> NativeFrames(std::string_view backtraces) {
+  std::vector<std::string> frames;
+  for (const std::string_view line : LinesOf(backtraces)) {
+    if (!line.starts_with("#")) {
+      if (!frames.empty()) break;
+      continue;
+    }
+    if (frames.size() == kMostNativeFrames) break;
+    frames.push_back(NativeFrame(line));
+  }
+  return frames;
+}
+
+void Add(std::string_view line, size_t most_bytes,
+         std::vector<std::string>& lines) {
+  lines.push_back(BoundedIndentedLine(line, most_bytes));
+}
+
+}  // namespace
+
+std::string WholeText(const StackTexts& texts) {
+  std::string whole;
+  const auto add = [&whole](const char* heading, const std::string& text) {
+    if (text.empty()) return;
+    whole += std::string("=== ") + heading + "\n" + text;
+    if (whole.back() != '\n') whole += '\n';
+  };
+  add("Python", texts.python);
+  add("native", texts.native);
+  add("kernel", texts.kernel);
+  return whole;
+}
+
+std::vector<std::string> TellingLines(const StackTexts& texts) {
+  std::vector<std::string> lines;
+  const auto python = PythonFrames(texts.python);
+  if (!python.empty()) lines.emplace_back("Python, main thread:");
+  for (const std::string_view frame : python) {
+    Add("  " + std::string(frame), kMostLineBytes, lines);
+  }
+  const auto native = NativeFrames(texts.native);
+  if (!native.empty()) lines.emplace_back("native, main thread:");
+  for (const std::string& frame : native) {
+    Add("  " + frame, kMostFrameBytes, lines);
+  }
+  const size_t most_threads = lines.empty() ? kMostStackLines : 1;
+  size_t threads = 0;
+  for (const std::string_view line : LinesOf(texts.kernel)) {
+    // Deeper lines are the kernel's own stack.
+    if (line.starts_with(" ") || threads == most_threads) continue;
+    ++threads;
+    Add(line, kMostFrameBytes, lines);
+  }
+  return lines;
+}
+
+}  // namespace muster

@@ -1,0 +1,28 @@
+#ifndef MUSTER_AGENT_STACKS_STACK_LINES_H_
+#define MUSTER_AGENT_STACKS_STACK_LINES_H_
+
+#include <string>
+#include <vector>
+
+namespace muster {
+
+// What was found of one process, each as its source printed it; empty where
+// there was none.
+struct StackTexts {
+  std::string python;  // py-spy's dump, or Python's own (faulthandler's form)
+  std::string native;  // gdb's backtraces
+  std::string kernel;  // KernelStacks
+};
+
+// All of it, under headings, for a file.
+std::string WholeText(const StackTexts& texts);
+
+// What tells most where the process is, for a Failure: the first thread's
+// frames, innermost first, of Python, then of native code, then the kernel's
+// word for it. At most kMostStackLines lines of kMostLineBytes, printable.
+// Empty if nothing was found. Pure.
+std::vector<std::string> TellingLines(const StackTexts& texts);
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_STACKS_STACK_LINES_H_

@@ -1,0 +1,176 @@
+#include "agent/stacks/stack_taker.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "agent/stacks/kernel_stacks.h"
+#include "agent/stacks/stack_lines.h"
+#include "agent/stacks/tool_run.h"
+#include "base/check.h"
+#include "base/monotonic_clock.h"
+
+namespace muster {
+namespace {
+
+constexpr size_t kMostToolBytes = 400 << 10;
+constexpr size_t kMostMapsBytes = 8 << 20;
+constexpr Duration kTimeForPySpy = std::chrono::seconds(3);
+constexpr char kFileName[] = "/stack.txt";
+constexpr char kPythonFileName[] = "/python_stack.txt";
+
+std::string ReadUpTo(const std::string& path, size_t most_bytes) {
+  const OwnedFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  std::string text;
+  char bytes[16384];
+  ssize_t got = 0;
+  while (file.open() && text.size() < most_bytes &&
+         (got = read(file.get(), bytes, sizeof(bytes))) > 0) {
+    text.append(bytes, static_cast<size_t>(got));
+  }
+  return text;
+}
+
+void WriteFile(const std::string& path, const std::string& text) {
+  // What a worker may have put there under this name is not followed.
+  unlink(path.c_str());
+  const OwnedFd file(
+      open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  size_t written = 0;
+  while (file.open() && written < text.size()) {
+    const ssize_t wrote =
+        write(file.get(), text.data() + written, text.size() - written);
+    // A full disk must not keep a job from its restart.
+    if (wrote <= 0) return;
+    written += static_cast<size_t>(wrote);
+  }
+}
+
+bool RunsPython(int64_t pid) {
+  char program[4096];
+  const ssize_t length = readlink(absl::StrCat("/proc/", pid, "/exe").c_str(),
+                                  program, sizeof(program));
+  const std::string path(program, length > 0 ? static_cast<size_t>(length) : 0);
+  if (path.find("/python", path.rfind('/')) != std::string::npos) return true;
+  return ReadUpTo(absl::StrCat("/proc/", pid, "/maps"), kMostMapsBytes)
+             .find("/libpython") != std::string::npos;
+}
+
+std::vector<std::string> GdbCommand(int64_t pid,
+                                    const std::string& python_file) {
+  std::vector<std::string> argv = {
+      // No init files, no questions, no downloads of symbols.
+      "gdb",
+      "-nx",
+      "-batch",
+      "-iex",
+      "set debuginfod enabled off",
+      "-iex",
+      "set auto-load off",
+      "-iex",
+      "set width 0",
+      "-p",
+      absl::StrCat(pid),
+      "-ex",
+      "thread apply all -ascending bt 32"};
+  if (python_file.empty()) return argv;
+  // Its own function for crashes takes no lock and allocates nothing.
+  for (const std::string& command :
+       {std::string("thread 1"), std::string("set scheduler-locking on"),
+        std::string("set unwindonsignal on"),
+        absl::StrCat("set $file = (int)creat(\"", python_file, "\", 0600)"),
+        std::string("call (void)_Py_DumpTracebackThreads($file, 0, 0)"),
+        std::string("call (int)close($file)")}) {
+    argv.emplace_back("-ex");
+    argv.push_back(command);
+  }
+  return argv;
+}
+
+// For a string in a gdb command. Paths with what would have to be quoted there
+// are not worth the risk.
+bool IsPlain(const std::string& path) {
+  return std::all_of(path.begin(), path.end(), [](unsigned char c) {
+    return c >= 0x20 && c < 0x7f && c != '"' && c != '\\' && c != '$';
+  });
+}
+
+StackTexts Look(const StackTaker::Subject& subject, Instant deadline,
+                int cancel) {
+  StackTexts texts;
+  const int64_t pid = subject.pid;
+  // First: a tool stops the process.
+  texts.kernel = KernelStacks(pid);
+  if (texts.kernel.empty()) return texts;  // it is gone
+  const bool python = RunsPython(pid);
+  if (python) {
+    ToolOutcome spied =
+        RunTool({"py-spy", "dump", "--pid", absl::StrCat(pid)},
+                std::min(deadline, MonotonicNow() + kTimeForPySpy), cancel,
+                kMostToolBytes);
+    if (spied.end == ToolOutcome::End::kSucceeded) {
+      texts.python = std::move(spied.output);
+    }
+  }
+  const bool ask_python = python && texts.python.empty() &&
+                          !subject.folder.empty() && IsPlain(subject.folder);
+  const std::string python_file =
+      ask_python ? subject.folder + kPythonFileName : "";
+  ToolOutcome debugged =
+      RunTool(GdbCommand(pid, python_file), deadline, cancel, kMostToolBytes);
+  texts.native = std::move(debugged.output);
+  if (debugged.end == ToolOutcome::End::kCutOff) {
+    // A debugger that dies in the middle may leave it stopped.
+    kill(static_cast<pid_t>(pid), SIGCONT);
+  }
+  if (ask_python) {
+    texts.python = ReadUpTo(python_file, kMostToolBytes);
+    unlink(python_file.c_str());
+  }
+  return texts;
+}
+
+}  // namespace
+
+StackTaker::StackTaker() = default;
+
+StackTaker::~StackTaker() { Cancel(); }
+
+void StackTaker::Cancel() {
+  if (!thread_.joinable()) return;
+  const uint64_t one = 1;
+  [[maybe_unused]] const ssize_t wrote =
+      write(cancel_.get(), &one, sizeof(one));
+  thread_.join();
+}
+
+void StackTaker::Take(std::vector<Subject> subjects, Done done) {
+  MUSTER_CHECK(!subjects.empty());
+  Cancel();
+  cancel_ = OwnedFd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  thread_ = std::thread([subjects = std::move(subjects), done = std::move(done),
+                         cancel = cancel_.get()] {
+    const Instant began = MonotonicNow();
+    std::vector<std::string> lines;
+    for (size_t i = 0; i < subjects.size(); ++i) {
+      const Instant deadline = began + (i == 0 ? kTimeForFirst : kTimeForAll);
+      if (MonotonicNow() >= deadline) break;
+      const StackTexts texts = Look(subjects[i], deadline, cancel);
+      if (i == 0) lines = TellingLines(texts);
+      const std::string whole = WholeText(texts);
+      if (!subjects[i].folder.empty() && !whole.empty()) {
+        WriteFile(subjects[i].folder + kFileName, whole);
+      }
+    }
+    done(std::move(lines));
+  });
+}
+
+}  // namespace muster

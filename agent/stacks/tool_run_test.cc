@@ -1,0 +1,111 @@
+#include "agent/stacks/tool_run.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+
+#include <cerrno>
+#include <cstdlib>
+
+#include "base/monotonic_clock.h"
+#include "base/owned_fd.h"
+
+namespace muster {
+namespace {
+
+using End = ToolOutcome::End;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+class ToolRunTest : public ::testing::Test {
+ protected:
+  ToolOutcome Run(const std::vector<std::string>& argv,
+                  Duration timeout = seconds(60), size_t most = 10'000) {
+    return RunTool(argv, MonotonicNow() + timeout, cancel_.get(), most);
+  }
+  ToolOutcome Shell(const std::string& script, Duration timeout = seconds(60),
+                    size_t most = 10'000) {
+    return Run({"sh", "-c", script}, timeout, most);
+  }
+
+  OwnedFd cancel_{eventfd(0, EFD_CLOEXEC)};
+};
+
+TEST_F(ToolRunTest, GivesWhatItSaidOnBothStreams) {
+  const ToolOutcome outcome = Shell("echo out; echo err >&2");
+  EXPECT_EQ(outcome.end, End::kSucceeded);
+  EXPECT_EQ(outcome.output, "out\nerr\n");
+}
+
+TEST_F(ToolRunTest, NothingComesFromStdin) {
+  EXPECT_EQ(Shell("cat").end, End::kSucceeded);
+}
+
+TEST_F(ToolRunTest, AFailureIsOne) {
+  const ToolOutcome outcome = Shell("echo no; exit 3");
+  EXPECT_EQ(outcome.end, End::kFailed);
+  EXPECT_EQ(outcome.output, "no\n");
+}
+
+TEST_F(ToolRunTest, WhatIsNotThereIsNotStarted) {
+  EXPECT_EQ(Run({"no-such-tool-anywhere"}).end, End::kNotStarted);
+}
+
+TEST_F(ToolRunTest, TheDeadlineCutsItOff) {
+  const ToolOutcome outcome =
+      Shell("echo begun; exec tail -f /dev/null", milliseconds(200));
+  EXPECT_EQ(outcome.end, End::kCutOff);
+  EXPECT_THAT(outcome.output, ::testing::AnyOf("begun\n", ""));
+}
+
+TEST_F(ToolRunTest, ItsChildrenGoWithIt) {
+  const ToolOutcome outcome = Shell(
+      "tail -f /dev/null & echo $!; exec tail -f /dev/null", seconds(60), 1);
+  EXPECT_EQ(outcome.end, End::kCutOff);
+  // Its number came in one piece, of which one byte was kept; ask for all.
+  const ToolOutcome whole =
+      Shell("tail -f /dev/null >/dev/null 2>&1 & echo $!", seconds(60));
+  const pid_t child = std::atoi(whole.output.c_str());
+  ASSERT_GT(child, 0);
+  // Killed by now; whoever takes in orphans reaps it.
+  while (kill(child, 0) == 0) {
+    ASSERT_EQ(whole.end, End::kSucceeded);
+    const ToolOutcome state =
+        Shell("sed 's/.*) //' /proc/" + std::to_string(child) + "/stat");
+    if (state.output.empty() || state.output[0] == 'Z') break;
+  }
+}
+
+TEST_F(ToolRunTest, TooLongAnAnswerIsCutOff) {
+  const ToolOutcome outcome = Run({"yes"}, seconds(60), 1000);
+  EXPECT_EQ(outcome.end, End::kCutOff);
+  EXPECT_EQ(outcome.output.size(), 1000u);
+}
+
+TEST_F(ToolRunTest, OneThatClosesItsOutputAndStaysIsNotWaitedForInVain) {
+  const ToolOutcome outcome =
+      Shell("exec >/dev/null 2>&1; exec tail -f /dev/null", milliseconds(200));
+  EXPECT_EQ(outcome.end, End::kFailed);
+}
+
+TEST_F(ToolRunTest, ACancelEndsItAtOnce) {
+  ASSERT_EQ(eventfd_write(cancel_.get(), 1), 0);
+  EXPECT_EQ(Shell("exec tail -f /dev/null", std::chrono::hours(1)).end,
+            End::kCutOff);
+}
+
+TEST_F(ToolRunTest, ItsSignalsAreAsFromAShell) {
+  sigset_t term, before;
+  sigemptyset(&term);
+  sigaddset(&term, SIGTERM);
+  sigprocmask(SIG_BLOCK, &term, &before);
+  // Blocked or ignored, this would go on.
+  const ToolOutcome outcome = Shell("kill -TERM $$; echo survived");
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  EXPECT_EQ(outcome.end, End::kFailed);
+  EXPECT_EQ(outcome.output, "");
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,28 @@
+#ifndef MUSTER_RENDEZVOUS_WIRE_PROGRESS_WIRE_H_
+#define MUSTER_RENDEZVOUS_WIRE_PROGRESS_WIRE_H_
+
+#include <vector>
+
+#include "rendezvous/protocol/progress.h"
+#include "rendezvous/wire/bounded_reader.h"
+
+namespace google::protobuf {
+template <typename T>
+class RepeatedPtrField;
+}
+
+namespace muster {
+
+namespace v1 {
+class WorkerProgress;
+}
+
+using WireProgress = google::protobuf::RepeatedPtrField<v1::WorkerProgress>;
+// Leaves out workers beyond kMostProgressPerReport.
+void ToWire(const std::vector<WorkerProgress>& progress, WireProgress* wire);
+void FromWire(const WireProgress& wire, BoundedReader* reader,
+              std::vector<WorkerProgress>* progress);
+
+}  // namespace muster
+
+#endif  // MUSTER_RENDEZVOUS_WIRE_PROGRESS_WIRE_H_
