@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "trainer_sdk/process_group/element.h"
 #include "trainer_sdk/process_group/signature.h"
 #include "trainer_sdk/process_group/testing/element_values.h"
 

@@ -8,16 +8,8 @@
 
 namespace muster {
 
-// The arithmetic of the reference: every element is a double, converted as
-// plainly as can be, one at a time. Independent of the kernels it judges. Pure.
-
-// Rounds to nearest, ties to even.
-void EncodeElement(double value, DType dtype, void* to);
-double DecodeElement(DType dtype, const void* from);
-
-bool IsFloat(DType dtype);
-// The distance from 1 to the next greater number; 0 for integers.
-double EpsilonOf(DType dtype);
+// The arithmetic of the reference: every element is a double, one at a time.
+// Independent of the kernels it judges. Pure.
 
 // What the ranks' elements become; `values` in rank order.
 double ReferenceReduction(const std::vector<double>& values, DType dtype,

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "trainer_sdk/process_group/element.h"
+
 namespace muster {
 namespace {
 

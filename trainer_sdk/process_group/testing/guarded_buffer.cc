@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
-#include "trainer_sdk/process_group/testing/element_values.h"
+#include "trainer_sdk/process_group/element.h"
 
 namespace muster {
 namespace {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string>
 
+#include "trainer_sdk/process_group/element.h"
 #include "trainer_sdk/process_group/testing/element_values.h"
 
 namespace muster {

@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
+#include "trainer_sdk/process_group/element.h"
 #include "trainer_sdk/process_group/operations.h"
 #include "trainer_sdk/process_group/testing/conformance_checks.h"
 #include "trainer_sdk/process_group/testing/element_values.h"

@@ -1,0 +1,68 @@
+#include "trainer_sdk/transports/new_transport.h"
+
+#include <string>
+#include <utility>
+
+#include "trainer_sdk/gloo/gloo_transport.h"
+#include "trainer_sdk/hierarchical/hierarchical_transport.h"
+#include "trainer_sdk/nccl/nccl_transport.h"
+#include "trainer_sdk/nccl/unique_id.h"
+#include "trainer_sdk/process_group/local_transport.h"
+#include "trainer_sdk/shared_memory/shared_memory_transport.h"
+#include "trainer_sdk/tcp/tcp_transport.h"
+
+namespace muster {
+namespace {
+
+absl::StatusOr<std::unique_ptr<Transport>> NewNccl(GroupPlace place,
+                                                   std::string unique_id,
+                                                   Instant deadline) {
+  NcclOptions options;
+  options.unique_id = std::move(unique_id);
+  return NewNcclTransport(std::move(place), std::move(options), deadline);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Transport>> NewTransport(GroupPlace place,
+                                                        TransportChoice choice,
+                                                        Instant deadline) {
+  switch (choice) {
+    case TransportChoice::kAutomatic:
+      if (place.size == 1) return NewLocalTransport(place);
+      return NewHierarchicalTransport(std::move(place), {}, deadline);
+    case TransportChoice::kLocal:
+      return NewLocalTransport(place);
+    case TransportChoice::kSharedMemory:
+      return NewSharedMemoryTransport(place, {}, deadline);
+    case TransportChoice::kTcp:
+      return NewTcpTransport(std::move(place), {}, deadline);
+    case TransportChoice::kGloo:
+      return NewGlooTransport(std::move(place), {}, deadline);
+    case TransportChoice::kHierarchical:
+      return NewHierarchicalTransport(std::move(place), {}, deadline);
+    case TransportChoice::kNccl:
+      return NewNccl(std::move(place), "", deadline);
+  }
+  return absl::InvalidArgumentError("no such transport");
+}
+
+absl::StatusOr<std::unique_ptr<ProcessGroup>> NewProcessGroup(
+    GroupPlace place, TransportChoice choice, ProcessGroupOptions options) {
+  const bool is_world = options.global_ranks.empty();
+  TransportFactory factory = [choice](GroupPlace part, Instant deadline) {
+    return NewTransport(std::move(part), choice, deadline);
+  };
+  if (choice == TransportChoice::kNccl) {
+    if (options.splitter == nullptr) options.splitter = SplitNcclTransport;
+    // Its parts are the splitter's: this is called for the whole only.
+    factory = [is_world](GroupPlace whole, Instant deadline) {
+      return NewNccl(std::move(whole), is_world ? TakeWorldNcclId() : "",
+                     deadline);
+    };
+  }
+  return ProcessGroup::Create(std::move(place), std::move(factory),
+                              std::move(options));
+}
+
+}  // namespace muster
