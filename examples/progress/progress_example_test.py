@@ -84,6 +84,13 @@ class ProgressExample(unittest.TestCase):
       subprocess.run(_PYTHON, env=environment(**changes), timeout=_LIMIT_S,
                      check=True)
 
+  def test_native_links_neither_grpc_nor_protobuf(self):
+    symbols = subprocess.run(['nm', '-C'] + _NATIVE, stdout=subprocess.PIPE,
+                             text=True, check=True).stdout
+    self.assertIn('muster::Session::FromEnvironment', symbols)
+    for unwanted in 'grpc::', 'grpc_core::', 'google::protobuf::':
+      self.assertNotIn(unwanted, symbols)
+
   def test_native_runs_alone_without_an_agent(self):
     done = subprocess.run(_NATIVE, env=environment(), timeout=_LIMIT_S,
                           stdout=subprocess.PIPE, text=True, check=True)

@@ -8,6 +8,7 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -187,6 +188,30 @@ TEST(TcpStore, AReplyBeyondAllBoundsIsRefused) {
   auto store = Connect(server.port()).value();
   absl::Status refused = store->Get("k", In(kLong)).status();
   EXPECT_TRUE(absl::IsUnavailable(refused)) << refused;
+}
+
+TEST(TcpStore, NoAnswerWhateverHarmsTheClient) {
+  constexpr int kSeeds = 60;
+  ScriptedServer server([](ScriptedPeer& peer, int seed) {
+    peer.Greet();
+    std::minstd_rand random(seed + 1);
+    // Small numbers make lengths that may be right; others are absurd.
+    const int most = seed % 2 == 0 ? 4 : 256;
+    std::string nonsense(random() % 200, '\0');
+    for (char& byte : nonsense) byte = static_cast<char>(random() % most);
+    peer.Send(nonsense);
+  });
+  for (int seed = 0; seed < kSeeds; ++seed) {
+    auto store = Connect(server.port());
+    if (!store.ok()) continue;
+    // Ends, with whatever: the connection is closed behind the nonsense.
+    for (int times = 0; times < 20; ++times) {
+      (*store)->Get("k", MonotonicNow()).status().IgnoreError();
+      (*store)->Add("k", 1).status().IgnoreError();
+      (*store)->CompareSet("k", "a", "b").status().IgnoreError();
+    }
+    EXPECT_TRUE(absl::IsUnavailable((*store)->Delete("k").status()));
+  }
 }
 
 TEST(TcpStore, WhatIsBeyondTheStoresBoundsIsNotSent) {
