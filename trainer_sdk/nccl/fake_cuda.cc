@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 
 #include "trainer_sdk/nccl/fake_nccl_control.h"
@@ -154,6 +155,23 @@ int cuMemAlloc_v2(uint64_t* memory, size_t bytes) {
 int cuMemFree_v2(uint64_t memory) {
   --Control()->live_allocations;
   std::free(reinterpret_cast<void*>(memory));
+  return 0;
+}
+
+int cuMemcpyHtoD_v2(uint64_t to, const void* from, size_t bytes) {
+  FakeStream::Of(nullptr).Drain();
+  std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+  return 0;
+}
+
+int cuMemcpyDtoH_v2(void* to, uint64_t from, size_t bytes) {
+  FakeStream::Of(nullptr).Drain();
+  std::memcpy(to, reinterpret_cast<void*>(from), bytes);
+  return 0;
+}
+
+int cuStreamSynchronize(void* stream) {
+  FakeStream::Of(stream).Drain();
   return 0;
 }
 

@@ -1,0 +1,41 @@
+#ifndef MUSTER_TESTS_GPU_DEVICE_MEMORY_H_
+#define MUSTER_TESTS_GPU_DEVICE_MEMORY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "trainer_sdk/nccl/cuda_driver.h"
+#include "trainer_sdk/process_group/testing/conformance_subject.h"
+
+namespace muster {
+
+// A GPU's memory for the conformance suite. Copies are made on the default
+// stream, so a Read waits for the operations before it.
+class DeviceMemory final : public ConformanceMemory {
+ public:
+  // Device 0 of what this process sees, made current on the calling thread.
+  static absl::StatusOr<std::shared_ptr<DeviceMemory>> Open(
+      const std::string& cuda_library);
+
+  std::shared_ptr<void> Allocate(int64_t bytes) override;
+  void Write(void* to, const void* from, int64_t bytes) override;
+  void Read(void* to, const void* from, int64_t bytes) override;
+
+  // Waits for the default stream. The error is CUDA's number, 0 for none.
+  int Synchronize() const { return synchronize_(nullptr); }
+
+ private:
+  DeviceMemory() = default;
+
+  std::shared_ptr<const CudaDriver> cuda_;
+  int (*to_device_)(uint64_t, const void*, size_t) = nullptr;
+  int (*to_host_)(void*, uint64_t, size_t) = nullptr;
+  int (*synchronize_)(CudaStream) = nullptr;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_TESTS_GPU_DEVICE_MEMORY_H_

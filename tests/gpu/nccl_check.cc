@@ -1,0 +1,70 @@
+// One rank of the checks that need a GPU; see tests/gpu/run.
+//
+//   nccl_check probe|collectives|split|reform|all_reduce [MOST_BYTES]
+//
+// Exit code 3: there is no GPU or no NCCL here (a line says why). CUDA's driver
+// library may be named in NCCL_CHECK_CUDA.
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "tests/gpu/nccl_steps.h"
+#include "trainer_sdk/nccl/cuda_driver.h"
+#include "trainer_sdk/nccl/nccl_library.h"
+
+namespace muster {
+namespace {
+
+constexpr int kNothingToCheck = 3;
+constexpr int64_t kMostBytes = 256 << 20;
+
+std::string CudaLibrary() {
+  const char* const named = std::getenv("NCCL_CHECK_CUDA");
+  return named == nullptr ? "libcuda.so.1" : named;
+}
+
+int Probe() {
+  const auto cuda = CudaDriver::Load(CudaLibrary());
+  if (!cuda.ok()) {
+    std::printf("SKIPPED: %s\n", std::string(cuda.status().message()).c_str());
+    return kNothingToCheck;
+  }
+  const auto nccl = NcclLibrary::Load();
+  if (!nccl.ok()) {
+    std::printf("SKIPPED: %s\n", std::string(nccl.status().message()).c_str());
+    return kNothingToCheck;
+  }
+  std::printf("GPUS=%d NCCL=%s SHARES_GPU=%d\n", (*cuda)->device_count(),
+              (*nccl)->VersionText().c_str(), (*nccl)->can_share_gpu());
+  return 0;
+}
+
+absl::Status Perform(const std::string& step, int64_t most_bytes) {
+  auto session = Session::FromEnvironment();
+  if (!session.ok()) return session.status();
+  auto memory = DeviceMemory::Open(CudaLibrary());
+  if (!memory.ok()) return memory.status();
+  NcclRank rank{.session = session->get(), .memory = *memory};
+  rank.options.cuda_library = CudaLibrary();
+  if (step == "collectives") return CheckCollectives(rank);
+  if (step == "split") return CheckSplit(rank);
+  if (step == "reform") return CheckReform(rank);
+  if (step == "all_reduce") return MeasureAllReduce(rank, most_bytes);
+  return absl::InvalidArgumentError("no step is called " + step);
+}
+
+int Main(int argc, char** argv) {
+  const std::string step = argc > 1 ? argv[1] : "";
+  if (step == "probe") return Probe();
+  const absl::Status done =
+      Perform(step, argc > 2 ? std::atoll(argv[2]) : kMostBytes);
+  if (done.ok()) return 0;
+  std::fprintf(stderr, "%s: %s\n", step.c_str(), done.ToString().c_str());
+  return 1;
+}
+
+}  // namespace
+}  // namespace muster
+
+int main(int argc, char** argv) { return muster::Main(argc, argv); }
