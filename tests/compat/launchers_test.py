@@ -75,14 +75,20 @@ class Launchers(unittest.TestCase):
         [_LAUNCH, '--standalone', '--nproc-per-node', '2', '--no-python',
          '--worker-store'], 'launch')
 
-  def test_launch_on_two_nodes(self):
+  def check_two_nodes(self, *options):
     command = [_LAUNCH, '--nnodes', '2', '--rdzv-id', 'two', '--no-python',
-               '--rdzv-endpoint', '127.0.0.1:%d' % free_port(), _WORKER,
-               _STEPS]
+               '--rdzv-endpoint', '127.0.0.1:%d' % free_port()]
+    command += list(options) + [_WORKER, _STEPS]
     self.check_world(
         [self.start(command) for _ in range(2)], 'launch',
         ['%d of 2, local rank 0 of 1, node %d of 2' % (rank, rank)
          for rank in range(2)])
+
+  def test_launch_on_two_nodes(self):
+    self.check_two_nodes()
+
+  def test_launch_on_two_nodes_with_relays(self):
+    self.check_two_nodes('--local-store')
 
   def test_torchrun_1_13(self):
     if interpreters.why_not(interpreters.OLD):
