@@ -21,6 +21,8 @@ constexpr char kHead[] = R"(# Command line
 ```
 launch [FLAGS] PROGRAM [ARGUMENTS]
 launch status|watch|cancel|drain [FLAGS]
+launch inspect DUMPS...
+launch bench [FLAGS] OPERATION [OPTIONS]
 launch completion bash|zsh|fish
 agent  [FLAGS] PROGRAM [ARGUMENTS]
 ```

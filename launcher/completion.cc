@@ -66,6 +66,9 @@ _launch() {
     completion)
       COMPREPLY=($(compgen -W 'bash zsh fish' -- "$cur"))
       return ;;
+    inspect)
+      COMPREPLY=($(compgen -f -- "$cur"))
+      return ;;
     *)
       flags='@flags@'
       values='@values@' ;;
@@ -81,7 +84,7 @@ _launch() {
           ((i += 1))
         fi
         ((i >= COMP_CWORD)) && flag=$name ;;
-      status|watch|cancel|drain)
+      status|watch|cancel|drain|bench)
         # The program is there: what follows is its own.
         ((i == 1)) || return ;;
       *) return ;;
@@ -173,7 +176,9 @@ std::string Zsh() {
                   "    )\n    _describe subcommand subcommands\n    _files\n"
                   "    return\n  fi\n  case $words[2] in\n"
                   "    completion)\n      _values shell bash zsh fish\n"
-                  "      return ;;\n    status|watch|cancel|drain)\n"
+                  "      return ;;\n    inspect)\n      _files\n"
+                  "      return ;;\n    bench)\n      shift words\n"
+                  "      ((CURRENT--)) ;;\n    status|watch|cancel|drain)\n"
                   "      shift words\n      ((CURRENT--))\n"
                   "      _arguments \\\n");
   AppendZshFlags(AdminFlags(), script);

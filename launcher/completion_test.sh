@@ -46,6 +46,9 @@ expect 'launch --nnodes 2 train.py --sta' none
 expect 'launch --nnodes=2 train.py --sta' none
 expect 'launch status --js' --json '!--standalone'
 expect 'launch completion ' bash zsh fish
+expect 'launch ins' inspect
+expect 'launch bench --nproc' --nproc-per-node
+expect 'launch bench --nproc-per-node 2 all_reduce --no' none
 expect 'launch --nnodes 2 status --js' none
 if ((failed == 0)); then echo "all as expected"; fi
 exit "$failed"

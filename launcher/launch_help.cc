@@ -14,6 +14,8 @@ constexpr char kHead[] =
 Usage:
   launch [FLAGS] PROGRAM [ARGUMENTS]
   launch status|watch|cancel|drain [FLAGS]   look at or steer a running job
+  launch inspect DUMPS...                    find who holds up a job's workers
+  launch bench [FLAGS] OPERATION [OPTIONS]   measure a collective
   launch completion bash|zsh|fish            print a completion script
 
 PROGRAM runs once for each worker. A *.py file (or a module, with -m) runs
@@ -96,7 +98,7 @@ std::string LaunchHelp() {
 std::string AdminHelp() {
   std::string text = "Usage:\n";
   for (const Subcommand& subcommand : Subcommands()) {
-    if (std::string(subcommand.name) == "completion") continue;
+    if (!subcommand.asks_coordinator) continue;
     absl::StrAppend(&text, "  ", "launch ", subcommand.name, " [FLAGS] ",
                     subcommand.arguments, "\n",
                     Filled(subcommand.summary, 6, 80));

@@ -4,13 +4,16 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "agent/nccl_id/nccl_id_process.h"
 #include "agent/options/flag_table.h"
 #include "agent/options/read_machine.h"
 #include "agent/options/run_options.h"
 #include "agent/voice.h"
 #include "launcher/admin_command.h"
 #include "launcher/admin_request.h"
+#include "launcher/bench_command.h"
 #include "launcher/completion.h"
+#include "launcher/inspect_command.h"
 #include "launcher/launch_help.h"
 #include "launcher/run_command.h"
 #include "launcher/subcommands.h"
@@ -32,6 +35,12 @@ int Launch(const std::vector<std::string>& args) {
     const absl::StatusOr<std::string> script =
         CompletionScript(args.size() > 1 ? args[1] : "");
     return script.ok() ? Print(*script) : voice.Refuse(script.status());
+  }
+  if (!args.empty() && args[0] == "bench") {
+    return BenchCommand({args.begin() + 1, args.end()}, environment, voice);
+  }
+  if (!args.empty() && args[0] == "inspect") {
+    return InspectCommand({args.begin() + 1, args.end()}, voice);
   }
   if (!args.empty() && IsSubcommand(args[0])) {
     const absl::StatusOr<AdminRequest> request =
@@ -58,5 +67,6 @@ int Launch(const std::vector<std::string>& args) {
 }  // namespace muster
 
 int main(int argc, char** argv) {
+  if (muster::IsNcclIdProcess(argc, argv)) return muster::RunNcclIdProcess();
   return muster::Launch(std::vector<std::string>(argv + 1, argv + argc));
 }

@@ -5,10 +5,14 @@ namespace muster {
 std::vector<Subcommand> Subcommands() {
   return {
       {"status", "[RUN_ID]",
-       "Show the coordinator's jobs, or one with its nodes."},
-      {"watch", "[RUN_ID]", "Show a job's decisions until it ends."},
-      {"cancel", "[RUN_ID]", "End a job, with grace, on all its nodes."},
-      {"drain", "NODE", "Take one node out of a job, which goes on."},
+       "Show the coordinator's jobs, or one with its nodes.", true},
+      {"watch", "[RUN_ID]", "Show a job's decisions until it ends.", true},
+      {"cancel", "[RUN_ID]", "End a job, with grace, on all its nodes.", true},
+      {"drain", "NODE", "Take one node out of a job, which goes on.", true},
+      {"inspect", "DUMPS...",
+       "Find who holds up a job, from its flight recorders."},
+      {"bench", "[FLAGS] OPERATION",
+       "Measure collectives with nccl-tests' columns."},
       {"completion", "bash|zsh|fish", "Print a shell's completion script."},
   };
 }

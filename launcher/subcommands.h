@@ -12,14 +12,15 @@ namespace muster {
 // program of that name is run as ./status, or after a flag or "--".
 struct Subcommand {
   const char* name;
-  const char* arguments;  // as usage shows them
-  const char* summary;    // one sentence
+  const char* arguments;          // as usage shows them
+  const char* summary;            // one sentence
+  bool asks_coordinator = false;  // it takes AdminFlags
 };
 
 // In the order of the help text.
 std::vector<Subcommand> Subcommands();
 
-// The flags of status, watch, cancel and drain.
+// The flags of those that ask a coordinator: status, watch, cancel, drain.
 std::vector<Flag> AdminFlags();
 
 bool IsSubcommand(const std::string& argument);

@@ -1,0 +1,75 @@
+#include "launcher/bench_command.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "agent/options/flag_table.h"
+#include "agent/options/run_options.h"
+#include "launcher/bench_plan.h"
+#include "launcher/run_command.h"
+#include "trainer_sdk/bench/bench_options.h"
+
+namespace muster {
+namespace {
+
+absl::StatusOr<std::string> FindProgram(
+    const std::map<std::string, std::string>& environment) {
+  std::error_code error;
+  const std::string launch =
+      std::filesystem::read_symlink("/proc/self/exe", error).string();
+  const std::vector<std::string> paths = BenchProgramPaths(environment, launch);
+  for (const std::string& path : paths) {
+    if (access(path.c_str(), X_OK) == 0) {
+      return std::filesystem::absolute(path, error).lexically_normal().string();
+    }
+  }
+  return absl::NotFoundError(absl::StrCat(
+      "bench: the measuring program is not at ", absl::StrJoin(paths, ", "),
+      "; build //trainer_sdk/bench:muster-bench, or set MUSTER_BENCH"));
+}
+
+int Become(const std::string& program,
+           const std::vector<std::string>& arguments, const Voice& voice) {
+  std::vector<char*> argv = {const_cast<char*>(program.c_str())};
+  for (const std::string& argument : arguments) {
+    argv.push_back(const_cast<char*>(argument.c_str()));
+  }
+  argv.push_back(nullptr);
+  execv(program.c_str(), argv.data());
+  return voice.Refuse(absl::PermissionDeniedError(
+      absl::StrCat("bench: ", program, ": ", std::strerror(errno))));
+}
+
+}  // namespace
+
+int BenchCommand(const std::vector<std::string>& arguments,
+                 const std::map<std::string, std::string>& environment,
+                 const Voice& voice) {
+  const absl::StatusOr<std::string> program = FindProgram(environment);
+  const absl::StatusOr<BenchPlan> plan =
+      PlanBench(arguments, environment, program.ok() ? *program : "");
+  if (!plan.ok()) return voice.Refuse(plan.status());
+  if (plan->way == BenchPlan::Way::kHelp) {
+    return std::fputs(BenchHelp().c_str(), stdout) >= 0 &&
+                   std::fflush(stdout) == 0
+               ? 0
+               : 1;
+  }
+  if (!program.ok()) return voice.Refuse(program.status());
+  if (plan->way == BenchPlan::Way::kWorker) {
+    return Become(*program, plan->arguments, voice);
+  }
+  const absl::StatusOr<ParsedOptions> parsed = ParseRunOptions(
+      FlagsOf(FlagUser::kLaunchOnly), plan->arguments, environment);
+  if (!parsed.ok()) return voice.Refuse(parsed.status());
+  return RunCommand(parsed->options, environment);
+}
+
+}  // namespace muster

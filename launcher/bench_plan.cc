@@ -1,0 +1,81 @@
+#include "launcher/bench_plan.h"
+
+#include "absl/strings/str_cat.h"
+#include "agent/options/command_line.h"
+#include "agent/options/flag_table.h"
+#include "trainer_sdk/bench/bench_options.h"
+
+namespace muster {
+namespace {
+
+bool IsSet(const std::map<std::string, std::string>& environment,
+           const std::string& name) {
+  const auto variable = environment.find(name);
+  return variable != environment.end() && !variable->second.empty();
+}
+
+absl::Status Named(const absl::Status& status) {
+  return absl::Status(status.code(),
+                      absl::StrCat("bench: ", std::string(status.message())));
+}
+
+bool AsksForHelp(const std::vector<std::string>& arguments) {
+  for (const std::string& argument : arguments) {
+    if (argument == "--help" || argument == "-h") return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool IsWorker(const std::map<std::string, std::string>& environment) {
+  for (const char* name : {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK"}) {
+    if (IsSet(environment, name)) return true;
+  }
+  return IsSet(environment, "SLURM_PROCID") &&
+         IsSet(environment, "SLURM_STEP_ID");
+}
+
+absl::StatusOr<BenchPlan> PlanBench(
+    const std::vector<std::string>& arguments,
+    const std::map<std::string, std::string>& environment,
+    const std::string& program) {
+  BenchPlan plan;
+  if (AsksForHelp(arguments)) {
+    plan.way = BenchPlan::Way::kHelp;
+    return plan;
+  }
+  std::vector<std::string> own = arguments;
+  if (IsWorker(environment)) {
+    plan.way = BenchPlan::Way::kWorker;
+    plan.arguments = arguments;
+  } else {
+    const absl::StatusOr<CommandLine> line =
+        ParseCommandLine(FlagsOf(FlagUser::kLaunchOnly), arguments);
+    if (!line.ok()) return Named(line.status());
+    own = line->rest;
+    plan.arguments.assign(arguments.begin(), arguments.end() - own.size());
+    plan.arguments.push_back("--no-python");
+    plan.arguments.push_back(program);
+    plan.arguments.insert(plan.arguments.end(), own.begin(), own.end());
+  }
+  // Said once, here, rather than by every worker.
+  const absl::StatusOr<BenchOptions> options = ParseBenchOptions(own);
+  if (!options.ok()) return Named(options.status());
+  return plan;
+}
+
+std::vector<std::string> BenchProgramPaths(
+    const std::map<std::string, std::string>& environment,
+    const std::string& launch_path) {
+  if (IsSet(environment, "MUSTER_BENCH")) {
+    return {environment.at("MUSTER_BENCH")};
+  }
+  const size_t slash = launch_path.rfind('/');
+  const std::string folder =
+      slash == std::string::npos ? "." : launch_path.substr(0, slash);
+  return {folder + "/muster-bench",
+          folder + "/../trainer_sdk/bench/muster-bench"};
+}
+
+}  // namespace muster

@@ -1,0 +1,45 @@
+#ifndef MUSTER_LAUNCHER_BENCH_PLAN_H_
+#define MUSTER_LAUNCHER_BENCH_PLAN_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace muster {
+
+// What `launch bench` does.
+struct BenchPlan {
+  enum class Way {
+    kHelp,
+    kWorker,  // this is a worker of a job: become the measuring program
+    kJob,     // run a job of it
+  };
+  Way way = Way::kJob;
+  // kWorker: the program's arguments. kJob: launch's, the program included.
+  std::vector<std::string> arguments;
+};
+
+// Whether this process was started as a rank of a job: by launch or torchrun
+// (RANK), mpirun (OMPI_COMM_WORLD_RANK, PMI_RANK) or srun (SLURM_PROCID within
+// a step; a batch script has it as well, but in no step). Pure.
+bool IsWorker(const std::map<std::string, std::string>& environment);
+
+// `arguments`: what follows `bench`; flags of launch come before the
+// operation, the bench's own behind it. `program`: the measuring one. Pure.
+// InvalidArgument, one line.
+absl::StatusOr<BenchPlan> PlanBench(
+    const std::vector<std::string>& arguments,
+    const std::map<std::string, std::string>& environment,
+    const std::string& program);
+
+// Where the measuring program may be, in the order to look: MUSTER_BENCH in the
+// environment, beside `launch`, and where a build leaves it. Pure.
+std::vector<std::string> BenchProgramPaths(
+    const std::map<std::string, std::string>& environment,
+    const std::string& launch_path);
+
+}  // namespace muster
+
+#endif  // MUSTER_LAUNCHER_BENCH_PLAN_H_

@@ -1,0 +1,19 @@
+#ifndef MUSTER_LAUNCHER_INSPECT_COMMAND_H_
+#define MUSTER_LAUNCHER_INSPECT_COMMAND_H_
+
+#include <string>
+#include <vector>
+
+#include "agent/voice.h"
+
+namespace muster {
+
+// Performs `launch inspect ARGUMENTS...` and prints what it finds on stdout.
+// The exit code: 0 where the ranks agree, 1 where somebody is to blame, 2 with
+// a line on stderr for wrong arguments or files.
+int InspectCommand(const std::vector<std::string>& arguments,
+                   const Voice& voice);
+
+}  // namespace muster
+
+#endif  // MUSTER_LAUNCHER_INSPECT_COMMAND_H_

@@ -1,0 +1,114 @@
+#include "launcher/inspect_text.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "agent/report/text_layout.h"
+
+namespace muster {
+namespace {
+
+constexpr size_t kMostReasons = 8;
+constexpr size_t kMostPositions = 40;
+
+std::string Count(int64_t count, const std::string& thing) {
+  return absl::StrCat(count, " ", thing, count == 1 ? "" : "s");
+}
+
+// `text` from somewhere else, wrapped behind `label`, whose further lines hang
+// below its first word.
+void AppendField(const std::string& label, Ink ink, const std::string& text,
+                 const TextTarget& target, std::string& out) {
+  const int indent = Columns(label) + 3;
+  const std::vector<std::string> lines =
+      Wrap(PrintableLine(text), target.columns - indent, 0);
+  for (size_t i = 0; i < lines.size(); i++) {
+    absl::StrAppend(
+        &out,
+        i == 0 ? absl::StrCat(" ", Inked(label, ink, target.style), "  ")
+               : std::string(indent, ' '),
+        lines[i], "\n");
+  }
+}
+
+void AppendPositions(const FlightAnalysis& analysis, const TextTarget& target,
+                     std::string& out) {
+  std::vector<std::vector<std::string>> rows = {
+      {" RANKS", "LAST OPERATION", "GROUP", "STATE"}};
+  for (const FlightPosition& position : analysis.positions) {
+    if (rows.size() > kMostPositions) break;
+    // "ranks 0-3" is " 0-3" under its heading.
+    rows.push_back(
+        {position.ranks.substr(position.ranks.find(' ')),
+         position.operation.empty() ? "-" : position.operation,
+         position.group.empty() ? "-" : PrintableLine(position.group),
+         position.state});
+  }
+  const std::vector<std::string> lines = AlignRows(rows);
+  for (size_t i = 0; i < lines.size(); i++) {
+    absl::StrAppend(
+        &out, i == 0 ? Inked(lines[i], Ink::kFaint, target.style) : lines[i],
+        "\n");
+  }
+  if (analysis.positions.size() > kMostPositions) {
+    absl::StrAppend(
+        &out, " and ",
+        Count(static_cast<int64_t>(analysis.positions.size() - kMostPositions),
+              "other place"),
+        "\n");
+  }
+}
+
+}  // namespace
+
+std::string InspectText(const FlightAnalysis& analysis, int logs,
+                        const TextTarget& target) {
+  std::string out =
+      absl::StrCat(Inked("Flight recorders", Ink::kBold, target.style), " of ",
+                   logs, " of ", Count(analysis.world_size, "rank"), ", ",
+                   Count(analysis.groups, "group"), "\n\n");
+  if (analysis.findings.empty()) {
+    AppendField("FINE", Ink::kGreen,
+                "All ranks called the same, and nobody waits.", target, out);
+  }
+  for (const std::string& finding : analysis.findings) {
+    AppendField("FOUND", Ink::kRed, finding, target, out);
+  }
+  absl::StrAppend(&out, "\n");
+  AppendPositions(analysis, target, out);
+  if (analysis.reasons.empty()) return out;
+  absl::StrAppend(&out, "\n");
+  for (size_t i = 0; i < analysis.reasons.size() && i < kMostReasons; i++) {
+    const auto& [ranks, reason] = analysis.reasons[i];
+    AppendField(absl::StrCat(ranks, " said:"), Ink::kYellow, reason, target,
+                out);
+  }
+  if (analysis.reasons.size() > kMostReasons) {
+    absl::StrAppend(
+        &out, " and ",
+        Count(static_cast<int64_t>(analysis.reasons.size() - kMostReasons),
+              "other reason"),
+        "\n");
+  }
+  return out;
+}
+
+std::string InspectHelp() {
+  return R"(Usage:
+  launch inspect DUMPS...
+      Compare the flight recorders of a job's ranks: name who is behind, who
+      called something else, who died.
+
+DUMPS are files, or directories of them: rank_N.ring, which a worker writes as
+it goes where MUSTER_FLIGHT_RECORDER_DIR says so, and rank_N.json, which it
+writes when an operation fails.
+
+Exit status:
+  0  All ranks agree and nobody waits.
+  1  Somebody is to blame: see what was found.
+  2  DUMPS are none, or none of one job.
+)";
+}
+
+}  // namespace muster

@@ -1,0 +1,53 @@
+// `muster-bench`: the worker behind `launch bench`. Under launch, torchrun,
+// mpirun or srun it measures a collective in their world; alone, in a world of
+// one.
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "trainer_sdk/bench/bench.h"
+#include "trainer_sdk/bench/bench_options.h"
+#include "trainer_sdk/session/session.h"
+#include "trainer_sdk/store/prefix_store.h"
+#include "trainer_sdk/transports/new_transport.h"
+
+namespace muster {
+namespace {
+
+int Refuse(const absl::Status& status, int code) {
+  std::fprintf(stderr, "muster-bench: %s\n",
+               std::string(status.message()).c_str());
+  return code;
+}
+
+int Bench(const std::vector<std::string>& arguments) {
+  const absl::StatusOr<BenchOptions> options = ParseBenchOptions(arguments);
+  if (!options.ok()) return Refuse(options.status(), 2);
+  if (options->help) {
+    std::fputs(BenchHelp().c_str(), stdout);
+    return 0;
+  }
+  const auto session = Session::FromEnvironment();
+  if (!session.ok()) return Refuse(session.status(), 1);
+  GroupPlace place;
+  place.rank = (*session)->rank();
+  place.size = (*session)->world_size();
+  place.store = std::make_shared<PrefixStore>("bench", (*session)->store());
+  place.name = "world";
+  const auto world = NewProcessGroup(std::move(place), options->transport);
+  if (!world.ok()) return Refuse(world.status(), 1);
+  const absl::Status status =
+      RunBench(**world, *options, [](const std::string& text) {
+        std::fputs(text.c_str(), stdout);
+        std::fflush(stdout);
+      });
+  return status.ok() ? 0 : Refuse(status, 1);
+}
+
+}  // namespace
+}  // namespace muster
+
+int main(int argc, char** argv) {
+  return muster::Bench(std::vector<std::string>(argv + 1, argv + argc));
+}
