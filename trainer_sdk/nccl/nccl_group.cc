@@ -11,6 +11,8 @@
 #include "base/monotonic_clock.h"
 #include "trainer_sdk/nccl/nccl_operation.h"
 #include "trainer_sdk/nccl/unique_id.h"
+#include "trainer_sdk/process_group/account.h"
+#include "trainer_sdk/store/prefix_store.h"
 #include "trainer_sdk/store/rank_ranges.h"
 
 namespace muster {
@@ -67,7 +69,8 @@ NcclGroup::NcclGroup(GroupPlace place, NcclOptions options,
       context_(context),
       communicator_(nccl_),
       watch_(cuda_),
-      alarm_(place_, [this](absl::Status cause) { Break(cause); }) {}
+      alarm_(place_,
+             [this](const absl::Status& cause) { Break(Explained(cause)); }) {}
 
 NcclGroup::~NcclGroup() {
   const ScopedCudaContext on_device(*cuda_, context_);
@@ -201,11 +204,9 @@ absl::Status NcclGroup::Execute(const Operation& operation,
 absl::Status NcclGroup::WaitFor(uint64_t number) {
   while (!watch_.Done(number)) {
     if (absl::Status broken = status(); !broken.ok()) return broken;
-    // The watching thread would see it as well, but later.
-    if (absl::Status late = watch_.Look(MonotonicNow()); !late.ok()) {
-      Break(late);
-      return status();
-    }
+    // The watching thread sees it as well, but later; it has the words for
+    // what it finds.
+    if (!watch_.Look(MonotonicNow()).ok()) Wake();
     std::this_thread::sleep_for(kBarrierPoll);
   }
   // Done on the device only because it was aborted?
@@ -272,6 +273,23 @@ void NcclGroup::Break(const absl::Status& cause) {
   if (communicator_.Break(cause)) Wake();
 }
 
+absl::Status NcclGroup::Explained(const absl::Status& cause) const {
+  const std::optional<OperationSignature> current = watch_.Current();
+  if (!absl::IsDeadlineExceeded(cause) || !current.has_value() ||
+      place_.size == 1) {
+    return cause;
+  }
+  // Apart from the process group's own accounts, which are of later calls.
+  GroupPlace place = place_;
+  place.store = std::make_shared<PrefixStore>("nccl_late", place_.store);
+  if (!PublishAccount(place, *current).ok()) return cause;
+  const std::string accounts = CompareAccounts(
+      ReadAccounts(place, MonotonicNow() + options_.explanation_timeout));
+  if (accounts.empty()) return cause;
+  return absl::DeadlineExceededError(
+      absl::StrCat(cause.message(), "; ", accounts));
+}
+
 void NcclGroup::Wake() {
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -284,7 +302,9 @@ void NcclGroup::Wake() {
 NcclGroup::Turn NcclGroup::LookAround() {
   const Instant now = MonotonicNow();
   if (absl::Status late = watch_.Look(now); !late.ok()) {
-    communicator_.Break(late);
+    // First of all: the peers must hear of it to tell what they do.
+    alarm_.Raise(late);
+    communicator_.Break(Explained(late));
   }
   if (absl::Status error = communicator_.AsyncError(); !error.ok()) {
     communicator_.Break(absl::UnavailableError(absl::StrCat(

@@ -72,6 +72,9 @@ class NcclGroup {
   absl::Status TakeBarrierCell();
   absl::Status WaitFor(uint64_t number);
   std::string Absent() const;
+  // The same, with what the ranks have called that is not done, if `cause` is
+  // that an operation is late. Waits for their accounts.
+  absl::Status Explained(const absl::Status& cause) const;
   void Wake();
   // One turn of the watching thread; whether the group goes on.
   enum class Turn { kGoOn, kBroken };

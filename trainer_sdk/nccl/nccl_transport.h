@@ -24,6 +24,9 @@ struct NcclOptions {
   // How long the destructor waits for operations under way before it aborts
   // them, and then for the abort.
   Duration close_timeout = std::chrono::seconds(10);
+  // How long a rank whose operation is late waits for its peers' accounts of
+  // what they are doing, before it says what is known.
+  Duration explanation_timeout = std::chrono::seconds(3);
   // Told once, from a thread of the transport's own, when the group breaks: an
   // operation that Execute has put on a stream fails later than Execute.
   std::function<void(const absl::Status& cause)> on_broken;
@@ -43,11 +46,13 @@ struct NcclOptions {
 // streams run on, over buffers with undefined contents, and every later call
 // fails with the cause. No thread is inside NCCL at that time.
 //
-// Which ranks called what, when one is late, is the process group's to find
-// out. AVG, as NCCL does it, multiplies floating-point inputs by 1/n before it
-// adds them. Tags are not told apart: messages between two ranks arrive in the
-// order of their sending. Allocate gives memory that NCCL has
-// registered (2.19), or plain device memory.
+// When one is late, the ranks tell each other through the store what each has
+// called that is not done, and the cause says who called something else, or is
+// behind: with operations put on streams one after another, those are not the
+// ones that are being called by then. AVG, as NCCL does it, multiplies
+// floating-point inputs by 1/n before it adds them. Tags are not told apart:
+// messages between two ranks arrive in the order of their sending. Allocate
+// gives memory that NCCL has registered (2.19), or plain device memory.
 //
 // NotFound: no NCCL or no driver here, and what helps. FailedPrecondition: the
 // driver does not work, or NCCL_COMM_BLOCKING takes the deadlines away.

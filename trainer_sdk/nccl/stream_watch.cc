@@ -44,6 +44,7 @@ absl::Status StreamWatch::Look(Instant now) {
     }
     if (!*happened) return Lateness(now);
     free_.push_back(oldest.event);
+    last_done_ = oldest.watched.signature;
     in_flight_.pop_front();
     ++done_;
   }
@@ -70,6 +71,13 @@ absl::Status StreamWatch::Lateness(Instant now) const {
     return absl::DeadlineExceededError(message);
   }
   return absl::OkStatus();
+}
+
+std::optional<OperationSignature> StreamWatch::Current() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!in_flight_.empty()) return in_flight_.front().watched.signature;
+  if (done_ == 0) return std::nullopt;
+  return last_done_;
 }
 
 std::optional<Instant> StreamWatch::OldestSince() const {

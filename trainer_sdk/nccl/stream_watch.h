@@ -44,6 +44,10 @@ class StreamWatch {
   // late, described. Unavailable: the device failed, in CUDA's words.
   absl::Status Look(Instant now);
 
+  // What its peers must know of this rank: the oldest operation that is under
+  // way, else the last one done. Nothing before the first.
+  std::optional<OperationSignature> Current() const;
+
   // Since when the oldest has been under way; nothing where nothing is.
   std::optional<Instant> OldestSince() const;
 
@@ -61,6 +65,7 @@ class StreamWatch {
   std::deque<InFlight> in_flight_;  // guarded by mutex_; oldest first
   std::vector<CudaEvent> free_;     // guarded by mutex_; to be used again
   uint64_t done_ = 0;               // guarded by mutex_
+  OperationSignature last_done_;    // guarded by mutex_
 };
 
 }  // namespace muster
