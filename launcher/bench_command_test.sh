@@ -1,0 +1,49 @@
+#!/bin/bash
+# launch bench as a job and as a worker, and launch inspect on what the job's
+# flight recorders hold. $1: launch. $2: the measuring program.
+set -u
+launch=$PWD/$1
+export MUSTER_BENCH=$PWD/$2
+export TMPDIR=$TEST_TMPDIR
+export PATH=/usr/local/bin:/usr/bin:/bin
+unset RANK MUSTER_COORDINATOR MUSTER_TOKEN
+failed=0
+cd "$TEST_TMPDIR" || exit 1
+
+# expect CODE PATTERN ARGUMENTS...: launch must exit with CODE, and its output
+# match PATTERN (a glob).
+expect() {
+  local code=$1 pattern=$2 output got
+  shift 2
+  output=$(timeout 60 "$launch" "$@" 2>&1 </dev/null)
+  got=$?
+  if [[ $got != "$code" || $output != $pattern ]]; then
+    echo "FAILED: launch $*: exit $got: $output"
+    failed=1
+  fi
+}
+
+small=(-b 8 -e 512 -f 64 -n 2 -w 1)
+expect 0 '*all_reduce, 2 ranks*  512 * sum *values : 0 OK*' \
+  bench --standalone --nproc-per-node=2 --log-dir=logs all_reduce "${small[@]}"
+expect 0 '*sendrecv, 2 ranks, transport tcp*values : 0 OK*' \
+  bench --standalone --nproc-per-node=2 sendrecv --transport=tcp "${small[@]}"
+
+# Each of them is a worker of this job, and measures in it.
+expect 0 '*all_gather, 2 ranks*values : 0 OK*' \
+  --standalone --nproc-per-node=2 --no-python "$launch" bench all_gather \
+  "${small[@]}"
+
+expect 0 'Usage:*launch bench*' bench --help
+expect 2 'launch: bench: --nodes: unknown flag*' bench --nodes=2 all_reduce
+expect 2 'launch: bench: -x: unknown flag*' bench all_reduce -x
+MUSTER_BENCH=/nowhere expect 127 '*not at /nowhere*' bench all_reduce
+
+rings=$(find logs -name 'rank_*.ring' -printf '%h\n' | sort -u)
+expect 0 '*of 2 of 2 ranks, 1 group*FINE*all_reduce*done*' inspect "$rings"
+rm "$rings/rank_1.ring"
+expect 1 '*FOUND*no dump of rank 1 of 2*' inspect "$rings"
+expect 2 'launch: inspect: absent: No such file*' inspect absent
+expect 0 'Usage:*launch inspect*' inspect --help
+((failed == 0)) && echo "all as expected"
+exit "$failed"

@@ -1,0 +1,109 @@
+#include "trainer_sdk/bench/bench.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_split.h"
+#include "trainer_sdk/process_group/testing/group_fixture.h"
+
+namespace muster {
+namespace {
+
+using testing::HasSubstr;
+
+std::vector<std::string> Small(const std::string& operation) {
+  return {operation, "-b", "0",  "-e",  "1000", "-i",  "500", "-n", "2",
+          "-w",      "1",  "-d", "all", "-o",   "all", "-r",  "1"};
+}
+
+// What rank 0 printed; each rank's status.
+std::pair<std::string, std::vector<absl::Status>> Printed(
+    const std::vector<std::string>& arguments, int size,
+    TransportFactory factory = ReferenceTransports()) {
+  std::string printed;
+  const auto options = ParseBenchOptions(arguments);
+  EXPECT_TRUE(options.ok()) << options.status();
+  auto statuses = RunWorld(
+      size,
+      [&](ProcessGroup& world) {
+        return RunBench(world, *options, [&](const std::string& text) {
+          EXPECT_EQ(world.rank(), 0);
+          printed += text;
+        });
+      },
+      std::move(factory));
+  return {printed, statuses};
+}
+
+TEST(BenchTest, EveryOperationIsMeasuredAndRight) {
+  for (const char* operation :
+       {"all_reduce", "reduce_scatter", "all_gather", "broadcast", "reduce",
+        "all_to_all", "gather", "scatter", "barrier", "sendrecv"}) {
+    for (const int size : {2, 3}) {
+      const auto [printed, statuses] = Printed(Small(operation), size);
+      for (const absl::Status& status : statuses) {
+        EXPECT_TRUE(status.ok()) << operation << ": " << status;
+      }
+      EXPECT_THAT(printed, HasSubstr("# Out of bounds values : 0 OK"));
+      EXPECT_THAT(printed, HasSubstr(std::string("# ") + operation + ", "));
+    }
+  }
+}
+
+// One wrong bit in every all_reduce of rank 1.
+TransportFactory Defective() {
+  class Wrong final : public Transport {
+   public:
+    explicit Wrong(std::unique_ptr<Transport> right)
+        : right_(std::move(right)) {}
+    const char* name() const override { return "wrong"; }
+    absl::Status Execute(const Operation& operation,
+                         const OperationContext& context) override {
+      const absl::Status status = right_->Execute(operation, context);
+      if (operation.kind == OperationKind::kAllReduce &&
+          operation.dtype == DType::kInt32) {
+        ++*static_cast<char*>(operation.output);
+      }
+      return status;
+    }
+    void Abort(const std::string& reason) override { right_->Abort(reason); }
+    absl::StatusOr<std::unique_ptr<TransportMemory>> Allocate(
+        int64_t bytes, const OperationContext& context) override {
+      return right_->Allocate(bytes, context);
+    }
+
+   private:
+    const std::unique_ptr<Transport> right_;
+  };
+  return [right = ReferenceTransports()](
+             GroupPlace place,
+             Instant deadline) -> absl::StatusOr<std::unique_ptr<Transport>> {
+    const int rank = place.rank;
+    auto transport = right(std::move(place), deadline);
+    if (!transport.ok() || rank != 1) return transport;
+    return std::make_unique<Wrong>(*std::move(transport));
+  };
+}
+
+TEST(BenchTest, WrongElementsAreCountedAndFail) {
+  const auto [printed, statuses] = Printed(
+      {"all_reduce", "-b", "400", "-e", "400", "-d", "int32"}, 2, Defective());
+  EXPECT_THAT(printed, HasSubstr("# Out of bounds values : 2 FAILED"));
+  for (const absl::Status& status : statuses) {
+    EXPECT_TRUE(absl::IsInternal(status)) << status;
+  }
+}
+
+TEST(BenchTest, RefusesWhatTheWorldCannotDo) {
+  EXPECT_TRUE(
+      absl::IsInvalidArgument(Printed({"broadcast", "-r", "2"}, 2).second[0]));
+  EXPECT_TRUE(absl::IsInvalidArgument(Printed({"sendrecv"}, 1).second[0]));
+}
+
+}  // namespace
+}  // namespace muster
