@@ -13,6 +13,7 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -22,7 +23,7 @@
 namespace muster {
 namespace {
 
-constexpr size_t kSecretBytes = 16;
+constexpr size_t kSecretBytes = 32;  // as hexadecimal digits
 // What both sides say first: the group's secret, then who they are.
 struct Hello {
   char magic[8];
@@ -139,13 +140,14 @@ class Rendezvous {
     // The port is at the same place for both families.
     const int port =
         ntohs(reinterpret_cast<sockaddr_in*>(&own->storage)->sin_port);
-    std::string secret(kSecretBytes, '\0');
     if (place_.rank == 0) {
-      if (getrandom(secret.data(), secret.size(), 0) !=
-          static_cast<ssize_t>(secret.size())) {
+      std::string random(kSecretBytes / 2, '\0');
+      if (getrandom(random.data(), random.size(), 0) !=
+          static_cast<ssize_t>(random.size())) {
         return SystemError("getrandom");
       }
-      absl::Status s = place_.store->Set("tcp/secret", secret);
+      absl::Status s =
+          place_.store->Set("tcp/secret", absl::BytesToHexString(random));
       if (!s.ok()) return s;
     }
     return place_.store->Set(

@@ -1,0 +1,275 @@
+// Collectives between hosts of their own addresses, over a wire that is slow,
+// loses packets, or is cut; with processes as ranks.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/monotonic_clock.h"
+#include "store/server/store_server.h"
+#include "tests/namespaces/hosts.h"
+#include "trainer_sdk/gloo/gloo_transport.h"
+#include "trainer_sdk/hierarchical/hierarchical_transport.h"
+#include "trainer_sdk/process_group/operations.h"
+#include "trainer_sdk/process_group/testing/run_case.h"
+#include "trainer_sdk/shared_memory/testing/forked_ranks.h"
+#include "trainer_sdk/shared_memory/testing/forked_store.h"
+#include "trainer_sdk/store/prefix_store.h"
+#include "trainer_sdk/store/tcp_store.h"
+#include "trainer_sdk/tcp/tcp_transport.h"
+
+namespace muster {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr Duration kPatience = seconds(60);
+constexpr Duration kOperation = milliseconds(800);
+// What finding out who is silent, and a store that does not answer, may add.
+constexpr Duration kAllowed = seconds(15);
+
+enum class Kind { kTcp, kGloo, kHierarchical };
+
+// Where the store is: at a host of its own, which every rank goes on to reach,
+// or at that of the first rank.
+enum class StoreHost { kOwn, kFirst };
+constexpr int kStoreHost = 2;
+constexpr int kStorePort = 29500;  // nobody else is in its namespace
+
+struct World {
+  std::string name;
+  Kind kind = Kind::kTcp;
+  std::vector<int> host_of;  // by rank
+  StoreHost store = StoreHost::kOwn;
+};
+
+void PrintTo(const World& world, std::ostream* out) { *out << world.name; }
+
+absl::StatusOr<std::unique_ptr<Transport>> Make(const World& world,
+                                                const std::string& address,
+                                                const GroupPlace& place) {
+  const Instant deadline = MonotonicNow() + kPatience;
+  LocalAddressOptions own;
+  own.interface = address;
+  switch (world.kind) {
+    case Kind::kTcp: {
+      TcpOptions options;
+      options.address = own;
+      return NewTcpTransport(place, options, deadline);
+    }
+    case Kind::kGloo: {
+      GlooOptions options;
+      options.address = own;
+      return NewGlooTransport(place, options, deadline);
+    }
+    case Kind::kHierarchical:
+      break;
+  }
+  HierarchicalOptions options;
+  options.network = [own](GroupPlace part, const std::vector<int>& told_as,
+                          Instant until) {
+    TcpOptions tcp;
+    tcp.address = own;
+    tcp.told_as = told_as;
+    return NewTcpTransport(std::move(part), tcp, until);
+  };
+  return NewHierarchicalTransport(place, options, deadline);
+}
+
+class Namespaces : public testing::TestWithParam<World> {
+ protected:
+  void SetUp() override {
+    auto hosts = Hosts::Make(3);
+    if (!hosts.ok()) {
+      GTEST_SKIP() << "hosts of their own need network namespaces and TUN "
+                      "interfaces: "
+                   << hosts.status();
+    }
+    hosts_ = *std::move(hosts);
+    ServeStore();
+  }
+
+  using Body = std::function<absl::Status(Transport&, const GroupPlace&)>;
+
+  // Runs `body` as each rank, on its host and with its transport.
+  std::unique_ptr<ForkedRanks> Start(const Body& body,
+                                     const std::string& group = "group") {
+    return std::make_unique<ForkedRanks>(
+        size(), [this, body, group](const GroupPlace& given) -> absl::Status {
+          GroupPlace place = given;
+          place.store = store_;
+          const int host = GetParam().host_of[place.rank];
+          if (absl::Status s = hosts_->Enter(host); !s.ok()) return s;
+          TcpStoreOptions where;
+          where.host = hosts_->Address(store_host());
+          where.port = kStorePort;
+          where.connect_deadline = MonotonicNow() + kPatience;
+          auto store = TcpStore::Connect(where);
+          if (!store.ok()) return store.status();
+          GroupPlace own = place;
+          own.store = std::make_shared<PrefixStore>(
+              group, std::shared_ptr<Store>(*std::move(store)));
+          auto transport = Make(GetParam(), hosts_->Address(host), own);
+          if (!transport.ok()) return transport.status();
+          return body(**transport, place);
+        });
+  }
+
+  int store_host() const {
+    return GetParam().store == StoreHost::kOwn ? kStoreHost
+                                               : GetParam().host_of[0];
+  }
+
+  // In a process of its own: this one has no other threads, so that it can
+  // fork.
+  void ServeStore() {
+    const pid_t parent = getpid();
+    server_ = fork();
+    ASSERT_GE(server_, 0);
+    if (server_ != 0) return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent || !hosts_->Enter(store_host()).ok()) _exit(1);
+    StoreServerOptions options;
+    options.port = kStorePort;
+    const auto server = StoreServer::Start(std::move(options));
+    while (server.ok()) pause();
+    _exit(1);
+  }
+
+  void TearDown() override {
+    if (server_ <= 0) return;
+    kill(server_, SIGKILL);
+    waitpid(server_, nullptr, 0);
+  }
+
+  // All-reduces until it fails; the failure.
+  static absl::Status UntilItFails(Transport& transport,
+                                   const GroupPlace& place, int64_t count) {
+    std::vector<float> data(count);
+    for (uint64_t sequence = 1;; ++sequence) {
+      const Instant deadline = MonotonicNow() + kOperation;
+      const absl::Status s = transport.Execute(
+          AllReduce(data.data(), data.data(), count, DType::kFloat32),
+          OperationContext{sequence, deadline});
+      if (sequence == 2) {
+        place.store->Set(absl::StrCat("goes/", place.rank), "").IgnoreError();
+      }
+      if (s.ok()) continue;
+      if (MonotonicNow() > deadline + kAllowed) {
+        return absl::InternalError(absl::StrCat("late: ", s.ToString()));
+      }
+      return s;
+    }
+  }
+
+  int size() const { return static_cast<int>(GetParam().host_of.size()); }
+
+  std::unique_ptr<Hosts> hosts_;
+  pid_t server_ = -1;
+  // What the wire does not concern.
+  const std::shared_ptr<ForkedStore> store_ = std::make_shared<ForkedStore>();
+};
+
+absl::Status RunSomeCases(Transport& transport, const GroupPlace& place) {
+  ConformanceMemory memory;
+  RankUnderTest rank{&transport, &memory, place.rank, place.size};
+  const std::vector<CollectiveCase> cases = EveryCase(place.size);
+  for (size_t i = 0; i < cases.size(); i += 41) {
+    if (absl::Status s = RunCase(cases[i], rank); !s.ok()) return s;
+  }
+  const Instant deadline = MonotonicNow() + kPatience;
+  return transport.Execute(Barrier(),
+                           OperationContext{rank.sequence + 1, deadline});
+}
+
+TEST_P(Namespaces, ComputeOverASlowWireThatLosesPackets) {
+  hosts_->Delay(std::chrono::microseconds(500));
+  hosts_->Lose(5);
+  const auto ranks = Start(RunSomeCases);
+  for (const absl::Status& s : ranks->Wait(MonotonicNow() + 2 * kPatience)) {
+    EXPECT_TRUE(s.ok()) << s;
+  }
+}
+
+TEST_P(Namespaces, NobodyHangsWhenTheWireIsCut) {
+  const auto ranks = Start([](Transport& transport, const GroupPlace& place) {
+    return UntilItFails(transport, place, 4096);
+  });
+  // Cut once everybody is under way.
+  std::vector<std::string> keys;
+  for (int rank = 0; rank < size(); ++rank) {
+    keys.push_back(absl::StrCat("goes/", rank));
+  }
+  ASSERT_TRUE(store_->Wait(keys, MonotonicNow() + kPatience).ok());
+  hosts_->Cut();
+  const std::vector<absl::Status> ended =
+      ranks->Wait(MonotonicNow() + 2 * kPatience);
+  for (int rank = 0; rank < size(); ++rank) {
+    const absl::Status& s = ended[rank];
+    EXPECT_TRUE(absl::IsDeadlineExceeded(s) || absl::IsUnavailable(s)) << s;
+    EXPECT_TRUE(absl::StrContains(std::string(s.message()), "all_reduce"));
+    EXPECT_TRUE(absl::StrContains(std::string(s.message()), "(host ")) << s;
+  }
+}
+
+// Kills this process when `moment` has passed, whatever it is doing then.
+void DieAfter(Duration moment) {
+  const Instant until = MonotonicNow() + moment;
+  std::thread([until] {
+    while (MonotonicNow() < until) {
+    }
+    kill(getpid(), SIGKILL);
+  }).detach();
+}
+
+TEST_P(Namespaces, ARankThatDiesAtAnyMomentIsNamedEverywhere) {
+  const int victim = size() - 1;
+  std::mt19937 draw(static_cast<unsigned>(size()));
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    const std::chrono::microseconds moment(draw() % 10'000);
+    const auto ranks = Start(
+        [&](Transport& transport, const GroupPlace& place) -> absl::Status {
+          if (place.rank == victim) DieAfter(moment);
+          return UntilItFails(transport, place, 70'000);
+        },
+        absl::StrCat("attempt", attempt));
+    const std::vector<absl::Status> ended =
+        ranks->Wait(MonotonicNow() + 2 * kPatience);
+    const std::string name = absl::StrCat("rank ", victim);
+    const std::string pid = absl::StrCat("pid ", ranks->pid(victim));
+    for (int rank = 0; rank < victim; ++rank) {
+      const std::string message(ended[rank].message());
+      EXPECT_TRUE(absl::IsUnavailable(ended[rank])) << ended[rank];
+      EXPECT_TRUE(absl::StrContains(message, name)) << message;
+      EXPECT_TRUE(absl::StrContains(message, pid)) << message;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    TwoHosts, Namespaces,
+    testing::Values(
+        World{"Tcp", Kind::kTcp, {0, 1}},
+        World{"StoreAtTheFirst", Kind::kTcp, {0, 1}, StoreHost::kFirst},
+        World{"Gloo", Kind::kGloo, {0, 1}},
+        World{"Even", Kind::kHierarchical, {0, 0, 1, 1}},
+        World{"Uneven", Kind::kHierarchical, {0, 0, 1}}),
+    [](const testing::TestParamInfo<World>& param) {
+      return param.param.name;
+    });
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,73 @@
+#include "tests/namespaces/wire.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <deque>
+#include <random>
+
+#include "base/monotonic_clock.h"
+
+namespace muster {
+namespace {
+
+struct Packet {
+  Instant due;
+  int host = 0;
+  std::vector<char> bytes;
+};
+
+// The last bytes of an IPv4 packet's source and destination.
+constexpr int kSource = 15;
+constexpr int kDestination = 19;
+constexpr int kLargest = 65536;
+
+int HostOf(char address_byte) {
+  return static_cast<unsigned char>(address_byte) - AddressByte(0);
+}
+
+}  // namespace
+
+void CarryPackets(const std::vector<int>& tunnels, const Weather& weather) {
+  std::mt19937 draw(1);
+  std::deque<Packet> late;  // by due time, since all are equally late
+  std::array<char, kLargest> buffer;
+  for (;;) {
+    std::vector<pollfd> fds;
+    for (const int tunnel : tunnels) fds.push_back({tunnel, POLLIN, 0});
+    timespec patience{60, 0};
+    if (!late.empty()) {
+      const int64_t ns =
+          std::max<int64_t>(0, (late.front().due - MonotonicNow()).count());
+      patience = {ns / 1'000'000'000, ns % 1'000'000'000};
+    }
+    (void)ppoll(fds.data(), fds.size(), &patience, nullptr);
+    for (const pollfd& fd : fds) {
+      if ((fd.revents & POLLIN) == 0) continue;
+      const ssize_t n = read(fd.fd, buffer.data(), buffer.size());
+      if (n <= kDestination || (buffer[0] >> 4) != 4) continue;
+      const int from = HostOf(buffer[kSource]);
+      const int to = HostOf(buffer[kDestination]);
+      const bool lost =
+          static_cast<int>(draw() % 1000) < weather.lost_of_a_thousand.load();
+      const bool cut = weather.cut.load() && from + to == 1;
+      if (to < 0 || to >= static_cast<int>(tunnels.size()) || lost || cut) {
+        continue;
+      }
+      late.push_back(
+          Packet{MonotonicNow() + Duration(weather.delay_ns.load()), to,
+                 std::vector<char>(buffer.data(), buffer.data() + n)});
+    }
+    while (!late.empty() && late.front().due <= MonotonicNow()) {
+      const Packet& packet = late.front();
+      (void)!write(tunnels[packet.host], packet.bytes.data(),
+                   packet.bytes.size());
+      late.pop_front();
+    }
+  }
+}
+
+}  // namespace muster
