@@ -69,6 +69,7 @@ or `--local-addr`.
 | `MUSTER_TOKEN` | the job's shared secret, if `--token-file` is not given |
 | `MUSTER_COORDINATOR` | default of the sub-commands' `--endpoint`, and of `agent`'s `--rdzv-endpoint` |
 | `CUDA_VISIBLE_DEVICES` | the GPUs that may be used |
+| `MUSTER_NCCL_LIBRARY` | NCCL's file, where `libnccl.so.2` is not it |
 | `OMP_NUM_THREADS` | passed through; if unset, cores divided by workers |
 | `TMPDIR` | where log files go without `--log-dir` |
 | `JOB_COMPLETION_INDEX`, `SLURM_PROCID`, `SLURM_TOPOLOGY_ADDR` | this node's number and place in the network |
@@ -86,7 +87,8 @@ The environment of `launch`, and: `RANK`, `LOCAL_RANK`, `WORLD_SIZE`,
 (with `--gpus` or `--virtual-local-rank`), `MUSTER_RUN_ID`, `MUSTER_NODE_ID`,
 `MUSTER_ROUND`, `MUSTER_COORDINATOR`, `MUSTER_FLIGHT_RECORDER_DIR` (where the
 training library keeps each rank's last operations, for `launch inspect`),
-`MUSTER_PROGRESS_SOCKET`.
+`MUSTER_PROGRESS_SOCKET`; where rank 0's node has an NVIDIA driver and NCCL,
+`MUSTER_NCCL_ID` (see SDK.md).
 
 ## Progress
 
