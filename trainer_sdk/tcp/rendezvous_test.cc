@@ -1,0 +1,103 @@
+#include "trainer_sdk/tcp/rendezvous.h"
+
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "base/monotonic_clock.h"
+#include "trainer_sdk/store/in_process_store.h"
+
+namespace muster {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr char kLoopback[] = "127.0.0.1";
+
+GroupPlace PlaceOf(std::shared_ptr<Store> store, int rank, int size) {
+  return GroupPlace{rank, size, std::move(store), "world"};
+}
+
+Instant In(Duration duration) { return MonotonicNow() + duration; }
+
+TEST(Rendezvous, TurnsStrangersAway) {
+  const auto store = std::make_shared<InProcessStore>();
+  absl::StatusOr<ConnectedRanks> ranks[2];
+  std::thread first([&] {
+    ranks[0] = ConnectRanks(PlaceOf(store, 0, 2), kLoopback,
+                            In(std::chrono::seconds(30)));
+  });
+  // Somebody finds the port before rank 1 does, and says what he likes.
+  const auto where = store->Get("tcp/0", In(std::chrono::seconds(30)));
+  ASSERT_TRUE(where.ok()) << where.status();
+  const std::vector<std::string> words = absl::StrSplit(*where, ' ');
+  const OwnedFd stranger(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(std::stoi(words[1])));
+  inet_pton(AF_INET, kLoopback, &address.sin_addr);
+  ASSERT_EQ(connect(stranger.get(), reinterpret_cast<sockaddr*>(&address),
+                    sizeof(address)),
+            0);
+  const std::string hello(1000, 'x');
+  ASSERT_GT(send(stranger.get(), hello.data(), hello.size(), MSG_NOSIGNAL), 0);
+
+  ranks[1] = ConnectRanks(PlaceOf(store, 1, 2), kLoopback,
+                          In(std::chrono::seconds(30)));
+  first.join();
+  ASSERT_TRUE(ranks[0].ok()) << ranks[0].status();
+  ASSERT_TRUE(ranks[1].ok()) << ranks[1].status();
+  // The two are connected with each other.
+  ASSERT_EQ(send(ranks[0]->sockets[1].get(), "hi", 2, 0), 2);
+  char heard[2];
+  ASSERT_EQ(recv(ranks[1]->sockets[0].get(), heard, 2, MSG_WAITALL), 2);
+  EXPECT_EQ(std::string(heard, 2), "hi");
+  EXPECT_EQ(ranks[1]->names[0].rank, 0);
+  EXPECT_EQ(ranks[1]->names[0].pid, getpid());
+}
+
+TEST(Rendezvous, NamesWhoDidNotCome) {
+  const auto store = std::make_shared<InProcessStore>();
+  const auto ranks = ConnectRanks(PlaceOf(store, 0, 2), kLoopback,
+                                  In(std::chrono::milliseconds(20)));
+  EXPECT_TRUE(absl::IsDeadlineExceeded(ranks.status())) << ranks.status();
+  EXPECT_THAT(std::string(ranks.status().message()), HasSubstr("tcp/1"));
+}
+
+TEST(Rendezvous, NamesWhoListensNoMore) {
+  const auto store = std::make_shared<InProcessStore>();
+  // Rank 0 told its port and died.
+  ASSERT_TRUE(store->Set("tcp/secret", std::string(32, '0')).ok());
+  ASSERT_TRUE(store->Set("tcp/0", "127.0.0.1 1 4711 gone").ok());
+  const auto ranks = ConnectRanks(PlaceOf(store, 1, 2), kLoopback,
+                                  In(std::chrono::seconds(30)));
+  EXPECT_TRUE(absl::IsUnavailable(ranks.status())) << ranks.status();
+  EXPECT_THAT(std::string(ranks.status().message()),
+              HasSubstr("rank 0 (host gone, pid 4711) at 127.0.0.1:1"));
+}
+
+TEST(Rendezvous, RefusesWhatTheStoreMustNotHold) {
+  for (const char* const told :
+       {"127.0.0.1 0 1 h", "127.0.0.1 99999 1 h", "nowhere 1 1 h", "", "1 2"}) {
+    const auto store = std::make_shared<InProcessStore>();
+    ASSERT_TRUE(store->Set("tcp/secret", std::string(32, '0')).ok());
+    ASSERT_TRUE(store->Set("tcp/0", told).ok());
+    EXPECT_FALSE(ConnectRanks(PlaceOf(store, 1, 2), kLoopback,
+                              In(std::chrono::seconds(30)))
+                     .ok())
+        << told;
+  }
+}
+
+}  // namespace
+}  // namespace muster
