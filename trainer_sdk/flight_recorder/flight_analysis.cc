@@ -74,6 +74,9 @@ class Analysis {
     for (const auto& [rank, log] : logs_) FindDeserted(*log);
     FindMissing();
     FindSilent();
+    if (result_.findings.empty() && somebody_failed_) {
+      for (const auto& [key, calls] : groups_) FindShort(key, calls);
+    }
     if (result_.findings.empty()) FindWhatIsLeft();
     TellReasons();
     TellPositions();
@@ -157,6 +160,28 @@ class Analysis {
     }
   }
 
+  // A transport that only launches (NCCL's) has nobody waiting in its records:
+  // who has called less than the others is behind.
+  void FindShort(const GroupKey& key, const Calls& calls) {
+    std::map<int, uint64_t> last = LastCalls(calls);
+    const uint64_t front = calls.empty() ? 0 : calls.rbegin()->first;
+    std::vector<int> shorter;
+    for (const int member : key.second) {
+      if (logs_.count(member) > 0 && last[member] < front) {
+        shorter.push_back(member);
+      }
+    }
+    if (shorter.empty()) return;
+    const std::vector<Call>& leading = calls.rbegin()->second;
+    for (const int member : shorter) {
+      Find(absl::StrCat(
+          RankName(*logs_[member]), " is behind: it did not call ",
+          Describe(leading.front().record->signature), " in group ", key.first,
+          ", which ", RankRanges(RanksOf(leading)), " did; ",
+          LastDone(*logs_[member])));
+    }
+  }
+
   // The last number that each rank called.
   static std::map<int, uint64_t> LastCalls(const Calls& calls) {
     std::map<int, uint64_t> last;
@@ -236,7 +261,12 @@ class Analysis {
                           GroupName(*log, *stuck))]
           .push_back(rank);
     }
-    if (places.empty()) return;
+    if (places.empty()) {
+      if (somebody_failed_) {
+        Find("ranks failed, though all called the same: see what they said");
+      }
+      return;
+    }
     if (places.size() == 1) {
       const auto& [place, ranks] = *places.begin();
       Find(absl::StrCat(RankRanges(ranks), ranks.size() == 1 ? " was" : " were",

@@ -167,6 +167,24 @@ TEST(FlightAnalysisTest, AFailureOfAllIsTheTransports) {
       ElementsAre(HasSubstr("nobody is behind")));
 }
 
+TEST(FlightAnalysisTest, OfATransportThatOnlyLaunchesWhoCalledLessIsBehind) {
+  EXPECT_THAT(
+      AnalyseFlight({Rank(0, 2).Does(Sum(), 1).Does(Sum(), 2).Says("late"),
+                     Rank(1, 2).Does(Sum(), 1).Says("told by a peer")})
+          .findings,
+      ElementsAre(AllOf(HasSubstr("rank 1 (node1, pid 101) is behind"),
+                        HasSubstr("which rank 0 did"))));
+  EXPECT_THAT(AnalyseFlight({Rank(0, 2).Does(Sum(), 1).Says("late"),
+                             Rank(1, 2).Does(Sum(), 1).Says("late")})
+                  .findings,
+              ElementsAre(HasSubstr("all called the same")));
+  // One that is further and nobody that failed: a running job.
+  EXPECT_THAT(AnalyseFlight({Rank(0, 2).Does(Sum(), 1).Does(Sum(), 2),
+                             Rank(1, 2).Does(Sum(), 1)})
+                  .findings,
+              IsEmpty());
+}
+
 TEST(FlightAnalysisTest, AMessageNobodyAnswers) {
   EXPECT_THAT(
       AnalyseFlight(

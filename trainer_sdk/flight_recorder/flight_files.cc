@@ -56,13 +56,15 @@ absl::StatusOr<std::vector<std::string>> FilesOf(const std::string& path) {
   std::vector<std::string> files;
   for (std::filesystem::directory_iterator entry(path, error), end;
        !error && entry != end; entry.increment(error)) {
-    const std::string name = entry->path().string();
-    if (absl::EndsWith(name, ".ring") || absl::EndsWith(name, ".json")) {
-      files.push_back(name);
+    const std::string name = entry->path().filename().string();
+    if (absl::StartsWith(name, "rank_") &&
+        (absl::EndsWith(name, ".ring") || absl::EndsWith(name, ".json"))) {
+      files.push_back(entry->path().string());
     }
   }
   if (error) return Bad(path, error.message());
-  if (files.empty()) return Bad(path, "holds no *.ring and no *.json");
+  if (files.empty())
+    return Bad(path, "holds no rank_N.ring and no rank_N.json");
   std::sort(files.begin(), files.end());
   return files;
 }

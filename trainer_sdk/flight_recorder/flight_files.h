@@ -12,7 +12,8 @@ namespace muster {
 // A dump's or ring's bytes. InvalidArgument, one line, for anything else. Pure.
 absl::StatusOr<FlightLog> ParseFlight(const std::string& bytes);
 
-// The logs in `paths`: files, or directories whose *.ring and *.json they are.
+// The logs in `paths`: files, or directories whose rank_N.ring and rank_N.json
+// they are.
 // One for each rank, by rank: where there are several, the one with the
 // latest record, but with the reason that any of them gives.
 //

@@ -77,9 +77,9 @@ TEST_F(FlightFilesTest, OfSeveralOfARankTheLatestCountsWithAnyReason) {
   early.reason = "rank 1 died";
   late.written = 2000;
   late.pid = 77;
-  Write("b.json", FlightJson(early));
-  Write("a.json", FlightJson(late));
-  Write("other.txt", "not looked at");
+  Write("rank_1.json", FlightJson(early));
+  Write("rank_0.json", FlightJson(late));
+  Write("other.json", "not looked at");
   const auto logs = ReadFlight({directory_});
   ASSERT_TRUE(logs.ok()) << logs.status();
   ASSERT_THAT(*logs, SizeIs(1));
@@ -89,7 +89,7 @@ TEST_F(FlightFilesTest, OfSeveralOfARankTheLatestCountsWithAnyReason) {
 
 TEST_F(FlightFilesTest, SaysWhatIsNoDump) {
   EXPECT_THAT(Complaint({}), HasSubstr("no dumps given"));
-  EXPECT_THAT(Complaint({directory_}), HasSubstr("holds no *.ring"));
+  EXPECT_THAT(Complaint({directory_}), HasSubstr("holds no rank_N.ring"));
   EXPECT_THAT(Complaint({directory_ + "/absent"}), HasSubstr("No such file"));
   EXPECT_THAT(Complaint({Write("a.json", "{}")}), HasSubstr("a.json: not a"));
   EXPECT_THAT(Complaint({Write("b.json", "")}), HasSubstr("no JSON object"));

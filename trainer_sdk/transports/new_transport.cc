@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "trainer_sdk/flight_recorder/flight_recorder.h"
 #include "trainer_sdk/gloo/gloo_transport.h"
 #include "trainer_sdk/hierarchical/hierarchical_transport.h"
 #include "trainer_sdk/nccl/nccl_transport.h"
@@ -19,6 +20,10 @@ absl::StatusOr<std::unique_ptr<Transport>> NewNccl(GroupPlace place,
                                                    Instant deadline) {
   NcclOptions options;
   options.unique_id = std::move(unique_id);
+  // The group itself learns of it with its next operation.
+  options.on_broken = [](const absl::Status& cause) {
+    DumpAll(std::string(cause.message())).IgnoreError();
+  };
   return NewNcclTransport(std::move(place), std::move(options), deadline);
 }
 
