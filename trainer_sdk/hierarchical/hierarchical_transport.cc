@@ -45,7 +45,14 @@ class HierarchicalTransport final : public Transport {
     if (s.ok()) return s;
     std::string message = absl::StrCat(place_.name, ": ", Describe(signature),
                                        ": ", std::string(s.message()));
-    if (absl::IsDeadlineExceeded(s)) message += Silent(Describe(signature));
+    if (absl::IsDeadlineExceeded(s)) {
+      const std::string silent = Silent(Describe(signature));
+      // Everybody is there and waits: who waits for another host knows why.
+      if (silent.empty() && tiers_.failed_on_host) {
+        record_.AwaitCause(kOthersAreLate);
+      }
+      message += silent;
+    }
     return Break(absl::Status(s.code(), message));
   }
 

@@ -98,6 +98,7 @@ class Journey {
     context.deadline = deadline_;
     const absl::Status s = tiers_.local->Execute(step, context);
     if (s.ok()) return s;
+    tiers_.failed_on_host = true;
     return absl::Status(s.code(), TellAs(std::string(s.message()),
                                          layout_.members(tiers_.host())));
   }

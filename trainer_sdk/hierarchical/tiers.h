@@ -26,6 +26,8 @@ struct Tiers {
   // Everybody.
   std::unique_ptr<NetworkTransport> flat;
   Scratch scratch;
+  // The last operation failed among the ranks of this host.
+  bool failed_on_host = false;
 
   int host() const { return layout.host_of(rank); }
   int place() const { return layout.place_of(rank); }

@@ -67,6 +67,12 @@ absl::Status FailureRecord::Settle(const absl::Status& mine) const {
   return DecodeFailure(**recorded, rank_);
 }
 
+void FailureRecord::AwaitCause(Duration grace) const {
+  (void)Within<absl::Status>(patience_, [store = store_, grace] {
+    return store->Wait({"failure"}, MonotonicNow() + grace);
+  });
+}
+
 std::vector<LateRank> FailureRecord::CompareLate(const std::string& operation,
                                                  int size,
                                                  Duration grace) const {

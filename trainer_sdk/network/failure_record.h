@@ -27,6 +27,10 @@ class FailureRecord {
   // where the store does not answer.
   absl::Status Settle(const absl::Status& mine) const;
 
+  // Waits at most `grace` for a cause that somebody else writes down: for a
+  // rank that does not know more than that it waited.
+  void AwaitCause(Duration grace) const;
+
   // For a rank whose deadline has passed: says so to the others, and hears for
   // `grace` which of them are late in `operation` too. One entry a rank, its
   // own included; empty where the store does not answer.

@@ -84,6 +84,18 @@ TEST(FailureRecord, AStoreThatDoesNotAnswerHoldsNobodyUp) {
   answer.set_value();
 }
 
+TEST(FailureRecord, WhoKnowsLittleWaitsForWhoKnowsMore) {
+  const auto store = std::make_shared<InProcessStore>();
+  const FailureRecord zero(store, 0, kPatience), one(store, 1, kPatience);
+  zero.AwaitCause(std::chrono::milliseconds(1));  // nobody tells
+  std::thread other(
+      [&] { one.Settle(absl::UnavailableError("rank 2 died")).IgnoreError(); });
+  zero.AwaitCause(kPatience);
+  other.join();
+  EXPECT_EQ(zero.Settle(absl::DeadlineExceededError("waited")),
+            absl::UnavailableError("rank 1 found: rank 2 died"));
+}
+
 TEST(FailureRecord, RanksThatAreLateHearOfEachOther) {
   const auto store = std::make_shared<InProcessStore>();
   const FailureRecord zero(store, 0, kPatience), two(store, 2, kPatience);
