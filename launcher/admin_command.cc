@@ -5,6 +5,8 @@
 
 #include <chrono>
 #include <cstdio>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +17,7 @@
 #include "agent/report/status_table.h"
 #include "agent/report/text_style.h"
 #include "launcher/launch_help.h"
+#include "launcher/progress_ticker.h"
 #include "rendezvous/client/admin_client.h"
 #include "rendezvous/token/token.h"
 
@@ -87,12 +90,34 @@ absl::Status Status(AdminClient& client, const AdminRequest& request) {
   return absl::OkStatus();
 }
 
+// How often a watched job is asked how far it is.
+constexpr Duration kProgressInterval = std::chrono::seconds(5);
+
 absl::Status Watch(AdminClient& client, const AdminRequest& request,
                    const std::string& run_id) {
   const bool json = request.format == AdminFormat::kJson;
   const TextTarget target = TargetOf(STDOUT_FILENO);
   bool is_first = true;
+  std::mutex printing;
+  const auto show = [&](const Decision& decision) {
+    return Print(json ? DecisionJson(run_id, decision, UnixNow())
+                      : DecisionLine(decision, UnixNow(), target.style));
+  };
+  const ProgressTicker ticker(
+      kProgressInterval,
+      [&]() -> std::optional<JobStatus> {
+        const absl::StatusOr<JobStatus> job = client.GetJob(run_id);
+        return job.ok() ? std::optional(*job) : std::nullopt;
+      },
+      [&](int round, const std::string& line) {
+        const std::lock_guard<std::mutex> lock(printing);
+        show({.kind = "progress",
+              .round = round,
+              .node_id = "",
+              .reason = line});
+      });
   return client.WatchJob(run_id, [&](const AdminClient::Update& update) {
+    const std::lock_guard<std::mutex> lock(printing);
     bool read = true;
     if (is_first && !json) {
       // Updates leave the nodes out. Asked for once the stream is up, so that
@@ -106,8 +131,7 @@ absl::Status Watch(AdminClient& client, const AdminRequest& request,
                          " decisions came too fast to be shown)\n"));
     }
     for (const Decision& decision : update.decisions) {
-      read = Print(json ? DecisionJson(run_id, decision, UnixNow())
-                        : DecisionLine(decision, UnixNow(), target.style));
+      read = show(decision);
     }
     return read ? AdminClient::Watching::kGoOn : AdminClient::Watching::kEnough;
   });

@@ -388,5 +388,22 @@ TEST(RunOptions, TheAgentTakesNoFlagOfLaunchAlone) {
               StartsWith("--standalone: unknown flag"));
 }
 
+TEST(RunOptionsTest, HangTimeout) {
+  const auto of = [](const std::string& text) {
+    return ParseRunOptions(FlagsOf(FlagUser::kLaunchOnly),
+                           {"--hang-timeout=" + text, "a.py"}, {});
+  };
+  EXPECT_EQ(of("auto")->options.hangs.detection, HangDetection::kLearned);
+  EXPECT_EQ(of("off")->options.hangs.detection, HangDetection::kOff);
+  EXPECT_EQ(of("90.5")->options.hangs.detection, HangDetection::kGiven);
+  EXPECT_EQ(of("90.5")->options.hangs.timeout,
+            std::chrono::milliseconds(90500));
+  for (const char* text : {"0", "-1", "soon", ""}) {
+    EXPECT_THAT(std::string(of(text).status().message()),
+                HasSubstr("neither a number of seconds above 0 nor auto"))
+        << text;
+  }
+}
+
 }  // namespace
 }  // namespace muster

@@ -1,5 +1,6 @@
 #include "agent/report/status_json.h"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -15,8 +16,33 @@ Json OrNull(const std::optional<T>& value) {
   return value ? Json(*value) : Json();
 }
 
-Json ToJson(const NodeStatus& status) {
+// JSON has no NaN, and a loss that is one must not look like none.
+Json Number(const std::optional<double>& value) {
+  if (!value || std::isfinite(*value)) return OrNull(value);
+  if (std::isnan(*value)) return "nan";
+  return *value > 0 ? "inf" : "-inf";
+}
+
+Json ToJson(const WorkerProgress& said, std::optional<int> first_rank) {
+  const bool watched = said.deadline > Duration::zero();
+  return {
+      {"rank", first_rank ? Json(*first_rank + said.local_rank) : Json()},
+      {"local_rank", said.local_rank},
+      {"step", OrNull(said.step)},
+      {"loss", Number(said.loss)},
+      {"tokens_per_s", Number(said.tokens_per_s)},
+      {"status", said.status},
+      {"silent_seconds", ToSeconds(said.silent_for)},
+      {"deadline_seconds", watched ? Json(ToSeconds(said.deadline)) : Json()}};
+}
+
+// `first_rank`: of a member, the rank of its first worker.
+Json ToJson(const NodeStatus& status, std::optional<int> first_rank) {
   const NodeIdentity& node = status.node;
+  Json progress = Json::array();
+  for (const WorkerProgress& said : status.progress) {
+    progress.push_back(ToJson(said, first_rank));
+  }
   return {{"node_id", node.node_id},
           {"host", node.host},
           {"address", node.address},
@@ -30,7 +56,8 @@ Json ToJson(const NodeStatus& status) {
           {"round", status.round},
           {"connected", status.connected},
           {"draining", status.draining},
-          {"silent_seconds", ToSeconds(status.silent_for)}};
+          {"silent_seconds", ToSeconds(status.silent_for)},
+          {"progress", progress}};
 }
 
 Json ToJson(const Verdict& verdict) {
@@ -48,7 +75,8 @@ Json ToJson(const Verdict& verdict) {
                      {"pid", verdict.cause->pid},
                      {"exit_code", verdict.cause->exit_code},
                      {"signal", verdict.cause->signal},
-                     {"message", verdict.cause->message}};
+                     {"message", verdict.cause->message},
+                     {"stack", verdict.cause->stack}};
   }
   return json;
 }
@@ -69,8 +97,12 @@ Json ToJson(const JobStatus& job) {
                {"phase_age_seconds", ToSeconds(job.phase_age)},
                {"verdict", job.verdict ? ToJson(*job.verdict) : Json()}};
   json["nodes"] = Json::array();
-  for (const NodeStatus& node : job.nodes)
-    json["nodes"].push_back(ToJson(node));
+  int first_rank = 0;  // members come by group rank, so slots add up to ranks
+  for (const NodeStatus& node : job.nodes) {
+    json["nodes"].push_back(ToJson(
+        node, node.group_rank ? std::optional(first_rank) : std::nullopt));
+    if (node.group_rank) first_rank += node.node.slots;
+  }
   return json;
 }
 

@@ -5,6 +5,7 @@
 #include "agent/report/duration_text.h"
 #include "agent/report/framed_text.h"
 #include "agent/report/phase_text.h"
+#include "agent/report/progress_text.h"
 #include "agent/report/text_layout.h"
 
 namespace muster {
@@ -122,6 +123,8 @@ std::string StatusTable(const JobStatus& job, const TextTarget& target) {
   }
   text.Field("restarts", {std::to_string(job.restarts_used) + " of " +
                           std::to_string(job.spec.max_restarts) + " used"});
+  const std::string progress = ProgressLine(job);
+  if (!progress.empty()) text.Field("progress", {progress});
   if (job.verdict) {
     text.Field("verdict",
                {"exit code " + std::to_string(job.verdict->exit_code)});
@@ -132,7 +135,8 @@ std::string StatusTable(const JobStatus& job, const TextTarget& target) {
   for (const std::string& line : AlignRows(NodeRows(job))) {
     result += line + "\n";
   }
-  return result;
+  const std::string ranks = ProgressTable(job, target);
+  return ranks.empty() ? result : result + "\n" + ranks;
 }
 
 std::string JobListTable(const std::vector<JobStatus>& jobs,

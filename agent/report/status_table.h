@@ -9,8 +9,8 @@
 
 namespace muster {
 
-// One job with its nodes, as `launch status RUN_ID` prints it. Ends in a
-// newline. Pure.
+// One job with its nodes and the progress of its ranks, as `launch status
+// RUN_ID` prints it. Ends in a newline. Pure.
 std::string StatusTable(const JobStatus& job, const TextTarget& target);
 
 // Several jobs, one line each, as `launch status` prints them. Pure.

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "agent/report/status_json.h"
@@ -84,6 +85,15 @@ GROUP  RANKS  NODE   HOST    ADDRESS   PHASE  HEARD      NOTES
 )");
 }
 
+TEST(StatusTableTest, WhatRanksSayComesLast) {
+  JobStatus job = Running();
+  job.nodes[0].progress = {{.local_rank = 1, .step = 12}};
+  const std::string text = StatusTable(job, {});
+  EXPECT_THAT(text, HasSubstr("  progress     step 12; 1 of 3 ranks report\n"));
+  EXPECT_THAT(text, HasSubstr("disconnected\n\nRANK  HOST    STEP  HEARD\n"
+                              "1     host-a  12    0.00s ago\n"));
+}
+
 TEST(StatusTableTest, AFinishedJobShowsItsOutcome) {
   JobStatus job = Running();
   job.phase = JobPhase::kFinished;
@@ -113,12 +123,29 @@ a-run-id-that-is-longer-t...  running  3      3      1/3       1h 12m  round 3 r
 TEST(StatusJsonTest, SaysWhatTheTableSays) {
   JobStatus job = Running();
   job.reason = "not UTF-8: \xff";
+  job.nodes[0].progress = {{.local_rank = 0, .step = 7, .loss = 0.5},
+                           {.local_rank = 1,
+                            .loss = std::numeric_limits<double>::quiet_NaN(),
+                            .silent_for = std::chrono::seconds(2),
+                            .deadline = std::chrono::seconds(30)}};
   nlohmann::json json = nlohmann::json::parse(StatusJson(job));
   EXPECT_EQ(json["run_id"], "exp-7");
   EXPECT_EQ(json["phase"], "running");
   EXPECT_EQ(json["phase_age_seconds"], 754.0);
   EXPECT_TRUE(json["verdict"].is_null());
   ASSERT_EQ(json["nodes"].size(), 3u);
+  const nlohmann::json& progress = json["nodes"][0]["progress"];
+  ASSERT_EQ(progress.size(), 2u);
+  EXPECT_EQ(progress[0]["rank"], 0);
+  EXPECT_EQ(progress[0]["step"], 7);
+  EXPECT_EQ(progress[0]["loss"], 0.5);
+  EXPECT_TRUE(progress[0]["deadline_seconds"].is_null());
+  EXPECT_EQ(progress[1]["rank"], 1);
+  EXPECT_EQ(progress[1]["loss"], "nan");
+  EXPECT_TRUE(progress[1]["step"].is_null());
+  EXPECT_EQ(progress[1]["silent_seconds"], 2.0);
+  EXPECT_EQ(progress[1]["deadline_seconds"], 30.0);
+  EXPECT_TRUE(json["nodes"][2]["progress"].empty());
   EXPECT_EQ(json["nodes"][1]["group_rank"], 1);
   EXPECT_EQ(json["nodes"][1]["draining"], true);
   EXPECT_TRUE(json["nodes"][2]["group_rank"].is_null());

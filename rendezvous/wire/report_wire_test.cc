@@ -39,6 +39,9 @@ TEST(ReportWireTest, ComesBackAsItWent) {
   EXPECT_THAT(back.node.topology, ElementsAre("row1", "rack2"));
   EXPECT_EQ(back.failures[1].node_id, "node-2");
   EXPECT_EQ(back.cancel->at_once, true);
+  EXPECT_EQ(back.progress[1].local_rank, 2);
+  EXPECT_EQ(back.progress[1].step, 1200);
+  EXPECT_THAT(back.failures[0].stack, ElementsAre("main.py:3", "\xff"));
 }
 
 TEST(ReportWireTest, SurvivesBytesThatAreNotUtf8) {
@@ -57,6 +60,7 @@ TEST(ReportWireTest, OptionalFieldsStayAbsent) {
   EXPECT_FALSE(back.node.node_rank.has_value());
   EXPECT_FALSE(back.node.index.has_value());
   EXPECT_FALSE(back.leave.has_value());
+  EXPECT_THAT(back.progress, IsEmpty());
   EXPECT_FALSE(back.cancel.has_value());
 }
 
@@ -96,10 +100,15 @@ TEST(ReportWireTest, TheLargestLawfulReportFitsTheMessageBound) {
   failure.traceback.assign(kMostTracebackBytes, 't');
   failure.stderr_tail.assign(kMostStderrLines,
                              std::string(kMostLineBytes, 's'));
+  failure.stack.assign(kMostStackLines, std::string(kMostLineBytes, 'f'));
   report.failures.assign(kMostFailuresPerReport, failure);
+  WorkerProgress progress = FullProgress(kMostProgressPerReport);
+  progress.status.assign(kMostStatusBytes, 's');
+  progress.silent_for = progress.deadline = std::chrono::hours(8000);
+  report.progress.assign(kMostProgressPerReport, progress);
   v1::Report wire;
   ToWire(report, &wire);
-  EXPECT_LT(wire.ByteSizeLong(), static_cast<size_t>(kMostReportBytes) / 4);
+  EXPECT_LT(wire.ByteSizeLong(), static_cast<size_t>(kMostReportBytes));
 }
 
 TEST(ReportWireTest, RefusesWhatIsBeyondBoundsNamingTheField) {
@@ -168,6 +177,27 @@ TEST(ReportWireTest, RefusesWhatIsBeyondBoundsNamingTheField) {
        [](v1::Report* r) { r->mutable_failures(0)->set_exit_code(256); }},
       {"failures[0].rank",
        [](v1::Report* r) { r->mutable_failures(0)->set_rank(-2); }},
+      {"failures[0].stack",
+       [](v1::Report* r) {
+         for (int i = 0; i < 30; ++i) r->mutable_failures(0)->add_stack("l");
+       }},
+      {"failures[0].silent_for",
+       [](v1::Report* r) {
+         r->mutable_failures(0)->set_silent_for(
+             std::numeric_limits<int64_t>::max());
+       }},
+      {"progress",
+       [](v1::Report* r) {
+         for (int i = 0; i <= kMostProgressPerReport; ++i) r->add_progress();
+       }},
+      {"progress[1].local_rank",
+       [](v1::Report* r) { r->mutable_progress(1)->set_local_rank(-1); }},
+      {"progress[0].step",
+       [](v1::Report* r) { r->mutable_progress(0)->set_step(-1); }},
+      {"progress[0].status",
+       [](v1::Report* r) {
+         r->mutable_progress(0)->set_status(std::string(65, 's'));
+       }},
       {"offered_master_port",
        [](v1::Report* r) { r->set_offered_master_port(65536); }},
       {"offered_nccl_id",
