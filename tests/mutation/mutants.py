@@ -20,6 +20,8 @@ _FAILURES = 'rendezvous/job/failure_log.cc'
 _ADMISSION = 'rendezvous/job/admission.cc'
 _ORDER = 'rendezvous/job/natural_order.cc'
 _LIFECYCLE = 'agent/lifecycle/lifecycle.cc'
+_HANG = 'agent/lifecycle/lifecycle_hang.cc'
+_WATCH = 'agent/lifecycle/hang_watch.cc'
 
 ALL = [Mutant(*mutant) for mutant in (
     # --- who is let in
@@ -262,4 +264,72 @@ ALL = [Mutant(*mutant) for mutant in (
      'if (false) {'),
     ('an agent that gives up does not say so', _LIFECYCLE,
      'if (!leaving_.has_value()) leaving_ = reason;', ''),
+    # --- workers that fall silent
+    ('who has ended is missed', _WATCH,
+     'if (!worker.watched || !worker.heard.has_value()) return std::nullopt;',
+     'if (!worker.heard.has_value()) return std::nullopt;'),
+    ('off is not heeded', _WATCH,
+     'if (policy_.detection == HangDetection::kOff) return std::nullopt;', ''),
+    ('a worker cannot turn it off', _WATCH,
+     'if (*worker.said.watchdog == Duration::zero()) return std::nullopt;', ''),
+    ('a worker\'s own deadline is not heeded', _WATCH,
+     'if (worker.said.watchdog.has_value()) {', 'if (false) {'),
+    ('a deadline is learned from one pause', _WATCH,
+     'if (worker.pauses < kLeastPauses) return std::nullopt;', ''),
+    ('what is learned has no floor', _WATCH,
+     'return std::max(kLeastLearned, ample);', 'return ample;'),
+    ('what is learned has no bound', _WATCH,
+     'longest + std::min(9 * longest, kMostBeyondLongest);', '10 * longest;'),
+    ('the newest pause is learned', _WATCH,
+     'std::max(worker.longest_pause, now - *worker.heard);',
+     'now - *worker.heard;'),
+    ('a round keeps what the last one learned', _WATCH,
+     'workers_.assign(static_cast<size_t>(workers), Worker());',
+     'workers_.resize(static_cast<size_t>(workers));'),
+    ('the last rank is blamed', _WATCH,
+     'if (first.has_value() && first->since <= *worker.heard) continue;', ''),
+    ('what is no report counts as one', _WATCH,
+     'if (!message.alive) return;', ''),
+    ('who is being stopped is suspected', _HANG,
+     '''  if (phase_ != NodePhase::kRunning) return;
+  if (suspicion_.has_value()) {''', '  if (suspicion_.has_value()) {'),
+    ('a stack that does not come is waited for, for ever', _HANG,
+     'if (now_ >= suspicion_->give_up) Accuse();', ''),
+    ('any stack accuses', _HANG,
+     '''if (!suspicion_.has_value() || event.round != round_ ||
+      event.local_rank != suspicion_->failure.local_rank) {''',
+     'if (!suspicion_.has_value()) {'),
+    ('anybody\'s report clears', _HANG,
+     '''!suspicion_.has_value() ||
+      suspicion_->failure.local_rank != said.local_rank) {''',
+     '!suspicion_.has_value()) {'),
+    ('who reports again is accused', _HANG,
+     '''s of silence: it does not hang"));
+  suspicion_.reset();''', 's of silence: it does not hang"));'),
+    ('the others run on beside one that hangs', _HANG,
+     'Stop(SIGTERM, config_.spec.shutdown_timeout);', ''),
+    ('the end of one that hung is a second failure', _HANG,
+     'if (accused_ == event.local_rank) return true;', ''),
+    ('one that gave up by itself is accused', _HANG,
+     '''    suspicion_.reset();
+    return false;''', '''    Accuse();
+    return true;'''),
+    ('the next round inherits an accusation', _LIFECYCLE,
+     '  accused_.reset();\n', ''),
+    ('a silence stands still', _LIFECYCLE,
+     'failure.silent_for = now_ - accused_since_;', ''),
+    ('workers are not heard of', _LIFECYCLE,
+     'report.progress = watch_.Progress(now_);', ''),
+    ('who told first is blamed for a hang', _PHASES,
+     'if (since >= *break_.silent_since) return false;', 'return false;'),
+    ('who told last is blamed for a hang', _PHASES,
+     'if (since >= *break_.silent_since) return false;', ''),
+    ('a crash is blamed on a hang', _PHASES,
+     '!break_.by_failure || !break_.silent_since.has_value()) {',
+     '!break_.by_failure) {'),
+    ('the verdict keeps the victim\'s words', _PHASES,
+     'if (break_.verdict.has_value()) break_.verdict->reason = why_;', ''),
+    ('an old round\'s progress is shown', _JOB,
+     'if (node.part != Part::kNone && node.round == round_) {',
+     'if (node.part != Part::kNone) {'),
 )]
