@@ -81,6 +81,7 @@ TEST(Progress, IsShownForEachRank) {
   auto node = cluster.Node(
       {"--nproc-per-node=2", "--rdzv-conf=is_host=0,keep_alive_interval=0.2"},
       {"steady"});
+  ASSERT_TRUE(node->Printed("up rank=", 2)) << node->Output();
   const auto end = std::chrono::steady_clock::now() + kPatience;
   std::string shown;
   do {
