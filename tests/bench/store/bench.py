@@ -1,0 +1,194 @@
+"""Our store's server beside PyTorch's, in one run, in pairs.
+
+  bench.py BIN_FOLDER [throughput] [scale]
+
+The client of set, get and add is PyTorch's own, of the Python that runs this;
+the 1,000 connections are `load`'s, the same for every server. Each repetition
+measures all servers after one another, every other one in reverse; ratios are
+of the medians.
+"""
+
+import multiprocessing
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+REPETITIONS = 11
+OPERATIONS = {'set': 10000, 'get': 1500, 'add': 1500}
+CONNECTIONS = 1000
+# What Debian's own /etc/hosts says. PyTorch's server asks the resolver for the
+# name of each peer: where nobody answers that would be all that is measured.
+HOSTS = '127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n'
+PEER = '''
+import datetime, sys
+import torch.distributed as d
+more = {} if sys.argv[1] == 'default' else {'use_libuv': sys.argv[1] == 'libuv'}
+s = d.TCPStore('127.0.0.1', int(sys.argv[2]), 1, True,
+               datetime.timedelta(seconds=60), wait_for_workers=False, **more)
+print(s.port, flush=True)
+sys.stdin.read()
+'''
+
+
+class Server:
+  """A store's server in a process of its own."""
+
+  def __init__(self, name, command, framing='modern'):
+    self.name = name
+    self.framing = framing
+    self._process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL)
+    self.port = int(self._process.stdout.readline())
+    self.pid = self._process.pid
+
+  def stop(self):
+    self._process.stdin.close()
+    self._process.wait()
+
+
+def quick_hosts():
+  """A command's beginning that gives it HOSTS as /etc/hosts, if we may."""
+  hosts = tempfile.NamedTemporaryFile('w', delete=False)
+  hosts.write(HOSTS)
+  hosts.close()
+  wrap = ['unshare', '-m', 'sh', '-c',
+          'mount --bind %s /etc/hosts && exec "$@"' % hosts.name, 'sh']
+  if subprocess.run(wrap + ['true'], capture_output=True).returncode != 0:
+    return []
+  return wrap
+
+
+def servers(bin_folder):
+  import torch
+  wrap = quick_hosts()
+  ours = Server('ours', [os.path.join(bin_folder, 'serve')])
+  version = torch.__version__.split('+')[0]
+  peer = wrap + [sys.executable, '-c', PEER]
+  if not hasattr(torch.distributed.Store, 'append'):
+    return [ours, Server('PyTorch %s' % version, peer + ['default', '29871'],
+                         'old')]
+  return [ours,
+          Server('PyTorch %s, libuv' % version, peer + ['libuv', '0']),
+          Server('PyTorch %s, legacy' % version, peer + ['legacy', '0'])]
+
+
+def client(ports, number, pipe):
+  import datetime
+  import torch.distributed as dist
+  stores = [dist.TCPStore('127.0.0.1', port, 2, False,
+                          datetime.timedelta(seconds=60),
+                          wait_for_workers=False) for port in ports]
+  value = 'v' * 64
+  mine = 'key%d' % number
+  for store in stores:
+    store.set('shared', value)
+  pipe.send('ready')
+  while True:
+    order = pipe.recv()
+    if order is None:
+      return
+    which, operation, count = order
+    store = stores[which]
+    if operation == 'set':
+      for _ in range(count):
+        store.set(mine, value)
+      store.get(mine)  # A set is not answered: it counts when this is.
+    elif operation == 'get':
+      for _ in range(count):
+        store.get('shared')
+    else:
+      for _ in range(count):
+        store.add('number', 1)
+    pipe.send('done')
+
+
+def in_pairs(peers, measure):
+  """Results by server, REPETITIONS of each after one that does not count."""
+  results = [[] for _ in peers]
+  for repetition in range(REPETITIONS + 1):
+    order = list(range(len(peers)))
+    for which in order if repetition % 2 else reversed(order):
+      result = measure(which)
+      if repetition:
+        results[which].append(result)
+  return results
+
+
+def throughput(peers):
+  print('| operations a second | clients | %s |' %
+        ' | '.join(p.name for p in peers + peers[1:]))
+  for clients in (1, 2, 8):
+    pipes, processes = [], []
+    for number in range(clients):
+      near, far = multiprocessing.Pipe()
+      process = multiprocessing.Process(
+          target=client, args=([p.port for p in peers], number, far))
+      process.start()
+      near.recv()
+      pipes.append(near)
+      processes.append(process)
+    for operation in ('set', 'get', 'add'):
+      count = OPERATIONS[operation] // (2 if clients > 2 else 1)
+
+      def measure(which):
+        begin = time.perf_counter()
+        for pipe in pipes:
+          pipe.send((which, operation, count))
+        for pipe in pipes:
+          pipe.recv()
+        return count * clients / (time.perf_counter() - begin)
+
+      row = in_pairs(peers, measure)
+      median = [statistics.median(r) for r in row]
+      cells = ['%.1fk/%.1fk/%.1fk' % (min(r) / 1e3, m / 1e3, max(r) / 1e3)
+               for r, m in zip(row, median)]
+      cells += ['%.2f' % (median[0] / m) for m in median[1:]]
+      print('| %s | %d | %s |' % (operation, clients, ' | '.join(cells)),
+            flush=True)
+    for pipe in pipes:
+      pipe.send(None)
+    for process in processes:
+      process.join()
+
+
+def scale(peers, load):
+  print('| %d connections, ms | %s |' %
+        (CONNECTIONS, ' | '.join(p.name for p in peers + peers[1:])))
+  for mode in ('join', 'connect', 'release'):
+
+    def measure(which):
+      server = peers[which]
+      return float(subprocess.check_output(
+          [load, mode, server.framing, str(server.port), str(server.pid),
+           str(CONNECTIONS)])) / 1e3
+
+    row = in_pairs(peers, measure)
+    median = [statistics.median(r) for r in row]
+    cells = ['%.1f/%.1f/%.1f' % (min(r), m, max(r))
+             for r, m in zip(row, median)]
+    cells += ['%.2f' % (m / median[0]) for m in median[1:]]
+    print('| %s | %s |' % (mode, ' | '.join(cells)), flush=True)
+
+
+def main():
+  multiprocessing.set_start_method('spawn')
+  wanted = sys.argv[2:] or ['throughput', 'scale']
+  peers = servers(sys.argv[1])
+  try:
+    print('(min/median/max of %d; ratios: how many times better ours is)' %
+          REPETITIONS)
+    if 'throughput' in wanted:
+      throughput(peers)
+    if 'scale' in wanted:
+      scale(peers, os.path.join(sys.argv[1], 'load'))
+  finally:
+    for server in peers:
+      server.stop()
+
+
+if __name__ == '__main__':
+  main()

@@ -1,0 +1,220 @@
+// A load on a store's server that costs little itself: raw connections on one
+// epoll set, the same for every server. Speaks either framing.
+//
+//   load connect FRAMING PORT PID N    N greetings stand in the server's
+//                                      backlog while PID is stopped; from its
+//                                      going on until all are answered
+//   load release FRAMING PORT PID N    N connections wait for one key; from
+//                                      its being set until all are released
+//   load join FRAMING PORT PID N       N connect, greet and are answered, with
+//                                      the server running all the time
+//
+// FRAMING: modern, or old (no greeting: GETNUMKEYS instead). Prints
+// microseconds.
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "base/monotonic_clock.h"
+#include "store/wire/command.h"
+#include "store/wire/request.h"
+
+namespace muster {
+namespace {
+
+[[noreturn]] void Die(const char* what) {
+  std::perror(what);
+  std::exit(1);
+}
+
+int Connect(int port) {
+  // IPv6: PyTorch's server asks the resolver for the name of every peer, and
+  // that of an IPv4 peer of its IPv6 socket is no entry of /etc/hosts.
+  const int fd = socket(AF_INET6, SOCK_STREAM, 0);
+  sockaddr_in6 address{};
+  address.sin6_family = AF_INET6;
+  address.sin6_port = htons(static_cast<uint16_t>(port));
+  address.sin6_addr = in6addr_loopback;
+  if (fd < 0 ||
+      connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0)
+    Die("connecting");
+  const int on = 1;
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  return fd;
+}
+
+void Send(int fd, const std::string& bytes) {
+  if (send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL) !=
+      static_cast<ssize_t>(bytes.size()))
+    Die("sending");
+}
+
+// Requests in the framing asked for.
+class Words {
+ public:
+  explicit Words(bool old) : old_(old) {}
+
+  // What is answered at once with AnswerBytes() bytes.
+  std::string Greeting() const {
+    if (old_) return "\6";
+    std::string bytes;
+    AppendRequest({.command = StoreCommand::kValidate, .number = kStoreMagic},
+                  &bytes);
+    AppendRequest({.command = StoreCommand::kPing, .number = 1}, &bytes);
+    return bytes;
+  }
+  size_t AnswerBytes() const { return old_ ? 8 : 4; }
+  std::string Of(const StoreRequest& request) const {
+    std::string bytes;
+    AppendRequest(request, &bytes);
+    if (old_) --bytes[0];
+    return bytes;
+  }
+
+ private:
+  const bool old_;
+};
+
+// Waits until each connection has been sent so many bytes.
+class Answers {
+ public:
+  Answers(const std::vector<int>& fds, size_t bytes)
+      : epoll_(epoll_create1(0)), missing_(fds.size()), bytes_(bytes) {
+    for (const int fd : fds) {
+      epoll_event event{.events = EPOLLIN, .data = {.fd = fd}};
+      epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event);
+    }
+  }
+  ~Answers() { close(epoll_); }
+
+  void Await() {
+    std::array<epoll_event, 256> events;
+    char buffer[64];
+    while (missing_ > 0) {
+      const int count =
+          epoll_wait(epoll_, events.data(), events.size(), 60'000);
+      if (count == 0) {
+        std::fprintf(stderr, "%zu were never answered\n", missing_);
+        std::exit(1);
+      }
+      for (int i = 0; i < count; ++i) {
+        const ssize_t got = recv(events[i].data.fd, buffer, sizeof(buffer), 0);
+        // So few bytes come in one piece.
+        if (got != static_cast<ssize_t>(bytes_)) Die("receiving");
+        --missing_;
+      }
+    }
+  }
+
+ private:
+  const int epoll_;
+  size_t missing_;
+  const size_t bytes_;
+};
+
+double Microseconds(Instant begin) {
+  return ToSeconds(MonotonicNow() - begin) * 1e6;
+}
+
+void StopServer(pid_t pid) {
+  kill(pid, SIGSTOP);
+  // Stopped for good when /proc says so.
+  char path[64];
+  std::snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+  while (true) {
+    std::FILE* file = std::fopen(path, "r");
+    char state = 0;
+    const bool read =
+        file != nullptr && std::fscanf(file, "%*d (%*[^)]) %c", &state) == 1;
+    if (file != nullptr) std::fclose(file);
+    if (!read) Die("the server's state");
+    if (state == 'T') return;
+    usleep(100);
+  }
+}
+
+std::vector<int> ConnectAll(int port, int n) {
+  std::vector<int> fds;
+  for (int i = 0; i < n; ++i) fds.push_back(Connect(port));
+  return fds;
+}
+
+double MeasureConnect(const Words& words, int port, pid_t pid, int n) {
+  StopServer(pid);
+  const std::vector<int> fds = ConnectAll(port, n);
+  for (const int fd : fds) Send(fd, words.Greeting());
+  Answers answers(fds, words.AnswerBytes());
+  const Instant begin = MonotonicNow();
+  kill(pid, SIGCONT);
+  answers.Await();
+  return Microseconds(begin);
+}
+
+double MeasureJoin(const Words& words, int port, int n) {
+  const Instant begin = MonotonicNow();
+  const std::vector<int> fds = ConnectAll(port, n);
+  for (const int fd : fds) Send(fd, words.Greeting());
+  Answers(fds, words.AnswerBytes()).Await();
+  return Microseconds(begin);
+}
+
+double MeasureRelease(const Words& words, int port, int n) {
+  std::string key = "/released" + std::to_string(getpid());
+  const std::vector<int> fds = ConnectAll(port, n);
+  for (const int fd : fds) Send(fd, words.Greeting());
+  Answers(fds, words.AnswerBytes()).Await();
+  const std::string wait =
+      words.Of({.command = StoreCommand::kWait, .keys = {key}});
+  for (const int fd : fds) Send(fd, wait);
+  // All waits have been read when a later request is answered by each.
+  const int setter = Connect(port);
+  Send(setter, words.Greeting());
+  Answers({setter}, words.AnswerBytes()).Await();
+  usleep(200'000);
+  Answers answers(fds, 1);
+  const Instant begin = MonotonicNow();
+  Send(setter,
+       words.Of({.command = StoreCommand::kSet, .key = key, .value = "v"}));
+  answers.Await();
+  return Microseconds(begin);
+}
+
+}  // namespace
+}  // namespace muster
+
+int main(int argc, char** argv) {
+  if (argc != 6) {
+    std::fprintf(stderr,
+                 "usage: load connect|join|release modern|old PORT PID N\n");
+    return 2;
+  }
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+  const std::string mode = argv[1];
+  const muster::Words words(std::string(argv[2]) == "old");
+  const int port = std::atoi(argv[3]);
+  const pid_t pid = std::atoi(argv[4]);
+  const int n = std::atoi(argv[5]);
+  double took = 0;
+  if (mode == "connect") took = muster::MeasureConnect(words, port, pid, n);
+  if (mode == "join") took = muster::MeasureJoin(words, port, n);
+  if (mode == "release") took = muster::MeasureRelease(words, port, n);
+  std::printf("%.1f\n", took);
+  return 0;
+}
