@@ -14,6 +14,7 @@ std::string PlaceKey(const std::string& host) {
 
 absl::Status TellPlaces(Store& store, int world_size, Instant deadline) {
   std::vector<std::string> keys;
+  keys.reserve(world_size);
   for (int rank = 0; rank < world_size; ++rank) keys.push_back(HostKey(rank));
   absl::Status all = store.Wait(keys, deadline);
   if (!all.ok()) return all;

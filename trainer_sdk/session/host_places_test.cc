@@ -26,6 +26,7 @@ TEST(AgreeOnPlaces, GivesEachRankItsOwn) {
   const std::vector<std::string> hosts = {"b", "a", "b", "a", "a"};
   InProcessStore store;
   std::vector<std::thread> ranks;
+  ranks.reserve(5);
   for (int rank = 0; rank < 5; ++rank) {
     ranks.emplace_back([&, rank] {
       const auto place =

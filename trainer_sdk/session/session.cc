@@ -115,8 +115,9 @@ absl::Status Session::CompletePlace(Instant deadline) {
 void Session::Leave() {
   if (plan_.store_host != StoreHost::kRankZero || store_ == nullptr) return;
   absl::StatusOr<int64_t> left = store_->Add(kLeft, 1);
-  if (left.ok() && *left == plan_.world_size)
+  if (left.ok() && *left == plan_.world_size) {
     store_->Set(kAllLeft, "1").IgnoreError();
+  }
   if (plan_.rank == 0) {
     store_->Wait({kAllLeft}, MonotonicNow() + linger_).IgnoreError();
   }

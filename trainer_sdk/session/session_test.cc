@@ -41,6 +41,7 @@ SessionPlan PlanOf(int rank, int world_size, StoreHost host, int port) {
 
 void OnEachRank(int size, const std::function<void(int)>& run) {
   std::vector<std::thread> threads;
+  threads.reserve(size);
   for (int rank = 0; rank < size; ++rank) threads.emplace_back(run, rank);
   for (std::thread& thread : threads) thread.join();
 }

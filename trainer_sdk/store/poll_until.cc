@@ -2,14 +2,16 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <ctime>
 
 #include "base/monotonic_clock.h"
 
 namespace muster {
 
-bool PollUntil(int fd, short events, Instant deadline) {
-  pollfd poll = {.fd = fd, .events = events, .revents = 0};
+bool PollUntil(int fd, int events, Instant deadline) {
+  pollfd poll = {
+      .fd = fd, .events = static_cast<int16_t>(events), .revents = 0};
   while (true) {
     const Instant now = MonotonicNow();
     const Duration left = std::max(deadline - now, Duration::zero());

@@ -10,7 +10,7 @@ namespace muster {
 // Waits until `fd` has one of `events` (POLLIN, POLLOUT), an error or a
 // hang-up; false where `deadline` (on MonotonicNow's clock) passes first. A
 // deadline in the past asks without waiting.
-bool PollUntil(int fd, short events, Instant deadline);
+bool PollUntil(int fd, int events, Instant deadline);
 
 }  // namespace muster
 

@@ -84,6 +84,7 @@ TEST(ServedStore, ManyRanksMeetAtABarrierOverAndOver) {
   constexpr int kSize = 8, kTimes = 5;
   auto server = Serve();
   std::vector<std::thread> ranks;
+  ranks.reserve(kSize);
   for (int rank = 0; rank < kSize; ++rank) {
     ranks.emplace_back([&server, rank] {
       auto store = ClientOf(server->port());

@@ -75,6 +75,7 @@ class Barrier {
   // ranks of many cost few questions.
   absl::Status FindAbsent(int first, int last, std::vector<int>& absent) {
     std::vector<std::string> keys;
+    keys.reserve(last - first);
     for (int rank = first; rank < last; ++rank) keys.push_back(RankKey(rank));
     absl::StatusOr<bool> all = store_.Check(keys);
     if (!all.ok()) return all.status();

@@ -23,6 +23,7 @@ Instant Late() { return MonotonicNow() + std::chrono::seconds(30); }
 template <typename Run>
 void OnEachRank(int size, Run run) {
   std::vector<std::thread> threads;
+  threads.reserve(size);
   for (int rank = 0; rank < size; ++rank) {
     threads.emplace_back([run, rank] { run(rank); });
   }

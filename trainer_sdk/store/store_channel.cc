@@ -37,7 +37,7 @@ absl::StatusOr<StoreChannel> StoreChannel::Open(const std::string& host,
 
 absl::Status StoreChannel::Greet(Instant deadline) {
   // Any number will do; the process's own helps whoever reads a capture.
-  const uint32_t nonce = static_cast<uint32_t>(getpid());
+  const auto nonce = static_cast<uint32_t>(getpid());
   std::string greeting;
   AppendRequest({.command = StoreCommand::kValidate, .number = kStoreMagic},
                 &greeting);

@@ -182,6 +182,7 @@ absl::Status TcpStore::NameAbsent(const std::vector<std::string>& keys,
     const std::vector<std::string> whole = OnWire(
         std::vector<std::string>(keys.begin() + first, keys.begin() + last));
     std::vector<StoreRequest> questions;
+    questions.reserve(whole.size());
     for (const std::string& key : whole) {
       questions.push_back({.command = StoreCommand::kCheck, .keys = {key}});
     }

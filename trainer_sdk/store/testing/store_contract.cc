@@ -85,6 +85,7 @@ TEST_P(StoreContract, AWaitEndsWhenItsLastKeyIsSet) {
 
 TEST_P(StoreContract, ManyWaitersAreReleasedAtOnce) {
   std::vector<std::future<absl::StatusOr<std::string>>> waiting;
+  waiting.reserve(12);
   for (int i = 0; i < 12; ++i) {
     waiting.push_back(std::async(std::launch::async, [this] {
       EXPECT_TRUE(store_->Add("arrived", 1).ok());
@@ -106,6 +107,7 @@ TEST_P(StoreContract, AddCountsFromNothingAndFromANumber) {
 
 TEST_P(StoreContract, AddsOfManyThreadsAreAllCounted) {
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([this] {
       for (int n = 0; n < 50; ++n) EXPECT_TRUE(store_->Add("sum", 1).ok());
