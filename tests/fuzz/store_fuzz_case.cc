@@ -1,0 +1,221 @@
+#include "tests/fuzz/store_fuzz_case.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+
+#include "base/check.h"
+#include "store/core/store_core.h"
+#include "store/relay/relay_core.h"
+#include "store/wire/relay_frames.h"
+#include "store/wire/request_parser.h"
+
+namespace muster {
+namespace {
+
+constexpr size_t kMaxStoreBytes = 1 << 16;
+// What one refused thing may lie above the bound: it is not kept.
+constexpr size_t kSlack = 1 << 12;
+constexpr size_t kMaxHeldBytes = 1 << 14;
+constexpr StoreClientId kUpstream = 0;
+constexpr size_t kClients = 4;
+
+// A store, and a relay before it, without sockets: frames go to and fro in
+// queues.
+class World {
+ public:
+  World() : core_(kMaxStoreBytes), relay_(kUpstream, kMaxHeldBytes) {}
+
+  // Clients 1 and 2 talk to the store, 3 and 4 to the relay.
+  static bool Relayed(StoreClientId client) { return client > 2; }
+
+  void Admit(StoreClientId client) { present_.insert(client); }
+  bool MayAsk(StoreClientId client) const {
+    return present_.contains(client) && !relay_.Busy(client);
+  }
+
+  void Ask(StoreClientId client, StoreFraming framing,
+           const StoreRequest& request) {
+    if (request.command == StoreCommand::kRelay) return Leave(client);
+    StoreEffects effects;
+    if (Relayed(client)) {
+      relay_.OnRequest(client, framing, request, &effects);
+      FromRelay(&effects);
+    } else {
+      if (framing == StoreFraming::kOld) core_.DropWait(client, &effects);
+      core_.Apply(client, request, &effects);
+      FromCore(&effects);
+    }
+    Settle();
+  }
+
+  void Leave(StoreClientId client) {
+    if (present_.erase(client) == 0) return;
+    StoreEffects effects;
+    if (Relayed(client)) {
+      relay_.OnGone(client, &effects);
+      FromRelay(&effects);
+    } else {
+      core_.Forget(client, &effects);
+      FromCore(&effects);
+    }
+    Settle();
+  }
+
+  // All are gone: nothing but keys and queues may be left.
+  void Finish() {
+    for (StoreClientId client = 1; client <= kClients; ++client) Leave(client);
+    MUSTER_CHECK(core_.waiting() == 0);
+    MUSTER_CHECK(relay_.held_bytes() == 0) << relay_.held_bytes();
+  }
+
+ private:
+  static constexpr StoreClientId kChannels = 1000;
+
+  void FromCore(StoreEffects* effects) {
+    for (const StoreEffects::Effect& effect : effects->All()) {
+      const std::string bytes(effects->BytesOf(effect));
+      const bool close = effect.kind == StoreEffects::Kind::kClose;
+      MUSTER_CHECK(close || !bytes.empty());
+      if (effect.client < kChannels) {
+        if (close) leaving_.push_back(effect.client);
+        continue;
+      }
+      RelayFrameKind kind = RelayFrameKind::kMessage;
+      if (effect.kind == StoreEffects::Kind::kReplyToOne) {
+        kind = RelayFrameKind::kMessageForOne;
+      }
+      if (close) kind = RelayFrameKind::kGone;
+      downward_.push_back(
+          {static_cast<uint32_t>(effect.client - kChannels), kind, bytes});
+    }
+    MUSTER_CHECK(core_.bytes() <= kMaxStoreBytes + kSlack) << core_.bytes();
+  }
+
+  void FromRelay(StoreEffects* effects) {
+    for (const StoreEffects::Effect& effect : effects->All()) {
+      const std::string_view bytes = effects->BytesOf(effect);
+      if (effect.client == kUpstream) {
+        RelayFrame frame;
+        MUSTER_CHECK(*ParseRelayFrame(bytes, bytes.size(), &frame) ==
+                     bytes.size());
+        upward_.push_back(
+            {frame.channel, frame.kind, std::string(frame.bytes)});
+      } else if (effect.kind == StoreEffects::Kind::kClose) {
+        leaving_.push_back(effect.client);
+      } else {
+        MUSTER_CHECK(
+            present_.contains(effect.client) ||
+            std::count(leaving_.begin(), leaving_.end(), effect.client) > 0);
+      }
+    }
+    MUSTER_CHECK(relay_.held_bytes() <= kMaxHeldBytes);
+  }
+
+  void Settle() {
+    while (!upward_.empty() || !downward_.empty() || !leaving_.empty()) {
+      StoreEffects effects;
+      if (!upward_.empty()) {
+        const Message message = upward_.front();
+        upward_.pop_front();
+        const StoreClientId client = kChannels + message.channel;
+        if (message.kind == RelayFrameKind::kGone) {
+          core_.Forget(client, &effects);
+        } else {
+          RequestParser parser(StoreFraming::kModern);
+          StoreRequest request;
+          const auto length = parser.Parse(message.bytes, &request);
+          MUSTER_CHECK(length.ok() && *length == message.bytes.size());
+          core_.Apply(client, request, &effects);
+        }
+        FromCore(&effects);
+      } else if (!downward_.empty()) {
+        const Message message = downward_.front();
+        downward_.pop_front();
+        if (message.kind == RelayFrameKind::kGone) {
+          core_.Forget(kChannels + message.channel, &effects);
+          FromCore(&effects);
+          effects.Clear();
+        }
+        relay_.OnFrame({.channel = message.channel,
+                        .kind = message.kind,
+                        .bytes = message.bytes},
+                       &effects);
+        FromRelay(&effects);
+      } else {
+        const StoreClientId client = leaving_.front();
+        leaving_.pop_front();
+        if (present_.erase(client) == 0) continue;
+        if (Relayed(client)) {
+          relay_.OnGone(client, &effects);
+          FromRelay(&effects);
+        } else {
+          core_.Forget(client, &effects);
+          FromCore(&effects);
+        }
+      }
+    }
+  }
+
+  struct Message {
+    uint32_t channel;
+    RelayFrameKind kind;
+    std::string bytes;
+  };
+
+  StoreCore core_;
+  RelayCore relay_;
+  std::set<StoreClientId> present_;
+  std::deque<Message> upward_;
+  std::deque<Message> downward_;
+  std::deque<StoreClientId> leaving_;
+};
+
+struct Client {
+  RequestParser parser;
+  std::string received;
+};
+
+}  // namespace
+
+void RunStoreFuzzCase(std::string_view input) {
+  World world;
+  std::array<Client, kClients + 1> clients;
+  for (StoreClientId client = 1; client <= kClients; ++client) {
+    world.Admit(client);
+  }
+  StoreRequest request;
+  while (input.size() >= 2) {
+    // Whose turn, how much of the input is its; every 64th time it hangs up.
+    const auto turn = static_cast<uint8_t>(input[0]);
+    const size_t size =
+        std::min<size_t>(static_cast<uint8_t>(input[1]), input.size() - 2);
+    const StoreClientId id = 1 + turn % kClients;
+    Client& client = clients[id];
+    client.received.append(input.substr(2, size));
+    input.remove_prefix(2 + size);
+    if (turn / kClients == 63) world.Leave(id);
+    while (world.MayAsk(id)) {
+      const auto length = client.parser.Parse(client.received, &request);
+      if (!length.ok()) {
+        world.Leave(id);
+        break;
+      }
+      if (*length == 0) {
+        MUSTER_CHECK(client.parser.wanted() > client.received.size());
+        break;
+      }
+      MUSTER_CHECK(*length <= client.received.size());
+      world.Ask(id, client.parser.framing(), request);
+      client.received.erase(0, *length);
+    }
+  }
+  world.Finish();
+}
+
+}  // namespace muster

@@ -1,0 +1,120 @@
+// The fuzzer's case with inputs from seeds, so that every run of the tests does
+// the same; and a real server under several such clients at once.
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <fstream>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/monotonic_clock.h"
+#include "store/relay/store_relay.h"
+#include "store/server/store_server.h"
+#include "store/testing/raw_client.h"
+#include "tests/fuzz/store_bytes.h"
+#include "tests/fuzz/store_fuzz_case.h"
+
+namespace muster {
+namespace {
+
+// Turns of the fuzz case: requests of four clients, cut anywhere.
+std::string FuzzInput(uint64_t seed) {
+  StoreBytes bytes(seed);
+  std::string input;
+  std::vector<std::string> pending(4);
+  for (std::string& each : pending) each = bytes.Opening();
+  for (int turn = 0; turn < 200; ++turn) {
+    const size_t client = bytes.Below(4);
+    std::string& unsent = pending[client];
+    unsent += bytes.Request();
+    const size_t size = std::min<size_t>(bytes.Below(256), unsent.size());
+    // Mostly it stays connected.
+    const uint64_t round = bytes.Below(500) == 0 ? 63 : bytes.Below(63);
+    input.push_back(static_cast<char>(round * 4 + client));
+    input.push_back(static_cast<char>(size));
+    input += unsent.substr(0, size);
+    unsent.erase(0, size);
+  }
+  return input;
+}
+
+TEST(StoreFuzzTest, CoresKeepTheirInvariants) {
+  for (uint64_t seed = 1; seed <= 3000; ++seed) {
+    SCOPED_TRACE(seed);
+    RunStoreFuzzCase(FuzzInput(seed));
+  }
+}
+
+size_t ResidentBytes() {
+  std::ifstream statm("/proc/self/statm");
+  size_t total = 0;
+  size_t resident = 0;
+  statm >> total >> resident;
+  return resident * 4096;
+}
+
+// Half of the connections send what the seed says, some never read, all are cut
+// off at random; beside them an honest client is served all the time.
+void Assail(int port, uint64_t seed) {
+  StoreBytes bytes(seed);
+  RawClient honest(port);
+  RawClient slow(port, RawClient::Greeting::kNone);
+  const std::string key = "honest" + std::to_string(seed);
+  std::string slowly;
+  AppendRequest({.command = StoreCommand::kValidate, .number = kStoreMagic},
+                &slowly);
+  AppendRequest({.command = StoreCommand::kAdd, .key = key, .number = 1000},
+                &slowly);
+  std::vector<std::unique_ptr<RawClient>> bad(8);
+  for (int turn = 0; turn < 400; ++turn) {
+    std::unique_ptr<RawClient>& client = bad[bytes.Below(bad.size())];
+    if (client == nullptr || bytes.Below(30) == 0) {
+      client = std::make_unique<RawClient>(port, RawClient::Greeting::kNone);
+      client->SendWhatFits(bytes.Opening());
+    }
+    for (uint64_t i = bytes.Below(10); i > 0; --i) {
+      client->SendWhatFits(bytes.Request());
+    }
+    // Byte by byte, with everybody else's requests in between.
+    if (static_cast<size_t>(turn) < slowly.size()) {
+      slow.Send(slowly.substr(turn, 1));
+    }
+    if (turn % 10 == 0) {
+      honest.Set(key + "v", std::to_string(turn));
+      ASSERT_EQ(honest.Get(key + "v"), std::to_string(turn)) << seed;
+    }
+  }
+  EXPECT_EQ(slow.Reply({.command = StoreCommand::kAdd}).number, 1000);
+  EXPECT_EQ(honest.Add(key, 1), 1001);
+}
+
+TEST(StoreFuzzTest, AServerServesTheHonestAmongTheBad) {
+  StoreServerOptions options;
+  options.max_store_bytes = size_t{16} << 20;
+  options.max_buffer_bytes = size_t{16} << 20;
+  auto server = StoreServer::Start(std::move(options));
+  ASSERT_TRUE(server.ok()) << server.status();
+  const size_t before = ResidentBytes();
+  for (uint64_t seed = 1; seed <= 20; ++seed) Assail((*server)->port(), seed);
+  // Bounds of both and of what one reply may take; a leak would pass it in
+  // time.
+  EXPECT_LT(ResidentBytes(), before + (size_t{128} << 20));
+}
+
+TEST(StoreFuzzTest, ARelayServesTheHonestAmongTheBad) {
+  auto server = StoreServer::Start({});
+  ASSERT_TRUE(server.ok()) << server.status();
+  StoreRelayOptions options;
+  options.upstream_host = "127.0.0.1";
+  options.upstream_port = (*server)->port();
+  options.deadline = MonotonicNow() + std::chrono::seconds(30);
+  auto relay = StoreRelay::Start(std::move(options));
+  ASSERT_TRUE(relay.ok()) << relay.status();
+  for (uint64_t seed = 1; seed <= 10; ++seed) Assail((*relay)->port(), seed);
+}
+
+}  // namespace
+}  // namespace muster
