@@ -8,12 +8,12 @@
 namespace muster {
 namespace {
 
-// Up to here one hop with all the bytes beats two with half of them.
+// Up to so many bytes sent by each rank, one hop with all of them beats more
+// hops with fewer.
 constexpr int64_t kDirectBytes = 32 << 10;
 constexpr int kDirectRanks = 8;
-// Up to here the hops of a ring cost more than sending all bytes log2(n)
-// times.
-constexpr int64_t kDoublingBytes = 64 << 10;
+// Below this a ring's part is too small to be worth a hop of its own.
+constexpr int64_t kRingPartBytes = 16 << 10;
 
 // What a step reduces with, where the last one divides.
 ReduceOp Partial(ReduceOp op) {
@@ -191,11 +191,11 @@ class Ring {
 }  // namespace
 
 AllReduceWay WayOf(int size, int64_t bytes) {
-  if (size == 1 || (size <= kDirectRanks && bytes <= kDirectBytes)) {
-    return AllReduceWay::kDirect;
-  }
-  if (bytes <= kDoublingBytes) return AllReduceWay::kDoubling;
-  return AllReduceWay::kRing;
+  if (size == 1) return AllReduceWay::kDirect;
+  if (bytes >= kRingPartBytes * size) return AllReduceWay::kRing;
+  return size <= kDirectRanks && bytes * (size - 1) <= kDirectBytes
+             ? AllReduceWay::kDirect
+             : AllReduceWay::kDoubling;
 }
 
 absl::Status AllReduceOver(Mesh& mesh, AllReduceWay way, Reduction reduction,

@@ -15,7 +15,7 @@ namespace muster {
 
 // How much is received before it is reduced or passed on: small enough to be
 // still in the cache then, large enough to be worth a system call.
-inline constexpr int64_t kSegmentBytes = 256 << 10;
+inline constexpr int64_t kSegmentBytes = 128 << 10;
 
 // What is reduced, and how. AVG is summed by every step but the last.
 struct Reduction {

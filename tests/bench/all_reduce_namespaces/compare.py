@@ -122,7 +122,7 @@ def print_table(figures, kinds):
 
 def main():
   worker, mpi_worker, rounds = sys.argv[1:4]
-  kinds = sys.argv[4:] or ['tcp', *PEERS]
+  kinds = sys.argv[4:] or [*OURS, *PEERS]
   if shutil.which('ip') is None or os.geteuid() != 0:
     sys.exit('needs iproute2 and the right to make network namespaces (root)')
   figures = {kind: {} for kind in kinds}

@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
       MPI_Allreduce(MPI_IN_PLACE, data, count, MPI_FLOAT, MPI_SUM,
                     MPI_COMM_WORLD);
     }
-    double rounds = 0.7 / ((MPI_Wtime() - begin) / 2);
+    double rounds = 0.15 / ((MPI_Wtime() - begin) / 2);
     if (rounds < 5) rounds = 5;
     if (rounds > 3000) rounds = 3000;
     MPI_Bcast(&rounds, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);

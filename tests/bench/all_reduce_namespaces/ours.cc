@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/monotonic_clock.h"
 #include "tests/bench/all_reduce_namespaces/worker.h"
+#include "trainer_sdk/gloo/gloo_transport.h"
 #include "trainer_sdk/process_group/operations.h"
 #include "trainer_sdk/store/prefix_store.h"
 #include "trainer_sdk/store/tcp_store.h"
@@ -22,21 +23,20 @@ GroupPlace PlaceOf(const WorkerOptions& options, const std::string& name) {
   where.connect_deadline = MonotonicNow() + kPatience;
   auto store = TcpStore::Connect(where);
   MUSTER_CHECK(store.ok()) << store.status();
-  return GroupPlace{
-      options.rank, options.size,
-      std::make_shared<PrefixStore>(name,
-                                    std::shared_ptr<Store>(*std::move(store))),
-      name};
+  return GroupPlace{options.rank, options.size,
+                    std::make_shared<PrefixStore>(
+                        name, std::shared_ptr<Store>(*std::move(store))),
+                    name};
 }
 
 SumInPlace Over(std::shared_ptr<Transport> transport) {
-  return [transport, sequence = uint64_t{0}](float* data,
-                                             int64_t count) mutable {
-    const absl::Status status = transport->Execute(
-        AllReduce(data, data, count, DType::kFloat32),
-        OperationContext{++sequence, MonotonicNow() + kPatience});
-    MUSTER_CHECK(status.ok()) << status;
-  };
+  return
+      [transport, sequence = uint64_t{0}](float* data, int64_t count) mutable {
+        const absl::Status status = transport->Execute(
+            AllReduce(data, data, count, DType::kFloat32),
+            OperationContext{++sequence, MonotonicNow() + kPatience});
+        MUSTER_CHECK(status.ok()) << status;
+      };
 }
 
 }  // namespace
@@ -44,8 +44,17 @@ SumInPlace Over(std::shared_ptr<Transport> transport) {
 SumInPlace OursOverTcp(const WorkerOptions& options) {
   TcpOptions tcp;
   tcp.address.interface = options.address;
-  auto transport = NewTcpTransport(PlaceOf(options, "tcp"), tcp,
-                                   MonotonicNow() + kPatience);
+  auto transport =
+      NewTcpTransport(PlaceOf(options, "tcp"), tcp, MonotonicNow() + kPatience);
+  MUSTER_CHECK(transport.ok()) << transport.status();
+  return Over(*std::move(transport));
+}
+
+SumInPlace OursOverGloo(const WorkerOptions& options) {
+  GlooOptions gloo;
+  gloo.address.interface = options.address;
+  auto transport = NewGlooTransport(PlaceOf(options, "gloo"), gloo,
+                                    MonotonicNow() + kPatience);
   MUSTER_CHECK(transport.ok()) << transport.status();
   return Over(*std::move(transport));
 }

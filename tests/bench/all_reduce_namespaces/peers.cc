@@ -36,10 +36,8 @@ SumInPlace With(const WorkerOptions& options,
     gloo::AllreduceOptions call(context);
     call.setAlgorithm(algorithm);
     call.setOutput(data, count);
-    call.setReduceFunction(
-        [](void* out, const void* a, const void* b, size_t n) {
-          gloo::sum<float>(out, a, b, n);
-        });
+    call.setReduceFunction([](void* out, const void* a, const void* b,
+                              size_t n) { gloo::sum<float>(out, a, b, n); });
     gloo::allreduce(call);
   };
 }
