@@ -40,8 +40,14 @@ void ResetSignals() {
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-StartFailure BecomeProgram(const SpawnRequest& request, pid_t parent) {
+StartFailure BecomeProgram(const SpawnRequest& request, pid_t parent,
+                           pid_t agent) {
   setpgid(0, 0);
+#ifdef PR_SET_PTRACER
+  // Where only ancestors may trace (Yama), the agent's debugger, which is none,
+  // may look where this worker hangs. Survives exec.
+  prctl(PR_SET_PTRACER, agent);
+#endif
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // The parent may have died before the line above: nobody would signal then.
   if (getppid() != parent) raise(SIGKILL);
@@ -73,10 +79,12 @@ std::variant<Spawned, StartFailure> Spawn(const SpawnRequest& request) {
   OwnedFd outcome(ends[0]);
   OwnedFd report(ends[1]);
   const pid_t parent = getpid();
+  const pid_t agent = getppid();
   const pid_t child = fork();
   if (child < 0) return StartFailure{"fork", request.argv[0], errno};
   if (child == 0) {
-    const std::string failure = EncodeFailure(BecomeProgram(request, parent));
+    const std::string failure =
+        EncodeFailure(BecomeProgram(request, parent, agent));
     // Nobody to tell if this fails: the parent is gone.
     [[maybe_unused]] const ssize_t told =
         write(report.get(), failure.data(), failure.size());
