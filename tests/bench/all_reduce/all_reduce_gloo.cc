@@ -1,6 +1,6 @@
 // Gloo's all_reduce over TCP on loopback, one process for each rank.
 //
-//   all_reduce_gloo RANKS ring|bcube BYTES...
+//   all_reduce_gloo RANKS ring|bcube kept|written BYTES...
 
 #include <gloo/allreduce.h>
 #include <gloo/math.h>
@@ -24,7 +24,7 @@
 namespace {
 
 void RunRank(int rank, int size, bool bcube, const std::string& folder,
-             const std::vector<int64_t>& sizes) {
+             const std::string& contents, const std::vector<int64_t>& sizes) {
   gloo::transport::tcp::attr attributes;
   attributes.hostname = "127.0.0.1";
   auto device = gloo::transport::tcp::CreateDevice(attributes);
@@ -33,18 +33,19 @@ void RunRank(int rank, int size, bool bcube, const std::string& folder,
   context->connectFullMesh(store, device);
   std::vector<float> data(muster::Longest(sizes) / sizeof(float));
   uint32_t tag = 0;
-  muster::MeasureAllReduce(rank, data.data(), sizes, [&](int64_t bytes) {
-    gloo::AllreduceOptions options(context);
-    options.setOutput(data.data(), bytes / sizeof(float));
-    options.setAlgorithm(bcube ? gloo::AllreduceOptions::Algorithm::BCUBE
-                               : gloo::AllreduceOptions::Algorithm::RING);
-    options.setReduceFunction(
-        [](void* to, const void* a, const void* b, size_t count) {
-          gloo::sum<float>(to, a, b, count);
-        });
-    options.setTag(++tag);
-    gloo::allreduce(options);
-  });
+  muster::MeasureAllReduce(
+      rank, contents, data.data(), sizes, [&](int64_t bytes) {
+        gloo::AllreduceOptions options(context);
+        options.setOutput(data.data(), bytes / sizeof(float));
+        options.setAlgorithm(bcube ? gloo::AllreduceOptions::Algorithm::BCUBE
+                                   : gloo::AllreduceOptions::Algorithm::RING);
+        options.setReduceFunction(
+            [](void* to, const void* a, const void* b, size_t count) {
+              gloo::sum<float>(to, a, b, count);
+            });
+        options.setTag(++tag);
+        gloo::allreduce(options);
+      });
 }
 
 }  // namespace
@@ -52,18 +53,21 @@ void RunRank(int rank, int size, bool bcube, const std::string& folder,
 int main(int argc, char** argv) {
   const int size = argc > 1 ? std::atoi(argv[1]) : 0;
   const bool bcube = argc > 2 && std::strcmp(argv[2], "bcube") == 0;
+  const std::string contents = argc > 3 ? argv[3] : "";
   if (size < 1) {
-    std::fprintf(stderr, "usage: all_reduce_gloo RANKS ring|bcube BYTES...\n");
+    std::fprintf(
+        stderr,
+        "usage: all_reduce_gloo RANKS ring|bcube kept|written BYTES...\n");
     return 2;
   }
-  const std::vector<int64_t> sizes = muster::SizesOf(argc, argv, 3);
+  const std::vector<int64_t> sizes = muster::SizesOf(argc, argv, 4);
   char folder[] = "/tmp/all_reduce_gloo_XXXXXX";
   if (mkdtemp(folder) == nullptr) return 1;
   std::vector<pid_t> children;
   for (int rank = 0; rank < size; ++rank) {
     const pid_t pid = fork();
     if (pid == 0) {
-      RunRank(rank, size, bcube, folder, sizes);
+      RunRank(rank, size, bcube, folder, contents, sizes);
       std::fflush(nullptr);
       _exit(0);
     }

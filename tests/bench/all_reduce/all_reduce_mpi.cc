@@ -1,10 +1,11 @@
 // OpenMPI's all_reduce; started by mpirun.
 //
-//   all_reduce_mpi BYTES...
+//   all_reduce_mpi kept|written BYTES...
 
 #include <mpi.h>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "tests/bench/all_reduce/measure.h"
@@ -13,11 +14,12 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  const std::vector<int64_t> sizes = muster::SizesOf(argc, argv, 1);
+  const std::string contents = argc > 1 ? argv[1] : "";
+  const std::vector<int64_t> sizes = muster::SizesOf(argc, argv, 2);
   void* data = nullptr;
   MPI_Alloc_mem(muster::Longest(sizes), MPI_INFO_NULL, &data);
   muster::MeasureAllReduce(
-      rank, static_cast<float*>(data), sizes, [&](int64_t bytes) {
+      rank, contents, static_cast<float*>(data), sizes, [&](int64_t bytes) {
         MPI_Allreduce(MPI_IN_PLACE, data,
                       static_cast<int>(bytes / sizeof(float)), MPI_FLOAT,
                       MPI_SUM, MPI_COMM_WORLD);

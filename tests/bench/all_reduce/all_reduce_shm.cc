@@ -1,6 +1,6 @@
 // Muster's shared-memory all_reduce, one process for each rank.
 //
-//   all_reduce_shm RANKS heap|private BYTES...
+//   all_reduce_shm RANKS heap|private kept|written BYTES...
 
 #include <chrono>
 #include <cstdio>
@@ -19,6 +19,7 @@ namespace muster {
 namespace {
 
 absl::Status RunRank(const GroupPlace& place, const std::string& memory,
+                     const std::string& contents,
                      const std::vector<int64_t>& sizes) {
   const Instant deadline = MonotonicNow() + std::chrono::minutes(5);
   absl::StatusOr<std::unique_ptr<Transport>> transport =
@@ -44,7 +45,7 @@ absl::Status RunRank(const GroupPlace& place, const std::string& memory,
   operation.kind = OperationKind::kAllReduce;
   operation.input = data;
   operation.output = data;
-  MeasureAllReduce(place.rank, data, sizes, [&](int64_t bytes) {
+  MeasureAllReduce(place.rank, contents, data, sizes, [&](int64_t bytes) {
     ++context.sequence;
     operation.count = bytes / static_cast<int64_t>(sizeof(float));
     failed.Update((*transport)->Execute(operation, context));
@@ -55,13 +56,16 @@ absl::Status RunRank(const GroupPlace& place, const std::string& memory,
 int Run(int argc, char** argv) {
   const int size = argc > 1 ? std::atoi(argv[1]) : 0;
   const std::string memory = argc > 2 ? argv[2] : "";
+  const std::string contents = argc > 3 ? argv[3] : "";
   if (size < 1 || (memory != "heap" && memory != "private")) {
-    std::fprintf(stderr, "usage: all_reduce_shm RANKS heap|private BYTES...\n");
+    std::fprintf(
+        stderr,
+        "usage: all_reduce_shm RANKS heap|private kept|written BYTES...\n");
     return 2;
   }
-  const std::vector<int64_t> sizes = SizesOf(argc, argv, 3);
+  const std::vector<int64_t> sizes = SizesOf(argc, argv, 4);
   ForkedRanks ranks(size, [&](const GroupPlace& place) {
-    return RunRank(place, memory, sizes);
+    return RunRank(place, memory, contents, sizes);
   });
   int code = 0;
   for (const absl::Status& status :

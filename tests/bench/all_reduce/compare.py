@@ -32,16 +32,17 @@ def commands(binaries, ranks):
   }
 
 
-def measure(command, sizes):
+def measure(command, contents, sizes):
   """Bytes to microseconds."""
-  output = subprocess.run(command + [str(size) for size in sizes], check=True,
-                          stdout=subprocess.PIPE, stdin=subprocess.DEVNULL,
-                          timeout=300, text=True).stdout
+  output = subprocess.run(
+      command + [contents] + [str(size) for size in sizes], check=True,
+      stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=300,
+      text=True).stdout
   lines = (line.split() for line in output.splitlines())
   return {int(size): float(time) for size, time in lines}
 
 
-def samples_of(binaries, ranks, sizes, repeats):
+def samples_of(binaries, ranks, contents, sizes, repeats):
   """Name and bytes to all microseconds, measured in turns."""
   samples = {}
   for repeat in range(repeats):
@@ -49,7 +50,7 @@ def samples_of(binaries, ranks, sizes, repeats):
       print('bench: %d ranks, %d of %d, %s' % (ranks, repeat + 1, repeats,
                                                name),
             file=sys.stderr, flush=True)
-      for size, time in measure(command, sizes).items():
+      for size, time in measure(command, contents, sizes).items():
         samples.setdefault((name, size), []).append(time)
   return samples
 
@@ -65,8 +66,8 @@ def time_text(samples):
   return '/'.join('%.2f' % value for value in values) + ' us'
 
 
-def print_table(samples, ranks, sizes):
-  print('\n%d ranks\n' % ranks)
+def print_table(samples, ranks, contents, sizes):
+  print('\n%d ranks, data %s between the calls\n' % (ranks, contents))
   names = OURS + PEERS
   print('| bytes | %s | heap | private |' % ' | '.join(names))
   print('|---' * (len(names) + 3) + '|')
@@ -82,8 +83,10 @@ def print_table(samples, ranks, sizes):
 def main(binaries, repeats):
   print('all_reduce of float32 sums, in place; min/median/max of %d runs; '
         'ratios: the best peer\'s median / ours' % repeats)
-  for ranks, sizes in ((2, SIZES), (4, SIZES[:1])):
-    print_table(samples_of(binaries, ranks, sizes, repeats), ranks, sizes)
+  for ranks, contents, sizes in ((2, 'kept', SIZES), (2, 'written', SIZES[4:]),
+                                 (4, 'kept', SIZES[:1])):
+    samples = samples_of(binaries, ranks, contents, sizes, repeats)
+    print_table(samples, ranks, contents, sizes)
 
 
 if __name__ == '__main__':

@@ -5,13 +5,14 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <vector>
 
 namespace muster {
 namespace {
 
-// The same on all ranks, so that they need not agree: enough for a batch to
-// take some hundred microseconds at least, and a size about 0.1 s.
+// The same on all ranks, so that they need not agree, and for all libraries:
+// the slowest still take about a second for a size.
 struct Plan {
   int warm_up;
   int batches;
@@ -19,11 +20,11 @@ struct Plan {
 };
 
 Plan PlanFor(int64_t bytes) {
-  if (bytes <= 16 << 10) return {2000, 41, 400};
-  if (bytes <= 256 << 10) return {200, 41, 40};
-  if (bytes <= 4 << 20) return {20, 21, 10};
-  if (bytes <= 16 << 20) return {4, 15, 2};
-  return {2, 9, 1};
+  if (bytes <= 16 << 10) return {500, 21, 100};
+  if (bytes <= 256 << 10) return {50, 21, 20};
+  if (bytes <= 4 << 20) return {10, 11, 5};
+  if (bytes <= 16 << 20) return {3, 9, 1};
+  return {1, 5, 1};
 }
 
 }  // namespace
@@ -38,7 +39,8 @@ int64_t Longest(const std::vector<int64_t>& sizes) {
   return sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end());
 }
 
-void MeasureAllReduce(int rank, float* data, const std::vector<int64_t>& sizes,
+void MeasureAllReduce(int rank, const std::string& contents, float* data,
+                      const std::vector<int64_t>& sizes,
                       const std::function<void(int64_t bytes)>& all_reduce) {
   using Clock = std::chrono::steady_clock;
   for (const int64_t bytes : sizes) {
@@ -46,12 +48,18 @@ void MeasureAllReduce(int rank, float* data, const std::vector<int64_t>& sizes,
     std::fill(data, data + bytes / static_cast<int64_t>(sizeof(float)), 0.0F);
     const Plan plan = PlanFor(bytes);
     for (int i = 0; i < plan.warm_up; ++i) all_reduce(bytes);
+    const bool written = contents == "written";
     std::vector<double> microseconds;
     for (int i = 0; i < plan.batches; ++i) {
-      const Clock::time_point begin = Clock::now();
-      for (int j = 0; j < plan.batch; ++j) all_reduce(bytes);
-      const std::chrono::duration<double, std::micro> took =
-          Clock::now() - begin;
+      std::chrono::duration<double, std::micro> took{};
+      // One at a time where something is done between, which costs the time of
+      // two looks at the clock.
+      for (int j = 0; j < plan.batch; j += written ? 1 : plan.batch) {
+        if (written) std::fill(data, data + bytes / sizeof(float), 0.0F);
+        const Clock::time_point begin = Clock::now();
+        for (int k = 0; k < (written ? 1 : plan.batch); ++k) all_reduce(bytes);
+        took += Clock::now() - begin;
+      }
       microseconds.push_back(took.count() / plan.batch);
     }
     std::sort(microseconds.begin(), microseconds.end());
