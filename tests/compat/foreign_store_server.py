@@ -11,7 +11,7 @@ import torch.distributed as dist
 def main(arguments):
   options = {'use_libuv': 'libuv' in arguments} if arguments else {}
   store = dist.TCPStore('127.0.0.1', 0, None, True,
-                        datetime.timedelta(seconds=30), wait_for_workers=False,
+                        datetime.timedelta(seconds=120), wait_for_workers=False,
                         **options)
   store.set('from_python', 'hello')
   print(store.port, flush=True)

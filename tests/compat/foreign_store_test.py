@@ -15,7 +15,7 @@ import xml_main
 
 _CLIENT = os.path.realpath('tests/compat/foreign_store_client')
 _SERVER = os.path.join(_HERE, 'foreign_store_server.py')
-_LIMIT_S = 60
+_LIMIT_S = 120
 
 
 class ForeignStore(unittest.TestCase):

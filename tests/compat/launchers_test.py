@@ -24,7 +24,7 @@ _OLD_TORCHRUN = [interpreters.PATHS[interpreters.OLD],
 _NEW_TORCHRUN = [interpreters.PATHS[interpreters.NEW], '-m',
                  'torch.distributed.run', '--monitor-interval', '0.1']
 _STEPS = '20'
-_LIMIT_S = 60
+_LIMIT_S = 120
 
 
 def free_port():

@@ -12,7 +12,7 @@ import time
 import traceback
 
 _SOON = datetime.timedelta(milliseconds=50)
-_LATE = datetime.timedelta(seconds=30)
+_LATE = datetime.timedelta(seconds=60)
 
 
 class Absent(Exception):
