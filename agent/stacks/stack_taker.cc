@@ -7,7 +7,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <condition_variable>
 #include <cstring>
+#include <mutex>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -16,6 +19,7 @@
 #include "agent/stacks/tool_run.h"
 #include "base/check.h"
 #include "base/monotonic_clock.h"
+#include "base/owned_fd.h"
 
 namespace muster {
 namespace {
@@ -23,6 +27,8 @@ namespace {
 constexpr size_t kMostToolBytes = 400 << 10;
 constexpr size_t kMostMapsBytes = 8 << 20;
 constexpr Duration kTimeForPySpy = std::chrono::seconds(3);
+// How long one that was cancelled is waited for: tools are killed at once.
+constexpr Duration kTimeToEnd = std::chrono::seconds(2);
 constexpr char kFileName[] = "/stack.txt";
 constexpr char kPythonFileName[] = "/python_stack.txt";
 
@@ -139,38 +145,57 @@ StackTexts Look(const StackTaker::Subject& subject, Instant deadline,
 
 }  // namespace
 
+// What the thread shares with who started it; whoever goes last ends it.
+struct StackTaker::Work {
+  std::vector<Subject> subjects;
+  Done done;
+  OwnedFd cancel{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  std::mutex mutex;
+  std::condition_variable ending;
+  bool wanted = true;  // guarded by mutex, as is:
+  bool ended = false;
+
+  void Run();
+};
+
+void StackTaker::Work::Run() {
+  const Instant began = MonotonicNow();
+  std::vector<std::string> lines;
+  for (size_t i = 0; i < subjects.size(); ++i) {
+    const Instant deadline = began + (i == 0 ? kTimeForFirst : kTimeForAll);
+    if (MonotonicNow() >= deadline) break;
+    const StackTexts texts = Look(subjects[i], deadline, cancel.get());
+    if (i == 0) lines = TellingLines(texts);
+    const std::string whole = WholeText(texts);
+    if (!subjects[i].folder.empty() && !whole.empty()) {
+      WriteFile(subjects[i].folder + kFileName, whole);
+    }
+  }
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (wanted) done(std::move(lines));
+  ended = true;
+  ending.notify_all();
+}
+
 StackTaker::StackTaker() = default;
 
 StackTaker::~StackTaker() { Cancel(); }
 
 void StackTaker::Cancel() {
-  if (!thread_.joinable()) return;
-  const uint64_t one = 1;
-  [[maybe_unused]] const ssize_t wrote =
-      write(cancel_.get(), &one, sizeof(one));
-  thread_.join();
+  if (work_ == nullptr) return;
+  eventfd_write(work_->cancel.get(), 1);
+  std::unique_lock<std::mutex> lock(work_->mutex);
+  work_->wanted = false;
+  work_->ending.wait_for(lock, kTimeToEnd, [this] { return work_->ended; });
 }
 
 void StackTaker::Take(std::vector<Subject> subjects, Done done) {
   MUSTER_CHECK(!subjects.empty());
   Cancel();
-  cancel_ = OwnedFd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  thread_ = std::thread([subjects = std::move(subjects), done = std::move(done),
-                         cancel = cancel_.get()] {
-    const Instant began = MonotonicNow();
-    std::vector<std::string> lines;
-    for (size_t i = 0; i < subjects.size(); ++i) {
-      const Instant deadline = began + (i == 0 ? kTimeForFirst : kTimeForAll);
-      if (MonotonicNow() >= deadline) break;
-      const StackTexts texts = Look(subjects[i], deadline, cancel);
-      if (i == 0) lines = TellingLines(texts);
-      const std::string whole = WholeText(texts);
-      if (!subjects[i].folder.empty() && !whole.empty()) {
-        WriteFile(subjects[i].folder + kFileName, whole);
-      }
-    }
-    done(std::move(lines));
-  });
+  work_ = std::make_shared<Work>();
+  work_->subjects = std::move(subjects);
+  work_->done = std::move(done);
+  std::thread([work = work_] { work->Run(); }).detach();
 }
 
 }  // namespace muster

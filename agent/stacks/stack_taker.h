@@ -3,11 +3,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
-#include "base/owned_fd.h"
 #include "base/time.h"
 
 namespace muster {
@@ -17,8 +16,11 @@ namespace muster {
 // tells. Without py-spy, gdb makes a Python process print its own stacks, which
 // works whatever holds the interpreter's lock.
 //
-// Bounded: ten seconds for all, six for the first, a mebibyte each. Tools are
-// children of this process that may be killed at any time (see Guardian).
+// Bounded: ten seconds for all, six for the first, a mebibyte each; and where
+// /proc itself does not answer (a process that holds its memory's lock in an
+// uninterruptible call), the thread is left behind rather than waited for.
+// Tools are children of this process that may be killed at any time (see
+// Guardian).
 //
 // Not thread-safe.
 class StackTaker {
@@ -35,19 +37,19 @@ class StackTaker {
   using Done = std::function<void(std::vector<std::string> lines)>;
 
   StackTaker();
-  ~StackTaker();  // ends what is under way
+  // Ends what is under way; `done` is not called after that.
+  ~StackTaker();
   StackTaker(const StackTaker&) = delete;
   StackTaker& operator=(const StackTaker&) = delete;
 
-  // Ends what was under way, whose `done` may not be called. `subjects` is not
-  // empty.
+  // Ends what was under way, as above. `subjects` is not empty.
   void Take(std::vector<Subject> subjects, Done done);
 
  private:
   void Cancel();
 
-  OwnedFd cancel_;  // eventfd, readable once the thread shall end
-  std::thread thread_;
+  struct Work;
+  std::shared_ptr<Work> work_;  // of the newest Take
 };
 
 }  // namespace muster
