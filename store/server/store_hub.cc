@@ -28,8 +28,6 @@ namespace {
 constexpr uint64_t kListenerId = 1;
 constexpr uint64_t kWakeId = 2;
 constexpr int kFdBits = 24;
-// Marks the client of a relay's channel.
-constexpr StoreClientId kChannelBit = StoreClientId{1} << 63;
 
 // What one recv takes at most; then it is another connection's turn.
 constexpr size_t kReadBytes = size_t{256} << 10;
@@ -54,6 +52,7 @@ constexpr Duration kLinger = std::chrono::microseconds(50);
 StoreHub::StoreHub(StoreHubOptions options, StoreService* service)
     : options_(std::move(options)),
       service_(service),
+      acceptor_(std::move(options_.listener), options_.max_connections),
       notices_left_(kMaxNotices) {
   scratch_.resize(kReadBytes);
 }
@@ -69,11 +68,9 @@ void StoreHub::Notice(const std::string& sentence) {
 absl::Status StoreHub::Prepare() {
   epoll_ = OwnedFd(epoll_create1(EPOLL_CLOEXEC));
   wake_ = OwnedFd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  epoll_event listen{.events = EPOLLIN, .data = {.u64 = kListenerId}};
   epoll_event wake{.events = EPOLLIN, .data = {.u64 = kWakeId}};
   if (!epoll_.open() || !wake_.open() ||
-      epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, options_.listener.get(),
-                &listen) != 0 ||
+      !acceptor_.Watch(epoll_.get(), kListenerId) ||
       epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wake_.get(), &wake) != 0) {
     return absl::ResourceExhaustedError(
         absl::StrCat("the store's event loop: ", std::strerror(errno)));
@@ -104,16 +101,16 @@ absl::Status StoreHub::Run() {
       continue;
     } else {
       count = epoll_wait(epoll_.get(), events.data(), events.size(),
-                         accepting_ ? -1 : kAcceptRetryMilliseconds);
+                         acceptor_.paused() ? kAcceptRetryMilliseconds : -1);
       last_event = MonotonicNow();
     }
-    if (!accepting_ && count == 0) ResumeAccepting();
+    if (count == 0) acceptor_.Resume(connections_);
     for (int i = 0; i < count && failure_.ok(); ++i) {
       HandleEvent(events[i].data.u64, events[i].events);
       Settle();
     }
   }
-  options_.listener.Close();
+  acceptor_.Close();
   by_fd_.clear();
   upstream_ = nullptr;
   connections_ = 0;
@@ -142,43 +139,15 @@ void StoreHub::HandleEvent(uint64_t id, uint32_t events) {
 
 void StoreHub::Accept() {
   for (int i = 0; i < kAcceptsPerEvent; ++i) {
-    if (connections_ >= options_.max_connections) {
-      PauseAccepting(absl::StrCat("the store serves ", connections_,
-                                  " connections, all that the limit of "
-                                  "descriptors (ulimit -n) allows"));
-      return;
+    std::string why_paused;
+    OwnedFd socket = acceptor_.Accept(connections_, &why_paused);
+    if (!why_paused.empty()) {
+      Notice(
+          absl::StrCat(why_paused, "; new connections wait until others end"));
     }
-    OwnedFd socket(accept4(options_.listener.get(), nullptr, nullptr,
-                           SOCK_NONBLOCK | SOCK_CLOEXEC));
-    if (socket.open()) {
-      Admit(std::move(socket), Role::kClient);
-      continue;
-    }
-    if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
-        errno == ENOMEM) {
-      // The listener stays readable: without a pause this would spin.
-      PauseAccepting(
-          absl::StrCat("the store cannot accept: ", std::strerror(errno)));
-      return;
-    }
-    // One connection that failed in between says nothing about the next.
-    if (errno != EINTR && errno != ECONNABORTED) return;
+    if (!socket.open()) return;
+    Admit(std::move(socket), Role::kClient);
   }
-}
-
-void StoreHub::PauseAccepting(const std::string& why) {
-  if (!accepting_) return;
-  accepting_ = false;
-  epoll_event none{.events = 0, .data = {.u64 = kListenerId}};
-  epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, options_.listener.get(), &none);
-  Notice(absl::StrCat(why, "; new connections wait until others end"));
-}
-
-void StoreHub::ResumeAccepting() {
-  if (accepting_ || connections_ >= options_.max_connections) return;
-  accepting_ = true;
-  epoll_event listen{.events = EPOLLIN, .data = {.u64 = kListenerId}};
-  epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, options_.listener.get(), &listen);
 }
 
 void StoreHub::Admit(OwnedFd socket, Role role) {
@@ -311,19 +280,6 @@ absl::StatusOr<size_t> StoreHub::ProcessRequest(StoreConnection& connection,
   return length;
 }
 
-absl::StatusOr<StoreClientId> StoreHub::ClientOf(StoreConnection& connection,
-                                                 uint32_t channel) {
-  const auto known = connection.channels.find(channel);
-  if (known != connection.channels.end()) return known->second;
-  if (connection.channels.size() >= kMaxRelayChannels) {
-    return absl::ResourceExhaustedError("a relay with too many channels");
-  }
-  const StoreClientId client = kChannelBit | next_channel_client_++;
-  connection.channels.emplace(channel, client);
-  channel_places_.emplace(client, ChannelPlace{connection.id, channel});
-  return client;
-}
-
 absl::StatusOr<size_t> StoreHub::ProcessFrame(StoreConnection& connection,
                                               std::string_view bytes) {
   RelayFrame frame;
@@ -331,7 +287,8 @@ absl::StatusOr<size_t> StoreHub::ProcessFrame(StoreConnection& connection,
       ParseRelayFrame(bytes, kMaxStoreRequestBytes, &frame);
   if (!length.ok() || *length == 0) return length;
   if (frame.kind == RelayFrameKind::kGone) {
-    EndChannel(connection, frame.channel);
+    // Nothing where it has ended here already, and the words have crossed.
+    channels_.End(connection, frame.channel, &gone_);
     return length;
   }
   RequestParser parser(StoreFraming::kModern);
@@ -342,25 +299,16 @@ absl::StatusOr<size_t> StoreHub::ProcessFrame(StoreConnection& connection,
         "a relay's frame that is not one request");
   }
   const absl::StatusOr<StoreClientId> client =
-      ClientOf(connection, frame.channel);
+      channels_.ClientOf(connection, frame.channel);
   if (!client.ok()) return client.status();
   service_->OnRequest(*client, StoreFraming::kModern, request_, &effects_);
   return length;
 }
 
-void StoreHub::EndChannel(StoreConnection& connection, uint32_t channel) {
-  const auto known = connection.channels.find(channel);
-  // The server may have ended it, and the word be under way.
-  if (known == connection.channels.end()) return;
-  gone_.push_back(known->second);
-  channel_places_.erase(known->second);
-  connection.channels.erase(known);
-}
-
 void StoreHub::Deliver() {
   if (effects_.empty()) return;
   for (const StoreEffects::Effect& effect : effects_.All()) {
-    if (effect.client & kChannelBit) {
+    if (ChannelTable::IsChannel(effect.client)) {
       DeliverToChannel(effect);
       continue;
     }
@@ -378,11 +326,11 @@ void StoreHub::Deliver() {
 }
 
 void StoreHub::DeliverToChannel(const StoreEffects::Effect& effect) {
-  const auto place = channel_places_.find(effect.client);
-  if (place == channel_places_.end()) return;
-  StoreConnection* connection = Find(place->second.connection);
+  const ChannelTable::Place* place = channels_.Find(effect.client);
+  if (place == nullptr) return;
+  StoreConnection* connection = Find(place->connection);
   if (connection == nullptr || connection->ending) return;
-  RelayFrame frame{.channel = place->second.channel,
+  RelayFrame frame{.channel = place->channel,
                    .kind = RelayFrameKind::kMessage,
                    .bytes = effects_.BytesOf(effect)};
   if (effect.kind == StoreEffects::Kind::kReplyToOne) {
@@ -393,7 +341,7 @@ void StoreHub::DeliverToChannel(const StoreEffects::Effect& effect) {
   AppendRelayFrame(frame, connection->out.back());
   Flush(*connection);
   if (frame.kind == RelayFrameKind::kGone) {
-    EndChannel(*connection, frame.channel);
+    channels_.End(*connection, frame.channel, &gone_);
   }
 }
 
@@ -532,15 +480,12 @@ void StoreHub::Destroy(StoreClientId id) {
       failure_ = absl::UnavailableError("the connection to the store is lost");
     }
   }
-  for (const auto& [channel, client] : connection->channels) {
-    channel_places_.erase(client);
-    gone_.push_back(client);
-  }
+  channels_.EndAll(*connection, &gone_);
   gone_.push_back(id);
   charged_ -= connection->charged;
   by_fd_[connection->socket.get()].reset();
   --connections_;
-  ResumeAccepting();
+  acceptor_.Resume(connections_);
 }
 
 }  // namespace muster

@@ -8,13 +8,14 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/owned_fd.h"
 #include "store/core/store_effects.h"
+#include "store/server/channel_table.h"
+#include "store/server/store_acceptor.h"
 #include "store/server/store_connection.h"
 #include "store/server/store_service.h"
 #include "store/wire/request.h"
@@ -68,17 +69,10 @@ class StoreHub {
 
  private:
   using Role = StoreConnection::Role;
-  // Which connection and which of its channels a relay's client is.
-  struct ChannelPlace {
-    StoreClientId connection;
-    uint32_t channel;
-  };
 
   void HandleEvent(uint64_t id, uint32_t events);
   void Accept();
   void Admit(OwnedFd socket, Role role);
-  void PauseAccepting(const std::string& why);
-  void ResumeAccepting();
 
   void Read(StoreConnection& connection);
   // Hands on the requests in `bytes`, as far as they may be; how many bytes
@@ -94,9 +88,6 @@ class StoreHub {
                                         std::string_view bytes);
   absl::StatusOr<size_t> ProcessFrame(StoreConnection& connection,
                                       std::string_view bytes);
-  absl::StatusOr<StoreClientId> ClientOf(StoreConnection& connection,
-                                         uint32_t channel);
-  void EndChannel(StoreConnection& connection, uint32_t channel);
   // Whether the connection's requests have to wait.
   bool MustStall(const StoreConnection& connection) const;
 
@@ -120,6 +111,7 @@ class StoreHub {
 
   StoreHubOptions options_;
   StoreService* const service_;
+  StoreAcceptor acceptor_;
   OwnedFd epoll_;
   OwnedFd wake_;
   std::atomic<bool> stop_ = false;
@@ -129,12 +121,10 @@ class StoreHub {
   std::vector<std::unique_ptr<StoreConnection>> by_fd_;
   size_t connections_ = 0;
   uint64_t next_serial_ = 1;
-  uint64_t next_channel_client_ = 0;
-  std::unordered_map<StoreClientId, ChannelPlace> channel_places_;
+  ChannelTable channels_;
   StoreConnection* upstream_ = nullptr;
   // Whose bytes the service is looking at.
   const StoreConnection* processed_ = nullptr;
-  bool accepting_ = true;
   // Whether anybody may be stalled for the upstream's sake.
   bool upstream_was_full_ = false;
 
