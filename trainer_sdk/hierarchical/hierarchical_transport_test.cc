@@ -24,7 +24,7 @@ ConformanceSubject OnHosts(const std::string& name, std::vector<int> pattern,
     return NewHierarchicalTransport(std::move(place), options, deadline);
   };
   subject.sizes = std::move(sizes);
-  subject.every_nth = 13;
+  subject.every_nth = 23;
   // Shared memory alone brings messages in the order of their sending.
   if (name == "OneHost") subject.tags = ConformanceSubject::Tags::kInOrder;
   return subject;

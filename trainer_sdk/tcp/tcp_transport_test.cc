@@ -16,7 +16,7 @@ ConformanceSubject Tcp() {
     return NewTcpTransport(std::move(place), TcpOptions{}, deadline);
   };
   subject.sizes = {1, 2, 3, 5, 8};
-  subject.every_nth = 7;
+  subject.every_nth = 17;
   return subject;
 }
 
