@@ -11,11 +11,11 @@ std::shared_ptr<void> ConformanceMemory::Allocate(int64_t bytes) {
 }
 
 void ConformanceMemory::Write(void* to, const void* from, int64_t bytes) {
-  std::memcpy(to, from, static_cast<size_t>(bytes));
+  if (bytes > 0) std::memcpy(to, from, static_cast<size_t>(bytes));
 }
 
 void ConformanceMemory::Read(void* to, const void* from, int64_t bytes) {
-  std::memcpy(to, from, static_cast<size_t>(bytes));
+  if (bytes > 0) std::memcpy(to, from, static_cast<size_t>(bytes));
 }
 
 }  // namespace muster
