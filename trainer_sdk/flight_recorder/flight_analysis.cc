@@ -133,31 +133,46 @@ class Analysis {
     }
   }
 
-  // Of the first number that somebody waits in: who has not come to it.
+  // Of the first number that somebody waits in vain in: who has not come to it.
   void FindBehind(const GroupKey& key, const Calls& calls) {
+    std::map<int, uint64_t> last = LastCalls(calls);
     for (const auto& [sequence, called] : calls) {
       std::vector<Call> waiting;
       for (const Call& call : called) {
         if (IsStuck(*call.record)) waiting.push_back(call);
       }
       if (waiting.empty()) continue;
-      std::map<int, uint64_t> last = LastCalls(calls);
+      bool found = false;
       for (const int member : key.second) {
         const auto log = logs_.find(member);
         if (log == logs_.end() || blamed_.count(member) > 0 ||
-            last[member] >= sequence || StuckRecord(*log->second) != nullptr) {
+            last[member] >= sequence) {
           continue;
         }
+        const FlightRecord* const stuck = StuckRecord(*log->second);
+        // Who is held up in another group is not to blame; who is still in
+        // what the others have done is.
+        if (stuck != nullptr && !IsOf(key, *log->second, *stuck)) continue;
         blamed_.insert(member);
+        found = true;
         Find(absl::StrCat(
             RankName(*log->second), " is behind: it did not call ",
             Describe(waiting.front().record->signature), " in group ",
             key.first, ", where ", RankRanges(RanksOf(waiting)),
             waiting.size() == 1 ? " waits; " : " wait; ",
-            LastDone(*log->second)));
+            stuck == nullptr ? LastDone(*log->second)
+                             : absl::StrCat("it never came out of ",
+                                            Describe(stuck->signature))));
       }
-      return;
+      if (found) return;
     }
+  }
+
+  static bool IsOf(const GroupKey& key, const FlightLog& log,
+                   const FlightRecord& record) {
+    const FlightGroup& group = log.groups[record.group];
+    return !IsPointToPoint(record.signature.kind) && group.name == key.first &&
+           group.members == key.second;
   }
 
   // A transport that only launches (NCCL's) has nobody waiting in its records:

@@ -129,6 +129,18 @@ TEST(FlightAnalysisTest, NamesTheDeadAndTheMissing) {
   EXPECT_EQ(analysis.reasons[0].second, "rank 1 died");
 }
 
+TEST(FlightAnalysisTest, WhoNeverCameOutOfWhatOthersHaveDoneIsBehind) {
+  // Killed in the middle of the one; the others were in the next one already.
+  EXPECT_THAT(
+      AnalyseFlight({Rank(0, 2).Does(Sum(), 1).Does(Sum(), 2, State::kIn),
+                     Rank(1, 2).Does(Sum(), 1, State::kIn)})
+          .findings,
+      ElementsAre("rank 1 (node1, pid 101) is behind: it did not call "
+                  "all_reduce #2 of 4 float32 (16 bytes), sum in group world, "
+                  "where rank 0 waits; it never came out of all_reduce #1 of "
+                  "4 float32 (16 bytes), sum"));
+}
+
 TEST(FlightAnalysisTest, WhoIsHeldUpElsewhereIsNotToBlame) {
   // 0 waits for 1 in the world; 1 waits for 2 in its pair; 2 is in nothing.
   const auto pair = std::vector<int>{1, 2};
