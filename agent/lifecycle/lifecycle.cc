@@ -335,7 +335,9 @@ void Lifecycle::Start(const Place& place) {
   store_closed_ = false;
   forwarded_ = 0;
   changed_ = true;
-  nccl_id_.Spend(place);
+  if (nccl_id_.Spend(place) == NcclIdOffer::Renewal::kNeeded) {
+    step_.actions.emplace_back(RenewNcclId{});
+  }
   step_.actions.emplace_back(StartWorkers{place});
   Notice(absl::StrCat(
       "round ", place.round, ": node ", place.group_rank, " of ",

@@ -23,6 +23,7 @@ void Start(LifecycleFixture& agent, int round, const std::string& nccl_id) {
   Directive directive = DirectiveOf(DirectiveKind::kRun);
   directive.place.round = round;
   directive.place.nccl_id = nccl_id;
+  if (nccl_id == "theirs") directive.place.group_rank = 1;
   agent.Tell(directive);
 }
 
@@ -102,6 +103,17 @@ TEST(LifecycleNcclId, AnotherNodesIdSpendsNoneOfOurs) {
   Break(agent, 1);
   EXPECT_EQ(agent.reports.back().offered_nccl_id, "id1");
   EXPECT_EQ(agent.renewals, 0);
+}
+
+TEST(LifecycleNcclId, WhatTheCoordinatorDoesNotTrustIsMadeAnew) {
+  LifecycleFixture agent;
+  agent.Step(NcclIdHeld{"id1"});
+  agent.Connect();
+  Start(agent, 3, "");  // as group rank 0
+  EXPECT_EQ(agent.renewals, 1);
+  agent.Step(NcclIdHeld{"id2"});
+  Break(agent, 3);
+  EXPECT_EQ(agent.reports.back().offered_nccl_id, "id2");
 }
 
 TEST(LifecycleNcclId, ARoundThatNeverBeganHereMayHaveSpentIt) {

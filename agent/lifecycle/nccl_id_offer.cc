@@ -20,8 +20,15 @@ std::optional<Instant> NcclIdOffer::AwaitedUntil(Instant now) const {
   return awaited_until_;
 }
 
-void NcclIdOffer::Spend(const Place& place) {
-  if (place.nccl_id == id_) id_.clear();
+NcclIdOffer::Renewal NcclIdOffer::Spend(const Place& place) {
+  if (id_.empty()) return Renewal::kNotNeeded;
+  if (place.nccl_id == id_) {
+    id_.clear();
+    return Renewal::kNotNeeded;  // every round's beginning makes the next one
+  }
+  if (place.group_rank != 0) return Renewal::kNotNeeded;
+  id_.clear();
+  return Renewal::kNeeded;
 }
 
 NcclIdOffer::Renewal NcclIdOffer::Distrust(int round) {

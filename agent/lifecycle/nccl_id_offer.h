@@ -24,12 +24,15 @@ class NcclIdOffer {
   // Until when the first report is held back; nothing once it may go.
   std::optional<Instant> AwaitedUntil(Instant now) const;
 
-  // A round begins here. What it uses, if it was this node's, is offered no
-  // more.
-  void Spend(const Place& place);
-  // Round `round` was broken, and this node never began it: others may have
-  // used its id. Whether there was one, and another must be made.
+  // Whether there was an id that is of no use any more, so that another must be
+  // made.
   enum class Renewal { kNotNeeded, kNeeded };
+  // A round begins here. What it uses, if it was this node's, is offered no
+  // more; nor is what the coordinator could have used and did not, because a
+  // world that this node never began may have had it.
+  Renewal Spend(const Place& place);
+  // Round `round` was broken, and this node never began it: others may have
+  // used its id.
   Renewal Distrust(int round);
 
   // Empty: none.

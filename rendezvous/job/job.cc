@@ -115,6 +115,9 @@ Node* Job::Admit(StreamId stream, const Report& report) {
   }
   if (holder != nullptr) return Contend(*holder, stream, report);
   Node& node = nodes_.Add(report.node, now_);
+  // It has talked to a coordinator before: a round that it never began may have
+  // had the id. Its agent makes another when this one is not taken.
+  if (report.sequence > 1) node.spent_nccl_id = report.offered_nccl_id;
   claimed_round_ = std::max(claimed_round_, report.round);
   const bool was_here = nodes_.LastSequenceOf(report.node) > 0;
   if (was_here) {

@@ -114,9 +114,7 @@ void Job::FormWorld() {
   Node& master = *nodes[assignment.order[0]];
   world_.master_address = master.identity.address;
   world_.master_port = master.offered_master_port;
-  // A report may offer again what a world was given that its node never began.
-  if (!master.offered_nccl_id.empty() &&
-      master.offered_nccl_id != master.spent_nccl_id) {
+  if (master.offered_nccl_id != master.spent_nccl_id) {
     world_.nccl_id = master.offered_nccl_id;
     master.spent_nccl_id = master.offered_nccl_id;
   }

@@ -73,6 +73,20 @@ TEST(JobStickyRanks, TheNcclIdIsRankZerosAndServesOneWorld) {
   EXPECT_EQ(job.told("b").place.nccl_id, "id-a2");
 }
 
+// An earlier coordinator may have given it to a round that the node never heard
+// of.
+TEST(JobStickyRanks, AnNcclIdThatANodeBringsAlongIsNotUsed) {
+  JobFixture job(QuickSpec(2, 2));
+  job.Create("a").report.offered_nccl_id = "id-a1";
+  job.agent("a").report.sequence = 7;
+  job.StartAll({"a", "b"});
+  EXPECT_EQ(job.told("b").place.nccl_id, "");
+  job.agent("a").report.offered_nccl_id = "id-a2";
+  job.Fails("b", ExitedWith(2, 1));
+  job.AllStop();
+  EXPECT_EQ(job.told("b").place.nccl_id, "id-a2");
+}
+
 TEST(JobStickyRanks, ARestartedAgentGetsItsRankBack) {
   JobFixture job(QuickSpec(3, 3));
   job.StartAll({"a", "b", "c"});

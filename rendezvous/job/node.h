@@ -41,7 +41,9 @@ struct Node {
   int round = 0;
   int offered_master_port = 0;
   std::string offered_nccl_id;
-  std::string spent_nccl_id;             // the last one that a world was given
+  // The last one that a world was given, or may have been given by an earlier
+  // coordinator, or by this one before it lost the node.
+  std::string spent_nccl_id;
   uint64_t newest_signal = 0;            // of its own notices, taken over
   int failures_taken = 0;                // of `round`'s failures
   std::vector<WorkerProgress> progress;  // of `round`'s workers, for status

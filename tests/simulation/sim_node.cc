@@ -71,7 +71,21 @@ void SimNode::StartAgent() {
   armed_.reset();
   stage_->Watch([&](Checker& c) { c.OnAgentStarted(name()); });
   Step(PortHeld{20000 + slot_});
+  held_nccl_id_ = NewNcclId();
+  Step(NcclIdHeld{held_nccl_id_});
   Dial();
+}
+
+std::string SimNode::NewNcclId() {
+  return absl::StrCat("n", slot_, " id ", ++nccl_ids_);
+}
+
+void SimNode::RenewNcclId() {
+  held_nccl_id_ = NewNcclId();
+  const uint64_t begun = incarnation_;
+  stage_->queue.In(milliseconds(30), [this, begun, id = held_nccl_id_] {
+    if (incarnation_ == begun && id == held_nccl_id_) Post(NcclIdHeld{id});
+  });
 }
 
 void SimNode::Dial() {
@@ -212,6 +226,9 @@ void SimNode::Perform(const LifecycleStep& step) {
       stage_->Note(absl::StrCat("n", slot_, " starts the workers of round ",
                                 start->place.round));
       workers_->Start(told_epoch_, start->place);
+      if (start->place.nccl_id == held_nccl_id_) RenewNcclId();
+    } else if (std::holds_alternative<muster::RenewNcclId>(action)) {
+      RenewNcclId();
     } else if (const auto* take = std::get_if<TakeStacks>(&action)) {
       stage_->Note(absl::StrCat("n", slot_, " looks at worker ",
                                 take->workers.front().local_rank));

@@ -51,6 +51,9 @@ class SimNode {
   void Arm();
   void Dial();
   void End();
+  // Holds another NCCL id for the next world, a moment later.
+  void RenewNcclId();
+  std::string NewNcclId();
 
   Stage* const stage_;
   Network* const network_;
@@ -69,6 +72,8 @@ class SimNode {
   StreamId talking_on_ = 0;
   Duration backoff_ = Duration::zero();
   uint64_t told_epoch_ = 0;
+  int nccl_ids_ = 0;  // made
+  std::string held_nccl_id_;
   bool paused_ = false;
   std::deque<LifecycleEvent> inbox_;  // while paused
   std::optional<Instant> armed_;

@@ -34,12 +34,12 @@ NcclOptions FakeLibrary::options() const {
 
 void FakeDeviceMemory::Write(void* to, const void* from, int64_t bytes) {
   library_.Drain();
-  ConformanceMemory::Write(to, from, bytes);
+  if (bytes > 0) ConformanceMemory::Write(to, from, bytes);
 }
 
 void FakeDeviceMemory::Read(void* to, const void* from, int64_t bytes) {
   library_.Drain();
-  ConformanceMemory::Read(to, from, bytes);
+  if (bytes > 0) ConformanceMemory::Read(to, from, bytes);
 }
 
 }  // namespace muster

@@ -1,5 +1,7 @@
 #include <map>
+#include <string>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "tests/simulation/checkers/checkers.h"
 
@@ -53,6 +55,7 @@ class WorldChecker : public Checker {
           place.master_port != first.master_port) {
         Fail("two masters");
       }
+      if (place.nccl_id != first.nccl_id) Fail("two NCCL ids in one world");
       ++expected;
     }
     if (size == 0) return;
@@ -62,7 +65,18 @@ class WorldChecker : public Checker {
         zero.directive.place.master_port != 20000 + zero.to.slot) {
       Fail("the master is not the node of group rank 0");
     }
+    const std::string& id = zero.directive.place.nccl_id;
+    if (id.empty()) return;
+    if (!absl::StartsWith(id, absl::StrCat("n", zero.to.slot, " "))) {
+      Fail("the NCCL id is not of the node of group rank 0");
+    }
+    if (!used_.emplace(id, round).second) {
+      Fail(absl::StrCat("NCCL id '", id, "' of round ", used_[id],
+                        " was used again in round ", round));
+    }
   }
+
+  std::map<std::string, int> used_;  // NCCL ids, and the round of each
 };
 
 }  // namespace
