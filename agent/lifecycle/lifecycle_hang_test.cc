@@ -158,6 +158,8 @@ TEST_F(LifecycleHang, WhatComesTogetherIsHeardBeforeAnybodyIsMissed) {
 TEST_F(LifecycleHang, AnothersReportDoesNotClearIt) {
   FallSilent();
   agent_.Says(0);
+  // Nor is it looked at a second time.
+  EXPECT_EQ(agent_.stacks_asked.size(), 1u);
   agent_.Step(Taken());
   EXPECT_EQ(agent_.phase(), NodePhase::kStopping);
 }
