@@ -108,7 +108,7 @@ std::unique_ptr<TransportMemory> Heap::Add(
 }
 
 HeapPlace Heap::Find(const void* data, int64_t bytes) const {
-  const std::less_equal<const char*> before;
+  const std::less_equal<> before;
   const char* const begin = static_cast<const char*>(data);
   for (const Entry& one : entries_) {
     const char* const part = one.segment->own_part();

@@ -107,9 +107,7 @@ class Layout {
   // The pages, the counts and the channels' positions, needed by everybody.
   int64_t common_bytes() const { return staging_; }
   // All slots of one rank.
-  int64_t staging(int rank) const {
-    return staging_ + rank * kStagingSlots * slot_bytes_;
-  }
+  int64_t staging(int rank) const { return staging_ + rank * staging_bytes(); }
   int64_t staging_bytes() const { return kStagingSlots * slot_bytes_; }
   int64_t ring(int from, int to) const {
     return rings_ + (int64_t{from} * size_ + to) * channel_bytes_;

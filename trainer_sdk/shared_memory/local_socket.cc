@@ -58,13 +58,13 @@ absl::Status CheckSameUser(int socket) {
   return absl::OkStatus();
 }
 
-bool WaitFor(int fd, short events, Instant deadline) {
+bool WaitFor(int fd, int events, Instant deadline) {
   while (true) {
     const Duration left = deadline - MonotonicNow();
     const auto whole = std::chrono::ceil<std::chrono::milliseconds>(left);
     const int timeout =
-        static_cast<int>(std::clamp<int64_t>(whole.count(), 0, 60 * 60 * 1000));
-    pollfd one = {fd, events, 0};
+        static_cast<int>(std::clamp<int64_t>(whole.count(), 0, 3'600'000));
+    pollfd one = {fd, static_cast<decltype(pollfd::events)>(events), 0};
     const int ready = poll(&one, 1, timeout);
     if (ready > 0) return true;
     if (ready == 0 && MonotonicNow() >= deadline) return false;
