@@ -397,11 +397,12 @@ TEST_F(StoreServerTest, ZLastWithoutDescriptorsNewOnesWait) {
   AppendRequest({.command = C::kPing, .number = 5}, &ping);
   waiting.Send(ping);
   while (notices_.All().empty()) EXPECT_GT(served.Add("n", 1), 0);
+  // UBSan itself needs descriptors to look at what follows.
+  rest.clear();
+  EXPECT_EQ(waiting.Receive(4), std::string("\5\0\0\0", 4));
   EXPECT_THAT(notices_.All(),
               ElementsAre(AllOf(HasSubstr("cannot accept"),
                                 HasSubstr("wait until others end"))));
-  rest.pop_back();
-  EXPECT_EQ(waiting.Receive(4), std::string("\5\0\0\0", 4));
 }
 
 }  // namespace
