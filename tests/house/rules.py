@@ -11,7 +11,8 @@ import re
 MAX_LINES = 500
 
 PURE_FOLDERS = ('rendezvous/protocol/', 'rendezvous/job/', 'agent/lifecycle/',
-                'agent/workers/', 'store/wire/', 'store/core/')
+                'agent/workers/', 'store/wire/', 'store/core/',
+                'store/relay/relay_core')
 
 # Linked into other people's programs, where a second gRPC or Protocol Buffers
 # clashes with theirs.
