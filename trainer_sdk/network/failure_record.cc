@@ -1,8 +1,5 @@
 #include "trainer_sdk/network/failure_record.h"
 
-#include <future>
-#include <optional>
-#include <thread>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -10,25 +7,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/monotonic_clock.h"
+#include "trainer_sdk/store/call_within.h"
 
 namespace muster {
 namespace {
 
 constexpr size_t kMaxMessageBytes = 4096;
-
-// What `call` returns, if it does so within `patience`. On a thread of its
-// own, which may outlast this: a store behind a cut network answers late or
-// never, and not all its calls take a deadline.
-template <typename Result, typename Call>
-std::optional<Result> Within(Duration patience, Call call) {
-  std::packaged_task<Result()> task(std::move(call));
-  std::future<Result> answer = task.get_future();
-  std::thread(std::move(task)).detach();
-  if (answer.wait_for(patience) != std::future_status::ready) {
-    return std::nullopt;
-  }
-  return answer.get();
-}
 
 }  // namespace
 
@@ -59,7 +43,7 @@ FailureRecord::FailureRecord(std::shared_ptr<Store> store, int rank,
     : store_(std::move(store)), rank_(rank), patience_(patience) {}
 
 absl::Status FailureRecord::Settle(const absl::Status& mine) const {
-  const auto recorded = Within<absl::StatusOr<std::string>>(
+  const auto recorded = CallWithin<absl::StatusOr<std::string>>(
       patience_, [store = store_, failure = EncodeFailure(rank_, mine)] {
         return store->CompareSet("failure", "", failure);
       });
@@ -68,7 +52,7 @@ absl::Status FailureRecord::Settle(const absl::Status& mine) const {
 }
 
 void FailureRecord::AwaitCause(Duration grace) const {
-  (void)Within<absl::Status>(patience_, [store = store_, grace] {
+  (void)CallWithin<absl::Status>(patience_, [store = store_, grace] {
     return store->Wait({"failure"}, MonotonicNow() + grace);
   });
 }
@@ -92,7 +76,7 @@ std::vector<LateRank> FailureRecord::CompareLate(const std::string& operation,
     }
     return late;
   };
-  return Within<std::vector<LateRank>>(patience_, compare)
+  return CallWithin<std::vector<LateRank>>(patience_, compare)
       .value_or(std::vector<LateRank>());
 }
 

@@ -1,5 +1,6 @@
 #include "trainer_sdk/process_group/process_group.h"
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <deque>
@@ -15,6 +16,7 @@
 #include "trainer_sdk/process_group/argument_check.h"
 #include "trainer_sdk/process_group/signature.h"
 #include "trainer_sdk/process_group/split_table.h"
+#include "trainer_sdk/store/call_within.h"
 #include "trainer_sdk/store/prefix_store.h"
 
 namespace muster {
@@ -34,6 +36,9 @@ class PlainMemory final : public TransportMemory {
   const int64_t bytes_;
   const std::unique_ptr<void, decltype(&std::free)> block_;
 };
+
+// For leaving an account and reading those of peers, besides the wait.
+constexpr Duration kStorePatience = std::chrono::seconds(1);
 
 // Whether ranks may go on together after such an end.
 bool GoesOn(const absl::Status& status) {
@@ -263,11 +268,19 @@ class ProcessGroup::Body {
     transport_->Abort(std::string(status.message()));
     std::string message = absl::StrCat("group ", place_.name, ": ",
                                        std::string(status.message()));
-    const bool told = PublishAccount(place_, call.signature).ok();
-    if (told && absl::IsDeadlineExceeded(status)) {
-      const std::string accounts = CompareAccounts(
-          ReadAccounts(place_, MonotonicNow() + options_.explanation_timeout));
-      if (!accounts.empty()) absl::StrAppend(&message, "; ", accounts);
+    const Duration wait = absl::IsDeadlineExceeded(status)
+                              ? options_.explanation_timeout
+                              : Duration::zero();
+    // A store that a cut network hides must not hold the caller up.
+    const auto accounts = CallWithin<std::string>(
+        wait + kStorePatience,
+        [place = place_, last = call.signature, wait]() -> std::string {
+          const bool told = PublishAccount(place, last).ok();
+          if (!told || wait == Duration::zero()) return "";
+          return CompareAccounts(ReadAccounts(place, MonotonicNow() + wait));
+        });
+    if (accounts && !accounts->empty()) {
+      absl::StrAppend(&message, "; ", *accounts);
     }
     return Break(absl::Status(status.code(), message));
   }

@@ -29,7 +29,8 @@ struct ProcessGroupOptions {
   // Of operations that bring none.
   Duration timeout = std::chrono::minutes(10);
   // How long a rank that gave up waits for its peers' accounts of what they
-  // are doing, before it says what is known.
+  // are doing, before it says what is known; a store that does not answer costs
+  // a second more.
   Duration explanation_timeout = std::chrono::seconds(2);
   // The members' world ranks, by rank in the group. Empty: the group is the
   // world.

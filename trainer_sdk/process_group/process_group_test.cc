@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <future>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -246,6 +247,56 @@ TEST(ProcessGroupTest, MismatchesAreExplainedWhateverTheTransport) {
                 AllOf(HasSubstr("ranks 0, 2 called all_reduce #2 of 4"),
                       HasSubstr("rank 1 called all_reduce #2 of 3")));
   }
+}
+
+// A store behind a cut network: what is said into it is answered when
+// `mended`.
+class CutStore final : public Store {
+ public:
+  explicit CutStore(std::shared_future<void> mended)
+      : mended_(std::move(mended)) {}
+  absl::Status Set(const std::string&, const std::string&) override {
+    return Lost();
+  }
+  absl::StatusOr<std::string> Get(const std::string&, Instant) override {
+    return Lost();
+  }
+  absl::Status Wait(const std::vector<std::string>&, Instant) override {
+    return Lost();
+  }
+  absl::StatusOr<int64_t> Add(const std::string&, int64_t) override {
+    return Lost();
+  }
+  absl::StatusOr<std::string> CompareSet(const std::string&, const std::string&,
+                                         const std::string&) override {
+    return Lost();
+  }
+  absl::StatusOr<bool> Delete(const std::string&) override { return Lost(); }
+  absl::StatusOr<bool> Check(const std::vector<std::string>&) override {
+    return Lost();
+  }
+
+ private:
+  absl::Status Lost() {
+    mended_.wait();
+    return absl::UnavailableError("lost");
+  }
+  const std::shared_future<void> mended_;
+};
+
+TEST(ProcessGroupTest, AStoreThatDoesNotAnswerHoldsNobodyUp) {
+  std::promise<void> mended;
+  GroupPlace place;
+  place.store = std::make_shared<CutStore>(mended.get_future().share());
+  ProcessGroupOptions options;
+  options.explanation_timeout = std::chrono::milliseconds(1);
+  auto world = ProcessGroup::Create(place, Mute(), options);
+  ASSERT_TRUE(world.ok());
+  EXPECT_TRUE((*world)->Run(Barrier()).ok());
+  const absl::Status status = (*world)->Run(Barrier());
+  EXPECT_TRUE(absl::IsDeadlineExceeded(status)) << status;
+  EXPECT_THAT(Message(status), HasSubstr("something hangs"));
+  mended.set_value();
 }
 
 TEST(ProcessGroupTest, AbortEndsWhatIsUnderWayAndQueued) {

@@ -1,0 +1,35 @@
+#ifndef MUSTER_TRAINER_SDK_STORE_CALL_WITHIN_H_
+#define MUSTER_TRAINER_SDK_STORE_CALL_WITHIN_H_
+
+#include <future>
+#include <optional>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "base/time.h"
+
+namespace muster {
+
+// What `call` returns, if it does so within `patience`. On a thread of its
+// own, which may outlast this: a store behind a cut network answers late or
+// never, and not all its calls take a deadline. So `call` owns all it uses.
+// Nothing where the system has no thread to spare.
+template <typename Result, typename Call>
+std::optional<Result> CallWithin(Duration patience, Call call) {
+  std::packaged_task<Result()> task(std::move(call));
+  std::future<Result> answer = task.get_future();
+  try {
+    std::thread(std::move(task)).detach();
+  } catch (const std::system_error&) {
+    return std::nullopt;
+  }
+  if (answer.wait_for(patience) != std::future_status::ready) {
+    return std::nullopt;
+  }
+  return answer.get();
+}
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_STORE_CALL_WITHIN_H_
