@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "base/monotonic_clock.h"
 #include "trainer_sdk/store/poll_until.h"
 
 namespace muster {
@@ -43,6 +44,10 @@ int ConnectTo(int fd, const addrinfo& address, Instant deadline) {
 
 }  // namespace
 
+Instant ShareOf(Instant deadline, Instant now, int turns) {
+  return deadline <= now ? deadline : now + (deadline - now) / turns;
+}
+
 std::string HostPort(const std::string& host, int port) {
   return host.find(':') == std::string::npos
              ? absl::StrCat(host, ":", port)
@@ -62,9 +67,15 @@ absl::StatusOr<OwnedFd> ConnectTcp(const std::string& host, int port,
   }
   std::unique_ptr<addrinfo, void (*)(addrinfo*)> addresses(found,
                                                            &freeaddrinfo);
+  int left = 0;
+  for (const addrinfo* address = found; address != nullptr;
+       address = address->ai_next) {
+    ++left;
+  }
   int error = 0;
   for (const addrinfo* address = found; address != nullptr;
        address = address->ai_next) {
+    const int turns = left--;
     OwnedFd fd(socket(address->ai_family,
                       SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (!fd.open()) {
@@ -72,7 +83,8 @@ absl::StatusOr<OwnedFd> ConnectTcp(const std::string& host, int port,
       continue;
     }
     Tune(fd.get());
-    error = ConnectTo(fd.get(), *address, deadline);
+    error =
+        ConnectTo(fd.get(), *address, ShareOf(deadline, MonotonicNow(), turns));
     if (error == 0) return fd;
   }
   return absl::UnavailableError(absl::StrCat(
