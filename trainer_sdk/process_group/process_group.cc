@@ -178,6 +178,8 @@ class ProcessGroup::Body {
       if (!broken_.ok()) return;
       broken_ = absl::AbortedError(
           absl::StrCat("group ", place_.name, " was aborted: ", reason));
+      // Who waits for a turn need not wait for the one who has it.
+      changed_.notify_all();
     }
     transport_->Abort(reason);
   }

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <future>
 #include <memory>
 #include <numeric>
@@ -310,6 +311,61 @@ TEST(ProcessGroupTest, AbortEndsWhatIsUnderWayAndQueued) {
     return world.Run(Barrier());
   });
   EXPECT_EQ(Message(statuses[0]), "group world was aborted: the test is over");
+}
+
+// A transport whose operations and memory are the functions of a test.
+class ScriptedTransport final : public Transport {
+ public:
+  using Memory = absl::StatusOr<std::unique_ptr<TransportMemory>>;
+  std::function<absl::Status()> execute = [] { return absl::OkStatus(); };
+  std::function<Memory()> allocate = [] {
+    return Memory(absl::UnimplementedError(""));
+  };
+
+  const char* name() const override { return "scripted"; }
+  absl::Status Execute(const Operation&, const OperationContext&) override {
+    return execute();
+  }
+  void Abort(const std::string&) override {}
+  absl::StatusOr<std::unique_ptr<TransportMemory>> Allocate(
+      int64_t, const OperationContext&) override {
+    return allocate();
+  }
+};
+
+std::unique_ptr<ProcessGroup> Alone(
+    std::unique_ptr<ScriptedTransport> transport) {
+  GroupPlace place;
+  place.store = std::make_shared<InProcessStore>();
+  place.name = "world";
+  return ProcessGroup::Create(
+             place,
+             [&](GroupPlace,
+                 Instant) -> absl::StatusOr<std::unique_ptr<Transport>> {
+               return std::move(transport);
+             })
+      .value();
+}
+
+TEST(ProcessGroupTest, AbortWakesWhoWaitsForATurn) {
+  std::promise<void> in_turn, release;
+  auto transport = std::make_unique<ScriptedTransport>();
+  transport->execute = [&] {
+    in_turn.set_value();
+    release.get_future().wait();
+    return absl::OkStatus();
+  };
+  const auto world = Alone(std::move(transport));
+  const auto work = world->Start(Barrier());
+  in_turn.get_future().wait();
+  std::thread waiting([&] {
+    // While the transport is still in its operation.
+    EXPECT_TRUE(absl::IsAborted(world->Allocate(8).status()));
+  });
+  world->Abort("the test is over");
+  waiting.join();
+  release.set_value();
+  work->Wait().IgnoreError();
 }
 
 TEST(ProcessGroupTest, GoingEndsWhatIsUnderWay) {
