@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <deque>
+#include <limits>
 #include <mutex>
 #include <numeric>
 #include <thread>
@@ -25,14 +26,24 @@ namespace {
 // What a transport without memory of its own lends.
 class PlainMemory final : public TransportMemory {
  public:
-  explicit PlainMemory(int64_t bytes)
-      : bytes_(bytes),
-        // Whole cache lines: nothing else is written beside it.
-        block_(std::aligned_alloc(64, (bytes + 64) / 64 * 64), std::free) {}
+  static absl::StatusOr<std::unique_ptr<TransportMemory>> Of(int64_t bytes) {
+    // Whole cache lines: nothing else is written beside it.
+    void* const block = bytes > std::numeric_limits<int64_t>::max() - 64
+                            ? nullptr
+                            : std::aligned_alloc(64, (bytes + 64) / 64 * 64);
+    if (block == nullptr) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("no memory for ", bytes, " bytes"));
+    }
+    return std::unique_ptr<TransportMemory>(new PlainMemory(bytes, block));
+  }
   void* data() const override { return block_.get(); }
   int64_t bytes() const override { return bytes_; }
 
  private:
+  PlainMemory(int64_t bytes, void* block)
+      : bytes_(bytes), block_(block, std::free) {}
+
   const int64_t bytes_;
   const std::unique_ptr<void, decltype(&std::free)> block_;
 };
@@ -153,7 +164,11 @@ class ProcessGroup::Body {
     }
     auto memory = transport_->Allocate(bytes, context);
     if (absl::IsUnimplemented(memory.status())) {
-      memory = std::make_unique<PlainMemory>(bytes);
+      memory = PlainMemory::Of(bytes);
+    }
+    if (absl::IsResourceExhausted(memory.status())) {
+      // No memory, but nothing is wrong with the transport.
+      memory = Named(memory.status());
     } else if (!GoesOn(memory.status())) {
       memory = Break(Named(memory.status()));
     }

@@ -97,7 +97,8 @@ class ProcessGroup {
 
   // Memory that this group's transport can reach faster than any other, for
   // inputs and outputs. Collective: the same size everywhere. Plain memory
-  // where the transport has none of its own.
+  // where the transport has none of its own. ResourceExhausted: there is not
+  // so much; the group goes on.
   absl::StatusOr<std::unique_ptr<TransportMemory>> Allocate(
       int64_t bytes, CallOptions options = {});
 

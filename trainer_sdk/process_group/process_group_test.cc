@@ -7,6 +7,7 @@
 #include <chrono>
 #include <functional>
 #include <future>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -366,6 +367,25 @@ TEST(ProcessGroupTest, AbortWakesWhoWaitsForATurn) {
   waiting.join();
   release.set_value();
   work->Wait().IgnoreError();
+}
+
+TEST(ProcessGroupTest, MemoryThatIsRefusedLeavesTheGroupAsItIs) {
+  auto transport = std::make_unique<ScriptedTransport>();
+  transport->allocate = [] {
+    return ScriptedTransport::Memory(absl::ResourceExhaustedError("full"));
+  };
+  const auto full = Alone(std::move(transport));
+  EXPECT_EQ(full->Allocate(8).status(),
+            absl::ResourceExhaustedError("group world: full"));
+  EXPECT_TRUE(full->Run(Barrier()).ok());
+
+  const auto plain = Alone(std::make_unique<ScriptedTransport>());
+  for (const int64_t absurd :
+       {std::numeric_limits<int64_t>::max(), int64_t{1} << 60}) {
+    const absl::Status refused = plain->Allocate(absurd).status();
+    EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
+  }
+  EXPECT_TRUE(plain->Run(Barrier()).ok());
 }
 
 TEST(ProcessGroupTest, GoingEndsWhatIsUnderWay) {
