@@ -7,6 +7,7 @@
 #include <limits>
 #include <mutex>
 #include <numeric>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -136,6 +137,17 @@ class ProcessGroup::Body {
       work->Complete(broken_);
       return work;
     }
+    // Before the number: a rank that tries again is still in step.
+    if (!worker_.joinable()) {
+      try {
+        worker_ = std::thread([this] { Serve(); });
+      } catch (const std::system_error& error) {
+        work->Complete(absl::ResourceExhaustedError(
+            absl::StrCat("group ", place_.name,
+                         ": no thread for operations: ", error.what())));
+        return work;
+      }
+    }
     Queued queued;
     queued.call = Number(operation, options, now);
     queued.call.record = recorder_.Queue(recorded_group_, queued.call.signature,
@@ -143,7 +155,6 @@ class ProcessGroup::Body {
     queued.operation = std::move(operation);
     queued.work = work;
     queue_.push_back(std::move(queued));
-    if (!worker_.joinable()) worker_ = std::thread([this] { Serve(); });
     changed_.notify_all();
     return work;
   }

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <atomic>
 #include <chrono>
@@ -386,6 +387,22 @@ TEST(ProcessGroupTest, MemoryThatIsRefusedLeavesTheGroupAsItIs) {
     EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
   }
   EXPECT_TRUE(plain->Run(Barrier()).ok());
+}
+
+TEST(ProcessGroupTest, WithoutAThreadStartSaysSo) {
+  const auto world = Alone(std::make_unique<ScriptedTransport>());
+  pthread_attr_t usual, absurd;
+  ASSERT_EQ(pthread_getattr_default_np(&usual), 0);
+  ASSERT_EQ(pthread_getattr_default_np(&absurd), 0);
+  // No stack of that size fits into the address space.
+  ASSERT_EQ(pthread_attr_setstacksize(&absurd, size_t{1} << 50), 0);
+  ASSERT_EQ(pthread_setattr_default_np(&absurd), 0);
+  const absl::Status refused = world->Start(Barrier())->Wait();
+  ASSERT_EQ(pthread_setattr_default_np(&usual), 0);
+  EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
+  EXPECT_TRUE(world->Start(Barrier())->Wait().ok());
+  pthread_attr_destroy(&usual);
+  pthread_attr_destroy(&absurd);
 }
 
 TEST(ProcessGroupTest, GoingEndsWhatIsUnderWay) {
