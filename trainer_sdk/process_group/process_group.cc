@@ -194,6 +194,12 @@ class ProcessGroup::Body {
     const absl::Status turn = TakeTurn(deadline);
     if (!turn.ok()) return turn;
     auto group = SplitInTurn(color, key, label, deadline);
+    if (!GoesOn(group.status())) {
+      // Some ranks may have their part: the next Split would not be the same
+      // one everywhere. Peers in an operation are told.
+      transport_->Abort(std::string(group.status().message()));
+      group = Break(group.status());
+    }
     Release();
     return group;
   }

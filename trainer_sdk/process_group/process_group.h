@@ -105,7 +105,7 @@ class ProcessGroup {
   // Makes groups of those who give the same `color`, ranked by `key`, then by
   // their rank here. Collective, after everything queued; null for a negative
   // color. `label` names the new groups: "world" makes "world/LABEL:COLOR";
-  // empty: "splitN".
+  // empty: "splitN". A failure breaks this group, as an operation's does.
   absl::StatusOr<std::unique_ptr<ProcessGroup>> Split(
       int color, int key, const std::string& label = "",
       CallOptions options = {});

@@ -187,6 +187,21 @@ TEST(ProcessGroupTest, SplitsByColorAndKey) {
       absl::OkStatus());
 }
 
+TEST(ProcessGroupTest, ASplitThatFailsBreaksTheGroup) {
+  const auto statuses = RunWorld(3, [](ProcessGroup& world) -> absl::Status {
+    if (world.rank() == 2) return absl::OkStatus();
+    CallOptions options;
+    options.timeout = std::chrono::milliseconds(50);
+    const absl::Status status = world.Split(0, 0, "", options).status();
+    EXPECT_EQ(world.Split(0, 0).status(), status) << "at once, the same cause";
+    EXPECT_EQ(world.Run(Barrier()), status);
+    return status;
+  });
+  for (int rank : {0, 1}) {
+    EXPECT_TRUE(absl::IsDeadlineExceeded(statuses[rank])) << statuses[rank];
+  }
+}
+
 TEST(ProcessGroupTest, TheAbsentIsNamedAndTheGroupBroken) {
   const std::vector<absl::Status> statuses =
       RunWorld(3, [](ProcessGroup& world) -> absl::Status {
