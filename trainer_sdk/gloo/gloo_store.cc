@@ -15,6 +15,13 @@ namespace {
 
 std::string KeyOf(const std::string& key) { return absl::StrCat("gloo/", key); }
 
+std::vector<std::string> KeysOf(const std::vector<std::string>& keys) {
+  std::vector<std::string> ours;
+  ours.reserve(keys.size());
+  for (const std::string& key : keys) ours.push_back(KeyOf(key));
+  return ours;
+}
+
 void ThrowUnlessOk(const absl::Status& status) {
   if (!status.ok()) {
     throw gloo::IoException(std::string(status.message()));
@@ -37,17 +44,17 @@ std::vector<char> GlooStore::get(const std::string& key) {
 }
 
 void GlooStore::wait(const std::vector<std::string>& keys) {
-  wait(keys, std::chrono::milliseconds::max());
+  ThrowUnlessOk(store_->Wait(KeysOf(keys), deadline_));
 }
 
 void GlooStore::wait(const std::vector<std::string>& keys,
                      const std::chrono::milliseconds& timeout) {
-  std::vector<std::string> ours;
-  ours.reserve(keys.size());
-  for (const std::string& key : keys) ours.push_back(KeyOf(key));
   const Instant now = MonotonicNow();
-  const bool shorter = timeout < deadline_ - now;
-  ThrowUnlessOk(store_->Wait(ours, shorter ? now + timeout : deadline_));
+  // Compared in milliseconds: in nanoseconds, Gloo's longest would overflow.
+  const bool shorter =
+      timeout < std::chrono::floor<std::chrono::milliseconds>(deadline_ - now);
+  ThrowUnlessOk(
+      store_->Wait(KeysOf(keys), shorter ? now + timeout : deadline_));
 }
 
 }  // namespace muster
