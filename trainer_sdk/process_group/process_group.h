@@ -66,7 +66,8 @@ struct ProcessGroupOptions {
 // with the same cause. A new group is what comes next.
 class ProcessGroup {
  public:
-  // Collective: every rank of the group calls it.
+  // Collective: every rank of the group calls it. `place.store` is empty: a
+  // group that is made again needs another prefix (NewProcessGroup sees to it).
   static absl::StatusOr<std::unique_ptr<ProcessGroup>> Create(
       GroupPlace place, TransportFactory factory,
       ProcessGroupOptions options = {});

@@ -1,8 +1,10 @@
 #include "trainer_sdk/transports/new_transport.h"
 
+#include <cstdint>
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "trainer_sdk/flight_recorder/flight_recorder.h"
 #include "trainer_sdk/gloo/gloo_transport.h"
 #include "trainer_sdk/hierarchical/hierarchical_transport.h"
@@ -10,6 +12,7 @@
 #include "trainer_sdk/nccl/unique_id.h"
 #include "trainer_sdk/process_group/local_transport.h"
 #include "trainer_sdk/shared_memory/shared_memory_transport.h"
+#include "trainer_sdk/store/prefix_store.h"
 #include "trainer_sdk/tcp/tcp_transport.h"
 
 namespace muster {
@@ -54,6 +57,15 @@ absl::StatusOr<std::unique_ptr<Transport>> NewTransport(GroupPlace place,
 
 absl::StatusOr<std::unique_ptr<ProcessGroup>> NewProcessGroup(
     GroupPlace place, TransportChoice choice, ProcessGroupOptions options) {
+  if (place.store != nullptr) {
+    // Each rank counts for itself and before anything can fail, so that the
+    // n-th creation has the same number everywhere.
+    const absl::StatusOr<int64_t> creation =
+        place.store->Add(absl::StrCat("creations/", place.rank), 1);
+    if (!creation.ok()) return creation.status();
+    place.store = std::make_shared<PrefixStore>(
+        absl::StrCat("creation", *creation), place.store);
+  }
   const bool is_world = options.global_ranks.empty();
   TransportFactory factory = [choice](GroupPlace part, Instant deadline) {
     return NewTransport(std::move(part), choice, deadline);

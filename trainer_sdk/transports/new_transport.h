@@ -20,6 +20,11 @@ absl::StatusOr<std::unique_ptr<Transport>> NewTransport(GroupPlace place,
 // A process group over such a transport; the groups that it is split into have
 // the same choice. NCCL: `place` is the world, unless the options name its
 // global ranks, and takes the id that its agent made for the round.
+//
+// A group may be made again over the same store, after the last one broke: the
+// n-th creation has keys of its own, whatever the ones before it left there.
+// The store counts each rank's calls; a call that fails counts too, so every
+// rank calls as often as the others.
 absl::StatusOr<std::unique_ptr<ProcessGroup>> NewProcessGroup(
     GroupPlace place, TransportChoice choice, ProcessGroupOptions options = {});
 

@@ -62,6 +62,45 @@ TEST(NewTransportTest, MakesWhatIsAskedFor) {
   Expect(TransportChoice::kHierarchical, 3, "shm");
 }
 
+TEST(NewTransportTest, ABrokenGroupIsMadeAgainOverTheSameStore) {
+  for (const TransportChoice choice :
+       {TransportChoice::kTcp, TransportChoice::kGloo,
+        TransportChoice::kSharedMemory, TransportChoice::kHierarchical}) {
+    auto store = std::make_shared<InProcessStore>();
+    const absl::Status status =
+        FirstFailure(RunRanks(2, [&](int rank) -> absl::Status {
+          GroupPlace place;
+          place.rank = rank;
+          place.size = 2;
+          place.store = store;
+          place.name = "world";
+          ProcessGroupOptions options;
+          options.timeout = std::chrono::seconds(30);
+          for (int times = 0; times < 3; times++) {
+            auto world = NewProcessGroup(place, choice, options);
+            if (!world.ok()) return world.status();
+            const absl::Status sound = (*world)->Run(Barrier());
+            if (times == 2) return sound;
+            // A slower rank may hear of it in its barrier.
+            (*world)->Abort("made again");
+          }
+          return absl::OkStatus();
+        }));
+    EXPECT_TRUE(status.ok()) << Name(choice) << ": " << status;
+  }
+}
+
+TEST(NewTransportTest, EveryCreationHasKeysOfItsOwn) {
+  auto store = std::make_shared<InProcessStore>();
+  GroupPlace place;
+  place.store = store;
+  ASSERT_TRUE(NewProcessGroup(place, TransportChoice::kLocal).ok());
+  place.size = 2;
+  // One that fails counts.
+  EXPECT_FALSE(NewProcessGroup(place, TransportChoice::kLocal).ok());
+  EXPECT_EQ(store->Add("creations/0", 0).value(), 2);
+}
+
 TEST(NewTransportTest, LocalIsForOne) {
   GroupPlace place;
   place.size = 2;
