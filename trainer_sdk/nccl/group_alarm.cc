@@ -1,6 +1,11 @@
 #include "trainer_sdk/nccl/group_alarm.h"
 
 #include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -15,6 +20,7 @@ namespace {
 constexpr char kKey[] = "nccl_alarm";
 constexpr std::chrono::seconds kLookEvery{1};
 constexpr std::chrono::seconds kReadTimeout{5};
+constexpr std::chrono::seconds kEndPatience{2};
 
 // "CODE RANK MESSAGE".
 std::string Encoded(int rank, const absl::Status& cause) {
@@ -38,22 +44,60 @@ absl::Status Decoded(const std::string& text) {
 
 }  // namespace
 
+class GroupAlarm::Listener {
+ public:
+  Listener(GroupPlace place, std::function<void(absl::Status)> on_alarm)
+      : place_(std::move(place)), on_alarm_(std::move(on_alarm)) {}
+
+  void Loop();
+  void End(Duration patience);
+  void Raise(const absl::Status& cause);
+  void Pay(Attention attention);
+
+ private:
+  // What the peers said, if anything.
+  absl::Status Look() const;
+
+  const GroupPlace place_;
+  const std::function<void(absl::Status)> on_alarm_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  Attention attention_ = Attention::kAsleep;  // guarded by mutex_
+  std::optional<absl::Status> to_raise_;      // guarded by mutex_
+  bool raised_ = false;                       // guarded by mutex_
+  bool ending_ = false;                       // guarded by mutex_
+  bool ended_ = false;                        // guarded by mutex_
+};
+
 GroupAlarm::GroupAlarm(GroupPlace place,
                        std::function<void(absl::Status)> on_alarm)
-    : place_(std::move(place)),
-      on_alarm_(std::move(on_alarm)),
-      thread_([this] { Loop(); }) {}
-
-GroupAlarm::~GroupAlarm() {
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    ending_ = true;
+    : listener_(
+          std::make_shared<Listener>(std::move(place), std::move(on_alarm))) {
+  try {
+    std::thread([listener = listener_] { listener->Loop(); }).detach();
+  } catch (const std::system_error& e) {
+    status_ = absl::ResourceExhaustedError(
+        absl::StrCat("no thread to hear the group's alarm: ", e.what()));
   }
-  changed_.notify_all();
-  thread_.join();
 }
 
-void GroupAlarm::Raise(const absl::Status& cause) {
+GroupAlarm::~GroupAlarm() {
+  listener_->End(status_.ok() ? kEndPatience : Duration::zero());
+}
+
+void GroupAlarm::Raise(const absl::Status& cause) { listener_->Raise(cause); }
+
+void GroupAlarm::Pay(Attention attention) { listener_->Pay(attention); }
+
+void GroupAlarm::Listener::End(Duration patience) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  ending_ = true;
+  changed_.notify_all();
+  changed_.wait_until(lock, ToSteady(MonotonicNow() + patience),
+                      [this] { return ended_; });
+}
+
+void GroupAlarm::Listener::Raise(const absl::Status& cause) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (raised_) return;
@@ -63,7 +107,7 @@ void GroupAlarm::Raise(const absl::Status& cause) {
   changed_.notify_all();
 }
 
-void GroupAlarm::Pay(Attention attention) {
+void GroupAlarm::Listener::Pay(Attention attention) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (attention_ == attention) return;
@@ -72,7 +116,7 @@ void GroupAlarm::Pay(Attention attention) {
   changed_.notify_all();
 }
 
-absl::Status GroupAlarm::Look() {
+absl::Status GroupAlarm::Listener::Look() const {
   const absl::StatusOr<bool> there = place_.store->Check({kKey});
   if (there.ok() && !*there) return absl::OkStatus();
   absl::Status failed = there.status();
@@ -86,7 +130,7 @@ absl::Status GroupAlarm::Look() {
       "the round is over, or its store is gone: ", failed.message()));
 }
 
-void GroupAlarm::Loop() {
+void GroupAlarm::Listener::Loop() {
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
     if (to_raise_.has_value()) {
@@ -98,16 +142,21 @@ void GroupAlarm::Loop() {
       lock.lock();
       continue;
     }
-    if (ending_) return;
+    if (ending_) {
+      ended_ = true;
+      changed_.notify_all();
+      return;
+    }
     if (raised_ || attention_ == Attention::kAsleep) {
       changed_.wait(lock);
       continue;
     }
     lock.unlock();
     const absl::Status alarm = Look();
-    if (!alarm.ok()) on_alarm_(alarm);
     lock.lock();
+    if (ending_) continue;
     if (!alarm.ok()) {
+      on_alarm_(alarm);
       raised_ = true;  // heard: there is nothing to tell the peers any more
     } else {
       changed_.wait_until(lock, ToSteady(MonotonicNow() + kLookEvery),

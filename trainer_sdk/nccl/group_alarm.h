@@ -1,13 +1,9 @@
 #ifndef MUSTER_TRAINER_SDK_NCCL_GROUP_ALARM_H_
 #define MUSTER_TRAINER_SDK_NCCL_GROUP_ALARM_H_
 
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <string>
-#include <thread>
 
 #include "absl/status/status.h"
 #include "trainer_sdk/process_group/transport.h"
@@ -20,13 +16,19 @@ namespace muster {
 // rank asks one server. Thread-safe.
 class GroupAlarm {
  public:
-  // `on_alarm` is called once at most, from a thread of this object's own:
-  // with a peer's cause, of the peer's code; or Unavailable when the store is
-  // gone, which it is when the round is.
+  // `on_alarm` is called once at most, from a thread of this object's own and
+  // never after its end: with a peer's cause, of the peer's code; or
+  // Unavailable when the store is gone, which it is when the round is. It must
+  // not call back, nor wait.
   GroupAlarm(GroupPlace place, std::function<void(absl::Status)> on_alarm);
+  // Waits a moment for what is still to be told. A store that does not answer
+  // keeps the thread, not whoever ends this.
   ~GroupAlarm();
   GroupAlarm(const GroupAlarm&) = delete;
   GroupAlarm& operator=(const GroupAlarm&) = delete;
+
+  // ResourceExhausted where there is no thread to be had.
+  absl::Status status() const { return status_; }
 
   // Tells the peers why this rank gives up, soon and once.
   void Raise(const absl::Status& cause);
@@ -35,19 +37,10 @@ class GroupAlarm {
   void Pay(Attention attention);
 
  private:
-  void Loop();
-  // What the peers said, if anything.
-  absl::Status Look();
+  class Listener;
 
-  const GroupPlace place_;
-  const std::function<void(absl::Status)> on_alarm_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  Attention attention_ = Attention::kAsleep;  // guarded by mutex_
-  std::optional<absl::Status> to_raise_;      // guarded by mutex_
-  bool raised_ = false;                       // guarded by mutex_
-  bool ending_ = false;                       // guarded by mutex_
-  std::thread thread_;                        // last: it uses all of these
+  const std::shared_ptr<Listener> listener_;  // shared with its thread
+  absl::Status status_;
 };
 
 }  // namespace muster

@@ -47,6 +47,11 @@ bool NcclCommunicator::Break(const absl::Status& cause) {
   return true;
 }
 
+void NcclCommunicator::Explain(const absl::Status& cause) {
+  std::lock_guard<std::mutex> lock(status_mutex_);
+  status_ = cause;
+}
+
 // The first cause, which is not this one where somebody was faster.
 absl::Status NcclCommunicator::Failed(NcclResult result,
                                       const std::string& what) {
@@ -59,9 +64,13 @@ absl::Status NcclCommunicator::Failed(NcclResult result,
 }
 
 absl::Status NcclCommunicator::AwaitReady(const std::string& what,
-                                          Instant deadline) {
+                                          Instant deadline,
+                                          const NcclCommunicator* parent) {
   PollPace pace;
   while (true) {
+    if (parent != nullptr) {
+      if (absl::Status broken = parent->status(); !broken.ok()) Break(broken);
+    }
     if (absl::Status broken = status(); !broken.ok()) return broken;
     {
       std::lock_guard<std::mutex> lock(call_mutex_);
@@ -116,7 +125,7 @@ absl::Status NcclCommunicator::Split(int color, int key,
     child->comm_ = made;
   }
   if (split.ok() && color != kNcclSplitNoColor) {
-    split = child->AwaitReady(what, deadline);
+    split = child->AwaitReady(what, deadline, this);
   }
   if (!split.ok()) child->Break(split);
   return split;

@@ -56,6 +56,9 @@ class NcclCommunicator {
   // Sets that cause; false if there was one. Do returns it soon.
   bool Break(const absl::Status& cause);
 
+  // Says more of that cause, which is there.
+  void Explain(const absl::Status& cause);
+
   // Frees a healthy communicator once its operations are done; aborts where
   // that is not so by `deadline`.
   void Close(Instant deadline);
@@ -65,7 +68,9 @@ class NcclCommunicator {
   void Abort();
 
  private:
-  absl::Status AwaitReady(const std::string& what, Instant deadline);
+  // A part waits no longer than its `parent` is whole; null: it has none.
+  absl::Status AwaitReady(const std::string& what, Instant deadline,
+                          const NcclCommunicator* parent = nullptr);
   absl::Status Failed(NcclResult result, const std::string& what);
 
   const std::shared_ptr<const NcclLibrary> nccl_;

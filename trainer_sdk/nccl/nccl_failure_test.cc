@@ -34,12 +34,25 @@ std::string Why(const absl::Status& status) {
   return std::string(status.message());
 }
 
-// A store whose round can end: every call fails then.
+// A store whose round can end: every call fails then. And that can hang.
 class EndingStore final : public Store {
  public:
   void End() { ended_ = true; }
+  void Hang() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    hangs_ = true;
+  }
+  void GoOn() {
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      hangs_ = false;
+    }
+    changed_.notify_all();
+  }
 
   absl::Status Set(const std::string& key, const std::string& value) override {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock, [this] { return !hangs_; });
     return ended_ ? Gone() : store_.Set(key, value);
   }
   absl::StatusOr<std::string> Get(const std::string& key,
@@ -58,6 +71,8 @@ class EndingStore final : public Store {
   absl::StatusOr<std::string> CompareSet(const std::string& key,
                                          const std::string& expected,
                                          const std::string& desired) override {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock, [this] { return !hangs_; });
     if (ended_) return Gone();
     return store_.CompareSet(key, expected, desired);
   }
@@ -76,6 +91,9 @@ class EndingStore final : public Store {
   }
   InProcessStore store_;
   std::atomic<bool> ended_ = false;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool hangs_ = false;  // guarded by mutex_
 };
 
 // What on_broken was told; waits for it.
@@ -191,6 +209,30 @@ TEST_F(NcclFailureTest, ALateOperationBreaksTheGroup) {
   EXPECT_TRUE(absl::IsDeadlineExceeded(breakage.Cause()));
   group.clear();
   EXPECT_EQ(aborts(), 1) << "rank 1 heard it when asked next, or not at all";
+}
+
+TEST_F(NcclFailureTest, TheDeviceDoesNotWaitForADeadStore) {
+  options_.explanation_timeout = milliseconds(20);
+  auto group = Group(2);
+  store_->Hang();
+  std::thread([&] {
+    EXPECT_EQ(Reduce(*group[0], milliseconds(30)), absl::OkStatus());
+    fake_.Drain();  // the abort ends it
+  }).join();
+  EXPECT_TRUE(absl::IsDeadlineExceeded(Reduce(*group[0])));
+  store_->GoOn();
+}
+
+TEST_F(NcclFailureTest, APeersAlarmEndsALaunchThatWaits) {
+  auto group = Group(2);
+  control().polls = 1 << 30;  // connecting, for ever
+  std::thread waiting([&] {
+    const absl::Status end = Reduce(*group[1], seconds(60));
+    EXPECT_TRUE(absl::IsAborted(end)) << end;
+    EXPECT_THAT(Why(end), HasSubstr("rank 0 gave the group up: enough"));
+  });
+  group[0]->Abort("enough");
+  waiting.join();
 }
 
 TEST_F(NcclFailureTest, ALateBarrierIsTold) {

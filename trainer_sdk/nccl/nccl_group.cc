@@ -12,6 +12,7 @@
 #include "trainer_sdk/nccl/nccl_operation.h"
 #include "trainer_sdk/nccl/unique_id.h"
 #include "trainer_sdk/process_group/account.h"
+#include "trainer_sdk/store/call_within.h"
 #include "trainer_sdk/store/prefix_store.h"
 #include "trainer_sdk/store/rank_ranges.h"
 
@@ -27,6 +28,8 @@ constexpr Duration kLookEvery = milliseconds(10);
 constexpr Duration kLookWhenIdle = std::chrono::seconds(1);
 // What takes longer makes this rank ask what its peers say.
 constexpr Duration kStalledAfter = std::chrono::seconds(1);
+// What a store may take beside the wait for the peers' accounts.
+constexpr Duration kStorePatience = std::chrono::seconds(1);
 // A barrier is waited for on the host.
 constexpr Duration kBarrierPoll = std::chrono::microseconds(20);
 // In larger groups rank 0 alone looks for those who are absent, since each look
@@ -58,6 +61,30 @@ absl::Status CheckEnvironment() {
 
 }  // namespace
 
+class NcclGroup::Launch {
+ public:
+  explicit Launch(NcclGroup& group) : group_(group) {
+    std::lock_guard<std::mutex> lock(group_.mutex_);
+    if (group_.launches_++ == 0) group_.launching_since_ = MonotonicNow();
+  }
+  ~Launch() {
+    std::lock_guard<std::mutex> lock(group_.mutex_);
+    --group_.launches_;
+  }
+  Launch(const Launch&) = delete;
+  Launch& operator=(const Launch&) = delete;
+
+ private:
+  NcclGroup& group_;
+};
+
+std::optional<Instant> NcclGroup::WaitingSince() {
+  const std::optional<Instant> on_device = watch_.OldestSince();
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (launches_ == 0) return on_device;
+  return std::min(launching_since_, on_device.value_or(launching_since_));
+}
+
 NcclGroup::NcclGroup(GroupPlace place, NcclOptions options,
                      std::shared_ptr<const NcclLibrary> nccl,
                      std::shared_ptr<const CudaDriver> cuda,
@@ -69,8 +96,7 @@ NcclGroup::NcclGroup(GroupPlace place, NcclOptions options,
       context_(context),
       communicator_(nccl_),
       watch_(cuda_),
-      alarm_(place_,
-             [this](const absl::Status& cause) { Break(Explained(cause)); }) {}
+      alarm_(place_, [this](const absl::Status& cause) { Break(cause); }) {}
 
 NcclGroup::~NcclGroup() {
   const ScopedCudaContext on_device(*cuda_, context_);
@@ -91,9 +117,11 @@ absl::StatusOr<std::shared_ptr<NcclGroup>> NcclGroup::Open(
   options.device = *device;
   const absl::StatusOr<CudaContext> context = (*cuda)->PrimaryContext(*device);
   if (!context.ok()) return context.status();
-  return std::shared_ptr<NcclGroup>(
+  std::shared_ptr<NcclGroup> group(
       new NcclGroup(std::move(place), std::move(options), *std::move(nccl),
                     *std::move(cuda), *context));
+  if (!group->alarm_.status().ok()) return group->alarm_.status();
+  return group;
 }
 
 std::string NcclGroup::What(const char* step) const {
@@ -148,9 +176,18 @@ absl::Status NcclGroup::JoinBySplit(NcclGroup& parent, int color, int key,
                                     Instant deadline) {
   const ScopedCudaContext on_device(*cuda_, context_);
   if (!on_device.status().ok()) return on_device.status();
-  if (absl::Status cell = TakeBarrierCell(); !cell.ok()) return cell;
-  const absl::Status split = parent.communicator_.Split(
-      color, key, &communicator_, What("splitting off"), deadline);
+  if (absl::Status cell = TakeBarrierCell(); !cell.ok()) {
+    parent.Break(cell);  // its ranks would wait for this one
+    return cell;
+  }
+  absl::Status split;
+  {
+    const Launch launch(parent);
+    alarm_.Pay(GroupAlarm::Attention::kLooking);
+    split = parent.communicator_.Split(color, key, &communicator_,
+                                       What("splitting off"), deadline);
+    alarm_.Pay(GroupAlarm::Attention::kAsleep);
+  }
   parent.Wake();  // it may have broken of it
   return split;
 }
@@ -159,6 +196,7 @@ absl::Status NcclGroup::StandAside(Instant deadline) {
   const ScopedCudaContext on_device(*cuda_, context_);
   if (!on_device.status().ok()) return on_device.status();
   NcclCommunicator none(nccl_);
+  const Launch launch(*this);
   const absl::Status split = communicator_.Split(
       kNcclSplitNoColor, 0, &none, What("standing aside of a split"), deadline);
   Wake();
@@ -180,12 +218,16 @@ absl::Status NcclGroup::Execute(const Operation& operation,
                     .rank = place_.rank,
                     .size = place_.size,
                     .barrier_cell = barrier_cell_};
-  const absl::Status launched = communicator_.Do(
-      [&](NcclComm comm) {
-        site.comm = comm;
-        return CallNccl(site, operation);
-      },
-      Describe(watched.signature), context.deadline);
+  absl::Status launched;
+  {
+    const Launch launch(*this);
+    launched = communicator_.Do(
+        [&](NcclComm comm) {
+          site.comm = comm;
+          return CallNccl(site, operation);
+        },
+        Describe(watched.signature), context.deadline);
+  }
   if (!launched.ok()) {
     Wake();
     return launched;
@@ -203,14 +245,14 @@ absl::Status NcclGroup::Execute(const Operation& operation,
 
 absl::Status NcclGroup::WaitFor(uint64_t number) {
   while (!watch_.Done(number)) {
-    if (absl::Status broken = status(); !broken.ok()) return broken;
+    if (!status().ok()) return ExplainedCause();
     // The watching thread sees it as well, but later; it has the words for
     // what it finds.
     if (!watch_.Look(MonotonicNow()).ok()) Wake();
     std::this_thread::sleep_for(kBarrierPoll);
   }
   // Done on the device only because it was aborted?
-  return status();
+  return status().ok() ? absl::OkStatus() : ExplainedCause();
 }
 
 absl::StatusOr<NcclGroup::Memory> NcclGroup::Allocate(int64_t bytes,
@@ -273,8 +315,9 @@ void NcclGroup::Break(const absl::Status& cause) {
   if (communicator_.Break(cause)) Wake();
 }
 
-absl::Status NcclGroup::Explained(const absl::Status& cause) const {
-  const std::optional<OperationSignature> current = watch_.Current();
+absl::Status NcclGroup::Explained(
+    const absl::Status& cause,
+    const std::optional<OperationSignature>& current) const {
   if (!absl::IsDeadlineExceeded(cause) || !current.has_value() ||
       place_.size == 1) {
     return cause;
@@ -282,12 +325,27 @@ absl::Status NcclGroup::Explained(const absl::Status& cause) const {
   // Apart from the process group's own accounts, which are of later calls.
   GroupPlace place = place_;
   place.store = std::make_shared<PrefixStore>("nccl_late", place_.store);
-  if (!PublishAccount(place, *current).ok()) return cause;
-  const std::string accounts = CompareAccounts(
-      ReadAccounts(place, MonotonicNow() + options_.explanation_timeout));
+  const auto compare = [place, call = *current,
+                        patience = options_.explanation_timeout] {
+    if (!PublishAccount(place, call).ok()) return std::string();
+    return CompareAccounts(ReadAccounts(place, MonotonicNow() + patience));
+  };
+  const std::string accounts =
+      CallWithin<std::string>(options_.explanation_timeout + kStorePatience,
+                              compare)
+          .value_or("");
   if (accounts.empty()) return cause;
   return absl::DeadlineExceededError(
       absl::StrCat(cause.message(), "; ", accounts));
+}
+
+absl::Status NcclGroup::ExplainedCause() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  changed_.wait_until(lock,
+                      ToSteady(MonotonicNow() + options_.explanation_timeout +
+                               2 * kStorePatience),
+                      [this] { return explained_ || ended_; });
+  return status();
 }
 
 void NcclGroup::Wake() {
@@ -302,15 +360,13 @@ void NcclGroup::Wake() {
 NcclGroup::Turn NcclGroup::LookAround() {
   const Instant now = MonotonicNow();
   if (absl::Status late = watch_.Look(now); !late.ok()) {
-    // First of all: the peers must hear of it to tell what they do.
-    alarm_.Raise(late);
-    communicator_.Break(Explained(late));
+    communicator_.Break(late);
   }
   if (absl::Status error = communicator_.AsyncError(); !error.ok()) {
     communicator_.Break(absl::UnavailableError(absl::StrCat(
         What("between operations"), ": NCCL says: ", error.message())));
   }
-  const std::optional<Instant> since = watch_.OldestSince();
+  const std::optional<Instant> since = WaitingSince();
   alarm_.Pay(since.has_value() && now - *since > kStalledAfter
                  ? GroupAlarm::Attention::kLooking
                  : GroupAlarm::Attention::kAsleep);
@@ -327,10 +383,20 @@ void NcclGroup::Watch() {
     if (turn == Turn::kBroken) {
       const absl::Status cause = status();
       alarm_.Raise(cause);
+      // After the abort everything looks done.
+      const std::optional<OperationSignature> current = watch_.Current();
       communicator_.Abort();
-      if (options_.on_broken) options_.on_broken(cause);
+      // Only now: the device must not wait for a store that may be gone.
+      const absl::Status explained = Explained(cause, current);
+      communicator_.Explain(explained);
+      {
+        std::lock_guard<std::mutex> explaining(mutex_);
+        explained_ = true;
+      }
+      changed_.notify_all();
+      if (options_.on_broken) options_.on_broken(explained);
     }
-    const bool busy = watch_.OldestSince().has_value();
+    const bool busy = WaitingSince().has_value();
     lock.lock();
     if (turn == Turn::kBroken) break;
     changed_.wait_until(
@@ -338,6 +404,8 @@ void NcclGroup::Watch() {
         [&] { return closing_ || (awake_ && !busy) || !status().ok(); });
   }
   lock.unlock();
+  // It may have broken just before the end.
+  if (const absl::Status cause = status(); !cause.ok()) alarm_.Raise(cause);
   communicator_.Close(MonotonicNow() + options_.close_timeout / 2);
   lock.lock();
   ended_ = true;

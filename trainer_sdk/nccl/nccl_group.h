@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -72,10 +73,21 @@ class NcclGroup {
   absl::Status TakeBarrierCell();
   absl::Status WaitFor(uint64_t number);
   std::string Absent() const;
-  // The same, with what the ranks have called that is not done, if `cause` is
-  // that an operation is late. Waits for their accounts.
-  absl::Status Explained(const absl::Status& cause) const;
+  // The same, with what the ranks have called that is not done (`current`,
+  // here), if `cause` is that an operation is late. Waits for their accounts,
+  // and for the store, for a bounded time.
+  absl::Status Explained(
+      const absl::Status& cause,
+      const std::optional<OperationSignature>& current) const;
+  // The cause with its explanation, which comes after the abort; as it is where
+  // that takes too long.
+  absl::Status ExplainedCause();
   void Wake();
+  // What the ranks do together before anything is on the device: NCCL connects
+  // them at the first operation of a kind. The alarm is looked at meanwhile.
+  class Launch;
+  // Since when this rank has waited for something; nothing where it does not.
+  std::optional<Instant> WaitingSince();
   // One turn of the watching thread; whether the group goes on.
   enum class Turn { kGoOn, kBroken };
   Turn LookAround();
@@ -94,6 +106,9 @@ class NcclGroup {
   bool closing_ = false;  // guarded by mutex_
   bool ended_ = false;    // guarded by mutex_
   bool awake_ = false;    // guarded by mutex_; something is new to be looked at
+  int launches_ = 0;      // guarded by mutex_; calls that NCCL has not taken
+  Instant launching_since_;  // guarded by mutex_; while there are any
+  bool explained_ = false;   // guarded by mutex_
 
   GroupAlarm alarm_;  // last: its thread calls Break
 };

@@ -139,6 +139,30 @@ TEST(NcclSplitFailureTest, APeerThatDoesNotSplitBreaksTheParent) {
   EXPECT_EQ(fake.control().live_communicators, 0);
 }
 
+TEST(NcclSplitFailureTest, ARankThatCannotSplitEndsTheOthersWait) {
+  const FakeLibrary fake;
+  fake.Reset();
+  const auto store = std::make_shared<InProcessStore>();
+  const auto ends = RunRanks(3, [&](int rank) {
+    auto world = NewNcclTransport({rank, 3, store, "world"}, fake.options(),
+                                  MonotonicNow() + seconds(30));
+    if (!world.ok()) return world.status();
+    // Rank 0's place is none.
+    const auto part = SplitNcclTransport(
+        **world, rank, 0,
+        {rank == 0 ? 7 : 0, 1, std::make_shared<InProcessStore>(), "part"},
+        MonotonicNow() + seconds(60));
+    return part.status();
+  });
+  EXPECT_TRUE(absl::IsInvalidArgument(ends[0])) << ends[0];
+  for (const int rank : {1, 2}) {
+    EXPECT_TRUE(absl::IsInvalidArgument(ends[rank])) << ends[rank];
+    EXPECT_THAT(std::string(ends[rank].message()),
+                HasSubstr("rank 0 gave the group up"));
+  }
+  EXPECT_EQ(fake.control().live_communicators, 0);
+}
+
 TEST(NcclWorldIdTest, ComesFromOutsideWithoutTheStore) {
   const FakeLibrary fake;
   fake.Reset();

@@ -1,5 +1,6 @@
 #include "trainer_sdk/nccl/nccl_transport.h"
 
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -105,8 +106,14 @@ absl::StatusOr<std::unique_ptr<Transport>> Started(
     group->GiveUp(joined);
     return joined;
   }
-  return std::unique_ptr<Transport>(
-      std::make_unique<NcclTransport>(std::move(group)));
+  try {
+    return std::unique_ptr<Transport>(std::make_unique<NcclTransport>(group));
+  } catch (const std::system_error& e) {
+    const absl::Status none = absl::ResourceExhaustedError(
+        absl::StrCat("no thread to watch the group: ", e.what()));
+    group->GiveUp(none);
+    return none;
+  }
 }
 
 }  // namespace
@@ -140,7 +147,10 @@ absl::StatusOr<std::unique_ptr<Transport>> SplitNcclTransport(
     return nullptr;
   }
   auto group = OpenGroup(std::move(place), std::move(options));
-  if (!group.ok()) return group.status();
+  if (!group.ok()) {
+    whole.Break(group.status());  // its ranks would wait for this one
+    return group.status();
+  }
   const absl::Status joined =
       (*group)->JoinBySplit(whole, color, key, deadline);
   return Started(*std::move(group), joined);
