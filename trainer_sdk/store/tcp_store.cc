@@ -16,6 +16,9 @@ namespace {
 
 // A waiter that got no connection of its own asks as often as this.
 constexpr Duration kAskAgain = std::chrono::milliseconds(50);
+// What a question may take whose caller's deadline is nearer, or has passed:
+// Get at once is how one looks whether a key is there.
+constexpr Duration kLeastPatience = std::chrono::seconds(1);
 // So many questions go out before their answers are read: both fit into the
 // sockets' buffers, so that neither side waits for the other to read.
 constexpr size_t kQuestions = 256;
@@ -27,6 +30,10 @@ std::vector<std::string> OnWire(const std::vector<std::string>& keys) {
   whole.reserve(keys.size());
   for (const std::string& key : keys) whole.push_back(OnWire(key));
   return whole;
+}
+
+Instant AnswerBy(Instant deadline) {
+  return std::max(deadline, MonotonicNow() + kLeastPatience);
 }
 
 std::vector<std::string_view> Views(const std::vector<std::string>& keys) {
@@ -83,42 +90,95 @@ TcpStore::TcpStore(const TcpStoreOptions& options, StoreChannel connection)
       connection_(std::move(connection)),
       lines_(options.host, options.port, options.wait_connections) {}
 
+Instant TcpStore::Unlimited() const {
+  return MonotonicNow() + 3 * operation_timeout_;
+}
+
+bool TcpStore::TakeTurn(Instant limit) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (!freed_.wait_until(lock, ToSteady(limit), [this] { return !taken_; })) {
+    return false;
+  }
+  taken_ = true;
+  return true;
+}
+
 absl::StatusOr<std::vector<StoreReply>> TcpStore::Ask(
-    const std::vector<StoreRequest>& requests) {
+    const std::vector<StoreRequest>& requests, Instant limit) {
   std::string bytes;
   for (const StoreRequest& request : requests) {
     absl::Status sound = CheckBounds(request);
     if (!sound.ok()) return sound;
     AppendRequest(request, &bytes);
   }
-  std::lock_guard<std::mutex> lock(mutex_);
-  if (!broken_.ok()) return broken_;
-  const Instant deadline = MonotonicNow() + operation_timeout_;
-  absl::Status done = connection_.Send(bytes, deadline);
-  std::vector<StoreReply> replies;
-  for (const StoreRequest& request : requests) {
-    if (!done.ok()) break;
-    if (ReplyOf(request.command) == ReplyShape::kNone) continue;
-    absl::StatusOr<StoreReply> reply =
-        connection_.Receive(request.command, request.keys.size(), deadline);
-    done = reply.status();
-    if (reply.ok()) replies.push_back(*std::move(reply));
+  if (!TakeTurn(limit)) {
+    return absl::DeadlineExceededError(
+        absl::StrCat(name_, " has not answered earlier questions in time"));
   }
-  if (done.ok()) return replies;
-  // Also after a time-out: the late reply would be taken for the next one.
-  broken_ = absl::UnavailableError(std::string(done.message()));
-  return broken_;
+  std::vector<StoreReply> replies;
+  const absl::Status done =
+      broken_.ok() ? Exchange(bytes, requests, limit, &replies) : broken_;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    taken_ = false;
+    freed_.notify_one();
+  }
+  if (!done.ok()) return done;
+  return replies;
 }
 
-absl::StatusOr<StoreReply> TcpStore::AskOne(const StoreRequest& request) {
-  absl::StatusOr<std::vector<StoreReply>> replies = Ask({request});
+absl::Status TcpStore::Exchange(const std::string& bytes,
+                                const std::vector<StoreRequest>& requests,
+                                Instant limit,
+                                std::vector<StoreReply>* replies) {
+  std::vector<StoreReply> late;
+  absl::Status done = ReceiveOwed(limit, &late);
+  if (!done.ok()) return done;
+  owed_until_ = MonotonicNow() + operation_timeout_;
+  done = connection_.Send(bytes, std::min(limit, owed_until_));
+  if (!done.ok()) {
+    // Also after a time-out: half a request cannot be taken back.
+    broken_ = absl::UnavailableError(std::string(done.message()));
+    return broken_;
+  }
+  for (const StoreRequest& request : requests) {
+    if (ReplyOf(request.command) == ReplyShape::kNone) continue;
+    owed_.push_back({request.command, request.keys.size()});
+  }
+  return ReceiveOwed(limit, replies);
+}
+
+absl::Status TcpStore::ReceiveOwed(Instant limit,
+                                   std::vector<StoreReply>* replies) {
+  while (!owed_.empty()) {
+    absl::StatusOr<StoreReply> reply =
+        connection_.Receive(owed_.front().command, owed_.front().keys,
+                            std::min(limit, owed_until_));
+    if (reply.ok()) {
+      owed_.pop_front();
+      replies->push_back(*std::move(reply));
+    } else if (absl::IsDeadlineExceeded(reply.status()) &&
+               limit < owed_until_) {
+      return reply.status();
+    } else {
+      broken_ = absl::UnavailableError(std::string(reply.status().message()));
+      return broken_;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<StoreReply> TcpStore::AskOne(const StoreRequest& request,
+                                            Instant limit) {
+  absl::StatusOr<std::vector<StoreReply>> replies = Ask({request}, limit);
   if (!replies.ok()) return replies.status();
   return std::move(replies->front());
 }
 
 absl::Status TcpStore::Set(const std::string& key, const std::string& value) {
   const std::string whole = OnWire(key);
-  return Ask({{.command = StoreCommand::kSet, .key = whole, .value = value}})
+  return Ask({{.command = StoreCommand::kSet, .key = whole, .value = value}},
+             Unlimited())
       .status();
 }
 
@@ -129,11 +189,11 @@ absl::StatusOr<std::string> TcpStore::Get(const std::string& key,
   while (true) {
     // Asked first: a GET of what is absent looks like one of an empty value,
     // and PyTorch's server without libuv closes the connection.
-    absl::StatusOr<bool> is_there = Check({key});
+    absl::StatusOr<bool> is_there = CheckBy({key}, AnswerBy(deadline));
     if (!is_there.ok()) return is_there.status();
     if (*is_there) {
-      absl::StatusOr<StoreReply> reply =
-          AskOne({.command = StoreCommand::kGet, .key = whole});
+      absl::StatusOr<StoreReply> reply = AskOne(
+          {.command = StoreCommand::kGet, .key = whole}, AnswerBy(deadline));
       if (!reply.ok()) return reply.status();
       return std::move(reply->strings.front());
     }
@@ -149,7 +209,7 @@ absl::StatusOr<std::string> TcpStore::Get(const std::string& key,
 absl::Status TcpStore::Wait(const std::vector<std::string>& keys,
                             Instant deadline) {
   const Instant started = MonotonicNow();
-  absl::StatusOr<bool> all = Check(keys);
+  absl::StatusOr<bool> all = CheckBy(keys, AnswerBy(deadline));
   if (!all.ok()) return all.status();
   if (*all) return absl::OkStatus();
   const std::vector<std::string> whole = OnWire(keys);
@@ -167,7 +227,8 @@ absl::Status TcpStore::WaitForAll(const StoreRequest& wait, Instant deadline) {
         bytes, deadline, std::min(deadline, MonotonicNow() + kAskAgain));
     if (!absl::IsResourceExhausted(waited)) return waited;
     absl::StatusOr<StoreReply> reply =
-        AskOne({.command = StoreCommand::kCheck, .keys = wait.keys});
+        AskOne({.command = StoreCommand::kCheck, .keys = wait.keys},
+               AnswerBy(deadline));
     if (!reply.ok()) return reply.status();
     if (reply->number == kStoreReady) return absl::OkStatus();
   }
@@ -186,7 +247,8 @@ absl::Status TcpStore::NameAbsent(const std::vector<std::string>& keys,
     for (const std::string& key : whole) {
       questions.push_back({.command = StoreCommand::kCheck, .keys = {key}});
     }
-    absl::StatusOr<std::vector<StoreReply>> replies = Ask(questions);
+    absl::StatusOr<std::vector<StoreReply>> replies =
+        Ask(questions, AnswerBy(MonotonicNow()));
     if (!replies.ok()) return replies.status();
     for (size_t i = 0; i < replies->size(); ++i) {
       if ((*replies)[i].number != kStoreReady) {
@@ -201,7 +263,8 @@ absl::Status TcpStore::NameAbsent(const std::vector<std::string>& keys,
 absl::StatusOr<int64_t> TcpStore::Add(const std::string& key, int64_t amount) {
   const std::string whole = OnWire(key);
   absl::StatusOr<StoreReply> reply =
-      AskOne({.command = StoreCommand::kAdd, .key = whole, .number = amount});
+      AskOne({.command = StoreCommand::kAdd, .key = whole, .number = amount},
+             Unlimited());
   if (!reply.ok()) return reply.status();
   return reply->number;
 }
@@ -214,7 +277,8 @@ absl::StatusOr<std::string> TcpStore::CompareSet(const std::string& key,
       AskOne({.command = StoreCommand::kCompareSet,
               .key = whole,
               .value = desired,
-              .expected = expected});
+              .expected = expected},
+             Unlimited());
   if (!reply.ok()) return reply.status();
   return std::move(reply->strings.front());
 }
@@ -222,16 +286,21 @@ absl::StatusOr<std::string> TcpStore::CompareSet(const std::string& key,
 absl::StatusOr<bool> TcpStore::Delete(const std::string& key) {
   const std::string whole = OnWire(key);
   absl::StatusOr<StoreReply> reply =
-      AskOne({.command = StoreCommand::kDelete, .key = whole});
+      AskOne({.command = StoreCommand::kDelete, .key = whole}, Unlimited());
   if (!reply.ok()) return reply.status();
   return reply->number > 0;
 }
 
 absl::StatusOr<bool> TcpStore::Check(const std::vector<std::string>& keys) {
+  return CheckBy(keys, Unlimited());
+}
+
+absl::StatusOr<bool> TcpStore::CheckBy(const std::vector<std::string>& keys,
+                                       Instant limit) {
   if (keys.empty()) return true;
   const std::vector<std::string> whole = OnWire(keys);
   absl::StatusOr<StoreReply> reply =
-      AskOne({.command = StoreCommand::kCheck, .keys = Views(whole)});
+      AskOne({.command = StoreCommand::kCheck, .keys = Views(whole)}, limit);
   if (!reply.ok()) return reply.status();
   return reply->number == kStoreReady;
 }

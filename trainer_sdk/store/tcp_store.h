@@ -2,8 +2,10 @@
 #define MUSTER_TRAINER_SDK_STORE_TCP_STORE_H_
 
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -12,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/time.h"
+#include "store/wire/command.h"
 #include "store/wire/request.h"
 #include "trainer_sdk/store/store.h"
 #include "trainer_sdk/store/store_channel.h"
@@ -40,6 +43,10 @@ struct TcpStoreOptions {
 // is not acknowledged: a store that is lost under it fails the next call. That
 // connection is never taken up again: a store that was lost has forgotten, and
 // from then on every call fails with Unavailable.
+//
+// Get and Wait return at their deadline whatever the store does, but for a
+// second for each question that they ask on the way; whoever asks next takes
+// the late answer from the connection first.
 class TcpStore final : public Store {
  public:
   // Errors as DialStore's.
@@ -61,10 +68,31 @@ class TcpStore final : public Store {
  private:
   TcpStore(const TcpStoreOptions& options, StoreChannel connection);
 
+  // A reply that was given up and is still to come.
+  struct Owed {
+    StoreCommand command;
+    size_t keys;
+  };
+
+  // Of a call without a deadline: beyond what the ones in front of it may
+  // take, so that the store is found lost before.
+  Instant Unlimited() const;
   // Sends the requests and receives the replies of those that have one.
+  // DeadlineExceeded, and the client goes on: they have not come by `limit`,
+  // or nothing could be sent until then because of earlier ones.
   absl::StatusOr<std::vector<StoreReply>> Ask(
-      const std::vector<StoreRequest>& requests);
-  absl::StatusOr<StoreReply> AskOne(const StoreRequest& request);
+      const std::vector<StoreRequest>& requests, Instant limit);
+  absl::StatusOr<StoreReply> AskOne(const StoreRequest& request, Instant limit);
+  absl::StatusOr<bool> CheckBy(const std::vector<std::string>& keys,
+                               Instant limit);
+  // Waits for the connection's turn; false after `limit`.
+  bool TakeTurn(Instant limit);
+  // Both for the one who has its turn:
+  absl::Status Exchange(const std::string& bytes,
+                        const std::vector<StoreRequest>& requests,
+                        Instant limit, std::vector<StoreReply>* replies);
+  // Receives all that is owed; DeadlineExceeded where `limit` comes first.
+  absl::Status ReceiveOwed(Instant limit, std::vector<StoreReply>* replies);
   // Waits until the keys on the wire are there; DeadlineExceeded names none.
   absl::Status WaitForAll(const StoreRequest& wait, Instant deadline);
   // AbsentKeysError of those that are; Ok where all are there after all.
@@ -73,9 +101,13 @@ class TcpStore final : public Store {
 
   const std::string name_;  // "the store at HOST:PORT"
   const Duration operation_timeout_;
-  std::mutex mutex_;  // guards the two below
+  std::mutex mutex_;
+  std::condition_variable freed_;
+  bool taken_ = false;  // guarded by mutex_; who has set it has these:
   StoreChannel connection_;
-  absl::Status broken_;  // why connection_ is of no use any more
+  std::deque<Owed> owed_;  // of the last Ask
+  Instant owed_until_;     // not there by then: the store is lost
+  absl::Status broken_;    // why connection_ is of no use any more
   WaitLines lines_;
 };
 

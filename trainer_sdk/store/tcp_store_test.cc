@@ -169,6 +169,44 @@ TEST(TcpStore, AnAnswerThatDoesNotComeBreaksTheStoreForGood) {
   EXPECT_EQ(store->Delete("k").status(), broken);
 }
 
+TEST(TcpStore, ALateAnswerCostsOnlyTheOneWhoAsked) {
+  std::promise<void> given_up;
+  ScriptedServer server([&](ScriptedPeer& peer, int) {
+    peer.Greet();
+    peer.Receive(AboutK(StoreCommand::kCheck).size());
+    given_up.get_future().wait();
+    peer.Send(kReady);
+    // The next question is not mixed up with it.
+    peer.Receive(AboutK(StoreCommand::kAdd).size() + 8);
+    peer.Send(Number(7));
+    peer.AwaitClose();
+  });
+  auto store = Connect(server.port()).value();
+  const absl::Status late = store->Get("k", In(kShort)).status();
+  EXPECT_TRUE(absl::IsDeadlineExceeded(late)) << late;
+  given_up.set_value();
+  EXPECT_EQ(store->Add("k", 7).value(), 7);
+}
+
+TEST(TcpStore, WhoWaitsBehindAnotherKeepsItsDeadline) {
+  std::promise<void> asked, given_up;
+  ScriptedServer server([&](ScriptedPeer& peer, int) {
+    peer.Greet();
+    peer.Receive(AboutK(StoreCommand::kAdd).size() + 8);
+    asked.set_value();
+    given_up.get_future().wait();
+    peer.Send(Number(7));
+    peer.AwaitClose();
+  });
+  auto store = Connect(server.port()).value();
+  std::thread other([&] { EXPECT_EQ(store->Add("k", 7).value(), 7); });
+  asked.get_future().wait();
+  const absl::Status late = store->Wait({"k"}, In(kShort));
+  EXPECT_TRUE(absl::IsDeadlineExceeded(late)) << late;
+  given_up.set_value();
+  other.join();
+}
+
 TEST(TcpStore, AStoreThatGoesIsNamed) {
   ScriptedServer server([](ScriptedPeer& peer, int) { peer.Greet(); });
   auto store = Connect(server.port()).value();

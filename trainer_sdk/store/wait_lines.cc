@@ -12,7 +12,7 @@ namespace muster {
 namespace {
 
 // How long the store may take to say that it has cancelled a wait.
-constexpr Duration kCancelGrace = std::chrono::seconds(5);
+constexpr Duration kCancelGrace = std::chrono::seconds(1);
 
 // Takes a wait back that has not been answered. DeadlineExceeded: it is taken
 // back. Ok: its answer was on its way already.
