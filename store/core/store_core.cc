@@ -44,8 +44,16 @@ size_t StoreCore::bytes() const {
          watches_.bytes();
 }
 
+size_t StoreCore::Growth(std::string_view key, size_t size) const {
+  const auto entry = values_.find(key);
+  if (entry == values_.end()) return kBytesPerEntry + key.size() + size;
+  const size_t before = entry->second.size();
+  return size > before ? size - before : 0;
+}
+
 bool StoreCore::HasRoom(StoreClientId client, const StoreRequest& request,
                         size_t more, StoreEffects* effects) {
+  if (more == 0) return true;
   if (more <= max_bytes_ && bytes() <= max_bytes_ - more) return true;
   effects->AddClose(
       client, absl::StrCat("the store is full: ", CommandName(request.command),
@@ -109,7 +117,8 @@ void StoreCore::CompareSet(StoreClientId client, const StoreRequest& request,
   const bool set = entry == values_.end() ? request.expected.empty()
                                           : entry->second == request.expected;
   if (set) {
-    if (!HasRoom(client, request, Cost(request.key, request.value), effects)) {
+    if (!HasRoom(client, request, Growth(request.key, request.value.size()),
+                 effects)) {
       return;
     }
     current = request.value;
@@ -137,7 +146,7 @@ std::optional<int64_t> StoreCore::Increase(StoreClientId client,
     }
   }
   std::string digits = absl::StrCat(sum);
-  if (!HasRoom(client, request, Cost(request.key, digits), effects)) {
+  if (!HasRoom(client, request, Growth(request.key, digits.size()), effects)) {
     return std::nullopt;
   }
   Put(request.key, std::move(digits), effects);
@@ -204,9 +213,8 @@ void StoreCore::Append(StoreClientId client, const StoreRequest& request,
                              kMaxStoreValueBytes));
     return;
   }
-  if (!HasRoom(client, request, Cost(request.key, request.value), effects)) {
-    return;
-  }
+  const size_t more = Growth(request.key, before + request.value.size());
+  if (!HasRoom(client, request, more, effects)) return;
   if (entry == values_.end() || !watches_.empty()) {
     std::string whole = entry == values_.end() ? "" : entry->second;
     whole.append(request.value);
@@ -245,7 +253,7 @@ void StoreCore::MultiSet(StoreClientId client, const StoreRequest& request,
                          StoreEffects* effects) {
   size_t cost = 0;
   for (size_t i = 0; i < request.keys.size(); ++i) {
-    cost += Cost(request.keys[i], request.values[i]);
+    cost += Growth(request.keys[i], request.values[i].size());
   }
   // All or nothing.
   if (!HasRoom(client, request, cost, effects)) return;
@@ -388,7 +396,8 @@ void StoreCore::Perform(StoreClientId client, const StoreRequest& request,
     case StoreCommand::kValidate:
       break;
     case StoreCommand::kSet:
-      if (HasRoom(client, request, Cost(request.key, request.value), effects)) {
+      if (HasRoom(client, request, Growth(request.key, request.value.size()),
+                  effects)) {
         Put(request.key, std::string(request.value), effects);
       }
       break;

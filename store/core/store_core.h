@@ -91,7 +91,11 @@ class StoreCore {
   std::optional<std::string> TakeOffer(StoreClientId client);
   // An element of the queue, if it has any, is for the first who waits.
   void OfferToNext(std::string_view queue, StoreEffects* effects);
-  // Whether so much more fits; closes the client where it does not.
+  // How much more is taken once the key has a value of `size` bytes: what it
+  // replaces makes room.
+  size_t Growth(std::string_view key, size_t size) const;
+  // Whether so much more fits; closes the client where it does not. No more
+  // always does.
   bool HasRoom(StoreClientId client, const StoreRequest& request, size_t bytes,
                StoreEffects* effects);
 

@@ -391,6 +391,46 @@ TEST_F(StoreCoreTest, IsBounded) {
   }
 }
 
+// What is replaced makes room for what replaces it.
+TEST_F(StoreCoreTest, AFullStoreCanBeChangedInPlaceAndShrunk) {
+  StoreCore core(2000);
+  const std::string large(1700, 'v');
+  const std::string other(1700, 'w');
+  const auto apply = [&](const StoreRequest& request) {
+    core.Apply(1, request, &effects_);
+    return Take();
+  };
+  EXPECT_THAT(apply({.command = C::kSet, .key = "k", .value = large}),
+              IsEmpty());
+  EXPECT_THAT(apply({.command = C::kAdd, .key = "n", .number = 100}),
+              ElementsAre("1<" + Number(100)));
+  const size_t full = core.bytes();
+  ASSERT_GT(full + 128, 2000);
+  EXPECT_THAT(apply({.command = C::kSet, .key = "k", .value = other}),
+              IsEmpty());
+  EXPECT_THAT(apply({.command = C::kCompareSet,
+                     .key = "k",
+                     .value = large,
+                     .expected = other}),
+              ElementsAre("1<" + String(large)));
+  EXPECT_THAT(
+      apply({.command = C::kMultiSet, .keys = {"k"}, .values = {other}}),
+      IsEmpty());
+  EXPECT_EQ(core.bytes(), full);
+  // Not even room for another entry.
+  const std::string rest(2000 - full, 'r');
+  EXPECT_THAT(apply({.command = C::kAppend, .key = "k", .value = rest}),
+              IsEmpty());
+  EXPECT_EQ(core.bytes(), 2000);
+  EXPECT_THAT(apply({.command = C::kAdd, .key = "n", .number = 1}),
+              ElementsAre("1<" + Number(101)));
+  EXPECT_THAT(apply({.command = C::kAdd, .key = "n", .number = 900}),
+              ElementsAre(HasSubstr("the store is full")));
+  EXPECT_THAT(apply({.command = C::kSet, .key = "k", .value = "small"}),
+              IsEmpty());
+  EXPECT_LT(core.bytes(), 500);
+}
+
 TEST_F(StoreCoreTest, AReplyIsBounded) {
   StoreCore core(size_t{64} << 20);
   const std::string value(kMaxStoreValueBytes, 'v');
