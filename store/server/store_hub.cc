@@ -40,7 +40,7 @@ constexpr int kEventsPerWait = 256;
 constexpr int kAcceptsPerEvent = 64;
 // How long new connections wait at most before another accept is tried, where
 // others in the process may have freed descriptors.
-constexpr int kAcceptRetryMilliseconds = 100;
+constexpr std::chrono::milliseconds kAcceptRetry(100);
 constexpr size_t kMaxNotices = 200;
 // One request follows another. So long after the last event the thread looks
 // for the next before it sleeps: to be woken costs it and the client more than
@@ -101,10 +101,13 @@ absl::Status StoreHub::Run() {
       continue;
     } else {
       count = epoll_wait(epoll_.get(), events.data(), events.size(),
-                         acceptor_.paused() ? kAcceptRetryMilliseconds : -1);
+                         acceptor_.paused() ? kAcceptRetry.count() : -1);
       last_event = MonotonicNow();
     }
-    if (count == 0) acceptor_.Resume(connections_);
+    // Not only when nothing else happens, which may be never.
+    if (acceptor_.paused() && last_event >= next_accept_) {
+      acceptor_.Resume(connections_);
+    }
     for (int i = 0; i < count && failure_.ok(); ++i) {
       HandleEvent(events[i].data.u64, events[i].events);
       Settle();
@@ -142,6 +145,7 @@ void StoreHub::Accept() {
     std::string why_paused;
     OwnedFd socket = acceptor_.Accept(connections_, &why_paused);
     if (!why_paused.empty()) {
+      next_accept_ = MonotonicNow() + kAcceptRetry;
       Notice(
           absl::StrCat(why_paused, "; new connections wait until others end"));
     }

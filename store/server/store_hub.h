@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/owned_fd.h"
+#include "base/time.h"
 #include "store/core/store_effects.h"
 #include "store/server/channel_table.h"
 #include "store/server/store_acceptor.h"
@@ -133,6 +134,8 @@ class StoreHub {
   std::vector<StoreClientId> gone_;
   std::vector<StoreClientId> flushing_;
 
+  // When to try again, while new connections wait.
+  Instant next_accept_;
   size_t charged_ = 0;
   size_t notices_left_;
   // Used anew for each step, so that a step allocates nothing.
