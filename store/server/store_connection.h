@@ -44,7 +44,8 @@ struct StoreConnection {
 
   // The memory that its bytes and channels take.
   size_t Memory() const {
-    return in.capacity() + out.capacity() + channels.size() * kBytesPerChannel;
+    return in.capacity() + parser.memory() + out.capacity() +
+           channels.size() * kBytesPerChannel;
   }
 
  private:

@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "store/server/hub_thread.h"
 #include "store/server/listening_socket.h"
+#include "store/server/store_connection.h"
 #include "store/testing/raw_client.h"
 #include "store/wire/little_endian.h"
 
@@ -30,6 +32,23 @@ class PingService : public StoreService {
     return absl::InternalError("none");
   }
 };
+
+// Empty keys take more to remember than to send.
+TEST(StoreConnectionTest, CountsWhatItsParserHolds) {
+  std::string bytes;
+  AppendRequest({.command = StoreCommand::kWait,
+                 .keys = std::vector<std::string_view>(100'000)},
+                &bytes);
+  StoreConnection connection;
+  connection.parser = RequestParser(StoreFraming::kModern);
+  const size_t idle = connection.Memory();
+  StoreRequest request;
+  const std::string_view half = std::string_view(bytes).substr(0, 700'000);
+  ASSERT_EQ(*connection.parser.Parse(half, &request), 0);
+  EXPECT_GE(connection.Memory(), idle + 2 * half.size() - 100);
+  ASSERT_EQ(*connection.parser.Parse(bytes, &request), bytes.size());
+  EXPECT_LT(connection.Memory(), idle + 4096);
+}
 
 TEST(StoreHubTest, BeyondItsConnectionsNewOnesWait) {
   auto listener = ListenOn("127.0.0.1", 0);

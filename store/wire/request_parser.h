@@ -37,6 +37,9 @@ class RequestParser {
 
   StoreFraming framing() const { return framing_; }
 
+  // The memory held for the request under way.
+  size_t memory() const { return spans_.capacity() * sizeof(Span); }
+
  private:
   struct Span {
     size_t at;
