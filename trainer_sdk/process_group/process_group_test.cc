@@ -375,10 +375,8 @@ TEST(ProcessGroupTest, AbortWakesWhoWaitsForATurn) {
   const auto world = Alone(std::move(transport));
   const auto work = world->Start(Barrier());
   in_turn.get_future().wait();
-  std::thread waiting([&] {
-    // While the transport is still in its operation.
-    EXPECT_TRUE(absl::IsAborted(world->Allocate(8).status()));
-  });
+  std::thread waiting(
+      [&] { EXPECT_TRUE(absl::IsAborted(world->Allocate(8).status())); });
   world->Abort("the test is over");
   waiting.join();
   release.set_value();
@@ -398,7 +396,6 @@ TEST(ProcessGroupTest, MemoryThatIsRefusedLeavesTheGroupAsItIs) {
   const auto plain = Alone(std::make_unique<ScriptedTransport>());
   std::vector<int64_t> sizes = {std::numeric_limits<int64_t>::max()};
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  // A sanitizer ends the process at an allocation beyond its bounds.
   sizes.push_back(int64_t{1} << 60);
 #endif
   for (const int64_t absurd : sizes) {
@@ -413,15 +410,12 @@ TEST(ProcessGroupTest, WithoutAThreadStartSaysSo) {
   pthread_attr_t usual, absurd;
   ASSERT_EQ(pthread_getattr_default_np(&usual), 0);
   ASSERT_EQ(pthread_getattr_default_np(&absurd), 0);
-  // No stack of that size fits into the address space.
   ASSERT_EQ(pthread_attr_setstacksize(&absurd, size_t{1} << 50), 0);
   ASSERT_EQ(pthread_setattr_default_np(&absurd), 0);
   const absl::Status refused = world->Start(Barrier())->Wait();
   ASSERT_EQ(pthread_setattr_default_np(&usual), 0);
   EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
   EXPECT_TRUE(world->Start(Barrier())->Wait().ok());
-  pthread_attr_destroy(&usual);
-  pthread_attr_destroy(&absurd);
 }
 
 TEST(ProcessGroupTest, GoingEndsWhatIsUnderWay) {
