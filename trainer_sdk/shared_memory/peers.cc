@@ -24,6 +24,7 @@ namespace {
 // About 50 us of polite waiting: longer than ranks in step differ by, shorter
 // than would hurt whoever needs the core.
 constexpr int kSpins = 2000;
+constexpr int kFewestSpins = 60;
 // Where each rank has a core of its own, somebody else's process may need it;
 // where it has not, the others' turns are awaited like this.
 constexpr int kYields = 50;
@@ -91,7 +92,8 @@ void Peers::Meet() {
     crowded_ = crowded_ || !MaySpin(cores, rank);
   }
   const bool alone = MaySpin(cores, rank_);
-  spins_ = alone ? kSpins : 0;
+  most_spins_ = alone ? kSpins : 0;
+  spins_ = most_spins_;
   yields_ = alone ? kYields : kYieldsWhenCrowded;
 }
 
@@ -107,14 +109,24 @@ std::string Peers::Called(const OperationSignature& signature) const {
   return absl::StrCat(Describe(signature), " in group \"", name_, "\"");
 }
 
-bool Peers::Spin(const Wish& wish) const {
+// The kernel may leave two ranks on one core though another is free, for
+// seconds even. What spinning did not bring, a single yield then does: so the
+// next time it is spun for less, and for as long as ever once that helps again.
+bool Peers::Spin(const Wish& wish) {
   for (int i = 0; i < spins_; ++i) {
-    if (wish.Granted()) return true;
+    if (wish.Granted()) {
+      spins_ = most_spins_;
+      return true;
+    }
     if (broken()) return false;
     Pause();
   }
   for (int i = 0; i < yields_; ++i) {
-    if (wish.Granted()) return true;
+    if (wish.Granted()) {
+      if (i == 1)
+        spins_ = std::min(most_spins_, std::max(spins_ / 2, kFewestSpins));
+      return true;
+    }
     if (broken()) return false;
     sched_yield();
   }

@@ -103,7 +103,7 @@ class Peers {
   T* At(int64_t offset) const {
     return reinterpret_cast<T*>(mapping_.data() + offset);
   }
-  bool Spin(const Wish& wish) const;
+  bool Spin(const Wish& wish);
   // "" while all of `ranks` live.
   std::string TellGone(const std::vector<int>& ranks) const;
   std::string TellLeft(const std::vector<int>& ranks) const;
@@ -120,7 +120,8 @@ class Peers {
   std::vector<OwnedFd> lives_;
   std::vector<OwnedFd> connections_;
   bool crowded_ = true;
-  int spins_ = 0;
+  int most_spins_ = 0;
+  int spins_ = 0;  // adapts: see Spin
   int yields_ = 0;
 };
 
