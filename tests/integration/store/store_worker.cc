@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "base/monotonic_clock.h"
 #include "trainer_sdk/session/session.h"
@@ -41,9 +42,18 @@ int FailOnce(Session& session) {
   if (!stale.ok()) return 10;
   Say(session, *stale ? "stale" : "fresh");
   if (session.restart_count() > 0) return 0;
-  if (!store.Set("left behind", "by round 1").ok()) return 11;
-  if (!Meet(session, "before the failure").ok()) return 12;
-  if (session.rank() == 1) return 3;
+  if (!Meet(session, "all have looked").ok()) return 11;
+  if (session.rank() == 1) {
+    std::vector<std::string> waiters;
+    for (int rank = 0; rank < session.world_size(); ++rank) {
+      if (rank != 1) waiters.push_back("waits " + std::to_string(rank));
+    }
+    if (!store.Set("left behind", "by round 1").ok()) return 12;
+    return store.Wait(waiters, In(std::chrono::seconds(300))).ok() ? 3 : 13;
+  }
+  if (!store.Set("waits " + std::to_string(session.rank()), "").ok()) {
+    return 14;
+  }
   const absl::Status waited =
       store.Wait({"never"}, In(std::chrono::seconds(600)));
   Say(session, absl::IsUnavailable(waited) ? "released" : "not released");
@@ -54,7 +64,7 @@ int FailOnce(Session& session) {
 int StopTogether(Session& session) {
   Say(session, "ready");
   while (asked_to_stop == 0) pause();
-  if (!Meet(session, "a last checkpoint").ok()) return 13;
+  if (!Meet(session, "a last checkpoint").ok()) return 15;
   Say(session, "agreed");
   return 0;
 }
