@@ -24,7 +24,8 @@ struct StoreRelayOptions {
   std::string address;
   int port = 0;
   OwnedFd listener;
-  size_t max_buffer_bytes = size_t{256} << 20;
+  // More than twice the largest reply: a buffer that grows doubles.
+  size_t max_buffer_bytes = size_t{1} << 30;
   // As StoreServerOptions.
   std::function<void(const std::string&)> on_notice;
 };

@@ -75,10 +75,12 @@ class StoreServer::Running {
     const absl::Status served = hub_.Run();
     const size_t waiting = service_.waiting();
     if (waiting == 0 && served.ok()) return;
-    hub_.Notice(served.ok()
-                    ? absl::StrCat("the store is closed while ", waiting,
-                                   " clients wait: ", reason_)
-                    : absl::StrCat("the store has failed: ", served.message()));
+    hub_.Notice(
+        served.ok()
+            ? absl::StrCat(
+                  "the store is closed while ", waiting,
+                  waiting == 1 ? " client waits: " : " clients wait: ", reason_)
+            : absl::StrCat("the store has failed: ", served.message()));
   }
 
   CoreService service_;

@@ -25,7 +25,7 @@ struct StoreServerOptions {
   size_t max_store_bytes = size_t{1} << 30;
   // What all connections may have received and not yet handled, or been sent
   // and not yet read. Beyond it the connection with the most of it is ended.
-  size_t max_buffer_bytes = size_t{512} << 20;
+  size_t max_buffer_bytes = size_t{2} << 30;
   // One sentence for a person, such as why a connection was ended; a bounded
   // number of them. Called from the server's thread: don't call the server.
   std::function<void(const std::string&)> on_notice;
