@@ -120,6 +120,7 @@ class Agent::Impl {
                     {.fd = inbox_.fd(), .events = POLLIN, .revents = 0},
                     {.fd = signals_.fd(), .events = POLLIN, .revents = 0},
                     {.fd = nccl_ids_.fd(), .events = POLLIN, .revents = 0},
+                    {.fd = nccl_ids_.root_fd(), .events = POLLIN, .revents = 0},
                     {.fd = progress_.fd(), .events = POLLIN, .revents = 0}};
     timespec timeout;
     const int ready =
@@ -129,6 +130,9 @@ class Agent::Impl {
     // for a while, workers that have reported must not seem silent.
     HearWorkers();
     Tell(nccl_ids_.Look(MonotonicNow()));
+    if (auto lost = nccl_ids_.LookAtRoot()) {
+      Step(NcclRootLost{*std::move(lost)});
+    }
     if (ready <= 0) {
       Step(ClockTicked());
       return;
@@ -212,7 +216,12 @@ class Agent::Impl {
       failed = workers_.Refuse(place, std::string(master.status().message()));
     }
     OfferPort();
-    nccl_ids_.BeginRound(place.nccl_id);
+    const bool root_here = nccl_ids_.BeginRound(place.nccl_id);
+    if (!root_here && place.group_rank == 0 && !place.nccl_id.empty()) {
+      Step(NcclRootLost{
+          "the process that hosts the root of this round's NCCL id died "
+          "before the round began"});
+    }
     OfferNcclId();
     for (const WorkerDown& down : failed) Step(down);
   }

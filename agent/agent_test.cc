@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -57,6 +58,22 @@ Directive Finished(int exit_code) {
   directive.kind = DirectiveKind::kFinished;
   directive.verdict.exit_code = exit_code;
   return directive;
+}
+
+// This process's children that make NCCL ids.
+std::vector<pid_t> NcclIdProcesses() {
+  std::vector<pid_t> found;
+  std::ifstream children("/proc/self/task/" + std::to_string(getpid()) +
+                         "/children");
+  for (pid_t pid; children >> pid;) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/cmdline");
+    std::string command;
+    std::getline(file, command, '\0');
+    if (command.find("staged_nccl_id_process") != std::string::npos) {
+      found.push_back(pid);
+    }
+  }
+  return found;
 }
 
 class AgentTest : public ::testing::Test {
@@ -144,6 +161,52 @@ TEST_F(AgentTest, WorkersGetTheNcclIdThatRankZerosAgentMade) {
   const std::vector<std::string> seen{std::istream_iterator<std::string>(file),
                                       {}};
   EXPECT_THAT(seen, ::testing::ElementsAre(offered[0], offered[1]));
+}
+
+TEST_F(AgentTest, AnNcclIdWhoseProcessDiesDuringTheRoundIsReported) {
+  setenv("FAKE_NVML_GPUS", "1", 1);
+  options_.nccl_id_program = "agent/nccl_id/staged_nccl_id_process";
+  options_.node.slots = 1;
+  std::string lost;
+  const AgentResult result =
+      RunShell("exec tail -f /dev/null",
+               [&](const Report& report) -> std::optional<Directive> {
+                 if (report.round == 0) {
+                   Directive directive = ToldToRun(1);
+                   directive.place.nccl_id = report.offered_nccl_id;
+                   return directive;
+                 }
+                 if (report.nccl_root_lost.empty()) {
+                   // Of all, those that have made an id for round 2 included.
+                   for (const pid_t pid : NcclIdProcesses()) kill(pid, SIGKILL);
+                   return std::nullopt;
+                 }
+                 lost = report.nccl_root_lost;
+                 return Finished(0);
+               });
+  unsetenv("FAKE_NVML_GPUS");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(lost, HasSubstr("this round's NCCL id (pid "));
+  EXPECT_THAT(lost, HasSubstr("was killed by SIGKILL"));
+  EXPECT_THAT(notices_, HasSubstr(lost + "; who has not met"));
+}
+
+// The coordinator may have handed it out a moment before it was lost.
+TEST_F(AgentTest, AnNcclIdWhoseProcessDiedBeforeTheRoundIsReported) {
+  options_.node.slots = 1;
+  std::string lost;
+  RunShell("exec tail -f /dev/null",
+           [&](const Report& report) -> std::optional<Directive> {
+             if (report.round == 0) {
+               Directive directive = ToldToRun(1);
+               directive.place.nccl_id = "spent";
+               return directive;
+             }
+             if (report.nccl_root_lost.empty()) return std::nullopt;
+             lost = report.nccl_root_lost;
+             return Finished(0);
+           });
+  EXPECT_THAT(lost, HasSubstr("died before the round began"));
 }
 
 TEST_F(AgentTest, AnNcclIdThatCannotBeMadeIsANotice) {

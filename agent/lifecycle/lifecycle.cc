@@ -235,8 +235,21 @@ void Lifecycle::On(const NcclIdHeld& event) {
 }
 
 void Lifecycle::On(const NcclIdMissing& event) {
+  changed_ = changed_ || (phase_ == NodePhase::kIdle && !nccl_id_.id().empty());
   nccl_id_.GiveUp();
   if (!event.why.empty()) Notice(event.why);
+}
+
+// No reason to break the round: once the ranks have met through it the root is
+// done, and many programs never ask for it. Whoever still waits for it has a
+// deadline; what broke the round then can be told from this.
+void Lifecycle::On(const NcclRootLost& event) {
+  if (!HasWorkers()) return;
+  nccl_root_lost_ = event.what;
+  changed_ = true;
+  Notice(absl::StrCat(event.what,
+                      "; who has not met the other ranks through it by now "
+                      "will wait until its deadline"));
 }
 
 void Lifecycle::Reconcile() {
@@ -323,6 +336,7 @@ void Lifecycle::Start(const Place& place) {
   round_ = place.round;
   first_rank_ = place.first_rank;
   failures_.clear();
+  nccl_root_lost_.clear();
   pending_ = config_.node.slots;
   watch_.Begin(config_.node.slots);
   pids_.assign(static_cast<size_t>(config_.node.slots), 0);
@@ -430,6 +444,7 @@ void Lifecycle::SendReport() {
   report.phase = phase_;
   report.round = round_;
   report.failures = failures_;
+  report.nccl_root_lost = nccl_root_lost_;
   for (Failure& failure : report.failures) {
     if (failure.kind == FailureKind::kHung) {
       failure.silent_for = now_ - accused_since_;

@@ -64,6 +64,7 @@ class Lifecycle {
   void On(const PortHeld& event);
   void On(const NcclIdHeld& event);
   void On(const NcclIdMissing& event);
+  void On(const NcclRootLost& event);
   void On(const WorkersReported& event);
   void On(const StackTaken& event);
   void On(const ClockTicked&) {}
@@ -106,6 +107,7 @@ class Lifecycle {
   int round_ = 0;
   int first_rank_ = 0;             // of round_
   std::vector<Failure> failures_;  // of round_
+  std::string nccl_root_lost_;     // of round_
   int pending_ = 0;        // workers that have not ended, nor failed to start
   bool any_left_ = false;  // a worker, or what descends from one
   int succeeded_ = 0;      // workers that exited with 0

@@ -11,6 +11,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using ::testing::Contains;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 Lifecycle::Config PatientConfig() {
@@ -93,6 +94,49 @@ TEST(LifecycleNcclId, EachRoundGetsAFreshOne) {
   Break(agent, 1);
   EXPECT_EQ(agent.reports.back().offered_nccl_id, "id2");
   EXPECT_EQ(agent.renewals, 0);
+}
+
+TEST(LifecycleNcclId, OneThatIsLostIsOfferedNoMore) {
+  LifecycleFixture agent;
+  agent.Step(NcclIdHeld{"id1"});
+  agent.Connect();
+  agent.Forget();
+  agent.Step(NcclIdMissing{"its process died"});
+  ASSERT_EQ(agent.reports.size(), 1u) << "at once";
+  EXPECT_EQ(agent.reports[0].offered_nccl_id, "");
+  EXPECT_THAT(agent.notices, Contains("its process died"));
+  agent.Step(NcclIdHeld{"id2"});
+  EXPECT_EQ(agent.reports.back().offered_nccl_id, "id2");
+}
+
+TEST(LifecycleNcclId, ALostRootIsToldAndStopsNobody) {
+  LifecycleFixture agent;
+  agent.Step(NcclIdHeld{"id1"});
+  agent.Connect();
+  Start(agent, 1, "id1");
+  agent.Forget();
+  agent.Step(NcclRootLost{"the root (pid 7) was killed"});
+  ASSERT_EQ(agent.reports.size(), 1u) << "at once";
+  EXPECT_EQ(agent.reports[0].nccl_root_lost, "the root (pid 7) was killed");
+  EXPECT_EQ(agent.phase(), NodePhase::kRunning);
+  EXPECT_THAT(agent.signals, IsEmpty());
+  EXPECT_THAT(agent.notices,
+              Contains(HasSubstr("killed; who has not met the other ranks")));
+  Break(agent, 1);
+  EXPECT_EQ(agent.reports.back().nccl_root_lost, "the root (pid 7) was killed");
+  Start(agent, 2, "id2");
+  EXPECT_EQ(agent.reports.back().nccl_root_lost, "");
+}
+
+TEST(LifecycleNcclId, ALostRootMattersToNobodyOnceTheRoundIsOver) {
+  LifecycleFixture agent;
+  agent.Connect();
+  Start(agent, 1, "id1");
+  Break(agent, 1);
+  agent.Forget();
+  agent.Step(NcclRootLost{"the root (pid 7) was killed"});
+  EXPECT_THAT(agent.reports, IsEmpty());
+  EXPECT_THAT(agent.notices, IsEmpty());
 }
 
 TEST(LifecycleNcclId, AnotherNodesIdSpendsNoneOfOurs) {

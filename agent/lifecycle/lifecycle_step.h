@@ -51,9 +51,14 @@ struct PortHeld {
 struct NcclIdHeld {
   std::string id;
 };
-// It has none and will have none; why, for a person, unless empty.
+// It has none, or none any more; why, for a person, unless empty.
 struct NcclIdMissing {
   std::string why;
+};
+// The id that the current round uses has lost its root, which was here: who and
+// how, for a person.
+struct NcclRootLost {
+  std::string what;
 };
 // Workers of the current round have said something. All that is known at this
 // moment comes in one event: told one by one, those that come last would seem
@@ -74,7 +79,8 @@ struct ClockTicked {};
 using LifecycleEvent =
     std::variant<LinkUp, LinkDown, DirectiveCame, WorkerUp, WorkerDown,
                  WorkersGone, GuardianDied, SignalCaught, PortHeld, NcclIdHeld,
-                 NcclIdMissing, WorkersReported, StackTaken, ClockTicked>;
+                 NcclIdMissing, NcclRootLost, WorkersReported, StackTaken,
+                 ClockTicked>;
 
 // What the driver shall do.
 struct StartWorkers {

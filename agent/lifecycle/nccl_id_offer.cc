@@ -13,6 +13,11 @@ void NcclIdOffer::Take(std::string id) {
   awaited_until_.reset();
 }
 
+void NcclIdOffer::GiveUp() {
+  id_.clear();
+  awaited_until_.reset();
+}
+
 std::optional<Instant> NcclIdOffer::AwaitedUntil(Instant now) const {
   if (!awaited_until_.has_value() || now >= *awaited_until_) {
     return std::nullopt;

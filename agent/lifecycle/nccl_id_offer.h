@@ -18,8 +18,8 @@ class NcclIdOffer {
   NcclIdOffer(Duration patience, Instant now);
 
   void Take(std::string id);
-  // None will come.
-  void GiveUp() { awaited_until_.reset(); }
+  // There is none, and none will come soon.
+  void GiveUp();
 
   // Until when the first report is held back; nothing once it may go.
   std::optional<Instant> AwaitedUntil(Instant now) const;

@@ -15,14 +15,37 @@
 #include "absl/strings/str_cat.h"
 #include "agent/guardian/living_guardians.h"
 #include "agent/nccl_id/nccl_id_process.h"
+#include "rendezvous/protocol/signal_names.h"
 
 extern char** environ;
 
 namespace muster {
 namespace {
 
-// After SIGKILL, in steps of a millisecond.
+// In steps of a millisecond, for one that was killed or has closed its files.
 constexpr int kMostWaits = 2000;
+
+// Waits until it is reaped: its wait status. Nothing: another part of this
+// process has reaped it, or it does not end.
+std::optional<int> Reap(pid_t pid) {
+  int status = 0;
+  for (int i = 0; i < kMostWaits; ++i) {
+    const pid_t reaped = waitpid(pid, &status, WNOHANG);
+    if (reaped == pid) return status;
+    if (reaped < 0) return std::nullopt;
+    poll(nullptr, 0, 1);
+  }
+  kill(pid, SIGKILL);  // not reaped, so the number is still its
+  return std::nullopt;
+}
+
+std::string InWords(std::optional<int> status) {
+  if (!status.has_value()) return "ended";
+  if (WIFSIGNALED(*status)) {
+    return absl::StrCat("was killed by ", SignalName(WTERMSIG(*status)));
+  }
+  return absl::StrCat("ended with exit code ", WEXITSTATUS(*status));
+}
 
 absl::Status Failed(const char* call, int error) {
   return absl::InternalError(absl::StrCat(
@@ -91,13 +114,25 @@ NcclIdChild::NcclIdChild(pid_t pid, OwnedFd life, OwnedFd answer)
     : pid_(pid), life_(std::move(life)), answer_(std::move(answer)) {}
 
 NcclIdChild::~NcclIdChild() {
+  if (!end_.empty()) return;  // its number may be another's by now
   life_.Close();
   kill(pid_, SIGKILL);
-  // Another part of this process may have reaped it: then there is no child.
-  for (int i = 0; i < kMostWaits && waitpid(pid_, nullptr, WNOHANG) == 0; ++i) {
-    poll(nullptr, 0, 1);
-  }
+  Reap(pid_);
   LivingGuardians::OfThisProcess().Remove(pid_);
+}
+
+std::optional<std::string> NcclIdChild::End() {
+  if (!end_.empty()) return end_;
+  char byte;
+  ssize_t n;
+  do {  // what it says beyond its answer is of no interest
+    n = read(answer_.get(), &byte, 1);
+  } while (n > 0 || (n < 0 && errno == EINTR));
+  if (n < 0) return std::nullopt;
+  // A process closes its files a moment before it can be reaped.
+  end_ = InWords(Reap(pid_));
+  LivingGuardians::OfThisProcess().Remove(pid_);
+  return end_;
 }
 
 const NcclIdChild::Answer& NcclIdChild::Read() {

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -26,6 +27,9 @@ class NcclIdChild {
   pid_t pid() const { return pid_; }
   // Readable when it has said something, or has ended.
   int fd() const { return answer_.get(); }
+  // "was killed by SIGKILL" once it has ended. For one whose answer is whole.
+  // Does not block, but for the moment that the kernel takes to bury it.
+  std::optional<std::string> End();
 
   // What it said so far, at most kMostAnswer bytes; `whole` once the line is
   // complete or no more will come. Does not block.
@@ -41,9 +45,10 @@ class NcclIdChild {
   NcclIdChild(pid_t pid, OwnedFd life, OwnedFd answer);
 
   const pid_t pid_;
-  OwnedFd life_;  // its stdin: it ends with it
-  OwnedFd answer_;
+  OwnedFd life_;    // its stdin: it ends with it
+  OwnedFd answer_;  // it keeps its end open for as long as it lives
   Answer heard_;
+  std::string end_;  // once it has been reaped
 };
 
 }  // namespace muster

@@ -42,7 +42,7 @@ NcclIdHolder::~NcclIdHolder() = default;
 
 NcclIdHolder::Outcome NcclIdHolder::Fail(std::string why) {
   failed_ = true;
-  next_.reset();
+  Discard();
   if (!why.empty()) {
     why = absl::StrCat("no NCCL id for this node's workers (", why,
                        "); they find theirs through the store");
@@ -60,17 +60,16 @@ std::optional<NcclIdHolder::Outcome> NcclIdHolder::Make(Instant now) {
   return std::nullopt;
 }
 
-int NcclIdHolder::fd() const {
-  return next_ != nullptr && next_id_.empty() ? next_->fd() : -1;
-}
+int NcclIdHolder::fd() const { return next_ != nullptr ? next_->fd() : -1; }
 
 std::optional<Instant> NcclIdHolder::NextDeadline() const {
-  if (fd() < 0) return std::nullopt;
+  if (next_ == nullptr || !next_id_.empty()) return std::nullopt;
   return deadline_;
 }
 
 std::optional<NcclIdHolder::Outcome> NcclIdHolder::Look(Instant now) {
-  if (fd() < 0) return std::nullopt;
+  if (next_ == nullptr) return std::nullopt;
+  if (!next_id_.empty()) return LookAtHeld(now);
   const NcclIdChild::Answer& answer = next_->Read();
   if (!answer.whole) {
     if (now < deadline_) return std::nullopt;
@@ -89,11 +88,43 @@ std::optional<NcclIdHolder::Outcome> NcclIdHolder::Look(Instant now) {
   return Outcome{.id = id};
 }
 
-void NcclIdHolder::BeginRound(const std::string& id) {
+std::optional<NcclIdHolder::Outcome> NcclIdHolder::LookAtHeld(Instant now) {
+  const std::optional<std::string> end = next_->End();
+  if (!end.has_value()) return std::nullopt;
+  std::string lost = absl::StrCat(
+      "the process that hosts the root of the next round's NCCL id (pid ",
+      next_->pid(), ") ", *end);
+  if (++losses_ >= kMostLosses) {
+    return Fail(absl::StrCat(lost, ", as did ", losses_ - 1, " before it"));
+  }
+  Discard();
+  std::optional<Outcome> failed = Make(now);
+  if (failed.has_value()) return failed;
+  return Outcome{.why = absl::StrCat(lost, "; another one is started")};
+}
+
+bool NcclIdHolder::BeginRound(const std::string& id) {
   in_use_.reset();
-  if (id.empty() || id != next_id_) return;
+  if (id.empty() || id != next_id_) return false;
   in_use_ = std::move(next_);
   next_id_.clear();
+  losses_ = 0;
+  return true;
+}
+
+int NcclIdHolder::root_fd() const {
+  return in_use_ != nullptr ? in_use_->fd() : -1;
+}
+
+std::optional<std::string> NcclIdHolder::LookAtRoot() {
+  if (in_use_ == nullptr) return std::nullopt;
+  const std::optional<std::string> end = in_use_->End();
+  if (!end.has_value()) return std::nullopt;
+  std::string lost = absl::StrCat(
+      "the process that hosts the root of this round's NCCL id (pid ",
+      in_use_->pid(), ") ", *end);
+  in_use_.reset();
+  return lost;
 }
 
 void NcclIdHolder::Discard() {

@@ -6,8 +6,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
+#include <fstream>
 
+#include "absl/strings/str_cat.h"
 #include "agent/nccl_id/nccl_id_child.h"
 #include "base/monotonic_clock.h"
 
@@ -31,12 +34,23 @@ class NcclIdHolderTest : public ::testing::Test {
     EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "a child is left";
   }
 
+  static bool BecomesReadable(int fd) {
+    pollfd news = {.fd = fd, .events = POLLIN, .revents = 0};
+    return fd >= 0 && poll(&news, 1, 60'000) > 0;
+  }
+  // This process's child, of which there must be one.
+  static pid_t OnlyChild() {
+    std::ifstream list("/proc/thread-self/children");
+    pid_t child = 0;
+    list >> child;
+    EXPECT_GT(child, 0);
+    return child;
+  }
   // The outcome of a making that has begun; waits for it.
   static Outcome Await(NcclIdHolder& holder) {
     while (true) {
       if (auto outcome = holder.Look(MonotonicNow())) return *outcome;
-      pollfd answer = {.fd = holder.fd(), .events = POLLIN, .revents = 0};
-      if (answer.fd < 0 || poll(&answer, 1, 60'000) <= 0) {
+      if (!BecomesReadable(holder.fd())) {
         ADD_FAILURE() << "nothing came";
         return {};
       }
@@ -56,22 +70,71 @@ TEST_F(NcclIdHolderTest, MakesAnIdForTheNextWorldOnce) {
   EXPECT_THAT(made.id, SizeIs(256));
   EXPECT_THAT(made.why, IsEmpty());
   EXPECT_FALSE(holder.Make(MonotonicNow()).has_value());
-  EXPECT_EQ(holder.fd(), -1) << "there is one already";
+  EXPECT_FALSE(holder.NextDeadline().has_value()) << "there is one already";
 }
 
 TEST_F(NcclIdHolderTest, ARoundThatUsesItKeepsItsProcess) {
   NcclIdHolder holder(kStaged);
   const Outcome made = MakeOne(holder);
-  holder.BeginRound(made.id);
+  EXPECT_TRUE(holder.BeginRound(made.id));
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), 0) << "it lives";
+  EXPECT_FALSE(holder.LookAtRoot().has_value());
   EXPECT_FALSE(holder.Make(MonotonicNow()).has_value());
   EXPECT_NE(holder.fd(), -1) << "another is being made";
   EXPECT_THAT(Await(holder).id, SizeIs(256));
-  holder.BeginRound("another node's");
+  EXPECT_FALSE(holder.BeginRound("another node's"));
+  EXPECT_EQ(holder.root_fd(), -1);
   EXPECT_FALSE(holder.Make(MonotonicNow()).has_value());
-  EXPECT_EQ(holder.fd(), -1) << "ours was not used";
+  EXPECT_FALSE(holder.NextDeadline().has_value()) << "ours was not used";
   holder.Discard();
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "none is needed any more";
+}
+
+TEST_F(NcclIdHolderTest, AProcessThatDiesDuringItsRoundIsNamedOnce) {
+  NcclIdHolder holder(kStaged);
+  const Outcome made = MakeOne(holder);
+  const pid_t pid = OnlyChild();
+  ASSERT_TRUE(holder.BeginRound(made.id));
+  EXPECT_FALSE(holder.LookAtRoot().has_value());
+  kill(pid, SIGKILL);
+  ASSERT_TRUE(BecomesReadable(holder.root_fd()));
+  EXPECT_EQ(holder.LookAtRoot(),
+            absl::StrCat("the process that hosts the root of this round's "
+                         "NCCL id (pid ",
+                         pid, ") was killed by SIGKILL"));
+  EXPECT_FALSE(holder.LookAtRoot().has_value());
+  EXPECT_EQ(holder.root_fd(), -1);
+}
+
+TEST_F(NcclIdHolderTest, AProcessThatDiesBeforeItsRoundIsReplaced) {
+  NcclIdHolder holder(kStaged);
+  const Outcome made = MakeOne(holder);
+  EXPECT_FALSE(holder.Look(MonotonicNow()).has_value());
+  kill(OnlyChild(), SIGKILL);
+  const Outcome lost = Await(holder);
+  EXPECT_EQ(lost.id, "");
+  EXPECT_THAT(lost.why, AllOf(HasSubstr("next round's NCCL id"),
+                              HasSubstr("was killed by SIGKILL; another")));
+  const Outcome next = Await(holder);
+  EXPECT_THAT(next.id, SizeIs(256));
+  EXPECT_NE(next.id, made.id);
+  EXPECT_FALSE(holder.BeginRound(made.id)) << "its root is gone";
+  EXPECT_FALSE(holder.LookAtRoot().has_value());
+}
+
+TEST_F(NcclIdHolderTest, ProcessesThatKeepDyingAreGivenUp) {
+  NcclIdHolder holder(kStaged);
+  for (int i = 0; i < NcclIdHolder::kMostLosses; ++i) {
+    EXPECT_THAT((i == 0 ? MakeOne(holder) : Await(holder)).id, SizeIs(256));
+    kill(OnlyChild(), SIGTERM);
+    const Outcome lost = Await(holder);
+    EXPECT_EQ(lost.id, "");
+    EXPECT_THAT(lost.why, HasSubstr(i < 2 ? "another one is started"
+                                          : "by SIGTERM, as did 2 before it"));
+  }
+  EXPECT_EQ(holder.fd(), -1);
+  EXPECT_FALSE(holder.Make(MonotonicNow()).has_value());
+  EXPECT_EQ(holder.fd(), -1) << "it is not tried again";
 }
 
 TEST_F(NcclIdHolderTest, ANodeWithoutGpusSaysNothing) {

@@ -86,10 +86,11 @@ bool IsNcclIdProcess(int argc, char** argv) {
 }
 
 int RunNcclIdProcess(const NcclIdProcessOptions& options) {
-  OwnedFd answer = BecomeNcclIdProcess();
+  const OwnedFd answer = BecomeNcclIdProcess();
   const std::string line = Answer(options);
   if (!Say(answer, line)) return 1;
-  answer.Close();
+  // Stays open: its end of file tells the agent at once that this process has
+  // died, on every kernel.
   if (line.rfind("id ", 0) == 0) AwaitEndOfInput();
   // NCCL's threads are not asked: they may be waiting for ranks.
   _exit(0);

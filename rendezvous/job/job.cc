@@ -200,6 +200,11 @@ void Job::TakeOver(Node& node, const Report& report) {
 
 void Job::TakeFailures(Node& node, const Report& report) {
   if (node.part == Part::kNone || report.round != round_) return;
+  if (!report.nccl_root_lost.empty() && world_.nccl_root_lost.empty()) {
+    world_.nccl_root_lost =
+        absl::StrCat(report.nccl_root_lost, " on ", node.identity.host);
+    Note("nccl-id", node.identity.node_id, world_.nccl_root_lost);
+  }
   const int told = static_cast<int>(report.failures.size());
   for (int i = node.failures_taken; i < told; ++i) {
     Failure failure = report.failures[i];

@@ -103,6 +103,7 @@ class Job {
   void BreakForMembership(const std::string& why, StopCause cause);
   void BlameLoss(const Failure& loss);
   bool BlameEarlierHang(const Failure& failure);
+  std::string WhyOf(const Failure& failure) const;
   void Cancel(const std::string& why, const CancelWish& wish);
   void StopMembers();
   void Gather();

@@ -29,6 +29,44 @@ TEST(JobFailure, BreaksTheRoundForEverybody) {
   EXPECT_EQ(job.Decided("failure"), "rank 1 on a: exit code 3");
 }
 
+TEST(JobFailure, ALostNcclRootBreaksNothingButIsToldWithWhatDoes) {
+  JobSpec spec = QuickSpec(2, 2);
+  spec.max_restarts = 1;
+  JobFixture job(spec);
+  job.StartAll({"a", "b"});
+  job.agent("a").report.nccl_root_lost = "the root was killed";
+  job.Report("a");
+  job.Report("a");
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+  EXPECT_EQ(job.Decided("nccl-id"), "the root was killed on a");
+  EXPECT_EQ(job.Count("nccl-id"), 1);
+  job.Fails("b", ExitedWith(1, 3));
+  const std::string why =
+      "rank 1 on b: exit code 3; before that, the root was killed on a";
+  EXPECT_EQ(job.told("a").reason, why);
+  // It is that round's.
+  job.agent("a").report.nccl_root_lost.clear();
+  job.Idle("a");
+  job.Idle("b");
+  job.Runs("a");
+  job.Runs("b");
+  job.Fails("b", ExitedWith(1, 3));
+  job.AllStop();
+  EXPECT_EQ(job.told("a").verdict.reason, "rank 1 on b: exit code 3");
+}
+
+TEST(JobFailure, ALostNcclRootOfAnEarlierRoundIsNotThisOnes) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  job.Fails("b", ExitedWith(1, 3));
+  job.Idle("a");
+  job.Idle("b");
+  ASSERT_EQ(job.round(), 2);
+  job.agent("a").report.nccl_root_lost = "the root was killed";
+  job.Report("a");  // of round 1
+  EXPECT_EQ(job.Count("nccl-id"), 0);
+}
+
 TEST(JobFailure, TheNextRoundBeginsOnceAllHaveStopped) {
   JobFixture job(QuickSpec(2, 2));
   job.StartAll({"a", "b"});

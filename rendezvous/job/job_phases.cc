@@ -26,11 +26,6 @@ std::string Count(int n, const char* noun) {
   return absl::StrCat(n, " ", noun, n == 1 ? "" : "s");
 }
 
-std::string WhyOf(const Failure& failure) {
-  return absl::StrCat("rank ", failure.rank, " on ", failure.host, ": ",
-                      failure.message);
-}
-
 // By our clock, when the worker that hangs was last heard of. What the message
 // took to come makes it seem a little later.
 Instant SilentSince(const Failure& hang, Instant now) {
@@ -173,6 +168,15 @@ void Job::ConsiderRunning() {
         absl::StrCat(Count(nodes_.ready(), "node"), " waited to be let in"),
         StopCause::kAsked);
   }
+}
+
+// What a worker says that waited in vain for the root of the round's NCCL id is
+// only half of the story.
+std::string Job::WhyOf(const Failure& failure) const {
+  return absl::StrCat("rank ", failure.rank, " on ", failure.host, ": ",
+                      failure.message,
+                      world_.nccl_root_lost.empty() ? "" : "; before that, ",
+                      world_.nccl_root_lost);
 }
 
 void Job::BreakForFailure(const Failure& failure) {

@@ -26,6 +26,7 @@ struct World {
   std::string master_address;
   int master_port = 0;
   std::string nccl_id;
+  std::string nccl_root_lost;  // how; empty: as far as is known it has not been
   int restart_count = 0;
   Instant began;
 

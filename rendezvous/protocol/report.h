@@ -73,6 +73,9 @@ struct Report {
   // The last round that this node started, 0 before the first.
   int round = 0;
   std::vector<Failure> failures;  // of `round`, in the order seen here
+  // How the process ended that hosted the root of `round`'s NCCL id here; one
+  // line, cut to kMostLineBytes; empty: it has not.
+  std::string nccl_root_lost;
   // A port free on this node, held for the next round should it become the
   // master. 0: none.
   int offered_master_port = 0;

@@ -114,6 +114,7 @@ Report FullReport() {
   report.failures = {FullFailure(1), FullFailure(2)};
   report.offered_master_port = 29500;
   report.offered_nccl_id = "0a1b";
+  report.nccl_root_lost = "it was killed";
   report.leave = "drained";
   report.cancel = CancelWish{2, true};
   report.signals = {{1, 10}, {2, 12}};

@@ -125,6 +125,7 @@ void ToWire(const Report& report, v1::Report* wire) {
   for (size_t i = 0; i < failures; ++i) {
     ToWire(report.failures[i], wire->add_failures());
   }
+  wire->set_nccl_root_lost(report.nccl_root_lost.substr(0, kMostLineBytes));
   wire->set_offered_master_port(report.offered_master_port);
   wire->set_offered_nccl_id(report.offered_nccl_id);
   if (report.leave.has_value()) wire->set_leave(*report.leave);
@@ -165,6 +166,8 @@ absl::Status FromWire(const v1::Report& wire, Report* report) {
       FromWire(wire.failures(i), &reader, &report->failures[i]);
     }
   }
+  reader.Text("nccl_root_lost", wire.nccl_root_lost(), kMostLineBytes,
+              TextKind::kWords, &report->nccl_root_lost);
   reader.Integer("offered_master_port", wire.offered_master_port(), 0,
                  kMostPort, &report->offered_master_port);
   reader.Text("offered_nccl_id", wire.offered_nccl_id(), kMostNcclIdBytes,

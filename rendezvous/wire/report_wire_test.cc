@@ -42,6 +42,7 @@ TEST(ReportWireTest, ComesBackAsItWent) {
   EXPECT_EQ(back.progress[1].local_rank, 2);
   EXPECT_EQ(back.progress[1].step, 1200);
   EXPECT_THAT(back.failures[0].stack, ElementsAre("main.py:3", "\xff"));
+  EXPECT_EQ(back.nccl_root_lost, "it was killed");
 }
 
 TEST(ReportWireTest, SurvivesBytesThatAreNotUtf8) {
@@ -200,6 +201,8 @@ TEST(ReportWireTest, RefusesWhatIsBeyondBoundsNamingTheField) {
        }},
       {"offered_master_port",
        [](v1::Report* r) { r->set_offered_master_port(65536); }},
+      {"nccl_root_lost",
+       [](v1::Report* r) { r->set_nccl_root_lost(std::string(401, 'x')); }},
       {"offered_nccl_id",
        [](v1::Report* r) { r->set_offered_nccl_id(std::string(257, '0')); }},
       {"leave", [](v1::Report* r) { r->set_leave(std::string(5000, 'l')); }},
