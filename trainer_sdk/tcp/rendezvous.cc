@@ -19,26 +19,12 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "base/monotonic_clock.h"
+#include "trainer_sdk/tcp/hello.h"
+#include "trainer_sdk/tcp/reception.h"
+#include "trainer_sdk/tcp/socket_error.h"
 
 namespace muster {
 namespace {
-
-constexpr size_t kSecretBytes = 32;  // as hexadecimal digits
-// What both sides say first: the group's secret, then who they are.
-struct Hello {
-  char magic[8];
-  char secret[kSecretBytes];
-  uint32_t rank;
-  uint32_t size;
-};
-constexpr char kMagic[8] = {'M', 'U', 'S', 'T', 'C', 'P', '0', '1'};
-// How long a stranger may take to say who it is, while others wait.
-constexpr Duration kHelloPatience = std::chrono::seconds(5);
-constexpr int kStrangers = 64;
-
-absl::Status SystemError(const std::string& what) {
-  return absl::UnavailableError(absl::StrCat(what, ": ", std::strerror(errno)));
-}
 
 struct SocketAddress {
   sockaddr_storage storage{};
@@ -81,23 +67,6 @@ bool Ready(int fd, short events, Instant deadline) {
   }
 }
 
-// Once connected, so small a message goes into the empty socket at once.
-bool SendHello(int fd, const Hello& hello) {
-  return send(fd, &hello, sizeof(hello), MSG_NOSIGNAL) == sizeof(hello);
-}
-
-bool ReceiveHello(int fd, Hello& hello, Instant deadline) {
-  size_t have = 0;
-  while (have < sizeof(hello)) {
-    if (!Ready(fd, POLLIN, deadline)) return false;
-    const ssize_t n = recv(fd, reinterpret_cast<char*>(&hello) + have,
-                           sizeof(hello) - have, MSG_DONTWAIT);
-    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) return false;
-    if (n > 0) have += static_cast<size_t>(n);
-  }
-  return std::memcmp(hello.magic, kMagic, sizeof(kMagic)) == 0;
-}
-
 class Rendezvous {
  public:
   Rendezvous(const GroupPlace& place, Instant deadline)
@@ -111,7 +80,7 @@ class Rendezvous {
     absl::Status s = Listen(address);
     if (s.ok()) s = LearnOfOthers();
     for (int peer = 0; s.ok() && peer < place_.rank; ++peer) s = Dial(peer);
-    while (s.ok() && accepted_ < place_.size - 1 - place_.rank) s = Accept();
+    if (s.ok()) s = Receive();
     for (int peer = 0; s.ok() && peer < place_.rank; ++peer) s = Confirm(peer);
     if (!s.ok()) {
       return absl::Status(s.code(),
@@ -131,11 +100,11 @@ class Rendezvous {
     if (!listener_.open() ||
         bind(listener_.get(), own->get(), own->length) != 0 ||
         listen(listener_.get(), place_.size + kStrangers) != 0) {
-      return SystemError(absl::StrCat("listening at ", address));
+      return SocketError(absl::StrCat("listening at ", address), errno);
     }
     own->length = sizeof(own->storage);
     if (getsockname(listener_.get(), own->get(), &own->length) != 0) {
-      return SystemError("getsockname");
+      return SocketError("getsockname", errno);
     }
     // The port is at the same place for both families.
     const int port =
@@ -144,7 +113,7 @@ class Rendezvous {
       std::string random(kSecretBytes / 2, '\0');
       if (getrandom(random.data(), random.size(), 0) !=
           static_cast<ssize_t>(random.size())) {
-        return SystemError("getrandom");
+        return SocketError("getrandom", errno);
       }
       absl::Status s =
           place_.store->Set("tcp/secret", absl::BytesToHexString(random));
@@ -176,7 +145,7 @@ class Rendezvous {
     if (secret.size() != kSecretBytes) {
       return absl::InternalError("the group's secret is not one");
     }
-    std::memcpy(own_.magic, kMagic, sizeof(kMagic));
+    std::memcpy(own_.magic, kHelloMagic, sizeof(kHelloMagic));
     std::memcpy(own_.secret, secret.data(), kSecretBytes);
     own_.rank = static_cast<uint32_t>(place_.rank);
     own_.size = static_cast<uint32_t>(place_.size);
@@ -205,64 +174,51 @@ class Rendezvous {
     SocketAddress& address = addresses_[peer];
     OwnedFd fd(socket(address.storage.ss_family,
                       SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (!fd.open()) return SystemError("socket");
+    if (!fd.open()) return SocketError("making a socket", errno);
     if (connect(fd.get(), address.get(), address.length) != 0) {
-      if (errno != EINPROGRESS) return Unreachable(peer);
+      if (errno != EINPROGRESS) return Unreachable(peer, errno);
       if (!Ready(fd.get(), POLLOUT, deadline_)) return Absent(peer);
-      socklen_t length = sizeof(errno);
       int error = 0;
+      socklen_t length = sizeof(error);
       (void)getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &error, &length);
-      errno = error;
-      if (error != 0) return Unreachable(peer);
+      if (error != 0) return Unreachable(peer, error);
     }
-    if (!SendHello(fd.get(), own_)) return Unreachable(peer);
+    if (!SendHello(fd.get(), own_)) return Unreachable(peer, errno);
     ranks_.sockets[peer] = std::move(fd);
     return absl::OkStatus();
   }
 
-  absl::Status Accept() {
-    if (!Ready(listener_.get(), POLLIN, deadline_)) {
-      for (int peer = place_.rank + 1; peer < place_.size; ++peer) {
-        if (!ranks_.sockets[peer].open()) return Absent(peer);
-      }
-    }
-    OwnedFd fd(accept4(listener_.get(), nullptr, nullptr,
-                       SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (!fd.open()) return absl::OkStatus();  // it is gone again
-    Hello hello{};
-    if (!ReceiveHello(fd.get(), hello,
-                      std::min(deadline_, MonotonicNow() + kHelloPatience)) ||
-        !Belongs(hello) || hello.rank <= own_.rank ||
-        ranks_.sockets[hello.rank].open()) {
-      return absl::OkStatus();  // a stranger
-    }
-    if (!SendHello(fd.get(), own_)) return absl::OkStatus();
-    ranks_.sockets[hello.rank] = std::move(fd);
-    ++accepted_;
-    return absl::OkStatus();
+  absl::Status Receive() {
+    const absl::Status s =
+        ReceiveRanks(listener_.get(), own_, deadline_, ranks_.sockets);
+    if (!absl::IsDeadlineExceeded(s)) return s;
+    int absent = place_.rank + 1;
+    while (ranks_.sockets[absent].open()) ++absent;
+    return Absent(absent);
   }
 
   // That it was `peer` who took the call.
   absl::Status Confirm(int peer) {
-    Hello hello{};
-    if (!ReceiveHello(ranks_.sockets[peer].get(), hello, deadline_) ||
-        !Belongs(hello) || hello.rank != static_cast<uint32_t>(peer)) {
-      return MonotonicNow() >= deadline_
-                 ? Absent(peer)
-                 : absl::UnavailableError(absl::StrCat(
-                       Describe(ranks_.names[peer]), " broke the connection"));
+    const int fd = ranks_.sockets[peer].get();
+    ArrivingHello arriving;
+    auto state = ArrivingHello::State::kMore;
+    while (state == ArrivingHello::State::kMore) {
+      if (!Ready(fd, POLLIN, deadline_)) return Absent(peer);
+      state = arriving.Read(fd);
+    }
+    if (state == ArrivingHello::State::kBroken ||
+        !SameGroup(own_, arriving.hello) ||
+        arriving.hello.rank != static_cast<uint32_t>(peer)) {
+      return absl::UnavailableError(
+          absl::StrCat(Describe(ranks_.names[peer]), " broke the connection"));
     }
     return absl::OkStatus();
   }
 
-  bool Belongs(const Hello& hello) const {
-    return std::memcmp(hello.secret, own_.secret, kSecretBytes) == 0 &&
-           hello.size == own_.size && hello.rank < own_.size;
-  }
-
-  absl::Status Unreachable(int peer) {
-    return SystemError(absl::StrCat("reaching ", Describe(ranks_.names[peer]),
-                                    " at ", Place(peer)));
+  absl::Status Unreachable(int peer, int error) {
+    return SocketError(absl::StrCat("reaching ", Describe(ranks_.names[peer]),
+                                    " at ", Place(peer)),
+                       error);
   }
 
   absl::Status Absent(int peer) {
@@ -289,7 +245,6 @@ class Rendezvous {
   OwnedFd listener_;
   Hello own_{};
   std::vector<SocketAddress> addresses_;
-  int accepted_ = 0;
   ConnectedRanks ranks_;
 };
 

@@ -1,9 +1,11 @@
 #include "trainer_sdk/tcp/rendezvous.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <chrono>
@@ -30,6 +32,23 @@ GroupPlace PlaceOf(std::shared_ptr<Store> store, int rank, int size) {
 
 Instant In(Duration duration) { return MonotonicNow() + duration; }
 
+// Connects to where a rank says that it listens.
+void Connect(int fd, const std::string& where) {
+  const std::vector<std::string> words = absl::StrSplit(where, ' ');
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(std::stoi(words[1])));
+  inet_pton(AF_INET, kLoopback, &address.sin_addr);
+  EXPECT_EQ(connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)),
+            0);
+}
+
+OwnedFd Call(const std::string& where) {
+  OwnedFd caller(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  Connect(caller.get(), where);
+  return caller;
+}
+
 TEST(Rendezvous, TurnsStrangersAway) {
   const auto store = std::make_shared<InProcessStore>();
   absl::StatusOr<ConnectedRanks> ranks[2];
@@ -40,15 +59,7 @@ TEST(Rendezvous, TurnsStrangersAway) {
   // Somebody finds the port before rank 1 does, and says what he likes.
   const auto where = store->Get("tcp/0", In(std::chrono::seconds(30)));
   ASSERT_TRUE(where.ok()) << where.status();
-  const std::vector<std::string> words = absl::StrSplit(*where, ' ');
-  const OwnedFd stranger(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<uint16_t>(std::stoi(words[1])));
-  inet_pton(AF_INET, kLoopback, &address.sin_addr);
-  ASSERT_EQ(connect(stranger.get(), reinterpret_cast<sockaddr*>(&address),
-                    sizeof(address)),
-            0);
+  const OwnedFd stranger = Call(*where);
   const std::string hello(1000, 'x');
   ASSERT_GT(send(stranger.get(), hello.data(), hello.size(), MSG_NOSIGNAL), 0);
 
@@ -64,6 +75,49 @@ TEST(Rendezvous, TurnsStrangersAway) {
   EXPECT_EQ(std::string(heard, 2), "hi");
   EXPECT_EQ(ranks[1]->names[0].rank, 0);
   EXPECT_EQ(ranks[1]->names[0].pid, getpid());
+}
+
+// One after the other they would hold it up for longer than it has.
+TEST(Rendezvous, SilentStrangersHoldNobodyUp) {
+  const auto store = std::make_shared<InProcessStore>();
+  const Instant deadline = In(std::chrono::seconds(60));
+  absl::StatusOr<ConnectedRanks> first;
+  std::thread rank0(
+      [&] { first = ConnectRanks(PlaceOf(store, 0, 2), kLoopback, deadline); });
+  const auto where = store->Get("tcp/0", deadline);
+  ASSERT_TRUE(where.ok()) << where.status();
+  std::vector<OwnedFd> strangers;
+  for (int i = 0; i < 20; ++i) strangers.push_back(Call(*where));
+  const auto second = ConnectRanks(PlaceOf(store, 1, 2), kLoopback, deadline);
+  rank0.join();
+  EXPECT_TRUE(first.ok()) << first.status();
+  EXPECT_TRUE(second.ok()) << second.status();
+}
+
+TEST(Rendezvous, SaysThatItHasNoDescriptorForACall) {
+  const auto store = std::make_shared<InProcessStore>();
+  ASSERT_TRUE(store->Set("tcp/1", "127.0.0.1 1 4711 h").ok());
+  absl::StatusOr<ConnectedRanks> ranks;
+  std::thread rank0([&] {
+    ranks = ConnectRanks(PlaceOf(store, 0, 2), kLoopback,
+                         In(std::chrono::seconds(60)));
+  });
+  const auto where = store->Get("tcp/0", In(std::chrono::seconds(60)));
+  ASSERT_TRUE(where.ok()) << where.status();
+  // The next descriptor is one too many: the call is made by this one.
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  OwnedFd caller(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int next = fcntl(caller.get(), F_DUPFD_CLOEXEC, 0);
+  close(next);
+  rlimit tight = before;
+  tight.rlim_cur = static_cast<rlim_t>(next);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &tight), 0);
+  Connect(caller.get(), *where);
+  rank0.join();
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_TRUE(absl::IsResourceExhausted(ranks.status())) << ranks.status();
+  EXPECT_THAT(std::string(ranks.status().message()), HasSubstr("ulimit -n"));
 }
 
 TEST(Rendezvous, NamesWhoDidNotCome) {

@@ -1,0 +1,132 @@
+#include "trainer_sdk/tcp/reception.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <list>
+#include <utility>
+
+#include "base/monotonic_clock.h"
+#include "trainer_sdk/tcp/socket_error.h"
+
+namespace muster {
+namespace {
+
+// A rank says who it is as soon as it is connected: time enough for a packet
+// to be lost and sent again.
+constexpr Duration kHelloPatience = std::chrono::seconds(5);
+
+class Reception {
+ public:
+  Reception(int listener, const Hello& own, Instant deadline,
+            std::vector<OwnedFd>& sockets)
+      : listener_(listener),
+        own_(own),
+        deadline_(deadline),
+        sockets_(sockets),
+        most_callers_(own.size + kStrangers) {}
+
+  absl::Status Run() {
+    for (uint32_t left = own_.size - 1 - own_.rank; left > 0;) {
+      if (MonotonicNow() >= deadline_) {
+        return absl::DeadlineExceededError("not every rank has called");
+      }
+      Sleep();
+      // First: it makes room for those who call.
+      left -= Hear();
+      if (absl::Status s = TakeCalls(); !s.ok()) return s;
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  struct Caller {
+    OwnedFd socket;
+    Instant until;
+    ArrivingHello arriving;
+  };
+
+  bool full() const { return callers_.size() >= most_callers_; }
+
+  // Until somebody calls or says something, or a deadline passes.
+  void Sleep() const {
+    std::vector<pollfd> fds{{full() ? -1 : listener_, POLLIN, 0}};
+    Instant until = deadline_;
+    for (const Caller& caller : callers_) {
+      fds.push_back({caller.socket.get(), POLLIN, 0});
+      until = std::min(until, caller.until);
+    }
+    const auto ms =
+        std::chrono::ceil<std::chrono::milliseconds>(until - MonotonicNow());
+    (void)poll(fds.data(), fds.size(),
+               static_cast<int>(std::clamp<int64_t>(ms.count(), 0, 60'000)));
+  }
+
+  // How many ranks said who they are.
+  uint32_t Hear() {
+    uint32_t heard = 0;
+    const Instant now = MonotonicNow();
+    for (auto caller = callers_.begin(); caller != callers_.end();) {
+      const auto state = caller->arriving.Read(caller->socket.get());
+      if (state == ArrivingHello::State::kMore && now < caller->until) {
+        ++caller;
+        continue;
+      }
+      if (state == ArrivingHello::State::kWhole && Admit(*caller)) ++heard;
+      caller = callers_.erase(caller);
+    }
+    return heard;
+  }
+
+  bool Admit(Caller& caller) {
+    const Hello& hello = caller.arriving.hello;
+    if (!SameGroup(own_, hello) || hello.rank <= own_.rank ||
+        sockets_[hello.rank].open() || !SendHello(caller.socket.get(), own_)) {
+      return false;
+    }
+    sockets_[hello.rank] = std::move(caller.socket);
+    return true;
+  }
+
+  absl::Status TakeCalls() {
+    while (!full()) {
+      OwnedFd socket(
+          accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+      if (socket.open()) {
+        callers_.push_back(
+            {std::move(socket), MonotonicNow() + kHelloPatience, {}});
+        continue;
+      }
+      const int error = errno;
+      switch (AcceptFailureOf(error)) {
+        case AcceptFailure::kNobody:
+          return absl::OkStatus();
+        case AcceptFailure::kAgain:
+          continue;
+        case AcceptFailure::kFatal:
+          return SocketError("taking a rank's call", error);
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  const int listener_;
+  const Hello& own_;
+  const Instant deadline_;
+  std::vector<OwnedFd>& sockets_;
+  const size_t most_callers_;
+  std::list<Caller> callers_;  // who have not said yet who they are
+};
+
+}  // namespace
+
+absl::Status ReceiveRanks(int listener, const Hello& own, Instant deadline,
+                          std::vector<OwnedFd>& sockets) {
+  return Reception(listener, own, deadline, sockets).Run();
+}
+
+}  // namespace muster

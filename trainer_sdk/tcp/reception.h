@@ -1,0 +1,29 @@
+#ifndef MUSTER_TRAINER_SDK_TCP_RECEPTION_H_
+#define MUSTER_TRAINER_SDK_TCP_RECEPTION_H_
+
+#include <vector>
+
+#include "absl/status/status.h"
+#include "base/owned_fd.h"
+#include "base/time.h"
+#include "trainer_sdk/tcp/hello.h"
+
+namespace muster {
+
+// How many callers may have a connection without having said who they are,
+// besides the group's ranks.
+inline constexpr int kStrangers = 64;
+
+// Takes the calls of the ranks above `own.rank` at `listener`, which does not
+// block, until each of them has a socket in `sockets`, and greets them.
+// Strangers are heard side by side with them, each for a few seconds at most.
+//
+//   DeadlineExceeded   those that have no socket yet did not call
+//   ResourceExhausted  no descriptor is left for a call
+//   Unavailable        the listener failed
+absl::Status ReceiveRanks(int listener, const Hello& own, Instant deadline,
+                          std::vector<OwnedFd>& sockets);
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_TCP_RECEPTION_H_
