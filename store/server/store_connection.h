@@ -8,6 +8,7 @@
 
 #include "base/owned_fd.h"
 #include "store/core/store_effects.h"
+#include "store/server/buffer_budget.h"
 #include "store/server/byte_queue.h"
 #include "store/wire/request_parser.h"
 
@@ -40,7 +41,7 @@ struct StoreConnection {
   // Whether it ends as soon as the current event is handled.
   bool ending = false;
   // What the hub's account has for it.
-  size_t charged = 0;
+  BufferShare share;
 
   // The memory that its bytes and channels take.
   size_t Memory() const {

@@ -17,17 +17,14 @@
 #include "base/monotonic_clock.h"
 #include "base/time.h"
 #include "store/wire/limits.h"
-#include "store/wire/little_endian.h"
 #include "store/wire/relay_frames.h"
 
 namespace muster {
 namespace {
 
-// Ids of epoll's events that are no connections; those begin above, as their
-// serial numbers begin with 1.
+// Ids of epoll's events that are no connections; a ConnectionTable's are above.
 constexpr uint64_t kListenerId = 1;
 constexpr uint64_t kWakeId = 2;
-constexpr int kFdBits = 24;
 
 // What one recv takes at most; then it is another connection's turn.
 constexpr size_t kReadBytes = size_t{256} << 10;
@@ -53,6 +50,8 @@ StoreHub::StoreHub(StoreHubOptions options, StoreService* service)
     : options_(std::move(options)),
       service_(service),
       acceptor_(std::move(options_.listener), options_.max_connections),
+      intake_(options_.relays, service, &channels_),
+      budget_(options_.max_buffer_bytes, options_.patience),
       notices_left_(kMaxNotices) {
   scratch_.resize(kReadBytes);
 }
@@ -106,7 +105,7 @@ absl::Status StoreHub::Run() {
     }
     // Not only when nothing else happens, which may be never.
     if (acceptor_.paused() && last_event >= next_accept_) {
-      acceptor_.Resume(connections_);
+      acceptor_.Resume(connections_.size());
     }
     for (int i = 0; i < count && failure_.ok(); ++i) {
       HandleEvent(events[i].data.u64, events[i].events);
@@ -114,9 +113,8 @@ absl::Status StoreHub::Run() {
     }
   }
   acceptor_.Close();
-  by_fd_.clear();
+  connections_.Clear();
   upstream_ = nullptr;
-  connections_ = 0;
   return failure_;
 }
 
@@ -143,7 +141,7 @@ void StoreHub::HandleEvent(uint64_t id, uint32_t events) {
 void StoreHub::Accept() {
   for (int i = 0; i < kAcceptsPerEvent; ++i) {
     std::string why_paused;
-    OwnedFd socket = acceptor_.Accept(connections_, &why_paused);
+    OwnedFd socket = acceptor_.Accept(connections_.size(), &why_paused);
     if (!why_paused.empty()) {
       next_accept_ = MonotonicNow() + kAcceptRetry;
       Notice(
@@ -155,36 +153,27 @@ void StoreHub::Accept() {
 }
 
 void StoreHub::Admit(OwnedFd socket, Role role) {
-  const int fd = socket.get();
-  MUSTER_CHECK(fd < 1 << kFdBits);
-  auto connection = std::make_unique<StoreConnection>();
-  connection->id = next_serial_++ << kFdBits | static_cast<uint64_t>(fd);
-  connection->socket = std::move(socket);
-  connection->role = role;
-  connection->watched = EPOLLIN;
-  epoll_event event{.events = EPOLLIN, .data = {.u64 = connection->id}};
-  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) {
+  StoreConnection& connection = connections_.Add(std::move(socket), role);
+  connection.watched = EPOLLIN;
+  epoll_event event{.events = EPOLLIN, .data = {.u64 = connection.id}};
+  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, connection.socket.get(), &event) !=
+      0) {
     Notice(absl::StrCat("the store cannot watch a connection: ",
                         std::strerror(errno)));
+    connections_.Remove(connection);
     return;
   }
-  if (by_fd_.size() <= static_cast<size_t>(fd)) by_fd_.resize(fd + 1);
-  by_fd_[fd] = std::move(connection);
-  ++connections_;
   if (role == Role::kUpstream) {
-    upstream_ = by_fd_[fd].get();
+    upstream_ = &connection;
     return;
   }
   // A client speaks first, so its greeting is here as a rule.
-  Read(*by_fd_[fd]);
+  Read(connection);
   Settle();
 }
 
 StoreConnection* StoreHub::Find(StoreClientId id) {
-  if (id == kUpstreamClient) return upstream_;
-  const size_t fd = id & ((uint64_t{1} << kFdBits) - 1);
-  if (fd >= by_fd_.size() || by_fd_[fd] == nullptr) return nullptr;
-  return by_fd_[fd]->id == id ? by_fd_[fd].get() : nullptr;
+  return id == kUpstreamClient ? upstream_ : connections_.Find(id);
 }
 
 void StoreHub::Read(StoreConnection& connection) {
@@ -237,7 +226,7 @@ size_t StoreHub::Process(StoreConnection& connection, std::string_view bytes) {
       break;
     }
     const absl::StatusOr<size_t> length =
-        ProcessOne(connection, bytes.substr(used));
+        intake_.TakeOne(connection, bytes.substr(used), &effects_, &gone_);
     if (!length.ok()) {
       Refuse(connection, std::string_view(length.status().message().data(),
                                           length.status().message().size()));
@@ -249,64 +238,6 @@ size_t StoreHub::Process(StoreConnection& connection, std::string_view bytes) {
   }
   processed_ = nullptr;
   return used;
-}
-
-absl::StatusOr<size_t> StoreHub::ProcessOne(StoreConnection& connection,
-                                            std::string_view bytes) {
-  switch (connection.role) {
-    case Role::kClient:
-      return ProcessRequest(connection, bytes);
-    case Role::kRelay:
-      return ProcessFrame(connection, bytes);
-    case Role::kUpstream:
-      return service_->OnUpstream(bytes, &effects_);
-  }
-  return 0;
-}
-
-absl::StatusOr<size_t> StoreHub::ProcessRequest(StoreConnection& connection,
-                                                std::string_view bytes) {
-  const absl::StatusOr<size_t> length =
-      connection.parser.Parse(bytes, &request_);
-  if (!length.ok() || *length == 0) return length;
-  if (request_.command != StoreCommand::kRelay) {
-    service_->OnRequest(connection.id, connection.parser.framing(), request_,
-                        &effects_);
-    return length;
-  }
-  if (options_.relays == StoreHubOptions::Relays::kRefused ||
-      request_.number != kRelayVersion) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("no relay of version ", request_.number, " is taken"));
-  }
-  connection.role = Role::kRelay;
-  AppendInteger(kRelayVersion, effects_.AddReply(connection.id));
-  return length;
-}
-
-absl::StatusOr<size_t> StoreHub::ProcessFrame(StoreConnection& connection,
-                                              std::string_view bytes) {
-  RelayFrame frame;
-  const absl::StatusOr<size_t> length =
-      ParseRelayFrame(bytes, kMaxStoreRequestBytes, &frame);
-  if (!length.ok() || *length == 0) return length;
-  if (frame.kind == RelayFrameKind::kGone) {
-    // Nothing where it has ended here already, and the words have crossed.
-    channels_.End(connection, frame.channel, &gone_);
-    return length;
-  }
-  RequestParser parser(StoreFraming::kModern);
-  const absl::StatusOr<size_t> request = parser.Parse(frame.bytes, &request_);
-  if (!request.ok()) return request;
-  if (*request == 0 || *request != frame.bytes.size()) {
-    return absl::InvalidArgumentError(
-        "a relay's frame that is not one request");
-  }
-  const absl::StatusOr<StoreClientId> client =
-      channels_.ClientOf(connection, frame.channel);
-  if (!client.ok()) return client.status();
-  service_->OnRequest(*client, StoreFraming::kModern, request_, &effects_);
-  return length;
 }
 
 void StoreHub::Deliver() {
@@ -326,7 +257,7 @@ void StoreHub::Deliver() {
     Flush(*connection);
   }
   effects_.Clear();
-  while (charged_ > options_.max_buffer_bytes && failure_.ok()) EndLargest();
+  while (budget_.IsFull() && failure_.ok()) EndLargest();
 }
 
 void StoreHub::DeliverToChannel(const StoreEffects::Effect& effect) {
@@ -385,7 +316,7 @@ void StoreHub::Send(StoreConnection& connection) {
 void StoreHub::ResumeStalled() {
   if (upstream_->out.size() > kHighWater) return;
   upstream_was_full_ = false;
-  for (const auto& connection : by_fd_) {
+  for (const auto& connection : connections_.slots()) {
     if (connection == nullptr || connection->ending) continue;
     if (connection->stalled && !MustStall(*connection)) {
       ProcessHeld(*connection);
@@ -405,10 +336,10 @@ void StoreHub::Watch(StoreConnection& connection) {
 }
 
 void StoreHub::Charge(StoreConnection& connection) {
-  const size_t now = connection.Memory();
-  charged_ += now;
-  charged_ -= connection.charged;
-  connection.charged = now;
+  // What the upstream's takes is bounded by itself: nobody is ended for it.
+  if (connection.role == Role::kUpstream) return;
+  budget_.Charge(connection.share, connection.Memory(),
+                 connection.out.capacity());
 }
 
 void StoreHub::Settle() {
@@ -427,7 +358,7 @@ void StoreHub::Settle() {
       if (connection == nullptr) continue;
       connection->flushing = false;
       if (!connection->ending) Send(*connection);
-    } else if (charged_ > options_.max_buffer_bytes && failure_.ok()) {
+    } else if (budget_.IsFull() && failure_.ok()) {
       EndLargest();
     } else {
       break;
@@ -458,21 +389,17 @@ void StoreHub::Refuse(StoreConnection& connection, std::string_view reason) {
 
 void StoreHub::EndLargest() {
   StoreConnection* largest = nullptr;
-  for (const auto& connection : by_fd_) {
+  for (const auto& connection : connections_.slots()) {
     if (connection == nullptr || connection->ending) continue;
-    if (connection.get() == upstream_) continue;
-    if (largest == nullptr || connection->charged > largest->charged) {
+    if (largest == nullptr ||
+        budget_.FillsBefore(connection->share, largest->share)) {
       largest = connection.get();
     }
   }
-  if (largest == nullptr) {
-    failure_ = absl::ResourceExhaustedError(
-        "what is to be sent upstream is beyond the bound of all buffers");
-    return;
-  }
+  MUSTER_CHECK(largest != nullptr);
   Refuse(*largest,
-         absl::StrCat("all connections together hold ", charged_,
-                      " bytes, and it the most of them: ", largest->charged));
+         absl::StrCat("all connections together hold ", budget_.bytes(),
+                      " bytes, and it ", largest->share.bytes, " of them"));
 }
 
 void StoreHub::Destroy(StoreClientId id) {
@@ -486,10 +413,9 @@ void StoreHub::Destroy(StoreClientId id) {
   }
   channels_.EndAll(*connection, &gone_);
   gone_.push_back(id);
-  charged_ -= connection->charged;
-  by_fd_[connection->socket.get()].reset();
-  --connections_;
-  acceptor_.Resume(connections_);
+  budget_.Charge(connection->share, 0, 0);
+  connections_.Remove(*connection);
+  acceptor_.Resume(connections_.size());
 }
 
 }  // namespace muster

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,16 +14,18 @@
 #include "base/owned_fd.h"
 #include "base/time.h"
 #include "store/core/store_effects.h"
+#include "store/server/buffer_budget.h"
 #include "store/server/channel_table.h"
+#include "store/server/connection_table.h"
+#include "store/server/request_intake.h"
 #include "store/server/store_acceptor.h"
 #include "store/server/store_connection.h"
 #include "store/server/store_service.h"
-#include "store/wire/request.h"
 
 namespace muster {
 
 struct StoreHubOptions {
-  enum class Relays { kTaken, kRefused };
+  using Relays = RequestIntake::Relays;
 
   // Non-blocking, listening.
   OwnedFd listener;
@@ -33,7 +34,10 @@ struct StoreHubOptions {
   OwnedFd upstream;
   Relays relays = Relays::kTaken;
   size_t max_connections = 0;
+  // What connections may hold, and how long those who do not read may keep
+  // the others waiting: see BufferBudget.
   size_t max_buffer_bytes = 0;
+  Duration patience = std::chrono::seconds(5);
   // As StoreServerOptions::on_notice.
   std::function<void(const std::string&)> on_notice;
 };
@@ -65,7 +69,7 @@ class StoreHub {
   void Stop();
 
   // From Run's thread.
-  size_t connections() const { return connections_; }
+  size_t connections() const { return connections_.size(); }
   void Notice(const std::string& sentence);
 
  private:
@@ -81,14 +85,6 @@ class StoreHub {
   size_t Process(StoreConnection& connection, std::string_view bytes);
   // Likewise what lies in its `in`.
   void ProcessHeld(StoreConnection& connection);
-  // One request, frame or part of the upstream's bytes: its length, 0 if
-  // nothing whole is there, or why the connection ends.
-  absl::StatusOr<size_t> ProcessOne(StoreConnection& connection,
-                                    std::string_view bytes);
-  absl::StatusOr<size_t> ProcessRequest(StoreConnection& connection,
-                                        std::string_view bytes);
-  absl::StatusOr<size_t> ProcessFrame(StoreConnection& connection,
-                                      std::string_view bytes);
   // Whether the connection's requests have to wait.
   bool MustStall(const StoreConnection& connection) const;
 
@@ -118,11 +114,10 @@ class StoreHub {
   std::atomic<bool> stop_ = false;
   absl::Status failure_;
 
-  // By descriptor; an id names its descriptor in its lower bits.
-  std::vector<std::unique_ptr<StoreConnection>> by_fd_;
-  size_t connections_ = 0;
-  uint64_t next_serial_ = 1;
+  ConnectionTable connections_;
   ChannelTable channels_;
+  RequestIntake intake_;
+  BufferBudget budget_;
   StoreConnection* upstream_ = nullptr;
   // Whose bytes the service is looking at.
   const StoreConnection* processed_ = nullptr;
@@ -136,11 +131,9 @@ class StoreHub {
 
   // When to try again, while new connections wait.
   Instant next_accept_;
-  size_t charged_ = 0;
   size_t notices_left_;
   // Used anew for each step, so that a step allocates nothing.
   StoreEffects effects_;
-  StoreRequest request_;
   std::string scratch_;
 };
 

@@ -1,0 +1,60 @@
+#include "store/server/buffer_budget.h"
+
+namespace muster {
+namespace {
+
+// Of the budget, what has to be read within the patience: who reads a byte now
+// and then would keep everybody waiting as well as who reads none.
+constexpr size_t kLeastReadPart = 2048;
+
+}  // namespace
+
+BufferBudget::BufferBudget(size_t max_bytes, Duration patience)
+    : max_bytes_(max_bytes), patience_(patience) {}
+
+void BufferBudget::Charge(BufferShare& share, size_t bytes, size_t outgoing) {
+  bytes_ += bytes - share.bytes;
+  outgoing_ += outgoing - share.outgoing;
+  share.bytes = bytes;
+  share.outgoing = outgoing;
+  if (!RequestsWait()) wait_began_.reset();
+}
+
+void BufferBudget::CountRead(BufferShare& share, size_t bytes) {
+  if (bytes == 0) return;
+  share.read_in = wait_;
+  read_ += bytes;
+}
+
+bool BufferBudget::IsOverdue(Instant now) {
+  if (!RequestsWait()) return false;
+  if (!wait_began_ || read_ > max_bytes_ / kLeastReadPart) {
+    wait_began_ = now;
+    ++wait_;
+    read_ = 0;
+  }
+  return now - *wait_began_ >= patience_;
+}
+
+bool BufferBudget::FillsBefore(const BufferShare& one,
+                               const BufferShare& other) const {
+  // What is sent goes as it is read: end nobody for it while others hold as
+  // much that may never be a whole request.
+  if (outgoing_ <= bytes_ / 2) {
+    return one.bytes - one.outgoing > other.bytes - other.outgoing;
+  }
+  return one.bytes > other.bytes;
+}
+
+bool BufferBudget::BlocksBefore(const BufferShare& one,
+                                const BufferShare& other) const {
+  const bool one_reads = one.read_in == wait_;
+  const bool other_reads = other.read_in == wait_;
+  // Who holds nothing blocks nobody.
+  if (one.outgoing == 0 || other.outgoing == 0 || one_reads == other_reads) {
+    return one.outgoing > other.outgoing;
+  }
+  return other_reads;
+}
+
+}  // namespace muster

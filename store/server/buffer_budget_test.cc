@@ -1,0 +1,128 @@
+#include "store/server/buffer_budget.h"
+
+#include <gtest/gtest.h>
+
+namespace muster {
+namespace {
+
+constexpr size_t kMost = size_t{1} << 20;
+constexpr size_t kHalf = kMost / 2;
+constexpr Duration kPatience = std::chrono::seconds(5);
+constexpr Instant kBegin = Instant(std::chrono::hours(1));
+
+class BufferBudgetTest : public testing::Test {
+ protected:
+  // All that a connection holds is sent to it.
+  void Send(BufferShare& share, size_t bytes) {
+    budget_.Charge(share, bytes, bytes);
+  }
+
+  BufferBudget budget_{kMost, kPatience};
+  BufferShare a_;
+  BufferShare b_;
+  BufferShare c_;
+};
+
+TEST_F(BufferBudgetTest, CountsWhatAllHold) {
+  budget_.Charge(a_, 300, 100);
+  budget_.Charge(b_, 20, 20);
+  EXPECT_EQ(budget_.bytes(), 320);
+  EXPECT_EQ(budget_.outgoing(), 120);
+  budget_.Charge(a_, 200, 0);
+  EXPECT_EQ(budget_.bytes(), 220);
+  EXPECT_EQ(budget_.outgoing(), 20);
+  budget_.Charge(a_, 0, 0);
+  budget_.Charge(b_, 0, 0);
+  EXPECT_EQ(budget_.bytes(), 0);
+  EXPECT_EQ(budget_.outgoing(), 0);
+}
+
+TEST_F(BufferBudgetTest, RequestsWaitForWhatIsUnreadOnly) {
+  budget_.Charge(a_, kMost, kHalf);
+  EXPECT_FALSE(budget_.RequestsWait());
+  EXPECT_FALSE(budget_.IsFull());
+  budget_.Charge(a_, kMost + 1, kHalf);
+  EXPECT_FALSE(budget_.RequestsWait());
+  EXPECT_TRUE(budget_.IsFull());
+  budget_.Charge(a_, kMost, kHalf + 1);
+  EXPECT_TRUE(budget_.RequestsWait());
+  EXPECT_FALSE(budget_.IsFull());
+  Send(a_, kHalf);
+  EXPECT_FALSE(budget_.RequestsWait());
+}
+
+TEST_F(BufferBudgetTest, IsOverdueWhenNobodyReads) {
+  EXPECT_FALSE(budget_.IsOverdue(kBegin));
+  Send(a_, kHalf + 1);
+  // The wait begins when it is first asked about.
+  EXPECT_FALSE(budget_.IsOverdue(kBegin + kPatience));
+  EXPECT_FALSE(budget_.IsOverdue(kBegin + 2 * kPatience - Duration(1)));
+  EXPECT_TRUE(budget_.IsOverdue(kBegin + 2 * kPatience));
+  Send(a_, 0);
+  EXPECT_FALSE(budget_.IsOverdue(kBegin + 2 * kPatience));
+}
+
+TEST_F(BufferBudgetTest, WhoeverReadsKeepsItFromBeingOverdue) {
+  Send(a_, kHalf);
+  Send(b_, kHalf);
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_FALSE(budget_.IsOverdue(kBegin + i * (kPatience - Duration(1))));
+    budget_.CountRead(b_, 1000);
+  }
+}
+
+TEST_F(BufferBudgetTest, AByteNowAndThenIsNoReading) {
+  Send(a_, kHalf + 1);
+  int i = 0;
+  while (!budget_.IsOverdue(kBegin + i * (kPatience / 10))) {
+    budget_.CountRead(a_, 1);
+    ASSERT_LT(++i, 20);
+  }
+}
+
+TEST_F(BufferBudgetTest, EveryWaitIsLookedAtByItself) {
+  Send(a_, kHalf + 1);
+  EXPECT_FALSE(budget_.IsOverdue(kBegin));
+  // Somebody was served in between, though it read nothing.
+  Send(a_, 0);
+  Send(b_, kHalf + 1);
+  EXPECT_FALSE(budget_.IsOverdue(kBegin + kPatience));
+  EXPECT_TRUE(budget_.IsOverdue(kBegin + 2 * kPatience));
+}
+
+TEST_F(BufferBudgetTest, WhoDoesNotReadBlocksBeforeWhoDoes) {
+  Send(a_, kHalf);
+  Send(b_, kHalf - 1);
+  Send(c_, 100);
+  EXPECT_FALSE(budget_.IsOverdue(kBegin));
+  budget_.CountRead(a_, 1);
+  ASSERT_TRUE(budget_.IsOverdue(kBegin + kPatience));
+  EXPECT_TRUE(budget_.BlocksBefore(b_, a_));
+  EXPECT_FALSE(budget_.BlocksBefore(a_, b_));
+  EXPECT_TRUE(budget_.BlocksBefore(b_, c_));
+  EXPECT_TRUE(budget_.BlocksBefore(c_, a_));
+  const BufferShare idle;
+  EXPECT_TRUE(budget_.BlocksBefore(a_, idle));
+  EXPECT_FALSE(budget_.BlocksBefore(idle, a_));
+  // That it has read in an earlier wait is over.
+  Send(b_, 0);
+  Send(c_, 0);
+  Send(c_, kHalf - 1);
+  Send(b_, kHalf);
+  EXPECT_FALSE(budget_.IsOverdue(kBegin + kPatience));
+  EXPECT_TRUE(budget_.BlocksBefore(a_, c_));
+}
+
+TEST_F(BufferBudgetTest, HalfARequestFillsBeforeAnAnswer) {
+  budget_.Charge(a_, kHalf, kHalf);
+  budget_.Charge(b_, kHalf + 100, 0);
+  ASSERT_TRUE(budget_.IsFull());
+  EXPECT_TRUE(budget_.FillsBefore(b_, a_));
+  EXPECT_FALSE(budget_.FillsBefore(a_, b_));
+  // A single answer beyond all bounds.
+  budget_.Charge(a_, 2 * kMost, 2 * kMost);
+  EXPECT_TRUE(budget_.FillsBefore(a_, b_));
+}
+
+}  // namespace
+}  // namespace muster

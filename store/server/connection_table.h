@@ -1,0 +1,43 @@
+#ifndef MUSTER_STORE_SERVER_CONNECTION_TABLE_H_
+#define MUSTER_STORE_SERVER_CONNECTION_TABLE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/owned_fd.h"
+#include "store/core/store_effects.h"
+#include "store/server/store_connection.h"
+
+namespace muster {
+
+// A hub's connections by id. An id names its descriptor in its lower bits, so
+// that finding one takes no hashing, and a serial number above them, so that
+// nobody is taken for who had the descriptor before. No id is below 2^24.
+class ConnectionTable {
+ public:
+  StoreConnection& Add(OwnedFd socket, StoreConnection::Role role);
+  // Null where it is gone.
+  StoreConnection* Find(StoreClientId id) const;
+  // Closes its socket.
+  void Remove(const StoreConnection& connection);
+  void Clear();
+
+  size_t size() const { return size_; }
+  // By descriptor; null where none is open.
+  const std::vector<std::unique_ptr<StoreConnection>>& slots() const {
+    return by_fd_;
+  }
+
+ private:
+  static constexpr int kFdBits = 24;
+
+  std::vector<std::unique_ptr<StoreConnection>> by_fd_;
+  size_t size_ = 0;
+  uint64_t next_serial_ = 1;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_STORE_SERVER_CONNECTION_TABLE_H_

@@ -1,0 +1,72 @@
+#include "store/server/request_intake.h"
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "store/wire/limits.h"
+#include "store/wire/little_endian.h"
+#include "store/wire/relay_frames.h"
+#include "store/wire/request_parser.h"
+
+namespace muster {
+
+absl::StatusOr<size_t> RequestIntake::TakeOne(
+    StoreConnection& connection, std::string_view bytes, StoreEffects* effects,
+    std::vector<StoreClientId>* gone) {
+  switch (connection.role) {
+    case StoreConnection::Role::kClient:
+      return TakeRequest(connection, bytes, effects);
+    case StoreConnection::Role::kRelay:
+      return TakeFrame(connection, bytes, effects, gone);
+    case StoreConnection::Role::kUpstream:
+      return service_->OnUpstream(bytes, effects);
+  }
+  return 0;
+}
+
+absl::StatusOr<size_t> RequestIntake::TakeRequest(StoreConnection& connection,
+                                                  std::string_view bytes,
+                                                  StoreEffects* effects) {
+  const absl::StatusOr<size_t> length =
+      connection.parser.Parse(bytes, &request_);
+  if (!length.ok() || *length == 0) return length;
+  if (request_.command != StoreCommand::kRelay) {
+    service_->OnRequest(connection.id, connection.parser.framing(), request_,
+                        effects);
+    return length;
+  }
+  if (relays_ == Relays::kRefused || request_.number != kRelayVersion) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("no relay of version ", request_.number, " is taken"));
+  }
+  connection.role = StoreConnection::Role::kRelay;
+  AppendInteger(kRelayVersion, effects->AddReply(connection.id));
+  return length;
+}
+
+absl::StatusOr<size_t> RequestIntake::TakeFrame(
+    StoreConnection& connection, std::string_view bytes, StoreEffects* effects,
+    std::vector<StoreClientId>* gone) {
+  RelayFrame frame;
+  const absl::StatusOr<size_t> length =
+      ParseRelayFrame(bytes, kMaxStoreRequestBytes, &frame);
+  if (!length.ok() || *length == 0) return length;
+  if (frame.kind == RelayFrameKind::kGone) {
+    // Nothing where it has ended here already, and the words have crossed.
+    channels_->End(connection, frame.channel, gone);
+    return length;
+  }
+  RequestParser parser(StoreFraming::kModern);
+  const absl::StatusOr<size_t> request = parser.Parse(frame.bytes, &request_);
+  if (!request.ok()) return request;
+  if (*request == 0 || *request != frame.bytes.size()) {
+    return absl::InvalidArgumentError(
+        "a relay's frame that is not one request");
+  }
+  const absl::StatusOr<StoreClientId> client =
+      channels_->ClientOf(connection, frame.channel);
+  if (!client.ok()) return client.status();
+  service_->OnRequest(*client, StoreFraming::kModern, request_, effects);
+  return length;
+}
+
+}  // namespace muster
