@@ -1,0 +1,51 @@
+#include "trainer_sdk/data/distributed_sampler.h"
+
+#include <cstddef>
+#include <numeric>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "trainer_sdk/data/permutation.h"
+
+namespace muster {
+
+absl::StatusOr<DistributedSampler> DistributedSampler::Create(
+    const DistributedSamplerOptions& options) {
+  if (options.length < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a data set of ", options.length, " examples"));
+  }
+  if (options.world_size < 1 || options.rank < 0 ||
+      options.rank >= options.world_size) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "rank ", options.rank, " in a world of ", options.world_size));
+  }
+  int64_t size = options.length / options.world_size;
+  if (options.tail == DistributedSamplerOptions::Tail::kPadded &&
+      options.length % options.world_size != 0) {
+    ++size;
+  }
+  return DistributedSampler(options, size);
+}
+
+std::vector<int64_t> DistributedSampler::Indices(int64_t epoch) const {
+  std::vector<int64_t> order;
+  if (options_.order == DistributedSamplerOptions::Order::kShuffled) {
+    order = RandomPermutation(options_.length,
+                              options_.seed + static_cast<uint64_t>(epoch));
+  } else {
+    order.resize(static_cast<size_t>(options_.length));
+    std::iota(order.begin(), order.end(), int64_t{0});
+  }
+  std::vector<int64_t> mine;
+  mine.reserve(static_cast<size_t>(size_));
+  for (int64_t i = 0; i < size_; ++i) {
+    // Beyond the end it begins again: the padding, also where the ranks are
+    // several times as many as the examples.
+    const int64_t place = options_.rank + i * options_.world_size;
+    mine.push_back(order[static_cast<size_t>(place % options_.length)]);
+  }
+  return mine;
+}
+
+}  // namespace muster
