@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/nccl_id/nccl_id_child.h"
-#include "trainer_sdk/nccl/unique_id.h"
+#include "nccl/unique_id.h"
 
 namespace muster {
 namespace {

@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/gpus/nvml.h"
 #include "base/owned_fd.h"
-#include "trainer_sdk/nccl/unique_id.h"
+#include "nccl/unique_id.h"
 
 namespace muster {
 namespace {

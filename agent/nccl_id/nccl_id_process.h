@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "trainer_sdk/nccl/nccl_library.h"
+#include "nccl/nccl_library.h"
 
 namespace muster {
 

@@ -1,7 +1,7 @@
 #include "tests/gpu/device_memory.h"
 
 #include "base/check.h"
-#include "trainer_sdk/nccl/dynamic_library.h"
+#include "nccl/dynamic_library.h"
 
 namespace muster {
 

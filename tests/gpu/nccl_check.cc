@@ -9,9 +9,9 @@
 #include <cstdlib>
 #include <string>
 
+#include "nccl/nccl_library.h"
 #include "tests/gpu/nccl_steps.h"
 #include "trainer_sdk/nccl/cuda_driver.h"
-#include "trainer_sdk/nccl/nccl_library.h"
 
 namespace muster {
 namespace {

@@ -16,7 +16,7 @@ PURE_FOLDERS = ('rendezvous/protocol/', 'rendezvous/job/', 'agent/lifecycle/',
 
 # Linked into other people's programs, where a second gRPC or Protocol Buffers
 # clashes with theirs.
-SMALL_FOLDERS = ('base/', 'store/', 'trainer_sdk/')
+SMALL_FOLDERS = ('base/', 'nccl/', 'store/', 'trainer_sdk/')
 
 # What would make the same input give another output, or wait, or do I/O.
 _PURE_BANS = (

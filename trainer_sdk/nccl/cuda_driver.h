@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "trainer_sdk/nccl/nccl_abi.h"
+#include "nccl/nccl_abi.h"
 
 namespace muster {
 

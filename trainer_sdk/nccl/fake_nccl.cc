@@ -14,10 +14,10 @@
 #include <string>
 #include <thread>
 
+#include "nccl/nccl_abi.h"
 #include "trainer_sdk/nccl/fake_nccl_control.h"
 #include "trainer_sdk/nccl/fake_stream.h"
 #include "trainer_sdk/nccl/fake_world.h"
-#include "trainer_sdk/nccl/nccl_abi.h"
 
 extern "C" muster::FakeNcclControl* FakeNccl();
 

@@ -9,8 +9,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/time.h"
-#include "trainer_sdk/nccl/nccl_abi.h"
-#include "trainer_sdk/nccl/nccl_library.h"
+#include "nccl/nccl_abi.h"
+#include "nccl/nccl_library.h"
 
 namespace muster {
 

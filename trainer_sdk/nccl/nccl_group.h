@@ -9,10 +9,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "nccl/nccl_library.h"
 #include "trainer_sdk/nccl/cuda_driver.h"
 #include "trainer_sdk/nccl/group_alarm.h"
 #include "trainer_sdk/nccl/nccl_communicator.h"
-#include "trainer_sdk/nccl/nccl_library.h"
 #include "trainer_sdk/nccl/nccl_transport.h"
 #include "trainer_sdk/nccl/stream_watch.h"
 

@@ -1,13 +1,13 @@
-#include "trainer_sdk/nccl/nccl_library.h"
+#include "nccl/nccl_library.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
+#include "nccl/unique_id.h"
 #include "trainer_sdk/nccl/cuda_driver.h"
 #include "trainer_sdk/nccl/fake_library.h"
-#include "trainer_sdk/nccl/unique_id.h"
 
 namespace muster {
 namespace {

@@ -1,8 +1,8 @@
 #ifndef MUSTER_TRAINER_SDK_NCCL_NCCL_OPERATION_H_
 #define MUSTER_TRAINER_SDK_NCCL_NCCL_OPERATION_H_
 
-#include "trainer_sdk/nccl/nccl_abi.h"
-#include "trainer_sdk/nccl/nccl_library.h"
+#include "nccl/nccl_abi.h"
+#include "nccl/nccl_library.h"
 #include "trainer_sdk/process_group/operation.h"
 
 namespace muster {

@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/time.h"
-#include "trainer_sdk/nccl/nccl_library.h"
+#include "nccl/nccl_library.h"
 #include "trainer_sdk/process_group/transport.h"
 
 namespace muster {

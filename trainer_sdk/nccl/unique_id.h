@@ -6,15 +6,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/time.h"
-#include "trainer_sdk/nccl/nccl_abi.h"
-#include "trainer_sdk/nccl/nccl_library.h"
+#include "nccl/nccl_abi.h"
+#include "nccl/nccl_library.h"
 #include "trainer_sdk/process_group/transport.h"
 
 namespace muster {
-
-// 256 lower-case hexadecimal digits, and back. InvalidArgument: anything else.
-std::string HexOf(const NcclUniqueId& id);
-absl::StatusOr<NcclUniqueId> NcclUniqueIdOf(const std::string& hex);
 
 // The id of this round's world, which the agent of rank 0 has made
 // (MUSTER_NCCL_ID), in hexadecimal digits; empty where there is none. It serves

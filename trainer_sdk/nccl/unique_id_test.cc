@@ -5,9 +5,9 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <numeric>
 
 #include "base/monotonic_clock.h"
+#include "nccl/unique_id.h"
 #include "trainer_sdk/nccl/fake_library.h"
 #include "trainer_sdk/store/in_process_store.h"
 
@@ -15,34 +15,12 @@ namespace muster {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 GroupPlace PlaceOf(int rank, std::shared_ptr<Store> store) {
   return {.rank = rank, .size = 2, .store = std::move(store), .name = "dp"};
 }
 
-TEST(NcclUniqueIdTest, ComesBackFromItsDigits) {
-  NcclUniqueId id;
-  std::iota(id.internal, id.internal + kNcclUniqueIdBytes, -64);
-  const std::string hex = HexOf(id);
-  EXPECT_EQ(hex.size(), 256u);
-  EXPECT_THAT(hex, StartsWith("c0c1c2"));
-  const auto back = NcclUniqueIdOf(hex);
-  ASSERT_TRUE(back.ok());
-  EXPECT_EQ(HexOf(*back), hex);
-}
-
-TEST(NcclUniqueIdTest, RefusesWhatIsNone) {
-  const std::string zeros(256, '0');
-  EXPECT_TRUE(NcclUniqueIdOf(zeros).ok());
-  for (std::string wrong :
-       {std::string(), zeros.substr(1), zeros + "0", "G" + zeros.substr(1),
-        "A" + zeros.substr(1), std::string(1, '\0') + zeros.substr(1)}) {
-    EXPECT_TRUE(absl::IsInvalidArgument(NcclUniqueIdOf(wrong).status()));
-  }
-}
-
-TEST(NcclUniqueIdTest, TheWorldsIsGivenOnce) {
+TEST(WorldNcclIdTest, IsGivenOnce) {
   EXPECT_EQ(TakeWorldNcclId(), "") << "the environment has none";
   setenv("MUSTER_NCCL_ID", "abc", 1);
   EXPECT_EQ(TakeWorldNcclId(), "abc");

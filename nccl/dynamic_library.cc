@@ -1,4 +1,4 @@
-#include "trainer_sdk/nccl/dynamic_library.h"
+#include "nccl/dynamic_library.h"
 
 #include <dlfcn.h>
 

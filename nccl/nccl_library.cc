@@ -1,10 +1,10 @@
-#include "trainer_sdk/nccl/nccl_library.h"
+#include "nccl/nccl_library.h"
 
 #include <cstdlib>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "trainer_sdk/nccl/dynamic_library.h"
+#include "nccl/dynamic_library.h"
 
 namespace muster {
 namespace {

@@ -1,5 +1,5 @@
-#ifndef MUSTER_TRAINER_SDK_NCCL_NCCL_ABI_H_
-#define MUSTER_TRAINER_SDK_NCCL_NCCL_ABI_H_
+#ifndef MUSTER_NCCL_NCCL_ABI_H_
+#define MUSTER_NCCL_NCCL_ABI_H_
 
 #include <cstddef>
 
@@ -60,4 +60,4 @@ using CudaStream = struct CUstream_st*;
 
 }  // namespace muster
 
-#endif  // MUSTER_TRAINER_SDK_NCCL_NCCL_ABI_H_
+#endif  // MUSTER_NCCL_NCCL_ABI_H_

@@ -1,12 +1,12 @@
-#ifndef MUSTER_TRAINER_SDK_NCCL_NCCL_LIBRARY_H_
-#define MUSTER_TRAINER_SDK_NCCL_NCCL_LIBRARY_H_
+#ifndef MUSTER_NCCL_NCCL_LIBRARY_H_
+#define MUSTER_NCCL_NCCL_LIBRARY_H_
 
 #include <cstddef>
 #include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "trainer_sdk/nccl/nccl_abi.h"
+#include "nccl/nccl_abi.h"
 
 namespace muster {
 
@@ -85,4 +85,4 @@ class NcclLibrary {
 
 }  // namespace muster
 
-#endif  // MUSTER_TRAINER_SDK_NCCL_NCCL_LIBRARY_H_
+#endif  // MUSTER_NCCL_NCCL_LIBRARY_H_

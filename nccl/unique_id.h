@@ -1,0 +1,17 @@
+#ifndef MUSTER_NCCL_UNIQUE_ID_H_
+#define MUSTER_NCCL_UNIQUE_ID_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "nccl/nccl_abi.h"
+
+namespace muster {
+
+// 256 lower-case hexadecimal digits, and back. InvalidArgument: anything else.
+std::string HexOf(const NcclUniqueId& id);
+absl::StatusOr<NcclUniqueId> NcclUniqueIdOf(const std::string& hex);
+
+}  // namespace muster
+
+#endif  // MUSTER_NCCL_UNIQUE_ID_H_
