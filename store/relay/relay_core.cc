@@ -89,7 +89,7 @@ void RelayCore::Drop(uint32_t channel, StoreEffects* effects) {
 
 bool RelayCore::MayHold(StoreClientId client, size_t bytes,
                         StoreEffects* effects) {
-  if (held_bytes_ + kBytesPerGroup + bytes <= max_held_bytes_) {
+  if (held_bytes_ + kBytesPerGroup + bytes <= limits_.held_bytes) {
     held_bytes_ += kBytesPerGroup + bytes;
     return true;
   }
@@ -240,15 +240,24 @@ void RelayCore::WaitsReplied(WaitsByRequest::iterator waits,
 
 void RelayCore::ReadsReplied(ReadsByRequest::iterator reads,
                              const RelayFrame& frame, StoreEffects* effects) {
+  std::vector<StoreClientId> left;
+  size_t sent = 0;
   for (const StoreClientId client : reads->second.asked) {
     // Not for who is gone.
-    if (busy_.erase(client) == 0) continue;
+    if (!Busy(client)) continue;
+    if (sent > 0 && sent + frame.bytes.size() > limits_.fan_out_bytes) {
+      left.push_back(client);
+      continue;
+    }
+    sent += frame.bytes.size();
+    busy_.erase(client);
     effects->AddReply(client)->append(frame.bytes);
   }
-  reads->second.asked = std::move(reads->second.next);
+  for (const StoreClientId client : reads->second.next) {
+    if (Busy(client)) left.push_back(client);
+  }
+  reads->second.asked = std::move(left);
   reads->second.next.clear();
-  std::erase_if(reads->second.asked,
-                [this](StoreClientId client) { return !Busy(client); });
   if (!reads->second.asked.empty()) {
     SendUpstream(reads->second.channel, reads->first, effects);
     return;

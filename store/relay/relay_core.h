@@ -30,10 +30,17 @@ namespace muster {
 //    asked. Those that come meanwhile go together as the next one.
 class RelayCore {
  public:
-  // `upstream`: the client id that frames are addressed to. `max_held_bytes`
-  // bounds what is remembered of waits and reads under way.
-  RelayCore(StoreClientId upstream, size_t max_held_bytes)
-      : upstream_(upstream), max_held_bytes_(max_held_bytes) {}
+  struct Limits {
+    // What is remembered of waits and reads under way.
+    size_t held_bytes;
+    // What one answer to many readers may come to, unless it is for one. Those
+    // beyond it go together as the next read.
+    size_t fan_out_bytes;
+  };
+
+  // `upstream`: the client id that frames are addressed to.
+  RelayCore(StoreClientId upstream, Limits limits)
+      : upstream_(upstream), limits_(limits) {}
 
   // A request of a client that is not Busy.
   void OnRequest(StoreClientId client, StoreFraming framing,
@@ -109,7 +116,7 @@ class RelayCore {
                     StoreEffects* effects);
 
   const StoreClientId upstream_;
-  const size_t max_held_bytes_;
+  const Limits limits_;
   size_t held_bytes_ = 0;
   std::map<uint32_t, Use> uses_;
   std::vector<uint32_t> idle_channels_;

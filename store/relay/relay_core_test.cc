@@ -82,7 +82,7 @@ class RelayCoreTest : public testing::Test {
   }
 
   StoreEffects effects_;
-  RelayCore core_{kUpstream, 100'000};
+  RelayCore core_{kUpstream, {.held_bytes = 100'000, .fan_out_bytes = 10}};
 };
 
 TEST_F(RelayCoreTest, AnswersAGreetingItself) {
@@ -125,6 +125,21 @@ TEST_F(RelayCoreTest, ReadsThatComeMeanwhileGoTogetherAsTheNext) {
   EXPECT_THAT(Reply(1, "old"), ElementsAre("1<old", "1 GET k"));
   EXPECT_TRUE(core_.Busy(2));
   EXPECT_THAT(Reply(1, "new"), ElementsAre("2<new", "3<new"));
+  EXPECT_EQ(core_.held_bytes(), 0);
+}
+
+TEST_F(RelayCoreTest, WhatIsTooMuchForAllAtOnceIsReadAgainForTheRest) {
+  Get(1, "k");
+  for (StoreClientId client = 2; client <= 5; ++client) Get(client, "k");
+  EXPECT_THAT(Reply(1, "more than 10"),
+              ElementsAre("1<more than 10", "1 GET k"));
+  Get(6, "k");
+  EXPECT_THAT(Reply(1, "5more"), ElementsAre("2<5more", "3<5more", "1 GET k"));
+  core_.OnGone(4, &effects_);
+  // The rest comes before who asked later, and one is served at least.
+  EXPECT_THAT(Reply(1, "more than 10"),
+              ElementsAre("5<more than 10", "1 GET k"));
+  EXPECT_THAT(Reply(1, "more than 10"), ElementsAre("6<more than 10"));
   EXPECT_EQ(core_.held_bytes(), 0);
 }
 

@@ -27,6 +27,10 @@ constexpr size_t kMaxHeldBytes = size_t{256} << 20;
 // A relay's core behind a hub.
 class RelayService : public StoreService {
  public:
+  explicit RelayService(size_t max_fan_out_bytes)
+      : core_(kUpstreamClient, {.held_bytes = kMaxHeldBytes,
+                                .fan_out_bytes = max_fan_out_bytes}) {}
+
   void OnRequest(StoreClientId client, StoreFraming framing,
                  const StoreRequest& request, StoreEffects* effects) override {
     core_.OnRequest(client, framing, request, effects);
@@ -47,7 +51,7 @@ class RelayService : public StoreService {
   }
 
  private:
-  RelayCore core_{kUpstreamClient, kMaxHeldBytes};
+  RelayCore core_;
 };
 
 }  // namespace
@@ -55,7 +59,10 @@ class RelayService : public StoreService {
 class StoreRelay::Running {
  public:
   Running(StoreHubOptions options, std::string upstream, int port)
-      : hub_(std::move(options), &service_),
+      // A quarter beside the half at which requests wait, so that no answer
+      // to many passes the bound.
+      : service_(options.max_buffer_bytes / 4),
+        hub_(std::move(options), &service_),
         upstream_(std::move(upstream)),
         port_(port) {}
 
@@ -114,6 +121,7 @@ absl::StatusOr<std::unique_ptr<StoreRelay>> StoreRelay::Start(
           .max_connections =
               static_cast<size_t>(RaiseDescriptorLimit(kKeptForOthers)),
           .max_buffer_bytes = options.max_buffer_bytes,
+          .patience = options.patience,
           .on_notice = std::move(options.on_notice),
       },
       absl::StrCat(options.upstream_host, " port ", options.upstream_port),

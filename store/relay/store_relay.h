@@ -26,6 +26,9 @@ struct StoreRelayOptions {
   OwnedFd listener;
   // More than twice the largest reply: a buffer that grows doubles.
   size_t max_buffer_bytes = size_t{1} << 30;
+  // As StoreServerOptions, and shorter: while the relay waits for its clients,
+  // the server waits for the relay.
+  Duration patience = std::chrono::seconds(3);
   // As StoreServerOptions.
   std::function<void(const std::string&)> on_notice;
 };

@@ -11,8 +11,10 @@
 #include "base/monotonic_clock.h"
 #include "store/server/listening_socket.h"
 #include "store/server/store_server.h"
+#include "store/testing/many_clients.h"
 #include "store/testing/raw_client.h"
 #include "store/wire/limits.h"
+#include "store/wire/little_endian.h"
 
 namespace muster {
 namespace {
@@ -130,6 +132,41 @@ TEST_F(StoreRelayTest, PipelinedRequestsAreAnsweredInOrder) {
               std::to_string(i));
     other.Get("n");
   }
+}
+
+// Each of them would be sent more than all may hold.
+TEST_F(StoreRelayTest, ManyWhoReadALargeValueAreAllServed) {
+  StoreRelayOptions options = To(server_->port());
+  options.max_buffer_bytes = 4 * kMaxStoreValueBytes;
+  options.patience = std::chrono::seconds(30);
+  auto relay = StoreRelay::Start(std::move(options));
+  ASSERT_TRUE(relay.ok()) << relay.status();
+  RawClient setter(server_->port());
+  const std::string value(kMaxStoreValueBytes, 'v');
+  setter.Set("k", value);
+  EXPECT_EQ(setter.Add("n", 1), 1);
+  std::string reply;
+  AppendInteger(uint64_t{value.size()}, &reply);
+  reply += value;
+  ManyClients readers((*relay)->port(), 20);
+  readers.SendByAll({.command = C::kGet, .key = "k"});
+  EXPECT_EQ(readers.CountThoseSent(reply), 20);
+}
+
+TEST_F(StoreRelayTest, WhoDoesNotReadDoesNotKeepTheOthers) {
+  StoreRelayOptions options = To(server_->port());
+  options.max_buffer_bytes = 4 * kMaxStoreValueBytes;
+  options.patience = std::chrono::milliseconds(100);
+  auto relay = StoreRelay::Start(std::move(options));
+  ASSERT_TRUE(relay.ok()) << relay.status();
+  RawClient other((*relay)->port());
+  other.Set("k", std::string(kMaxStoreValueBytes, 'v'));
+  EXPECT_EQ(other.Add("n", 1), 1);
+  auto deaf = std::make_unique<ManyClients>((*relay)->port(), 6);
+  deaf->SendByAll({.command = C::kGet, .key = "k"});
+  for (int i = 2; i < 100; ++i) ASSERT_EQ(other.Add("n", 1), i);
+  deaf.reset();
+  EXPECT_EQ(other.Get("k").size(), kMaxStoreValueBytes);
 }
 
 TEST_F(StoreRelayTest, ARuleThatOneBreaksEndsItsConnectionOnly) {

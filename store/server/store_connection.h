@@ -35,9 +35,11 @@ struct StoreConnection {
   uint32_t watched = 0;
   // Whether it is in the hub's list of those with something to send.
   bool flushing = false;
-  // Whether requests lie in `in` that were not looked at, since replies or the
-  // upstream's bytes pile up.
+  // Whether it is not read from, nor what lies in `in` looked at, since replies
+  // or the upstream's bytes pile up.
   bool stalled = false;
+  // Whether it is in the hub's queue of those that stall for what all hold.
+  bool queued = false;
   // Whether it ends as soon as the current event is handled.
   bool ending = false;
   // What the hub's account has for it.

@@ -36,8 +36,9 @@ constexpr size_t kMostUnread = size_t{1} << 20 | kMaxStoreReplyBytes * 2;
 constexpr int kEventsPerWait = 256;
 constexpr int kAcceptsPerEvent = 64;
 // How long new connections wait at most before another accept is tried, where
-// others in the process may have freed descriptors.
-constexpr std::chrono::milliseconds kAcceptRetry(100);
+// others in the process may have freed descriptors; and how often it is looked
+// at whether anybody reads while requests wait.
+constexpr std::chrono::milliseconds kTick(100);
 constexpr size_t kMaxNotices = 200;
 // One request follows another. So long after the last event the thread looks
 // for the next before it sleeps: to be woken costs it and the client more than
@@ -99,8 +100,9 @@ absl::Status StoreHub::Run() {
       sched_yield();
       continue;
     } else {
-      count = epoll_wait(epoll_.get(), events.data(), events.size(),
-                         acceptor_.paused() ? kAcceptRetry.count() : -1);
+      count = epoll_wait(
+          epoll_.get(), events.data(), events.size(),
+          acceptor_.paused() || budget_.RequestsWait() ? kTick.count() : -1);
       last_event = MonotonicNow();
     }
     // Not only when nothing else happens, which may be never.
@@ -109,6 +111,10 @@ absl::Status StoreHub::Run() {
     }
     for (int i = 0; i < count && failure_.ok(); ++i) {
       HandleEvent(events[i].data.u64, events[i].events);
+      Settle();
+    }
+    if (budget_.IsOverdue(last_event)) {
+      EndWhoDoNotRead();
       Settle();
     }
   }
@@ -132,7 +138,7 @@ void StoreHub::HandleEvent(uint64_t id, uint32_t events) {
   if (connection->watched & EPOLLIN) {
     // What came before an error is still to be read: a client may set a value
     // and be gone at once.
-    Read(*connection);
+    OnReadable(*connection);
   } else if (events & (EPOLLHUP | EPOLLERR)) {
     End(*connection);
   }
@@ -143,7 +149,7 @@ void StoreHub::Accept() {
     std::string why_paused;
     OwnedFd socket = acceptor_.Accept(connections_.size(), &why_paused);
     if (!why_paused.empty()) {
-      next_accept_ = MonotonicNow() + kAcceptRetry;
+      next_accept_ = MonotonicNow() + kTick;
       Notice(
           absl::StrCat(why_paused, "; new connections wait until others end"));
     }
@@ -168,12 +174,21 @@ void StoreHub::Admit(OwnedFd socket, Role role) {
     return;
   }
   // A client speaks first, so its greeting is here as a rule.
-  Read(connection);
+  OnReadable(connection);
   Settle();
 }
 
 StoreConnection* StoreHub::Find(StoreClientId id) {
   return id == kUpstreamClient ? upstream_ : connections_.Find(id);
+}
+
+void StoreHub::OnReadable(StoreConnection& connection) {
+  if (!RequestsWait()) {
+    Read(connection);
+    return;
+  }
+  Enqueue(connection);
+  Watch(connection);
 }
 
 void StoreHub::Read(StoreConnection& connection) {
@@ -206,11 +221,44 @@ void StoreHub::ProcessHeld(StoreConnection& connection) {
   Watch(connection);
 }
 
-bool StoreHub::MustStall(const StoreConnection& connection) const {
+bool StoreHub::MustStall(const StoreConnection& connection) {
+  // Never for the upstream's own: the two sides would wait for one another to
+  // read.
+  if (connection.role == Role::kUpstream) return false;
   if (connection.out.size() > kHighWater) return true;
   if (connection.role != Role::kClient) return false;
-  if (upstream_ != nullptr && upstream_->out.size() > kHighWater) return true;
+  if (upstream_ != nullptr && upstream_->out.size() > kHighWater) {
+    upstream_was_full_ = true;
+    return true;
+  }
   return !service_->MayGoOn(connection.id);
+}
+
+void StoreHub::GoOn(StoreConnection& connection) {
+  if (!connection.stalled || MustStall(connection)) return;
+  if (RequestsWait()) {
+    Enqueue(connection);
+  } else {
+    ProcessHeld(connection);
+  }
+}
+
+void StoreHub::Enqueue(StoreConnection& connection) {
+  connection.stalled = true;
+  if (connection.queued) return;
+  connection.queued = true;
+  queue_.push_back(connection.id);
+}
+
+void StoreHub::ResumeNext() {
+  StoreConnection* connection = Find(queue_.front());
+  queue_.pop_front();
+  if (connection == nullptr || connection->ending) return;
+  connection->queued = false;
+  if (MustStall(*connection)) return;
+  ProcessHeld(*connection);
+  // Half a request goes on as well, or others would always come before it.
+  if (!connection->stalled && !connection->ending) Read(*connection);
 }
 
 size_t StoreHub::Process(StoreConnection& connection, std::string_view bytes) {
@@ -220,9 +268,10 @@ size_t StoreHub::Process(StoreConnection& connection, std::string_view bytes) {
   while (used < bytes.size() && !connection.ending && failure_.ok()) {
     if (MustStall(connection)) {
       connection.stalled = true;
-      if (upstream_ != nullptr && upstream_->out.size() > kHighWater) {
-        upstream_was_full_ = true;
-      }
+      break;
+    }
+    if (budget_.RequestsWait()) {
+      Enqueue(connection);
       break;
     }
     const absl::StatusOr<size_t> length =
@@ -302,14 +351,12 @@ void StoreHub::Send(StoreConnection& connection) {
       break;
     }
     connection.out.Consume(static_cast<size_t>(count));
+    budget_.CountRead(connection.share, static_cast<size_t>(count));
   }
   if (connection.ending) return;
   Charge(connection);
-  if (connection.stalled && !MustStall(connection)) {
-    ProcessHeld(connection);
-  } else {
-    Watch(connection);
-  }
+  GoOn(connection);
+  Watch(connection);
   if (&connection == upstream_ && upstream_was_full_) ResumeStalled();
 }
 
@@ -318,9 +365,7 @@ void StoreHub::ResumeStalled() {
   upstream_was_full_ = false;
   for (const auto& connection : connections_.slots()) {
     if (connection == nullptr || connection->ending) continue;
-    if (connection->stalled && !MustStall(*connection)) {
-      ProcessHeld(*connection);
-    }
+    GoOn(*connection);
   }
 }
 
@@ -360,6 +405,8 @@ void StoreHub::Settle() {
       if (!connection->ending) Send(*connection);
     } else if (budget_.IsFull() && failure_.ok()) {
       EndLargest();
+    } else if (!queue_.empty() && !budget_.RequestsWait() && failure_.ok()) {
+      ResumeNext();
     } else {
       break;
     }
@@ -371,10 +418,11 @@ void StoreHub::End(StoreConnection& connection) {
   if (connection.ending) return;
   connection.ending = true;
   ending_.push_back(connection.id);
-  // Its memory is free for others from now on, save what is being looked at.
+  // Its memory is free for others from now on, save what is being looked at,
+  // and that for a moment only.
   connection.out = ByteQueue();
   if (&connection != processed_) connection.in = ByteQueue();
-  Charge(connection);
+  budget_.Charge(connection.share, 0, 0);
 }
 
 void StoreHub::Refuse(StoreConnection& connection, std::string_view reason) {
@@ -400,6 +448,25 @@ void StoreHub::EndLargest() {
   Refuse(*largest,
          absl::StrCat("all connections together hold ", budget_.bytes(),
                       " bytes, and it ", largest->share.bytes, " of them"));
+}
+
+void StoreHub::EndWhoDoNotRead() {
+  while (budget_.RequestsWait()) {
+    StoreConnection* first = nullptr;
+    for (const auto& connection : connections_.slots()) {
+      if (connection == nullptr || connection->ending) continue;
+      if (first == nullptr ||
+          budget_.BlocksBefore(connection->share, first->share)) {
+        first = connection.get();
+      }
+    }
+    MUSTER_CHECK(first != nullptr);
+    Refuse(
+        *first,
+        absl::StrCat("all requests have waited ", ToSeconds(budget_.patience()),
+                     " s for it to read what was sent to it, of which ",
+                     first->share.outgoing, " bytes are left"));
+  }
 }
 
 void StoreHub::Destroy(StoreClientId id) {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -49,6 +50,9 @@ inline constexpr StoreClientId kUpstreamClient = 0;
 // and sends what that says. One thread runs it. What it holds for others is
 // bounded:
 //  - a connection whose replies are not read is not read from either;
+//  - nobody is, one after another as room comes, while the unread replies of
+//    all are too many; whoever keeps the others waiting by not reading is
+//    ended;
 //  - whoever holds most is ended when all buffers together are too large;
 //  - beyond max_connections, or out of descriptors, new ones wait in the
 //    kernel's backlog until others end.
@@ -79,14 +83,27 @@ class StoreHub {
   void Accept();
   void Admit(OwnedFd socket, Role role);
 
+  // It has something to be read, which may have to wait.
+  void OnReadable(StoreConnection& connection);
   void Read(StoreConnection& connection);
   // Hands on the requests in `bytes`, as far as they may be; how many bytes
   // they took.
   size_t Process(StoreConnection& connection, std::string_view bytes);
   // Likewise what lies in its `in`.
   void ProcessHeld(StoreConnection& connection);
-  // Whether the connection's requests have to wait.
-  bool MustStall(const StoreConnection& connection) const;
+  // Whether the connection's requests have to wait for what only concerns it,
+  // or for the upstream; its next reply or ResumeStalled lets it go on.
+  bool MustStall(const StoreConnection& connection);
+  // A stalled one goes on, as far as it may.
+  void GoOn(StoreConnection& connection);
+  // Whether nobody's requests may be looked at before those that wait already.
+  bool RequestsWait() const {
+    return budget_.RequestsWait() || !queue_.empty();
+  }
+  // Stalls it until the unread replies of all leave room and its turn has come.
+  void Enqueue(StoreConnection& connection);
+  // It is the next one's turn.
+  void ResumeNext();
 
   // Does what the service said since the last time.
   void Deliver();
@@ -100,7 +117,9 @@ class StoreHub {
 
   void End(StoreConnection& connection);
   void Refuse(StoreConnection& connection, std::string_view reason);
+  // Ends somebody because the budget is full, or overdue.
   void EndLargest();
+  void EndWhoDoNotRead();
   void Destroy(StoreClientId id);
   StoreConnection* Find(StoreClientId id);
   void Watch(StoreConnection& connection);
@@ -121,6 +140,8 @@ class StoreHub {
   StoreConnection* upstream_ = nullptr;
   // Whose bytes the service is looking at.
   const StoreConnection* processed_ = nullptr;
+  // Who stalls for what all hold, in the order they came. Some may be gone.
+  std::deque<StoreClientId> queue_;
   // Whether anybody may be stalled for the upstream's sake.
   bool upstream_was_full_ = false;
 

@@ -2,7 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,20 +20,30 @@
 namespace muster {
 namespace {
 
-// Answers pings, and nothing else.
+// Answers pings, sends values upstream, and hands what comes from there to who
+// sent one last.
 class PingService : public StoreService {
  public:
   void OnRequest(StoreClientId client, StoreFraming,
                  const StoreRequest& request, StoreEffects* effects) override {
-    if (request.command != StoreCommand::kPing) return;
-    AppendInteger(static_cast<uint32_t>(request.number),
-                  effects->AddReply(client));
+    if (request.command == StoreCommand::kSet) {
+      sender_ = client;
+      effects->AddReply(kUpstreamClient)->append(request.value);
+    } else if (request.command == StoreCommand::kPing) {
+      AppendInteger(static_cast<uint32_t>(request.number),
+                    effects->AddReply(client));
+    }
   }
   bool MayGoOn(StoreClientId) const override { return true; }
   void OnGone(StoreClientId, StoreEffects*) override {}
-  absl::StatusOr<size_t> OnUpstream(std::string_view, StoreEffects*) override {
-    return absl::InternalError("none");
+  absl::StatusOr<size_t> OnUpstream(std::string_view bytes,
+                                    StoreEffects* effects) override {
+    effects->AddReply(sender_)->append(bytes);
+    return bytes.size();
   }
+
+ private:
+  StoreClientId sender_ = 0;
 };
 
 // Empty keys take more to remember than to send.
@@ -50,34 +63,75 @@ TEST(StoreConnectionTest, CountsWhatItsParserHolds) {
   EXPECT_LT(connection.Memory(), idle + 4096);
 }
 
-TEST(StoreHubTest, BeyondItsConnectionsNewOnesWait) {
-  auto listener = ListenOn("127.0.0.1", 0);
-  ASSERT_TRUE(listener.ok()) << listener.status();
-  const int port = *LocalPort(*listener);
-  PingService service;
-  StoreHub hub({.listener = *std::move(listener),
-                .max_connections = 2,
-                .max_buffer_bytes = 1 << 20},
-               &service);
-  ASSERT_TRUE(hub.Prepare().ok());
-  absl::Status served;
-  HubThread thread;
-  ASSERT_TRUE(thread.Start("hub", [&] { served = hub.Run(); }).ok());
-  {
-    RawClient first(port);
-    RawClient second(port);
-    RawClient third(port, RawClient::Greeting::kNone);
-    third.Send({.command = StoreCommand::kValidate, .number = kStoreMagic});
-    const StoreRequest ping = {.command = StoreCommand::kPing, .number = 3};
-    third.Send(ping);
-    EXPECT_EQ(second.Ask(ping).number, 3);
-    EXPECT_FALSE(third.HasInput());
-    first.Close();
-    EXPECT_EQ(third.Reply(ping).number, 3);
+// A hub at a port of its own, until the end of the test.
+class Serving {
+ public:
+  Serving(size_t max_connections, OwnedFd upstream) {
+    auto listener = ListenOn("127.0.0.1", 0);
+    EXPECT_TRUE(listener.ok()) << listener.status();
+    port_ = *LocalPort(*listener);
+    hub_.emplace(StoreHubOptions{.listener = *std::move(listener),
+                                 .upstream = std::move(upstream),
+                                 .max_connections = max_connections,
+                                 .max_buffer_bytes = size_t{64} << 20},
+                 &service_);
+    EXPECT_TRUE(hub_->Prepare().ok());
+    EXPECT_TRUE(thread_.Start("hub", [this] { served_ = hub_->Run(); }).ok());
   }
-  hub.Stop();
-  thread.Join();
-  EXPECT_TRUE(served.ok()) << served;
+  ~Serving() {
+    hub_->Stop();
+    thread_.Join();
+    EXPECT_TRUE(served_.ok()) << served_;
+  }
+  int port() const { return port_; }
+
+ private:
+  PingService service_;
+  int port_ = 0;
+  std::optional<StoreHub> hub_;
+  absl::Status served_;
+  HubThread thread_;
+};
+
+// It goes on reading what comes from an upstream that does not read: each would
+// wait for the other otherwise.
+TEST(StoreHubTest, AnUpstreamThatDoesNotReadIsReadFrom) {
+  constexpr size_t kBytes = size_t{8} << 20;
+  int ends[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+  const OwnedFd upstream(ends[1]);
+  const Serving hub(9, OwnedFd(ends[0]));
+  RawClient client(hub.port());
+  client.Set("k", std::string(kBytes, 'v'));
+  // Its next request waits until the upstream has read that.
+  client.Send({.command = StoreCommand::kPing, .number = 3});
+  pollfd sent{.fd = upstream.get(), .events = POLLIN, .revents = 0};
+  ASSERT_EQ(poll(&sent, 1, 30'000), 1);
+  ASSERT_EQ(send(upstream.get(), "word", 4, 0), 4);
+  EXPECT_EQ(client.Receive(4), "word");
+  EXPECT_FALSE(client.HasInput());
+  std::string buffer(1 << 20, '\0');
+  for (size_t got = 0; got < kBytes;) {
+    ASSERT_EQ(poll(&sent, 1, 30'000), 1);
+    const ssize_t count = recv(upstream.get(), buffer.data(), buffer.size(), 0);
+    ASSERT_GT(count, 0);
+    got += static_cast<size_t>(count);
+  }
+  EXPECT_EQ(client.Reply({.command = StoreCommand::kPing}).number, 3);
+}
+
+TEST(StoreHubTest, BeyondItsConnectionsNewOnesWait) {
+  const Serving hub(2, OwnedFd());
+  RawClient first(hub.port());
+  RawClient second(hub.port());
+  RawClient third(hub.port(), RawClient::Greeting::kNone);
+  third.Send({.command = StoreCommand::kValidate, .number = kStoreMagic});
+  const StoreRequest ping = {.command = StoreCommand::kPing, .number = 3};
+  third.Send(ping);
+  EXPECT_EQ(second.Ask(ping).number, 3);
+  EXPECT_FALSE(third.HasInput());
+  first.Close();
+  EXPECT_EQ(third.Reply(ping).number, 3);
 }
 
 }  // namespace

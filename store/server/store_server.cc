@@ -111,6 +111,7 @@ absl::StatusOr<std::unique_ptr<StoreServer>> StoreServer::Start(
           .max_connections =
               static_cast<size_t>(RaiseDescriptorLimit(kKeptForOthers)),
           .max_buffer_bytes = options.max_buffer_bytes,
+          .patience = options.patience,
           .on_notice = std::move(options.on_notice),
       },
       options.max_store_bytes, *port);

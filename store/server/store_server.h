@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/owned_fd.h"
+#include "base/time.h"
 
 namespace muster {
 
@@ -25,7 +26,11 @@ struct StoreServerOptions {
   size_t max_store_bytes = size_t{1} << 30;
   // What all connections may have received and not yet handled, or been sent
   // and not yet read. Beyond it the connection with the most of it is ended.
+  // With half of it unread, requests wait until clients have read more.
   size_t max_buffer_bytes = size_t{2} << 30;
+  // How long clients that do not read may keep the others waiting so; then they
+  // are ended.
+  Duration patience = std::chrono::seconds(5);
   // One sentence for a person, such as why a connection was ended; a bounded
   // number of them. Called from the server's thread: don't call the server.
   std::function<void(const std::string&)> on_notice;

@@ -29,7 +29,9 @@ constexpr size_t kClients = 4;
 // queues.
 class World {
  public:
-  World() : core_(kMaxStoreBytes), relay_(kUpstream, kMaxHeldBytes) {}
+  World()
+      : core_(kMaxStoreBytes),
+        relay_(kUpstream, {.held_bytes = kMaxHeldBytes, .fan_out_bytes = 20}) {}
 
   // Clients 1 and 2 talk to the store, 3 and 4 to the relay.
   static bool Relayed(StoreClientId client) { return client > 2; }

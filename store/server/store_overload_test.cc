@@ -1,0 +1,113 @@
+// What happens when clients ask for more than the server may hold for them.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/time.h"
+#include "store/server/store_server.h"
+#include "store/testing/many_clients.h"
+#include "store/testing/raw_client.h"
+#include "store/wire/limits.h"
+#include "store/wire/little_endian.h"
+
+namespace muster {
+namespace {
+
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using C = StoreCommand;
+
+const StoreRequest kGetLarge = {.command = C::kGet, .key = "large"};
+
+class StoreOverloadTest : public testing::Test {
+ protected:
+  // A server whose value "large" fits four times into what may be unread.
+  void Start(Duration patience) {
+    StoreServerOptions options;
+    options.max_buffer_bytes = 8 * kMaxStoreValueBytes + 4096;
+    options.patience = patience;
+    options.on_notice = [this](const std::string& sentence) {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      notices_.push_back(sentence);
+    };
+    auto server = StoreServer::Start(std::move(options));
+    ASSERT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+    setter_ = std::make_unique<RawClient>(server_->port());
+    for (size_t i = 0; i < kMaxStoreValueBytes; ++i) {
+      value_.push_back(static_cast<char>(i % 251));
+    }
+    setter_->Set("large", value_);
+    EXPECT_EQ(setter_->Add("n", 1), 1);
+    AppendInteger(uint64_t{value_.size()}, &reply_);
+    reply_ += value_;
+  }
+  std::vector<std::string> Notices() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return notices_;
+  }
+
+  std::mutex mutex_;
+  std::vector<std::string> notices_;
+  std::unique_ptr<StoreServer> server_;
+  std::unique_ptr<RawClient> setter_;
+  std::string value_;
+  std::string reply_;
+};
+
+TEST_F(StoreOverloadTest, ManyWhoReadAtOnceAreAllServed) {
+  Start(std::chrono::seconds(30));
+  ManyClients readers(server_->port(), 40);
+  readers.SendByAll(kGetLarge);
+  EXPECT_EQ(readers.CountThoseSent(reply_), 40);
+  EXPECT_THAT(Notices(), IsEmpty());
+}
+
+TEST_F(StoreOverloadTest, WhoDoesNotReadIsEndedAndTheRestGoOn) {
+  Start(std::chrono::milliseconds(100));
+  auto deaf = std::make_unique<ManyClients>(server_->port(), 6);
+  deaf->SendByAll(kGetLarge);
+  // It has to wait for them, and is answered when they have been ended.
+  for (int i = 2; Notices().empty(); ++i) {
+    ASSERT_EQ(setter_->Add("n", 1), i);
+  }
+  EXPECT_THAT(Notices(), Each(HasSubstr("waited 0.1 s for it to read")));
+  // A new one is served whole beside those that are left.
+  ManyClients reader(server_->port(), 1);
+  reader.SendByAll(kGetLarge);
+  EXPECT_EQ(reader.CountThoseSent(reply_), 1);
+  deaf.reset();
+  EXPECT_EQ(setter_->Get("large"), value_);
+}
+
+// Requests that have come in part, or not at all, go on after the wait.
+TEST_F(StoreOverloadTest, NothingIsLostOfWhoWaits) {
+  Start(std::chrono::milliseconds(100));
+  RawClient half(server_->port());
+  std::string set;
+  AppendRequest({.command = C::kSet, .key = "half", .value = value_}, &set);
+  half.Send(std::string_view(set).substr(0, 100));
+  auto deaf = std::make_unique<ManyClients>(server_->port(), 6);
+  deaf->SendByAll(kGetLarge);
+  half.Send(std::string_view(set).substr(100));
+  // Gone before its request is looked at.
+  {
+    RawClient last_words(server_->port(), RawClient::Greeting::kNone);
+    last_words.Send({.command = C::kValidate, .number = kStoreMagic});
+    last_words.Set("last words", "v");
+  }
+  setter_->StartWait("last words");
+  EXPECT_TRUE(setter_->Released());
+  deaf.reset();
+  EXPECT_TRUE(half.Get("half") == value_);
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,51 @@
+#include "store/testing/many_clients.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+
+namespace muster {
+namespace {
+
+constexpr int kPatienceMilliseconds = 30'000;
+
+}  // namespace
+
+ManyClients::ManyClients(int port, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    clients_.push_back(std::make_unique<RawClient>(port));
+  }
+}
+
+void ManyClients::SendByAll(const StoreRequest& request) {
+  for (const auto& client : clients_) client->Send(request);
+}
+
+size_t ManyClients::CountThoseSent(std::string_view expected) {
+  std::vector<pollfd> open;
+  for (const auto& client : clients_) {
+    open.push_back({.fd = client->fd(), .events = POLLIN, .revents = 0});
+  }
+  std::vector<std::string_view> missing(open.size(), expected);
+  std::vector<char> buffer(1 << 18);
+  size_t left = open.size();
+  size_t whole = 0;
+  while (left > 0 &&
+         poll(open.data(), open.size(), kPatienceMilliseconds) > 0) {
+    for (size_t i = 0; i < open.size(); ++i) {
+      if (open[i].fd < 0 || open[i].revents == 0) continue;
+      const ssize_t count = recv(open[i].fd, buffer.data(), buffer.size(), 0);
+      const std::string_view bytes(buffer.data(), std::max<ssize_t>(count, 0));
+      const bool right = !bytes.empty() && missing[i].starts_with(bytes);
+      if (right) missing[i].remove_prefix(bytes.size());
+      if (right && !missing[i].empty()) continue;
+      whole += right ? 1 : 0;
+      --left;
+      open[i].fd = -1;
+    }
+  }
+  return whole;
+}
+
+}  // namespace muster
