@@ -21,7 +21,7 @@ int main(int argc, char** argv) {
   }
   muster::NcclIdProcessOptions options;
   options.nvml_library = "agent/gpus/libfake_nvml.so";
-  options.nccl_library = text == "no-nccl" ? "libno-such-nccl.so.2"
-                                           : "trainer_sdk/nccl/libfake_nccl.so";
+  options.nccl_library =
+      text == "no-nccl" ? "libno-such-nccl.so.2" : "nccl/libfake_nccl.so";
   return muster::RunNcclIdProcess(options);
 }

@@ -1,0 +1,65 @@
+// What NcclLibrary looks for in NCCL, for tests of loading it and of ids: makes
+// ids, each another one, and can do nothing else. FAKE_NCCL_VERSION in the
+// environment is its version. Compiled with FAKE_NCCL_2_14 it lacks what came
+// later.
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "nccl/nccl_abi.h"
+
+extern "C" {
+
+muster::NcclResult ncclGetVersion(int* version) {
+  const char* const given = std::getenv("FAKE_NCCL_VERSION");
+  *version = given == nullptr
+                 ? muster::NcclVersion(2, 28, 9)
+                 : static_cast<int>(std::strtol(given, nullptr, 10));
+  return muster::kNcclSuccess;
+}
+
+muster::NcclResult ncclGetUniqueId(muster::NcclUniqueId* id) {
+  static std::atomic<int> made = 0;
+  std::memset(id->internal, 0, sizeof(id->internal));
+  std::snprintf(id->internal, sizeof(id->internal), "%d.%d",
+                static_cast<int>(getpid()), ++made);
+  return muster::kNcclSuccess;
+}
+
+const char* ncclGetErrorString(muster::NcclResult) {
+  return "unhandled system error";
+}
+const char* ncclGetLastError(muster::NcclComm) {
+  return "the fake's last words";
+}
+
+#define MUSTER_FAKE(name) \
+  muster::NcclResult name() { return muster::kNcclInvalidUsage; }
+
+MUSTER_FAKE(ncclCommInitRankConfig)
+MUSTER_FAKE(ncclCommFinalize)
+MUSTER_FAKE(ncclCommDestroy)
+MUSTER_FAKE(ncclCommAbort)
+MUSTER_FAKE(ncclCommGetAsyncError)
+MUSTER_FAKE(ncclAllReduce)
+MUSTER_FAKE(ncclReduceScatter)
+MUSTER_FAKE(ncclAllGather)
+MUSTER_FAKE(ncclBroadcast)
+MUSTER_FAKE(ncclReduce)
+MUSTER_FAKE(ncclSend)
+MUSTER_FAKE(ncclRecv)
+MUSTER_FAKE(ncclGroupStart)
+MUSTER_FAKE(ncclGroupEnd)
+#ifndef FAKE_NCCL_2_14
+MUSTER_FAKE(ncclCommSplit)
+MUSTER_FAKE(ncclMemAlloc)
+MUSTER_FAKE(ncclMemFree)
+MUSTER_FAKE(ncclCommRegister)
+MUSTER_FAKE(ncclCommDeregister)
+#endif
+
+}  // extern "C"
