@@ -24,6 +24,20 @@ class ConnectionTable {
   void Remove(const StoreConnection& connection);
   void Clear();
 
+  // The first of those that are not about to end, by `before` of two of them;
+  // null where there is none.
+  template <typename Before>
+  StoreConnection* First(Before before) const {
+    StoreConnection* first = nullptr;
+    for (const auto& connection : by_fd_) {
+      if (connection == nullptr || connection->ending) continue;
+      if (first == nullptr || before(*connection, *first)) {
+        first = connection.get();
+      }
+    }
+    return first;
+  }
+
   size_t size() const { return size_; }
   // By descriptor; null where none is open.
   const std::vector<std::unique_ptr<StoreConnection>>& slots() const {

@@ -1,15 +1,13 @@
 #include "store/server/store_hub.h"
 
-#include <sched.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -24,7 +22,7 @@ namespace {
 
 // Ids of epoll's events that are no connections; a ConnectionTable's are above.
 constexpr uint64_t kListenerId = 1;
-constexpr uint64_t kWakeId = 2;
+static_assert(HubEvents::kStopId != kListenerId);
 
 // What one recv takes at most; then it is another connection's turn.
 constexpr size_t kReadBytes = size_t{256} << 10;
@@ -33,17 +31,12 @@ constexpr size_t kHighWater = size_t{1} << 20;
 // What is sent without a request (watches, a relay's channels) may pile up to
 // this; then the connection ends.
 constexpr size_t kMostUnread = size_t{1} << 20 | kMaxStoreReplyBytes * 2;
-constexpr int kEventsPerWait = 256;
 constexpr int kAcceptsPerEvent = 64;
 // How long new connections wait at most before another accept is tried, where
 // others in the process may have freed descriptors; and how often it is looked
 // at whether anybody reads while requests wait.
 constexpr std::chrono::milliseconds kTick(100);
 constexpr size_t kMaxNotices = 200;
-// One request follows another. So long after the last event the thread looks
-// for the next before it sleeps: to be woken costs it and the client more than
-// the request itself.
-constexpr Duration kLinger = std::chrono::microseconds(50);
 
 }  // namespace
 
@@ -66,14 +59,11 @@ void StoreHub::Notice(const std::string& sentence) {
 }
 
 absl::Status StoreHub::Prepare() {
-  epoll_ = OwnedFd(epoll_create1(EPOLL_CLOEXEC));
-  wake_ = OwnedFd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  epoll_event wake{.events = EPOLLIN, .data = {.u64 = kWakeId}};
-  if (!epoll_.open() || !wake_.open() ||
-      !acceptor_.Watch(epoll_.get(), kListenerId) ||
-      epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wake_.get(), &wake) != 0) {
+  absl::Status opened = events_.Open();
+  if (!opened.ok()) return opened;
+  if (!acceptor_.Watch(events_.epoll(), kListenerId)) {
     return absl::ResourceExhaustedError(
-        absl::StrCat("the store's event loop: ", std::strerror(errno)));
+        absl::StrCat("watching the store's port: ", std::strerror(errno)));
   }
   if (options_.upstream.open()) {
     Admit(std::move(options_.upstream), Role::kUpstream);
@@ -81,39 +71,23 @@ absl::Status StoreHub::Prepare() {
   return absl::OkStatus();
 }
 
-void StoreHub::Stop() {
-  stop_.store(true, std::memory_order_release);
-  const uint64_t one = 1;
-  // Cannot fail but for a counter that is full, which wakes as well.
-  (void)!write(wake_.get(), &one, sizeof(one));
-}
+void StoreHub::Stop() { events_.Stop(); }
 
 absl::Status StoreHub::Run() {
-  std::array<epoll_event, kEventsPerWait> events;
-  Instant last_event;
-  while (!stop_.load(std::memory_order_acquire) && failure_.ok()) {
-    int count = epoll_wait(epoll_.get(), events.data(), events.size(), 0);
-    if (count > 0) {
-      last_event = MonotonicNow();
-    } else if (MonotonicNow() - last_event < kLinger) {
-      // The processor goes to whoever may be about to ask.
-      sched_yield();
-      continue;
-    } else {
-      count = epoll_wait(
-          epoll_.get(), events.data(), events.size(),
-          acceptor_.paused() || budget_.RequestsWait() ? kTick.count() : -1);
-      last_event = MonotonicNow();
-    }
+  while (!events_.stopped() && failure_.ok()) {
+    std::optional<std::chrono::milliseconds> at_most;
+    if (acceptor_.paused() || budget_.RequestsWait()) at_most = kTick;
+    const std::span<const epoll_event> events = events_.Wait(at_most);
     // Not only when nothing else happens, which may be never.
-    if (acceptor_.paused() && last_event >= next_accept_) {
+    if (acceptor_.paused() && events_.now() >= next_accept_) {
       acceptor_.Resume(connections_.size());
     }
-    for (int i = 0; i < count && failure_.ok(); ++i) {
-      HandleEvent(events[i].data.u64, events[i].events);
+    for (const epoll_event& event : events) {
+      if (!failure_.ok()) break;
+      HandleEvent(event.data.u64, event.events);
       Settle();
     }
-    if (budget_.IsOverdue(last_event)) {
+    if (budget_.IsOverdue(events_.now())) {
       EndWhoDoNotRead();
       Settle();
     }
@@ -125,7 +99,7 @@ absl::Status StoreHub::Run() {
 }
 
 void StoreHub::HandleEvent(uint64_t id, uint32_t events) {
-  if (id == kWakeId) return;  // Run looks at stop_.
+  if (id == HubEvents::kStopId) return;  // Run looks for it.
   if (id == kListenerId) {
     Accept();
     return;
@@ -161,9 +135,7 @@ void StoreHub::Accept() {
 void StoreHub::Admit(OwnedFd socket, Role role) {
   StoreConnection& connection = connections_.Add(std::move(socket), role);
   connection.watched = EPOLLIN;
-  epoll_event event{.events = EPOLLIN, .data = {.u64 = connection.id}};
-  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, connection.socket.get(), &event) !=
-      0) {
+  if (!events_.Add(connection.socket.get(), connection.id, EPOLLIN)) {
     Notice(absl::StrCat("the store cannot watch a connection: ",
                         std::strerror(errno)));
     connections_.Remove(connection);
@@ -376,8 +348,7 @@ void StoreHub::Watch(StoreConnection& connection) {
   // What was just added is sent before epoll is asked to say that it can be.
   if (connection.flushing) return;
   connection.watched = wanted;
-  epoll_event event{.events = wanted, .data = {.u64 = connection.id}};
-  epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, connection.socket.get(), &event);
+  events_.Change(connection.socket.get(), connection.id, wanted);
 }
 
 void StoreHub::Charge(StoreConnection& connection) {
@@ -436,14 +407,10 @@ void StoreHub::Refuse(StoreConnection& connection, std::string_view reason) {
 }
 
 void StoreHub::EndLargest() {
-  StoreConnection* largest = nullptr;
-  for (const auto& connection : connections_.slots()) {
-    if (connection == nullptr || connection->ending) continue;
-    if (largest == nullptr ||
-        budget_.FillsBefore(connection->share, largest->share)) {
-      largest = connection.get();
-    }
-  }
+  StoreConnection* const largest = connections_.First(
+      [this](const StoreConnection& one, const StoreConnection& other) {
+        return budget_.FillsBefore(one.share, other.share);
+      });
   MUSTER_CHECK(largest != nullptr);
   Refuse(*largest,
          absl::StrCat("all connections together hold ", budget_.bytes(),
@@ -452,14 +419,10 @@ void StoreHub::EndLargest() {
 
 void StoreHub::EndWhoDoNotRead() {
   while (budget_.RequestsWait()) {
-    StoreConnection* first = nullptr;
-    for (const auto& connection : connections_.slots()) {
-      if (connection == nullptr || connection->ending) continue;
-      if (first == nullptr ||
-          budget_.BlocksBefore(connection->share, first->share)) {
-        first = connection.get();
-      }
-    }
+    StoreConnection* const first = connections_.First(
+        [this](const StoreConnection& one, const StoreConnection& other) {
+          return budget_.BlocksBefore(one.share, other.share);
+        });
     MUSTER_CHECK(first != nullptr);
     Refuse(
         *first,

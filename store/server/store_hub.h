@@ -1,7 +1,6 @@
 #ifndef MUSTER_STORE_SERVER_STORE_HUB_H_
 #define MUSTER_STORE_SERVER_STORE_HUB_H_
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -18,6 +17,7 @@
 #include "store/server/buffer_budget.h"
 #include "store/server/channel_table.h"
 #include "store/server/connection_table.h"
+#include "store/server/hub_events.h"
 #include "store/server/request_intake.h"
 #include "store/server/store_acceptor.h"
 #include "store/server/store_connection.h"
@@ -128,9 +128,7 @@ class StoreHub {
   StoreHubOptions options_;
   StoreService* const service_;
   StoreAcceptor acceptor_;
-  OwnedFd epoll_;
-  OwnedFd wake_;
-  std::atomic<bool> stop_ = false;
+  HubEvents events_;
   absl::Status failure_;
 
   ConnectionTable connections_;

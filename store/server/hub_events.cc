@@ -1,0 +1,70 @@
+#include "store/server/hub_events.h"
+
+#include <sched.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "base/monotonic_clock.h"
+
+namespace muster {
+namespace {
+
+// One request follows another. So long after the last event the thread looks
+// for the next before it sleeps: to be woken costs it and the client more than
+// the request itself.
+constexpr Duration kLinger = std::chrono::microseconds(50);
+
+}  // namespace
+
+absl::Status HubEvents::Open() {
+  epoll_ = OwnedFd(epoll_create1(EPOLL_CLOEXEC));
+  wake_ = OwnedFd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (epoll_.open() && wake_.open() && Add(wake_.get(), kStopId, EPOLLIN)) {
+    return absl::OkStatus();
+  }
+  return absl::ResourceExhaustedError(
+      absl::StrCat("the store's event loop: ", std::strerror(errno)));
+}
+
+bool HubEvents::Add(int fd, uint64_t id, uint32_t events) {
+  epoll_event event{.events = events, .data = {.u64 = id}};
+  return epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+void HubEvents::Change(int fd, uint64_t id, uint32_t events) {
+  epoll_event event{.events = events, .data = {.u64 = id}};
+  epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event);
+}
+
+void HubEvents::Stop() {
+  stop_.store(true, std::memory_order_release);
+  const uint64_t one = 1;
+  // Cannot fail but for a counter that is full, which wakes as well.
+  (void)!write(wake_.get(), &one, sizeof(one));
+}
+
+std::span<const epoll_event> HubEvents::Wait(
+    std::optional<std::chrono::milliseconds> at_most) {
+  const auto poll = [this](int milliseconds) {
+    return epoll_wait(epoll_.get(), events_.data(), events_.size(),
+                      milliseconds);
+  };
+  int count = poll(0);
+  while (count <= 0 && !stopped() && MonotonicNow() - now_ < kLinger) {
+    // The processor goes to whoever may be about to ask.
+    sched_yield();
+    count = poll(0);
+  }
+  if (count <= 0 && !stopped()) {
+    count = poll(at_most ? static_cast<int>(at_most->count()) : -1);
+  }
+  now_ = MonotonicNow();
+  return std::span(events_).first(std::max(count, 0));
+}
+
+}  // namespace muster
