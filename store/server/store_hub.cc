@@ -37,6 +37,9 @@ constexpr int kAcceptsPerEvent = 64;
 // at whether anybody reads while requests wait.
 constexpr std::chrono::milliseconds kTick(100);
 constexpr size_t kMaxNotices = 200;
+// With so many to send to at once, threads share it. With fewer it is done
+// before they are awake.
+constexpr size_t kCrewBatch = 64;
 
 }  // namespace
 
@@ -46,6 +49,7 @@ StoreHub::StoreHub(StoreHubOptions options, StoreService* service)
       acceptor_(std::move(options_.listener), options_.max_connections),
       intake_(options_.relays, service, &channels_),
       budget_(options_.max_buffer_bytes, options_.patience),
+      crew_(SendCrew::HelpersForThisHost()),
       notices_left_(kMaxNotices) {
   scratch_.resize(kReadBytes);
 }
@@ -322,14 +326,40 @@ void StoreHub::Send(StoreConnection& connection) {
       if (errno != EAGAIN) End(connection);
       break;
     }
-    connection.out.Consume(static_cast<size_t>(count));
-    budget_.CountRead(connection.share, static_cast<size_t>(count));
+    Sent(connection, static_cast<size_t>(count));
   }
   if (connection.ending) return;
   Charge(connection);
   GoOn(connection);
   Watch(connection);
   if (&connection == upstream_ && upstream_was_full_) ResumeStalled();
+}
+
+void StoreHub::SendToMany(std::span<const StoreClientId> ids) {
+  std::vector<StoreConnection*> connections;
+  std::vector<SendCrew::Job> jobs;
+  for (const StoreClientId id : ids) {
+    StoreConnection* connection = Find(id);
+    if (connection == nullptr || connection->ending) continue;
+    connections.push_back(connection);
+    jobs.push_back(
+        {.fd = connection->socket.get(), .bytes = connection->out.view()});
+  }
+  crew_.SendAll(jobs);
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    StoreConnection& connection = *connections[i];
+    // One whose turn came before may have gone on, and have ended this one.
+    if (connection.ending) continue;
+    connection.flushing = false;
+    if (jobs[i].sent > 0) Sent(connection, static_cast<size_t>(jobs[i].sent));
+    // What is left, if anything, and whatever follows from it.
+    Send(connection);
+  }
+}
+
+void StoreHub::Sent(StoreConnection& connection, size_t count) {
+  connection.out.Consume(count);
+  budget_.CountRead(connection.share, count);
 }
 
 void StoreHub::ResumeStalled() {
@@ -369,6 +399,9 @@ void StoreHub::Settle() {
       gone_.pop_back();
       service_->OnGone(id, &effects_);
       Deliver();
+    } else if (flushing_.size() - next >= kCrewBatch) {
+      const size_t first = std::exchange(next, flushing_.size());
+      SendToMany(std::span(flushing_).subspan(first));
     } else if (next < flushing_.size()) {
       StoreConnection* connection = Find(flushing_[next++]);
       if (connection == nullptr) continue;

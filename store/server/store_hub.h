@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "store/server/connection_table.h"
 #include "store/server/hub_events.h"
 #include "store/server/request_intake.h"
+#include "store/server/send_crew.h"
 #include "store/server/store_acceptor.h"
 #include "store/server/store_connection.h"
 #include "store/server/store_service.h"
@@ -47,7 +49,8 @@ struct StoreHubOptions {
 inline constexpr StoreClientId kUpstreamClient = 0;
 
 // The sockets of a store: accepts, reads, hands whole requests to its service,
-// and sends what that says. One thread runs it. What it holds for others is
+// and sends what that says. One thread runs it; where many are to be sent
+// something at once, others help it. What it holds for others is
 // bounded:
 //  - a connection whose replies are not read is not read from either;
 //  - nobody is, one after another as room comes, while the unread replies of
@@ -109,6 +112,8 @@ class StoreHub {
   void Deliver();
   void DeliverToChannel(const StoreEffects::Effect& effect);
   void Send(StoreConnection& connection);
+  void SendToMany(std::span<const StoreClientId> ids);
+  void Sent(StoreConnection& connection, size_t count);
   // After an event: ends, tells and sends until nothing is left to do.
   void Settle();
   void Flush(StoreConnection& connection);
@@ -135,6 +140,7 @@ class StoreHub {
   ChannelTable channels_;
   RequestIntake intake_;
   BufferBudget budget_;
+  SendCrew crew_;
   StoreConnection* upstream_ = nullptr;
   // Whose bytes the service is looking at.
   const StoreConnection* processed_ = nullptr;

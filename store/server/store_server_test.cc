@@ -16,6 +16,7 @@
 #include "base/monotonic_clock.h"
 #include "base/time.h"
 #include "store/server/listening_socket.h"
+#include "store/testing/many_clients.h"
 #include "store/testing/raw_client.h"
 #include "store/wire/limits.h"
 #include "store/wire/little_endian.h"
@@ -84,6 +85,34 @@ TEST_F(StoreServerTest, OneClientReleasesAnother) {
   EXPECT_FALSE(a.HasInput());
   b.Set("k", "v");
   EXPECT_TRUE(a.Released());
+}
+
+// So many that threads share it; some of them are gone.
+TEST_F(StoreServerTest, ReleasesManyAtOnce) {
+  Start();
+  ManyClients waiters(port(), 300);
+  auto leavers = std::make_unique<ManyClients>(port(), 30);
+  const StoreRequest wait = {.command = C::kWait, .keys = {"k"}};
+  waiters.SendByAll(wait);
+  leavers->SendByAll(wait);
+  waiters.SendByAll({.command = C::kAdd, .key = "n", .number = 0});
+  EXPECT_EQ(waiters.CountThoseSent(std::string(8, '\0')), 300);
+  leavers.reset();
+  RawClient setter(port());
+  setter.Set("k", "v");
+  EXPECT_EQ(waiters.CountThoseSent(std::string(1, '\0')), 300);
+  // Whose answers are larger than a socket takes at once.
+  const std::string value(kMaxStoreValueBytes / 4, 'v');
+  setter.Set("large", value);
+  EXPECT_EQ(setter.Add("n", 1), 1);
+  const StoreRequest both = {.command = C::kMultiGet, .keys = {"k", "large"}};
+  waiters.SendByAll(both);
+  std::string reply;
+  AppendInteger(uint64_t{1}, &reply);
+  reply += "v";
+  AppendInteger(uint64_t{value.size()}, &reply);
+  reply += value;
+  EXPECT_EQ(waiters.CountThoseSent(reply), 300);
 }
 
 TEST_F(StoreServerTest, ServesTheOldFraming) {
