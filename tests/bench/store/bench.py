@@ -5,7 +5,8 @@
 The client of set, get and add is PyTorch's own, of the Python that runs this;
 the 1,000 connections are `load`'s, the same for every server. Each repetition
 measures all servers after one another, every other one in reverse; ratios are
-of the medians.
+of the medians. `bare sends` takes part in `scale` only: a server with one thread
+that does nothing but what the kernel has to do for anyone.
 """
 
 import multiprocessing
@@ -65,15 +66,19 @@ def quick_hosts():
 def servers(bin_folder):
   import torch
   wrap = quick_hosts()
-  ours = Server('ours', [os.path.join(bin_folder, 'serve')])
   version = torch.__version__.split('+')[0]
   peer = wrap + [sys.executable, '-c', PEER]
   if not hasattr(torch.distributed.Store, 'append'):
-    return [ours, Server('PyTorch %s' % version, peer + ['default', '29871'],
-                         'old')]
-  return [ours,
-          Server('PyTorch %s, libuv' % version, peer + ['libuv', '0']),
-          Server('PyTorch %s, legacy' % version, peer + ['legacy', '0'])]
+    framing = 'old'
+    pytorch = [Server('PyTorch %s' % version, peer + ['default', '29871'],
+                      framing)]
+  else:
+    framing = 'modern'
+    pytorch = [Server('PyTorch %s, libuv' % version, peer + ['libuv', '0']),
+               Server('PyTorch %s, legacy' % version, peer + ['legacy', '0'])]
+  ours = Server('ours', [os.path.join(bin_folder, 'serve')], framing)
+  bare = Server('bare sends', [os.path.join(bin_folder, 'bare_sends')], framing)
+  return [ours] + pytorch, bare
 
 
 def client(ports, number, pipe):
@@ -177,16 +182,16 @@ def scale(peers, load):
 def main():
   multiprocessing.set_start_method('spawn')
   wanted = sys.argv[2:] or ['throughput', 'scale']
-  peers = servers(sys.argv[1])
+  peers, bare = servers(sys.argv[1])
   try:
     print('(min/median/max of %d; ratios: how many times better ours is)' %
           REPETITIONS)
     if 'throughput' in wanted:
       throughput(peers)
     if 'scale' in wanted:
-      scale(peers, os.path.join(sys.argv[1], 'load'))
+      scale(peers + [bare], os.path.join(sys.argv[1], 'load'))
   finally:
-    for server in peers:
+    for server in peers + [bare]:
       server.stop()
 
 
