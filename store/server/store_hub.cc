@@ -31,7 +31,7 @@ constexpr size_t kHighWater = size_t{1} << 20;
 // What is sent without a request (watches, a relay's channels) may pile up to
 // this; then the connection ends.
 constexpr size_t kMostUnread = size_t{1} << 20 | kMaxStoreReplyBytes * 2;
-constexpr int kAcceptsPerEvent = 64;
+constexpr int kAcceptsPerEvent = 256;
 // How long new connections wait at most before another accept is tried, where
 // others in the process may have freed descriptors; and how often it is looked
 // at whether anybody reads while requests wait.
@@ -151,7 +151,6 @@ void StoreHub::Admit(OwnedFd socket, Role role) {
   }
   // A client speaks first, so its greeting is here as a rule.
   OnReadable(connection);
-  Settle();
 }
 
 StoreConnection* StoreHub::Find(StoreClientId id) {
