@@ -3,10 +3,12 @@
 #include <mutex>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/descriptor_limit.h"
 #include "store/relay/relay_core.h"
+#include "store/relay/resolve_host.h"
 #include "store/relay/upstream_connection.h"
 #include "store/server/hub_thread.h"
 #include "store/server/listening_socket.h"
@@ -17,9 +19,6 @@
 
 namespace muster {
 namespace {
-
-// Descriptors for everything in the process that is no connection of ours.
-constexpr int kKeptForOthers = 512;
 
 // What waits and reads under way may be remembered with.
 constexpr size_t kMaxHeldBytes = size_t{256} << 20;
@@ -53,6 +52,21 @@ class RelayService : public StoreService {
  private:
   RelayCore core_;
 };
+
+absl::StatusOr<OwnedFd> ReachUpstream(const std::string& host, int port,
+                                      Instant deadline) {
+  const absl::StatusOr<std::vector<HostAddress>> addresses =
+      ResolveHost(host, port, deadline);
+  absl::Status status = addresses.status();
+  if (addresses.ok()) {
+    absl::StatusOr<OwnedFd> upstream = ConnectUpstream(*addresses, deadline);
+    if (upstream.ok()) return upstream;
+    status = upstream.status();
+  }
+  return absl::Status(
+      status.code(), absl::StrCat("the round's store at ", host, " port ", port,
+                                  ": ", status.message()));
+}
 
 }  // namespace
 
@@ -99,27 +113,21 @@ class StoreRelay::Running {
 
 absl::StatusOr<std::unique_ptr<StoreRelay>> StoreRelay::Start(
     StoreRelayOptions options) {
-  OwnedFd listener = std::move(options.listener);
-  if (listener.open()) {
-    const absl::Status adopted = AdoptListener(listener);
-    if (!adopted.ok()) return adopted;
-  } else {
-    absl::StatusOr<OwnedFd> opened = ListenOn(options.address, options.port);
-    if (!opened.ok()) return opened.status();
-    listener = *std::move(opened);
-  }
-  const absl::StatusOr<int> port = LocalPort(listener);
+  absl::StatusOr<OwnedFd> listener =
+      ListenerFor(std::move(options.listener), options.address, options.port);
+  if (!listener.ok()) return listener.status();
+  const absl::StatusOr<int> port = LocalPort(*listener);
   if (!port.ok()) return port.status();
-  absl::StatusOr<OwnedFd> upstream = ConnectUpstream(
+  absl::StatusOr<OwnedFd> upstream = ReachUpstream(
       options.upstream_host, options.upstream_port, options.deadline);
   if (!upstream.ok()) return upstream.status();
   auto running = std::make_unique<Running>(
       StoreHubOptions{
-          .listener = std::move(listener),
+          .listener = *std::move(listener),
           .upstream = *std::move(upstream),
           .relays = StoreHubOptions::Relays::kRefused,
           .max_connections =
-              static_cast<size_t>(RaiseDescriptorLimit(kKeptForOthers)),
+              static_cast<size_t>(RaiseDescriptorLimit(kDescriptorsForOthers)),
           .max_buffer_bytes = options.max_buffer_bytes,
           .patience = options.patience,
           .on_notice = std::move(options.on_notice),

@@ -42,9 +42,10 @@ struct StoreRelayOptions {
 // Thread-safe. One thread of its own, as a StoreServer's.
 class StoreRelay {
  public:
-  // Connected and listening when this returns; blocks until then.
+  // Connected and listening when this returns; blocks until then, at most until
+  // the deadline.
   //   Unavailable        the upstream cannot be reached; the last error
-  //   DeadlineExceeded   it does not answer
+  //   DeadlineExceeded   it, or the resolver, does not answer
   //   FailedPrecondition it is a store that takes no relay
   //   and as StoreServer::Start
   static absl::StatusOr<std::unique_ptr<StoreRelay>> Start(

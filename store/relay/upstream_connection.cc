@@ -1,6 +1,5 @@
 #include "store/relay/upstream_connection.h"
 
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -9,9 +8,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <memory>
+#include <string>
 #include <string_view>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
@@ -25,8 +23,6 @@ namespace {
 
 // Between two rounds of tries.
 constexpr Duration kRetryPause = std::chrono::milliseconds(50);
-
-using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
 // Waits until the socket is ready for `events`; false when the deadline comes
 // first.
@@ -45,9 +41,10 @@ bool Await(int fd, short events, Instant deadline) {
   }
 }
 
-absl::StatusOr<OwnedFd> ConnectTo(const addrinfo& address, Instant deadline) {
+absl::StatusOr<OwnedFd> ConnectTo(const HostAddress& address,
+                                  Instant deadline) {
   OwnedFd fd(
-      socket(address.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+      socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd.open()) {
     return absl::UnavailableError(
         absl::StrCat("no socket: ", std::strerror(errno)));
@@ -55,7 +52,7 @@ absl::StatusOr<OwnedFd> ConnectTo(const addrinfo& address, Instant deadline) {
   const int on = 1;
   setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
   setsockopt(fd.get(), SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
-  if (connect(fd.get(), address.ai_addr, address.ai_addrlen) != 0) {
+  if (connect(fd.get(), address.get(), address.size) != 0) {
     if (errno != EINPROGRESS) {
       return absl::UnavailableError(std::strerror(errno));
     }
@@ -103,43 +100,30 @@ absl::Status Agree(const OwnedFd& fd, Instant deadline) {
   return absl::OkStatus();
 }
 
-absl::Status Named(const std::string& host, int port,
-                   const absl::Status& status) {
-  return absl::Status(
-      status.code(), absl::StrCat("the round's store at ", host, " port ", port,
-                                  ": ", status.message()));
-}
-
 }  // namespace
 
-absl::StatusOr<OwnedFd> ConnectUpstream(const std::string& host, int port,
-                                        Instant deadline) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  const int error =
-      getaddrinfo(host.c_str(), absl::StrCat(port).c_str(), &hints, &found);
-  const Addresses addresses(found, &freeaddrinfo);
-  if (error != 0) {
-    return Named(host, port, absl::InvalidArgumentError(gai_strerror(error)));
-  }
+Instant ShareOf(Instant deadline, Instant now, size_t turns) {
+  return deadline <= now ? deadline
+                         : now + (deadline - now) / static_cast<int64_t>(turns);
+}
+
+absl::StatusOr<OwnedFd> ConnectUpstream(
+    const std::vector<HostAddress>& addresses, Instant deadline) {
   absl::Status last = absl::UnavailableError("the deadline is over");
   while (true) {
-    for (const addrinfo* each = addresses.get(); each != nullptr;
-         each = each->ai_next) {
-      absl::StatusOr<OwnedFd> fd = ConnectTo(*each, deadline);
+    for (size_t i = 0; i < addresses.size(); ++i) {
+      const Instant share =
+          ShareOf(deadline, MonotonicNow(), addresses.size() - i);
+      absl::StatusOr<OwnedFd> fd = ConnectTo(addresses[i], share);
       if (!fd.ok()) {
         last = fd.status();
         continue;
       }
-      const absl::Status agreed = Agree(*fd, deadline);
-      if (agreed.ok()) return fd;
-      if (!absl::IsUnavailable(agreed)) return Named(host, port, agreed);
-      last = agreed;
+      last = Agree(*fd, share);
+      if (last.ok()) return fd;
+      if (absl::IsFailedPrecondition(last)) return last;
     }
-    if (MonotonicNow() + kRetryPause >= deadline) {
-      return Named(host, port, last);
-    }
+    if (MonotonicNow() + kRetryPause >= deadline) return last;
     Await(-1, 0, MonotonicNow() + kRetryPause);
   }
 }

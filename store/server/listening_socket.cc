@@ -91,6 +91,24 @@ SocketAddress AnyAddress(int family, int port) {
   return address;
 }
 
+// Makes a socket that listens already as those of ListenOn.
+absl::Status Adopt(const OwnedFd& listener) {
+  int listens = 0;
+  socklen_t size = sizeof(listens);
+  if (getsockopt(listener.get(), SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) !=
+          0 ||
+      listens == 0) {
+    return absl::InvalidArgumentError(
+        "the store was given a descriptor that does not listen");
+  }
+  const int flags = fcntl(listener.get(), F_GETFL);
+  if (fcntl(listener.get(), F_SETFL, flags | O_NONBLOCK) != 0 ||
+      fcntl(listener.get(), F_SETFD, FD_CLOEXEC) != 0) {
+    return ErrnoStatus("the store's listening socket");
+  }
+  return SetInherited(listener.get());
+}
+
 }  // namespace
 
 absl::StatusOr<OwnedFd> ListenOn(const std::string& address, int port) {
@@ -119,21 +137,12 @@ absl::StatusOr<OwnedFd> ListenOn(const std::string& address, int port) {
       absl::StrCat("the store's address ", address, " is not numeric"));
 }
 
-absl::Status AdoptListener(const OwnedFd& listener) {
-  int listens = 0;
-  socklen_t size = sizeof(listens);
-  if (getsockopt(listener.get(), SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) !=
-          0 ||
-      listens == 0) {
-    return absl::InvalidArgumentError(
-        "the store was given a descriptor that does not listen");
-  }
-  const int flags = fcntl(listener.get(), F_GETFL);
-  if (fcntl(listener.get(), F_SETFL, flags | O_NONBLOCK) != 0 ||
-      fcntl(listener.get(), F_SETFD, FD_CLOEXEC) != 0) {
-    return ErrnoStatus("the store's listening socket");
-  }
-  return SetInherited(listener.get());
+absl::StatusOr<OwnedFd> ListenerFor(OwnedFd given, const std::string& address,
+                                    int port) {
+  if (!given.open()) return ListenOn(address, port);
+  const absl::Status adopted = Adopt(given);
+  if (!adopted.ok()) return adopted;
+  return given;
 }
 
 absl::StatusOr<int> LocalPort(const OwnedFd& socket) {

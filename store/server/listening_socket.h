@@ -18,9 +18,15 @@ namespace muster {
 //   ResourceExhausted  no descriptor is left
 absl::StatusOr<OwnedFd> ListenOn(const std::string& address, int port);
 
-// Makes a socket that listens already as those of ListenOn.
-//   InvalidArgument  it is no listening stream socket
-absl::Status AdoptListener(const OwnedFd& listener);
+// `given`, made as those of ListenOn, where it is open; else ListenOn's.
+//   InvalidArgument  what is given is no listening stream socket
+//   and as ListenOn
+absl::StatusOr<OwnedFd> ListenerFor(OwnedFd given, const std::string& address,
+                                    int port);
+
+// Descriptors that a server of the store leaves for everything in its process
+// that is no connection of its own.
+inline constexpr int kDescriptorsForOthers = 512;
 
 // The local port of a socket.
 absl::StatusOr<int> LocalPort(const OwnedFd& socket);

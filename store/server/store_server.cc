@@ -15,9 +15,6 @@
 namespace muster {
 namespace {
 
-// Descriptors for everything in the process that is no connection of ours.
-constexpr int kKeptForOthers = 512;
-
 // The store itself behind a hub.
 class CoreService : public StoreService {
  public:
@@ -94,22 +91,16 @@ class StoreServer::Running {
 
 absl::StatusOr<std::unique_ptr<StoreServer>> StoreServer::Start(
     StoreServerOptions options) {
-  OwnedFd listener = std::move(options.listener);
-  if (listener.open()) {
-    const absl::Status adopted = AdoptListener(listener);
-    if (!adopted.ok()) return adopted;
-  } else {
-    absl::StatusOr<OwnedFd> opened = ListenOn(options.address, options.port);
-    if (!opened.ok()) return opened.status();
-    listener = *std::move(opened);
-  }
-  const absl::StatusOr<int> port = LocalPort(listener);
+  absl::StatusOr<OwnedFd> listener =
+      ListenerFor(std::move(options.listener), options.address, options.port);
+  if (!listener.ok()) return listener.status();
+  const absl::StatusOr<int> port = LocalPort(*listener);
   if (!port.ok()) return port.status();
   auto running = std::make_unique<Running>(
       StoreHubOptions{
-          .listener = std::move(listener),
+          .listener = *std::move(listener),
           .max_connections =
-              static_cast<size_t>(RaiseDescriptorLimit(kKeptForOthers)),
+              static_cast<size_t>(RaiseDescriptorLimit(kDescriptorsForOthers)),
           .max_buffer_bytes = options.max_buffer_bytes,
           .patience = options.patience,
           .on_notice = std::move(options.on_notice),

@@ -1,0 +1,81 @@
+#include "store/relay/upstream_connection.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <memory>
+#include <vector>
+
+#include "base/monotonic_clock.h"
+#include "base/owned_fd.h"
+#include "base/time.h"
+#include "store/relay/resolve_host.h"
+#include "store/server/listening_socket.h"
+#include "store/server/store_server.h"
+
+namespace muster {
+namespace {
+
+HostAddress Local(int port) {
+  return ResolveHost("127.0.0.1", port, Instant()).value()[0];
+}
+
+class UpstreamConnectionTest : public testing::Test {
+ protected:
+  UpstreamConnectionTest() : server_(*StoreServer::Start({})) {}
+
+  const std::unique_ptr<StoreServer> server_;
+};
+
+TEST_F(UpstreamConnectionTest, TheTimeIsSharedAmongThoseThatAreLeft) {
+  const Instant now = Instant(std::chrono::hours(1));
+  const Instant deadline = now + std::chrono::seconds(3);
+  EXPECT_EQ(ShareOf(deadline, now, 3), now + std::chrono::seconds(1));
+  EXPECT_EQ(ShareOf(deadline, now, 1), deadline);
+  EXPECT_EQ(ShareOf(now, deadline, 3), now);
+}
+
+TEST_F(UpstreamConnectionTest, AnAddressThatRefusesIsPassedOver) {
+  auto closed = ListenOn("127.0.0.1", 0);
+  const HostAddress refusing = Local(*LocalPort(*closed));
+  closed->Close();
+  const auto fd = ConnectUpstream({refusing, Local(server_->port())},
+                                  MonotonicNow() + std::chrono::seconds(30));
+  EXPECT_TRUE(fd.ok()) << fd.status();
+}
+
+// Whoever listens and never accepts lets connections come, and says nothing.
+TEST_F(UpstreamConnectionTest, AnAddressThatIsSilentLeavesTimeForTheNext) {
+  const auto silent = ListenOn("127.0.0.1", 0);
+  const auto fd =
+      ConnectUpstream({Local(*LocalPort(*silent)), Local(server_->port())},
+                      MonotonicNow() + std::chrono::milliseconds(500));
+  EXPECT_TRUE(fd.ok()) << fd.status();
+}
+
+// With a full backlog the kernel answers no connection.
+TEST_F(UpstreamConnectionTest, ABlackHoleLeavesTimeForTheNext) {
+  const auto full = ListenOn("127.0.0.1", 0);
+  ASSERT_EQ(listen(full->get(), 0), 0);
+  const HostAddress hole = Local(*LocalPort(*full));
+  std::vector<OwnedFd> fill;
+  for (int i = 0; i < 4; ++i) {
+    fill.emplace_back(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0));
+    connect(fill.back().get(), hole.get(), hole.size);
+  }
+  const auto fd =
+      ConnectUpstream({hole, Local(server_->port())},
+                      MonotonicNow() + std::chrono::milliseconds(500));
+  EXPECT_TRUE(fd.ok()) << fd.status();
+}
+
+TEST_F(UpstreamConnectionTest, SaysWhatTheLastOneSaid) {
+  const auto silent = ListenOn("127.0.0.1", 0);
+  const auto fd =
+      ConnectUpstream({Local(*LocalPort(*silent))},
+                      MonotonicNow() + std::chrono::milliseconds(20));
+  EXPECT_EQ(fd.status().code(), absl::StatusCode::kDeadlineExceeded);
+}
+
+}  // namespace
+}  // namespace muster
