@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <string>
 
 namespace muster {
 namespace {
@@ -12,14 +13,26 @@ constexpr int kPatienceMilliseconds = 30'000;
 
 }  // namespace
 
-ManyClients::ManyClients(int port, size_t count) {
+ManyClients::ManyClients(int port, size_t count, RawClient::Greeting greeting,
+                         uint32_t address) {
   for (size_t i = 0; i < count; ++i) {
-    clients_.push_back(std::make_unique<RawClient>(port));
+    clients_.push_back(std::make_unique<RawClient>(port, greeting, address));
   }
 }
 
 void ManyClients::SendByAll(const StoreRequest& request) {
-  for (const auto& client : clients_) client->Send(request);
+  std::string bytes;
+  AppendRequest(request, &bytes);
+  SendByAll(bytes);
+}
+
+void ManyClients::SendByAll(std::string_view bytes) {
+  for (const auto& client : clients_) client->Send(bytes);
+}
+
+bool ManyClients::HasInput() {
+  return std::ranges::any_of(
+      clients_, [](const auto& client) { return client->HasInput(); });
 }
 
 size_t ManyClients::CountThoseSent(std::string_view expected) {

@@ -22,14 +22,14 @@ bool Await(int fd, short events, int milliseconds) {
 
 }  // namespace
 
-RawClient::RawClient(int port, Greeting greeting)
+RawClient::RawClient(int port, Greeting greeting, uint32_t address)
     : socket_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<uint16_t>(port));
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (connect(socket_.get(), reinterpret_cast<sockaddr*>(&address),
-              sizeof(address)) != 0) {
+  sockaddr_in server{};
+  server.sin_family = AF_INET;
+  server.sin_port = htons(static_cast<uint16_t>(port));
+  server.sin_addr.s_addr = htonl(address);
+  if (connect(socket_.get(), reinterpret_cast<sockaddr*>(&server),
+              sizeof(server)) != 0) {
     ADD_FAILURE() << "connecting: " << std::strerror(errno);
     return;
   }

@@ -18,9 +18,13 @@ namespace muster {
 class RawClient {
  public:
   enum class Greeting { kSent, kNone };
+  static constexpr uint32_t kLoopback = 0x7f000001;
 
-  // Connected; with kSent, VALIDATE and PING have gone well.
-  explicit RawClient(int port, Greeting greeting = Greeting::kSent);
+  // Connected; with kSent, VALIDATE and PING have gone well. `address`, in the
+  // host's order: one of the loopback's, where there are more clients than one
+  // has ports for.
+  explicit RawClient(int port, Greeting greeting = Greeting::kSent,
+                     uint32_t address = kLoopback);
 
   void Send(std::string_view bytes);
   void Send(const StoreRequest& request);
