@@ -12,7 +12,7 @@ MAX_LINES = 500
 
 PURE_FOLDERS = ('rendezvous/protocol/', 'rendezvous/job/', 'agent/lifecycle/',
                 'agent/workers/', 'store/wire/', 'store/core/',
-                'store/relay/relay_core')
+                'store/relay/relay_core', 'trainer_sdk/pipeline/schedule/')
 
 # Linked into other people's programs, where a second gRPC or Protocol Buffers
 # clashes with theirs.

@@ -1,0 +1,196 @@
+#include "trainer_sdk/pipeline/schedule/generators.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+
+namespace muster {
+namespace {
+
+constexpr std::array<std::pair<ScheduleKind, std::string_view>, 4> kKinds = {{
+    {ScheduleKind::kGPipe, "gpipe"},
+    {ScheduleKind::k1F1B, "1f1b"},
+    {ScheduleKind::kInterleaved1F1B, "interleaved_1f1b"},
+    {ScheduleKind::kZeroBubble1P, "zb1p"},
+}};
+
+// Bounds what a schedule may cost to make and to hold.
+constexpr int kMost = 100'000;
+constexpr int64_t kMostActions = 4'000'000;
+
+// The order of one rank's passes. Its k-th forward and k-th backward pass
+// each go through its stages in turns: a group of micro-batches on the first,
+// the same group on the next, and so on; backward the other way round.
+class RankOrder {
+ public:
+  RankOrder(const PipelineShape& shape, int rank)
+      : shape_(shape),
+        rank_(rank),
+        group_(shape.micro_batches /
+               std::max(1, shape.micro_batches / shape.ranks)) {}
+
+  int passes() const { return shape_.micro_batches * shape_.stages_per_rank; }
+  int group() const { return group_; }
+
+  Action Forward(int pass) const {
+    return {Stage(Chunk(pass)), ActionKind::kForward, MicroBatch(pass)};
+  }
+  Action Backward(ActionKind kind, int pass) const {
+    return {Stage(shape_.stages_per_rank - 1 - Chunk(pass)), kind,
+            MicroBatch(pass)};
+  }
+
+ private:
+  int Chunk(int pass) const { return pass / group_ % shape_.stages_per_rank; }
+  int Stage(int chunk) const { return chunk * shape_.ranks + rank_; }
+  int MicroBatch(int pass) const {
+    return pass / (group_ * shape_.stages_per_rank) * group_ + pass % group_;
+  }
+
+  const PipelineShape& shape_;
+  const int rank_;
+  // Micro-batches that go through one stage before the next has its turn.
+  const int group_;
+};
+
+std::vector<Action> GPipe(const RankOrder& order) {
+  std::vector<Action> actions;
+  for (int pass = 0; pass < order.passes(); ++pass) {
+    actions.push_back(order.Forward(pass));
+  }
+  for (int pass = 0; pass < order.passes(); ++pass) {
+    actions.push_back(order.Backward(ActionKind::kBackward, pass));
+  }
+  return actions;
+}
+
+// `warmup` forwards first; then a forward and a backward in turns; then what
+// is left of the backwards.
+std::vector<Action> OneForwardOneBackward(const RankOrder& order, int warmup) {
+  std::vector<Action> actions;
+  for (int pass = 0; pass < order.passes() + warmup; ++pass) {
+    if (pass < order.passes()) actions.push_back(order.Forward(pass));
+    if (pass >= warmup) {
+      actions.push_back(order.Backward(ActionKind::kBackward, pass - warmup));
+    }
+  }
+  return actions;
+}
+
+// The same, but a backward is of the inputs; the weights follow `lag` passes
+// later, and what is left of them at the end.
+std::vector<Action> ZeroBubble(const RankOrder& order, int warmup, int lag) {
+  std::vector<Action> actions;
+  int weights = 0;
+  for (int pass = 0; pass < order.passes() + warmup; ++pass) {
+    if (pass < order.passes()) actions.push_back(order.Forward(pass));
+    if (pass < warmup) continue;
+    actions.push_back(
+        order.Backward(ActionKind::kInputBackward, pass - warmup));
+    if (pass - warmup >= lag) {
+      actions.push_back(order.Backward(ActionKind::kWeightBackward, weights++));
+    }
+  }
+  while (weights < order.passes()) {
+    actions.push_back(order.Backward(ActionKind::kWeightBackward, weights++));
+  }
+  return actions;
+}
+
+std::vector<Action> OfRank(ScheduleKind kind, const PipelineShape& shape,
+                           int rank) {
+  const RankOrder order(shape, rank);
+  const int behind = shape.ranks - 1 - rank;
+  // So many forwards go by until the first chunk's first micro-batch has been
+  // through all chunks but the last.
+  const int chunks_ahead = (shape.stages_per_rank - 1) * order.group();
+  switch (kind) {
+    case ScheduleKind::kGPipe:
+      return GPipe(order);
+    case ScheduleKind::k1F1B:
+      return OneForwardOneBackward(order, std::min(behind, order.passes()));
+    case ScheduleKind::kInterleaved1F1B:
+      return OneForwardOneBackward(
+          order, std::min(2 * behind + chunks_ahead, order.passes()));
+    case ScheduleKind::kZeroBubble1P:
+      return ZeroBubble(order, std::min(behind + chunks_ahead, order.passes()),
+                        rank);
+  }
+  return {};
+}
+
+absl::Status Check(ScheduleKind kind, const PipelineShape& shape) {
+  for (const auto& [what, number] :
+       {std::pair("ranks", shape.ranks),
+        std::pair("stages a rank", shape.stages_per_rank),
+        std::pair("micro-batches", shape.micro_batches)}) {
+    if (number < 1 || number > kMost) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("a pipeline with ", number, " ", what));
+    }
+  }
+  if (int64_t{3} * shape.micro_batches * shape.ranks * shape.stages_per_rank >
+      kMostActions) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a pipeline of ", shape.stages(), " stages and ", shape.micro_batches,
+        " micro-batches has more than ", kMostActions, " actions"));
+  }
+  if (shape.stages_per_rank == 1) return absl::OkStatus();
+  if (kind == ScheduleKind::kGPipe || kind == ScheduleKind::k1F1B) {
+    const std::string_view name = ScheduleName(kind);
+    return absl::InvalidArgumentError(
+        absl::StrCat("schedule ", absl::string_view(name.data(), name.size()),
+                     " has one stage a rank, not ", shape.stages_per_rank));
+  }
+  const int rounds = std::max(1, shape.micro_batches / shape.ranks);
+  if (shape.micro_batches % rounds != 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        shape.micro_batches, " micro-batches cannot be dealt out in ", rounds,
+        " equal rounds among ", shape.ranks,
+        " ranks; a multiple of the number of ranks always can"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::string_view ScheduleName(ScheduleKind kind) {
+  return kKinds[static_cast<size_t>(kind)].second;
+}
+
+std::vector<ScheduleKind> AllScheduleKinds() {
+  std::vector<ScheduleKind> kinds;
+  for (const auto& [kind, name] : kKinds) kinds.push_back(kind);
+  return kinds;
+}
+
+absl::StatusOr<ScheduleKind> ParseScheduleName(std::string_view name) {
+  std::string known;
+  for (const auto& [kind, its_name] : kKinds) {
+    if (name == its_name) return kind;
+    known.append(known.empty() ? "" : ", ").append(its_name);
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "no schedule '",
+      absl::string_view(name.data(), std::min<size_t>(name.size(), 40)),
+      "'; there are ", known));
+}
+
+absl::StatusOr<PipelineSchedule> MakeSchedule(ScheduleKind kind,
+                                              const PipelineShape& shape) {
+  if (const absl::Status status = Check(kind, shape); !status.ok()) {
+    return status;
+  }
+  PipelineSchedule schedule{.shape = shape, .ranks = {}};
+  for (int rank = 0; rank < shape.ranks; ++rank) {
+    schedule.ranks.push_back(OfRank(kind, shape, rank));
+  }
+  return schedule;
+}
+
+}  // namespace muster
