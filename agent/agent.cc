@@ -182,10 +182,19 @@ class Agent::Impl {
     for (const std::string& line : step.notices) {
       if (observer_.on_notice) observer_.on_notice(line);
     }
+    // Before anybody can hear of it, and look.
+    if (!step.ends.empty()) Keep(step.ends);
     if (step.report.has_value()) link_->Send(*step.report);
     if (step.leave.has_value() && !leave_.has_value()) leave_ = step.leave;
     for (const auto& action : step.actions) {
       std::visit([this](const auto& a) { Do(a); }, action);
+    }
+  }
+
+  void Keep(const std::vector<Failure>& ends) {
+    const absl::Status kept = workers_.Keep(ends);
+    if (!kept.ok() && observer_.on_notice) {
+      observer_.on_notice(std::string(kept.message()));
     }
   }
 

@@ -300,6 +300,31 @@ TEST_F(AgentTest, WorkersFindTheirStoreServedAndAFolderForTheirRecords) {
               ::testing::ElementsAre("served", "folder"));
 }
 
+TEST_F(AgentTest, LeavesHowItsWorkersEndedBesideTheirRecords) {
+  std::string text;
+  RunShell(
+      "[ $LOCAL_RANK = 1 ] && kill -KILL $$; "
+      "exec tail -f /dev/null",
+      [&](const Report& report) -> std::optional<Directive> {
+        std::ifstream file(options_.logs.directory + "/job/attempt_0/" +
+                           "workers.0.json");
+        text.assign(std::istreambuf_iterator<char>(file), {});
+        if (report.phase == NodePhase::kIdle && report.round == 1) {
+          return Finished(137);
+        }
+        return report.round == 0 ? std::optional(ToldToRun(1)) : std::nullopt;
+      });
+  // The first is there before anybody hears of it.
+  const size_t killed = text.find("\"rank\":1,");
+  const size_t stopped = text.find("\"rank\":0,");
+  ASSERT_NE(killed, std::string::npos) << text;
+  ASSERT_NE(stopped, std::string::npos) << text;
+  EXPECT_LT(killed, stopped);
+  EXPECT_THAT(text.substr(killed, stopped - killed),
+              HasSubstr("\"how\":\"killed\",\"exit_code\":0,\"signal\":9"));
+  EXPECT_THAT(text.substr(stopped), HasSubstr("\"how\":\"stopped\""));
+}
+
 TEST_F(AgentTest, TakesAMasterOnLoopbackForTheCoordinatorsHost) {
   class FarLink : public ScriptedLink {
    public:

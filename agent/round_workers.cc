@@ -10,6 +10,7 @@
 #include "agent/failures/bounded_text.h"
 #include "agent/failures/describe_exit.h"
 #include "agent/failures/error_file.h"
+#include "agent/failures/worker_ends.h"
 #include "agent/workers/worker_environment.h"
 
 extern char** environ;
@@ -48,6 +49,9 @@ RoundWorkers::RoundWorkers(const AgentOptions* options, Guardian* guardian,
 
 std::vector<WorkerDown> RoundWorkers::Start(const Place& place) {
   place_ = place;
+  // An earlier job's of this name.
+  const std::string records = RecordsFolder();
+  if (!records.empty()) unlink(WorkerEndsPath(records, place_).c_str());
   std::vector<WorkerDown> failed;
   for (int local_rank = 0; local_rank < options_->node.slots; ++local_rank) {
     std::optional<Failure> failure = StartOne(local_rank);
@@ -89,12 +93,9 @@ std::optional<Failure> RoundWorkers::StartOne(int local_rank) {
                         {.error_file = error_file,
                          .progress_socket = progress_->PathOf(local_rank)},
                         inherited_);
-  // Where the SDK leaves each rank's last operations, whatever ends the
-  // process: all of a round side by side, for `launch inspect`.
-  const std::string folder = logs_->DirectoryOf(Attempt(), rank);
-  if (!folder.empty() && inherited_.count(kFlightRecorderFolder) == 0) {
-    spec.environment.emplace_back(kFlightRecorderFolder,
-                                  folder.substr(0, folder.rfind('/')));
+  const std::string records = RecordsFolder();
+  if (!records.empty() && inherited_.count(kFlightRecorderFolder) == 0) {
+    spec.environment.emplace_back(kFlightRecorderFolder, records);
   }
   spec.unset = WithheldFromWorkers();
   spec.stdout_fd = pipes->stdout_fd;
@@ -159,6 +160,25 @@ Failure RoundWorkers::NewFailure(int local_rank) const {
 // Each round has folders of its own, whatever broke the one before: a restart
 // count alone would mix rounds that a change of members has parted.
 int RoundWorkers::Attempt() const { return place_.round - 1; }
+
+absl::Status RoundWorkers::Keep(const std::vector<Failure>& ends) const {
+  const std::string records = RecordsFolder();
+  // Nobody has kept any, where the folder is not there.
+  if (records.empty() || access(records.c_str(), F_OK) != 0) {
+    return absl::OkStatus();
+  }
+  return WriteWorkerEnds(WorkerEndsPath(records, place_),
+                         WorkerEndsJson(place_, ends));
+}
+
+// Where the SDK leaves each rank's last operations, whatever ends the process:
+// all of a round side by side, for `launch inspect`.
+std::string RoundWorkers::RecordsFolder() const {
+  const auto inherited = inherited_.find(kFlightRecorderFolder);
+  if (inherited != inherited_.end()) return inherited->second;
+  const std::string folder = FolderOf(/*local_rank=*/0);
+  return folder.empty() ? "" : folder.substr(0, folder.rfind('/'));
+}
 
 std::string RoundWorkers::FolderOf(int local_rank) const {
   return logs_->DirectoryOf(Attempt(), place_.first_rank + local_rank);

@@ -34,6 +34,10 @@ class RoundWorkers {
   WorkerDown Ended(const WorkerEnded& event) const;
   WorkerDown NotStarted(const WorkerNotStarted& event) const;
 
+  // Leaves how this round's workers ended beside their flight recorders, where
+  // these are kept. Unavailable: why that failed.
+  absl::Status Keep(const std::vector<Failure>& ends) const;
+
   // Where a worker's files are; empty if there are none.
   std::string FolderOf(int local_rank) const;
   // What a worker that still runs has to say for itself, with its stack. From
@@ -46,6 +50,8 @@ class RoundWorkers {
   Failure NotStartable(int local_rank, absl::string_view why) const;
   std::optional<Failure> StartOne(int local_rank);
   int Attempt() const;
+  // Where this round's flight recorders are kept; empty if they are not.
+  std::string RecordsFolder() const;
   std::string ErrorFileOf(int local_rank) const;
 
   const AgentOptions* const options_;

@@ -36,13 +36,13 @@ int InspectCommand(const std::vector<std::string>& arguments,
     return voice.Refuse(absl::InvalidArgumentError(
         "inspect: name the dumps, or the directory that holds them"));
   }
-  const auto logs = ReadFlight(arguments);
-  if (!logs.ok()) {
+  const auto flight = ReadFlight(arguments);
+  if (!flight.ok()) {
     return voice.Refuse(absl::InvalidArgumentError(
-        absl::StrCat("inspect: ", std::string(logs.status().message()))));
+        absl::StrCat("inspect: ", std::string(flight.status().message()))));
   }
-  const FlightAnalysis analysis = AnalyseFlight(*logs);
-  return Print(InspectText(analysis, static_cast<int>(logs->size()),
+  const FlightAnalysis analysis = AnalyseFlight(flight->logs, flight->ends);
+  return Print(InspectText(analysis, static_cast<int>(flight->logs.size()),
                            TargetOf(STDOUT_FILENO)),
                analysis.findings.empty() ? 0 : 1);
 }

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "agent/report/text_layout.h"
 
@@ -75,6 +76,13 @@ std::string InspectText(const FlightAnalysis& analysis, int logs,
   for (const std::string& finding : analysis.findings) {
     AppendField("FOUND", Ink::kRed, finding, target, out);
   }
+  if (!analysis.stopped.empty()) {
+    const bool one = absl::StartsWith(analysis.stopped, "rank ");
+    AppendField("THEN ", Ink::kYellow,
+                absl::StrCat(analysis.stopped, one ? " was" : " were",
+                             " stopped by Muster, as the round was broken"),
+                target, out);
+  }
   absl::StrAppend(&out, "\n");
   AppendPositions(analysis, target, out);
   if (analysis.reasons.empty()) return out;
@@ -101,8 +109,9 @@ std::string InspectHelp() {
       called something else, who died.
 
 DUMPS are files, or directories of them: rank_N.ring, which a worker writes as
-it goes where MUSTER_FLIGHT_RECORDER_DIR says so, and rank_N.json, which it
-writes when an operation fails.
+it goes where MUSTER_FLIGHT_RECORDER_DIR says so; rank_N.json, which it writes
+when an operation fails; and workers.N.json, in which the agent of each node
+leaves how its workers ended. They lie in LOG_DIR/RUN_ID/attempt_N.
 
 Exit status:
   0  All ranks agree and nobody waits.

@@ -41,6 +41,16 @@ TEST(InspectText, ShowsWhatWasFoundWhereRanksStoodAndWhatTheySaid) {
 )");
 }
 
+TEST(InspectText, SaysWhoWasOnlyStopped) {
+  FlightAnalysis analysis = Found();
+  analysis.stopped = "ranks 0, 2-3";
+  EXPECT_THAT(InspectText(analysis, 4, {}),
+              HasSubstr("\n THEN   ranks 0, 2-3 were stopped by Muster, as the "
+                        "round was broken\n"));
+  analysis.stopped = "rank 0";
+  EXPECT_THAT(InspectText(analysis, 4, {}), HasSubstr("rank 0 was stopped"));
+}
+
 TEST(InspectText, SaysWhereAllIsFine) {
   FlightAnalysis analysis = Found();
   analysis.findings.clear();

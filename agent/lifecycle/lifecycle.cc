@@ -133,12 +133,14 @@ void Lifecycle::On(const WorkerDown& event) {
     Failure failure = *event.failure;
     const bool by_us = phase_ == NodePhase::kStopping;
     if (by_us) failure.kind = FailureKind::kStoppedByUs;
+    NoteEnd(failure);
     if (failures_.size() < kMostFailuresPerReport) {
       failures_.push_back(failure);
     }
     // Those that we stopped are told with the round's end, not one by one.
     if (!by_us) {
       changed_ = true;
+      step_.ends = ends_;
       Notice(absl::StrCat("rank ", failure.rank, " (local rank ",
                           failure.local_rank, ", pid ", failure.pid,
                           ") failed: ", failure.message));
@@ -163,6 +165,13 @@ void Lifecycle::On(const WorkersGone&) {
   Settle();
 }
 
+void Lifecycle::NoteEnd(Failure failure) {
+  failure.traceback.clear();
+  failure.stderr_tail.clear();
+  failure.stack.clear();
+  ends_.push_back(std::move(failure));
+}
+
 // Nothing may be left before every worker was started (the first died too
 // early), or although none ever ran (none could be started): in both cases it
 // is the last worker's failure that ends the round.
@@ -171,6 +180,7 @@ void Lifecycle::Settle() {
   phase_ = phase_ == NodePhase::kRunning && failures_.empty()
                ? NodePhase::kSucceeded
                : NodePhase::kIdle;
+  if (phase_ == NodePhase::kIdle) step_.ends = ends_;
   kill_at_.reset();
   changed_ = true;
 }
@@ -221,35 +231,6 @@ void Lifecycle::On(const SignalCaught& event) {
            absl::StrCat("stopped by ", SignalName(event.signal),
                         " without a coordinator"));
   }
-}
-
-void Lifecycle::On(const PortHeld& event) {
-  if (held_port_ == event.port) return;
-  held_port_ = event.port;
-  changed_ = changed_ || phase_ == NodePhase::kIdle;
-}
-
-void Lifecycle::On(const NcclIdHeld& event) {
-  nccl_id_.Take(event.id);
-  changed_ = changed_ || phase_ == NodePhase::kIdle;
-}
-
-void Lifecycle::On(const NcclIdMissing& event) {
-  changed_ = changed_ || (phase_ == NodePhase::kIdle && !nccl_id_.id().empty());
-  nccl_id_.GiveUp();
-  if (!event.why.empty()) Notice(event.why);
-}
-
-// No reason to break the round: once the ranks have met through it the root is
-// done, and many programs never ask for it. Whoever still waits for it has a
-// deadline; what broke the round then can be told from this.
-void Lifecycle::On(const NcclRootLost& event) {
-  if (!HasWorkers()) return;
-  nccl_root_lost_ = event.what;
-  changed_ = true;
-  Notice(absl::StrCat(event.what,
-                      "; who has not met the other ranks through it by now "
-                      "will wait until its deadline"));
 }
 
 void Lifecycle::Reconcile() {
@@ -336,6 +317,7 @@ void Lifecycle::Start(const Place& place) {
   round_ = place.round;
   first_rank_ = place.first_rank;
   failures_.clear();
+  ends_.clear();
   nccl_root_lost_.clear();
   pending_ = config_.node.slots;
   watch_.Begin(config_.node.slots);

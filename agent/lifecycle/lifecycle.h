@@ -90,6 +90,8 @@ class Lifecycle {
   std::optional<Instant> HangDeadline() const;
   // Once a round, whether or not workers of ours are left: others' may wait.
   void ReleaseWaiters(const std::string& why);
+  // An end that was none as it should be.
+  void NoteEnd(Failure failure);
   // Ends the round here once nothing of it is left.
   void Settle();
   void GiveUp(int exit_code, std::string reason);
@@ -107,6 +109,7 @@ class Lifecycle {
   int round_ = 0;
   int first_rank_ = 0;             // of round_
   std::vector<Failure> failures_;  // of round_
+  std::vector<Failure> ends_;      // all of them, of round_
   std::string nccl_root_lost_;     // of round_
   int pending_ = 0;        // workers that have not ended, nor failed to start
   bool any_left_ = false;  // a worker, or what descends from one

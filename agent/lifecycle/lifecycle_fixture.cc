@@ -44,6 +44,7 @@ LifecycleStep LifecycleFixture::Step(const LifecycleEvent& event) {
     }
   }
   if (last_step_.report.has_value()) reports.push_back(*last_step_.report);
+  if (!last_step_.ends.empty()) ends.push_back(last_step_.ends);
   for (const std::string& line : last_step_.notices) notices.push_back(line);
   if (last_step_.leave.has_value()) leave = last_step_.leave;
   return last_step_;
@@ -143,6 +144,7 @@ void LifecycleFixture::Forget() {
   closed_stores.clear();
   stacks_asked.clear();
   reports.clear();
+  ends.clear();
   notices.clear();
   leave.reset();
 }

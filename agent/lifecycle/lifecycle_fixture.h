@@ -55,6 +55,7 @@ class LifecycleFixture {
   int renewals = 0;                        // of the NCCL id
   std::vector<TakeStacks> stacks_asked;
   std::vector<Report> reports;
+  std::vector<std::vector<Failure>> ends;
   std::vector<std::string> notices;
   std::optional<Leave> leave;
 

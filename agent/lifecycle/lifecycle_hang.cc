@@ -103,6 +103,8 @@ void Lifecycle::Accuse() {
   accused_since_ = suspicion_->since;
   suspicion_.reset();
   if (failures_.size() < kMostFailuresPerReport) failures_.push_back(failure);
+  NoteEnd(failure);
+  step_.ends = ends_;
   changed_ = true;
   if (phase_ != NodePhase::kRunning) return;
   ReleaseWaiters(absl::StrCat("rank ", failure.rank, " ", failure.message));

@@ -84,6 +84,9 @@ TEST_F(LifecycleHang, ThenItIsAccusedAndTheOthersAreStopped) {
   ASSERT_EQ(report.failures.size(), 1u);
   const Failure& failure = report.failures[0];
   EXPECT_EQ(failure.kind, FailureKind::kHung);
+  ASSERT_EQ(agent_.ends.size(), 1u);
+  EXPECT_EQ(agent_.ends[0][0].kind, FailureKind::kHung);
+  EXPECT_THAT(agent_.ends[0][0].stack, IsEmpty());
   EXPECT_EQ(failure.rank, 3);
   EXPECT_EQ(failure.local_rank, 1);
   EXPECT_EQ(failure.pid, 101);

@@ -121,6 +121,10 @@ struct LifecycleStep {
                            TakeStacks>>
       actions;
   std::optional<Report> report;      // to be sent
+  // How the workers of a round that breaks have ended so far, in that order,
+  // without their last words: to be kept beside their flight recorders. Empty:
+  // nothing new.
+  std::vector<Failure> ends;
   std::vector<std::string> notices;  // lines for a person
   std::optional<Leave> leave;
 };

@@ -101,6 +101,40 @@ TEST(LifecycleWorkers, AFailureStopsTheOthersAndIsReported) {
   EXPECT_EQ(agent.reports.back().failures[1].kind, FailureKind::kStoppedByUs);
 }
 
+TEST(LifecycleWorkers, HowTheyEndedIsKeptWhenTheFirstFailsAndWhenAllHaveEnded) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  Failure killed;
+  killed.kind = FailureKind::kSignal;
+  killed.local_rank = 1;
+  killed.message = "killed by SIGKILL (9)";
+  killed.traceback = "long";
+  killed.stderr_tail = {"words"};
+  agent.Step(WorkerDown{1, killed});
+  ASSERT_EQ(agent.ends.size(), 1u) << "at once";
+  ASSERT_EQ(agent.ends[0].size(), 1u);
+  EXPECT_EQ(agent.ends[0][0].kind, FailureKind::kSignal);
+  EXPECT_EQ(agent.ends[0][0].message, "killed by SIGKILL (9)");
+  EXPECT_EQ(agent.ends[0][0].traceback, "");
+  EXPECT_THAT(agent.ends[0][0].stderr_tail, IsEmpty());
+  agent.Fails(0, FailureKind::kSignal);
+  EXPECT_EQ(agent.ends.size(), 1u);
+  agent.Gone();
+  ASSERT_EQ(agent.ends.size(), 2u);
+  ASSERT_EQ(agent.ends[1].size(), 2u);
+  EXPECT_EQ(agent.ends[1][0].local_rank, 1);
+  EXPECT_EQ(agent.ends[1][1].kind, FailureKind::kStoppedByUs);
+  agent.Forget();
+  agent.TellRun(2);
+  agent.Up(0);
+  agent.Up(1);
+  agent.Down(0);
+  agent.Down(1);
+  agent.Gone();
+  EXPECT_EQ(agent.phase(), NodePhase::kSucceeded);
+  EXPECT_THAT(agent.ends, IsEmpty()) << "those were the last round's";
+}
+
 TEST(LifecycleWorkers, AFailureAfterASuccessIsNoSuccess) {
   LifecycleFixture agent;
   agent.Run(1);

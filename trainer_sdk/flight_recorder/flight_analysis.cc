@@ -1,48 +1,18 @@
 #include "trainer_sdk/flight_recorder/flight_analysis.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "trainer_sdk/flight_recorder/flight_deaths.h"
+#include "trainer_sdk/flight_recorder/flight_words.h"
 #include "trainer_sdk/process_group/signature.h"
 #include "trainer_sdk/store/rank_ranges.h"
 
 namespace muster {
 namespace {
-
-std::string SecondsText(double seconds) {
-  char text[64];
-  std::snprintf(text, sizeof(text), "%.1f s", std::max(0.0, seconds));
-  return text;
-}
-
-// Whether somebody waits, or waited in vain, in `record`.
-bool IsStuck(const FlightRecord& record) {
-  return record.in_progress() ||
-         (record.ended != 0 && record.status != absl::StatusCode::kOk);
-}
-
-// What a rank was in when it was last heard of; null: in nothing.
-const FlightRecord* StuckRecord(const FlightLog& log) {
-  // The first one is what the later ones are queued behind or failed by.
-  for (const FlightRecord& record : log.records) {
-    if (IsStuck(record)) return &record;
-  }
-  return nullptr;
-}
-
-std::string GroupName(const FlightLog& log, const FlightRecord& record) {
-  return log.groups[record.group].name;
-}
-
-// "rank 2 (node1, pid 77)"
-std::string RankName(const FlightLog& log) {
-  return absl::StrCat("rank ", log.rank, " (", log.host, ", pid ", log.pid,
-                      ")");
-}
 
 // Groups are one where name and members are: {"world", {0, 1}}.
 using GroupKey = std::pair<std::string, std::vector<int>>;
@@ -57,18 +27,24 @@ using Calls = std::map<uint64_t, std::vector<Call>>;
 
 class Analysis {
  public:
-  explicit Analysis(const std::vector<FlightLog>& logs) {
+  Analysis(const std::vector<FlightLog>& logs,
+           const std::vector<FlightEnd>& ends) {
     for (const FlightLog& log : logs) {
       result_.world_size = std::max(result_.world_size, log.world_size);
       logs_[log.rank] = &log;
       now_ = std::max(now_, log.written);
       if (!log.reason.empty()) somebody_failed_ = true;
     }
+    for (const FlightEnd& end : ends) {
+      ends_[end.rank] = &end;
+      somebody_failed_ = true;
+    }
     for (const auto& [rank, log] : logs_) Collect(*log);
     result_.groups = static_cast<int>(groups_.size());
   }
 
   FlightAnalysis Take() {
+    FindDead();
     for (const auto& [key, calls] : groups_) FindMismatch(key, calls);
     for (const auto& [key, calls] : groups_) FindBehind(key, calls);
     for (const auto& [rank, log] : logs_) FindDeserted(*log);
@@ -86,6 +62,15 @@ class Analysis {
  private:
   void Find(const std::string& sentence) {
     result_.findings.push_back(sentence);
+  }
+
+  // What their agents saw is surer than what the others' logs say of them.
+  void FindDead() {
+    FlightDeaths deaths = FindDeaths(logs_, ends_, now_);
+    for (const std::string& sentence : deaths.sentences) Find(sentence);
+    blamed_ = std::move(deaths.excused);
+    blamed_.insert(deaths.dead.begin(), deaths.dead.end());
+    if (!deaths.stopped.empty()) result_.stopped = RankRanges(deaths.stopped);
   }
 
   void Collect(const FlightLog& log) {
@@ -160,7 +145,7 @@ class Analysis {
             Describe(waiting.front().record->signature), " in group ",
             key.first, ", where ", RankRanges(RanksOf(waiting)),
             waiting.size() == 1 ? " waits; " : " wait; ",
-            stuck == nullptr ? LastDone(*log->second)
+            stuck == nullptr ? LastDone(*log->second, now_)
                              : absl::StrCat("it never came out of ",
                                             Describe(stuck->signature))));
       }
@@ -193,7 +178,7 @@ class Analysis {
           RankName(*logs_[member]), " is behind: it did not call ",
           Describe(leading.front().record->signature), " in group ", key.first,
           ", which ", RankRanges(RanksOf(leading)), " did; ",
-          LastDone(*logs_[member])));
+          LastDone(*logs_[member], now_)));
     }
   }
 
@@ -204,14 +189,6 @@ class Analysis {
       for (const Call& call : called) last[call.log->rank] = sequence;
     }
     return last;
-  }
-
-  std::string LastDone(const FlightLog& log) const {
-    if (log.records.empty()) return "it called nothing at all";
-    const FlightRecord& last = log.records.back();
-    return absl::StrCat("its last was ", Describe(last.signature), " in group ",
-                        GroupName(log, last), ", done ",
-                        SecondsText(now_ - last.ended), " before the end");
   }
 
   // Whoever a message was to go to or come from, and is in nothing.
@@ -233,13 +210,15 @@ class Analysis {
     Find(absl::StrCat(RankName(*other->second), " did not answer ",
                       Describe(stuck->signature), " of rank ", log.rank,
                       " in group ", GroupName(log, *stuck), "; ",
-                      LastDone(*other->second)));
+                      LastDone(*other->second, now_)));
   }
 
   void FindMissing() {
     std::vector<int> missing;
     for (int rank = 0; rank < result_.world_size; rank++) {
-      if (logs_.count(rank) == 0) missing.push_back(rank);
+      if (logs_.count(rank) == 0 && ends_.count(rank) == 0) {
+        missing.push_back(rank);
+      }
     }
     if (missing.empty()) return;
     Find(absl::StrCat("there is no dump of ", RankRanges(missing), " of ",
@@ -252,7 +231,8 @@ class Analysis {
   void FindSilent() {
     if (!somebody_failed_) return;
     for (const auto& [rank, log] : logs_) {
-      if (!log->reason.empty() || log->closed || blamed_.count(rank) > 0) {
+      if (!log->reason.empty() || log->closed || blamed_.count(rank) > 0 ||
+          ends_.count(rank) > 0) {
         continue;
       }
       const FlightRecord* const stuck = StuckRecord(*log);
@@ -260,7 +240,7 @@ class Analysis {
           RankName(*log), " ended without a word while others failed: killed, ",
           "or still running; ",
           stuck == nullptr
-              ? LastDone(*log)
+              ? LastDone(*log, now_)
               : absl::StrCat("it was in ", Describe(stuck->signature),
                              " in group ", GroupName(*log, *stuck))));
     }
@@ -343,6 +323,9 @@ class Analysis {
     std::vector<std::pair<FlightPosition, std::vector<int>>> places;
     for (const auto& [rank, log] : logs_) {
       FlightPosition position = PositionOf(*log);
+      if (const auto end = ends_.find(rank); end != ends_.end()) {
+        position.state += absl::StrCat(", then ", InAWord(end->second->how));
+      }
       auto same = std::find_if(places.begin(), places.end(), [&](auto& p) {
         return p.first.operation == position.operation &&
                p.first.group == position.group &&
@@ -361,6 +344,7 @@ class Analysis {
 
   FlightAnalysis result_;
   std::map<int, const FlightLog*> logs_;
+  std::map<int, const FlightEnd*> ends_;
   std::map<GroupKey, Calls> groups_;
   std::set<int> blamed_;
   double now_ = 0;  // the latest thing recorded anywhere
@@ -369,8 +353,9 @@ class Analysis {
 
 }  // namespace
 
-FlightAnalysis AnalyseFlight(const std::vector<FlightLog>& logs) {
-  return Analysis(logs).Take();
+FlightAnalysis AnalyseFlight(const std::vector<FlightLog>& logs,
+                             const std::vector<FlightEnd>& ends) {
+  return Analysis(logs, ends).Take();
 }
 
 }  // namespace muster

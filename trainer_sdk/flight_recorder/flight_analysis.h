@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "trainer_sdk/flight_recorder/flight_ends.h"
 #include "trainer_sdk/flight_recorder/flight_log.h"
 
 namespace muster {
@@ -14,7 +15,9 @@ struct FlightPosition {
   std::string ranks;      // "ranks 0-2, 5"
   std::string operation;  // the last one; empty: none recorded
   std::string group;
-  std::string state;  // "done", "in it for 12.3 s", "failed: UNAVAILABLE"
+  // "done", "in it for 12.3 s", "failed: UNAVAILABLE"; where its end is known
+  // also ", then died", ", then stopped", …
+  std::string state;
 };
 
 // What the logs of a job's ranks tell together.
@@ -27,16 +30,24 @@ struct FlightAnalysis {
   // Who ("ranks 0-2") said what on failing; each reason once.
   std::vector<std::pair<std::string, std::string>> reasons;
   std::vector<FlightPosition> positions;
+  // "ranks 0, 2-3": whom their agents stopped, for what had happened to others.
+  // Empty: nobody, as far as is known.
+  std::string stopped;
 };
 
-// Compares `logs`, at most one of each rank. In this order:
+// Compares `logs` and `ends`, at most one of each rank. In this order:
+//  - ranks that ended by themselves, by what their agents saw, and not because
+//    an operation had failed; nothing is then said of ranks that were stopped
+//    for it, but that they were;
 //  - ranks that called different things under one number: who and what;
 //  - ranks that others wait for and that are in no operation themselves;
-//  - ranks without a log; ranks that ended without a word when others failed;
+//  - ranks without a log; ranks that ended without a word when others failed
+//    (where it is not known how);
 //  - else, of operations that did not end, that the ranks wait for each other,
 //    or that all called the same and it failed.
 // Pure.
-FlightAnalysis AnalyseFlight(const std::vector<FlightLog>& logs);
+FlightAnalysis AnalyseFlight(const std::vector<FlightLog>& logs,
+                             const std::vector<FlightEnd>& ends = {});
 
 }  // namespace muster
 

@@ -57,25 +57,89 @@ absl::StatusOr<std::vector<std::string>> FilesOf(const std::string& path) {
   for (std::filesystem::directory_iterator entry(path, error), end;
        !error && entry != end; entry.increment(error)) {
     const std::string name = entry->path().filename().string();
-    if (absl::StartsWith(name, "rank_") &&
-        (absl::EndsWith(name, ".ring") || absl::EndsWith(name, ".json"))) {
+    const bool is_dump =
+        absl::StartsWith(name, "rank_") &&
+        (absl::EndsWith(name, ".ring") || absl::EndsWith(name, ".json"));
+    const bool is_agents =
+        absl::StartsWith(name, "workers.") && absl::EndsWith(name, ".json");
+    if (is_dump || is_agents) {
       files.push_back(entry->path().string());
     }
   }
   if (error) return Bad(path, error.message());
-  if (files.empty())
-    return Bad(path, "holds no rank_N.ring and no rank_N.json");
+  if (files.empty()) {
+    return Bad(path, "holds no rank_N.ring, rank_N.json or workers.N.json");
+  }
   std::sort(files.begin(), files.end());
   return files;
 }
 
-void Merge(FlightLog log, std::map<int, FlightLog>& logs) {
-  const auto [known, is_new] = logs.emplace(log.rank, log);
-  if (is_new) return;
-  FlightLog& old = known->second;
-  if (log.written >= old.written) std::swap(old, log);
-  if (old.reason.empty()) old.reason = log.reason;
-}
+// What has been read so far.
+class Collection {
+ public:
+  // One file's. InvalidArgument: what is wrong with it.
+  absl::Status Add(const std::string& bytes) {
+    if (AreFlightEnds(bytes)) {
+      absl::StatusOr<FlightEnds> ends = ParseFlightEnds(bytes);
+      if (!ends.ok()) return ends.status();
+      if (absl::Status of_one = OfOneWorld(ends->world_size); !of_one.ok()) {
+        return of_one;
+      }
+      Merge(*std::move(ends));
+      return absl::OkStatus();
+    }
+    absl::StatusOr<FlightLog> log = ParseFlight(bytes);
+    if (!log.ok()) return log.status();
+    if (absl::Status of_one = OfOneWorld(log->world_size); !of_one.ok()) {
+      return of_one;
+    }
+    Merge(*std::move(log));
+    return absl::OkStatus();
+  }
+
+  // InvalidArgument: there is nothing.
+  absl::StatusOr<Flight> Take() {
+    if (world_size_ == 0) return absl::InvalidArgumentError("no dumps given");
+    Flight flight;
+    for (auto& [rank, log] : logs_) flight.logs.push_back(std::move(log));
+    for (auto& [rank, end] : ends_) flight.ends.push_back(std::move(end));
+    return flight;
+  }
+
+ private:
+  absl::Status OfOneWorld(int world_size) {
+    if (world_size_ == 0) world_size_ = world_size;
+    if (world_size_ == world_size) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat("of a world of ", world_size,
+                     ", but others are of one of ", world_size_));
+  }
+
+  void Merge(FlightLog log) {
+    const auto [known, is_new] = logs_.emplace(log.rank, log);
+    if (is_new) return;
+    FlightLog& old = known->second;
+    if (log.written >= old.written) std::swap(old, log);
+    if (old.reason.empty()) old.reason = log.reason;
+  }
+
+  void Merge(FlightEnds all) {
+    if (all.round < round_) return;
+    if (all.round > round_) ends_.clear();
+    round_ = all.round;
+    for (FlightEnd& end : all.ends) {
+      const auto [known, is_new] = ends_.emplace(end.rank, end);
+      if (!is_new && end.time >= known->second.time) {
+        known->second = std::move(end);
+      }
+    }
+  }
+
+  int world_size_ = 0;  // 0: nothing yet
+  int round_ = 0;       // of ends_
+  std::map<int, FlightLog> logs_;
+  std::map<int, FlightEnd> ends_;
+};
 
 }  // namespace
 
@@ -90,32 +154,19 @@ absl::StatusOr<FlightLog> ParseFlight(const std::string& bytes) {
   return log;
 }
 
-absl::StatusOr<std::vector<FlightLog>> ReadFlight(
-    const std::vector<std::string>& paths) {
-  std::map<int, FlightLog> by_rank;
+absl::StatusOr<Flight> ReadFlight(const std::vector<std::string>& paths) {
+  Collection collection;
   for (const std::string& path : paths) {
     const absl::StatusOr<std::vector<std::string>> files = FilesOf(path);
     if (!files.ok()) return files.status();
     for (const std::string& file : *files) {
       const absl::StatusOr<std::string> bytes = Bytes(file);
       if (!bytes.ok()) return bytes.status();
-      absl::StatusOr<FlightLog> log = ParseFlight(*bytes);
-      if (!log.ok()) {
-        return Bad(file, std::string(log.status().message()));
-      }
-      if (!by_rank.empty() &&
-          by_rank.begin()->second.world_size != log->world_size) {
-        return Bad(file, absl::StrCat("of a world of ", log->world_size,
-                                      ", but others are of one of ",
-                                      by_rank.begin()->second.world_size));
-      }
-      Merge(*std::move(log), by_rank);
+      const absl::Status added = collection.Add(*bytes);
+      if (!added.ok()) return Bad(file, std::string(added.message()));
     }
   }
-  if (by_rank.empty()) return absl::InvalidArgumentError("no dumps given");
-  std::vector<FlightLog> logs;
-  for (auto& [rank, log] : by_rank) logs.push_back(std::move(log));
-  return logs;
+  return collection.Take();
 }
 
 }  // namespace muster

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "trainer_sdk/flight_recorder/flight_ends.h"
 #include "trainer_sdk/flight_recorder/flight_log.h"
 
 namespace muster {
@@ -12,16 +13,22 @@ namespace muster {
 // A dump's or ring's bytes. InvalidArgument, one line, for anything else. Pure.
 absl::StatusOr<FlightLog> ParseFlight(const std::string& bytes);
 
-// The logs in `paths`: files, or directories whose rank_N.ring and rank_N.json
-// they are.
-// One for each rank, by rank: where there are several, the one with the
-// latest record, but with the reason that any of them gives.
+struct Flight {
+  // One for each rank, by rank: where there are several, the one with the
+  // latest record, but with the reason that any of them gives.
+  std::vector<FlightLog> logs;
+  // One for each rank, by rank, of the last round that there is any of: where
+  // there are several, the latest.
+  std::vector<FlightEnd> ends;
+};
+
+// What `paths` hold: files, or directories whose rank_N.ring, rank_N.json and
+// workers.N.json they are.
 //
 // InvalidArgument, naming the path: unreadable, larger than 64 MiB, no dump;
 // or none at all, or dumps of worlds of different sizes or beyond a million
 // ranks.
-absl::StatusOr<std::vector<FlightLog>> ReadFlight(
-    const std::vector<std::string>& paths);
+absl::StatusOr<Flight> ReadFlight(const std::vector<std::string>& paths);
 
 }  // namespace muster
 

@@ -82,9 +82,67 @@ TEST_F(FlightFilesTest, OfSeveralOfARankTheLatestCountsWithAnyReason) {
   Write("other.json", "not looked at");
   const auto logs = ReadFlight({directory_});
   ASSERT_TRUE(logs.ok()) << logs.status();
-  ASSERT_THAT(*logs, SizeIs(1));
-  EXPECT_EQ((*logs)[0].pid, 77);
-  EXPECT_EQ((*logs)[0].reason, "rank 1 died");
+  ASSERT_THAT(logs->logs, SizeIs(1));
+  EXPECT_EQ(logs->logs[0].pid, 77);
+  EXPECT_EQ(logs->logs[0].reason, "rank 1 died");
+}
+
+std::string Ends(int round, const std::string& workers, int world_size = 2) {
+  return "{\"format\":\"muster worker ends 1\",\"round\":" +
+         std::to_string(round) +
+         ",\"world_size\":" + std::to_string(world_size) + ",\"workers\":[" +
+         workers + "]}\n";
+}
+
+std::string End(int rank, const std::string& how, double time = 1000) {
+  return "{\"rank\":" + std::to_string(rank) +
+         ",\"host\":\"n\",\"pid\":7,\"how\":\"" + how +
+         "\",\"time\":" + std::to_string(time) +
+         ",\"message\":\"killed\\nby a signal\"}";
+}
+
+TEST_F(FlightFilesTest, AgentsTellHowTheirWorkersEnded) {
+  Write("rank_0.json", FlightJson(Log(0, 2)));
+  Write("workers.0.json", Ends(3, End(0, "stopped")));
+  Write("workers.1.json", Ends(3, End(1, "killed")));
+  const auto flight = ReadFlight({directory_});
+  ASSERT_TRUE(flight.ok()) << flight.status();
+  EXPECT_THAT(flight->logs, SizeIs(1));
+  ASSERT_THAT(flight->ends, SizeIs(2));
+  EXPECT_EQ(flight->ends[0].how, HowEnded::kStopped);
+  EXPECT_EQ(flight->ends[1].how, HowEnded::kKilled);
+  EXPECT_EQ(flight->ends[1].pid, 7);
+  EXPECT_EQ(flight->ends[1].message, "killed?by a signal");
+}
+
+TEST_F(FlightFilesTest, OfTheEndsTheLastRoundsAndLatestCount) {
+  Write("workers.0.json", Ends(2, End(0, "killed") + "," + End(1, "killed")));
+  Write("workers.1.json", Ends(3, End(1, "exited", 10)));
+  Write("workers.2.json", Ends(3, End(1, "hung", 20)));
+  Write("workers.3.json", Ends(1, End(0, "killed")));
+  const auto flight = ReadFlight({directory_});
+  ASSERT_TRUE(flight.ok()) << flight.status();
+  EXPECT_THAT(flight->logs, SizeIs(0));
+  ASSERT_THAT(flight->ends, SizeIs(1));
+  EXPECT_EQ(flight->ends[0].how, HowEnded::kHung);
+}
+
+TEST_F(FlightFilesTest, SaysWhatIsNoFileOfAnAgents) {
+  const auto complaint = [&](const std::string& text) {
+    return Complaint({Write("workers.0.json", text)});
+  };
+  EXPECT_THAT(complaint(Ends(1, End(2, "killed"))),
+              HasSubstr("outside of its"));
+  EXPECT_THAT(complaint(Ends(1, End(-1, "killed"))), HasSubstr("outside of"));
+  EXPECT_THAT(complaint(Ends(1, End(0, "eaten"))), HasSubstr("unknown kind"));
+  EXPECT_THAT(complaint(Ends(-1, "")), HasSubstr("no round"));
+  EXPECT_THAT(complaint(Ends(1, "", 0)), HasSubstr("no possible size"));
+  EXPECT_THAT(complaint(Ends(1, "", 2000000)), HasSubstr("no possible size"));
+  EXPECT_THAT(complaint(Ends(1, "7")), HasSubstr("workers.0.json: not an"));
+  EXPECT_THAT(complaint(Ends(1, "[")), HasSubstr("no JSON object"));
+  Write("rank_0.json", FlightJson(Log(0, 2)));
+  Write("workers.0.json", Ends(1, "", 3));
+  EXPECT_THAT(Complaint({directory_}), HasSubstr("of a world of 3"));
 }
 
 TEST_F(FlightFilesTest, SaysWhatIsNoDump) {
@@ -142,6 +200,15 @@ TEST_F(FlightFilesTest, SpoiledFilesDoNoHarm) {
     }
     const auto log = ParseFlight(text);
     if (log.ok()) FlightJson(*log);
+  }
+  const std::string ends = Ends(1, End(0, "killed") + "," + End(1, "exited"));
+  ASSERT_TRUE(ParseFlightEnds(ends).ok());
+  for (int i = 0; i < 3000; i++) {
+    std::string text = ends;
+    for (unsigned n = random() % 4 + 1; n > 0; n--) {
+      text[random() % text.size()] = static_cast<char>(random());
+    }
+    (void)ParseFlightEnds(text);
   }
   for (int i = 0; i < 30; i++) {
     std::string bytes = ring;

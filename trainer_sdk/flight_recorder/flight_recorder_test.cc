@@ -51,7 +51,7 @@ class FlightRecorderTest : public testing::Test {
   std::vector<FlightLog> Logs() const {
     const auto logs = ReadFlight({directory_});
     EXPECT_TRUE(logs.ok()) << logs.status();
-    return logs.ok() ? *logs : std::vector<FlightLog>();
+    return logs.ok() ? logs->logs : std::vector<FlightLog>();
   }
 
   std::string directory_;

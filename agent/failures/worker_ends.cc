@@ -1,0 +1,96 @@
+#include "agent/failures/worker_ends.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "base/owned_fd.h"
+
+namespace muster {
+namespace {
+
+const char* HowOf(FailureKind kind) {
+  switch (kind) {
+    case FailureKind::kExitCode:
+      return "exited";
+    case FailureKind::kSignal:
+      return "killed";
+    case FailureKind::kStartFailed:
+      return "not started";
+    case FailureKind::kHung:
+      return "hung";
+    case FailureKind::kStoppedByUs:
+    case FailureKind::kNodeLost:
+      return "stopped";
+  }
+  return "stopped";
+}
+
+absl::Status Failed(const std::string& path) {
+  return absl::UnavailableError(
+      absl::StrCat("how this node's workers ended cannot be kept for `launch "
+                   "inspect`: ",
+                   path, ": ", std::strerror(errno)));
+}
+
+bool WriteAll(const OwnedFd& file, const std::string& text) {
+  size_t written = 0;
+  while (written < text.size()) {
+    const ssize_t n =
+        write(file.get(), text.data() + written, text.size() - written);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return false;
+    written += static_cast<size_t>(n);
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string WorkerEndsPath(const std::string& folder, const Place& place) {
+  return absl::StrCat(folder, "/workers.", place.group_rank, ".json");
+}
+
+std::string WorkerEndsJson(const Place& place,
+                           const std::vector<Failure>& ends) {
+  using Json = nlohmann::ordered_json;
+  Json json = {{"format", "muster worker ends 1"},
+               {"round", place.round},
+               {"group_rank", place.group_rank},
+               {"world_size", place.world_size},
+               {"workers", Json::array()}};
+  for (const Failure& end : ends) {
+    json["workers"].push_back({{"rank", end.rank},
+                               {"local_rank", end.local_rank},
+                               {"host", end.host},
+                               {"pid", end.pid},
+                               {"how", HowOf(end.kind)},
+                               {"exit_code", end.exit_code},
+                               {"signal", end.signal},
+                               {"time", end.unix_time},
+                               {"message", end.message}});
+  }
+  // Names may hold bytes that are not UTF-8.
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+absl::Status WriteWorkerEnds(const std::string& path, const std::string& text) {
+  const std::string temporary = absl::StrCat(path, ".", getpid());
+  OwnedFd file(open(temporary.c_str(),
+                    O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+                    0644));
+  if (!file.open()) return Failed(temporary);
+  if (!WriteAll(file, text) || rename(temporary.c_str(), path.c_str()) != 0) {
+    const absl::Status failed = Failed(path);
+    unlink(temporary.c_str());
+    return failed;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace muster

@@ -1,0 +1,99 @@
+#include "trainer_sdk/flight_recorder/flight_deaths.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "trainer_sdk/flight_recorder/flight_words.h"
+#include "trainer_sdk/process_group/signature.h"
+
+namespace muster {
+namespace {
+
+constexpr size_t kMostSentences = 8;
+
+const char* VerbOf(HowEnded how) {
+  return how == HowEnded::kNotStarted ? "could not be started" : InAWord(how);
+}
+
+// " in barrier #2 in group world", or what it had done before.
+std::string WhereWas(const FlightLog& log, double now) {
+  const FlightRecord* const stuck = StuckRecord(log);
+  if (stuck != nullptr) {
+    return absl::StrCat(" in ", Describe(stuck->signature), " in group ",
+                        GroupName(log, *stuck));
+  }
+  return absl::StrCat(" in no operation (", LastDone(log, now), ")");
+}
+
+std::string SentenceOf(const FlightEnd& end, const FlightLog* log, double now) {
+  // The log's process may be a child of the one that the agent started.
+  const int64_t pid = log == nullptr ? end.pid : log->pid;
+  return absl::StrCat("rank ", end.rank, " (", end.host, ", pid ", pid, ") ",
+                      VerbOf(end.how),
+                      end.how == HowEnded::kNotStarted ? ""
+                      : log == nullptr ? " before its first group"
+                                       : WhereWas(*log, now),
+                      ": ", end.message);
+}
+
+bool IsCause(const FlightEnd& end, const FlightLog* log) {
+  if (end.how == HowEnded::kStopped) return false;
+  return end.how == HowEnded::kHung || log == nullptr || log->reason.empty();
+}
+
+}  // namespace
+
+const char* InAWord(HowEnded how) {
+  switch (how) {
+    case HowEnded::kKilled:
+      return "died";
+    case HowEnded::kExited:
+      return "exited";
+    case HowEnded::kHung:
+      return "hung";
+    case HowEnded::kNotStarted:
+      return "not started";
+    case HowEnded::kStopped:
+      return "stopped";
+  }
+  return "";
+}
+
+FlightDeaths FindDeaths(const std::map<int, const FlightLog*>& logs,
+                        const std::map<int, const FlightEnd*>& ends,
+                        double now) {
+  FlightDeaths deaths;
+  std::vector<const FlightEnd*> causes;
+  const auto log_of = [&](int rank) {
+    const auto log = logs.find(rank);
+    return log == logs.end() ? nullptr : log->second;
+  };
+  bool only_hung = true;
+  for (const auto& [rank, end] : ends) {
+    if (end->how == HowEnded::kStopped) {
+      deaths.stopped.push_back(rank);
+    } else if (IsCause(*end, log_of(rank))) {
+      causes.push_back(end);
+      deaths.dead.insert(rank);
+      only_hung = only_hung && end->how == HowEnded::kHung;
+    }
+  }
+  std::stable_sort(
+      causes.begin(), causes.end(),
+      [](const FlightEnd* a, const FlightEnd* b) { return a->time < b->time; });
+  for (const FlightEnd* end : causes) {
+    if (deaths.sentences.size() == kMostSentences) {
+      deaths.sentences.push_back(absl::StrCat("and ",
+                                              causes.size() - kMostSentences,
+                                              " others ended by themselves"));
+      break;
+    }
+    deaths.sentences.push_back(SentenceOf(*end, log_of(end->rank), now));
+  }
+  if (!only_hung) {
+    deaths.excused.insert(deaths.stopped.begin(), deaths.stopped.end());
+  }
+  return deaths;
+}
+
+}  // namespace muster

@@ -1,0 +1,174 @@
+// What agents saw of their workers' ends, beside the ranks' own logs.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "trainer_sdk/flight_recorder/flight_analysis.h"
+#include "trainer_sdk/process_group/operations.h"
+
+namespace muster {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+constexpr double kBegin = 1000;
+
+// A rank of `world_size` that is in all_reduce #2, or has come out of #1.
+FlightLog LogOf(int rank, int world_size, uint64_t called = 2) {
+  FlightLog log;
+  log.rank = rank;
+  log.world_size = world_size;
+  log.host = "node" + std::to_string(rank);
+  log.pid = 100 + rank;
+  log.groups = {{"world", rank, world_size, {}}};
+  for (int i = 0; i < world_size; ++i) log.groups[0].members.push_back(i);
+  for (uint64_t sequence = 1; sequence <= called; ++sequence) {
+    FlightRecord record;
+    record.number = sequence;
+    record.signature =
+        SignatureOf(AllReduce(nullptr, nullptr, 4, DType::kFloat32), sequence);
+    record.started = kBegin + static_cast<double>(sequence);
+    if (sequence == 1) record.ended = record.started + 0.5;
+    log.written = record.started + 0.5;
+    log.records.push_back(record);
+  }
+  return log;
+}
+
+FlightEnd EndOf(int rank, HowEnded how, double time = kBegin + 10) {
+  FlightEnd end;
+  end.rank = rank;
+  end.host = "node" + std::to_string(rank);
+  end.pid = 100 + rank;
+  end.how = how;
+  end.time = time;
+  end.message = how == HowEnded::kKilled ? "killed by SIGKILL (9)" : "words";
+  return end;
+}
+
+constexpr char kSecond[] = "all_reduce #2 of 4 float32 (16 bytes), sum";
+
+TEST(FlightDeaths, WhoDiedWithAllInOneOperationIsNamed) {
+  const FlightAnalysis analysis = AnalyseFlight(
+      {LogOf(0, 4), LogOf(1, 4), LogOf(2, 4), LogOf(3, 4)},
+      {EndOf(0, HowEnded::kStopped), EndOf(1, HowEnded::kKilled),
+       EndOf(2, HowEnded::kStopped), EndOf(3, HowEnded::kStopped)});
+  EXPECT_THAT(
+      analysis.findings,
+      ElementsAre("rank 1 (node1, pid 101) died in " + std::string(kSecond) +
+                  " in group world: killed by SIGKILL (9)"));
+  EXPECT_EQ(analysis.stopped, "ranks 0, 2-3");
+  ASSERT_THAT(analysis.positions, SizeIs(2));
+  EXPECT_EQ(analysis.positions[0].ranks, "ranks 0, 2-3");
+  EXPECT_THAT(analysis.positions[0].state, HasSubstr("s, then stopped"));
+  EXPECT_EQ(analysis.positions[1].ranks, "rank 1");
+  EXPECT_THAT(analysis.positions[1].state, HasSubstr("s, then died"));
+}
+
+TEST(FlightDeaths, WhoWasStoppedOnItsWayIsNotBehind) {
+  const FlightAnalysis analysis =
+      AnalyseFlight({LogOf(0, 3), LogOf(1, 3, /*called=*/1), LogOf(2, 3)},
+                    {EndOf(0, HowEnded::kKilled), EndOf(1, HowEnded::kStopped),
+                     EndOf(2, HowEnded::kStopped)});
+  EXPECT_THAT(analysis.findings, ElementsAre(HasSubstr("rank 0")));
+}
+
+TEST(FlightDeaths, ButWhoAHungOneWaitedForMayBe) {
+  const FlightAnalysis analysis =
+      AnalyseFlight({LogOf(0, 3), LogOf(1, 3, /*called=*/1), LogOf(2, 3)},
+                    {EndOf(0, HowEnded::kHung), EndOf(1, HowEnded::kStopped),
+                     EndOf(2, HowEnded::kStopped)});
+  EXPECT_THAT(
+      analysis.findings,
+      ElementsAre(HasSubstr("rank 0 (node0, pid 100) hung in all_reduce #2"),
+                  HasSubstr("rank 1 (node1, pid 101) is behind")));
+}
+
+TEST(FlightDeaths, WhoDiedBetweenOperationsIsToldByItsLast) {
+  const FlightAnalysis analysis = AnalyseFlight(
+      {LogOf(0, 2), LogOf(1, 2, /*called=*/1)},
+      {EndOf(0, HowEnded::kStopped), EndOf(1, HowEnded::kExited)});
+  EXPECT_THAT(
+      analysis.findings,
+      ElementsAre(AllOf(HasSubstr("rank 1 (node1, pid 101) exited in no "
+                                  "operation (its last was all_reduce "
+                                  "#1"),
+                        HasSubstr("): words"))));
+}
+
+TEST(FlightDeaths, WithoutADumpTheyAreNamedAllTheSame) {
+  const FlightAnalysis analysis =
+      AnalyseFlight({LogOf(0, 4)}, {EndOf(1, HowEnded::kKilled),
+                                    EndOf(2, HowEnded::kNotStarted),
+                                    EndOf(3, HowEnded::kStopped)});
+  EXPECT_THAT(
+      analysis.findings,
+      ElementsAre("rank 1 (node1, pid 101) died before its first group: killed "
+                  "by SIGKILL (9)",
+                  "rank 2 (node2, pid 102) could not be started: words",
+                  HasSubstr("rank 0 (node0, pid 100) ended without a word")));
+}
+
+TEST(FlightDeaths, TheEarliestIsToldFirst) {
+  const FlightAnalysis analysis = AnalyseFlight(
+      {LogOf(0, 2), LogOf(1, 2)}, {EndOf(0, HowEnded::kExited, kBegin + 12),
+                                   EndOf(1, HowEnded::kKilled, kBegin + 11)});
+  EXPECT_THAT(analysis.findings, ElementsAre(HasSubstr("rank 1 (node1"),
+                                             HasSubstr("rank 0 (node0")));
+}
+
+// It exited because its peer died, and said so.
+TEST(FlightDeaths, WhoseOperationFailedIsNoCause) {
+  FlightLog victim = LogOf(0, 2);
+  victim.reason = "all_reduce #2: rank 1 died";
+  const FlightAnalysis analysis = AnalyseFlight(
+      {victim, LogOf(1, 2)}, {EndOf(0, HowEnded::kExited, kBegin + 5),
+                              EndOf(1, HowEnded::kKilled, kBegin + 11)});
+  EXPECT_THAT(analysis.findings, ElementsAre(HasSubstr("rank 1 (node1")));
+  EXPECT_THAT(analysis.positions[0].state, HasSubstr(", then exited"));
+  EXPECT_EQ(analysis.stopped, "");
+}
+
+TEST(FlightDeaths, AMismatchIsToldBesideThem) {
+  FlightLog other = LogOf(1, 2);
+  other.records[1].signature = SignatureOf(Barrier(), 2);
+  const FlightAnalysis analysis = AnalyseFlight(
+      {LogOf(0, 2), other},
+      {EndOf(0, HowEnded::kStopped), EndOf(1, HowEnded::kKilled)});
+  EXPECT_THAT(analysis.findings,
+              ElementsAre(HasSubstr("died in barrier #2"),
+                          HasSubstr("rank 1 called barrier #2")));
+}
+
+TEST(FlightDeaths, ManyAreNotAllToldOneByOne) {
+  std::vector<FlightLog> logs;
+  std::vector<FlightEnd> ends;
+  for (int rank = 0; rank < 20; ++rank) {
+    logs.push_back(LogOf(rank, 20));
+    ends.push_back(EndOf(rank, HowEnded::kKilled));
+  }
+  const FlightAnalysis analysis = AnalyseFlight(logs, ends);
+  ASSERT_THAT(analysis.findings, SizeIs(9));
+  EXPECT_EQ(analysis.findings[8], "and 12 others ended by themselves");
+}
+
+TEST(FlightDeaths, OnlyStoppedOnesAreNobodysFault) {
+  const FlightAnalysis analysis = AnalyseFlight(
+      {LogOf(0, 2), LogOf(1, 2)},
+      {EndOf(0, HowEnded::kStopped), EndOf(1, HowEnded::kStopped)});
+  EXPECT_EQ(analysis.stopped, "ranks 0-1");
+  EXPECT_THAT(analysis.findings,
+              ElementsAre(AllOf(HasSubstr("nobody is behind"),
+                                Not(HasSubstr("died")))));
+}
+
+}  // namespace
+}  // namespace muster

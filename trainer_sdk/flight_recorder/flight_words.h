@@ -1,0 +1,33 @@
+#ifndef MUSTER_TRAINER_SDK_FLIGHT_RECORDER_FLIGHT_WORDS_H_
+#define MUSTER_TRAINER_SDK_FLIGHT_RECORDER_FLIGHT_WORDS_H_
+
+#include <string>
+
+#include "trainer_sdk/flight_recorder/flight_log.h"
+
+namespace muster {
+
+// What is said of a rank's log, wherever it is said. Pure. Times are seconds
+// since 1970; `now`: the latest thing recorded anywhere.
+
+// "12.3 s"
+std::string SecondsText(double seconds);
+
+// What a rank was in, or had failed in, when it was last heard of; null: in
+// nothing.
+const FlightRecord* StuckRecord(const FlightLog& log);
+
+// Whether somebody waits, or waited in vain, in `record`.
+bool IsStuck(const FlightRecord& record);
+
+std::string GroupName(const FlightLog& log, const FlightRecord& record);
+
+// "rank 2 (node1, pid 77)"
+std::string RankName(const FlightLog& log);
+
+// "its last was barrier #2 in group world, done 9.8 s before the end"
+std::string LastDone(const FlightLog& log, double now);
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_FLIGHT_RECORDER_FLIGHT_WORDS_H_
