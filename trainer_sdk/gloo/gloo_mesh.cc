@@ -24,7 +24,7 @@ std::string Describe(const MessageLabel& label) {
 
 }  // namespace
 
-GlooMesh::GlooMesh(std::shared_ptr<gloo::rendezvous::Context> context,
+GlooMesh::GlooMesh(std::shared_ptr<gloo::Context> context,
                    std::vector<PeerName> names)
     : context_(std::move(context)),
       names_(std::move(names)),

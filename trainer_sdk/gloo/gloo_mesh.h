@@ -1,7 +1,7 @@
 #ifndef MUSTER_TRAINER_SDK_GLOO_GLOO_MESH_H_
 #define MUSTER_TRAINER_SDK_GLOO_GLOO_MESH_H_
 
-#include <gloo/rendezvous/context.h>
+#include <gloo/context.h>
 #include <gloo/transport/unbound_buffer.h>
 
 #include <array>
@@ -24,8 +24,7 @@ namespace muster {
 // before a message's its label.
 class GlooMesh final : public Mesh {
  public:
-  GlooMesh(std::shared_ptr<gloo::rendezvous::Context> context,
-           std::vector<PeerName> names);
+  GlooMesh(std::shared_ptr<gloo::Context> context, std::vector<PeerName> names);
   ~GlooMesh() override;
 
   int rank() const override { return context_->rank; }
@@ -77,7 +76,7 @@ class GlooMesh final : public Mesh {
 
   // Gloo moves no empty messages: one byte, never looked at, stands for none.
   char nothing_ = 0;
-  std::shared_ptr<gloo::rendezvous::Context> context_;
+  std::shared_ptr<gloo::Context> context_;
   const std::vector<PeerName> names_;
 
   OperationSignature signature_;

@@ -10,7 +10,7 @@
 #include "trainer_sdk/hierarchical/host_layout.h"
 #include "trainer_sdk/hierarchical/tiered_collectives.h"
 #include "trainer_sdk/hierarchical/tiers.h"
-#include "trainer_sdk/network/failure_record.h"
+#include "trainer_sdk/process_group/failure_record.h"
 #include "trainer_sdk/network/peer_name.h"
 #include "trainer_sdk/process_group/signature.h"
 #include "trainer_sdk/store/prefix_store.h"
@@ -180,6 +180,7 @@ GroupPlace PartOf(const GroupPlace& whole, const std::string& name,
   }
   part.store = std::make_shared<PrefixStore>(name, whole.store);
   part.name = absl::StrCat(whole.name, "/", name);
+  part.formation = whole.formation;
   return part;
 }
 

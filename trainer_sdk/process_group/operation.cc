@@ -65,4 +65,15 @@ int64_t Elements(const Operation& operation, int size) {
   }
 }
 
+int64_t Bytes(const Operation& operation, int size) {
+  if (operation.kind != OperationKind::kBatch) {
+    return Elements(operation, size) * SizeOf(operation.dtype);
+  }
+  int64_t bytes = 0;
+  for (const PointToPoint& message : operation.messages) {
+    bytes += message.count * SizeOf(message.dtype);
+  }
+  return bytes;
+}
+
 }  // namespace muster

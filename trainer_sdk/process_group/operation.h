@@ -87,6 +87,9 @@ struct Operation {
 // what the flight recorder shows.
 int64_t Elements(const Operation& operation, int size);
 
+// The same in bytes.
+int64_t Bytes(const Operation& operation, int size);
+
 }  // namespace muster
 
 #endif  // MUSTER_TRAINER_SDK_PROCESS_GROUP_OPERATION_H_

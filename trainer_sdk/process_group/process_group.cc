@@ -2,9 +2,7 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <cstdlib>
 #include <deque>
-#include <limits>
 #include <mutex>
 #include <numeric>
 #include <system_error>
@@ -16,6 +14,11 @@
 #include "trainer_sdk/flight_recorder/flight_recorder.h"
 #include "trainer_sdk/process_group/account.h"
 #include "trainer_sdk/process_group/argument_check.h"
+#include "trainer_sdk/process_group/failure_record.h"
+#include "trainer_sdk/process_group/form_transport.h"
+#include "trainer_sdk/process_group/formation.h"
+#include "trainer_sdk/process_group/forming_store.h"
+#include "trainer_sdk/process_group/plain_memory.h"
 #include "trainer_sdk/process_group/signature.h"
 #include "trainer_sdk/process_group/split_table.h"
 #include "trainer_sdk/store/call_within.h"
@@ -24,31 +27,6 @@
 namespace muster {
 namespace {
 
-// What a transport without memory of its own lends.
-class PlainMemory final : public TransportMemory {
- public:
-  static absl::StatusOr<std::unique_ptr<TransportMemory>> Of(int64_t bytes) {
-    // Whole cache lines: nothing else is written beside it.
-    void* const block = bytes > std::numeric_limits<int64_t>::max() - 64
-                            ? nullptr
-                            : std::aligned_alloc(64, (bytes + 64) / 64 * 64);
-    if (block == nullptr) {
-      return absl::ResourceExhaustedError(
-          absl::StrCat("no memory for ", bytes, " bytes"));
-    }
-    return std::unique_ptr<TransportMemory>(new PlainMemory(bytes, block));
-  }
-  void* data() const override { return block_.get(); }
-  int64_t bytes() const override { return bytes_; }
-
- private:
-  PlainMemory(int64_t bytes, void* block)
-      : bytes_(bytes), block_(block, std::free) {}
-
-  const int64_t bytes_;
-  const std::unique_ptr<void, decltype(&std::free)> block_;
-};
-
 // For leaving an account and reading those of peers, besides the wait.
 constexpr Duration kStorePatience = std::chrono::seconds(1);
 
@@ -56,17 +34,6 @@ constexpr Duration kStorePatience = std::chrono::seconds(1);
 bool GoesOn(const absl::Status& status) {
   return status.ok() || absl::IsInvalidArgument(status) ||
          absl::IsUnimplemented(status);
-}
-
-int64_t BytesOf(const Operation& operation, int size) {
-  if (operation.kind != OperationKind::kBatch) {
-    return Elements(operation, size) * SizeOf(operation.dtype);
-  }
-  int64_t bytes = 0;
-  for (const PointToPoint& message : operation.messages) {
-    bytes += message.count * SizeOf(message.dtype);
-  }
-  return bytes;
 }
 
 }  // namespace
@@ -118,7 +85,7 @@ class ProcessGroup::Body {
       return Start(operation, options)->Wait();
     }
     call.record = recorder_.QueueAndStart(recorded_group_, call.signature,
-                                          BytesOf(operation, place_.size), now);
+                                          Bytes(operation, place_.size), now);
     const absl::Status status = Perform(operation, call);
     Release();
     return status;
@@ -151,7 +118,7 @@ class ProcessGroup::Body {
     Queued queued;
     queued.call = Number(operation, options, now);
     queued.call.record = recorder_.Queue(recorded_group_, queued.call.signature,
-                                         BytesOf(operation, place_.size), now);
+                                         Bytes(operation, place_.size), now);
     queued.operation = std::move(operation);
     queued.work = work;
     queue_.push_back(std::move(queued));
@@ -175,13 +142,14 @@ class ProcessGroup::Body {
     }
     auto memory = transport_->Allocate(bytes, context);
     if (absl::IsUnimplemented(memory.status())) {
-      memory = PlainMemory::Of(bytes);
+      memory = NewPlainMemory(bytes);
     }
     if (absl::IsResourceExhausted(memory.status())) {
       // No memory, but nothing is wrong with the transport.
       memory = Named(memory.status());
     } else if (!GoesOn(memory.status())) {
       memory = Break(Named(memory.status()));
+      Tell(memory.status());
     }
     Release();
     return memory;
@@ -193,8 +161,8 @@ class ProcessGroup::Body {
     const Instant deadline = DeadlineOf(options, MonotonicNow());
     const absl::Status turn = TakeTurn(deadline);
     if (!turn.ok()) return turn;
-    auto group = SplitInTurn(color, key, label, deadline);
-    if (!GoesOn(group.status())) {
+    auto group = SplitAsFormation(color, key, label, deadline);
+    if (!group.ok() && !absl::IsUnimplemented(group.status())) {
       // Some ranks may have their part: the next Split would not be the same
       // one everywhere. Peers in an operation are told.
       transport_->Abort(std::string(group.status().message()));
@@ -205,15 +173,20 @@ class ProcessGroup::Body {
   }
 
   void Abort(const std::string& reason) {
+    const absl::Status cause = absl::AbortedError(
+        absl::StrCat("group ", place_.name, " was aborted: ", reason));
+    std::shared_ptr<Formation> split;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       if (!broken_.ok()) return;
-      broken_ = absl::AbortedError(
-          absl::StrCat("group ", place_.name, " was aborted: ", reason));
+      broken_ = cause;
+      split = split_;
       // Who waits for a turn need not wait for the one who has it.
       changed_.notify_all();
     }
+    if (split != nullptr) split->Interrupt(cause);
     transport_->Abort(reason);
+    Tell(cause);
   }
 
   absl::Status status() const {
@@ -308,7 +281,10 @@ class ProcessGroup::Body {
     // A store that a cut network hides must not hold the caller up.
     const auto accounts = CallWithin<std::string>(
         wait + kStorePatience,
-        [place = place_, last = call.signature, wait]() -> std::string {
+        [place = place_, last = call.signature, wait,
+         failure = EncodeFailure(place_.rank, status)]() -> std::string {
+          // For those who are in a Split.
+          place.store->CompareSet(kFailureKey, "", failure).IgnoreError();
           const bool told = PublishAccount(place, last).ok();
           if (!told || wait == Duration::zero()) return "";
           return CompareAccounts(ReadAccounts(place, MonotonicNow() + wait));
@@ -333,14 +309,46 @@ class ProcessGroup::Body {
     return cause;
   }
 
-  absl::StatusOr<std::unique_ptr<ProcessGroup>> SplitInTurn(
+  // Tells the group's failure to those whose transport does not: who are in a
+  // Split.
+  void Tell(const absl::Status& cause) const {
+    if (place_.size == 1) return;
+    FailureRecord(place_.store, place_.rank, kStorePatience)
+        .Settle(cause)
+        .IgnoreError();
+  }
+
+  // Whatever breaks this group on some rank meanwhile ends the Split of all.
+  absl::StatusOr<std::unique_ptr<ProcessGroup>> SplitAsFormation(
       int color, int key, const std::string& label, Instant deadline) {
+    auto formation = Formation::Begin(place_.store, place_.rank, deadline);
+    if (!formation.ok()) return Named(formation.status());
+    absl::Status broken;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      split_ = *formation;
+      broken = broken_;
+    }
+    // Aborted before there was a formation to interrupt.
+    if (!broken.ok()) (*formation)->Interrupt(broken);
+    auto group = SplitInTurn(color, key, label, *formation, deadline);
+    if (!group.ok() && !absl::IsUnimplemented(group.status())) {
+      group = Named((*formation)->Fail(group.status()));
+    }
+    (*formation)->End();
+    return group;
+  }
+
+  absl::StatusOr<std::unique_ptr<ProcessGroup>> SplitInTurn(
+      int color, int key, const std::string& label,
+      const std::shared_ptr<Formation>& formation, Instant deadline) {
     const int number = ++splits_;
     const std::string prefix = absl::StrCat("split", number);
-    PrefixStore table_store(prefix, place_.store);
+    PrefixStore table_store(
+        prefix, std::make_shared<FormingStore>(place_.store, formation));
     const auto choices = ExchangeChoices(table_store, place_.rank, place_.size,
                                          {color, key}, deadline);
-    if (!choices.ok()) return Named(choices.status());
+    if (!choices.ok()) return choices.status();
     const std::vector<int> members = MembersOf(*choices, place_.rank);
     GroupPlace place;
     ProcessGroupOptions options = options_;
@@ -354,8 +362,10 @@ class ProcessGroup::Body {
         absl::StrCat(prefix, "/group", color), place_.store);
     place.name = absl::StrCat(place_.name, "/", label.empty() ? prefix : label,
                               ":", color);
-    auto transport = SplitTransport(color, key, place, deadline);
-    if (!transport.ok()) return Named(transport.status());
+    GroupPlace forming = place;
+    forming.formation = formation;
+    auto transport = SplitTransport(color, key, std::move(forming), deadline);
+    if (!transport.ok()) return transport.status();
     if (*transport == nullptr) return std::unique_ptr<ProcessGroup>();
     return std::unique_ptr<ProcessGroup>(new ProcessGroup(
         std::make_unique<Body>(std::move(place), factory_, std::move(options),
@@ -363,13 +373,19 @@ class ProcessGroup::Body {
   }
 
   // Null for a negative color.
-  absl::StatusOr<std::unique_ptr<Transport>> SplitTransport(
-      int color, int key, const GroupPlace& place, Instant deadline) {
+  absl::StatusOr<std::unique_ptr<Transport>> SplitTransport(int color, int key,
+                                                            GroupPlace place,
+                                                            Instant deadline) {
+    TransportFactory factory = factory_;
     if (options_.splitter != nullptr) {
-      return options_.splitter(*transport_, color, key, place, deadline);
+      factory = [&](GroupPlace part, Instant until) {
+        return options_.splitter(*transport_, color, key, std::move(part),
+                                 until);
+      };
+    } else if (color < 0) {
+      return std::unique_ptr<Transport>();
     }
-    if (color < 0) return std::unique_ptr<Transport>();
-    return factory_(place, deadline);
+    return FormTransport(factory, std::move(place), deadline);
   }
 
   // The worker's thread.
@@ -414,7 +430,8 @@ class ProcessGroup::Body {
   bool stopping_ = false;
   uint64_t sequence_ = 0;
   absl::Status broken_;
-  std::thread worker_;  // once something was started
+  std::thread worker_;                // once something was started
+  std::shared_ptr<Formation> split_;  // of the last Split
 
   int splits_ = 0;  // whoever has its turn
 };
@@ -434,7 +451,8 @@ absl::StatusOr<std::unique_ptr<ProcessGroup>> ProcessGroup::Create(
         absl::StrCat("group ", place.name, ": ", options.global_ranks.size(),
                      " global ranks for ", place.size));
   }
-  auto transport = factory(place, MonotonicNow() + options.timeout);
+  auto transport =
+      FormTransport(factory, place, MonotonicNow() + options.timeout);
   if (!transport.ok()) return transport.status();
   return std::unique_ptr<ProcessGroup>(new ProcessGroup(
       std::make_unique<Body>(std::move(place), std::move(factory),

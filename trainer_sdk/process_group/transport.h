@@ -14,6 +14,8 @@
 
 namespace muster {
 
+class Formation;
+
 // Memory that a transport can reach faster than any other; freed with it.
 class TransportMemory {
  public:
@@ -78,6 +80,10 @@ struct GroupPlace {
   std::shared_ptr<Store> store;
   // For messages: "world", "dp", "world/split2".
   std::string name;
+  // While the transport is made by a ProcessGroup: what ends its waits when
+  // another rank fails at that or the group is aborted. Calls of `store` end by
+  // themselves then; other waits look at it (formation.h). May be null.
+  std::shared_ptr<Formation> formation = nullptr;
 };
 
 // Makes the transport of a group, collectively: every rank of `place`'s group

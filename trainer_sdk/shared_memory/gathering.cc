@@ -18,6 +18,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "base/monotonic_clock.h"
+#include "trainer_sdk/process_group/formation.h"
 #include "trainer_sdk/shared_memory/layout.h"
 #include "trainer_sdk/shared_memory/local_socket.h"
 #include "trainer_sdk/shared_memory/memory_file.h"
@@ -74,6 +75,10 @@ absl::Status In(const GroupPlace& place, const absl::Status& status) {
                    ", shared memory: ", std::string(status.message())));
 }
 
+LocalPatience PatienceOf(const GroupPlace& place, Instant deadline) {
+  return {deadline, [&place] { return FormationStatus(place); }};
+}
+
 // Rank 0's side.
 class Host0 {
  public:
@@ -86,6 +91,7 @@ class Host0 {
   absl::Status WaitForAll(int listener, Instant deadline) {
     int absent = place_.size - 1;
     while (absent > 0) {
+      if (absl::Status s = FormationStatus(place_); !s.ok()) return s;
       std::vector<pollfd> polled = {{listener, POLLIN, 0}};
       for (const OwnedFd& one : strangers_) {
         polled.push_back({one.get(), POLLIN, 0});
@@ -93,6 +99,7 @@ class Host0 {
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(
           deadline - MonotonicNow());
       if (left.count() <= 0) return Absent();
+      polled.push_back({FormationWakeFd(place_), POLLIN, 0});
       poll(polled.data(), polled.size(),
            static_cast<int>(std::min<int64_t>(left.count(), 60'000)));
       std::vector<OwnedFd> still_strangers;
@@ -122,7 +129,7 @@ class Host0 {
   bool Admit(OwnedFd connection) {
     Hello hello;
     absl::StatusOr<LocalMessage> message =
-        ReceiveLocal(connection.get(), sizeof(hello), MonotonicNow());
+        ReceiveLocal(connection.get(), sizeof(hello), {MonotonicNow(), {}});
     if (!message.ok() || !Read(message->bytes, &hello) ||
         std::string(hello.secret, sizeof(hello.secret)) != secret_ ||
         hello.size != place_.size || hello.rank <= 0 ||
@@ -153,19 +160,20 @@ class Host0 {
 };
 
 // Every rank gets everybody's life, but for its own.
-absl::Status Welcomes(const Gathered& gathered, int to, Instant deadline) {
+absl::Status Welcomes(const Gathered& gathered, int to,
+                      const LocalPatience& patience) {
   const int socket = gathered.connections[to].get();
   Welcome welcome;
   welcome.dimensions = gathered.dimensions;
   absl::Status sent =
-      SendLocal(socket, Bytes(welcome), {gathered.memory.get()}, deadline);
+      SendLocal(socket, Bytes(welcome), {gathered.memory.get()}, patience);
   std::vector<int> lives;
   for (size_t rank = 0; sent.ok() && rank < gathered.lives.size(); ++rank) {
     lives.push_back(rank == 0 ? gathered.own_life.told.get()
                               : gathered.lives[rank].get());
     if (static_cast<int>(lives.size()) == kMaxDescriptors ||
         rank + 1 == gathered.lives.size()) {
-      sent = SendLocal(socket, "lives", lives, deadline);
+      sent = SendLocal(socket, "lives", lives, patience);
       lives.clear();
     }
   }
@@ -201,7 +209,7 @@ absl::Status Invite(const GroupPlace& place, Instant deadline,
   gathered->connections = host.TakeConnections();
   gathered->lives = host.TakeLives();
   for (int rank = 1; rank < place.size; ++rank) {
-    done = Welcomes(*gathered, rank, deadline);
+    done = Welcomes(*gathered, rank, PatienceOf(place, deadline));
     if (!done.ok()) {
       return absl::Status(
           done.code(),
@@ -222,7 +230,9 @@ absl::Status AcceptInvitation(const GroupPlace& place, Instant deadline,
       words[2].size() != sizeof(Hello::secret)) {
     return absl::UnavailableError(absl::StrCat("rank 0: ", *value));
   }
-  absl::StatusOr<OwnedFd> connection = ConnectLocal(words[1]);
+  const LocalPatience patience = PatienceOf(place, deadline);
+  absl::StatusOr<OwnedFd> connection = ConnectLocal(words[1], patience);
+  if (absl::Status s = FormationStatus(place); !s.ok()) return s;
   if (!connection.ok()) {
     return absl::Status(
         connection.status().code(),
@@ -236,12 +246,15 @@ absl::Status AcceptInvitation(const GroupPlace& place, Instant deadline,
   hello.size = place.size;
   std::memcpy(hello.secret, words[2].data(), sizeof(hello.secret));
   absl::Status sent = SendLocal(connection->get(), Bytes(hello),
-                                {gathered->own_life.told.get()}, deadline);
+                                {gathered->own_life.told.get()}, patience);
   if (!sent.ok()) return sent;
 
   const auto receive = [&](size_t max_bytes) {
     absl::StatusOr<LocalMessage> message =
-        ReceiveLocal(connection->get(), max_bytes, deadline);
+        ReceiveLocal(connection->get(), max_bytes, patience);
+    if (absl::Status s = FormationStatus(place); !s.ok()) {
+      return absl::StatusOr<LocalMessage>(s);
+    }
     if (message.ok()) return message;
     return absl::StatusOr<LocalMessage>(absl::Status(
         message.status().code(),
@@ -281,7 +294,7 @@ absl::StatusOr<Gathered> Gather(const GroupPlace& place,
   Gathered gathered;
   gathered.dimensions = dimensions;
   absl::StatusOr<LifeSign> life = MakeLifeSign();
-  if (!life.ok()) return In(place, life.status());
+  if (!life.ok()) return FailFormation(place, In(place, life.status()));
   gathered.own_life = *std::move(life);
   absl::Status done;
   if (place.rank == 0) {
@@ -294,8 +307,9 @@ absl::StatusOr<Gathered> Gather(const GroupPlace& place,
   } else {
     done = AcceptInvitation(place, deadline, &gathered);
   }
-  if (!done.ok()) return In(place, done);
-  return gathered;
+  if (done.ok()) return gathered;
+  // While those whose connections end with this can still learn why.
+  return FailFormation(place, In(place, done));
 }
 
 }  // namespace muster

@@ -45,11 +45,17 @@ bool HeapSegment::freed_everywhere() const {
   return Frees().load() == static_cast<uint32_t>(size_);
 }
 
+LocalPatience Heap::PatienceOf(int rank, const Waiting& waiting) const {
+  return {waiting.deadline,
+          [this, rank, waiting] { return peers_->Look({rank}, waiting); }};
+}
+
 absl::StatusOr<OwnedFd> Heap::ShareFile(int64_t total, const Waiting& waiting) {
   if (peers_->rank() != 0) {
     absl::StatusOr<LocalMessage> message =
-        ReceiveLocal(peers_->connection(0), 256, waiting.deadline);
+        ReceiveLocal(peers_->connection(0), 256, PatienceOf(0, waiting));
     if (!message.ok()) {
+      if (peers_->broken()) return peers_->cause();
       return peers_->Break(absl::Status(
           message.status().code(),
           absl::StrCat(
@@ -72,8 +78,9 @@ absl::StatusOr<OwnedFd> Heap::ShareFile(int64_t total, const Waiting& waiting) {
       file.ok() ? std::vector<int>{file->get()} : std::vector<int>{};
   for (int rank = 1; rank < peers_->size(); ++rank) {
     absl::Status sent = SendLocal(peers_->connection(rank), text, descriptors,
-                                  waiting.deadline);
+                                  PatienceOf(rank, waiting));
     if (!sent.ok()) {
+      if (peers_->broken()) return peers_->cause();
       return peers_->Break(absl::Status(
           sent.code(),
           absl::StrCat("allocation of shared memory: ", peers_->Who(rank),

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "trainer_sdk/process_group/transport.h"
 #include "trainer_sdk/shared_memory/layout.h"
+#include "trainer_sdk/shared_memory/local_socket.h"
 #include "trainer_sdk/shared_memory/memory_file.h"
 #include "trainer_sdk/shared_memory/peers.h"
 
@@ -75,6 +76,8 @@ class Heap {
 
  private:
   absl::StatusOr<OwnedFd> ShareFile(int64_t total, const Waiting& waiting);
+  // Ends when the group breaks or `rank` goes.
+  LocalPatience PatienceOf(int rank, const Waiting& waiting) const;
 
   struct Entry {
     uint64_t number = 0;

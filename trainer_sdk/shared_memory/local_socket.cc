@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -58,24 +59,33 @@ absl::Status CheckSameUser(int socket) {
   return absl::OkStatus();
 }
 
-bool WaitFor(int fd, int events, Instant deadline) {
+// Between two looks.
+constexpr Duration kLook = std::chrono::milliseconds(20);
+
+// Whether to wait on, after no more than kLook.
+absl::Status Look(const LocalPatience& patience, const char* late) {
+  if (patience.look != nullptr) {
+    if (absl::Status s = patience.look(); !s.ok()) return s;
+  }
+  return MonotonicNow() < patience.deadline ? absl::OkStatus()
+                                            : absl::DeadlineExceededError(late);
+}
+
+absl::Status WaitFor(int fd, int events, const LocalPatience& patience,
+                     const char* late) {
   while (true) {
-    const Duration left = deadline - MonotonicNow();
-    const auto whole = std::chrono::ceil<std::chrono::milliseconds>(left);
-    const int timeout =
-        static_cast<int>(std::clamp<int64_t>(whole.count(), 0, 3'600'000));
+    const auto slice = std::clamp<Duration>(patience.deadline - MonotonicNow(),
+                                            Duration::zero(), kLook);
+    const auto ms = std::chrono::ceil<std::chrono::milliseconds>(slice);
     pollfd one = {fd, static_cast<decltype(pollfd::events)>(events), 0};
-    const int ready = poll(&one, 1, timeout);
-    if (ready > 0) return true;
-    if (ready == 0 && MonotonicNow() >= deadline) return false;
+    if (poll(&one, 1, static_cast<int>(ms.count())) > 0) {
+      return absl::OkStatus();
+    }
+    if (absl::Status s = Look(patience, late); !s.ok()) return s;
   }
 }
 
 }  // namespace
-
-bool WaitReadable(int fd, Instant deadline) {
-  return WaitFor(fd, POLLIN, deadline);
-}
 
 absl::StatusOr<OwnedFd> ListenLocal(const std::string& name) {
   OwnedFd fd(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -101,22 +111,36 @@ absl::StatusOr<OwnedFd> AcceptLocal(int listener) {
   return fd;
 }
 
-absl::StatusOr<OwnedFd> ConnectLocal(const std::string& name) {
+absl::StatusOr<OwnedFd> ConnectLocal(const std::string& name,
+                                     const LocalPatience& patience) {
   OwnedFd fd(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   if (!fd.open()) return Failed("create a local socket", errno);
+  // A connect that does not block cannot be waited for: poll knows no place in
+  // a listener's queue. This one blocks for no longer than a look.
+  const timeval slice = {
+      0, std::chrono::duration_cast<std::chrono::microseconds>(kLook).count()};
+  if (setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &slice, sizeof(slice)) !=
+      0) {
+    return Failed("bound a local socket's patience", errno);
+  }
   sockaddr_un address;
   const socklen_t length = Address(name, &address);
-  int result;
-  do {
-    result = connect(fd.get(), reinterpret_cast<sockaddr*>(&address), length);
-  } while (result != 0 && errno == EINTR);
-  if (result != 0) return Failed("connect to a local socket", errno);
+  while (connect(fd.get(), reinterpret_cast<sockaddr*>(&address), length) !=
+         0) {
+    if (errno != EAGAIN && errno != EINTR) {
+      return Failed("connect to a local socket", errno);
+    }
+    absl::Status go_on =
+        Look(patience, "too many others wait to be taken at the local socket");
+    if (!go_on.ok()) return go_on;
+  }
   if (absl::Status same = CheckSameUser(fd.get()); !same.ok()) return same;
   return fd;
 }
 
 absl::Status SendLocal(int socket, const std::string& message,
-                       const std::vector<int>& descriptors, Instant deadline) {
+                       const std::vector<int>& descriptors,
+                       const LocalPatience& patience) {
   alignas(cmsghdr) char control[CMSG_SPACE(kMaxDescriptors * sizeof(int))] = {};
   iovec data = {const_cast<char*>(message.data()), message.size()};
   msghdr header = {};
@@ -135,15 +159,15 @@ absl::Status SendLocal(int socket, const std::string& message,
   while (sendmsg(socket, &header, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
     if (errno == EINTR) continue;
     if (errno != EAGAIN) return Failed("send to a local socket", errno);
-    if (!WaitFor(socket, POLLOUT, deadline)) {
-      return absl::DeadlineExceededError("cannot send to a local socket");
-    }
+    absl::Status ready =
+        WaitFor(socket, POLLOUT, patience, "cannot send to a local socket");
+    if (!ready.ok()) return ready;
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<LocalMessage> ReceiveLocal(int socket, size_t max_bytes,
-                                          Instant deadline) {
+                                          const LocalPatience& patience) {
   LocalMessage message;
   message.bytes.resize(max_bytes);
   alignas(cmsghdr) char control[CMSG_SPACE(kMaxDescriptors * sizeof(int))];
@@ -158,9 +182,9 @@ absl::StatusOr<LocalMessage> ReceiveLocal(int socket, size_t max_bytes,
               recvmsg(socket, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC)) < 0) {
     if (errno == EINTR) continue;
     if (errno != EAGAIN) return Failed("receive from a local socket", errno);
-    if (!WaitReadable(socket, deadline)) {
-      return absl::DeadlineExceededError("nothing came from a local socket");
-    }
+    absl::Status ready =
+        WaitFor(socket, POLLIN, patience, "nothing came from a local socket");
+    if (!ready.ok()) return ready;
   }
   for (cmsghdr* one = CMSG_FIRSTHDR(&header); one != nullptr;
        one = CMSG_NXTHDR(&header, one)) {

@@ -2,6 +2,7 @@
 #define MUSTER_TRAINER_SDK_SHARED_MEMORY_LOCAL_SOCKET_H_
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,11 +15,19 @@ namespace muster {
 
 // Unix sockets with abstract names (no file is left behind), which keep the
 // borders of messages and carry descriptors between processes of one user on
-// one host. Deadlines are on MonotonicNow's clock. Errors everywhere:
+// one host. Errors everywhere:
 //   DeadlineExceeded    nothing came, or nothing could be sent, in time
 //   Unavailable         nobody listens, or the other end is closed
 //   ResourceExhausted   no descriptors left, and the like
 //   PermissionDenied    the other end is another user's
+//   any other           what LocalPatience's `look` said
+
+// How long something is waited for.
+struct LocalPatience {
+  Instant deadline;  // on MonotonicNow's clock
+  // Asked now and then; what is not OK ends the wait. Empty: nothing does.
+  std::function<absl::Status()> look;
+};
 
 // The most descriptors in one message.
 inline constexpr int kMaxDescriptors = 200;
@@ -29,11 +38,14 @@ absl::StatusOr<OwnedFd> ListenLocal(const std::string& name);
 // Takes a connection that waits; -1 where none does.
 absl::StatusOr<OwnedFd> AcceptLocal(int listener);
 
-absl::StatusOr<OwnedFd> ConnectLocal(const std::string& name);
+// Waits for a place where too many others wait to be taken.
+absl::StatusOr<OwnedFd> ConnectLocal(const std::string& name,
+                                     const LocalPatience& patience);
 
 // Sends one message with copies of the descriptors.
 absl::Status SendLocal(int socket, const std::string& message,
-                       const std::vector<int>& descriptors, Instant deadline);
+                       const std::vector<int>& descriptors,
+                       const LocalPatience& patience);
 
 struct LocalMessage {
   std::string bytes;
@@ -42,10 +54,7 @@ struct LocalMessage {
 
 // Waits for one message; InvalidArgument if it is longer than `max_bytes`.
 absl::StatusOr<LocalMessage> ReceiveLocal(int socket, size_t max_bytes,
-                                          Instant deadline);
-
-// Whether `fd` becomes readable (or hung up) by `deadline`.
-bool WaitReadable(int fd, Instant deadline);
+                                          const LocalPatience& patience);
 
 }  // namespace muster
 

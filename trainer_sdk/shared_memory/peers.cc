@@ -109,9 +109,9 @@ std::string Peers::Called(const OperationSignature& signature) const {
   return absl::StrCat(Describe(signature), " in group \"", name_, "\"");
 }
 
-// The kernel may leave two ranks on one core though another is free, for
-// seconds even. What spinning did not bring, a single yield then does: so the
-// next time it is spun for less, and for as long as ever once that helps again.
+// The kernel may leave two ranks on one core though another is free. What
+// spinning did not bring, a single yield then does: so the next time it is spun
+// for less, and for as long as ever once that helps again.
 bool Peers::Spin(const Wish& wish) {
   for (int i = 0; i < spins_; ++i) {
     if (wish.Granted()) {
@@ -154,6 +154,14 @@ absl::Status Peers::Await(const Wish& wish, Bell& bell,
     if (now >= waiting.deadline) return BreakForDeadline(wish, waiting);
     sleeper.Sleep(std::min(waiting.deadline - now, kLook));
   }
+}
+
+absl::Status Peers::Look(const std::vector<int>& awaited,
+                         const Waiting& waiting) {
+  if (broken()) return cause();
+  std::string lost = TellLeft(awaited);
+  if (lost.empty()) lost = TellGone(awaited);
+  return lost.empty() ? absl::OkStatus() : BreakForLoss(lost, waiting);
 }
 
 std::string Peers::TellLeft(const std::vector<int>& ranks) const {

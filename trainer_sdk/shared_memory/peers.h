@@ -90,6 +90,10 @@ class Peers {
   // the cause.
   absl::Status Await(const Wish& wish, Bell& bell, const Waiting& waiting);
 
+  // For who waits elsewhere for `awaited`: OK, or the cause for which the group
+  // is broken: by this call, where one of them has left or died.
+  absl::Status Look(const std::vector<int>& awaited, const Waiting& waiting);
+
   bool broken() const { return IsBroken(group()); }
   absl::Status cause() const { return CauseOf(group()); }
   // Breaks the group, unless it is; its cause, which may be another one.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "trainer_sdk/process_group/formation.h"
 #include "trainer_sdk/process_group/signature.h"
 #include "trainer_sdk/shared_memory/collectives.h"
 #include "trainer_sdk/shared_memory/exchange.h"
@@ -43,7 +44,15 @@ class SharedMemoryTransport final : public Transport {
   const char* name() const override { return "shm"; }
 
   // Sees everybody once before the group is used.
-  absl::Status Meet(Instant deadline) {
+  absl::Status Meet(const GroupPlace& place, Instant deadline) {
+    const FormationReaction interruption(
+        place.formation, [&](const absl::Status& cause) {
+          peers_
+              ->Break(absl::Status(cause.code(),
+                                   absl::StrCat(peers_->Who(place.rank), ": ",
+                                                std::string(cause.message()))))
+              .IgnoreError();
+        });
     const Waiting waiting = {SignatureOf(Operation(), 0), deadline};
     absl::Status met = collectives_.Execute(Operation(), waiting);
     if (met.ok()) peers_->Meet();
@@ -124,10 +133,10 @@ absl::StatusOr<std::unique_ptr<Transport>> NewSharedMemoryTransport(
   if (!gathered.ok()) return gathered.status();
   absl::StatusOr<std::unique_ptr<Peers>> peers =
       Peers::Join(place, *std::move(gathered));
-  if (!peers.ok()) return peers.status();
+  if (!peers.ok()) return FailFormation(place, peers.status());
   auto transport = std::make_unique<SharedMemoryTransport>(*std::move(peers));
-  absl::Status met = transport->Meet(deadline);
-  if (!met.ok()) return met;
+  absl::Status met = transport->Meet(place, deadline);
+  if (!met.ok()) return FailFormation(place, met);
   return transport;
 }
 

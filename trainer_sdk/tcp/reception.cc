@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/monotonic_clock.h"
+#include "trainer_sdk/process_group/formation.h"
 #include "trainer_sdk/tcp/socket_error.h"
 
 namespace muster {
@@ -22,9 +23,10 @@ constexpr Duration kHelloPatience = std::chrono::seconds(5);
 
 class Reception {
  public:
-  Reception(int listener, const Hello& own, Instant deadline,
-            std::vector<OwnedFd>& sockets)
-      : listener_(listener),
+  Reception(const GroupPlace& place, int listener, const Hello& own,
+            Instant deadline, std::vector<OwnedFd>& sockets)
+      : place_(place),
+        listener_(listener),
         own_(own),
         deadline_(deadline),
         sockets_(sockets),
@@ -32,6 +34,7 @@ class Reception {
 
   absl::Status Run() {
     for (uint32_t left = own_.size - 1 - own_.rank; left > 0;) {
+      if (absl::Status s = FormationStatus(place_); !s.ok()) return s;
       if (MonotonicNow() >= deadline_) {
         return absl::DeadlineExceededError("not every rank has called");
       }
@@ -54,16 +57,14 @@ class Reception {
 
   // Until somebody calls or says something, or a deadline passes.
   void Sleep() const {
-    std::vector<pollfd> fds{{full() ? -1 : listener_, POLLIN, 0}};
+    std::vector<pollfd> fds{{full() ? -1 : listener_, POLLIN, 0},
+                            {FormationWakeFd(place_), POLLIN, 0}};
     Instant until = deadline_;
     for (const Caller& caller : callers_) {
       fds.push_back({caller.socket.get(), POLLIN, 0});
       until = std::min(until, caller.until);
     }
-    const auto ms =
-        std::chrono::ceil<std::chrono::milliseconds>(until - MonotonicNow());
-    (void)poll(fds.data(), fds.size(),
-               static_cast<int>(std::clamp<int64_t>(ms.count(), 0, 60'000)));
+    (void)poll(fds.data(), fds.size(), PollTime(until - MonotonicNow()));
   }
 
   // How many ranks said who they are.
@@ -114,6 +115,7 @@ class Reception {
     return absl::OkStatus();
   }
 
+  const GroupPlace& place_;
   const int listener_;
   const Hello& own_;
   const Instant deadline_;
@@ -124,9 +126,15 @@ class Reception {
 
 }  // namespace
 
-absl::Status ReceiveRanks(int listener, const Hello& own, Instant deadline,
+absl::Status ReceiveRanks(const GroupPlace& place, int listener,
+                          const Hello& own, Instant deadline,
                           std::vector<OwnedFd>& sockets) {
-  return Reception(listener, own, deadline, sockets).Run();
+  return Reception(place, listener, own, deadline, sockets).Run();
+}
+
+int PollTime(Duration left) {
+  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left);
+  return static_cast<int>(std::clamp<int64_t>(ms.count(), 0, 60'000));
 }
 
 }  // namespace muster

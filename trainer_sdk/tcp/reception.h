@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "base/owned_fd.h"
 #include "base/time.h"
+#include "trainer_sdk/process_group/transport.h"
 #include "trainer_sdk/tcp/hello.h"
 
 namespace muster {
@@ -21,8 +22,13 @@ inline constexpr int kStrangers = 64;
 //   DeadlineExceeded   those that have no socket yet did not call
 //   ResourceExhausted  no descriptor is left for a call
 //   Unavailable        the listener failed
-absl::Status ReceiveRanks(int listener, const Hello& own, Instant deadline,
+//   any other          the cause for which `place`'s formation is given up
+absl::Status ReceiveRanks(const GroupPlace& place, int listener,
+                          const Hello& own, Instant deadline,
                           std::vector<OwnedFd>& sockets);
+
+// For poll: a minute at most, so that a missed wake-up is made good.
+int PollTime(Duration left);
 
 }  // namespace muster
 

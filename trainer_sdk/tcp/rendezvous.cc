@@ -19,6 +19,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "base/monotonic_clock.h"
+#include "trainer_sdk/process_group/formation.h"
 #include "trainer_sdk/tcp/hello.h"
 #include "trainer_sdk/tcp/reception.h"
 #include "trainer_sdk/tcp/socket_error.h"
@@ -52,21 +53,6 @@ absl::StatusOr<SocketAddress> Parse(const std::string& address, int port) {
       absl::StrCat("'", address, "' is no numeric address"));
 }
 
-// Whether `fd` became ready for `events` before `deadline`.
-bool Ready(int fd, short events, Instant deadline) {
-  for (;;) {
-    const Duration left = deadline - MonotonicNow();
-    if (left <= Duration::zero()) return false;
-    pollfd one{fd, events, 0};
-    const int64_t ms =
-        std::chrono::ceil<std::chrono::milliseconds>(left).count();
-    const int rc =
-        poll(&one, 1, static_cast<int>(std::min<int64_t>(ms, 60'000)));
-    if (rc > 0) return true;
-    if (rc < 0 && errno != EINTR) return false;
-  }
-}
-
 class Rendezvous {
  public:
   Rendezvous(const GroupPlace& place, Instant deadline)
@@ -82,12 +68,12 @@ class Rendezvous {
     for (int peer = 0; s.ok() && peer < place_.rank; ++peer) s = Dial(peer);
     if (s.ok()) s = Receive();
     for (int peer = 0; s.ok() && peer < place_.rank; ++peer) s = Confirm(peer);
-    if (!s.ok()) {
-      return absl::Status(s.code(),
-                          absl::StrCat(place_.name, ": connecting the ranks: ",
-                                       std::string(s.message())));
-    }
-    return std::move(ranks_);
+    if (s.ok()) return std::move(ranks_);
+    // While those whose connections end with this can still learn why.
+    return FailFormation(
+        place_, absl::Status(s.code(), absl::StrCat(place_.name,
+                                                    ": connecting the ranks: ",
+                                                    std::string(s.message()))));
   }
 
  private:
@@ -170,6 +156,19 @@ class Rendezvous {
     return absl::OkStatus();
   }
 
+  // Until `peer`'s socket is ready for `events`.
+  absl::Status Await(int fd, short events, int peer) {
+    for (;;) {
+      if (absl::Status s = FormationStatus(place_); !s.ok()) return s;
+      const Duration left = deadline_ - MonotonicNow();
+      if (left <= Duration::zero()) return Absent(peer);
+      pollfd fds[] = {{fd, events, 0}, {FormationWakeFd(place_), POLLIN, 0}};
+      if (poll(fds, 2, PollTime(left)) > 0 && fds[0].revents != 0) {
+        return absl::OkStatus();
+      }
+    }
+  }
+
   absl::Status Dial(int peer) {
     SocketAddress& address = addresses_[peer];
     OwnedFd fd(socket(address.storage.ss_family,
@@ -177,7 +176,7 @@ class Rendezvous {
     if (!fd.open()) return SocketError("making a socket", errno);
     if (connect(fd.get(), address.get(), address.length) != 0) {
       if (errno != EINPROGRESS) return Unreachable(peer, errno);
-      if (!Ready(fd.get(), POLLOUT, deadline_)) return Absent(peer);
+      if (absl::Status s = Await(fd.get(), POLLOUT, peer); !s.ok()) return s;
       int error = 0;
       socklen_t length = sizeof(error);
       (void)getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &error, &length);
@@ -190,8 +189,8 @@ class Rendezvous {
 
   absl::Status Receive() {
     const absl::Status s =
-        ReceiveRanks(listener_.get(), own_, deadline_, ranks_.sockets);
-    if (!absl::IsDeadlineExceeded(s)) return s;
+        ReceiveRanks(place_, listener_.get(), own_, deadline_, ranks_.sockets);
+    if (!absl::IsDeadlineExceeded(s) || !FormationStatus(place_).ok()) return s;
     int absent = place_.rank + 1;
     while (ranks_.sockets[absent].open()) ++absent;
     return Absent(absent);
@@ -203,7 +202,7 @@ class Rendezvous {
     ArrivingHello arriving;
     auto state = ArrivingHello::State::kMore;
     while (state == ArrivingHello::State::kMore) {
-      if (!Ready(fd, POLLIN, deadline_)) return Absent(peer);
+      if (absl::Status s = Await(fd, POLLIN, peer); !s.ok()) return s;
       state = arriving.Read(fd);
     }
     if (state == ArrivingHello::State::kBroken ||

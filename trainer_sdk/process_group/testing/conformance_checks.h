@@ -36,6 +36,14 @@ absl::Status CheckDeadline(const ConformanceSubject& subject, int size);
 // Abort ends what is under way and what comes later, with its reason.
 absl::Status CheckAbort(const ConformanceSubject& subject, int size);
 
+// One rank fails while the group forms, at whatever call of its store: the
+// others fail too, at once, with its name and reason.
+absl::Status CheckFailedFormation(const ConformanceSubject& subject, int size);
+
+// One rank gives up while another has not come: the same.
+absl::Status CheckInterruptedFormation(const ConformanceSubject& subject,
+                                       int size);
+
 // Memory of the transport's own, if it has any, serves as input and output.
 absl::Status CheckMemory(const ConformanceSubject& subject, int size);
 

@@ -67,6 +67,17 @@ TEST_P(TransportConformance, Aborts) {
               [&](int size) { return CheckAbort(GetParam(), size); });
 }
 
+TEST_P(TransportConformance, TellsEveryRankWhyAGroupDoesNotForm) {
+  AtEverySize(GetParam(),
+              [&](int size) { return CheckFailedFormation(GetParam(), size); });
+}
+
+TEST_P(TransportConformance, GivesUpFormingAGroupWhenInterrupted) {
+  AtEverySize(GetParam(), [&](int size) {
+    return CheckInterruptedFormation(GetParam(), size);
+  });
+}
+
 TEST_P(TransportConformance, LendsItsMemory) {
   AtEverySize(GetParam(),
               [&](int size) { return CheckMemory(GetParam(), size); });

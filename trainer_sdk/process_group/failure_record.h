@@ -1,5 +1,5 @@
-#ifndef MUSTER_TRAINER_SDK_NETWORK_FAILURE_RECORD_H_
-#define MUSTER_TRAINER_SDK_NETWORK_FAILURE_RECORD_H_
+#ifndef MUSTER_TRAINER_SDK_PROCESS_GROUP_FAILURE_RECORD_H_
+#define MUSTER_TRAINER_SDK_PROCESS_GROUP_FAILURE_RECORD_H_
 
 #include <memory>
 #include <string>
@@ -10,6 +10,9 @@
 #include "trainer_sdk/store/store.h"
 
 namespace muster {
+
+// Where a group's store holds the cause.
+inline constexpr char kFailureKey[] = "failure";
 
 enum class LateRank { kLateToo, kSilent };
 
@@ -50,4 +53,4 @@ absl::Status DecodeFailure(const std::string& text, int own_rank);
 
 }  // namespace muster
 
-#endif  // MUSTER_TRAINER_SDK_NETWORK_FAILURE_RECORD_H_
+#endif  // MUSTER_TRAINER_SDK_PROCESS_GROUP_FAILURE_RECORD_H_

@@ -1,4 +1,4 @@
-#include "trainer_sdk/network/failure_record.h"
+#include "trainer_sdk/process_group/failure_record.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "trainer_sdk/network/failure_record.h"
+#include "trainer_sdk/process_group/failure_record.h"
 
 #include <utility>
 
@@ -45,7 +45,7 @@ FailureRecord::FailureRecord(std::shared_ptr<Store> store, int rank,
 absl::Status FailureRecord::Settle(const absl::Status& mine) const {
   const auto recorded = CallWithin<absl::StatusOr<std::string>>(
       patience_, [store = store_, failure = EncodeFailure(rank_, mine)] {
-        return store->CompareSet("failure", "", failure);
+        return store->CompareSet(kFailureKey, "", failure);
       });
   if (!recorded || !recorded->ok()) return mine;
   return DecodeFailure(**recorded, rank_);
@@ -53,7 +53,7 @@ absl::Status FailureRecord::Settle(const absl::Status& mine) const {
 
 void FailureRecord::AwaitCause(Duration grace) const {
   (void)CallWithin<absl::Status>(patience_, [store = store_, grace] {
-    return store->Wait({"failure"}, MonotonicNow() + grace);
+    return store->Wait({kFailureKey}, MonotonicNow() + grace);
   });
 }
 

@@ -1,0 +1,173 @@
+#include "trainer_sdk/process_group/formation.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/monotonic_clock.h"
+
+namespace muster {
+namespace {
+
+// The store has no way to take a wait back. A watch that is needed no more ends
+// when its wait does: soon, where the group was made soon.
+constexpr Duration kFirstWatch = std::chrono::milliseconds(50);
+constexpr Duration kLongestWatch = std::chrono::seconds(1);
+// How long a store may take that a cut network keeps from answering.
+constexpr Duration kStorePatience = std::chrono::seconds(1);
+
+absl::Status NoThread(const std::system_error& error) {
+  return absl::ResourceExhaustedError(
+      absl::StrCat("no thread to make a group with: ", error.what()));
+}
+
+}  // namespace
+
+Formation::Formation(std::shared_ptr<Store> store, int rank, Instant deadline)
+    : store_(std::move(store)),
+      rank_(rank),
+      deadline_(deadline),
+      record_(store_, rank, kStorePatience),
+      wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+
+absl::StatusOr<std::shared_ptr<Formation>> Formation::Begin(
+    std::shared_ptr<Store> store, int rank, Instant deadline) {
+  std::shared_ptr<Formation> formation(
+      new Formation(std::move(store), rank, deadline));
+  try {
+    std::thread([formation] { formation->Watch(); }).detach();
+  } catch (const std::system_error& error) {
+    const absl::Status failure = NoThread(error);
+    // Not by Fail, which would need a thread.
+    formation->store_->CompareSet(kFailureKey, "", EncodeFailure(rank, failure))
+        .IgnoreError();
+    return failure;
+  }
+  return formation;
+}
+
+void Formation::Watch() {
+  Duration patience = kFirstWatch;
+  while (!ended() && MonotonicNow() < deadline_) {
+    const absl::StatusOr<std::string> told = store_->Get(
+        kFailureKey, std::min(deadline_, MonotonicNow() + patience));
+    if (told.ok()) return GiveUp(DecodeFailure(*told, rank_));
+    // The round is over, for one.
+    if (!absl::IsDeadlineExceeded(told.status())) {
+      return GiveUp(told.status());
+    }
+    patience = std::min(patience * 2, kLongestWatch);
+  }
+}
+
+void Formation::Interrupt(const absl::Status& cause) {
+  // Told before anything is cut: whoever sees the cut finds the cause.
+  if (!ended()) GiveUp(Fail(cause));
+}
+
+void Formation::GiveUp(const absl::Status& cause) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (ended_ || !cause_.ok()) return;
+  cause_ = cause;
+  changed_.notify_all();
+  const uint64_t one = 1;
+  if (wake_.open()) (void)!write(wake_.get(), &one, sizeof(one));
+  for (const Act& act : reactions_) act(cause_);
+}
+
+absl::Status Formation::Fail(const absl::Status& mine) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!cause_.ok()) return cause_;
+    if (!failed_.ok()) return failed_;
+  }
+  const absl::Status agreed = record_.Settle(mine);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (failed_.ok()) failed_ = agreed;
+  return failed_;
+}
+
+void Formation::End() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  ended_ = true;
+  wake_.Close();
+}
+
+absl::Status Formation::status() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return cause_;
+}
+
+bool Formation::ended() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return ended_;
+}
+
+int Formation::wake_fd() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return wake_.get();
+}
+
+absl::Status Formation::Do(std::function<void()> call) {
+  const auto done = std::make_shared<bool>(false);  // guarded by mutex_
+  if (absl::Status given_up = status(); !given_up.ok()) return given_up;
+  try {
+    std::thread([self = shared_from_this(), call = std::move(call), done] {
+      call();
+      const std::lock_guard<std::mutex> lock(self->mutex_);
+      *done = true;
+      self->changed_.notify_all();
+    }).detach();
+  } catch (const std::system_error& error) {
+    return NoThread(error);
+  }
+  std::unique_lock<std::mutex> lock(mutex_);
+  // A call with the same deadline says more in its own error.
+  const Instant until =
+      std::max(deadline_, MonotonicNow()) + 2 * kStorePatience;
+  if (!changed_.wait_until(lock, ToSteady(until),
+                           [&] { return *done || !cause_.ok(); })) {
+    return absl::DeadlineExceededError("the store has not answered in time");
+  }
+  return *done ? absl::OkStatus() : cause_;
+}
+
+FormationReaction::FormationReaction(
+    std::shared_ptr<Formation> formation,
+    std::function<void(const absl::Status& cause)> act)
+    : formation_(std::move(formation)) {
+  if (formation_ == nullptr) return;
+  const std::lock_guard<std::mutex> lock(formation_->mutex_);
+  if (!formation_->cause_.ok()) act(formation_->cause_);
+  act_ = formation_->reactions_.insert(formation_->reactions_.end(),
+                                       std::move(act));
+}
+
+FormationReaction::~FormationReaction() {
+  if (formation_ == nullptr) return;
+  const std::lock_guard<std::mutex> lock(formation_->mutex_);
+  formation_->reactions_.erase(act_);
+}
+
+absl::Status FormationStatus(const GroupPlace& place) {
+  return place.formation == nullptr ? absl::OkStatus()
+                                    : place.formation->status();
+}
+
+int FormationWakeFd(const GroupPlace& place) {
+  return place.formation == nullptr ? -1 : place.formation->wake_fd();
+}
+
+absl::Status FailFormation(const GroupPlace& place, const absl::Status& mine) {
+  return place.formation == nullptr ? mine : place.formation->Fail(mine);
+}
+
+}  // namespace muster

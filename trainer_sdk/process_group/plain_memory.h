@@ -1,0 +1,18 @@
+#ifndef MUSTER_TRAINER_SDK_PROCESS_GROUP_PLAIN_MEMORY_H_
+#define MUSTER_TRAINER_SDK_PROCESS_GROUP_PLAIN_MEMORY_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "trainer_sdk/process_group/transport.h"
+
+namespace muster {
+
+// What a transport without memory of its own lends; `bytes` is not negative.
+// ResourceExhausted: there is not so much.
+absl::StatusOr<std::unique_ptr<TransportMemory>> NewPlainMemory(int64_t bytes);
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_PROCESS_GROUP_PLAIN_MEMORY_H_

@@ -1,0 +1,124 @@
+// How the making of a group must fail.
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/monotonic_clock.h"
+#include "trainer_sdk/process_group/form_transport.h"
+#include "trainer_sdk/process_group/formation.h"
+#include "trainer_sdk/process_group/operations.h"
+#include "trainer_sdk/process_group/testing/conformance_checks.h"
+#include "trainer_sdk/process_group/testing/failing_store.h"
+#include "trainer_sdk/process_group/testing/rank_threads.h"
+#include "trainer_sdk/store/in_process_store.h"
+
+namespace muster {
+namespace {
+
+// Far beyond what anything takes: who waits for it has not been told.
+constexpr Duration kFar = std::chrono::minutes(2);
+// Ranks that meet in larger groups fail alike.
+constexpr int kMostRanks = 4;
+
+GroupPlace PlaceOf(std::shared_ptr<Store> store, int rank, int size) {
+  GroupPlace place;
+  place.rank = rank;
+  place.size = size;
+  place.store = std::move(store);
+  place.name = "formation";
+  return place;
+}
+
+// Forms a group and, where that succeeds, meets the others in it.
+absl::Status FormAndMeet(const ConformanceSubject& subject, GroupPlace place) {
+  auto transport =
+      FormTransport(subject.factory, std::move(place), MonotonicNow() + kFar);
+  if (!transport.ok()) return transport.status();
+  OperationContext context;
+  context.sequence = 1;
+  context.deadline = MonotonicNow() + kFar;
+  return (*transport)->Execute(Barrier(), context);
+}
+
+absl::Status ExpectTold(const std::string& what, int victim,
+                        const std::string& reason,
+                        const std::vector<absl::Status>& statuses) {
+  for (size_t rank = 0; rank < statuses.size(); rank++) {
+    const std::string told(statuses[rank].message());
+    const bool names = static_cast<int>(rank) == victim ||
+                       absl::StrContains(told, absl::StrCat("rank ", victim));
+    if (statuses[rank].ok() || !names || !absl::StrContains(told, reason)) {
+      return absl::InternalError(absl::StrCat(what, ": rank ", rank, " got ",
+                                              statuses[rank].ToString()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckFailedFormation(const ConformanceSubject& subject, int size) {
+  if (size == 1 || size > kMostRanks) return absl::OkStatus();
+  // Each call of the store that a rank makes on the way fails once.
+  for (int victim : {0, size - 1}) {
+    for (int call = 0;; call++) {
+      const auto store = std::make_shared<InProcessStore>();
+      const auto failing = std::make_shared<FailingStore>(store, call);
+      const std::vector<absl::Status> statuses =
+          RunRanks(size, [&](int rank) -> absl::Status {
+            return FormAndMeet(subject, rank == victim
+                                            ? PlaceOf(failing, rank, size)
+                                            : PlaceOf(store, rank, size));
+          });
+      if (!failing->failed()) {
+        const absl::Status whole = FirstFailure(statuses);
+        if (!whole.ok()) return whole;
+        break;
+      }
+      const absl::Status told = ExpectTold(
+          absl::StrCat("rank ", victim, " of ", size,
+                       " whose store's call number ", call, " failed"),
+          victim, "planted", statuses);
+      if (!told.ok()) return told;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckInterruptedFormation(const ConformanceSubject& subject,
+                                       int size) {
+  if (size == 1 || size > kMostRanks) return absl::OkStatus();
+  // The last one does not come; one of those who wait gives up.
+  for (int victim = 0; victim < size - 1; victim++) {
+    const auto store = std::make_shared<InProcessStore>();
+    const std::vector<absl::Status> statuses =
+        RunRanks(size - 1, [&](int rank) -> absl::Status {
+          GroupPlace place = PlaceOf(store, rank, size);
+          auto formation = Formation::Begin(store, rank, MonotonicNow() + kFar);
+          if (!formation.ok()) return formation.status();
+          place.formation = *formation;
+          absl::Status result;
+          std::thread abort;
+          if (rank == victim) {
+            abort = std::thread([&formation] {
+              (*formation)->Interrupt(absl::AbortedError("enough"));
+            });
+          }
+          result = FormAndMeet(subject, std::move(place));
+          if (abort.joinable()) abort.join();
+          return result;
+        });
+    const absl::Status told =
+        ExpectTold(absl::StrCat("rank ", victim, " that gives up"), victim,
+                   "enough", statuses);
+    if (!told.ok()) return told;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace muster
