@@ -212,6 +212,8 @@ class Agent::Impl {
     }
     const absl::Status opened =
         progress_.Open(MonotonicNow(), place.round, options_.node.slots);
+    // Should this process be killed.
+    if (opened.ok()) guardian_->RemoveAfterwards(progress_.folder());
     if (!opened.ok() && observer_.on_notice) {
       observer_.on_notice(std::string(opened.message()));
     }

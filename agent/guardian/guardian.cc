@@ -45,6 +45,7 @@ class Guardian::Impl {
   absl::Status Watch();
   absl::Status Start(const WorkerSpec& spec);
   void SignalAll(int signal, Reach reach);
+  void RemoveAfterwards(const std::string& folder);
   std::vector<GuardianEvent> Next();
   int fd() const { return wake_.fd(); }
   pid_t pid() const { return pid_; }
@@ -117,6 +118,11 @@ void Guardian::Impl::SignalAll(int signal, Reach reach) {
   const SignalCommand command{signal, reach == Reach::kEverything};
   // If it fails the guardian is dead, and everything is killed in its stead.
   Send(Encode(Command(command)), {}).IgnoreError();
+}
+
+void Guardian::Impl::RemoveAfterwards(const std::string& folder) {
+  // A guardian that is dead leaves the agent to do it.
+  Send(Encode(Command(RemoveCommand{folder})), {}).IgnoreError();
 }
 
 void Guardian::Impl::Append(Notice notice) {
@@ -227,6 +233,9 @@ absl::Status Guardian::Start(const WorkerSpec& spec) {
 }
 void Guardian::SignalAll(int signal, Reach reach) {
   impl_->SignalAll(signal, reach);
+}
+void Guardian::RemoveAfterwards(const std::string& folder) {
+  impl_->RemoveAfterwards(folder);
 }
 int Guardian::fd() const { return impl_->fd(); }
 std::vector<GuardianEvent> Guardian::Next() { return impl_->Next(); }

@@ -81,6 +81,10 @@ class Guardian {
   enum class Reach { kProcessGroups, kEverything };
   void SignalAll(int signal, Reach reach);
 
+  // Has the guardian remove `folder`, and the sockets in it, once this process
+  // is gone, however it ends; takes the place of an earlier one.
+  void RemoveAfterwards(const std::string& folder);
+
   // Readable (poll) when Next has events. Level-triggered.
   int fd() const;
   // Every event that has come; does not block.

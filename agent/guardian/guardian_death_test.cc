@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <functional>
 #include <vector>
 
@@ -72,6 +73,27 @@ TEST(GuardianDeath, NothingOutlivesAnAgentThatIsKilled) {
   waitpid(agent, nullptr, 0);
   EXPECT_TRUE(out.EveryHolderGone());
   EXPECT_TRUE(Ends(guardian));
+}
+
+TEST(GuardianDeath, WhatAKilledAgentWouldHaveRemovedIsRemoved) {
+  std::string folder = ::testing::TempDir() + "/sockets-XXXXXX";
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  OutputPipe out;
+  OutputPipe asked;
+  OwnedFd guardian;
+  const pid_t agent = StandInAgent(&out, &guardian, [&](Guardian* own) {
+    own->RemoveAfterwards("/nonexistent");
+    own->RemoveAfterwards(folder);
+    if (write(asked.write_end(), "asked\n", 6) < 0) _exit(1);
+    while (true) pause();
+  });
+  EXPECT_EQ(asked.Line(), "asked");
+  EXPECT_EQ(access(folder.c_str(), F_OK), 0);
+  kill(agent, SIGKILL);
+  waitpid(agent, nullptr, 0);
+  EXPECT_TRUE(out.EveryHolderGone());
+  EXPECT_TRUE(Ends(guardian));
+  EXPECT_NE(access(folder.c_str(), F_OK), 0);
 }
 
 TEST(GuardianDeath, NothingOutlivesAnAgentWhoseWholeGroupIsKilled) {

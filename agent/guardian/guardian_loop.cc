@@ -17,6 +17,7 @@
 #include "agent/guardian/environment_merge.h"
 #include "agent/guardian/frame_channel.h"
 #include "agent/guardian/guardian_process.h"
+#include "agent/guardian/socket_folder.h"
 #include "agent/guardian/spawn.h"
 #include "agent/guardian/wire.h"
 
@@ -63,6 +64,9 @@ class GuardianLoop {
   // Until no descendant is left.
   void Sweep();
 
+  // What the agent has asked to be removed after its end.
+  void TidyUp() { RemoveSocketFolder(folder_); }
+
  private:
   struct Worker {
     pid_t pid = 0;
@@ -77,6 +81,7 @@ class GuardianLoop {
   bool TakeCommands();
   void Handle(StartCommand start);
   void Handle(const SignalCommand& command);
+  void Handle(RemoveCommand command) { folder_ = std::move(command.folder); }
   void Settle(int local_rank, Worker* worker);
   void Reap();
   void Tell(const Notice& notice) { channel_.Queue(Encode(notice)); }
@@ -87,7 +92,8 @@ class GuardianLoop {
   std::map<int, Worker> workers_;  // by local rank; until reaped
   // Groups whose leader has been reaped; a descendant may still be in one.
   std::set<pid_t> leaderless_groups_;
-  int starting_ = 0;  // workers whose outcome is open
+  std::string folder_;  // of sockets, to be removed at the end
+  int starting_ = 0;    // workers whose outcome is open
   uint64_t starts_taken_ = 0;
   bool occupied_ = false;  // something was started since the last AllGone
   bool sweeping_ = false;  // whatever appears is killed, until AllGone
@@ -257,6 +263,7 @@ void RunGuardian(OwnedFd socket, OwnedFd agent) {
                       std::move(child_ended));
     loop.Serve();
     loop.Sweep();
+    loop.TidyUp();
   }
   // Not exit: what the agent registered to run at its own end is not ours.
   _exit(0);

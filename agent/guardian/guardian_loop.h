@@ -7,7 +7,8 @@ namespace muster {
 
 // The guardian's whole life, in the child that Guardian::Fork made: starts,
 // signals and reaps workers as the agent's commands on `socket` say, until the
-// agent is gone; then kills every descendant and ends the process.
+// agent is gone; then kills every descendant, removes what the agent would have
+// removed, and ends the process.
 //
 // `agent` is a pidfd of the agent, or closed where the kernel has none: the
 // socket's end of file alone tells then. Takes over the process: its session,

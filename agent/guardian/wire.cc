@@ -11,6 +11,7 @@ namespace {
 enum Kind : uint8_t {
   kStart = 1,
   kSignal = 2,
+  kRemove = 3,
   kStarted = 16,
   kNotStarted = 17,
   kEnded = 18,
@@ -37,6 +38,12 @@ std::string EncodeOne(const SignalCommand& command) {
   FieldWriter out(kSignal);
   out.I32(command.signal);
   out.U8(command.everything ? 1 : 0);
+  return out.Take();
+}
+
+std::string EncodeOne(const RemoveCommand& command) {
+  FieldWriter out(kRemove);
+  out.String(command.folder);
   return out.Take();
 }
 
@@ -119,6 +126,12 @@ absl::StatusOr<Command> DecodeCommand(std::string_view payload) {
         return Unreadable("names no signal");
       }
       command = signal;
+      break;
+    }
+    case kRemove: {
+      RemoveCommand remove;
+      remove.folder = in.String();
+      command = std::move(remove);
       break;
     }
     default:

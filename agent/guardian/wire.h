@@ -37,7 +37,12 @@ struct SignalCommand {
   int signal = 0;
   bool everything = false;  // descendants outside the groups as well
 };
-using Command = std::variant<StartCommand, SignalCommand>;
+// A folder of sockets to be removed once the agent is gone; takes the place of
+// one named before.
+struct RemoveCommand {
+  std::string folder;
+};
+using Command = std::variant<StartCommand, SignalCommand, RemoveCommand>;
 
 // Guardian to agent.
 struct StartedNotice {

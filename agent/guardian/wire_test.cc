@@ -48,6 +48,13 @@ TEST(Wire, ASignalComesBack) {
   }
 }
 
+TEST(Wire, AFolderToRemoveComesBack) {
+  const auto command =
+      DecodeCommand(Encode(Command(RemoveCommand{"/tmp/muster-a"})));
+  ASSERT_TRUE(command.ok());
+  EXPECT_EQ(std::get<RemoveCommand>(*command).folder, "/tmp/muster-a");
+}
+
 TEST(Wire, NoticesComeBack) {
   const auto started = DecodeNotice(Encode(Notice(StartedNotice{3, 4711})));
   EXPECT_EQ(std::get<StartedNotice>(*started).local_rank, 3);
@@ -66,7 +73,8 @@ TEST(Wire, NoticesComeBack) {
 
 TEST(Wire, NothingCutShortOrTooLongIsTaken) {
   for (const std::string& whole :
-       {Encode(Command(AStart())), Encode(Command(SignalCommand{9, true}))}) {
+       {Encode(Command(AStart())), Encode(Command(SignalCommand{9, true})),
+        Encode(Command(RemoveCommand{"/tmp/muster-a"}))}) {
     for (size_t size = 0; size < whole.size(); ++size) {
       EXPECT_FALSE(DecodeCommand(whole.substr(0, size)).ok()) << size;
     }

@@ -39,6 +39,10 @@ class ProgressSockets {
   // be made, no descriptor is left) there is none: workers run without.
   absl::Status Open(Instant now, int round, int workers);
 
+  // The folder of them all, which this removes at its end; empty until Open has
+  // made it.
+  const std::string& folder() const { return folder_; }
+
   // Empty where there is none.
   std::string PathOf(int local_rank) const;
 

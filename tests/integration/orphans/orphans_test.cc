@@ -6,6 +6,9 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,8 +29,15 @@ constexpr char kFamily[] = "tests/integration/orphans/family.sh";
 
 class Orphans : public ::testing::Test {
  protected:
-  Orphans() : fifo_(FifoPath()), alive_(fifo_) {}
-  ~Orphans() override { unlink(fifo_.c_str()); }
+  Orphans() : fifo_(FifoPath()), alive_(fifo_) {
+    // With a short name, so that sockets may lie in it.
+    std::string pattern = "/tmp/orphans-XXXXXX";
+    temporary_ = mkdtemp(pattern.data());
+  }
+  ~Orphans() override {
+    unlink(fifo_.c_str());
+    std::filesystem::remove_all(temporary_);
+  }
 
   // Starts a node with `program` and its flags, and waits until the whole
   // family is there.
@@ -36,8 +46,10 @@ class Orphans : public ::testing::Test {
          {std::string("--nproc-per-node=4"), std::string(kFamily), fifo_}) {
       argv.push_back(word);
     }
-    node_ = std::make_unique<Subprocess>(argv);
+    node_ = std::make_unique<Subprocess>(
+        argv, std::map<std::string, std::string>{{"TMPDIR", temporary_}});
     AwaitFamily();
+    EXPECT_EQ(SocketFolders(), 1);
   }
 
   void AwaitFamily() {
@@ -62,6 +74,15 @@ class Orphans : public ::testing::Test {
     EXPECT_TRUE(alive_.EveryHolderGone());
   }
 
+  // Those that are there for the workers' progress.
+  int SocketFolders() const {
+    int found = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(temporary_)) {
+      found += entry.path().filename().string().rfind("muster-", 0) == 0;
+    }
+    return found;
+  }
+
   static std::string FifoPath() {
     return ::testing::TempDir() + "/orphans_" + std::to_string(getpid()) +
            ::testing::UnitTest::GetInstance()->current_test_info()->name();
@@ -70,6 +91,7 @@ class Orphans : public ::testing::Test {
   const std::vector<std::string> standalone_ = {kLaunch, "--standalone",
                                                 "--shutdown-timeout=1"};
   const std::string fifo_;
+  std::string temporary_;
   OutputPipe alive_;
   std::unique_ptr<Subprocess> node_;
   std::vector<ProcessEntry> family_;
@@ -80,6 +102,7 @@ TEST_F(Orphans, NoneAfterSigkillOfLaunch) {
   node_->Signal(SIGKILL);
   EXPECT_EQ(node_->ExitCode(), 128 + SIGKILL);
   ExpectNothingLeft();
+  EXPECT_EQ(SocketFolders(), 0);
 }
 
 TEST_F(Orphans, NoneAfterSigkillOfLaunchsWholeGroup) {
@@ -87,6 +110,7 @@ TEST_F(Orphans, NoneAfterSigkillOfLaunchsWholeGroup) {
   ASSERT_EQ(kill(-node_->pid(), SIGKILL), 0);
   EXPECT_EQ(node_->ExitCode(), 128 + SIGKILL);
   ExpectNothingLeft();
+  EXPECT_EQ(SocketFolders(), 0);
 }
 
 TEST_F(Orphans, NoneAfterSigkillOfAnAgent) {
@@ -95,6 +119,7 @@ TEST_F(Orphans, NoneAfterSigkillOfAnAgent) {
   node_->Signal(SIGKILL);
   EXPECT_EQ(node_->ExitCode(), 128 + SIGKILL);
   ExpectNothingLeft();
+  EXPECT_EQ(SocketFolders(), 0);
 }
 
 TEST_F(Orphans, NoneAfterSigkillOfAnAgentsGuardian) {
