@@ -1,0 +1,33 @@
+#ifndef MUSTER_TRAINER_SDK_DDP_BUCKET_ASSIGNMENT_H_
+#define MUSTER_TRAINER_SDK_DDP_BUCKET_ASSIGNMENT_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "trainer_sdk/ddp/parameter.h"
+
+namespace muster {
+
+// When a bucket is full. The first is small, so that communication starts
+// early in the backward pass; PyTorch's sizes.
+struct BucketLimits {
+  int64_t first_bytes = int64_t{1} << 20;
+  int64_t bytes = int64_t{25} << 20;
+};
+
+// Puts parameters together into buckets that are reduced as one: those of one
+// type, in `order`, a bucket closed as soon as it holds at least its limit (Li
+// et al., VLDB 2020). Buckets come in the order in which they are full; those
+// that never are come last, by their first parameter's place in `order`. Pure,
+// so that ranks with the same parameters and order agree. `order` has each
+// parameter once.
+std::vector<std::vector<int>> AssignBuckets(
+    const std::vector<DdpParameter>& parameters, const std::vector<int>& order,
+    const BucketLimits& limits);
+
+// Last to first: about the order in which a backward pass makes gradients.
+std::vector<int> ReverseOrder(const std::vector<DdpParameter>& parameters);
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_DDP_BUCKET_ASSIGNMENT_H_
