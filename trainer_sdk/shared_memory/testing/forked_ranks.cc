@@ -19,6 +19,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/monotonic_clock.h"
+#include "store/server/store_server.h"
+#include "trainer_sdk/store/tcp_store.h"
 
 namespace muster {
 namespace {
@@ -41,36 +43,64 @@ absl::Status Reported(int fd) {
                       std::string(text + 1, length - 1));
 }
 
+// Forks; true in the child, which dies with its parent.
+bool Fork(pid_t* pid) {
+  const pid_t parent = getpid();
+  *pid = fork();
+  MUSTER_CHECK(*pid >= 0) << std::strerror(errno);
+  if (*pid > 0) return false;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1);
+  return true;
+}
+
+// The child's: serves a store and tells its port, until it is killed. A process
+// of its own, because the server has threads.
+[[noreturn]] void Serve(int told) {
+  const auto server = StoreServer::Start({.address = "127.0.0.1"});
+  MUSTER_CHECK(server.ok()) << server.status();
+  const int port = (*server)->port();
+  MUSTER_CHECK(write(told, &port, sizeof(port)) == sizeof(port))
+      << std::strerror(errno);
+  for (;;) pause();
+}
+
 }  // namespace
 
 ForkedRanks::ForkedRanks(
     int size, const std::function<absl::Status(const GroupPlace& place)>& body)
-    : store_(std::make_shared<ForkedStore>()), ranks_(size) {
-  const pid_t parent = getpid();
+    : ranks_(size) {
+  int told[2];
+  MUSTER_CHECK(pipe2(told, O_CLOEXEC) == 0) << std::strerror(errno);
+  if (Fork(&server_)) Serve(told[1]);
+  close(told[1]);
+  MUSTER_CHECK(read(told[0], &port_, sizeof(port_)) == sizeof(port_))
+      << "the store's server has died";
+  close(told[0]);
   for (int rank = 0; rank < size; ++rank) {
     int ends[2];
     // Never waited at: a rank's own child may hold it open.
     MUSTER_CHECK(pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0)
         << std::strerror(errno);
-    const pid_t pid = fork();
-    MUSTER_CHECK(pid >= 0) << std::strerror(errno);
-    if (pid == 0) {
-      prctl(PR_SET_PDEATHSIG, SIGKILL);
-      if (getppid() != parent) _exit(1);
+    if (Fork(&ranks_[rank].pid)) {
       close(ends[0]);
       GroupPlace place;
       place.rank = rank;
       place.size = size;
-      place.store = store_;
+      auto store = TcpStore::Connect(
+          {.host = "127.0.0.1",
+           .port = port_,
+           .connect_deadline = MonotonicNow() + std::chrono::seconds(60)});
+      MUSTER_CHECK(store.ok()) << store.status();
+      place.store = *std::move(store);
       place.name = "world";
       Report(ends[1], body(place));
       std::fflush(nullptr);
       _exit(0);
     }
     close(ends[1]);
-    ranks_[rank].pid = pid;
     ranks_[rank].life =
-        OwnedFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+        OwnedFd(static_cast<int>(syscall(SYS_pidfd_open, ranks_[rank].pid, 0)));
     ranks_[rank].result = OwnedFd(ends[0]);
   }
 }
@@ -80,6 +110,9 @@ ForkedRanks::~ForkedRanks() {
     Kill(static_cast<int>(rank));
   }
   for (const Rank& one : ranks_) waitpid(one.pid, nullptr, 0);
+  // Not waited for yet, so the pid is still its own.
+  kill(server_, SIGKILL);
+  waitpid(server_, nullptr, 0);
 }
 
 void ForkedRanks::Kill(int rank) {

@@ -4,19 +4,18 @@
 #include <sys/types.h>
 
 #include <functional>
-#include <memory>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "base/owned_fd.h"
 #include "base/time.h"
 #include "trainer_sdk/process_group/transport.h"
-#include "trainer_sdk/shared_memory/testing/forked_store.h"
 
 namespace muster {
 
-// The ranks of one group as child processes, which die with this object. The
-// process that makes it should have no other threads.
+// The ranks of one group as child processes, and the server of their store as
+// one more, which die with this object. The process that makes it should have
+// no other threads.
 class ForkedRanks {
  public:
   // Runs `body` in a child for each rank; its status is what the rank ends
@@ -42,7 +41,8 @@ class ForkedRanks {
     OwnedFd result;  // a pipe that its status comes through
   };
 
-  std::shared_ptr<ForkedStore> store_;
+  pid_t server_ = 0;
+  int port_ = 0;  // the server's
   std::vector<Rank> ranks_;
 };
 

@@ -16,7 +16,9 @@
 namespace muster {
 
 // A small store in memory that a process shares with the children it forks
-// later. A child that is killed leaves the others unharmed. Thread-safe.
+// later, for tests that cut the network which a real store's server would be
+// reached over: all others use one. A child that is killed leaves the others
+// unharmed. Thread-safe.
 class ForkedStore final : public Store {
  public:
   ForkedStore();
