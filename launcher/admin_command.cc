@@ -19,6 +19,7 @@
 #include "launcher/launch_help.h"
 #include "launcher/progress_ticker.h"
 #include "rendezvous/client/admin_client.h"
+#include "rendezvous/events/decision_json.h"
 #include "rendezvous/token/token.h"
 
 namespace muster {

@@ -37,7 +37,7 @@ EmbeddedCoordinator::EmbeddedCoordinator(const Options& options,
     : event_log_(options.event_log.empty()
                      ? nullptr
                      : std::make_unique<EventLog>(
-                           options.event_log,
+                           options.event_log, EventLog::Rotation::kOwn,
                            [voice](const std::string& sentence) {
                              voice.Error(sentence);
                            })),
@@ -46,7 +46,9 @@ EmbeddedCoordinator::EmbeddedCoordinator(const Options& options,
            .on_decision = [log = event_log_.get()](const std::string& run_id,
                                                    const Decision& decision) {
              if (log != nullptr) log->Append(run_id, decision);
-           }}) {}
+           }}) {
+  if (event_log_ != nullptr) event_log_->Create();
+}
 
 absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> EmbeddedCoordinator::Start(
     const Options& options, const Voice& voice) {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "agent/report/event_log.h"
+#include "rendezvous/events/event_log.h"
 #include "agent/voice.h"
 #include "base/time.h"
 #include "rendezvous/endpoint/endpoint.h"

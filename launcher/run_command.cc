@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/agent_session.h"
 #include "agent/guardian/guardian.h"
+#include "agent/logs/log_paths.h"
 #include "agent/logs/log_relay.h"
 #include "agent/options/machine_facts.h"
 #include "agent/options/program_check.h"

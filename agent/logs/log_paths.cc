@@ -44,6 +44,11 @@ std::string RunFolder(const std::string& directory, const std::string& run_id) {
   return directory + "/" + SafeName(run_id);
 }
 
+std::string EventLogPath(const std::string& directory,
+                         const std::string& run_id) {
+  return RunFolder(directory, run_id) + "/events.jsonl";
+}
+
 std::string AttemptFolder(const std::string& run_folder, int attempt) {
   return run_folder + "/attempt_" + std::to_string(attempt);
 }

@@ -11,6 +11,11 @@ namespace muster {
 // two jobs still have two folders. Pure.
 std::string RunFolder(const std::string& directory, const std::string& run_id);
 
+// Where the coordinator inside `launch` keeps its decisions:
+// <run folder>/events.jsonl
+std::string EventLogPath(const std::string& directory,
+                         const std::string& run_id);
+
 // <run folder>/attempt_<attempt>
 std::string AttemptFolder(const std::string& run_folder, int attempt);
 

@@ -12,6 +12,7 @@ TEST(LogPathsTest, PlainRunIdsStayAsTheyAre) {
   EXPECT_EQ(RunFolder("/logs", "exp-7_b.2"), "/logs/exp-7_b.2");
   EXPECT_EQ(AttemptFolder("/logs/exp", 2), "/logs/exp/attempt_2");
   EXPECT_EQ(WorkerFolder("/logs/exp", 2, 17), "/logs/exp/attempt_2/17");
+  EXPECT_EQ(EventLogPath("/logs", "exp"), "/logs/exp/events.jsonl");
 }
 
 TEST(LogPathsTest, ARunIdCannotLeaveTheFolderOrHide) {

@@ -14,8 +14,8 @@
 #include <thread>
 #include <utility>
 
-#include "agent/logs/log_folder.h"
 #include "agent/logs/pipe_reader.h"
+#include "base/log_folder.h"
 
 namespace muster {
 namespace {

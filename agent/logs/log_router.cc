@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "agent/logs/console_fd.h"
-#include "agent/logs/log_folder.h"
 #include "agent/logs/log_paths.h"
+#include "base/log_folder.h"
 
 namespace muster {
 namespace {

@@ -8,8 +8,8 @@
 #include "absl/status/status.h"
 #include "agent/logs/console_writer.h"
 #include "agent/logs/log_plan.h"
-#include "agent/logs/rotating_file.h"
 #include "agent/logs/worker_stream.h"
+#include "base/rotating_file.h"
 
 namespace muster {
 

@@ -9,7 +9,7 @@
 #include <chrono>
 #include <string_view>
 
-#include "agent/logs/log_folder.h"
+#include "base/log_folder.h"
 
 namespace muster {
 namespace {

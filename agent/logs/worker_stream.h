@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "agent/logs/line_assembler.h"
-#include "agent/logs/rotating_file.h"
 #include "agent/logs/stream_filter.h"
 #include "agent/logs/tail_buffer.h"
+#include "base/rotating_file.h"
 #include "base/time.h"
 
 namespace muster {

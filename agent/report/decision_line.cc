@@ -1,9 +1,7 @@
 #include "agent/report/decision_line.h"
 
-#include <nlohmann/json.hpp>
-
 #include "agent/report/text_layout.h"
-#include "agent/report/time_text.h"
+#include "rendezvous/events/time_text.h"
 
 namespace muster {
 namespace {
@@ -23,19 +21,6 @@ std::string DecisionLine(const Decision& decision, double unix_time,
                      "  ";
   if (!node.empty()) line += node + ": ";
   return line + PrintableLine(decision.reason) + "\n";
-}
-
-std::string DecisionJson(const std::string& run_id, const Decision& decision,
-                         double unix_time) {
-  using Json = nlohmann::ordered_json;
-  Json json = {
-      {"time", IsoText(unix_time)},
-      {"run_id", run_id},
-      {"round", decision.round},
-      {"kind", decision.kind},
-      {"node", decision.node_id.empty() ? Json() : Json(decision.node_id)},
-      {"reason", decision.reason}};
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace muster

@@ -14,12 +14,6 @@ namespace muster {
 std::string DecisionLine(const Decision& decision, double unix_time,
                          TextStyle style);
 
-// The same for programs: one JSON object with "time", "run_id", "round",
-// "kind", "node" (null where it concerns the whole job) and "reason", ending
-// in a newline. Pure.
-std::string DecisionJson(const std::string& run_id, const Decision& decision,
-                         double unix_time);
-
 }  // namespace muster
 
 #endif  // MUSTER_AGENT_REPORT_DECISION_LINE_H_

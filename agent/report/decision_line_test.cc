@@ -21,17 +21,5 @@ TEST(DecisionLineTest, ForPeople) {
             "succeeded\n");
 }
 
-TEST(DecisionLineTest, ForPrograms) {
-  EXPECT_EQ(DecisionJson("exp-7", Break(), kTime),
-            R"({"time":"2026-02-17T14:11:11.250Z","run_id":"exp-7","round":2,)"
-            R"("kind":"break","node":"host-b",)"
-            R"("reason":"rank 3 was killed by SIGKILL"})"
-            "\n");
-  EXPECT_EQ(DecisionJson("a\"b", {"finish", 3, "", "two\nlines \xff"}, kTime),
-            R"({"time":"2026-02-17T14:11:11.250Z","run_id":"a\"b","round":3,)"
-            R"("kind":"finish","node":null,"reason":"two\nlines )"
-            "\xef\xbf\xbd\"}\n");
-}
-
 }  // namespace
 }  // namespace muster

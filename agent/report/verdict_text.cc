@@ -7,7 +7,7 @@
 #include "agent/report/framed_text.h"
 #include "agent/report/phase_text.h"
 #include "agent/report/text_layout.h"
-#include "agent/report/time_text.h"
+#include "rendezvous/events/time_text.h"
 
 namespace muster {
 namespace {

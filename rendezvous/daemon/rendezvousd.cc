@@ -11,7 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "rendezvous/daemon/daemon_options.h"
-#include "rendezvous/daemon/decision_log.h"
+#include "rendezvous/events/event_log.h"
 #include "rendezvous/server/coordinator.h"
 #include "rendezvous/server/grpc_server.h"
 #include "rendezvous/token/token.h"
@@ -46,7 +46,7 @@ absl::Status WritePortFile(const std::string& path, int port) {
 }
 
 // Until SIGTERM or SIGINT; the signal.
-int WaitForEnd(const sigset_t& signals, DecisionLog* log) {
+int WaitForEnd(const sigset_t& signals, EventLog* log) {
   while (true) {
     int signal = 0;
     sigwait(&signals, &signal);
@@ -67,11 +67,12 @@ int Serve(const DaemonOptions& options) {
 
   absl::StatusOr<std::string> token = ReadToken(options.token_file, Say);
   if (!token.ok()) return Fail(token.status(), kBadUsage);
-  std::unique_ptr<DecisionLog> log;
+  std::unique_ptr<EventLog> log;
   if (!options.event_log.empty()) {
-    auto opened = DecisionLog::Open(options.event_log, Say);
-    if (!opened.ok()) return Fail(opened.status(), kBadUsage);
-    log = *std::move(opened);
+    log = std::make_unique<EventLog>(options.event_log,
+                                     EventLog::Rotation::kOutside, Say);
+    const absl::Status opened = log->Reopen();
+    if (!opened.ok()) return Fail(opened, kBadUsage);
   }
   Coordinator::Options coordinating;
   coordinating.keep_finished = options.keep_finished;

@@ -1,5 +1,5 @@
-#ifndef MUSTER_AGENT_LOGS_LOG_FOLDER_H_
-#define MUSTER_AGENT_LOGS_LOG_FOLDER_H_
+#ifndef MUSTER_BASE_LOG_FOLDER_H_
+#define MUSTER_BASE_LOG_FOLDER_H_
 
 #include <string>
 
@@ -22,4 +22,4 @@ absl::Status CheckFolderWritable(const std::string& path);
 
 }  // namespace muster
 
-#endif  // MUSTER_AGENT_LOGS_LOG_FOLDER_H_
+#endif  // MUSTER_BASE_LOG_FOLDER_H_

@@ -1,4 +1,4 @@
-#include "agent/logs/rotating_file.h"
+#include "base/rotating_file.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-#ifndef MUSTER_AGENT_REPORT_TIME_TEXT_H_
-#define MUSTER_AGENT_REPORT_TIME_TEXT_H_
+#ifndef MUSTER_RENDEZVOUS_EVENTS_TIME_TEXT_H_
+#define MUSTER_RENDEZVOUS_EVENTS_TIME_TEXT_H_
 
 #include <string>
 
@@ -15,4 +15,4 @@ std::string IsoText(double unix_seconds);
 
 }  // namespace muster
 
-#endif  // MUSTER_AGENT_REPORT_TIME_TEXT_H_
+#endif  // MUSTER_RENDEZVOUS_EVENTS_TIME_TEXT_H_

@@ -1,4 +1,4 @@
-#include "agent/report/time_text.h"
+#include "rendezvous/events/time_text.h"
 
 #include <chrono>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "agent/logs/log_folder.h"
+#include "base/log_folder.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

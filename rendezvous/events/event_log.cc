@@ -1,15 +1,22 @@
-#include "agent/report/event_log.h"
+#include "rendezvous/events/event_log.h"
 
 #include <chrono>
 #include <utility>
 
-#include "agent/logs/log_paths.h"
-#include "agent/report/decision_line.h"
+#include "rendezvous/events/decision_json.h"
 
 namespace muster {
 namespace {
 
-constexpr RotatingFile::Limits kLimits = {.rotate_bytes = 16 << 20, .keep = 3};
+RotatingFile::Limits LimitsOf(EventLog::Rotation rotation) {
+  RotatingFile::Limits limits;
+  limits.gap_note = RotatingFile::GapNote::kLeftOut;
+  if (rotation == EventLog::Rotation::kOwn) {
+    limits.rotate_bytes = 16 << 20;
+    limits.keep = 3;
+  }
+  return limits;
+}
 
 double UnixTime() {
   auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
@@ -18,19 +25,12 @@ double UnixTime() {
 
 }  // namespace
 
-EventLog::EventLog(std::string path,
+EventLog::EventLog(std::string path, Rotation rotation,
                    std::function<void(const std::string& sentence)> on_trouble)
-    : file_(std::move(path), kLimits, std::move(on_trouble)) {
-  file_.Open();
-}
+    : file_(std::move(path), LimitsOf(rotation), std::move(on_trouble)) {}
 
 void EventLog::Append(const std::string& run_id, const Decision& decision) {
   file_.Write(DecisionJson(run_id, decision, UnixTime()));
-}
-
-std::string EventLogPath(const std::string& log_dir,
-                         const std::string& run_id) {
-  return RunFolder(log_dir, run_id) + "/events.jsonl";
 }
 
 }  // namespace muster

@@ -1,4 +1,4 @@
-#include "agent/logs/rotating_file.h"
+#include "base/rotating_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -10,11 +10,12 @@
 #include <cstring>
 #include <utility>
 
-#include "agent/logs/log_folder.h"
+#include "base/log_folder.h"
 
 namespace muster {
 namespace {
 
+constexpr int kOpenFlags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY;
 constexpr mode_t kFileMode = 0666;  // as the umask allows
 constexpr int64_t kMostOverrunBytes = 64 << 10;
 
@@ -63,6 +64,15 @@ void RotatingFile::Open() {
   if (!opened.ok()) OnFailure(opened, 0);
 }
 
+absl::Status RotatingFile::Reopen() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const int fd = open(path_.c_str(), kOpenFlags, kFileMode);
+  if (fd < 0) return PathStatus("cannot open", path_, errno);
+  CloseFile();
+  Adopt(fd);
+  return absl::OkStatus();
+}
+
 void RotatingFile::Write(std::string_view bytes) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (bytes.empty()) return;
@@ -74,18 +84,22 @@ void RotatingFile::Write(std::string_view bytes) {
 
 absl::Status RotatingFile::OpenFile() {
   if (fd_ >= 0) return absl::OkStatus();
-  constexpr int kFlags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY;
-  fd_ = open(path_.c_str(), kFlags, kFileMode);
-  if (fd_ < 0 && errno == ENOENT) {
+  int fd = open(path_.c_str(), kOpenFlags, kFileMode);
+  if (fd < 0 && errno == ENOENT) {
     absl::Status created = CreateFolder(path_.substr(0, path_.rfind('/')));
     if (!created.ok()) return created;
-    fd_ = open(path_.c_str(), kFlags, kFileMode);
+    fd = open(path_.c_str(), kOpenFlags, kFileMode);
   }
-  if (fd_ < 0) return PathStatus("cannot open", path_, errno);
+  if (fd < 0) return PathStatus("cannot open", path_, errno);
+  Adopt(fd);
+  return absl::OkStatus();
+}
+
+void RotatingFile::Adopt(int fd) {
+  fd_ = fd;
   struct stat status;
   size_ = fstat(fd_, &status) == 0 ? status.st_size : 0;
   rotation_due_ = limits_.rotate_bytes > 0 && size_ >= limits_.rotate_bytes;
-  return absl::OkStatus();
 }
 
 // Takes from `*bytes` what it has written.
@@ -157,8 +171,12 @@ absl::Status RotatingFile::ShiftFiles() {
 // Writes the note about what is missing, the first thing that fits again.
 absl::Status RotatingFile::EndTrouble() {
   if (lost_bytes_ > 0) {
-    std::string note = "\n[" + std::to_string(lost_bytes_) +
-                       " bytes are missing here: they could not be written]\n";
+    // A piece of a line may be there.
+    std::string note = "\n";
+    if (limits_.gap_note == GapNote::kWritten) {
+      note += "[" + std::to_string(lost_bytes_) +
+              " bytes are missing here: they could not be written]\n";
+    }
     std::string_view rest = note;
     absl::Status written = WriteAll(&rest);
     if (!written.ok()) return written;
@@ -174,7 +192,7 @@ void RotatingFile::OnFailure(const absl::Status& status, size_t bytes_lost) {
   lost_bytes_ += static_cast<int64_t>(bytes_lost);
   if (!failing_) {
     on_trouble_(std::string(status.message()) +
-                "; the worker goes on, and what it writes is missing from the "
+                "; the job goes on, and what is written is missing from the "
                 "file until that is mended");
   }
   failing_ = true;

@@ -1,5 +1,5 @@
-#ifndef MUSTER_AGENT_LOGS_ROTATING_FILE_H_
-#define MUSTER_AGENT_LOGS_ROTATING_FILE_H_
+#ifndef MUSTER_BASE_ROTATING_FILE_H_
+#define MUSTER_BASE_ROTATING_FILE_H_
 
 #include <cstdint>
 #include <functional>
@@ -24,9 +24,13 @@ namespace muster {
 // another. Thread-safe; blocks as long as the file system does.
 class RotatingFile {
  public:
+  // Whether the line about missing bytes is written into the file, or only told
+  // (for files that programs read; an empty line is there then).
+  enum class GapNote { kWritten, kLeftOut };
   struct Limits {
     int64_t rotate_bytes = 0;  // 0: never
     int keep = 0;              // files beside the current one
+    GapNote gap_note = GapNote::kWritten;
   };
   // Told in whole sentences, from the thread that writes.
   using OnTrouble = std::function<void(const std::string& sentence)>;
@@ -42,6 +46,10 @@ class RotatingFile {
   // written. A failure is told as any other and counts no bytes.
   void Open();
 
+  // Opens the path anew, after somebody has moved the file away. The status
+  // says why that failed, and the old file is kept.
+  absl::Status Reopen();
+
   // Appends `bytes`, all of them or as many as the file system takes.
   void Write(std::string_view bytes);
 
@@ -49,6 +57,7 @@ class RotatingFile {
 
  private:
   absl::Status OpenFile();
+  void Adopt(int fd);
   absl::Status WriteAll(std::string_view* bytes);
   absl::Status WriteRotating(std::string_view* bytes);
   absl::Status Rotate();
@@ -72,4 +81,4 @@ class RotatingFile {
 
 }  // namespace muster
 
-#endif  // MUSTER_AGENT_LOGS_ROTATING_FILE_H_
+#endif  // MUSTER_BASE_ROTATING_FILE_H_

@@ -1,0 +1,18 @@
+#ifndef MUSTER_RENDEZVOUS_EVENTS_DECISION_JSON_H_
+#define MUSTER_RENDEZVOUS_EVENTS_DECISION_JSON_H_
+
+#include <string>
+
+#include "rendezvous/protocol/job_status.h"
+
+namespace muster {
+
+// One decision for programs: one JSON object with "time", "run_id", "round",
+// "kind", "node" (null where it concerns the whole job) and "reason", ending
+// in a newline. `unix_time`: seconds since 1970 at which it was heard. Pure.
+std::string DecisionJson(const std::string& run_id, const Decision& decision,
+                         double unix_time);
+
+}  // namespace muster
+
+#endif  // MUSTER_RENDEZVOUS_EVENTS_DECISION_JSON_H_
