@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
+#include <functional>
 
 #include "agent/options/flag_table.h"
 
@@ -147,18 +149,46 @@ std::string PetNameOf(const std::string& name) {
   return PetName(*FindFlag(flags, name));
 }
 
+// Whether it shows in the options that the flag was given.
+bool Shows(const FlagCase& flag) {
+  return std::string(flag.name) != "monitor-interval";
+}
+bool CanBeWrong(const FlagCase& flag) { return flag.bad != nullptr; }
+// numa-binding is not read from its variable.
+bool PetCanBeWrong(const FlagCase& flag) {
+  return CanBeWrong(flag) && std::string(flag.name) != "numa-binding";
+}
+
+std::vector<FlagCase> TorchrunFlagsThat(bool (*hold)(const FlagCase&)) {
+  std::vector<FlagCase> flags = TorchrunFlags();
+  flags.erase(std::remove_if(flags.begin(), flags.end(), std::not_fn(hold)),
+              flags.end());
+  return flags;
+}
+
+std::string NameOf(const ::testing::TestParamInfo<FlagCase>& flag) {
+  std::string name = flag.param.name;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
 class EveryFlag : public ::testing::TestWithParam<FlagCase> {};
+class EveryFlagThatShows : public EveryFlag {};
+class EveryFlagThatCanBeWrong : public EveryFlag {};
+class EveryPetVariableThatCanBeWrong : public EveryFlag {};
 
 INSTANTIATE_TEST_SUITE_P(Torchrun, EveryFlag,
-                         ::testing::ValuesIn(TorchrunFlags()),
-                         [](const auto& flag) {
-                           std::string name = flag.param.name;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+                         ::testing::ValuesIn(TorchrunFlags()), NameOf);
+INSTANTIATE_TEST_SUITE_P(Torchrun, EveryFlagThatShows,
+                         ::testing::ValuesIn(TorchrunFlagsThat(Shows)), NameOf);
+INSTANTIATE_TEST_SUITE_P(Torchrun, EveryFlagThatCanBeWrong,
+                         ::testing::ValuesIn(TorchrunFlagsThat(CanBeWrong)),
+                         NameOf);
+INSTANTIATE_TEST_SUITE_P(Torchrun, EveryPetVariableThatCanBeWrong,
+                         ::testing::ValuesIn(TorchrunFlagsThat(PetCanBeWrong)),
+                         NameOf);
 
-TEST_P(EveryFlag, DoesNotShowUnlessGiven) {
-  if (std::string(GetParam().name) == "monitor-interval") GTEST_SKIP();
+TEST_P(EveryFlagThatShows, DoesNotShowUnlessGiven) {
   EXPECT_FALSE(GetParam().took(Options({})));
 }
 
@@ -180,25 +210,22 @@ TEST_P(EveryFlag, IsTakenWithUnderscores) {
   }
 }
 
-TEST_P(EveryFlag, IsTakenFromItsPetVariable) {
+TEST_P(EveryFlagThatShows, IsTakenFromItsPetVariable) {
   const std::string name = GetParam().name;
   const Environment environment = {{PetNameOf(name), GetParam().good}};
   const bool excepted = name == "logs-specs" || name == "numa-binding";
-  if (name == "monitor-interval") GTEST_SKIP() << "shows nowhere";
   EXPECT_EQ(GetParam().took(Options({}, environment)), !excepted);
 }
 
-TEST_P(EveryFlag, TheCommandLineWinsOverItsPetVariable) {
+TEST_P(EveryFlagThatCanBeWrong, OnTheCommandLineWinsOverItsPetVariable) {
   const std::string name = GetParam().name;
-  if (GetParam().bad == nullptr) GTEST_SKIP() << "no value is wrong";
   const Environment environment = {{PetNameOf(name), GetParam().bad}};
   EXPECT_TRUE(GetParam().took(
       Options({"--" + name + "=" + GetParam().good}, environment)));
 }
 
-TEST_P(EveryFlag, AWrongValueIsOneLineThatNamesIt) {
+TEST_P(EveryFlagThatCanBeWrong, IsNamedInOneLineWithItsWrongValue) {
   const std::string name = GetParam().name;
-  if (GetParam().bad == nullptr) GTEST_SKIP() << "no value is wrong";
   const std::string bad = GetParam().bad;
   const std::string error = Error({"--" + name + "=" + bad, "train.py"});
   EXPECT_THAT(error, StartsWith("--" + name + "=" + bad + ": "));
@@ -206,11 +233,8 @@ TEST_P(EveryFlag, AWrongValueIsOneLineThatNamesIt) {
   EXPECT_EQ(error.find('\n'), std::string::npos);
 }
 
-TEST_P(EveryFlag, AWrongPetVariableIsNamed) {
+TEST_P(EveryPetVariableThatCanBeWrong, IsNamed) {
   const std::string name = GetParam().name;
-  if (GetParam().bad == nullptr || name == "numa-binding") {
-    GTEST_SKIP() << "no value is wrong, or it is not read";
-  }
   const Environment environment = {{PetNameOf(name), GetParam().bad}};
   EXPECT_THAT(Error({"train.py"}, environment),
               StartsWith(PetNameOf(name) + "=" + GetParam().bad + ": "));
