@@ -151,6 +151,17 @@ TEST_F(RotatingFileTest, AFullDiskIsToldOnceAndCounted) {
   EXPECT_THAT(troubles_[1], HasSubstr("10 bytes are missing at the end"));
 }
 
+TEST_F(RotatingFileTest, AFileForProgramsHoldsNoWordsAboutTheGap) {
+  std::filesystem::create_directories(folder_ + "/a/b");
+  std::filesystem::create_symlink("/dev/full", path());
+  RotatingFile file = Make({.gap_note = RotatingFile::GapNote::kLeftOut});
+  file.Write("12345");
+  std::filesystem::remove(path());
+  file.Write("after\n");
+  EXPECT_EQ(Read(path()), "\nafter\n");
+  EXPECT_THAT(troubles_.back(), HasSubstr("5 bytes are missing in it"));
+}
+
 TEST_F(RotatingFileTest, OnceThereIsRoomTheGapIsNoted) {
   std::filesystem::create_directories(folder_ + "/a/b");
   std::filesystem::create_symlink("/dev/full", path());
