@@ -1,0 +1,24 @@
+#ifndef MUSTER_TRAINER_SDK_DDP_BUCKET_LAYOUT_H_
+#define MUSTER_TRAINER_SDK_DDP_BUCKET_LAYOUT_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "trainer_sdk/ddp/gradient_bucket.h"
+#include "trainer_sdk/ddp/parameter.h"
+#include "trainer_sdk/process_group/process_group.h"
+
+namespace muster {
+
+// Buckets with memory, filled with zeros, as `assignment` says. Collective.
+absl::StatusOr<std::vector<GradientBucket>> MakeBuckets(
+    ProcessGroup& group, const std::vector<DdpParameter>& parameters,
+    const std::vector<std::vector<int>>& assignment);
+
+// Where each parameter's gradient is in `buckets`, by parameter.
+std::vector<void*> PlacesIn(const std::vector<GradientBucket>& buckets,
+                            size_t parameters);
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_DDP_BUCKET_LAYOUT_H_

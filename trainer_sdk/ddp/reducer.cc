@@ -1,0 +1,287 @@
+#include "trainer_sdk/ddp/reducer.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/monotonic_clock.h"
+#include "trainer_sdk/ddp/bucket_layout.h"
+#include "trainer_sdk/ddp/reduction_thread.h"
+#include "trainer_sdk/ddp/same_parameters.h"
+#include "trainer_sdk/process_group/operations.h"
+
+namespace muster {
+namespace {
+
+std::vector<std::string> NamesOf(const std::vector<DdpParameter>& parameters) {
+  std::vector<std::string> names;
+  for (const DdpParameter& parameter : parameters) {
+    names.push_back(parameter.name);
+  }
+  return names;
+}
+
+void Copy(const void* from, void* to, int64_t bytes) {
+  if (bytes > 0) std::memcpy(to, from, static_cast<size_t>(bytes));
+}
+
+bool IsPermutation(const std::vector<int32_t>& order) {
+  std::vector<bool> seen(order.size(), false);
+  for (const int32_t index : order) {
+    if (index < 0 || static_cast<size_t>(index) >= order.size() ||
+        seen[static_cast<size_t>(index)]) {
+      return false;
+    }
+    seen[static_cast<size_t>(index)] = true;
+  }
+  return true;
+}
+
+absl::Status CheckArguments(const std::vector<DdpParameter>& parameters,
+                            const DdpOptions& options) {
+  for (const DdpParameter& parameter : parameters) {
+    if (parameter.count < 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("parameter '", parameter.name, "' has ", parameter.count,
+                       " elements"));
+    }
+    if (options.place == GradientPlace::kOwn && parameter.count > 0 &&
+        parameter.gradient == nullptr) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "parameter '", parameter.name, "' says not where its gradient is"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+class Reducer::Body {
+ public:
+  Body(ProcessGroup& group, std::vector<DdpParameter> parameters,
+       DdpOptions options)
+      : group_(group),
+        alone_(group.size() == 1 && options.hook == nullptr),
+        parameters_(std::move(parameters)),
+        options_(std::move(options)),
+        tracker_(NamesOf(parameters_), options_.use),
+        used_somewhere_(parameters_.size(), 1) {
+    if (options_.hook == nullptr) {
+      options_.hook = std::make_shared<AllReduceHook>();
+    }
+  }
+
+  absl::Status Prepare() {
+    if (absl::Status wrong = CheckArguments(parameters_, options_);
+        !wrong.ok()) {
+      return wrong;
+    }
+    if (absl::Status differ = CheckSameParameters(group_, parameters_);
+        !differ.ok()) {
+      return differ;
+    }
+    if (absl::Status status = PutIntoBuckets(ReverseOrder(parameters_));
+        !status.ok()) {
+      return status;
+    }
+    return alone_ ? absl::OkStatus() : thread_.Start();
+  }
+
+  absl::Status Begin(GradientSync sync) {
+    if (!broken_.ok()) return broken_;
+    sync_ = sync;
+    share_use_ = tracker_.must_share_use();
+    return Launched(
+        [&](std::vector<int>* full) { return tracker_.Begin(sync, full); });
+  }
+
+  absl::Status MarkReady(int parameter) {
+    return Launched([&](std::vector<int>* full) {
+      return tracker_.MarkReady(parameter, full);
+    });
+  }
+
+  absl::Status MarkUnused(int parameter) {
+    return Launched([&](std::vector<int>* full) {
+      return tracker_.MarkUnused(parameter, full);
+    });
+  }
+
+  absl::Status Finish() {
+    const absl::Status status =
+        Launched([&](std::vector<int>* full) { return tracker_.Finish(full); });
+    if (!status.ok() || sync_ == GradientSync::kAccumulate) return status;
+    ++steps_;
+    if (alone_) return absl::OkStatus();
+    if (share_use_) thread_.Add([this] { return ShareUse(); });
+    const Instant begin = MonotonicNow();
+    broken_ = thread_.Drain();
+    exposed_ += MonotonicNow() - begin;
+    if (!broken_.ok()) return broken_;
+    if (steps_ == 1 && options_.use != ParameterUse::kMayVary) {
+      broken_ = FollowObservedOrder();
+    }
+    return broken_;
+  }
+
+  void* gradient(int parameter) const {
+    return options_.place == GradientPlace::kOwn
+               ? parameters_[parameter].gradient
+               : places_[parameter];
+  }
+  const std::vector<GradientBucket>& buckets() const { return buckets_; }
+  ReducerTimes times() const { return {thread_.busy(), exposed_, steps_}; }
+
+ private:
+  // Does `step`, and hands over the buckets that it found full.
+  template <typename Step>
+  absl::Status Launched(Step step) {
+    if (!broken_.ok()) return broken_;
+    std::vector<int> full;
+    const absl::Status status = step(&full);
+    if (alone_) return status;
+    for (const int index : full) {
+      GradientBucket& bucket = buckets_[index];
+      // What is used is settled for a full bucket, and read here, as other
+      // parameters' marks go on while it is reduced.
+      std::vector<bool> used;
+      for (const GradientBucket::Part& part : bucket.parts) {
+        used.push_back(tracker_.used(part.parameter));
+      }
+      thread_.Add([this, &bucket, used = std::move(used)] {
+        return ReduceBucket(bucket, used);
+      });
+    }
+    return status;
+  }
+
+  absl::Status ReduceBucket(GradientBucket& bucket,
+                            const std::vector<bool>& used) {
+    for (size_t i = 0; i < bucket.parts.size(); ++i) {
+      const GradientBucket::Part& part = bucket.parts[i];
+      const int64_t bytes = part.count * SizeOf(bucket.dtype);
+      if (!used[i]) {
+        if (bytes > 0) {
+          std::memset(bucket.at(part), 0, static_cast<size_t>(bytes));
+        }
+      } else if (options_.place == GradientPlace::kOwn) {
+        Copy(parameters_[part.parameter].gradient, bucket.at(part), bytes);
+      }
+    }
+    const absl::Status status = options_.hook->Reduce(bucket, group_);
+    // Without use being shared, what is used somewhere is known already.
+    if (status.ok() && !share_use_) CopyBack(bucket);
+    return status;
+  }
+
+  void CopyBack(const GradientBucket& bucket) {
+    if (options_.place == GradientPlace::kBucket) return;
+    for (const GradientBucket::Part& part : bucket.parts) {
+      if (used_somewhere_[part.parameter] == 0) continue;
+      Copy(bucket.at(part), parameters_[part.parameter].gradient,
+           part.count * SizeOf(bucket.dtype));
+    }
+  }
+
+  // Behind the last bucket of a pass: which parameters any rank has used.
+  absl::Status ShareUse() {
+    for (size_t i = 0; i < parameters_.size(); ++i) {
+      used_somewhere_[i] = tracker_.used(static_cast<int>(i)) ? 1 : 0;
+    }
+    const absl::Status status =
+        group_.Run(AllReduce(used_somewhere_.data(), used_somewhere_.data(),
+                             static_cast<int64_t>(used_somewhere_.size()),
+                             DType::kInt32, ReduceOp::kMax));
+    if (!status.ok()) return status;
+    for (const GradientBucket& bucket : buckets_) CopyBack(bucket);
+    return absl::OkStatus();
+  }
+
+  absl::Status FollowObservedOrder() {
+    const std::vector<int> mine = tracker_.ObservedOrder();
+    std::vector<int32_t> order(mine.begin(), mine.end());
+    const absl::Status status = group_.Run(
+        Broadcast(order.data(), order.data(),
+                  static_cast<int64_t>(order.size()), DType::kInt32, 0));
+    if (!status.ok()) return status;
+    if (!IsPermutation(order)) {
+      return absl::InternalError(
+          "rank 0's order of gradients has not each parameter once");
+    }
+    return PutIntoBuckets({order.begin(), order.end()});
+  }
+
+  // Also moves gradients that are in buckets.
+  absl::Status PutIntoBuckets(const std::vector<int>& order) {
+    const std::vector<std::vector<int>> assignment =
+        AssignBuckets(parameters_, order, options_.limits);
+    // The old ones last until what is in them has been moved.
+    std::vector<GradientBucket> old = std::move(buckets_);
+    absl::StatusOr<std::vector<GradientBucket>> buckets =
+        MakeBuckets(group_, parameters_, assignment);
+    if (!buckets.ok()) return buckets.status();
+    buckets_ = *std::move(buckets);
+    const std::vector<void*> old_places = std::move(places_);
+    places_ = PlacesIn(buckets_, parameters_.size());
+    if (!old.empty() && options_.place == GradientPlace::kBucket) {
+      for (size_t i = 0; i < places_.size(); ++i) {
+        Copy(old_places[i], places_[i], parameters_[i].bytes());
+      }
+    }
+    tracker_.SetBuckets(assignment);
+    if (!old.empty()) options_.hook->OnNewBuckets();
+    return absl::OkStatus();
+  }
+
+  ProcessGroup& group_;
+  // Nothing to average with.
+  const bool alone_;
+  const std::vector<DdpParameter> parameters_;
+  DdpOptions options_;
+  BackwardTracker tracker_;
+  GradientSync sync_ = GradientSync::kReduce;
+  // At the end of this pass; settled when it begins.
+  bool share_use_ = false;
+  std::vector<GradientBucket> buckets_;
+  std::vector<void*> places_;
+  // int32, as it is reduced.
+  std::vector<int32_t> used_somewhere_;
+  absl::Status broken_;
+  Duration exposed_{};
+  int64_t steps_ = 0;
+  // Last: its jobs use everything above.
+  ReductionThread thread_;
+};
+
+Reducer::Reducer(std::unique_ptr<Body> body) : body_(std::move(body)) {}
+Reducer::~Reducer() = default;
+
+absl::StatusOr<std::unique_ptr<Reducer>> Reducer::Create(
+    ProcessGroup& group, std::vector<DdpParameter> parameters,
+    DdpOptions options) {
+  auto body =
+      std::make_unique<Body>(group, std::move(parameters), std::move(options));
+  if (absl::Status status = body->Prepare(); !status.ok()) return status;
+  return std::unique_ptr<Reducer>(new Reducer(std::move(body)));
+}
+
+absl::Status Reducer::Begin(GradientSync sync) { return body_->Begin(sync); }
+absl::Status Reducer::MarkReady(int parameter) {
+  return body_->MarkReady(parameter);
+}
+absl::Status Reducer::MarkUnused(int parameter) {
+  return body_->MarkUnused(parameter);
+}
+absl::Status Reducer::Finish() { return body_->Finish(); }
+void* Reducer::gradient(int parameter) const {
+  return body_->gradient(parameter);
+}
+const std::vector<GradientBucket>& Reducer::buckets() const {
+  return body_->buckets();
+}
+ReducerTimes Reducer::times() const { return body_->times(); }
+
+}  // namespace muster

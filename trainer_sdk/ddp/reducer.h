@@ -1,0 +1,105 @@
+#ifndef MUSTER_TRAINER_SDK_DDP_REDUCER_H_
+#define MUSTER_TRAINER_SDK_DDP_REDUCER_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/time.h"
+#include "trainer_sdk/ddp/backward_tracker.h"
+#include "trainer_sdk/ddp/bucket_assignment.h"
+#include "trainer_sdk/ddp/comm_hook.h"
+#include "trainer_sdk/ddp/gradient_bucket.h"
+#include "trainer_sdk/ddp/parameter.h"
+#include "trainer_sdk/process_group/process_group.h"
+
+namespace muster {
+
+// Where gradients lie.
+enum class GradientPlace {
+  // Where DdpParameter::gradient says; they are copied to their bucket and
+  // back.
+  kOwn,
+  // In the buckets themselves (PyTorch's gradient_as_bucket_view), which the
+  // transport can reach without copies; Reducer::gradient says where.
+  kBucket,
+};
+
+struct DdpOptions {
+  BucketLimits limits;
+  ParameterUse use = ParameterUse::kAll;
+  GradientPlace place = GradientPlace::kOwn;
+  // Null: AllReduceHook.
+  std::shared_ptr<CommHook> hook;
+};
+
+// Where the time went, over all steps.
+struct ReducerTimes {
+  // The reducer's thread copied and reduced.
+  Duration communication{};
+  // Of it, what Finish waited for: not hidden behind the backward pass.
+  Duration exposed{};
+  int64_t steps = 0;
+};
+
+// Averages the gradients of all ranks while the backward pass makes them:
+// distributed data parallel (Li et al., VLDB 2020). Knows no framework: it is
+// told when a backward pass begins, when each parameter's gradient is there,
+// and when the pass is over.
+//
+//   reducer->Begin(GradientSync::kReduce);
+//   ... for each parameter, as its gradient comes: reducer->MarkReady(i) ...
+//   reducer->Finish();     // all gradients are the average over all ranks
+//
+// Gradients are put into buckets, at first in reverse order of the parameters,
+// after the first step in the order in which rank 0 had them ready. A full
+// bucket is reduced on a thread of the reducer's own, in the same order on
+// every rank. A gradient may not be touched between its MarkReady and Finish.
+//
+// A group of one rank reduces nothing, unless there is a hook.
+//
+// Begin, MarkReady, MarkUnused and Finish: one at a time, from any thread. An
+// error of communication breaks the reducer, and each call fails with it from
+// then on. Errors of use (backward_tracker.h) name parameters.
+class Reducer {
+ public:
+  // Collective, with the same parameters and options everywhere; `group` is
+  // the reducer's alone from here on and must outlive it. FailedPrecondition:
+  // the ranks' parameters differ, which and where. InvalidArgument: negative
+  // counts; no gradient where they are the caller's.
+  static absl::StatusOr<std::unique_ptr<Reducer>> Create(
+      ProcessGroup& group, std::vector<DdpParameter> parameters,
+      DdpOptions options = {});
+
+  // Waits for what is under way.
+  ~Reducer();
+  Reducer(const Reducer&) = delete;
+  Reducer& operator=(const Reducer&) = delete;
+
+  absl::Status Begin(GradientSync sync);
+  absl::Status MarkReady(int parameter);
+  absl::Status MarkUnused(int parameter);
+  // After a pass with kReduce: every gradient that any rank has used in this
+  // step is the average, those that a rank did not use counting as 0 there.
+  // Gradients that no rank has used stay as they are (in buckets: are 0).
+  absl::Status Finish();
+
+  // Where parameter's gradient is. With GradientPlace::kBucket it is another
+  // place after the first Finish that reduced.
+  void* gradient(int parameter) const;
+
+  const std::vector<GradientBucket>& buckets() const;
+  ReducerTimes times() const;
+
+ private:
+  class Body;
+  explicit Reducer(std::unique_ptr<Body> body);
+
+  std::unique_ptr<Body> body_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_DDP_REDUCER_H_
