@@ -5,10 +5,10 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "rendezvous/events/event_log.h"
 #include "agent/voice.h"
 #include "base/time.h"
 #include "rendezvous/endpoint/endpoint.h"
+#include "rendezvous/events/event_log.h"
 #include "rendezvous/server/coordinator.h"
 #include "rendezvous/server/grpc_server.h"
 

@@ -120,7 +120,7 @@ struct LifecycleStep {
   std::vector<std::variant<StartWorkers, SignalWorkers, CloseStore, RenewNcclId,
                            TakeStacks>>
       actions;
-  std::optional<Report> report;      // to be sent
+  std::optional<Report> report;  // to be sent
   // How the workers of a round that breaks have ended so far, in that order,
   // without their last words: to be kept beside their flight recorders. Empty:
   // nothing new.
