@@ -16,8 +16,9 @@ absl::StatusOr<std::vector<GradientBucket>> MakeBuckets(
     bucket.index = static_cast<int>(buckets.size());
     bucket.dtype = parameters[members.front()].dtype;
     for (const int parameter : members) {
-      bucket.parts.push_back(
-          {parameter, bucket.count, parameters[parameter].count});
+      bucket.parts.push_back({parameter, bucket.count,
+                              parameters[parameter].count,
+                              parameters[parameter].rows});
       bucket.count += parameters[parameter].count;
     }
     absl::StatusOr<std::unique_ptr<TransportMemory>> memory =

@@ -16,6 +16,8 @@ struct GradientBucket {
     int parameter = 0;
     int64_t offset = 0;
     int64_t count = 0;
+    // As DdpParameter::rows.
+    int64_t rows = 1;
   };
 
   // Its place in the order of reductions.

@@ -20,6 +20,9 @@ struct DdpParameter {
   // Where the gradient is, `count` elements, and where its average goes. Not
   // looked at where gradients lie in the buckets (GradientPlace::kBucket).
   void* gradient = nullptr;
+  // The first dimension of the tensor, where there are more: hooks that
+  // compress look at it as a matrix of so many rows. It divides `count`.
+  int64_t rows = 1;
 
   int64_t bytes() const { return count * SizeOf(dtype); }
 };

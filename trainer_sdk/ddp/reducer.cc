@@ -48,6 +48,11 @@ absl::Status CheckArguments(const std::vector<DdpParameter>& parameters,
           absl::StrCat("parameter '", parameter.name, "' has ", parameter.count,
                        " elements"));
     }
+    if (parameter.rows < 1 || parameter.count % parameter.rows != 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("parameter '", parameter.name, "' of ", parameter.count,
+                       " elements has ", parameter.rows, " rows"));
+    }
     if (options.place == GradientPlace::kOwn && parameter.count > 0 &&
         parameter.gradient == nullptr) {
       return absl::InvalidArgumentError(absl::StrCat(

@@ -34,6 +34,7 @@ class Digest {
 int64_t DigestOf(const DdpParameter& parameter) {
   Digest digest;
   digest.Add(static_cast<uint64_t>(parameter.count));
+  digest.Add(static_cast<uint64_t>(parameter.rows));
   digest.Add(static_cast<uint64_t>(parameter.dtype));
   digest.Add(parameter.name);
   return digest.value();

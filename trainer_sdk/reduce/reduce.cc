@@ -45,6 +45,24 @@ void Accumulate(DType dtype, ReduceOp op, void* destination, const void* source,
   Kernel(dtype, without_division)(sources, 2, &destination, 1, count, 1);
 }
 
+void Narrow(const float* from, DType type, void* to, int64_t count) {
+  MUSTER_CHECK(type == DType::kBFloat16 || type == DType::kFloat16)
+      << Name(type) << " is not narrower";
+  const KernelTable::NarrowKernel kernel = type == DType::kBFloat16
+                                               ? Kernels().narrow_bfloat16
+                                               : Kernels().narrow_float16;
+  kernel(from, static_cast<uint16_t*>(to), count);
+}
+
+void Widen(DType type, const void* from, float* to, int64_t count) {
+  MUSTER_CHECK(type == DType::kBFloat16 || type == DType::kFloat16)
+      << Name(type) << " is not narrower";
+  const KernelTable::WidenKernel kernel = type == DType::kBFloat16
+                                              ? Kernels().widen_bfloat16
+                                              : Kernels().widen_float16;
+  kernel(static_cast<const uint16_t*>(from), to, count);
+}
+
 void Divide(DType dtype, void* data, int64_t count, int64_t divisor) {
   MUSTER_CHECK(divisor >= 1) << "divided by " << divisor;
   if (count <= 0 || divisor == 1) return;

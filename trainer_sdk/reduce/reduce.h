@@ -33,6 +33,10 @@ void Reduce(DType dtype, ReduceOp op, const void* const* sources,
 void Accumulate(DType dtype, ReduceOp op, void* destination, const void* source,
                 int64_t count);
 
+// Between float32 and bfloat16 or float16, rounded to nearest even.
+void Narrow(const float* from, DType type, void* to, int64_t count);
+void Widen(DType type, const void* from, float* to, int64_t count);
+
 // data = data / divisor, as AVG does it. Needs divisor >= 1.
 void Divide(DType dtype, void* data, int64_t count, int64_t divisor);
 

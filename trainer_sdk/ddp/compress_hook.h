@@ -1,0 +1,29 @@
+#ifndef MUSTER_TRAINER_SDK_DDP_COMPRESS_HOOK_H_
+#define MUSTER_TRAINER_SDK_DDP_COMPRESS_HOOK_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "trainer_sdk/ddp/comm_hook.h"
+
+namespace muster {
+
+// Sends float32 gradients as 16-bit floats: half the bytes, rounded once on
+// the way to the others and once on the way back (PyTorch's bf16_compress_hook
+// and fp16_compress_hook). Gradients of other types are averaged as they are.
+class CompressHook : public CommHook {
+ public:
+  // bfloat16, or float16, whose range gradients may leave: then they become
+  // infinite.
+  explicit CompressHook(DType type);
+
+  absl::Status Reduce(GradientBucket& bucket, ProcessGroup& group) override;
+
+ private:
+  const DType type_;
+  std::vector<uint16_t> narrow_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_DDP_COMPRESS_HOOK_H_

@@ -1,0 +1,275 @@
+// The hooks that compress, against plain arithmetic.
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "trainer_sdk/ddp/compress_hook.h"
+#include "trainer_sdk/ddp/low_rank.h"
+#include "trainer_sdk/ddp/power_sgd_hook.h"
+#include "trainer_sdk/process_group/element.h"
+#include "trainer_sdk/process_group/testing/group_fixture.h"
+
+namespace muster {
+namespace {
+
+// A bucket over `values`, of parts with these (rows, columns).
+GradientBucket BucketOf(std::vector<float>& values,
+                        const std::vector<std::pair<int64_t, int64_t>>& parts) {
+  GradientBucket bucket;
+  bucket.data = values.data();
+  for (const auto& [rows, columns] : parts) {
+    bucket.parts.push_back({static_cast<int>(bucket.parts.size()), bucket.count,
+                            rows * columns, rows});
+    bucket.count += rows * columns;
+  }
+  EXPECT_EQ(bucket.count, static_cast<int64_t>(values.size()));
+  return bucket;
+}
+
+float Rounded(float value, DType type) {
+  uint16_t bits = 0;
+  EncodeElement(value, type, &bits);
+  return static_cast<float>(DecodeElement(type, &bits));
+}
+
+float Local(int rank, int step, size_t i) {
+  return std::sin(static_cast<float>(i) * 0.7f + static_cast<float>(rank) +
+                  0.3f * static_cast<float>(step));
+}
+
+absl::Status Differ(size_t i, float got, float expected) {
+  return absl::InternalError(
+      absl::StrCat("[", i, "] is ", got, ", not ", expected));
+}
+
+class Compress : public testing::TestWithParam<DType> {};
+
+TEST_P(Compress, IsTheAverageOfWhatWasRounded) {
+  constexpr int kWorld = 3;
+  const DType type = GetParam();
+  const auto statuses =
+      RunWorld(kWorld, [&](ProcessGroup& group) -> absl::Status {
+        std::vector<float> values(1000);
+        for (size_t i = 0; i < values.size(); ++i) {
+          values[i] = Local(group.rank(), 0, i);
+        }
+        GradientBucket bucket = BucketOf(values, {{1000, 1}});
+        const absl::Status status = CompressHook(type).Reduce(bucket, group);
+        if (!status.ok()) return status;
+        for (size_t i = 0; i < values.size(); ++i) {
+          float sum = 0;
+          for (int rank = 0; rank < kWorld; ++rank) {
+            sum += Rounded(Local(rank, 0, i), type);
+          }
+          const float expected = Rounded(sum / kWorld, type);
+          if (values[i] != expected) return Differ(i, values[i], expected);
+        }
+        return absl::OkStatus();
+      });
+  EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, Compress,
+                         testing::Values(DType::kBFloat16, DType::kFloat16));
+
+TEST(CompressTest, OtherTypesAreAveragedAsTheyAre) {
+  const auto statuses = RunWorld(2, [](ProcessGroup& group) -> absl::Status {
+    double value = 1.0 + 1e-12 * (group.rank() + 1);
+    GradientBucket bucket;
+    bucket.dtype = DType::kFloat64;
+    bucket.count = 1;
+    bucket.data = &value;
+    const absl::Status status =
+        CompressHook(DType::kBFloat16).Reduce(bucket, group);
+    if (status.ok() && value != (1.0 + 1e-12 + 1.0 + 2e-12) / 2) {
+      return absl::InternalError("rounded");
+    }
+    return status;
+  });
+  EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
+}
+
+TEST(LowRankTest, ColumnsBecomeOrthonormal) {
+  constexpr int64_t kRows = 7;
+  constexpr int64_t kRank = 3;
+  std::vector<float> p(kRows * kRank);
+  for (size_t i = 0; i < p.size(); ++i) p[i] = Local(0, 0, i * i);
+  Orthogonalize(p.data(), kRows, kRank);
+  for (int64_t a = 0; a < kRank; ++a) {
+    for (int64_t b = 0; b < kRank; ++b) {
+      double product = 0;
+      for (int64_t i = 0; i < kRows; ++i) {
+        product += double{p[i * kRank + a]} * p[i * kRank + b];
+      }
+      EXPECT_NEAR(product, a == b ? 1 : 0, 1e-6);
+    }
+  }
+}
+
+TEST(LowRankTest, AZeroColumnStaysFinite) {
+  std::vector<float> p(8, 0.0f);
+  Orthogonalize(p.data(), 4, 2);
+  for (const float value : p) EXPECT_EQ(value, 0.0f);
+}
+
+TEST(LowRankTest, ProductsAreProducts) {
+  // m = [1 2 3; 4 5 6], q = [1; 10; 100], p = [7; 8].
+  const std::vector<float> m = {1, 2, 3, 4, 5, 6};
+  const std::vector<float> q = {1, 10, 100};
+  const std::vector<float> p = {7, 8};
+  std::vector<float> thin(2);
+  TimesThin(m.data(), q.data(), 2, 3, 1, thin.data());
+  EXPECT_THAT(thin, testing::ElementsAre(321, 654));
+  std::vector<float> transposed(3);
+  TransposedTimesThin(m.data(), p.data(), 2, 3, 1, transposed.data());
+  EXPECT_THAT(transposed, testing::ElementsAre(39, 54, 69));
+  std::vector<float> outer(6);
+  TimesTransposed(p.data(), q.data(), 2, 3, 1, outer.data());
+  EXPECT_THAT(outer, testing::ElementsAre(7, 70, 700, 8, 80, 800));
+}
+
+constexpr int64_t kRows = 12;
+constexpr int64_t kColumns = 20;
+
+PowerSgdOptions FromTheStart(int rank) {
+  return {.rank = rank, .exact_steps = 0, .least_rate = 1, .seed = 5};
+}
+
+TEST(PowerSgdTest, AnAverageOfLowRankArrivesWhole) {
+  constexpr int kWorld = 2;
+  const auto statuses =
+      RunWorld(kWorld, [](ProcessGroup& group) -> absl::Status {
+        // Each rank's gradient is of rank 1, the average of rank 2.
+        std::vector<float> values(kRows * kColumns);
+        const auto local = [](int rank, int64_t i, int64_t j) {
+          return Local(rank, 1, static_cast<size_t>(i)) *
+                 Local(rank, 2, static_cast<size_t>(j * (rank + 3)));
+        };
+        for (int64_t i = 0; i < kRows; ++i) {
+          for (int64_t j = 0; j < kColumns; ++j) {
+            values[static_cast<size_t>(i * kColumns + j)] =
+                local(group.rank(), i, j);
+          }
+        }
+        GradientBucket bucket = BucketOf(values, {{kRows, kColumns}});
+        PowerSgdHook hook(FromTheStart(2));
+        const absl::Status status = hook.Reduce(bucket, group);
+        if (!status.ok()) return status;
+        for (int64_t i = 0; i < kRows; ++i) {
+          for (int64_t j = 0; j < kColumns; ++j) {
+            const float expected = (local(0, i, j) + local(1, i, j)) / 2;
+            const auto at = static_cast<size_t>(i * kColumns + j);
+            if (std::abs(values[at] - expected) > 1e-4f) {
+              return Differ(at, values[at], expected);
+            }
+          }
+        }
+        return absl::OkStatus();
+      });
+  EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
+}
+
+// What a step sends and what it keeps back add up to what it was given: summed
+// over the steps, nothing is lost but the last error.
+TEST(PowerSgdTest, WhatIsLostComesLater) {
+  constexpr int kWorld = 2;
+  constexpr int kSteps = 60;
+  const auto statuses =
+      RunWorld(kWorld, [](ProcessGroup& group) -> absl::Status {
+        PowerSgdHook hook(FromTheStart(2));
+        std::vector<double> arrived(kRows * kColumns, 0.0);
+        double first_gap = 0;
+        double gap = 0;
+        for (int step = 1; step <= kSteps; ++step) {
+          std::vector<float> values(kRows * kColumns);
+          for (size_t i = 0; i < values.size(); ++i) {
+            values[i] = Local(group.rank(), 0, i * i);
+          }
+          GradientBucket bucket = BucketOf(values, {{kRows, kColumns}});
+          const absl::Status status = hook.Reduce(bucket, group);
+          if (!status.ok()) return status;
+          gap = 0;
+          for (size_t i = 0; i < values.size(); ++i) {
+            arrived[i] += values[i];
+            const double mean = (Local(0, 0, i * i) + Local(1, 0, i * i)) / 2.0;
+            gap = std::max(gap, std::abs(arrived[i] / step - mean));
+          }
+          if (step == 1) first_gap = gap;
+        }
+        // One step alone misses much; in the mean over all little is missing.
+        if (first_gap < 0.1) return absl::InternalError("nothing was lost");
+        if (gap > first_gap / 4) {
+          return absl::InternalError(absl::StrCat(first_gap, " to ", gap));
+        }
+        return absl::OkStatus();
+      });
+  EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
+}
+
+TEST(PowerSgdTest, VectorsAndTheFirstStepsAreExact) {
+  constexpr int kWorld = 2;
+  const auto statuses =
+      RunWorld(kWorld, [](ProcessGroup& group) -> absl::Status {
+        PowerSgdHook hook(
+            {.rank = 1, .exact_steps = 2, .least_rate = 2, .seed = 0});
+        for (int step = 0; step < 3; ++step) {
+          // A bias, a matrix, and one that is too small to be worth it.
+          const std::vector<std::pair<int64_t, int64_t>> parts = {
+              {5, 1}, {kRows, kColumns}, {2, 2}};
+          std::vector<float> values(5 + kRows * kColumns + 4);
+          for (size_t i = 0; i < values.size(); ++i) {
+            values[i] = Local(group.rank(), step, i * i);
+          }
+          GradientBucket bucket = BucketOf(values, parts);
+          const absl::Status status = hook.Reduce(bucket, group);
+          if (!status.ok()) return status;
+          bool matrix_is_exact = true;
+          for (size_t i = 0; i < values.size(); ++i) {
+            const float expected =
+                (Local(0, step, i * i) + Local(1, step, i * i)) / kWorld;
+            const bool in_matrix = i >= 5 && i < 5 + kRows * kColumns;
+            if (values[i] == expected) continue;
+            if (!in_matrix) return Differ(i, values[i], expected);
+            matrix_is_exact = false;
+          }
+          if (matrix_is_exact != (step < 2)) {
+            return absl::InternalError(absl::StrCat("in step ", step));
+          }
+        }
+        return absl::OkStatus();
+      });
+  EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
+}
+
+TEST(PowerSgdTest, AllRanksHaveTheSameBits) {
+  std::vector<std::vector<float>> results(3);
+  const auto statuses = RunWorld(3, [&](ProcessGroup& group) -> absl::Status {
+    PowerSgdHook hook(FromTheStart(2));
+    std::vector<float> values(kRows * kColumns);
+    for (int step = 0; step < 3; ++step) {
+      for (size_t i = 0; i < values.size(); ++i) {
+        values[i] = Local(group.rank(), step, i * i);
+      }
+      GradientBucket bucket = BucketOf(values, {{kRows, kColumns}});
+      const absl::Status status = hook.Reduce(bucket, group);
+      if (!status.ok()) return status;
+    }
+    results[static_cast<size_t>(group.rank())] = values;
+    return absl::OkStatus();
+  });
+  EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
+  for (const std::vector<float>& result : results) {
+    ASSERT_EQ(result.size(), results[0].size());
+    EXPECT_EQ(std::memcmp(result.data(), results[0].data(),
+                          result.size() * sizeof(float)),
+              0);
+  }
+}
+
+}  // namespace
+}  // namespace muster
