@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "trainer_sdk/flight_recorder/flight_deaths.h"
+#include "trainer_sdk/flight_recorder/flight_groups.h"
 #include "trainer_sdk/flight_recorder/flight_words.h"
 #include "trainer_sdk/process_group/signature.h"
 #include "trainer_sdk/store/rank_ranges.h"
@@ -14,8 +15,7 @@
 namespace muster {
 namespace {
 
-// Groups are one where name and members are: {"world", {0, 1}}.
-using GroupKey = std::pair<std::string, std::vector<int>>;
+using GroupKey = FlightGroupKey;
 
 struct Call {
   const FlightLog* log;
@@ -24,6 +24,13 @@ struct Call {
 
 // A group's collectives by number, with who called them.
 using Calls = std::map<uint64_t, std::vector<Call>>;
+
+// Whether the call failed, and its group has been made again since.
+bool IsOver(const Call& call) {
+  return call.record->ended != 0 &&
+         call.record->status != absl::StatusCode::kOk &&
+         !IsStuck(*call.log, *call.record);
+}
 
 class Analysis {
  public:
@@ -45,7 +52,7 @@ class Analysis {
 
   FlightAnalysis Take() {
     FindDead();
-    for (const auto& [key, calls] : groups_) FindMismatch(key, calls);
+    for (const auto& [key, calls] : groups_) FindMismatch(calls);
     for (const auto& [key, calls] : groups_) FindBehind(key, calls);
     for (const auto& [rank, log] : logs_) FindDeserted(*log);
     FindMissing();
@@ -74,10 +81,17 @@ class Analysis {
   }
 
   void Collect(const FlightLog& log) {
+    std::vector<GroupKey>& keys = keys_[log.rank];
+    keys = KeysOf(log);
+    for (size_t i = 0; i < keys.size(); i++) {
+      groups_[keys[i]];
+      if (WasMadeAgain(log, static_cast<int>(i), log.groups[i].made)) {
+        replaced_.insert(keys[i]);
+      }
+    }
     for (const FlightRecord& record : log.records) {
-      const FlightGroup& group = log.groups[record.group];
       if (IsPointToPoint(record.signature.kind)) continue;
-      groups_[{group.name, group.members}][record.signature.sequence].push_back(
+      groups_[keys[record.group]][record.signature.sequence].push_back(
           {&log, &record});
     }
   }
@@ -89,10 +103,11 @@ class Analysis {
   }
 
   // The first number under which ranks called different things.
-  void FindMismatch(const GroupKey& key, const Calls& calls) {
+  void FindMismatch(const Calls& calls) {
     for (const auto& [sequence, called] : calls) {
       std::vector<std::pair<OperationSignature, std::vector<int>>> camps;
       for (const Call& call : called) {
+        if (IsOver(call)) continue;
         const OperationSignature& signature = call.record->signature;
         auto camp = std::find_if(
             camps.begin(), camps.end(),
@@ -105,7 +120,7 @@ class Analysis {
                        [](const auto& a, const auto& b) {
                          return a.second.size() > b.second.size();
                        });
-      std::string text = absl::StrCat("in group ", key.first, " ");
+      std::string text = absl::StrCat("in group ", LabelOf(called), " ");
       for (size_t i = 0; i < camps.size(); i++) {
         absl::StrAppend(&text, i == 0 ? "" : ", but ",
                         RankRanges(camps[i].second), " called ",
@@ -124,11 +139,11 @@ class Analysis {
     for (const auto& [sequence, called] : calls) {
       std::vector<Call> waiting;
       for (const Call& call : called) {
-        if (IsStuck(*call.record)) waiting.push_back(call);
+        if (IsStuck(*call.log, *call.record)) waiting.push_back(call);
       }
       if (waiting.empty()) continue;
       bool found = false;
-      for (const int member : key.second) {
+      for (const int member : key.members) {
         const auto log = logs_.find(member);
         if (log == logs_.end() || blamed_.count(member) > 0 ||
             last[member] >= sequence) {
@@ -143,7 +158,7 @@ class Analysis {
         Find(absl::StrCat(
             RankName(*log->second), " is behind: it did not call ",
             Describe(waiting.front().record->signature), " in group ",
-            key.first, ", where ", RankRanges(RanksOf(waiting)),
+            LabelOf(waiting), ", where ", RankRanges(RanksOf(waiting)),
             waiting.size() == 1 ? " waits; " : " wait; ",
             stuck == nullptr ? LastDone(*log->second, now_)
                              : absl::StrCat("it never came out of ",
@@ -153,20 +168,25 @@ class Analysis {
     }
   }
 
-  static bool IsOf(const GroupKey& key, const FlightLog& log,
-                   const FlightRecord& record) {
-    const FlightGroup& group = log.groups[record.group];
-    return !IsPointToPoint(record.signature.kind) && group.name == key.first &&
-           group.members == key.second;
+  bool IsOf(const GroupKey& key, const FlightLog& log,
+            const FlightRecord& record) const {
+    return !IsPointToPoint(record.signature.kind) &&
+           keys_.at(log.rank)[record.group] == key;
+  }
+
+  static std::string LabelOf(const std::vector<Call>& calls) {
+    return GroupName(*calls.front().log, *calls.front().record);
   }
 
   // A transport that only launches (NCCL's) has nobody waiting in its records:
   // who has called less than the others is behind.
   void FindShort(const GroupKey& key, const Calls& calls) {
+    // What its ranks left when it was made again says nothing.
+    if (replaced_.count(key) > 0) return;
     std::map<int, uint64_t> last = LastCalls(calls);
     const uint64_t front = calls.empty() ? 0 : calls.rbegin()->first;
     std::vector<int> shorter;
-    for (const int member : key.second) {
+    for (const int member : key.members) {
       if (logs_.count(member) > 0 && last[member] < front) {
         shorter.push_back(member);
       }
@@ -176,8 +196,8 @@ class Analysis {
     for (const int member : shorter) {
       Find(absl::StrCat(
           RankName(*logs_[member]), " is behind: it did not call ",
-          Describe(leading.front().record->signature), " in group ", key.first,
-          ", which ", RankRanges(RanksOf(leading)), " did; ",
+          Describe(leading.front().record->signature), " in group ",
+          LabelOf(leading), ", which ", RankRanges(RanksOf(leading)), " did; ",
           LastDone(*logs_[member], now_)));
     }
   }
@@ -281,7 +301,12 @@ class Analysis {
   void TellReasons() {
     std::map<std::string, std::vector<int>> ranks_by_reason;
     for (const auto& [rank, log] : logs_) {
-      if (!log->reason.empty()) ranks_by_reason[log->reason].push_back(rank);
+      if (!log->reason.empty()) {
+        ranks_by_reason[log->reason].push_back(rank);
+      } else if (!log->request.empty()) {
+        ranks_by_reason[absl::StrCat("a dump was asked for: ", log->request)]
+            .push_back(rank);
+      }
     }
     std::vector<std::pair<std::vector<int>, std::string>> reasons;
     for (auto& [reason, ranks] : ranks_by_reason) {
@@ -345,7 +370,9 @@ class Analysis {
   FlightAnalysis result_;
   std::map<int, const FlightLog*> logs_;
   std::map<int, const FlightEnd*> ends_;
+  std::map<int, std::vector<GroupKey>> keys_;  // of each log's groups, by rank
   std::map<GroupKey, Calls> groups_;
+  std::set<GroupKey> replaced_;
   std::set<int> blamed_;
   double now_ = 0;  // the latest thing recorded anywhere
   bool somebody_failed_ = false;

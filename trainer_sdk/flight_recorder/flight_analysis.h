@@ -27,7 +27,8 @@ struct FlightAnalysis {
   // Who is to blame and why, one sentence each, the surest first; empty where
   // the ranks agree and nobody waits.
   std::vector<std::string> findings;
-  // Who ("ranks 0-2") said what on failing; each reason once.
+  // Who ("ranks 0-2") said what on failing, or when a dump was asked for; each
+  // reason once.
   std::vector<std::pair<std::string, std::string>> reasons;
   std::vector<FlightPosition> positions;
   // "ranks 0, 2-3": whom their agents stopped, for what had happened to others.

@@ -15,6 +15,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Pair;
 
 enum class State { kDone, kIn, kFailed };
 
@@ -45,12 +46,18 @@ class Rank {
     log_.written = record.started + 0.5;
     return *this;
   }
-  Rank& Group(const std::string& name, std::vector<int> members) {
-    log_.groups.push_back({name, 0, static_cast<int>(members.size()), members});
+  Rank& Group(const std::string& name, std::vector<int> members,
+              uint64_t birth = 0) {
+    log_.groups.push_back({name, 0, static_cast<int>(members.size()), members,
+                           birth, log_.written + 0.1});
     return *this;
   }
   Rank& Says(const std::string& reason) {
     log_.reason = reason;
+    return *this;
+  }
+  Rank& IsAsked(const std::string& request) {
+    log_.request = request;
     return *this;
   }
   Rank& Closes() {
@@ -195,6 +202,103 @@ TEST(FlightAnalysisTest, OfATransportThatOnlyLaunchesWhoCalledLessIsBehind) {
                              Rank(1, 2).Does(Sum(), 1)})
                   .findings,
               IsEmpty());
+}
+
+TEST(FlightAnalysisTest, GroupsOfOneNameAreNotCompared) {
+  const std::vector<int> both = {0, 1};
+  const auto rank = [&](int number) {
+    return Rank(number, 2)
+        .Group("world/dp:0", both, 1)
+        .Does(Sum(), 1, State::kDone, 1)
+        .Group("world/dp:0", both, 3)
+        .Does(Barrier(), 1, State::kDone, 2);
+  };
+  EXPECT_THAT(AnalyseFlight({rank(0), rank(1)}).findings, IsEmpty());
+  EXPECT_EQ(AnalyseFlight({rank(0), rank(1)}).groups, 3);
+  EXPECT_THAT(
+      AnalyseFlight({rank(0).Does(Sum(), 2, State::kIn, 2), rank(1)}).findings,
+      ElementsAre(AllOf(HasSubstr("rank 1 (node1, pid 101) is behind"),
+                        HasSubstr("in group world/dp:0 (no. 2), where"))));
+}
+
+TEST(FlightAnalysisTest, OneThatOnlySomeRanksCouldMakeIsToldApart) {
+  const std::vector<int> both = {0, 1};
+  EXPECT_THAT(AnalyseFlight({Rank(0, 2)
+                                 .Group("pair", both, 1)
+                                 .Does(Sum(), 1, State::kFailed, 1)
+                                 .Group("pair", both, 2)
+                                 .Does(Barrier(), 1, State::kDone, 2),
+                             Rank(1, 2)
+                                 .Group("pair", both, 2)
+                                 .Does(Barrier(), 1, State::kDone, 1)})
+                  .findings,
+              IsEmpty());
+}
+
+TEST(FlightAnalysisTest, GroupsThatAreAlikeInAllAreCounted) {
+  const std::vector<int> both = {0, 1};
+  const auto rank = [&](int number) {
+    return Rank(number, 2)
+        .Group("world", both)
+        .Does(Sum(), 1)
+        .Does(Barrier(), 1, State::kDone, 1);
+  };
+  EXPECT_THAT(AnalyseFlight({rank(0), rank(1)}).findings, IsEmpty());
+}
+
+TEST(FlightAnalysisTest, AFailureIsOverOnceItsGroupIsMadeAgain) {
+  const std::vector<int> all = {0, 1, 2};
+  const auto failed = [&](int number) {
+    return Rank(number, 3)
+        .Group("world/dp:0", all, 1)
+        .Does(Sum(), 1)
+        .Does(Barrier(), 2, State::kFailed)
+        .Does(Barrier(), 2, State::kFailed, 1);
+  };
+  const auto again = [&](Rank rank) {
+    return rank.Group("world", all, 2).Does(Sum(7), 1, State::kDone, 2);
+  };
+  // Rank 2 had not come to it.
+  const Rank late = Rank(2, 3).Group("world/dp:0", all, 1).Does(Sum(), 1);
+  EXPECT_THAT(
+      AnalyseFlight({again(failed(0)), again(failed(1)), again(late)}).findings,
+      IsEmpty());
+  EXPECT_THAT(AnalyseFlight({failed(0), failed(1), late}).findings,
+              ElementsAre(HasSubstr("rank 2 (node2, pid 102) is behind")));
+  // Another group is no amends.
+  EXPECT_THAT(AnalyseFlight({failed(0).Group("world/dp", all, 2),
+                             failed(1).Group("w", all), late})
+                  .findings,
+              ElementsAre(HasSubstr("rank 2 (node2, pid 102) is behind")));
+  // What they disagreed about either.
+  const auto differs = [&](int number) {
+    return again(Rank(number, 3)
+                     .Group("world/dp:0", all, 1)
+                     .Does(Sum(number), 1, State::kFailed));
+  };
+  EXPECT_THAT(AnalyseFlight({differs(0), differs(1), differs(2)}).findings,
+              IsEmpty());
+}
+
+TEST(FlightAnalysisTest, WhoCalledLessBeforeItWasMadeAgainIsNotBehind) {
+  const std::vector<int> both = {0, 1};
+  EXPECT_THAT(AnalyseFlight(
+                  {Rank(0, 2)
+                       .Does(Sum(), 1)
+                       .Does(Sum(), 2)
+                       .Group("world", both, 2)
+                       .Says("x"),
+                   Rank(1, 2).Does(Sum(), 1).Group("world", both, 2).Says("x")})
+                  .findings,
+              ElementsAre(HasSubstr("all called the same")));
+}
+
+TEST(FlightAnalysisTest, ADumpThatWasAskedForIsNoFailure) {
+  const FlightAnalysis analysis = AnalyseFlight(
+      {Rank(0, 2).Does(Sum(), 1).IsAsked("a look"), Rank(1, 2).Does(Sum(), 1)});
+  EXPECT_THAT(analysis.findings, IsEmpty());
+  EXPECT_THAT(analysis.reasons,
+              ElementsAre(Pair("rank 0", "a dump was asked for: a look")));
 }
 
 TEST(FlightAnalysisTest, AMessageNobodyAnswers) {

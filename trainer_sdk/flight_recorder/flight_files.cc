@@ -120,7 +120,11 @@ class Collection {
     if (is_new) return;
     FlightLog& old = known->second;
     if (log.written >= old.written) std::swap(old, log);
-    if (old.reason.empty()) old.reason = log.reason;
+    // A ring that was copied before its process failed.
+    if (old.pid == log.pid && old.written == log.written &&
+        old.reason.empty()) {
+      old.reason = log.reason;
+    }
   }
 
   void Merge(FlightEnds all) {

@@ -14,8 +14,7 @@ namespace muster {
 absl::StatusOr<FlightLog> ParseFlight(const std::string& bytes);
 
 struct Flight {
-  // One for each rank, by rank: where there are several, the one with the
-  // latest record, but with the reason that any of them gives.
+  // One for each rank, by rank: where there are several, the latest.
   std::vector<FlightLog> logs;
   // One for each rank, by rank, of the last round that there is any of: where
   // there are several, the latest.

@@ -27,7 +27,8 @@ FlightLog Log(int rank, int world_size) {
   log.host = "node\"1";
   log.pid = 12;
   log.written = 1000.5;
-  log.groups = {{"world", rank, world_size, {0, 1}}};
+  log.request = "a look";
+  log.groups = {{"world", rank, world_size, {0, 1}, uint64_t{1} << 63, 999}};
   FlightRecord record;
   record.number = 1;
   record.signature =
@@ -72,18 +73,25 @@ TEST_F(FlightFilesTest, JsonComesBack) {
   EXPECT_EQ(parsed->records[0].status, absl::StatusCode::kDataLoss);
 }
 
-TEST_F(FlightFilesTest, OfSeveralOfARankTheLatestCountsWithAnyReason) {
+TEST_F(FlightFilesTest, OfSeveralOfARankTheLatestCounts) {
   FlightLog early = Log(0, 2), late = Log(0, 2);
   early.reason = "rank 1 died";
   late.written = 2000;
   late.pid = 77;
   Write("rank_1.json", FlightJson(early));
-  Write("rank_0.json", FlightJson(late));
+  Write("rank_2.json", FlightJson(late));
   Write("other.json", "not looked at");
-  const auto logs = ReadFlight({directory_});
+  auto logs = ReadFlight({directory_});
   ASSERT_TRUE(logs.ok()) << logs.status();
   ASSERT_THAT(logs->logs, SizeIs(1));
   EXPECT_EQ(logs->logs[0].pid, 77);
+  EXPECT_EQ(logs->logs[0].reason, "") << "another process's";
+  // Nothing was recorded between the two of one process.
+  late.written = early.written;
+  late.pid = early.pid;
+  Write("rank_2.json", FlightJson(late));
+  logs = ReadFlight({directory_});
+  ASSERT_TRUE(logs.ok()) << logs.status();
   EXPECT_EQ(logs->logs[0].reason, "rank 1 died");
 }
 

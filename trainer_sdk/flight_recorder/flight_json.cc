@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr char kFormat[] = "muster flight recorder 1";
+constexpr char kFormat[] = "muster flight recorder 2";
 
 template <typename Enum>
 absl::StatusOr<Enum> Named(const std::string& name, int values) {
@@ -116,13 +116,15 @@ absl::StatusOr<FlightLog> LogOf(const Json& json) {
   log.host = json.at("host").get<std::string>();
   log.pid = Whole<int64_t>(json, "pid");
   log.reason = json.at("reason").get<std::string>();
+  log.request = json.at("request").get<std::string>();
   log.closed = json.at("closed").get<bool>();
   log.written = json.at("written").get<double>();
   for (const Json& group : json.at("groups")) {
-    log.groups.push_back(
-        {group.at("name").get<std::string>(), Whole<int>(group, "rank"),
-         Whole<int>(group, "size"),
-         DecodeMembers(group.at("members").get<std::string>())});
+    log.groups.push_back({group.at("name").get<std::string>(),
+                          Whole<int>(group, "rank"), Whole<int>(group, "size"),
+                          DecodeMembers(group.at("members").get<std::string>()),
+                          Whole<uint64_t>(group, "birth"),
+                          group.at("made").get<double>()});
   }
   for (const Json& entry : json.at("records")) {
     absl::StatusOr<FlightRecord> record = RecordOf(entry, log.groups.size());
@@ -142,6 +144,7 @@ std::string FlightJson(const FlightLog& log) {
   json["host"] = log.host;
   json["pid"] = log.pid;
   json["reason"] = log.reason;
+  json["request"] = log.request;
   json["closed"] = log.closed;
   json["written"] = log.written;
   json["groups"] = Json::array();
@@ -149,7 +152,9 @@ std::string FlightJson(const FlightLog& log) {
     json["groups"].push_back({{"name", group.name},
                               {"rank", group.rank},
                               {"size", group.size},
-                              {"members", EncodeMembers(group.members)}});
+                              {"members", EncodeMembers(group.members)},
+                              {"birth", group.birth},
+                              {"made", group.made}});
   }
   // Bytes that are no UTF-8 are replaced rather than thrown about.
   const auto dumped = [](const Json& value) {

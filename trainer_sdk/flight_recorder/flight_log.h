@@ -30,6 +30,9 @@ struct FlightGroup {
   int size = 1;
   std::vector<int> members;  // world ranks, by rank in the group; empty: too
                              // many to be told
+  // Tells groups of one name apart, alike on every rank (GroupPlace::birth).
+  uint64_t birth = 0;
+  double made = 0;
 };
 
 // What one rank's recorder holds.
@@ -38,13 +41,15 @@ struct FlightLog {
   int world_size = 1;
   std::string host;
   int64_t pid = 0;
-  // Why it was written; empty for the file of a process that said nothing: it
-  // was killed, or runs on.
+  // What failed, unless its group has been made again since. Empty: nothing, or
+  // the process was killed before it could say so.
   std::string reason;
+  // Why a dump was asked for though nothing had failed; empty: none was.
+  std::string request;
   // Whether the process ended in an orderly way.
   bool closed = false;
   double written = 0;  // seconds since 1970; of the last thing recorded
-  std::vector<FlightGroup> groups;
+  std::vector<FlightGroup> groups;    // in the order in which they were made
   std::vector<FlightRecord> records;  // the last ones, oldest first
 };
 

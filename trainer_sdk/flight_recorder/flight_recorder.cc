@@ -13,6 +13,7 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
@@ -135,31 +136,51 @@ FlightRecorder::~FlightRecorder() {
 }
 
 int FlightRecorder::AddGroup(const std::string& name, int rank, int size,
-                             const std::vector<int>& members) {
+                             const std::vector<int>& members, uint64_t birth,
+                             Instant now) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  RingGroup wanted{};
-  std::string encoded = EncodeMembers(members);
-  if (encoded.size() >= sizeof(wanted.members)) encoded.clear();
-  PutText(name, wanted.name);
-  for (int i = 0; i < kRingGroups; i++) {
-    RingGroup& group = image_->groups[i];
-    const bool last = i + 1 == kRingGroups;
-    if (group.in_use.load() != 0) {
-      if (last || (std::strcmp(group.name, wanted.name) == 0 &&
-                   group.members == encoded && group.rank == rank &&
-                   group.size == size)) {
-        return i;
-      }
-      continue;
-    }
-    PutText(last ? "(further groups)" : name, group.name);
-    if (!last) PutText(encoded, group.members);
-    group.rank = rank;
-    group.size = size;
-    group.in_use.store(1, std::memory_order_release);
-    return i;
+  const std::string failed = image_->failed_group;
+  if (failed == name || absl::StartsWith(failed, absl::StrCat(name, "/"))) {
+    image_->failed.store(0, std::memory_order_release);
   }
-  return kRingGroups - 1;
+  // A free place, else the one of the group that was removed first.
+  constexpr int kFurther = kRingGroups - 1;
+  int chosen = kFurther;
+  for (int i = 0; i < kFurther; i++) {
+    const uint64_t id = image_->groups[i].id.load();
+    if (id == 0) {
+      chosen = i;
+      break;
+    }
+    if (removed_[i] &&
+        (chosen == kFurther || id < image_->groups[chosen].id.load())) {
+      chosen = i;
+    }
+  }
+  RingGroup& group = image_->groups[chosen];
+  const bool shared = chosen == kFurther;
+  if (shared && group.id.load() != 0) return static_cast<int>(group.id.load());
+  group.id.store(0, std::memory_order_release);
+  removed_[chosen] = false;
+  std::string encoded = shared ? "" : EncodeMembers(members);
+  if (encoded.size() >= sizeof(group.members)) encoded.clear();
+  PutText(shared ? "(further groups)" : name, group.name);
+  PutText(encoded, group.members);
+  group.rank = rank;
+  group.size = size;
+  group.birth = shared ? 0 : birth;
+  group.made = now.time_since_epoch().count();
+  group.id.store(++groups_made_, std::memory_order_release);
+  return static_cast<int>(groups_made_);
+}
+
+void FlightRecorder::RemoveGroup(int group) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (int i = 0; i + 1 < kRingGroups; i++) {
+    if (image_->groups[i].id.load() == static_cast<uint64_t>(group)) {
+      removed_[i] = true;
+    }
+  }
 }
 
 uint64_t FlightRecorder::Write(int group, const OperationSignature& signature,
@@ -219,16 +240,33 @@ void FlightRecorder::End(uint64_t number, Instant now,
   slot->ended.store(now.time_since_epoch().count(), std::memory_order_release);
 }
 
-FlightLog FlightRecorder::Snapshot() const { return ReadRing(*image_); }
+FlightLog FlightRecorder::Snapshot() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return ReadRing(*image_);
+}
 
-absl::Status FlightRecorder::Dump(const std::string& reason) {
+absl::Status FlightRecorder::Fail(const std::string& group,
+                                  const std::string& reason) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (image_->failed.load() == 0) {
     PutText(reason, image_->reason);
+    PutText(group, image_->failed_group);
     image_->failed.store(1, std::memory_order_release);
   }
+  return WriteJson();
+}
+
+absl::Status FlightRecorder::Dump(const std::string& request) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  image_->asked.store(0, std::memory_order_release);
+  PutText(request, image_->request);
+  image_->asked.store(1, std::memory_order_release);
+  return WriteJson();
+}
+
+absl::Status FlightRecorder::WriteJson() const {
   if (options_.directory.empty()) return absl::OkStatus();
-  const std::string text = FlightJson(Snapshot());
+  const std::string text = FlightJson(ReadRing(*image_));
   const std::string path = PathOf(options_, ".json");
   const std::string temporary = absl::StrCat(path, ".", getpid());
   std::FILE* const file = std::fopen(temporary.c_str(), "we");
@@ -244,8 +282,8 @@ absl::Status FlightRecorder::Dump(const std::string& reason) {
   return absl::OkStatus();
 }
 
-absl::Status DumpAll(const std::string& reason) {
-  return FlightRecorder::Process().Dump(reason);
+absl::Status DumpAll(const std::string& request) {
+  return FlightRecorder::Process().Dump(request);
 }
 
 }  // namespace muster

@@ -1,6 +1,7 @@
 #ifndef MUSTER_TRAINER_SDK_FLIGHT_RECORDER_FLIGHT_RECORDER_H_
 #define MUSTER_TRAINER_SDK_FLIGHT_RECORDER_FLIGHT_RECORDER_H_
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -40,11 +41,15 @@ class FlightRecorder {
   FlightRecorder(const FlightRecorder&) = delete;
   FlightRecorder& operator=(const FlightRecorder&) = delete;
 
-  // Names a group for its records. `members`: world ranks by rank in the
-  // group. A group like an earlier one has the earlier one's number; from the
-  // 64th on all are "(further groups)".
+  // Names a group for its records; its number. `members`: world ranks by rank
+  // in the group; `birth`: GroupPlace's. A failure of an earlier group of that
+  // name, or of a part of it, is over. Of more than 63 that have not been
+  // removed the rest is one, "(further groups)".
   int AddGroup(const std::string& name, int rank, int size,
-               const std::vector<int>& members);
+               const std::vector<int>& members, uint64_t birth, Instant now);
+  // Nothing more will be recorded of it; what was is kept until its place in
+  // the table is needed.
+  void RemoveGroup(int group);
 
   // An operation was asked for; its number. Then, with that number: it begins;
   // it has ended.
@@ -58,11 +63,16 @@ class FlightRecorder {
 
   FlightLog Snapshot() const;
 
-  // Writes "rank_N.json" with `reason`, of which the first one stays. OK
-  // without a directory.
-  absl::Status Dump(const std::string& reason);
+  // The group called `group` has failed: notes why, of which the first one
+  // stays until its group is made again, and writes "rank_N.json". OK without a
+  // directory.
+  absl::Status Fail(const std::string& group, const std::string& reason);
+
+  // Writes "rank_N.json", because somebody asks: nothing has failed.
+  absl::Status Dump(const std::string& request);
 
  private:
+  absl::Status WriteJson() const;  // mutex_ is held
   uint64_t Write(int group, const OperationSignature& signature, int64_t bytes,
                  Instant queued, Instant started);
   // The slot of a record that has not been overwritten yet; else null.
@@ -70,11 +80,15 @@ class FlightRecorder {
 
   const Options options_;
   RingImage* image_ = nullptr;  // mapped
-  std::mutex mutex_;            // of AddGroup and Dump
+  mutable std::mutex mutex_;    // of all but records
+  // Guarded by mutex_:
+  uint64_t groups_made_ = 0;
+  std::array<bool, kRingGroups> removed_{};
 };
 
-// Dumps the process's recorder: for programs that see something wrong.
-absl::Status DumpAll(const std::string& reason);
+// Dumps the process's recorder: for programs that want a look. Nothing counts
+// as failed for it.
+absl::Status DumpAll(const std::string& request);
 
 }  // namespace muster
 

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/monotonic_clock.h"
 #include "trainer_sdk/flight_recorder/flight_files.h"
 #include "trainer_sdk/process_group/operations.h"
 
@@ -59,7 +60,7 @@ class FlightRecorderTest : public testing::Test {
 
 TEST_F(FlightRecorderTest, HoldsWhatWasRecorded) {
   FlightRecorder recorder({});
-  const int world = recorder.AddGroup("world", 0, 2, {0, 1});
+  const int world = recorder.AddGroup("world", 0, 2, {0, 1}, 0, At(1));
   const uint64_t done = recorder.QueueAndStart(world, Sum(1), 16, At(1000));
   recorder.End(done, At(1500), absl::StatusCode::kOk);
   const uint64_t failed = recorder.Queue(world, Sum(2), 16, At(2000));
@@ -85,7 +86,7 @@ TEST_F(FlightRecorderTest, HoldsWhatWasRecorded) {
 
 TEST_F(FlightRecorderTest, KeepsTheLastOnes) {
   FlightRecorder recorder({});
-  const int world = recorder.AddGroup("world", 0, 1, {0});
+  const int world = recorder.AddGroup("world", 0, 1, {0}, 0, At(1));
   const uint64_t first = recorder.QueueAndStart(world, Sum(1), 16, At(1));
   for (uint64_t i = 2; i <= kRingSlots + 10; i++) {
     recorder.QueueAndStart(world, Sum(i), 16, At(1));
@@ -99,21 +100,65 @@ TEST_F(FlightRecorderTest, KeepsTheLastOnes) {
   EXPECT_EQ(log.records.back().ended, 0);
 }
 
+TEST_F(FlightRecorderTest, EveryGroupHasAPlaceOfItsOwn) {
+  FlightRecorder recorder({});
+  const int first = recorder.AddGroup("world", 0, 1, {0}, 1, At(1000));
+  const int second = recorder.AddGroup("world", 0, 1, {0}, 2, At(2500));
+  recorder.QueueAndStart(first, Sum(1), 16, At(2000));
+  recorder.QueueAndStart(second, Sum(1), 16, At(3000));
+  const FlightLog log = recorder.Snapshot();
+  ASSERT_THAT(log.groups, SizeIs(2));
+  EXPECT_EQ(log.groups[0].birth, 1u);
+  EXPECT_EQ(log.groups[1].birth, 2u);
+  EXPECT_NEAR(log.groups[1].made - log.groups[0].made, 1.5, 1e-3);
+  ASSERT_THAT(log.records, SizeIs(2));
+  EXPECT_EQ(log.records[0].group, 0);
+  EXPECT_EQ(log.records[1].group, 1);
+}
+
 TEST_F(FlightRecorderTest, GroupsBeyondTheTableShareTheLastPlace) {
   FlightRecorder recorder({});
-  const int first = recorder.AddGroup("g0", 0, 1, {0});
-  for (int i = 1; i < 2 * kRingGroups; i++) {
-    recorder.AddGroup("g" + std::to_string(i), 0, 1, {0});
+  int last = 0;
+  for (int i = 0; i < 2 * kRingGroups; i++) {
+    last = recorder.AddGroup("g" + std::to_string(i), 0, 1, {0}, 0, At(i + 1));
   }
-  EXPECT_EQ(recorder.AddGroup("g0", 0, 1, {0}), first) << "the same again";
+  recorder.QueueAndStart(last, Sum(1), 16, At(1000));
   const FlightLog log = recorder.Snapshot();
   ASSERT_THAT(log.groups, SizeIs(kRingGroups));
+  EXPECT_EQ(log.groups.front().name, "g0");
   EXPECT_EQ(log.groups.back().name, "(further groups)");
+  ASSERT_THAT(log.records, SizeIs(1));
+  EXPECT_EQ(log.records[0].group, kRingGroups - 1);
+}
+
+TEST_F(FlightRecorderTest, RemovedGroupsMakeRoomTheOldestFirst) {
+  FlightRecorder recorder({});
+  const int world = recorder.AddGroup("world", 0, 1, {0}, 0, At(1));
+  std::vector<int> made;
+  for (int i = 0; i < 3 * kRingGroups; i++) {
+    made.push_back(recorder.AddGroup("again", 0, 1, {0}, i, At(i + 2)));
+    recorder.QueueAndStart(made.back(), Sum(1), i, At(i + 2));
+    recorder.RemoveGroup(made.back());
+  }
+  recorder.QueueAndStart(world, Sum(7), 16, At(5000));
+  const FlightLog log = recorder.Snapshot();
+  // One place is kept for those beyond the table.
+  ASSERT_THAT(log.groups, SizeIs(kRingGroups - 1));
+  EXPECT_EQ(log.groups.front().name, "world");
+  EXPECT_EQ(log.groups.back().birth, 3u * kRingGroups - 1);
+  // Nothing is told of one that had to go, and nothing as another's.
+  ASSERT_THAT(log.records, SizeIs(kRingGroups - 1));
+  for (const FlightRecord& record : log.records) {
+    if (record.group == 0) continue;
+    EXPECT_EQ(static_cast<uint64_t>(record.bytes),
+              log.groups[record.group].birth);
+  }
+  EXPECT_EQ(log.records.back().group, 0);
 }
 
 TEST_F(FlightRecorderTest, WholeRecordsAreReadBesideTheWriters) {
   FlightRecorder recorder({});
-  const int world = recorder.AddGroup("world", 0, 1, {0});
+  const int world = recorder.AddGroup("world", 0, 1, {0}, 0, At(1));
   std::atomic<bool> stop{false};
   std::vector<std::thread> writers;
   for (int writer = 0; writer < 2; writer++) {
@@ -139,10 +184,10 @@ TEST_F(FlightRecorderTest, WholeRecordsAreReadBesideTheWriters) {
 
 TEST_F(FlightRecorderTest, DumpsWithTheFirstReason) {
   FlightRecorder recorder(Options());
-  const int world = recorder.AddGroup("world", 1, 2, {0, 1});
+  const int world = recorder.AddGroup("world", 1, 2, {0, 1}, 0, At(1));
   recorder.QueueAndStart(world, Sum(1), 16, At(1000));
-  ASSERT_TRUE(recorder.Dump("rank 0 died").ok());
-  ASSERT_TRUE(recorder.Dump("everything broke").ok());
+  ASSERT_TRUE(recorder.Fail("world", "rank 0 died").ok());
+  ASSERT_TRUE(recorder.Fail("world/dp:0", "everything broke").ok());
   EXPECT_TRUE(std::filesystem::exists(directory_ + "/rank_1.json"));
   std::filesystem::remove(directory_ + "/rank_1.ring");
   const std::vector<FlightLog> logs = Logs();
@@ -154,11 +199,47 @@ TEST_F(FlightRecorderTest, DumpsWithTheFirstReason) {
   EXPECT_THAT(logs[0].groups[0].members, ElementsAre(0, 1));
 }
 
+TEST_F(FlightRecorderTest, AFailureIsOverWhenItsGroupIsMadeAgain) {
+  FlightRecorder recorder(Options());
+  const auto make = [&](const std::string& name) {
+    recorder.AddGroup(name, 1, 2, {0, 1}, 0, MonotonicNow());
+  };
+  const auto reason = [&] {
+    EXPECT_EQ(Logs()[0].reason, recorder.Snapshot().reason);
+    return recorder.Snapshot().reason;
+  };
+  make("world");
+  ASSERT_TRUE(recorder.Fail("world/dp:0", "rank 0 died").ok());
+  make("world/dp");
+  make("w");
+  EXPECT_EQ(reason(), "rank 0 died") << "it is neither's part";
+  // The file that tells of it stays, but is no longer the latest.
+  make("world/dp:0");
+  EXPECT_EQ(reason(), "");
+  ASSERT_TRUE(recorder.Fail("world/dp:0", "rank 0 died again").ok());
+  EXPECT_EQ(reason(), "rank 0 died again");
+  make("world");
+  EXPECT_EQ(reason(), "");
+}
+
+TEST_F(FlightRecorderTest, ADumpThatIsAskedForIsNoFailure) {
+  FlightRecorder recorder(Options());
+  ASSERT_TRUE(recorder.Dump("a look").ok());
+  std::filesystem::remove(directory_ + "/rank_1.ring");
+  ASSERT_THAT(Logs(), SizeIs(1));
+  EXPECT_EQ(Logs()[0].reason, "");
+  EXPECT_EQ(Logs()[0].request, "a look");
+  ASSERT_TRUE(recorder.Fail("world", "rank 0 died").ok());
+  ASSERT_TRUE(recorder.Dump("another look").ok());
+  EXPECT_EQ(Logs()[0].reason, "rank 0 died");
+  EXPECT_EQ(Logs()[0].request, "another look");
+}
+
 TEST_F(FlightRecorderTest, AKilledProcessLeavesItsRing) {
   const pid_t child = fork();
   if (child == 0) {
     FlightRecorder recorder(Options());
-    const int world = recorder.AddGroup("world", 1, 2, {0, 1});
+    const int world = recorder.AddGroup("world", 1, 2, {0, 1}, 0, At(1));
     recorder.QueueAndStart(world, Sum(7), 16, At(1000));
     raise(SIGKILL);
   }
@@ -184,7 +265,7 @@ TEST_F(FlightRecorderTest, GoesOnWithoutADirectoryThatItCannotWrite) {
   FlightRecorder::Options options = Options();
   options.directory = "/proc/nowhere";
   FlightRecorder recorder(options);
-  const int world = recorder.AddGroup("world", 0, 1, {0});
+  const int world = recorder.AddGroup("world", 0, 1, {0}, 0, At(1));
   recorder.QueueAndStart(world, Sum(1), 16, At(1));
   EXPECT_THAT(recorder.Snapshot().records, SizeIs(1));
   EXPECT_THAT(std::string(recorder.Dump("x").message()),

@@ -74,14 +74,22 @@ FlightLog ReadRing(const RingImage& image) {
   if (image.failed.load(std::memory_order_acquire) != 0) {
     log.reason = TextOf(image.reason);
   }
+  if (image.asked.load(std::memory_order_acquire) != 0) {
+    log.request = TextOf(image.request);
+  }
   log.closed = image.closed.load(std::memory_order_acquire) != 0;
-  std::map<uint64_t, int> group_at;  // of the image, in the log
-  for (int i = 0; i < kRingGroups; i++) {
-    const RingGroup& group = image.groups[i];
-    if (group.in_use.load(std::memory_order_acquire) == 0) continue;
-    group_at[i] = static_cast<int>(log.groups.size());
-    log.groups.push_back({TextOf(group.name), group.rank, group.size,
-                          DecodeMembers(TextOf(group.members))});
+  std::map<uint64_t, const RingGroup*> groups;
+  for (const RingGroup& group : image.groups) {
+    const uint64_t id = group.id.load(std::memory_order_acquire);
+    if (id != 0) groups[id] = &group;
+  }
+  std::map<uint64_t, int> group_at;  // of an id, in the log
+  for (const auto& [id, group] : groups) {
+    group_at[id] = static_cast<int>(log.groups.size());
+    log.groups.push_back({TextOf(group->name), group->rank, group->size,
+                          DecodeMembers(TextOf(group->members)), group->birth,
+                          Seconds(group->made, image.unix_offset)});
+    log.written = std::max(log.written, log.groups.back().made);
   }
   for (const RingSlot& slot : image.slots) {
     const std::optional<Fields> fields = Taken(slot);

@@ -20,7 +20,7 @@ inline constexpr uint64_t kBeingWritten = ~uint64_t{0};
 struct RingSlot {
   std::atomic<uint64_t> number;  // 0: never used
   std::atomic<uint64_t> sequence;
-  // group << 32 | kind << 24 | dtype << 16 | op << 8 | status code
+  // group's id << 32 | kind << 24 | dtype << 16 | op << 8 | status code
   std::atomic<uint64_t> what;
   std::atomic<int64_t> root;
   std::atomic<int64_t> count;
@@ -32,7 +32,10 @@ struct RingSlot {
 };
 
 struct RingGroup {
-  std::atomic<uint64_t> in_use;  // set last
+  // Counts the groups of the process from 1; 0: none is here. Set last.
+  std::atomic<uint64_t> id;
+  uint64_t birth;
+  int64_t made;  // as RingSlot::queued
   int32_t rank;
   int32_t size;
   char name[112];
@@ -49,18 +52,21 @@ struct RingImage {
   int64_t pid;
   int64_t unix_offset;  // nanoseconds; MonotonicNow's clock + this = Unix time
   char host[64];
-  char reason[512];  // written before `failed` is set
+  char reason[512];  // of `failed_group`; written before `failed` is set
+  char failed_group[112];
+  char request[256];  // written before `asked` is set
   std::atomic<uint64_t> failed;
+  std::atomic<uint64_t> asked;
   std::atomic<uint64_t> closed;
   std::atomic<uint64_t> next;  // number of the next record
   RingGroup groups[kRingGroups];
   RingSlot slots[kRingSlots];
 };
 
-inline constexpr char kRingMagic[16] = "muster flight 1";
+inline constexpr char kRingMagic[16] = "muster flight 2";
 
-// What `image` holds. Safe beside writers and for any bytes: whatever is out
-// of range is left out.
+// What `image` holds. Safe beside writers of records, though not of groups, and
+// for any bytes: whatever is out of range is left out.
 FlightLog ReadRing(const RingImage& image);
 
 // The same of a file's bytes. InvalidArgument: this is no ring.

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "absl/strings/str_cat.h"
+#include "trainer_sdk/flight_recorder/flight_groups.h"
 #include "trainer_sdk/process_group/signature.h"
 
 namespace muster {
@@ -14,21 +15,22 @@ std::string SecondsText(double seconds) {
   return text;
 }
 
-bool IsStuck(const FlightRecord& record) {
+bool IsStuck(const FlightLog& log, const FlightRecord& record) {
   return record.in_progress() ||
-         (record.ended != 0 && record.status != absl::StatusCode::kOk);
+         (record.ended != 0 && record.status != absl::StatusCode::kOk &&
+          !WasMadeAgain(log, record.group, record.ended));
 }
 
 const FlightRecord* StuckRecord(const FlightLog& log) {
   // The first one is what the later ones are queued behind or failed by.
   for (const FlightRecord& record : log.records) {
-    if (IsStuck(record)) return &record;
+    if (IsStuck(log, record)) return &record;
   }
   return nullptr;
 }
 
 std::string GroupName(const FlightLog& log, const FlightRecord& record) {
-  return log.groups[record.group].name;
+  return FlightGroupLabel(log, record.group);
 }
 
 std::string RankName(const FlightLog& log) {

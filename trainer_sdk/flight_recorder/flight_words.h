@@ -17,9 +17,11 @@ std::string SecondsText(double seconds);
 // nothing.
 const FlightRecord* StuckRecord(const FlightLog& log);
 
-// Whether somebody waits, or waited in vain, in `record`.
-bool IsStuck(const FlightRecord& record);
+// Whether somebody waits in `record`, or waited in vain and has made no new
+// group for it.
+bool IsStuck(const FlightLog& log, const FlightRecord& record);
 
+// FlightGroupLabel of its group.
 std::string GroupName(const FlightLog& log, const FlightRecord& record);
 
 // "rank 2 (node1, pid 77)"

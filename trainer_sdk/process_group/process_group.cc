@@ -51,8 +51,9 @@ class ProcessGroup::Body {
         transport_(std::move(transport)),
         recorder_(options_.recorder != nullptr ? *options_.recorder
                                                : FlightRecorder::Process()),
-        recorded_group_(recorder_.AddGroup(
-            place_.name, place_.rank, place_.size, options_.global_ranks)) {}
+        recorded_group_(recorder_.AddGroup(place_.name, place_.rank,
+                                           place_.size, options_.global_ranks,
+                                           place_.birth, MonotonicNow())) {}
 
   ~Body() {
     {
@@ -62,6 +63,7 @@ class ProcessGroup::Body {
       changed_.notify_all();
     }
     if (worker_.joinable()) worker_.join();
+    recorder_.RemoveGroup(recorded_group_);
   }
 
   const GroupPlace& place() const { return place_; }
@@ -303,7 +305,8 @@ class ProcessGroup::Body {
       broken_ = cause;
       changed_.notify_all();
     }
-    const absl::Status dumped = recorder_.Dump(std::string(cause.message()));
+    const absl::Status dumped =
+        recorder_.Fail(place_.name, std::string(cause.message()));
     // The cause matters more than its dump.
     dumped.IgnoreError();
     return cause;
@@ -362,6 +365,8 @@ class ProcessGroup::Body {
         absl::StrCat(prefix, "/group", color), place_.store);
     place.name = absl::StrCat(place_.name, "/", label.empty() ? prefix : label,
                               ":", color);
+    // More than anybody splits one group.
+    place.birth = place_.birth * 1000003 + static_cast<uint64_t>(number);
     GroupPlace forming = place;
     forming.formation = formation;
     auto transport = SplitTransport(color, key, std::move(forming), deadline);

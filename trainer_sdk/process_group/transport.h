@@ -80,6 +80,9 @@ struct GroupPlace {
   std::shared_ptr<Store> store;
   // For messages: "world", "dp", "world/split2".
   std::string name;
+  // Tells groups of one name apart that are made one after the other: the same
+  // on every rank of a group, for the flight recorder.
+  uint64_t birth = 0;
   // While the transport is made by a ProcessGroup: what ends its waits when
   // another rank fails at that or the group is aborted. Calls of `store` end by
   // themselves then; other waits look at it (formation.h). May be null.

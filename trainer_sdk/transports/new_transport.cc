@@ -24,8 +24,10 @@ absl::StatusOr<std::unique_ptr<Transport>> NewNccl(GroupPlace place,
   NcclOptions options;
   options.unique_id = std::move(unique_id);
   // The group itself learns of it with its next operation.
-  options.on_broken = [](const absl::Status& cause) {
-    DumpAll(std::string(cause.message())).IgnoreError();
+  options.on_broken = [name = place.name](const absl::Status& cause) {
+    FlightRecorder::Process()
+        .Fail(name, std::string(cause.message()))
+        .IgnoreError();
   };
   return NewNcclTransport(std::move(place), std::move(options), deadline);
 }
@@ -65,6 +67,7 @@ absl::StatusOr<std::unique_ptr<ProcessGroup>> NewProcessGroup(
     if (!creation.ok()) return creation.status();
     place.store = std::make_shared<PrefixStore>(
         absl::StrCat("creation", *creation), place.store);
+    place.birth = static_cast<uint64_t>(*creation);
   }
   const bool is_world = options.global_ranks.empty();
   TransportFactory factory = [choice](GroupPlace part, Instant deadline) {
