@@ -1,0 +1,49 @@
+#include "trainer_sdk/optim/gradient_norm.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace muster {
+namespace {
+
+// Sums that do not wait for each other; the order is the same on every machine.
+constexpr int64_t kLanes = 8;
+
+}  // namespace
+
+double SumOfSquares(const float* values, int64_t count) {
+  double lanes[kLanes] = {};
+  const int64_t whole = count - count % kLanes;
+  for (int64_t i = 0; i < whole; i += kLanes) {
+    for (int64_t lane = 0; lane < kLanes; ++lane) {
+      const double value = values[i + lane];
+      lanes[lane] += value * value;
+    }
+  }
+  for (int64_t i = whole; i < count; ++i) {
+    lanes[i - whole] += double{values[i]} * values[i];
+  }
+  double sum = 0;
+  for (const double lane : lanes) sum += lane;
+  return sum;
+}
+
+double ClipCoefficient(double sum_of_squares, double most) {
+  const double coefficient = most / (std::sqrt(sum_of_squares) + 1e-6);
+  // Not std::min, which would turn a NaN into 1.
+  return coefficient > 1 ? 1 : coefficient;
+}
+
+void Scale(float* values, int64_t count, double factor) {
+  const auto by = static_cast<float>(factor);
+  for (int64_t i = 0; i < count; ++i) values[i] *= by;
+}
+
+Finite CheckFinite(const float* values, int64_t count) {
+  // x - x is 0, or not a number where x is infinite or none.
+  float sum = 0;
+  for (int64_t i = 0; i < count; ++i) sum += values[i] - values[i];
+  return sum == 0 ? Finite::kAll : Finite::kNotAll;
+}
+
+}  // namespace muster

@@ -1,0 +1,57 @@
+#include "trainer_sdk/optim/gradient_norm.h"
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace muster {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+TEST(GradientNormTest, SumsTheSquaresOfAnyNumber) {
+  std::vector<float> values;
+  double sum = 0;
+  for (int count = 0; count < 40; ++count) {
+    EXPECT_DOUBLE_EQ(SumOfSquares(values.data(), count), sum) << count;
+    values.push_back(static_cast<float>(count + 1));
+    sum += (count + 1.0) * (count + 1.0);
+  }
+}
+
+TEST(GradientNormTest, SquaresThatAreTooLargeForFloatAreNot) {
+  const float large = 1e30f;
+  EXPECT_NEAR(SumOfSquares(&large, 1) / 1e60, 1, 1e-6);
+}
+
+TEST(GradientNormTest, OnlyTooLongGradientsAreShortened) {
+  EXPECT_DOUBLE_EQ(ClipCoefficient(4, 1), 1 / (2 + 1e-6));
+  EXPECT_DOUBLE_EQ(ClipCoefficient(0.25, 1), 1);
+  EXPECT_DOUBLE_EQ(ClipCoefficient(0, 1), 1);
+  EXPECT_TRUE(std::isnan(ClipCoefficient(kNan, 1)));
+  EXPECT_EQ(ClipCoefficient(kInfinity, 1), 0);
+}
+
+TEST(GradientNormTest, Scales) {
+  std::vector<float> values = {1, -2, 4};
+  Scale(values.data(), 3, 0.5);
+  EXPECT_EQ(values, (std::vector<float>{0.5f, -1, 2}));
+}
+
+TEST(GradientNormTest, FindsWhatIsNotFinite) {
+  for (int at = 0; at < 20; ++at) {
+    std::vector<float> values(20, std::numeric_limits<float>::max());
+    EXPECT_EQ(CheckFinite(values.data(), 20), Finite::kAll);
+    for (const float bad : {kInfinity, -kInfinity, kNan}) {
+      values[at] = bad;
+      EXPECT_EQ(CheckFinite(values.data(), 20), Finite::kNotAll) << at;
+    }
+  }
+  EXPECT_EQ(CheckFinite(nullptr, 0), Finite::kAll);
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,48 @@
+#include "trainer_sdk/optim/loss_scaler.h"
+
+#include "gtest/gtest.h"
+
+namespace muster {
+namespace {
+
+using Verdict = LossScaler::Verdict;
+
+TEST(LossScalerTest, BeginsAsPyTorchs) {
+  EXPECT_EQ(LossScaler().scale(), 65536);
+}
+
+TEST(LossScalerTest, AnOverflowSkipsTheStepAndHalvesTheScale) {
+  LossScaler scaler;
+  EXPECT_EQ(scaler.Update(Finite::kNotAll), Verdict::kSkip);
+  EXPECT_EQ(scaler.scale(), 32768);
+  EXPECT_EQ(scaler.Update(Finite::kAll), Verdict::kStep);
+  EXPECT_EQ(scaler.scale(), 32768);
+}
+
+TEST(LossScalerTest, GrowsAfterSoManyGoodStepsInARow) {
+  LossScaler scaler({.initial = 8, .growth_interval = 3});
+  scaler.Update(Finite::kAll);
+  scaler.Update(Finite::kAll);
+  EXPECT_EQ(scaler.Update(Finite::kAll), Verdict::kStep);
+  EXPECT_EQ(scaler.scale(), 16);
+  scaler.Update(Finite::kAll);
+  scaler.Update(Finite::kAll);
+  scaler.Update(Finite::kNotAll);  // begins to count anew
+  scaler.Update(Finite::kAll);
+  scaler.Update(Finite::kAll);
+  EXPECT_EQ(scaler.scale(), 8);
+  scaler.Update(Finite::kAll);
+  EXPECT_EQ(scaler.scale(), 16);
+}
+
+TEST(LossScalerTest, GoesOnWhereItWas) {
+  LossScaler first({.initial = 8, .growth_interval = 2});
+  first.Update(Finite::kAll);
+  LossScaler second({.initial = 1, .growth_interval = 2});
+  second.Restore(first.state());
+  second.Update(Finite::kAll);
+  EXPECT_EQ(second.scale(), 16);
+}
+
+}  // namespace
+}  // namespace muster
