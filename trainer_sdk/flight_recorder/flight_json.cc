@@ -56,6 +56,7 @@ Json RecordJson(const FlightLog& log, const FlightRecord& record) {
   json["sequence"] = signature.sequence;
   json["kind"] = Name(signature.kind);
   json["dtype"] = Name(signature.dtype);
+  json["mixed"] = signature.mixed;
   json["op"] = Name(signature.reduce_op);
   json["root"] = signature.root;
   json["count"] = signature.count;
@@ -86,6 +87,7 @@ absl::StatusOr<FlightRecord> RecordOf(const Json& json, size_t groups) {
   record.signature.kind = *kind;
   record.signature.dtype = *dtype;
   record.signature.reduce_op = *op;
+  record.signature.mixed = json.at("mixed").get<bool>();
   record.signature.root = Whole<int32_t>(json, "root");
   record.signature.count = Whole<int64_t>(json, "count");
   record.signature.counts_hash = Whole<uint64_t>(json, "counts_hash");

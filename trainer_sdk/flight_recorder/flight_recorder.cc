@@ -89,6 +89,7 @@ int NumberFrom(const char* variable, int fallback) {
 
 uint64_t What(int group, const OperationSignature& signature) {
   return static_cast<uint64_t>(group) << 32 |
+         static_cast<uint64_t>(signature.mixed) << 31 |
          static_cast<uint64_t>(signature.kind) << 24 |
          static_cast<uint64_t>(signature.dtype) << 16 |
          static_cast<uint64_t>(signature.reduce_op) << 8;

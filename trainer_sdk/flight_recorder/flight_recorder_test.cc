@@ -84,6 +84,26 @@ TEST_F(FlightRecorderTest, HoldsWhatWasRecorded) {
   EXPECT_EQ(log.written, log.records[2].queued);
 }
 
+TEST_F(FlightRecorderTest, ABatchOfSeveralTypesComesBack) {
+  FlightRecorder recorder(Options());
+  const int world = recorder.AddGroup("world", 1, 2, {0, 1}, 0, At(1));
+  const OperationSignature signature =
+      SignatureOf(Batch({BatchSend(nullptr, 1000, DType::kFloat64, 0),
+                         BatchReceive(nullptr, 1000, DType::kFloat32, 0)}),
+                  7);
+  const uint64_t number =
+      recorder.QueueAndStart(world, signature, 12000, At(1));
+  recorder.End(number, At(2), absl::StatusCode::kUnavailable);
+  ASSERT_TRUE(recorder.Dump("").ok());
+  for (const char* file : {"/rank_1.ring", "/rank_1.json"}) {
+    const auto flight = ReadFlight({directory_ + file});
+    ASSERT_TRUE(flight.ok()) << flight.status();
+    EXPECT_EQ(flight->logs[0].records[0].signature, signature) << file;
+    EXPECT_EQ(flight->logs[0].records[0].status,
+              absl::StatusCode::kUnavailable);
+  }
+}
+
 TEST_F(FlightRecorderTest, KeepsTheLastOnes) {
   FlightRecorder recorder({});
   const int world = recorder.AddGroup("world", 0, 1, {0}, 0, At(1));

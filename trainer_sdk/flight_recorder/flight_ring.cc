@@ -95,7 +95,7 @@ FlightLog ReadRing(const RingImage& image) {
     const std::optional<Fields> fields = Taken(slot);
     if (!fields) continue;
     const auto group = group_at.find(fields->what >> 32);
-    const uint64_t kind = fields->what >> 24 & 0xff;
+    const uint64_t kind = fields->what >> 24 & 0x7f;
     const uint64_t dtype = fields->what >> 16 & 0xff;
     const uint64_t op = fields->what >> 8 & 0xff;
     if (group == group_at.end() || kind >= kOperationKinds ||
@@ -109,6 +109,7 @@ FlightLog ReadRing(const RingImage& image) {
     record.signature.kind = static_cast<OperationKind>(kind);
     record.signature.dtype = static_cast<DType>(dtype);
     record.signature.reduce_op = static_cast<ReduceOp>(op);
+    record.signature.mixed = (fields->what >> 31 & 1) != 0;
     record.signature.root = static_cast<int32_t>(fields->root);
     record.signature.count = fields->count;
     record.signature.counts_hash = fields->counts_hash;

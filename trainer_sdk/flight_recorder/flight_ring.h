@@ -20,7 +20,8 @@ inline constexpr uint64_t kBeingWritten = ~uint64_t{0};
 struct RingSlot {
   std::atomic<uint64_t> number;  // 0: never used
   std::atomic<uint64_t> sequence;
-  // group's id << 32 | kind << 24 | dtype << 16 | op << 8 | status code
+  // group's id << 32 | mixed << 31 | kind << 24 | dtype << 16 | op << 8 |
+  // status code
   std::atomic<uint64_t> what;
   std::atomic<int64_t> root;
   std::atomic<int64_t> count;

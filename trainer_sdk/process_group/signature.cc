@@ -51,9 +51,16 @@ OperationSignature SignatureOf(const Operation& operation, uint64_t sequence) {
   signature.root = operation.root;
   signature.count = operation.count;
   if (operation.kind == OperationKind::kBatch) {
+    signature.root = static_cast<int32_t>(operation.messages.size());
     signature.count = Elements(operation, 1);
-    if (!operation.messages.empty()) {
-      signature.dtype = operation.messages.front().dtype;
+    for (const PointToPoint& message : operation.messages) {
+      const PointToPoint& first = operation.messages.front();
+      signature.dtype = first.dtype;
+      if (message.dtype == first.dtype) continue;
+      signature.mixed = true;
+      signature.dtype = DType::kInt8;
+      signature.count = Bytes(operation, 1);
+      break;
     }
   } else if (!operation.counts.empty()) {
     signature.count = Sum(operation.counts);
@@ -81,9 +88,17 @@ std::string Describe(const OperationSignature& signature) {
   absl::StrAppend(&text, IsPointToPoint(signature.kind) ? " after #" : " #",
                   signature.sequence);
   if (signature.kind == OperationKind::kBarrier) return text;
-  absl::StrAppend(&text, " of ", signature.count, " ", Name(signature.dtype),
-                  " (", signature.count * SizeOf(signature.dtype), " bytes",
-                  signature.counts_hash != 0 ? " in parts)" : ")");
+  absl::StrAppend(&text, " of ");
+  if (signature.kind == OperationKind::kBatch) {
+    absl::StrAppend(&text, signature.root,
+                    signature.root == 1 ? " message" : " messages",
+                    signature.mixed ? "" : ", ");
+  }
+  if (!signature.mixed) {
+    absl::StrAppend(&text, signature.count, " ", Name(signature.dtype));
+  }
+  absl::StrAppend(&text, " (", signature.count * SizeOf(signature.dtype),
+                  " bytes", signature.counts_hash != 0 ? " in parts)" : ")");
   if (IsReduction(signature.kind)) {
     absl::StrAppend(&text, ", ", Name(signature.reduce_op));
   }
@@ -109,26 +124,28 @@ std::string Encoded(const OperationSignature& signature) {
                       " ", static_cast<int>(signature.dtype), " ",
                       static_cast<int>(signature.reduce_op), " ",
                       signature.root, " ", signature.count, " ",
-                      signature.counts_hash);
+                      signature.counts_hash, " ", signature.mixed ? 1 : 0);
 }
 
 absl::StatusOr<OperationSignature> DecodeSignature(const std::string& text) {
   const std::vector<std::string> words = absl::StrSplit(text, ' ');
   OperationSignature signature;
-  int32_t kind = -1, dtype = -1, op = -1;
-  if (words.size() != 7 || !absl::SimpleAtoi(words[0], &signature.sequence) ||
+  int32_t kind = -1, dtype = -1, op = -1, mixed = -1;
+  if (words.size() != 8 || !absl::SimpleAtoi(words[0], &signature.sequence) ||
       !absl::SimpleAtoi(words[1], &kind) || kind < 0 ||
       kind >= kOperationKinds || !absl::SimpleAtoi(words[2], &dtype) ||
       dtype < 0 || dtype >= kDTypes || !absl::SimpleAtoi(words[3], &op) ||
       op < 0 || op >= kReduceOps ||
       !absl::SimpleAtoi(words[4], &signature.root) ||
       !absl::SimpleAtoi(words[5], &signature.count) ||
-      !absl::SimpleAtoi(words[6], &signature.counts_hash)) {
+      !absl::SimpleAtoi(words[6], &signature.counts_hash) ||
+      !absl::SimpleAtoi(words[7], &mixed) || mixed < 0 || mixed > 1) {
     return absl::InvalidArgumentError("not the signature of an operation");
   }
   signature.kind = static_cast<OperationKind>(kind);
   signature.dtype = static_cast<DType>(dtype);
   signature.reduce_op = static_cast<ReduceOp>(op);
+  signature.mixed = mixed == 1;
   return signature;
 }
 

@@ -17,8 +17,12 @@ struct OperationSignature {
   OperationKind kind = OperationKind::kBarrier;
   DType dtype = DType::kFloat32;
   ReduceOp reduce_op = ReduceOp::kSum;
-  int32_t root = 0;  // the peer of a send or receive
-  // `count`, or where every rank's part is given the sum of them.
+  // A batch of messages of several types: `dtype` is int8, and `count` bytes.
+  bool mixed = false;
+  // The peer of a send or receive; how many messages a batch has.
+  int32_t root = 0;
+  // `count`, or where every rank's part is given, and of a batch's messages,
+  // the sum of them.
   int64_t count = 0;
   // Of `counts`, where they must agree; 0 where there are none.
   uint64_t counts_hash = 0;
@@ -41,7 +45,9 @@ bool SameCollective(const OperationSignature& a, const OperationSignature& b);
 
 // "all_reduce #12 of 1024 float32 (4096 bytes), sum";
 // "broadcast #3 of 7 int8 (7 bytes) from rank 0"; "barrier #4";
-// "send after #4 of 2 float32 (8 bytes) to rank 1".
+// "send after #4 of 2 float32 (8 bytes) to rank 1";
+// "batch after #4 of 2 messages, 5 float64 (40 bytes)", and of several types
+// "batch after #4 of 2 messages (28 bytes)".
 std::string Describe(const OperationSignature& signature);
 
 // A line of printable characters, and back. InvalidArgument for anything that

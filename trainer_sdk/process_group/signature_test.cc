@@ -27,7 +27,29 @@ TEST(SignatureTest, DescribesEveryShape) {
       Describe(SignatureOf(Batch({BatchSend(kData, 2, DType::kFloat64, 1),
                                   BatchReceive(kData, 3, DType::kFloat64, 1)}),
                            4)),
-      "batch after #4 of 5 float64 (40 bytes)");
+      "batch after #4 of 2 messages, 5 float64 (40 bytes)");
+}
+
+TEST(SignatureTest, ABatchOfSeveralTypesIsOfBytes) {
+  const OperationSignature mixed =
+      SignatureOf(Batch({BatchSend(kData, 1000, DType::kFloat64, 1),
+                         BatchReceive(kData, 1000, DType::kFloat32, 1)}),
+                  0);
+  EXPECT_EQ(Describe(mixed), "batch after #0 of 2 messages (12000 bytes)");
+  // Nor does it name one of two that are of one size.
+  EXPECT_EQ(
+      Describe(SignatureOf(Batch({BatchSend(kData, 10, DType::kFloat32, 1),
+                                  BatchSend(kData, 5, DType::kInt32, 2)}),
+                           0)),
+      "batch after #0 of 2 messages (60 bytes)");
+  EXPECT_EQ(
+      Describe(SignatureOf(Batch({BatchSend(kData, 1, DType::kInt64, 1)}), 0)),
+      "batch after #0 of 1 message, 1 int64 (8 bytes)");
+  EXPECT_EQ(Describe(SignatureOf(Batch({}), 0)),
+            "batch after #0 of 0 messages, 0 float32 (0 bytes)");
+  const auto decoded = DecodeSignature(Encoded(mixed));
+  ASSERT_TRUE(decoded.ok());
+  EXPECT_EQ(*decoded, mixed);
 }
 
 TEST(SignatureTest, ComparesWhatAKindUsesAndNothingElse) {
@@ -80,9 +102,11 @@ TEST(SignatureTest, ComesBackFromItsText) {
 }
 
 TEST(SignatureTest, RefusesOtherTexts) {
-  for (const char* text : {"", " ", "1 2 3", "1 99 0 0 0 0 0", "1 0 7 0 0 0 0",
-                           "1 0 0 5 0 0 0", "-1 0 0 0 0 0 0", "1 0 0 0 0 0 0 0",
-                           "1 0 0 0 99999999999 0 0", "x 0 0 0 0 0 0"}) {
+  for (const char* text :
+       {"", " ", "1 2 3", "1 99 0 0 0 0 0 0", "1 0 7 0 0 0 0 0",
+        "1 0 0 5 0 0 0 0", "-1 0 0 0 0 0 0 0", "1 0 0 0 0 0 0",
+        "1 0 0 0 0 0 0 0 0", "1 0 0 0 99999999999 0 0 0", "x 0 0 0 0 0 0 0",
+        "1 0 0 0 0 0 0 2", "1 0 0 0 0 0 0 -1"}) {
     EXPECT_EQ(DecodeSignature(text).status().code(),
               absl::StatusCode::kInvalidArgument)
         << text;
