@@ -1,0 +1,35 @@
+#ifndef MUSTER_TRAINER_SDK_KERNELS_MATRIX_PRODUCT_H_
+#define MUSTER_TRAINER_SDK_KERNELS_MATRIX_PRODUCT_H_
+
+#include <cstdint>
+
+namespace muster {
+
+// A row-major matrix in memory; rows are `stride` elements apart.
+template <typename T>
+struct MatrixView {
+  T* data = nullptr;
+  int64_t rows = 0;
+  int64_t columns = 0;
+  int64_t stride = 0;
+
+  static MatrixView Dense(T* data, int64_t rows, int64_t columns) {
+    return {data, rows, columns, columns};
+  }
+};
+
+enum class Form { kPlain, kTransposed };
+
+// c = alpha a b + beta c, where a and b are taken as they are or transposed.
+// OpenBLAS does it, on as many threads as it was given
+// (OPENBLAS_NUM_THREADS, or OMP_NUM_THREADS, which launch sets).
+void MatrixProduct(Form a_form, MatrixView<const float> a, Form b_form,
+                   MatrixView<const float> b, float alpha, float beta,
+                   MatrixView<float> c);
+void MatrixProduct(Form a_form, MatrixView<const double> a, Form b_form,
+                   MatrixView<const double> b, double alpha, double beta,
+                   MatrixView<double> c);
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_KERNELS_MATRIX_PRODUCT_H_
