@@ -84,8 +84,14 @@ class Analysis {
     std::vector<GroupKey>& keys = keys_[log.rank];
     keys = KeysOf(log);
     for (size_t i = 0; i < keys.size(); i++) {
+      const FlightGroup& group = log.groups[i];
       groups_[keys[i]];
-      if (WasMadeAgain(log, static_cast<int>(i), log.groups[i].made)) {
+      std::map<int, int>& members = members_[keys[i]];
+      if (group.members.empty()) members[group.rank] = log.rank;
+      for (size_t j = members.size(); j < group.members.size(); j++) {
+        members[static_cast<int>(j)] = group.members[j];
+      }
+      if (WasMadeAgain(log, static_cast<int>(i), group.made)) {
         replaced_.insert(keys[i]);
       }
     }
@@ -143,7 +149,7 @@ class Analysis {
       }
       if (waiting.empty()) continue;
       bool found = false;
-      for (const int member : key.members) {
+      for (const auto& [place, member] : members_.at(key)) {
         const auto log = logs_.find(member);
         if (log == logs_.end() || blamed_.count(member) > 0 ||
             last[member] >= sequence) {
@@ -186,7 +192,7 @@ class Analysis {
     std::map<int, uint64_t> last = LastCalls(calls);
     const uint64_t front = calls.empty() ? 0 : calls.rbegin()->first;
     std::vector<int> shorter;
-    for (const int member : key.members) {
+    for (const auto& [place, member] : members_.at(key)) {
       if (logs_.count(member) > 0 && last[member] < front) {
         shorter.push_back(member);
       }
@@ -211,26 +217,71 @@ class Analysis {
     return last;
   }
 
-  // Whoever a message was to go to or come from, and is in nothing.
+  // Whoever messages were to go to or come from, and is in nothing.
   void FindDeserted(const FlightLog& log) {
     const FlightRecord* const stuck = StuckRecord(log);
-    if (stuck == nullptr ||
-        (stuck->signature.kind != OperationKind::kSend &&
-         stuck->signature.kind != OperationKind::kReceive)) {
-      return;
+    if (stuck == nullptr || !IsPointToPoint(stuck->signature.kind)) return;
+    const GroupKey& key = keys_.at(log.rank)[stuck->group];
+    const uint64_t sequence = stuck->signature.sequence;
+    std::vector<const FlightLog*> idle, short_of_messages;
+    for (const int peer : PeersOf(log, *stuck)) {
+      const auto other = logs_.find(peer);
+      if (other == logs_.end() || other->second == &log ||
+          StuckRecord(*other->second) != nullptr) {
+        continue;
+      }
+      idle.push_back(other->second);
+      if (Messages(*other->second, log, key, sequence) <
+          Messages(log, *other->second, key, sequence)) {
+        short_of_messages.push_back(other->second);
+      }
     }
-    const std::vector<int>& members = log.groups[stuck->group].members;
-    const int32_t peer = stuck->signature.root;
-    if (peer < 0 || static_cast<size_t>(peer) >= members.size()) return;
-    const auto other = logs_.find(members[peer]);
-    if (other == logs_.end() || StuckRecord(*other->second) != nullptr ||
-        !blamed_.insert(members[peer]).second) {
-      return;
+    // Of several some may have done their part, and gone on.
+    if (!short_of_messages.empty()) idle = std::move(short_of_messages);
+    for (const FlightLog* const other : idle) {
+      if (!blamed_.insert(other->rank).second) continue;
+      Find(absl::StrCat(RankName(*other), " did not answer ",
+                        Describe(stuck->signature), " of rank ", log.rank,
+                        " in group ", GroupName(log, *stuck), "; ",
+                        LastDone(*other, now_)));
     }
-    Find(absl::StrCat(RankName(*other->second), " did not answer ",
-                      Describe(stuck->signature), " of rank ", log.rank,
-                      " in group ", GroupName(log, *stuck), "; ",
-                      LastDone(*other->second, now_)));
+  }
+
+  // The world ranks that `record`'s messages are with, as far as is known; of a
+  // batch with many, everybody.
+  std::vector<int> PeersOf(const FlightLog& log,
+                           const FlightRecord& record) const {
+    const std::map<int, int>& members =
+        members_.at(keys_.at(log.rank)[record.group]);
+    std::vector<int> places = record.peers;
+    if (record.signature.kind != OperationKind::kBatch) {
+      places = {record.signature.root};
+    } else if (places.empty()) {
+      for (const auto& [place, member] : members) places.push_back(place);
+    }
+    std::vector<int> ranks;
+    for (const int place : places) {
+      const auto member = members.find(place);
+      if (member != members.end()) ranks.push_back(member->second);
+    }
+    return ranks;
+  }
+
+  // How many messages or batches `log` has with `other` in a group, after its
+  // collective of that number.
+  int Messages(const FlightLog& log, const FlightLog& other,
+               const GroupKey& key, uint64_t sequence) const {
+    int messages = 0;
+    for (const FlightRecord& candidate : log.records) {
+      if (!IsPointToPoint(candidate.signature.kind) ||
+          candidate.signature.sequence != sequence ||
+          keys_.at(log.rank)[candidate.group] != key) {
+        continue;
+      }
+      const std::vector<int> peers = PeersOf(log, candidate);
+      messages += std::count(peers.begin(), peers.end(), other.rank) > 0;
+    }
+    return messages;
   }
 
   void FindMissing() {
@@ -268,13 +319,20 @@ class Analysis {
 
   // Nobody is to blame, but somebody waits.
   void FindWhatIsLeft() {
-    std::map<std::string, std::vector<int>> places;
+    std::vector<Standstill> places;
     for (const auto& [rank, log] : logs_) {
       const FlightRecord* const stuck = StuckRecord(*log);
       if (stuck == nullptr) continue;
-      places[absl::StrCat(Describe(stuck->signature), " in group ",
-                          GroupName(*log, *stuck))]
-          .push_back(rank);
+      const Standstill own = {{log, stuck}, Describe(stuck->signature), {rank}};
+      const auto same =
+          std::find_if(places.begin(), places.end(),
+                       [&](const Standstill& s) { return IsOne(s, own); });
+      if (same == places.end()) {
+        places.push_back(own);
+      } else {
+        same->ranks.push_back(rank);
+        if (same->what != own.what) same->what = BriefOf(stuck->signature);
+      }
     }
     if (places.empty()) {
       if (somebody_failed_) {
@@ -283,19 +341,62 @@ class Analysis {
       return;
     }
     if (places.size() == 1) {
-      const auto& [place, ranks] = *places.begin();
-      Find(absl::StrCat(RankRanges(ranks), ranks.size() == 1 ? " was" : " were",
-                        " in ", place,
+      const Standstill& all = places.front();
+      Find(absl::StrCat(RankRanges(all.ranks),
+                        all.ranks.size() == 1 ? " was" : " were", " in ",
+                        PlaceOf(all),
                         ", and nobody is behind: what carries the data is slow "
-                        "or broken"));
+                        "or broken",
+                        MayDiffer(all.call.record->signature)
+                            ? ", or what they send is not what their peers "
+                              "expect"
+                            : ""));
       return;
     }
     std::string text = "ranks wait for each other in different operations:";
-    for (const auto& [place, ranks] : places) {
-      absl::StrAppend(&text, text.back() == ':' ? " " : "; ", RankRanges(ranks),
-                      " in ", place);
+    for (const Standstill& place : places) {
+      absl::StrAppend(&text, text.back() == ':' ? " " : "; ",
+                      RankRanges(place.ranks), " in ", PlaceOf(place));
     }
     Find(text);
+  }
+
+  // An operation that some ranks do not come out of.
+  struct Standstill {
+    Call call;  // the first's
+    std::string what;
+    std::vector<int> ranks;
+  };
+
+  // Whether ranks may rightly ask for different counts.
+  static bool MayDiffer(const OperationSignature& signature) {
+    return signature.kind == OperationKind::kBatch ||
+           (signature.kind == OperationKind::kAllToAll &&
+            signature.counts_hash != 0);
+  }
+
+  bool IsOne(const Standstill& a, const Standstill& b) const {
+    const auto key = [this](const Call& call) {
+      return keys_.at(call.log->rank)[call.record->group];
+    };
+    if (key(a.call) != key(b.call)) return false;
+    const OperationSignature& signature = b.call.record->signature;
+    // Two that send to each other are in different operations.
+    return MayDiffer(signature) || !IsPointToPoint(signature.kind)
+               ? SameCollective(a.call.record->signature, signature)
+               : a.what == b.what;
+  }
+
+  // "all_to_all #3", of which each asks for other counts.
+  static std::string BriefOf(const OperationSignature& signature) {
+    return absl::StrCat(Name(signature.kind),
+                        IsPointToPoint(signature.kind) ? " after #" : " #",
+                        signature.sequence);
+  }
+
+  static std::string PlaceOf(const Standstill& place) {
+    return absl::StrCat(place.what, " in group ",
+                        GroupName(*place.call.log, *place.call.record));
   }
 
   void TellReasons() {
@@ -373,6 +474,8 @@ class Analysis {
   std::map<int, std::vector<GroupKey>> keys_;  // of each log's groups, by rank
   std::map<GroupKey, Calls> groups_;
   std::set<GroupKey> replaced_;
+  // World ranks by rank in the group: all, or of the logs that there are.
+  std::map<GroupKey, std::map<int, int>> members_;
   std::set<int> blamed_;
   double now_ = 0;  // the latest thing recorded anywhere
   bool somebody_failed_ = false;

@@ -37,6 +37,8 @@ class Rank {
     record.number = log_.records.size() + 1;
     record.group = group;
     record.signature = SignatureOf(operation, sequence);
+    const BatchPeers peers = BatchPeersOf(operation);
+    record.peers.assign(peers.ranks.begin(), peers.ranks.begin() + peers.count);
     record.queued = record.started = 1000.0 + static_cast<double>(sequence);
     if (state != State::kIn) record.ended = record.started + 0.5;
     if (state == State::kFailed) {
@@ -299,6 +301,96 @@ TEST(FlightAnalysisTest, ADumpThatWasAskedForIsNoFailure) {
   EXPECT_THAT(analysis.findings, IsEmpty());
   EXPECT_THAT(analysis.reasons,
               ElementsAre(Pair("rank 0", "a dump was asked for: a look")));
+}
+
+// To and from each of `peers`.
+Operation Swap(const std::vector<int>& peers, int64_t count = 4) {
+  std::vector<PointToPoint> messages;
+  for (const int peer : peers) {
+    messages.push_back(BatchSend(nullptr, count, DType::kInt8, peer));
+    messages.push_back(BatchReceive(nullptr, count, DType::kInt8, peer));
+  }
+  return Batch(messages);
+}
+
+TEST(FlightAnalysisTest, ABatchNobodyAnswers) {
+  // Around a ring of three, of which one does not come.
+  const FlightAnalysis analysis =
+      AnalyseFlight({Rank(0, 3).Does(Swap({1, 2}), 0, State::kIn), Rank(1, 3),
+                     Rank(2, 3).Does(Swap({1, 0}), 0, State::kIn)});
+  EXPECT_THAT(
+      analysis.findings,
+      ElementsAre("rank 1 (node1, pid 101) did not answer batch after #0 of 4 "
+                  "messages, 16 int8 (16 bytes) of rank 0 in group world; it "
+                  "called nothing at all"));
+  EXPECT_EQ(analysis.groups, 1) << "one that only messages went through";
+}
+
+TEST(FlightAnalysisTest, WhoHasDoneItsPartOfABatchIsNotToBlame) {
+  EXPECT_THAT(
+      AnalyseFlight({Rank(0, 4).Does(Swap({1, 2}), 3, State::kIn),
+                     Rank(1, 4).Does(Swap({0}), 3), Rank(2, 4), Rank(3, 4)})
+          .findings,
+      ElementsAre(HasSubstr("rank 2 (node2, pid 102) did not answer batch")));
+  // Where that cannot be told, all who are in nothing.
+  EXPECT_THAT(AnalyseFlight({Rank(0, 3).Does(Swap({1, 2}), 3, State::kIn),
+                             Rank(1, 3).Does(Swap({0}), 3),
+                             Rank(2, 3).Does(Swap({0}), 3)})
+                  .findings,
+              ElementsAre(HasSubstr("rank 1 (node1"), HasSubstr("rank 2 (no")));
+}
+
+TEST(FlightAnalysisTest, ABatchWithManyIsWithEverybody) {
+  std::vector<FlightLog> logs;
+  std::vector<int> others;
+  for (int rank = 1; rank < 10; rank++) others.push_back(rank);
+  logs.push_back(Rank(0, 10).Does(Swap(others), 0, State::kIn));
+  for (const int rank : others) {
+    logs.push_back(Rank(rank, 10).Does(
+        Swap({0}), 0, rank == 4 ? State::kFailed : State::kDone));
+  }
+  logs[7] = Rank(7, 10);
+  EXPECT_THAT(AnalyseFlight(logs).findings,
+              ElementsAre(HasSubstr("rank 7 (node7, pid 107) did not answer")));
+}
+
+TEST(FlightAnalysisTest, MembersThatAreTooManyToBeToldAreThoseOfTheLogs) {
+  const auto unnamed = [](int rank) {
+    FlightLog log = Rank(rank, 2);
+    log.groups[0].members.clear();
+    return log;
+  };
+  FlightLog waits = unnamed(0);
+  waits.records =
+      static_cast<FlightLog>(Rank(0, 2).Does(Barrier(), 1, State::kIn)).records;
+  EXPECT_THAT(AnalyseFlight({waits, unnamed(1)}).findings,
+              ElementsAre(HasSubstr("rank 1 (node1, pid 101) is behind")));
+}
+
+TEST(FlightAnalysisTest, WhatMayDifferIsOneOperation) {
+  const auto parts = [](int64_t a, int64_t b) {
+    return AllToAll(nullptr, nullptr, {a, b}, {a, b}, DType::kInt8);
+  };
+  EXPECT_THAT(
+      AnalyseFlight({Rank(0, 2).Does(parts(1, 2), 5, State::kFailed),
+                     Rank(1, 2).Does(parts(2, 9), 5, State::kFailed)})
+          .findings,
+      ElementsAre("ranks 0-1 were in all_to_all #5 in group world, and nobody "
+                  "is behind: what carries the data is slow or broken, or what "
+                  "they send is not what their peers expect"));
+  EXPECT_THAT(AnalyseFlight({Rank(0, 2).Does(Swap({1}, 1), 5, State::kFailed),
+                             Rank(1, 2).Does(Swap({0}, 2), 5, State::kFailed)})
+                  .findings,
+              ElementsAre(HasSubstr("ranks 0-1 were in batch after #5 in")));
+}
+
+TEST(FlightAnalysisTest, TwoThatSendToEachOtherAreACircle) {
+  EXPECT_THAT(
+      AnalyseFlight(
+          {Rank(0, 2).Does(Send(nullptr, 4, DType::kInt8, 1), 1, State::kIn),
+           Rank(1, 2).Does(Send(nullptr, 4, DType::kInt8, 0), 1, State::kIn)})
+          .findings,
+      ElementsAre(HasSubstr("ranks wait for each other")));
 }
 
 TEST(FlightAnalysisTest, AMessageNobodyAnswers) {

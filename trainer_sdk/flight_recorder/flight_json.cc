@@ -61,6 +61,7 @@ Json RecordJson(const FlightLog& log, const FlightRecord& record) {
   json["root"] = signature.root;
   json["count"] = signature.count;
   json["counts_hash"] = signature.counts_hash;
+  if (!record.peers.empty()) json["peers"] = record.peers;
   json["bytes"] = record.bytes;
   json["queued"] = record.queued;
   json["started"] = record.started;
@@ -91,6 +92,9 @@ absl::StatusOr<FlightRecord> RecordOf(const Json& json, size_t groups) {
   record.signature.root = Whole<int32_t>(json, "root");
   record.signature.count = Whole<int64_t>(json, "count");
   record.signature.counts_hash = Whole<uint64_t>(json, "counts_hash");
+  if (json.contains("peers")) {
+    record.peers = json.at("peers").get<std::vector<int>>();
+  }
   record.bytes = Whole<int64_t>(json, "bytes");
   record.queued = json.at("queued").get<double>();
   record.started = json.at("started").get<double>();

@@ -15,6 +15,8 @@ struct FlightRecord {
   uint64_t number = 0;  // counts the rank's operations of all groups from 1
   int group = 0;        // in FlightLog::groups
   OperationSignature signature;
+  // BatchPeersOf the operation, by rank in the group.
+  std::vector<int> peers;
   int64_t bytes = 0;
   double queued = 0;
   double started = 0;

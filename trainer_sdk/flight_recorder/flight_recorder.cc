@@ -185,7 +185,8 @@ void FlightRecorder::RemoveGroup(int group) {
 }
 
 uint64_t FlightRecorder::Write(int group, const OperationSignature& signature,
-                               int64_t bytes, Instant queued, Instant started) {
+                               int64_t bytes, Instant queued, Instant started,
+                               const BatchPeers& peers) {
   const uint64_t number = image_->next.fetch_add(1, kRelaxed);
   RingSlot& slot = image_->slots[number % kRingSlots];
   // Another thread that is a whole ring behind keeps the slot; this record is
@@ -205,19 +206,31 @@ uint64_t FlightRecorder::Write(int group, const OperationSignature& signature,
   slot.queued.store(queued.time_since_epoch().count(), kRelease);
   slot.started.store(started.time_since_epoch().count(), kRelease);
   slot.ended.store(0, kRelease);
+  if (signature.kind == OperationKind::kBatch) {
+    const auto at = [&peers](size_t i) {
+      return i < static_cast<size_t>(peers.count)
+                 ? static_cast<uint64_t>(peers.ranks[i]) + 1
+                 : 0;
+    };
+    for (size_t i = 0; i < peers.ranks.size(); i += 2) {
+      slot.peers[i / 2].store(at(i) | at(i + 1) << 32, kRelease);
+    }
+  }
   slot.number.store(number, kRelease);
   return number;
 }
 
 uint64_t FlightRecorder::Queue(int group, const OperationSignature& signature,
-                               int64_t bytes, Instant now) {
-  return Write(group, signature, bytes, now, Instant());
+                               int64_t bytes, Instant now,
+                               const BatchPeers& peers) {
+  return Write(group, signature, bytes, now, Instant(), peers);
 }
 
 uint64_t FlightRecorder::QueueAndStart(int group,
                                        const OperationSignature& signature,
-                                       int64_t bytes, Instant now) {
-  return Write(group, signature, bytes, now, now);
+                                       int64_t bytes, Instant now,
+                                       const BatchPeers& peers) {
+  return Write(group, signature, bytes, now, now, peers);
 }
 
 RingSlot* FlightRecorder::SlotOf(uint64_t number) {

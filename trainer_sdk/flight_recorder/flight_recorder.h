@@ -52,14 +52,15 @@ class FlightRecorder {
   void RemoveGroup(int group);
 
   // An operation was asked for; its number. Then, with that number: it begins;
-  // it has ended.
+  // it has ended. `peers`: BatchPeersOf it.
   uint64_t Queue(int group, const OperationSignature& signature, int64_t bytes,
-                 Instant now);
+                 Instant now, const BatchPeers& peers = {});
   void Start(uint64_t number, Instant now);
   void End(uint64_t number, Instant now, absl::StatusCode status);
   // Queue and Start in one.
   uint64_t QueueAndStart(int group, const OperationSignature& signature,
-                         int64_t bytes, Instant now);
+                         int64_t bytes, Instant now,
+                         const BatchPeers& peers = {});
 
   FlightLog Snapshot() const;
 
@@ -74,7 +75,7 @@ class FlightRecorder {
  private:
   absl::Status WriteJson() const;  // mutex_ is held
   uint64_t Write(int group, const OperationSignature& signature, int64_t bytes,
-                 Instant queued, Instant started);
+                 Instant queued, Instant started, const BatchPeers& peers);
   // The slot of a record that has not been overwritten yet; else null.
   RingSlot* SlotOf(uint64_t number);
 

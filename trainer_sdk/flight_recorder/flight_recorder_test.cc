@@ -87,18 +87,20 @@ TEST_F(FlightRecorderTest, HoldsWhatWasRecorded) {
 TEST_F(FlightRecorderTest, ABatchOfSeveralTypesComesBack) {
   FlightRecorder recorder(Options());
   const int world = recorder.AddGroup("world", 1, 2, {0, 1}, 0, At(1));
-  const OperationSignature signature =
-      SignatureOf(Batch({BatchSend(nullptr, 1000, DType::kFloat64, 0),
-                         BatchReceive(nullptr, 1000, DType::kFloat32, 0)}),
-                  7);
-  const uint64_t number =
-      recorder.QueueAndStart(world, signature, 12000, At(1));
+  const Operation batch =
+      Batch({BatchSend(nullptr, 1000, DType::kFloat64, 0),
+             BatchReceive(nullptr, 1000, DType::kFloat32, 300000),
+             BatchReceive(nullptr, 0, DType::kFloat32, 7)});
+  const OperationSignature signature = SignatureOf(batch, 7);
+  const uint64_t number = recorder.QueueAndStart(world, signature, 12000, At(1),
+                                                 BatchPeersOf(batch));
   recorder.End(number, At(2), absl::StatusCode::kUnavailable);
   ASSERT_TRUE(recorder.Dump("").ok());
   for (const char* file : {"/rank_1.ring", "/rank_1.json"}) {
     const auto flight = ReadFlight({directory_ + file});
     ASSERT_TRUE(flight.ok()) << flight.status();
     EXPECT_EQ(flight->logs[0].records[0].signature, signature) << file;
+    EXPECT_THAT(flight->logs[0].records[0].peers, ElementsAre(0, 300000, 7));
     EXPECT_EQ(flight->logs[0].records[0].status,
               absl::StatusCode::kUnavailable);
   }

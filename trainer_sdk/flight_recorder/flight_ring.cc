@@ -1,6 +1,7 @@
 #include "trainer_sdk/flight_recorder/flight_ring.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -38,6 +39,7 @@ double Seconds(int64_t monotonic, int64_t unix_offset) {
 struct Fields {
   uint64_t number, sequence, what, counts_hash;
   int64_t root, count, bytes, queued, started, ended;
+  std::array<uint64_t, 4> peers;
 };
 
 // A slot as it is; nothing while it is being written.
@@ -56,11 +58,26 @@ std::optional<Fields> Taken(const RingSlot& slot) {
   fields.queued = slot.queued.load(std::memory_order_acquire);
   fields.started = slot.started.load(std::memory_order_acquire);
   fields.ended = slot.ended.load(std::memory_order_acquire);
+  for (size_t i = 0; i < fields.peers.size(); i++) {
+    fields.peers[i] = slot.peers[i].load(std::memory_order_acquire);
+  }
   // Acquired before: a change of the fields would show in the number.
   if (slot.number.load(std::memory_order_relaxed) != fields.number) {
     return std::nullopt;
   }
   return fields;
+}
+
+std::vector<int> PeersIn(const Fields& fields) {
+  std::vector<int> peers;
+  for (const uint64_t two : fields.peers) {
+    for (const uint64_t one : {two & 0xffffffff, two >> 32}) {
+      if (one != 0 && one <= kMostMembers) {
+        peers.push_back(static_cast<int>(one) - 1);
+      }
+    }
+  }
+  return peers;
 }
 
 }  // namespace
@@ -113,6 +130,9 @@ FlightLog ReadRing(const RingImage& image) {
     record.signature.root = static_cast<int32_t>(fields->root);
     record.signature.count = fields->count;
     record.signature.counts_hash = fields->counts_hash;
+    if (record.signature.kind == OperationKind::kBatch) {
+      record.peers = PeersIn(*fields);
+    }
     record.bytes = fields->bytes;
     record.queued = Seconds(fields->queued, image.unix_offset);
     record.started = Seconds(fields->started, image.unix_offset);

@@ -30,6 +30,8 @@ struct RingSlot {
   std::atomic<int64_t> queued;   // nanoseconds of MonotonicNow's clock
   std::atomic<int64_t> started;  // 0: not yet
   std::atomic<int64_t> ended;
+  // A batch's only: two in each, 1 + their rank in the group; 0: no more.
+  std::atomic<uint64_t> peers[4];
 };
 
 struct RingGroup {

@@ -87,7 +87,8 @@ class ProcessGroup::Body {
       return Start(operation, options)->Wait();
     }
     call.record = recorder_.QueueAndStart(recorded_group_, call.signature,
-                                          Bytes(operation, place_.size), now);
+                                          Bytes(operation, place_.size), now,
+                                          BatchPeersOf(operation));
     const absl::Status status = Perform(operation, call);
     Release();
     return status;
@@ -120,7 +121,8 @@ class ProcessGroup::Body {
     Queued queued;
     queued.call = Number(operation, options, now);
     queued.call.record = recorder_.Queue(recorded_group_, queued.call.signature,
-                                         Bytes(operation, place_.size), now);
+                                         Bytes(operation, place_.size), now,
+                                         BatchPeersOf(operation));
     queued.operation = std::move(operation);
     queued.work = work;
     queue_.push_back(std::move(queued));

@@ -1,5 +1,6 @@
 #include "trainer_sdk/process_group/signature.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "absl/strings/numbers.h"
@@ -67,6 +68,18 @@ OperationSignature SignatureOf(const Operation& operation, uint64_t sequence) {
     signature.counts_hash = HashOf(operation.counts);
   }
   return signature;
+}
+
+BatchPeers BatchPeersOf(const Operation& operation) {
+  BatchPeers peers;
+  if (operation.kind != OperationKind::kBatch) return peers;
+  for (const PointToPoint& message : operation.messages) {
+    const auto end = peers.ranks.begin() + peers.count;
+    if (std::find(peers.ranks.begin(), end, message.peer) != end) continue;
+    if (end == peers.ranks.end()) return BatchPeers();
+    peers.ranks[peers.count++] = message.peer;
+  }
+  return peers;
 }
 
 bool SameCollective(const OperationSignature& a, const OperationSignature& b) {

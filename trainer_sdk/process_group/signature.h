@@ -1,6 +1,7 @@
 #ifndef MUSTER_TRAINER_SDK_PROCESS_GROUP_SIGNATURE_H_
 #define MUSTER_TRAINER_SDK_PROCESS_GROUP_SIGNATURE_H_
 
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -33,6 +34,14 @@ struct OperationSignature {
 
 // What `operation` asks of its peers. Never allocates. Pure.
 OperationSignature SignatureOf(const Operation& operation, uint64_t sequence);
+
+// Whom a batch's messages go to and come from, each once. Empty for any other
+// operation, and for a batch with more than eight.
+struct BatchPeers {
+  std::array<int32_t, 8> ranks{};
+  int count = 0;
+};
+BatchPeers BatchPeersOf(const Operation& operation);
 
 bool IsReduction(OperationKind kind);
 bool HasRoot(OperationKind kind);

@@ -52,6 +52,26 @@ TEST(SignatureTest, ABatchOfSeveralTypesIsOfBytes) {
   EXPECT_EQ(*decoded, mixed);
 }
 
+TEST(SignatureTest, NamesWhomABatchIsWithOnce) {
+  Operation batch;
+  batch.kind = OperationKind::kBatch;
+  for (const int peer : {3, 1, 3, 3, 1, 0}) {
+    batch.messages.push_back(BatchSend(kData, 1, DType::kInt8, peer));
+  }
+  const BatchPeers peers = BatchPeersOf(batch);
+  ASSERT_EQ(peers.count, 3);
+  EXPECT_EQ(peers.ranks[0], 3);
+  EXPECT_EQ(peers.ranks[1], 1);
+  EXPECT_EQ(peers.ranks[2], 0);
+  for (int peer = 4; peer < 9; peer++) {
+    batch.messages.push_back(BatchReceive(kData, 1, DType::kInt8, peer));
+  }
+  EXPECT_EQ(BatchPeersOf(batch).count, 8);
+  batch.messages.push_back(BatchReceive(kData, 1, DType::kInt8, 9));
+  EXPECT_EQ(BatchPeersOf(batch).count, 0) << "a part of them would mislead";
+  EXPECT_EQ(BatchPeersOf(Barrier()).count, 0);
+}
+
 TEST(SignatureTest, ComparesWhatAKindUsesAndNothingElse) {
   const OperationSignature a =
       SignatureOf(AllReduce(kData, kData, 5, DType::kFloat32), 1);
