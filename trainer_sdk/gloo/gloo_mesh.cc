@@ -17,6 +17,10 @@
 namespace muster {
 namespace {
 
+// Longer than Gloo takes to hand over what came before a peer's end, and to
+// notice most ends by itself.
+constexpr Duration kGrace = std::chrono::milliseconds(250);
+
 std::string Describe(const MessageLabel& label) {
   return absl::StrCat(label.count, " ", Name(label.dtype), " with tag ",
                       label.tag);
@@ -31,9 +35,32 @@ GlooMesh::GlooMesh(std::shared_ptr<gloo::Context> context,
       sent_(names_.size()),
       received_(names_.size()) {}
 
+absl::Status GlooMesh::Watch(std::vector<OwnedFd> sockets) {
+  auto watch = PeerWatch::Start(std::move(sockets), kGrace,
+                                [this](int peer) { OnGone(peer); });
+  if (!watch.ok()) return watch.status();
+  watch_ = *std::move(watch);
+  return absl::OkStatus();
+}
+
+void GlooMesh::OnGone(int peer) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  gone_ = absl::UnavailableError(
+      absl::StrCat(muster::Describe(names_[peer]),
+                   " died or broke its connection: it has ended"));
+  Interrupt();
+}
+
+void GlooMesh::Interrupt() {
+  if (waited_for_ == nullptr) return;
+  waited_for_->abortWaitRecv();
+  waited_for_->abortWaitSend();
+}
+
 // Buffers first: they refer to the context's connections.
 GlooMesh::~GlooMesh() {
   const WithoutSigpipe guard;
+  watch_.reset();
   outgoing_.clear();
   incoming_.clear();
   context_.reset();
@@ -183,20 +210,9 @@ absl::Status GlooMesh::CompareLabel(const Incoming& incoming) const {
 absl::Status GlooMesh::Flush() {
   while (!outgoing_.empty()) {
     Outgoing& first = outgoing_.front();
-    const auto patience =
-        std::chrono::ceil<std::chrono::milliseconds>(std::max<Duration>(
-            deadline_ - MonotonicNow(), std::chrono::milliseconds(1)));
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      if (closed_) return absl::AbortedError("the transport was closed");
-      waited_for_ = first.buffer.get();
-    }
-    absl::Status s =
-        Guard(first.peer, [&] { return first.buffer->waitSend(patience); });
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      waited_for_ = nullptr;
-    }
+    Buffer* const buffer = first.buffer.get();
+    absl::Status s = WaitAt(first.peer, buffer,
+                            [&] { return buffer->waitSend(Patience()); });
     if (!s.ok()) return s;
     outgoing_.pop_front();
   }
@@ -207,18 +223,27 @@ absl::Status GlooMesh::Finish() { return Flush(); }
 
 absl::Status GlooMesh::WaitFor(int peer, Buffer* buffer) {
   if (!failed_.ok()) return failed_;
-  const auto patience =
-      std::chrono::ceil<std::chrono::milliseconds>(std::max<Duration>(
-          deadline_ - MonotonicNow(), std::chrono::milliseconds(1)));
+  return WaitAt(peer, buffer, [&] { return buffer->waitRecv(Patience()); });
+}
+
+std::chrono::milliseconds GlooMesh::Patience() const {
+  return std::chrono::ceil<std::chrono::milliseconds>(std::max<Duration>(
+      deadline_ - MonotonicNow(), std::chrono::milliseconds(1)));
+}
+
+absl::Status GlooMesh::WaitAt(int peer, Buffer* buffer,
+                              const std::function<bool()>& wait) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (closed_) return absl::AbortedError("the transport was closed");
+    if (!gone_.ok()) return gone_;
     waited_for_ = buffer;
   }
-  absl::Status s = Guard(peer, [&] { return buffer->waitRecv(patience); });
+  absl::Status s = Guard(peer, wait);
   const std::lock_guard<std::mutex> lock(mutex_);
   waited_for_ = nullptr;
-  return s;
+  // What interrupted it, unless that was Close.
+  return absl::IsAborted(s) && !gone_.ok() ? gone_ : s;
 }
 
 absl::Status GlooMesh::Guard(int peer, const std::function<bool()>& call) {
@@ -244,11 +269,9 @@ void GlooMesh::Close() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     closed_ = true;
-    if (waited_for_ != nullptr) {
-      waited_for_->abortWaitRecv();
-      waited_for_->abortWaitSend();
-    }
+    Interrupt();
   }
+  if (watch_ != nullptr) watch_->Cut();
   const WithoutSigpipe guard;
   try {
     context_->closeConnections();

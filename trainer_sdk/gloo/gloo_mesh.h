@@ -5,6 +5,7 @@
 #include <gloo/transport/unbound_buffer.h>
 
 #include <array>
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -13,7 +14,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/owned_fd.h"
 #include "base/time.h"
+#include "trainer_sdk/gloo/peer_watch.h"
 #include "trainer_sdk/network/mesh.h"
 #include "trainer_sdk/network/peer_name.h"
 
@@ -26,6 +29,10 @@ class GlooMesh final : public Mesh {
  public:
   GlooMesh(std::shared_ptr<gloo::Context> context, std::vector<PeerName> names);
   ~GlooMesh() override;
+
+  // Once, before anything is sent: notices the ends of peers by `sockets`, a
+  // connection to each, by rank, none for this one.
+  absl::Status Watch(std::vector<OwnedFd> sockets);
 
   int rank() const override { return context_->rank; }
   int size() const override { return context_->size; }
@@ -72,6 +79,12 @@ class GlooMesh final : public Mesh {
   // Calls Gloo; what it throws is told of `peer`.
   absl::Status Guard(int peer, const std::function<bool()>& call);
   absl::Status WaitFor(int peer, Buffer* buffer);
+  // Waits by `wait`, which Close and a peer's end interrupt.
+  absl::Status WaitAt(int peer, Buffer* buffer,
+                      const std::function<bool()>& wait);
+  void OnGone(int peer);
+  void Interrupt();  // the wait under way; mutex_ is held
+  std::chrono::milliseconds Patience() const;  // until the deadline
   absl::Status CompareLabel(const Incoming& incoming) const;
 
   // Gloo moves no empty messages: one byte, never looked at, stands for none.
@@ -87,9 +100,13 @@ class GlooMesh final : public Mesh {
   std::vector<Incoming> incoming_;  // by ticket
   absl::Status failed_;             // of a call that has no status
 
-  std::mutex mutex_;  // guards the two below
+  std::mutex mutex_;  // guards the three below
   bool closed_ = false;
+  absl::Status gone_;  // who died, once that is known
   Buffer* waited_for_ = nullptr;
+
+  // Last: its thread uses the above.
+  std::unique_ptr<PeerWatch> watch_;
 };
 
 }  // namespace muster

@@ -18,57 +18,42 @@
 #include "trainer_sdk/network/peer_name.h"
 #include "trainer_sdk/process_group/formation.h"
 #include "trainer_sdk/process_group/store_exchange.h"
+#include "trainer_sdk/store/prefix_store.h"
+#include "trainer_sdk/tcp/rendezvous.h"
 
 namespace muster {
 namespace {
 
 std::string RankKey(int rank) { return absl::StrCat("gloo/rank/", rank); }
 
-// A group's ranks, connected.
-struct Connected {
-  std::shared_ptr<gloo::Context> context;
-  std::vector<PeerName> names;
-};
-
-// Who the ranks are, and how this one reaches each.
-struct Introduced {
-  std::vector<PeerName> names;
-  std::vector<std::string> addresses;
-};
-
-absl::StatusOr<Introduced> Introduce(const GroupPlace& place,
-                                     std::vector<std::string> addresses,
-                                     Instant deadline) {
-  addresses.push_back(Encoded(OwnName(place.rank)));
-  absl::Status s =
-      place.store->Set(RankKey(place.rank), EncodeTexts(addresses));
+// How this rank reaches each.
+absl::StatusOr<std::vector<std::string>> ExchangeAddresses(
+    const GroupPlace& place, const std::vector<std::string>& own,
+    Instant deadline) {
+  absl::Status s = place.store->Set(RankKey(place.rank), EncodeTexts(own));
   if (!s.ok()) return s;
   std::vector<std::string> keys;
   for (int rank = 0; rank < place.size; ++rank) keys.push_back(RankKey(rank));
   // Told by name who is absent.
   if (s = place.store->Wait(keys, deadline); !s.ok()) return s;
-  Introduced introduced;
+  std::vector<std::string> addresses;
   for (int rank = 0; rank < place.size; ++rank) {
     const absl::StatusOr<std::string> value =
         place.store->Get(keys[rank], deadline);
     if (!value.ok()) return value.status();
-    const auto texts = DecodeTexts(*value, place.size + 1);
+    auto texts = DecodeTexts(*value, place.size);
     if (!texts.ok()) return texts.status();
-    absl::StatusOr<PeerName> name = DecodePeerName(rank, texts->back());
-    if (!name.ok()) return name.status();
-    introduced.names.push_back(*std::move(name));
-    introduced.addresses.push_back((*texts)[place.rank]);
+    addresses.push_back(std::move((*texts)[place.rank]));
   }
-  return introduced;
+  return addresses;
 }
 
 // Throws what Gloo throws.
 absl::Status ConnectPairs(const GroupPlace& place, Instant deadline,
-                          MeshContext& context, std::vector<PeerName>& names) {
-  absl::StatusOr<Introduced> introduced =
-      Introduce(place, context.Addresses(), deadline);
-  if (!introduced.ok()) return introduced.status();
-  names = std::move(introduced->names);
+                          MeshContext& context) {
+  const auto addresses =
+      ExchangeAddresses(place, context.Addresses(), deadline);
+  if (!addresses.ok()) return addresses.status();
   const FormationReaction interruption(place.formation,
                                        [&](const absl::Status&) {
                                          const WithoutSigpipe guard;
@@ -81,17 +66,16 @@ absl::Status ConnectPairs(const GroupPlace& place, Instant deadline,
   for (int peer = 0; peer < place.size; ++peer) {
     // Where an interruption made Connect return, this says so.
     if (absl::Status s = FormationStatus(place); !s.ok()) return s;
-    if (peer != place.rank) context.Connect(peer, introduced->addresses[peer]);
+    if (peer != place.rank) context.Connect(peer, (*addresses)[peer]);
   }
   return FormationStatus(place);
 }
 
-absl::StatusOr<Connected> Connect(const GroupPlace& place,
-                                  const std::string& address,
-                                  Instant deadline) {
+absl::StatusOr<std::shared_ptr<gloo::Context>> Connect(
+    const GroupPlace& place, const std::string& address, Instant deadline) {
   // Gloo's own thread starts here, and keeps this thread's mask.
   const WithoutSigpipe guard;
-  Connected mesh;
+  std::shared_ptr<MeshContext> context;
   absl::Status failure;
   try {
     gloo::transport::tcp::attr attributes;
@@ -101,11 +85,10 @@ absl::StatusOr<Connected> Connect(const GroupPlace& place,
         std::max<Duration>(deadline - MonotonicNow(),
                            std::chrono::milliseconds(5)) /
         5);
-    auto context = std::make_shared<MeshContext>(
+    context = std::make_shared<MeshContext>(
         place.rank, place.size, gloo::transport::tcp::CreateDevice(attributes),
         patience);
-    mesh.context = context;
-    failure = ConnectPairs(place, deadline, *context, mesh.names);
+    failure = ConnectPairs(place, deadline, *context);
   } catch (const std::exception& e) {
     // What Gloo says of an interruption is not its cause.
     failure = FormationStatus(place);
@@ -115,7 +98,7 @@ absl::StatusOr<Connected> Connect(const GroupPlace& place,
                     : absl::UnavailableError(e.what());
     }
   }
-  if (failure.ok()) return mesh;
+  if (failure.ok()) return std::shared_ptr<gloo::Context>(std::move(context));
   // While those whose connections end with this can still learn why.
   return FailFormation(
       place,
@@ -131,17 +114,25 @@ absl::StatusOr<std::unique_ptr<NetworkTransport>> NewGlooTransport(
     GroupPlace place, const GlooOptions& options, Instant deadline) {
   const absl::StatusOr<std::string> address = LocalAddress(options.address);
   if (!address.ok()) return address.status();
-  absl::StatusOr<Connected> connected = Connect(place, *address, deadline);
-  if (!connected.ok()) return connected.status();
-  std::vector<PeerName>& names = connected->names;
+  // The ranks' names, and the connections that their ends are noticed by.
+  GroupPlace watched = place;
+  watched.store = std::make_shared<PrefixStore>("watch", place.store);
+  absl::StatusOr<ConnectedRanks> ranks =
+      ConnectRanks(watched, *address, deadline);
+  if (!ranks.ok()) return ranks.status();
+  absl::StatusOr<std::shared_ptr<gloo::Context>> context =
+      Connect(place, *address, deadline);
+  if (!context.ok()) return context.status();
+  std::vector<PeerName>& names = ranks->names;
   MUSTER_CHECK(options.told_as.empty() ||
                options.told_as.size() == names.size())
       << "every rank is told as one";
   for (size_t rank = 0; rank < options.told_as.size(); ++rank) {
     names[rank].rank = options.told_as[rank];
   }
-  auto mesh = std::make_unique<GlooMesh>(std::move(connected->context),
-                                         std::move(names));
+  auto mesh = std::make_unique<GlooMesh>(*std::move(context), std::move(names));
+  absl::Status s = mesh->Watch(std::move(ranks->sockets));
+  if (!s.ok()) return FailFormation(place, s);
   return std::make_unique<NetworkTransport>("gloo", std::move(place),
                                             std::move(mesh));
 }

@@ -1,0 +1,164 @@
+// Ranks that are processes, one of which dies in the middle of a collective.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/monotonic_clock.h"
+#include "trainer_sdk/gloo/gloo_transport.h"
+#include "trainer_sdk/process_group/operations.h"
+#include "trainer_sdk/process_group/signature.h"
+#include "trainer_sdk/shared_memory/testing/forked_ranks.h"
+
+namespace muster {
+namespace {
+
+// Until an operation's deadline: a death that nobody notices ends with it.
+constexpr Duration kOperation = std::chrono::seconds(20);
+constexpr Duration kPatience = std::chrono::seconds(60);
+
+constexpr DType kType = DType::kFloat32;
+
+// Some operation of that kind over `count` elements a rank.
+Operation Of(OperationKind kind, const GroupPlace& place, int64_t count,
+             uint64_t sequence, std::vector<float>& in,
+             std::vector<float>& out) {
+  const int root = static_cast<int>(sequence) % place.size;
+  switch (kind) {
+    case OperationKind::kAllReduce:
+      return AllReduce(in.data(), out.data(), count, kType);
+    case OperationKind::kReduceScatter:
+      return ReduceScatter(in.data(), out.data(), count, kType);
+    case OperationKind::kAllGather:
+      return AllGather(in.data(), out.data(), count, kType);
+    case OperationKind::kBroadcast:
+      return Broadcast(in.data(), out.data(), count, kType, root);
+    case OperationKind::kReduce:
+      return Reduce(in.data(), out.data(), count, kType, root);
+    case OperationKind::kAllToAll: {
+      const std::vector<int64_t> counts(place.size, count);
+      return sequence % 2 == 0
+                 ? AllToAll(in.data(), out.data(), count, kType)
+                 : AllToAll(in.data(), out.data(), counts, counts, kType);
+    }
+    case OperationKind::kGather:
+      return Gather(in.data(), out.data(), count, kType, root);
+    case OperationKind::kScatter:
+      return Scatter(in.data(), out.data(), count, kType, root);
+    case OperationKind::kBarrier:
+      return Barrier();
+    case OperationKind::kSend:
+    case OperationKind::kReceive:
+      return place.rank == 0 ? Send(in.data(), count, kType, 1)
+                             : Receive(out.data(), count, kType, 0);
+    case OperationKind::kBatch:
+      break;
+  }
+  PointToPoint send, receive;
+  send.peer = (place.rank + 1) % place.size;
+  send.data = in.data();
+  send.count = count;
+  receive = send;
+  receive.kind = OperationKind::kReceive;
+  receive.peer = (place.rank + place.size - 1) % place.size;
+  receive.data = out.data();
+  return Batch({send, receive});
+}
+
+// Kills this process when `moment` has passed, whatever it is doing then.
+void DieAfter(Duration moment) {
+  const Instant until = MonotonicNow() + moment;
+  std::thread([until] {
+    while (MonotonicNow() < until) {
+    }
+    kill(getpid(), SIGKILL);
+  }).detach();
+}
+
+struct Death {
+  OperationKind kind;
+  int64_t count;
+  int victim;
+  Duration moment;
+};
+
+absl::Status UntilItFails(const Death& death, const GroupPlace& place) {
+  auto transport = NewGlooTransport(place, {}, MonotonicNow() + kPatience);
+  if (!transport.ok()) return transport.status();
+  std::vector<float> in(death.count * place.size);
+  std::vector<float> out(death.count * place.size);
+  for (uint64_t sequence = 1;; ++sequence) {
+    const bool message = IsPointToPoint(death.kind) && sequence > 1;
+    const Operation operation =
+        sequence == 1 ? Barrier()
+                      : Of(death.kind, place, death.count, sequence, in, out);
+    const absl::Status s =
+        (*transport)
+            ->Execute(operation,
+                      {message ? 1 : sequence, MonotonicNow() + kOperation});
+    if (!s.ok()) return s;
+    if (sequence == 1 && place.rank == death.victim) DieAfter(death.moment);
+  }
+}
+
+void ExpectNamedByAll(const Death& death, int size) {
+  const ForkedRanks ranks(size, [&](const GroupPlace& place) {
+    return UntilItFails(death, place);
+  });
+  const std::vector<absl::Status> ends = ranks.Wait(MonotonicNow() + kPatience);
+  const std::string name = absl::StrCat("rank ", death.victim, " (host ");
+  const std::string pid = absl::StrCat("pid ", ranks.pid(death.victim), ")");
+  for (int rank = 0; rank < size; ++rank) {
+    if (rank == death.victim) continue;
+    const std::string message(ends[rank].message());
+    EXPECT_TRUE(absl::IsUnavailable(ends[rank])) << ends[rank];
+    EXPECT_TRUE(absl::StrContains(message, name)) << message;
+    EXPECT_TRUE(absl::StrContains(message, pid)) << message;
+  }
+}
+
+// Small parts, and large ones, of which a death is nearly always in the middle.
+TEST(GlooDeaths, WhoeverDiesInWhateverCollectiveIsNamedByAll) {
+  std::mt19937 draw(20240713);
+  for (const int64_t count : {int64_t{4096}, int64_t{1} << 20}) {
+    for (int kind = 0; kind < kOperationKinds; ++kind) {
+      Death death;
+      death.kind = static_cast<OperationKind>(kind);
+      // Of which a batch is several, among any number of ranks.
+      if (death.kind == OperationKind::kSend ||
+          death.kind == OperationKind::kReceive) {
+        continue;
+      }
+      const int size = 2 + static_cast<int>(draw() % 3);
+      death.count = count;
+      death.victim = static_cast<int>(draw() % size);
+      death.moment = std::chrono::microseconds(draw() % 30'000);
+      ExpectNamedByAll(death, size);
+      if (HasFailure()) {
+        FAIL() << "rank " << death.victim << " of " << size << " died in "
+               << Name(death.kind) << " of " << count << " a rank";
+      }
+    }
+  }
+}
+
+// From the first rank to the second. Gloo itself never ends the wait of one
+// whose payload is half written when the other dies.
+TEST(GlooDeaths, WhoeverDiesInTheMiddleOfAMessageIsNamed) {
+  for (const int victim : {0, 1}) {
+    ExpectNamedByAll({OperationKind::kSend, int64_t{1} << 24, victim,
+                      std::chrono::milliseconds(5)},
+                     2);
+  }
+}
+
+}  // namespace
+}  // namespace muster

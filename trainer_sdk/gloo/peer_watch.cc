@@ -1,0 +1,130 @@
+#include "trainer_sdk/gloo/peer_watch.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/monotonic_clock.h"
+
+namespace muster {
+namespace {
+
+constexpr char kGoodbye = 'g';
+
+enum class Heard { kNothing, kGoodbye, kEnd };
+
+Heard Hear(int fd) {
+  char byte = 0;
+  const ssize_t n = recv(fd, &byte, 1, MSG_DONTWAIT);
+  if (n > 0) return Heard::kGoodbye;
+  return n < 0 && (errno == EAGAIN || errno == EINTR) ? Heard::kNothing
+                                                      : Heard::kEnd;
+}
+
+}  // namespace
+
+PeerWatch::PeerWatch(std::vector<OwnedFd> sockets, Duration grace,
+                     OnGone on_gone)
+    : sockets_(std::move(sockets)),
+      grace_(grace),
+      on_gone_(std::move(on_gone)),
+      wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+
+absl::StatusOr<std::unique_ptr<PeerWatch>> PeerWatch::Start(
+    std::vector<OwnedFd> sockets, Duration grace, OnGone on_gone) {
+  std::unique_ptr<PeerWatch> watch(
+      new PeerWatch(std::move(sockets), grace, std::move(on_gone)));
+  if (!watch->wake_.open()) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("watching the ranks: ", std::strerror(errno)));
+  }
+  // The program's signals are for its own threads.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::string failure;
+  try {
+    watch->thread_ = std::thread([self = watch.get()] { self->Run(); });
+  } catch (const std::system_error& error) {
+    failure = error.what();
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (failure.empty()) return watch;
+  return absl::ResourceExhaustedError(
+      absl::StrCat("no thread to watch the ranks with: ", failure));
+}
+
+PeerWatch::~PeerWatch() {
+  if (!cut_.load()) {
+    for (const OwnedFd& socket : sockets_) {
+      if (socket.open()) {
+        (void)send(socket.get(), &kGoodbye, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+      }
+    }
+  }
+  Wake();
+  if (thread_.joinable()) thread_.join();
+}
+
+void PeerWatch::Cut() {
+  cut_.store(true);
+  Wake();
+  // Shut down, not closed: the thread may be using the descriptors.
+  for (const OwnedFd& socket : sockets_) {
+    if (socket.open()) shutdown(socket.get(), SHUT_RDWR);
+  }
+}
+
+void PeerWatch::Wake() {
+  const uint64_t one = 1;
+  (void)!write(wake_.get(), &one, sizeof(one));
+}
+
+void PeerWatch::Run() {
+  const int peer = AwaitEnd();
+  if (peer == kNobody) return;
+  const Instant until = MonotonicNow() + grace_;
+  for (;;) {
+    pollfd wake{wake_.get(), POLLIN, 0};
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+        std::max(until - MonotonicNow(), Duration::zero()));
+    if (poll(&wake, 1, static_cast<int>(left.count())) > 0) return;
+    if (MonotonicNow() >= until) break;
+  }
+  on_gone_(peer);
+}
+
+int PeerWatch::AwaitEnd() {
+  const int size = static_cast<int>(sockets_.size());
+  std::vector<pollfd> fds;
+  for (const OwnedFd& socket : sockets_) {
+    fds.push_back({socket.get(), POLLIN, 0});
+  }
+  fds.push_back({wake_.get(), POLLIN, 0});
+  for (;;) {
+    if (poll(fds.data(), fds.size(), -1) < 0) continue;
+    // First: a watch that is cut sees its own connections end.
+    if (fds.back().revents != 0) return kNobody;
+    for (int peer = 0; peer < size; ++peer) {
+      if (fds[peer].revents == 0) continue;
+      const Heard heard = Hear(fds[peer].fd);
+      if (heard == Heard::kEnd) return peer;
+      // It left; poll takes no notice of what is negative.
+      if (heard == Heard::kGoodbye) fds[peer].fd = -1;
+    }
+  }
+}
+
+}  // namespace muster
