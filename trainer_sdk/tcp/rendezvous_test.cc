@@ -95,6 +95,10 @@ TEST(Rendezvous, SilentStrangersHoldNobodyUp) {
 }
 
 TEST(Rendezvous, SaysThatItHasNoDescriptorForACall) {
+#if defined(__SANITIZE_ADDRESS__)
+  // The sanitizer looks at an object's type through a pipe of its own.
+  GTEST_SKIP() << "needs the last descriptor, as the sanitizer does";
+#endif
   const auto store = std::make_shared<InProcessStore>();
   ASSERT_TRUE(store->Set("tcp/1", "127.0.0.1 1 4711 h").ok());
   absl::StatusOr<ConnectedRanks> ranks;
