@@ -10,6 +10,7 @@
 #include "base/monotonic_clock.h"
 #include "trainer_sdk/nccl/unique_id.h"
 #include "trainer_sdk/process_group/operations.h"
+#include "trainer_sdk/process_group/testing/case_selection.h"
 #include "trainer_sdk/process_group/testing/run_case.h"
 #include "trainer_sdk/store/prefix_store.h"
 

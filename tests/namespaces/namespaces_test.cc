@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <random>
 #include <string>
@@ -23,6 +24,7 @@
 #include "trainer_sdk/gloo/gloo_transport.h"
 #include "trainer_sdk/hierarchical/hierarchical_transport.h"
 #include "trainer_sdk/process_group/operations.h"
+#include "trainer_sdk/process_group/testing/case_selection.h"
 #include "trainer_sdk/process_group/testing/run_case.h"
 #include "trainer_sdk/shared_memory/testing/forked_ranks.h"
 #include "trainer_sdk/shared_memory/testing/forked_store.h"
@@ -54,6 +56,10 @@ struct World {
   Kind kind = Kind::kTcp;
   std::vector<int> host_of;  // by rank
   StoreHost store = StoreHost::kOwn;
+  // Worlds of one transport share the collectives, as subjects of the
+  // conformance suite do.
+  int share = 0;
+  int shares = 1;
 };
 
 void PrintTo(const World& world, std::ostream* out) { *out << world.name; }
@@ -183,12 +189,20 @@ class Namespaces : public testing::TestWithParam<World> {
   const std::shared_ptr<ForkedStore> store_ = std::make_shared<ForkedStore>();
 };
 
-absl::Status RunSomeCases(Transport& transport, const GroupPlace& place) {
+// This world's share of the collectives, each kind, type, reduction and length
+// once.
+absl::Status RunItsCases(const World& world, Transport& transport,
+                         const GroupPlace& place) {
   ConformanceMemory memory;
   RankUnderTest rank{&transport, &memory, place.rank, place.size};
-  const std::vector<CollectiveCase> cases = EveryCase(place.size);
-  for (size_t i = 0; i < cases.size(); i += 41) {
-    if (absl::Status s = RunCase(cases[i], rank); !s.ok()) return s;
+  for (const CollectiveCase& test :
+       CasesOfSize({.sizes = {place.size},
+       .every_nth = std::numeric_limits<int>::max(),
+       .share = world.share,
+       .shares = world.shares,
+       .longest_every_nth = 5},
+                   0)) {
+    if (absl::Status s = RunCase(test, rank); !s.ok()) return s;
   }
   const Instant deadline = MonotonicNow() + kPatience;
   return transport.Execute(Barrier(),
@@ -198,7 +212,9 @@ absl::Status RunSomeCases(Transport& transport, const GroupPlace& place) {
 TEST_P(Namespaces, ComputeOverASlowWireThatLosesPackets) {
   hosts_->Delay(std::chrono::microseconds(500));
   hosts_->Lose(5);
-  const auto ranks = Start(RunSomeCases);
+  const auto ranks = Start([](Transport& transport, const GroupPlace& place) {
+    return RunItsCases(GetParam(), transport, place);
+  });
   for (const absl::Status& s : ranks->Wait(MonotonicNow() + 2 * kPatience)) {
     EXPECT_TRUE(s.ok()) << s;
   }
@@ -262,11 +278,11 @@ TEST_P(Namespaces, ARankThatDiesAtAnyMomentIsNamedEverywhere) {
 INSTANTIATE_TEST_SUITE_P(
     TwoHosts, Namespaces,
     testing::Values(
-        World{"Tcp", Kind::kTcp, {0, 1}},
-        World{"StoreAtTheFirst", Kind::kTcp, {0, 1}, StoreHost::kFirst},
+        World{"Tcp", Kind::kTcp, {0, 1}, StoreHost::kOwn, 0, 2},
+        World{"StoreAtTheFirst", Kind::kTcp, {0, 1}, StoreHost::kFirst, 1, 2},
         World{"Gloo", Kind::kGloo, {0, 1}},
-        World{"Even", Kind::kHierarchical, {0, 0, 1, 1}},
-        World{"Uneven", Kind::kHierarchical, {0, 0, 1}}),
+        World{"Even", Kind::kHierarchical, {0, 0, 1, 1}, StoreHost::kOwn, 0, 2},
+        World{"Uneven", Kind::kHierarchical, {0, 0, 1}, StoreHost::kOwn, 1, 2}),
     [](const testing::TestParamInfo<World>& param) {
       return param.param.name;
     });

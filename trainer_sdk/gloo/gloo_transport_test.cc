@@ -15,7 +15,7 @@ ConformanceSubject Gloo() {
   subject.factory = [](GroupPlace place, Instant deadline) {
     return NewGlooTransport(std::move(place), GlooOptions{}, deadline);
   };
-  subject.sizes = {1, 2, 3, 4};
+  subject.sizes = {1, 2, 3, 5, 8};
   subject.every_nth = 41;
   return subject;
 }

@@ -11,9 +11,12 @@
 namespace muster {
 namespace {
 
-// Ranks are given to hosts in this pattern, over and over.
-ConformanceSubject OnHosts(const std::string& name, std::vector<int> pattern,
-                           std::vector<int> sizes) {
+constexpr int kSubjects = 5;
+
+// Ranks are given to hosts in this pattern, over and over. The subjects, by
+// number, share the collectives.
+ConformanceSubject OnHosts(int number, const std::string& name,
+                           std::vector<int> pattern, std::vector<int> sizes) {
   ConformanceSubject subject;
   subject.name = name;
   subject.factory = [pattern = std::move(pattern)](GroupPlace place,
@@ -25,6 +28,8 @@ ConformanceSubject OnHosts(const std::string& name, std::vector<int> pattern,
   };
   subject.sizes = std::move(sizes);
   subject.every_nth = 23;
+  subject.share = number;
+  subject.shares = kSubjects;
   // Shared memory alone brings messages in the order of their sending.
   if (name == "OneHost") subject.tags = ConformanceSubject::Tags::kInOrder;
   return subject;
@@ -32,11 +37,11 @@ ConformanceSubject OnHosts(const std::string& name, std::vector<int> pattern,
 
 INSTANTIATE_TEST_SUITE_P(
     Hierarchical, TransportConformance,
-    testing::Values(OnHosts("OneHost", {0}, {1, 2}),
-                    OnHosts("OneRankEach", {0, 1, 2}, {2}),
-                    OnHosts("Even", {0, 0, 1, 1}, {4}),
-                    OnHosts("Uneven", {0, 0, 0, 1, 2, 2}, {6}),
-                    OnHosts("Interleaved", {0, 1}, {3})),
+    testing::Values(OnHosts(0, "OneHost", {0}, {1, 2}),
+                    OnHosts(1, "OneRankEach", {0, 1, 2}, {2, 3}),
+                    OnHosts(2, "Even", {0, 0, 1, 1}, {4, 8}),
+                    OnHosts(3, "Uneven", {0, 0, 0, 1, 2, 2}, {6, 7}),
+                    OnHosts(4, "Interleaved", {0, 1}, {3, 5})),
     [](const testing::TestParamInfo<ConformanceSubject>& param) {
       return param.param.name;
     });

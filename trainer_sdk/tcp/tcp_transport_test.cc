@@ -15,7 +15,6 @@ ConformanceSubject Tcp() {
   subject.factory = [](GroupPlace place, Instant deadline) {
     return NewTcpTransport(std::move(place), TcpOptions{}, deadline);
   };
-  subject.sizes = {1, 2, 3, 5, 8};
   subject.every_nth = 17;
   return subject;
 }

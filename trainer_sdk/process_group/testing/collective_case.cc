@@ -1,6 +1,5 @@
 #include "trainer_sdk/process_group/testing/collective_case.h"
 
-#include <numeric>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -20,12 +19,6 @@ int64_t Exchanged(const CollectiveCase& test, int from, int to) {
 int64_t PartLength(const CollectiveCase& test, int rank) {
   if (test.parts == Parts::kEqual) return test.count;
   return rank % 3 == 1 ? 0 : test.count + rank;
-}
-
-bool HasParts(OperationKind kind) {
-  return kind == OperationKind::kReduceScatter ||
-         kind == OperationKind::kAllGather || kind == OperationKind::kGather ||
-         kind == OperationKind::kScatter || kind == OperationKind::kAllToAll;
 }
 
 // The sum of the parts of ranks before `rank`.
@@ -49,15 +42,13 @@ void FillCounts(const CollectiveCase& test, int rank, int size,
   }
 }
 
-double Reduced(const CollectiveCase& test, int64_t index, int size) {
-  std::vector<double> values;
-  for (int rank = 0; rank < size; rank++) {
-    values.push_back(TestValue(test.seed, rank, index, test.op));
-  }
-  return ReferenceReduction(values, test.dtype, test.op);
-}
-
 }  // namespace
+
+bool HasParts(OperationKind kind) {
+  return kind == OperationKind::kReduceScatter ||
+         kind == OperationKind::kAllGather || kind == OperationKind::kGather ||
+         kind == OperationKind::kScatter || kind == OperationKind::kAllToAll;
+}
 
 std::string Describe(const CollectiveCase& test) {
   return absl::StrCat(
@@ -135,8 +126,12 @@ std::vector<double> ExpectedOutput(const CollectiveCase& test, int rank,
     }
   };
   const auto append_reduced = [&](int64_t begin, int64_t length) {
+    std::vector<double> values(size);
     for (int64_t i = begin; i < begin + length; i++) {
-      expected.push_back(Reduced(test, i, size));
+      for (int from = 0; from < size; from++) {
+        values[from] = TestValue(test.seed, from, i, test.op);
+      }
+      expected.push_back(ReferenceReduction(values, test.dtype, test.op));
     }
   };
   switch (test.kind) {
@@ -180,55 +175,6 @@ double Tolerance(const CollectiveCase& test, int size) {
   return IsReduction(test.kind) && test.op == ReduceOp::kAvg
              ? size * 16 * EpsilonOf(test.dtype)
              : 0;
-}
-
-std::vector<CollectiveCase> EveryCase(int size) {
-  std::vector<CollectiveCase> cases;
-  const auto add = [&](OperationKind kind, int dtype, int op, int64_t count) {
-    CollectiveCase test;
-    test.kind = kind;
-    test.dtype = static_cast<DType>(dtype);
-    test.op = static_cast<ReduceOp>(op);
-    test.count = count;
-    for (const Parts parts : {Parts::kEqual, Parts::kUneven}) {
-      if (parts == Parts::kUneven && !HasParts(kind)) continue;
-      for (const Placement placement :
-           {Placement::kOutOfPlace, Placement::kInPlace}) {
-        if (placement == Placement::kInPlace &&
-            kind == OperationKind::kAllToAll) {
-          continue;
-        }
-        test.parts = parts;
-        test.placement = placement;
-        test.seed = cases.size();
-        test.root = static_cast<int>(cases.size()) % size;
-        cases.push_back(test);
-      }
-    }
-  };
-  for (int k = 0; k < kOperationKinds; k++) {
-    const auto kind = static_cast<OperationKind>(k);
-    if (IsPointToPoint(kind) || kind == OperationKind::kBarrier) continue;
-    for (int dtype = 0; dtype < kDTypes; dtype++) {
-      for (int op = 0; op < (IsReduction(kind) ? kReduceOps : 1); op++) {
-        for (const int64_t count : {0, 1, 7, 257}) add(kind, dtype, op, count);
-      }
-      add(kind, dtype, 0, 40001 / size);
-    }
-  }
-  // A step coprime to the number of cases visits each once, far from its like.
-  std::vector<CollectiveCase> mixed;
-  size_t step = 619;
-  while (std::gcd(step, cases.size()) != 1) step++;
-  for (size_t i = 0; i < cases.size(); i++) {
-    mixed.push_back(cases[i * step % cases.size()]);
-    if (i % 50 == 0) {
-      CollectiveCase barrier;
-      barrier.kind = OperationKind::kBarrier;
-      mixed.push_back(barrier);
-    }
-  }
-  return mixed;
 }
 
 }  // namespace muster

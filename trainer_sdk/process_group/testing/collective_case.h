@@ -26,6 +26,10 @@ struct CollectiveCase {
 
 std::string Describe(const CollectiveCase& test);
 
+// Whether the kind's longer buffer has a part for each rank, so that `count` is
+// a part's length and the parts may be uneven.
+bool HasParts(OperationKind kind);
+
 // What one rank has to do with it, by the table in operation.h; lengths and
 // offsets are elements.
 struct RankPart {
@@ -43,10 +47,6 @@ std::vector<double> ExpectedOutput(const CollectiveCase& test, int rank,
 
 // How far an element may be from that: 0 except for averages of floats.
 double Tolerance(const CollectiveCase& test, int size);
-
-// Every kind x type x reduction x (0, 1, odd, some more) x placement x parts,
-// and a large one for each kind and type. In an order that mixes them.
-std::vector<CollectiveCase> EveryCase(int size);
 
 }  // namespace muster
 

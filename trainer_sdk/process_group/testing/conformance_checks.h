@@ -11,7 +11,8 @@ namespace muster {
 // What a transport must do, with threads as ranks. Each check makes its own
 // groups; the error says what is wrong.
 
-// Every n-th of EveryCase, one after another in one group.
+// What of the cases falls to this size (case_selection.h), one after another in
+// one group. The size is one of the subject's.
 absl::Status CheckCollectives(const ConformanceSubject& subject, int size);
 
 // All ranks get the same bits, whatever the order of additions, and they are

@@ -21,6 +21,7 @@ ConformanceSubject Reference() {
   ConformanceSubject subject;
   subject.name = "Reference";
   subject.factory = ReferenceTransports();
+  subject.every_nth = 23;
   return subject;
 }
 

@@ -35,11 +35,15 @@ struct ConformanceSubject {
   std::string name;  // letters and digits
   TransportFactory factory;
 
-  // Which group sizes are tried, and of each one's some 2,000 cases only every
-  // n-th: for a transport that is slow with threads as ranks (then a multiple
-  // of kUsualNth).
+  // Which group sizes are tried, and, for a transport that is slow with threads
+  // as ranks, of the pairs of size and variant that a collective is tried in
+  // only every n-th, and at least one (case_selection.h).
   std::vector<int> sizes = {1, 2, 3, 4, 5, 6, 7, 8};
   int every_nth = kUsualNth;
+  // Subjects of one transport may share the collectives: this one is tried with
+  // every `shares`-th.
+  int share = 0;
+  int shares = 1;
 
   enum class Mismatch {
     kExplained,  // every rank gets FailedPrecondition, naming what differs

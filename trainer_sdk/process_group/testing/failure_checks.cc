@@ -67,7 +67,7 @@ struct Mismatch {
   const char* odd_says;
 };
 
-std::vector<Mismatch> Mismatches() {
+std::vector<Mismatch> Mismatches(int size) {
   const auto all_reduce = [](int64_t count, DType dtype, ReduceOp op) {
     return [=](void* in, void* out) {
       return AllReduce(in, out, count, dtype, op);
@@ -76,6 +76,12 @@ std::vector<Mismatch> Mismatches() {
   const auto broadcast = [](int root) {
     return [=](void* in, void* out) {
       return Broadcast(in, out, kCount, DType::kFloat32, root);
+    };
+  };
+  const auto all_to_all = [size](int64_t sent) {
+    return [=](void* in, void* out) {
+      return AllToAll(in, out, std::vector<int64_t>(size, sent),
+                      std::vector<int64_t>(size, 64), DType::kInt8);
     };
   };
   const auto f32 = all_reduce(64, DType::kFloat32, ReduceOp::kSum);
@@ -96,6 +102,7 @@ std::vector<Mismatch> Mismatches() {
       {"a barrier", f32, [](void*, void*) { return Barrier(); }, "all_reduce",
        "barrier"},
       {"roots", broadcast(0), broadcast(1), "rank 0", "rank 1"},
+      {"what one sends another", all_to_all(64), all_to_all(61), "64", "61"},
   };
 }
 
@@ -148,7 +155,7 @@ absl::Status CheckMismatches(const ConformanceSubject& subject, int size) {
     return absl::OkStatus();
   }
   int odd_rank = 0;
-  for (const Mismatch& mismatch : Mismatches()) {
+  for (const Mismatch& mismatch : Mismatches(size)) {
     odd_rank = (odd_rank + 1) % size;
     const absl::Status status =
         CheckMismatch(subject, size, odd_rank, mismatch);

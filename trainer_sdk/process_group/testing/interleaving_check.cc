@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "trainer_sdk/process_group/testing/case_selection.h"
 #include "trainer_sdk/process_group/testing/conformance_checks.h"
 #include "trainer_sdk/process_group/testing/rank_threads.h"
 #include "trainer_sdk/process_group/testing/run_case.h"
@@ -49,7 +50,7 @@ std::vector<Step> Plan(const std::vector<std::vector<int>>& groups,
   std::minstd_rand random(static_cast<unsigned>(seed + 1));
   std::vector<std::vector<CollectiveCase>> cases;
   for (const auto& members : groups) {
-    cases.push_back(EveryCase(static_cast<int>(members.size())));
+    cases.push_back(ShortCases(static_cast<int>(members.size())));
   }
   std::vector<Step> steps(kSteps);
   for (Step& step : steps) {

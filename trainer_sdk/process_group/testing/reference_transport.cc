@@ -114,7 +114,26 @@ class Room {
       absl::StrAppend(&asked, i == 0 ? "" : "; ", "rank ", i, " called ",
                       Describe(signatures_.at(i)));
     }
-    return agree ? absl::OkStatus() : absl::FailedPreconditionError(asked);
+    return agree ? LanesFit() : absl::FailedPreconditionError(asked);
+  }
+
+  // Of an all_to_all with counts.
+  absl::Status LanesFit() const {
+    if (asked_[0]->kind != OperationKind::kAllToAll ||
+        asked_[0]->counts.empty()) {
+      return absl::OkStatus();
+    }
+    for (int from = 0; from < size_; from++) {
+      for (int to = 0; to < size_; to++) {
+        const int64_t sent = asked_[from]->counts[to];
+        const int64_t awaited = asked_[to]->receive_counts[from];
+        if (sent == awaited) continue;
+        return absl::FailedPreconditionError(
+            absl::StrCat("rank ", from, " sends ", sent, " where rank ", to,
+                         " waits for ", awaited));
+      }
+    }
+    return absl::OkStatus();
   }
 
   // Delivers whatever has both ends.

@@ -1,4 +1,5 @@
 // What operations must compute.
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -13,6 +14,7 @@
 #include "base/monotonic_clock.h"
 #include "trainer_sdk/process_group/element.h"
 #include "trainer_sdk/process_group/operations.h"
+#include "trainer_sdk/process_group/testing/case_selection.h"
 #include "trainer_sdk/process_group/testing/conformance_checks.h"
 #include "trainer_sdk/process_group/testing/element_values.h"
 #include "trainer_sdk/process_group/testing/rank_threads.h"
@@ -107,11 +109,18 @@ absl::Status Batches(RankUnderTest& rank, ConformanceSubject::Tags tags) {
 }  // namespace
 
 absl::Status CheckCollectives(const ConformanceSubject& subject, int size) {
-  const std::vector<CollectiveCase> cases = EveryCase(size);
+  const auto at = std::find(subject.sizes.begin(), subject.sizes.end(), size);
+  if (at == subject.sizes.end()) return Internal("not one of the sizes");
+  const std::vector<CollectiveCase> cases =
+      CasesOfSize({.sizes = subject.sizes,
+                   .every_nth = subject.every_nth,
+                   .share = subject.share,
+                   .shares = subject.shares,
+                   .longest_every_nth = kUsualNth},
+                  static_cast<size_t>(at - subject.sizes.begin()));
   return InGroup(subject, size, [&](RankUnderTest& rank) {
-    for (size_t i = size % subject.every_nth; i < cases.size();
-         i += subject.every_nth) {
-      const absl::Status status = RunCase(cases[i], rank);
+    for (const CollectiveCase& test : cases) {
+      const absl::Status status = RunCase(test, rank);
       if (!status.ok()) return status;
     }
     return absl::OkStatus();
