@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iterator>
@@ -323,6 +324,23 @@ TEST_F(AgentTest, LeavesHowItsWorkersEndedBesideTheirRecords) {
   EXPECT_THAT(text.substr(killed, stopped - killed),
               HasSubstr("\"how\":\"killed\",\"exit_code\":0,\"signal\":9"));
   EXPECT_THAT(text.substr(stopped), HasSubstr("\"how\":\"stopped\""));
+}
+
+TEST_F(AgentTest, WhatAnEarlierJobLeftIsNotTakenForItsRecords) {
+  const std::string folder = options_.logs.directory + "/job/attempt_0";
+  std::filesystem::create_directories(folder);
+  for (const char* name : {"rank_0.json", "rank_1.ring", "rank_2.ring",
+                           "workers.0.json", "workers.1.json"}) {
+    std::ofstream(folder + "/" + name) << "old";
+  }
+  RunShell("exit 0", [](const Report& report) -> std::optional<Directive> {
+    if (report.phase == NodePhase::kSucceeded) return Finished(0);
+    return report.round == 0 ? std::optional(ToldToRun(1)) : std::nullopt;
+  });
+  for (const char* name : {"rank_0.json", "rank_1.ring", "rank_2.ring",
+                           "workers.0.json", "workers.1.json"}) {
+    EXPECT_FALSE(std::filesystem::exists(folder + "/" + name)) << name;
+  }
 }
 
 TEST_F(AgentTest, TakesAMasterOnLoopbackForTheCoordinatorsHost) {

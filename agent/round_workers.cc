@@ -10,6 +10,7 @@
 #include "agent/failures/bounded_text.h"
 #include "agent/failures/describe_exit.h"
 #include "agent/failures/error_file.h"
+#include "agent/failures/old_records.h"
 #include "agent/failures/worker_ends.h"
 #include "agent/workers/worker_environment.h"
 
@@ -47,11 +48,17 @@ RoundWorkers::RoundWorkers(const AgentOptions* options, Guardian* guardian,
       progress_(progress),
       inherited_(OwnEnvironment()) {}
 
-std::vector<WorkerDown> RoundWorkers::Start(const Place& place) {
+void RoundWorkers::Begin(const Place& place) {
   place_ = place;
   // An earlier job's of this name.
   const std::string records = RecordsFolder();
-  if (!records.empty()) unlink(WorkerEndsPath(records, place_).c_str());
+  if (!records.empty()) {
+    RemoveOldRecords(records, place_, options_->node.slots);
+  }
+}
+
+std::vector<WorkerDown> RoundWorkers::Start(const Place& place) {
+  Begin(place);
   std::vector<WorkerDown> failed;
   for (int local_rank = 0; local_rank < options_->node.slots; ++local_rank) {
     std::optional<Failure> failure = StartOne(local_rank);
@@ -64,7 +71,7 @@ std::vector<WorkerDown> RoundWorkers::Start(const Place& place) {
 
 std::vector<WorkerDown> RoundWorkers::Refuse(const Place& place,
                                              const std::string& why) {
-  place_ = place;
+  Begin(place);
   std::vector<WorkerDown> failed;
   for (int local_rank = 0; local_rank < options_->node.slots; ++local_rank) {
     failed.push_back(

@@ -46,6 +46,7 @@ class RoundWorkers {
                      std::vector<std::string> stack) const;
 
  private:
+  void Begin(const Place& place);
   Failure NewFailure(int local_rank) const;
   Failure NotStartable(int local_rank, absl::string_view why) const;
   std::optional<Failure> StartOne(int local_rank);
