@@ -221,6 +221,12 @@ class Analysis {
   void FindDeserted(const FlightLog& log) {
     const FlightRecord* const stuck = StuckRecord(log);
     if (stuck == nullptr || !IsPointToPoint(stuck->signature.kind)) return;
+    if (stuck->status == absl::StatusCode::kFailedPrecondition) {
+      Find(absl::StrCat(RankName(log), " and its peers disagree about ",
+                        Describe(stuck->signature), " in group ",
+                        GroupName(log, *stuck), ": see what it said"));
+      return;
+    }
     const GroupKey& key = keys_.at(log.rank)[stuck->group];
     const uint64_t sequence = stuck->signature.sequence;
     std::vector<const FlightLog*> idle, short_of_messages;

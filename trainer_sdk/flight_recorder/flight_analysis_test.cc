@@ -340,6 +340,17 @@ TEST(FlightAnalysisTest, WhoHasDoneItsPartOfABatchIsNotToBlame) {
               ElementsAre(HasSubstr("rank 1 (node1"), HasSubstr("rank 2 (no")));
 }
 
+TEST(FlightAnalysisTest, AMessageThatDoesNotFitIsNotUnanswered) {
+  FlightLog refused = Rank(0, 2).Does(Swap({1}), 0, State::kFailed).Says("x");
+  refused.records[0].status = absl::StatusCode::kFailedPrecondition;
+  EXPECT_THAT(
+      AnalyseFlight({refused, Rank(1, 2).Does(Swap({0}, 5), 0).Closes()})
+          .findings,
+      ElementsAre("rank 0 (node0, pid 100) and its peers disagree about batch "
+                  "after #0 of 2 messages, 8 int8 (8 bytes) in group world: "
+                  "see what it said"));
+}
+
 TEST(FlightAnalysisTest, ABatchWithManyIsWithEverybody) {
   std::vector<FlightLog> logs;
   std::vector<int> others;
