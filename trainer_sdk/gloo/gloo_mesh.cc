@@ -79,15 +79,9 @@ absl::Status GlooMesh::Begin(const OperationSignature& signature,
   const int previous = (rank() + size() - 1) % size();
   const uint64_t slot = AnnouncementSlot(signature.sequence);
   Note theirs{};
-  auto ours = std::make_unique<Note>();
-  ours->fill('\0');
-  const std::string text = Encoded(signature);
-  MUSTER_CHECK(text.size() < ours->size()) << "a signature without bounds";
-  std::memcpy(ours->data(), text.data(), text.size());
-  const char* const data = ours->data();
   const std::unique_ptr<Buffer> buffer =
       PostReceive(previous, slot, theirs.data(), kNoteBytes);
-  Post(next, slot, data, kNoteBytes, std::move(ours));
+  PostNote(next, slot, Encoded(signature));
   if (absl::Status s = WaitFor(previous, buffer.get()); !s.ok()) return s;
   theirs.back() = '\0';
   const absl::StatusOr<OperationSignature> heard =
@@ -130,19 +124,34 @@ std::unique_ptr<GlooMesh::Buffer> GlooMesh::PostReceive(int peer, uint64_t slot,
   return buffer;
 }
 
+// Of an all_to_all with counts only the two ends of a part know how long it is,
+// and they may not agree.
+bool GlooMesh::PartsAreNoted() const {
+  return signature_.kind == OperationKind::kAllToAll &&
+         signature_.counts_hash != 0;
+}
+
+void GlooMesh::PostNote(int peer, uint64_t slot, const std::string& text) {
+  auto note = std::make_unique<Note>();
+  note->fill('\0');
+  MUSTER_CHECK(text.size() < note->size()) << "a note without bounds";
+  std::memcpy(note->data(), text.data(), text.size());
+  const char* const data = note->data();
+  Post(peer, slot, data, kNoteBytes, std::move(note));
+}
+
 void GlooMesh::Send(int peer, const void* data, int64_t bytes) {
-  Post(peer, PartSlot(signature_, sent_[peer]++, bytes), data, bytes, nullptr);
+  const uint64_t n = sent_[peer]++;
+  if (PartsAreNoted()) {
+    PostNote(peer, PartNoteSlot(signature_, n), absl::StrCat(bytes));
+  }
+  Post(peer, PartSlot(signature_, n, bytes), data, bytes, nullptr);
 }
 
 void GlooMesh::SendMessage(int peer, const MessageLabel& label,
                            const void* data) {
-  auto note = std::make_unique<Note>();
-  note->fill('\0');
-  const std::string text =
-      absl::StrCat(static_cast<int>(label.dtype), " ", label.count);
-  std::memcpy(note->data(), text.data(), text.size());
-  const char* const noted = note->data();
-  Post(peer, LabelSlot(label.tag), noted, kNoteBytes, std::move(note));
+  PostNote(peer, LabelSlot(label.tag),
+           absl::StrCat(static_cast<int>(label.dtype), " ", label.count));
   const int64_t bytes = label.count * SizeOf(label.dtype);
   Post(peer, MessageSlot(label.tag, bytes), data, bytes, nullptr);
 }
@@ -150,11 +159,23 @@ void GlooMesh::SendMessage(int peer, const MessageLabel& label,
 Ticket GlooMesh::Receive(int peer, void* data, int64_t bytes) {
   Incoming incoming;
   incoming.peer = peer;
+  incoming.data = data;
   incoming.bytes = bytes;
-  incoming.buffer = PostReceive(
-      peer, PartSlot(signature_, received_[peer]++, bytes), data, bytes);
+  const uint64_t n = received_[peer]++;
+  incoming.slot = PartSlot(signature_, n, bytes);
+  if (PartsAreNoted()) {
+    PostNoteReceive(incoming, PartNoteSlot(signature_, n));
+  } else {
+    incoming.buffer = PostReceive(peer, incoming.slot, data, bytes);
+  }
   incoming_.push_back(std::move(incoming));
   return static_cast<Ticket>(incoming_.size()) - 1;
+}
+
+void GlooMesh::PostNoteReceive(Incoming& incoming, uint64_t slot) {
+  incoming.note = std::make_unique<Note>();
+  incoming.buffer =
+      PostReceive(incoming.peer, slot, incoming.note->data(), kNoteBytes);
 }
 
 Ticket GlooMesh::ReceiveMessage(int peer, const MessageLabel& label,
@@ -165,24 +186,48 @@ Ticket GlooMesh::ReceiveMessage(int peer, const MessageLabel& label,
   incoming.bytes = label.count * SizeOf(label.dtype);
   incoming.message = true;
   incoming.label = label;
-  incoming.note = std::make_unique<Note>();
-  incoming.buffer = PostReceive(peer, LabelSlot(label.tag),
-                                incoming.note->data(), kNoteBytes);
+  incoming.slot = MessageSlot(label.tag, incoming.bytes);
+  PostNoteReceive(incoming, LabelSlot(label.tag));
   incoming_.push_back(std::move(incoming));
   return static_cast<Ticket>(incoming_.size()) - 1;
 }
 
 absl::Status GlooMesh::Wait(Ticket ticket) {
-  Incoming& incoming = incoming_[ticket];
-  const int peer = incoming.peer;
-  absl::Status s = WaitFor(peer, incoming.buffer.get());
-  if (!s.ok() || !incoming.message) return s;
-  if (s = CompareLabel(incoming); !s.ok()) return s;
-  // The data waits at its sender until now.
+  // Of parts all at once, so that none waits for another's data.
+  const auto last = PartsAreNoted() ? incoming_.size() : ticket + size_t{1};
+  for (size_t i = ticket; i < last; ++i) {
+    if (absl::Status s = FollowNote(incoming_[i]); !s.ok()) return s;
+  }
+  const Incoming& incoming = incoming_[ticket];
+  return WaitFor(incoming.peer, incoming.buffer.get());
+}
+
+// The data waits at its sender until its receive is posted.
+absl::Status GlooMesh::FollowNote(Incoming& incoming) {
+  if (incoming.note == nullptr) return absl::OkStatus();
+  absl::Status s = WaitFor(incoming.peer, incoming.buffer.get());
+  if (s.ok()) {
+    s = incoming.message ? CompareLabel(incoming) : CompareLength(incoming);
+  }
+  if (!s.ok()) return s;
   incoming.buffer =
-      PostReceive(peer, MessageSlot(incoming.label.tag, incoming.bytes),
-                  incoming.data, incoming.bytes);
-  return WaitFor(peer, incoming.buffer.get());
+      PostReceive(incoming.peer, incoming.slot, incoming.data, incoming.bytes);
+  incoming.note = nullptr;
+  return absl::OkStatus();
+}
+
+absl::Status GlooMesh::CompareLength(const Incoming& incoming) const {
+  Note note = *incoming.note;
+  note.back() = '\0';
+  int64_t bytes = 0;
+  if (!absl::SimpleAtoi(note.data(), &bytes)) {
+    return absl::InternalError(absl::StrCat(
+        muster::Describe(names_[incoming.peer]), " sent no part's length"));
+  }
+  if (bytes == incoming.bytes) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      muster::Describe(names_[incoming.peer]), " sent ", bytes,
+      " bytes where this rank receives ", incoming.bytes, " bytes"));
 }
 
 absl::Status GlooMesh::CompareLabel(const Incoming& incoming) const {

@@ -23,8 +23,9 @@
 namespace muster {
 
 // A mesh of Gloo's pairs, whose own thread moves the bytes. Before a
-// collective's data each rank tells the next what it is about to do, and
-// before a message's its label.
+// collective's data each rank tells the next what it is about to do, before a
+// message's its label, and before a part of an all_to_all with counts its
+// length.
 class GlooMesh final : public Mesh {
  public:
   GlooMesh(std::shared_ptr<gloo::Context> context, std::vector<PeerName> names);
@@ -66,10 +67,13 @@ class GlooMesh final : public Mesh {
     int peer = 0;
     void* data = nullptr;
     int64_t bytes = 0;
+    uint64_t slot = 0;
     bool message = false;
     MessageLabel label;
-    std::unique_ptr<Note> note;  // the message's label, as it comes
-    std::unique_ptr<Buffer> buffer;
+    // What goes ahead of the data, as it comes; null where nothing does or the
+    // data's receive is posted.
+    std::unique_ptr<Note> note;
+    std::unique_ptr<Buffer> buffer;  // the note's, then the data's
   };
 
   void Post(int peer, uint64_t slot, const void* data, int64_t bytes,
@@ -85,7 +89,13 @@ class GlooMesh final : public Mesh {
   void OnGone(int peer);
   void Interrupt();  // the wait under way; mutex_ is held
   std::chrono::milliseconds Patience() const;  // until the deadline
+  bool PartsAreNoted() const;
+  void PostNote(int peer, uint64_t slot, const std::string& text);
+  void PostNoteReceive(Incoming& incoming, uint64_t slot);
+  // Waits for `incoming`'s note, if it has one, and posts the data's receive.
+  absl::Status FollowNote(Incoming& incoming);
   absl::Status CompareLabel(const Incoming& incoming) const;
+  absl::Status CompareLength(const Incoming& incoming) const;
 
   // Gloo moves no empty messages: one byte, never looked at, stands for none.
   char nothing_ = 0;

@@ -6,7 +6,13 @@ namespace muster {
 namespace {
 
 // What a slot is for; the first number in its hash.
-enum Purpose : uint64_t { kAnnouncement = 1, kPart, kLabel, kMessage };
+enum Purpose : uint64_t {
+  kAnnouncement = 1,
+  kPart,
+  kPartNote,
+  kLabel,
+  kMessage
+};
 
 // FNV-1a over whole numbers, then a finalizer: close numbers, distant slots.
 uint64_t Hash(std::initializer_list<uint64_t> numbers) {
@@ -30,6 +36,11 @@ uint64_t PartSlot(const OperationSignature& signature, uint64_t n,
                   int64_t bytes) {
   return Hash({kPart, signature.sequence, static_cast<uint64_t>(signature.kind),
                n, static_cast<uint64_t>(bytes)});
+}
+
+uint64_t PartNoteSlot(const OperationSignature& signature, uint64_t n) {
+  return Hash({kPartNote, signature.sequence,
+               static_cast<uint64_t>(signature.kind), n});
 }
 
 uint64_t LabelSlot(int tag) {

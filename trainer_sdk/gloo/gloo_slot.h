@@ -14,9 +14,11 @@ namespace muster {
 
 // What is done under a collective's number.
 uint64_t AnnouncementSlot(uint64_t sequence);
-// The n-th part of a collective that one rank sends another.
+// The n-th part of a collective that one rank sends another, and its length,
+// where that goes ahead.
 uint64_t PartSlot(const OperationSignature& signature, uint64_t n,
                   int64_t bytes);
+uint64_t PartNoteSlot(const OperationSignature& signature, uint64_t n);
 // Point to point: the label of the next message with this tag, and its data.
 uint64_t LabelSlot(int tag);
 uint64_t MessageSlot(int tag, int64_t bytes);

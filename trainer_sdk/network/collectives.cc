@@ -163,6 +163,11 @@ PointToPoint AsMessage(const Operation& operation) {
 // Whether a rank could be done without having heard of all others. It would
 // not learn that they called something else before its next operation.
 bool SomeHearNothing(const Operation& operation, int size) {
+  // What a part should have been only its two ends know, and whoever sends
+  // hears nothing of it.
+  if (operation.kind == OperationKind::kAllToAll) {
+    return !operation.counts.empty();
+  }
   if (operation.kind != OperationKind::kReduceScatter) {
     return HasRoot(operation.kind);
   }
