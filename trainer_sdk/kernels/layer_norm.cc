@@ -18,8 +18,9 @@ void LayerNormForward(const T* input, const T* gain, const T* bias,
         SumOf(width, [&](int64_t j) { return (x[j] - m) * (x[j] - m); }) /
         T(width);
     const T s = T{1} / std::sqrt(variance + T(kLayerNormEpsilon));
-    for (int64_t j = 0; j < width; ++j) {
-      y[j] = (x[j] - m) * s * gain[j] + bias[j];
+    for (int64_t j = 0; j < width; ++j) y[j] = (x[j] - m) * s * gain[j];
+    if (bias != nullptr) {
+      for (int64_t j = 0; j < width; ++j) y[j] += bias[j];
     }
     mean[i] = m;
     scale[i] = s;
@@ -47,8 +48,10 @@ void LayerNormBackward(const T* output_gradient, const T* input, const T* gain,
     for (int64_t j = 0; j < width; ++j) {
       const T normal = (x[j] - m) * s;
       gain_gradient[j] += dy[j] * normal;
-      bias_gradient[j] += dy[j];
       dx[j] += (dy[j] * gain[j] - by_mean - normal * by_scale) * s;
+    }
+    if (bias_gradient != nullptr) {
+      for (int64_t j = 0; j < width; ++j) bias_gradient[j] += dy[j];
     }
   }
 }

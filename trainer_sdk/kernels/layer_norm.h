@@ -9,8 +9,9 @@ namespace muster {
 inline constexpr double kLayerNormEpsilon = 1e-5;
 
 // Each row of `width` values made zero mean and unit variance, then times gain
-// plus bias (Ba et al., 2016). `mean` and `scale` (the reciprocal deviation),
-// one for each row, are for the backward pass. T: float, double.
+// plus bias, which may be null (Ba et al., 2016). `mean` and `scale` (the
+// reciprocal deviation), one for each row, are for the backward pass. T: float,
+// double.
 template <typename T>
 void LayerNormForward(const T* input, const T* gain, const T* bias,
                       int64_t rows, int64_t width, T* output, T* mean,

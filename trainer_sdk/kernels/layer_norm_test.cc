@@ -57,5 +57,20 @@ TEST(LayerNormTest, GradientsAreThoseOfDifferences) {
   ExpectGradient(bias, bias_gradient, loss);
 }
 
+TEST(LayerNormTest, ABiasMayBeMissing) {
+  const std::vector<double> input = {1, 3};
+  const std::vector<double> gain = {2, 2};
+  const std::vector<double> zero = {0, 0};
+  std::vector<double> with(2);
+  std::vector<double> without(2);
+  double mean = 0;
+  double scale = 0;
+  LayerNormForward(input.data(), gain.data(), zero.data(), 1, 2, with.data(),
+                   &mean, &scale);
+  LayerNormForward<double>(input.data(), gain.data(), nullptr, 1, 2,
+                           without.data(), &mean, &scale);
+  EXPECT_EQ(with, without);
+}
+
 }  // namespace
 }  // namespace muster

@@ -9,10 +9,13 @@ namespace muster {
 template <typename T>
 void LinearForward(const T* input, const T* weight, const T* bias, int64_t rows,
                    int64_t in, int64_t out, T* output) {
-  for (int64_t i = 0; i < rows; ++i) std::copy_n(bias, out, output + i * out);
+  if (bias != nullptr) {
+    for (int64_t i = 0; i < rows; ++i) std::copy_n(bias, out, output + i * out);
+  }
   MatrixProduct(Form::kPlain, MatrixView<const T>::Dense(input, rows, in),
                 Form::kPlain, MatrixView<const T>::Dense(weight, in, out), T{1},
-                T{1}, MatrixView<T>::Dense(output, rows, out));
+                bias == nullptr ? T{0} : T{1},
+                MatrixView<T>::Dense(output, rows, out));
 }
 
 template <typename T>
@@ -33,6 +36,7 @@ void LinearBackwardWeight(const T* input, const T* output_gradient,
                 Form::kPlain,
                 MatrixView<const T>::Dense(output_gradient, rows, out), T{1},
                 T{1}, MatrixView<T>::Dense(weight_gradient, in, out));
+  if (bias_gradient == nullptr) return;
   for (int64_t i = 0; i < rows; ++i) {
     const T* const row = output_gradient + i * out;
     for (int64_t j = 0; j < out; ++j) bias_gradient[j] += row[j];

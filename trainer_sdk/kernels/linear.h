@@ -7,7 +7,8 @@ namespace muster {
 
 // Rows of activations times a weight: output[rows, out] = input[rows, in]
 // weight[in, out] + bias[out]. The weight lies as in GPT-2's checkpoints, one
-// row for each input. Everything dense and row-major. T: float, double.
+// row for each input; without a bias, it and its gradient are null. Everything
+// dense and row-major. T: float, double.
 template <typename T>
 void LinearForward(const T* input, const T* weight, const T* bias, int64_t rows,
                    int64_t in, int64_t out, T* output);

@@ -47,5 +47,17 @@ TEST(LinearTest, FloatIsTheSameButRounded) {
   EXPECT_EQ(output, (std::vector<float>{21.5f, 42, 62.5f}));
 }
 
+TEST(LinearTest, ABiasMayBeMissing) {
+  const std::vector<float> input = {1, 2};
+  const std::vector<float> weight = {3, 4};
+  float output = 99;
+  LinearForward<float>(input.data(), weight.data(), nullptr, 1, 2, 1, &output);
+  EXPECT_EQ(output, 11);
+  std::vector<float> gradient(2);
+  LinearBackwardWeight<float>(input.data(), &output, 1, 2, 1, gradient.data(),
+                              nullptr);
+  EXPECT_EQ(gradient, (std::vector<float>{11, 22}));
+}
+
 }  // namespace
 }  // namespace muster

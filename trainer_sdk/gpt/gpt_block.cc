@@ -1,0 +1,137 @@
+#include "trainer_sdk/gpt/gpt_block.h"
+
+#include <cstddef>
+
+#include "trainer_sdk/kernels/gelu.h"
+#include "trainer_sdk/kernels/layer_norm.h"
+#include "trainer_sdk/kernels/linear.h"
+
+namespace muster {
+namespace {
+
+void Resize(std::vector<float>* values, int64_t count) {
+  values->resize(static_cast<size_t>(count));
+}
+
+void Add(const std::vector<float>& values, std::vector<float>* sum) {
+  for (size_t i = 0; i < values.size(); ++i) (*sum)[i] += values[i];
+}
+
+void Tell(const GptPair& pair, const GradientReady& ready) {
+  for (const int index : {pair.bias.index, pair.weight.index}) {
+    if (index >= 0) ready(index);
+  }
+}
+
+}  // namespace
+
+GptBlock::GptBlock(const GptConfig& config, int64_t batch, int64_t time)
+    : shape_{.batch = batch,
+             .time = time,
+             .heads = config.heads,
+             .width = config.width} {}
+
+void GptBlock::Norm(const GptPair& weights, const std::vector<float>& input,
+                    NormActivations* kept) const {
+  Resize(&kept->output, rows() * shape_.width);
+  Resize(&kept->mean, rows());
+  Resize(&kept->scale, rows());
+  LayerNormForward(input.data(), weights.weight.value, weights.bias.value,
+                   rows(), shape_.width, kept->output.data(), kept->mean.data(),
+                   kept->scale.data());
+}
+
+void GptBlock::NormBackward(const GptPair& weights,
+                            const std::vector<float>& input,
+                            const NormActivations& kept,
+                            const std::vector<float>& output_gradient,
+                            std::vector<float>* input_gradient) const {
+  LayerNormBackward(output_gradient.data(), input.data(), weights.weight.value,
+                    kept.mean.data(), kept.scale.data(), rows(), shape_.width,
+                    input_gradient->data(), weights.weight.gradient,
+                    weights.bias.gradient);
+}
+
+void GptBlock::Forward(const GptBlockWeights& weights,
+                       std::vector<float>* stream,
+                       GptBlockActivations* kept) const {
+  const int64_t width = shape_.width;
+  kept->input = *stream;
+  Norm(weights.norm_1, kept->input, &kept->norm_1);
+  Resize(&kept->qkv, rows() * 3 * width);
+  LinearForward(kept->norm_1.output.data(), weights.attention_in.weight.value,
+                weights.attention_in.bias.value, rows(), width, 3 * width,
+                kept->qkv.data());
+  Resize(&kept->probabilities, shape_.probabilities());
+  Resize(&kept->attention, rows() * width);
+  AttentionForward(shape_, kept->qkv.data(), kept->probabilities.data(),
+                   kept->attention.data());
+  Resize(&kept->middle, rows() * width);
+  LinearForward(kept->attention.data(), weights.attention_out.weight.value,
+                weights.attention_out.bias.value, rows(), width, width,
+                kept->middle.data());
+  Add(kept->input, &kept->middle);
+  Norm(weights.norm_2, kept->middle, &kept->norm_2);
+  Resize(&kept->mlp, rows() * 4 * width);
+  LinearForward(kept->norm_2.output.data(), weights.mlp_in.weight.value,
+                weights.mlp_in.bias.value, rows(), width, 4 * width,
+                kept->mlp.data());
+  Resize(&kept->gelu, rows() * 4 * width);
+  GeluForward(kept->mlp.data(), rows() * 4 * width, kept->gelu.data());
+  LinearForward(kept->gelu.data(), weights.mlp_out.weight.value,
+                weights.mlp_out.bias.value, rows(), 4 * width, width,
+                stream->data());
+  Add(kept->middle, stream);
+}
+
+void GptBlock::BackwardInput(const GptBlockWeights& weights,
+                             GptBlockActivations* kept,
+                             std::vector<float>* gradient) const {
+  const int64_t width = shape_.width;
+  kept->output_gradient = *gradient;
+  Resize(&kept->mlp_gradient, rows() * 4 * width);
+  LinearBackwardInput(gradient->data(), weights.mlp_out.weight.value, rows(),
+                      4 * width, width, kept->mlp_gradient.data());
+  GeluBackward(kept->mlp.data(), kept->mlp_gradient.data(), rows() * 4 * width,
+               kept->mlp_gradient.data());
+  std::vector<float> inner(static_cast<size_t>(rows() * width));
+  LinearBackwardInput(kept->mlp_gradient.data(), weights.mlp_in.weight.value,
+                      rows(), width, 4 * width, inner.data());
+  // The residual stream passes the gradient on as it is; branches add theirs.
+  NormBackward(weights.norm_2, kept->middle, kept->norm_2, inner, gradient);
+  kept->middle_gradient = *gradient;
+  LinearBackwardInput(gradient->data(), weights.attention_out.weight.value,
+                      rows(), width, width, inner.data());
+  Resize(&kept->qkv_gradient, rows() * 3 * width);
+  std::vector<float> scratch(static_cast<size_t>(shape_.time * shape_.time));
+  AttentionBackward(shape_, kept->qkv.data(), kept->probabilities.data(),
+                    inner.data(), scratch.data(), kept->qkv_gradient.data());
+  LinearBackwardInput(kept->qkv_gradient.data(),
+                      weights.attention_in.weight.value, rows(), width,
+                      3 * width, inner.data());
+  NormBackward(weights.norm_1, kept->input, kept->norm_1, inner, gradient);
+}
+
+void GptBlock::BackwardWeight(const GptBlockWeights& weights,
+                              const GptBlockActivations& kept,
+                              const GradientReady& ready) const {
+  const int64_t width = shape_.width;
+  const auto linear = [&](const GptPair& pair, const std::vector<float>& input,
+                          const std::vector<float>& output_gradient, int64_t in,
+                          int64_t out) {
+    LinearBackwardWeight(input.data(), output_gradient.data(), rows(), in, out,
+                         pair.weight.gradient, pair.bias.gradient);
+    Tell(pair, ready);
+  };
+  linear(weights.mlp_out, kept.gelu, kept.output_gradient, 4 * width, width);
+  linear(weights.mlp_in, kept.norm_2.output, kept.mlp_gradient, width,
+         4 * width);
+  Tell(weights.norm_2, ready);
+  linear(weights.attention_out, kept.attention, kept.middle_gradient, width,
+         width);
+  linear(weights.attention_in, kept.norm_1.output, kept.qkv_gradient, width,
+         3 * width);
+  Tell(weights.norm_1, ready);
+}
+
+}  // namespace muster
