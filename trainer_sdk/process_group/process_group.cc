@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
 #include "trainer_sdk/flight_recorder/flight_recorder.h"
-#include "trainer_sdk/process_group/account.h"
+#include "trainer_sdk/process_group/account_exchange.h"
 #include "trainer_sdk/process_group/argument_check.h"
 #include "trainer_sdk/process_group/failure_record.h"
 #include "trainer_sdk/process_group/form_transport.h"
@@ -20,14 +20,14 @@
 #include "trainer_sdk/process_group/forming_store.h"
 #include "trainer_sdk/process_group/plain_memory.h"
 #include "trainer_sdk/process_group/signature.h"
+#include "trainer_sdk/process_group/split_part.h"
 #include "trainer_sdk/process_group/split_table.h"
-#include "trainer_sdk/store/call_within.h"
 #include "trainer_sdk/store/prefix_store.h"
 
 namespace muster {
 namespace {
 
-// For leaving an account and reading those of peers, besides the wait.
+// For telling a failure through a store that may be out of reach.
 constexpr Duration kStorePatience = std::chrono::seconds(1);
 
 // Whether ranks may go on together after such an end.
@@ -282,20 +282,9 @@ class ProcessGroup::Body {
     const Duration wait = absl::IsDeadlineExceeded(status)
                               ? options_.explanation_timeout
                               : Duration::zero();
-    // A store that a cut network hides must not hold the caller up.
-    const auto accounts = CallWithin<std::string>(
-        wait + kStorePatience,
-        [place = place_, last = call.signature, wait,
-         failure = EncodeFailure(place_.rank, status)]() -> std::string {
-          // For those who are in a Split.
-          place.store->CompareSet(kFailureKey, "", failure).IgnoreError();
-          const bool told = PublishAccount(place, last).ok();
-          if (!told || wait == Duration::zero()) return "";
-          return CompareAccounts(ReadAccounts(place, MonotonicNow() + wait));
-        });
-    if (accounts && !accounts->empty()) {
-      absl::StrAppend(&message, "; ", *accounts);
-    }
+    const std::string accounts =
+        ExchangeAccounts(place_, call.signature, status, wait);
+    if (!accounts.empty()) absl::StrAppend(&message, "; ", accounts);
     return Break(absl::Status(status.code(), message));
   }
 
@@ -355,20 +344,11 @@ class ProcessGroup::Body {
                                          {color, key}, deadline);
     if (!choices.ok()) return choices.status();
     const std::vector<int> members = MembersOf(*choices, place_.rank);
-    GroupPlace place;
     ProcessGroupOptions options = options_;
-    options.global_ranks.clear();
-    for (size_t i = 0; i < members.size(); i++) {
-      if (members[i] == place_.rank) place.rank = static_cast<int>(i);
-      options.global_ranks.push_back(options_.global_ranks[members[i]]);
-    }
-    place.size = static_cast<int>(members.size());
-    place.store = std::make_shared<PrefixStore>(
-        absl::StrCat(prefix, "/group", color), place_.store);
-    place.name = absl::StrCat(place_.name, "/", label.empty() ? prefix : label,
-                              ":", color);
-    // More than anybody splits one group.
-    place.birth = place_.birth * 1000003 + static_cast<uint64_t>(number);
+    GroupPlace place =
+        PartOf(place_, options_.global_ranks, members, color,
+               {.number = number, .prefix = prefix, .label = label},
+               &options.global_ranks);
     GroupPlace forming = place;
     forming.formation = formation;
     auto transport = SplitTransport(color, key, std::move(forming), deadline);

@@ -1,0 +1,35 @@
+#include "trainer_sdk/process_group/account_exchange.h"
+
+#include <chrono>
+
+#include "base/monotonic_clock.h"
+#include "trainer_sdk/process_group/account.h"
+#include "trainer_sdk/process_group/failure_record.h"
+#include "trainer_sdk/store/call_within.h"
+
+namespace muster {
+namespace {
+
+// For leaving an account and reading those of peers, besides the wait.
+constexpr Duration kStorePatience = std::chrono::seconds(1);
+
+}  // namespace
+
+std::string ExchangeAccounts(const GroupPlace& place,
+                             const OperationSignature& last,
+                             const absl::Status& failure, Duration wait) {
+  // A store that a cut network hides must not hold the caller up.
+  const auto accounts = CallWithin<std::string>(
+      wait + kStorePatience,
+      [place, last, wait,
+       record = EncodeFailure(place.rank, failure)]() -> std::string {
+        // For those who are in a Split.
+        place.store->CompareSet(kFailureKey, "", record).IgnoreError();
+        const bool told = PublishAccount(place, last).ok();
+        if (!told || wait == Duration::zero()) return "";
+        return CompareAccounts(ReadAccounts(place, MonotonicNow() + wait));
+      });
+  return accounts.value_or("");
+}
+
+}  // namespace muster
