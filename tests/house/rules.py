@@ -12,7 +12,10 @@ MAX_LINES = 500
 
 PURE_FOLDERS = ('rendezvous/protocol/', 'rendezvous/job/', 'agent/lifecycle/',
                 'agent/workers/', 'store/wire/', 'store/core/',
-                'store/relay/relay_core', 'trainer_sdk/pipeline/schedule/')
+                'store/relay/relay_core', 'store/server/buffer_budget',
+                'trainer_sdk/ddp/backward_tracker',
+                'trainer_sdk/ddp/bucket_assignment', 'trainer_sdk/optim/',
+                'trainer_sdk/pipeline/schedule/')
 
 # Linked into other people's programs, where a second gRPC or Protocol Buffers
 # clashes with theirs.
