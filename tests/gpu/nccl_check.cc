@@ -1,6 +1,6 @@
 // One rank of the checks that need a GPU; see tests/gpu/run.
 //
-//   nccl_check probe|collectives|split|reform|all_reduce [MOST_BYTES]
+//   nccl_check probe|collectives|split|mesh|reform|all_reduce [MOST_BYTES]
 //
 // Exit code 3: there is no GPU or no NCCL here (a line says why). CUDA's driver
 // library may be named in NCCL_CHECK_CUDA.
@@ -49,6 +49,7 @@ absl::Status Perform(const std::string& step, int64_t most_bytes) {
   rank.options.cuda_library = CudaLibrary();
   if (step == "collectives") return CheckCollectives(rank);
   if (step == "split") return CheckSplit(rank);
+  if (step == "mesh") return CheckMeshGroups(rank);
   if (step == "reform") return CheckReform(rank);
   if (step == "all_reduce") return MeasureAllReduce(rank, most_bytes);
   return absl::InvalidArgumentError("no step is called " + step);

@@ -6,7 +6,6 @@ jobs of one worker go the whole way from `launch` to NCCL's calls.
 """
 
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -33,15 +32,48 @@ def _call(args, environment=None, limit=_LIMIT_S):
   return ended.returncode, ended.stdout
 
 
+def _script(path, text):
+  with open(path, 'w', encoding='utf-8') as file:
+    file.write('#!/bin/bash\n' + text)
+  os.chmod(path, 0o755)
+
+
 class NcclRunTest(unittest.TestCase):
 
-  def packed(self):
-    """A folder as `run pack` makes it."""
+  def folder(self):
     folder = tempfile.TemporaryDirectory(dir=os.environ.get('TEST_TMPDIR'))
     self.addCleanup(folder.cleanup)
-    for path in (_LAUNCH, _CHECK, _RUN):
-      shutil.copy(path, folder.name)
-    return os.path.join(folder.name, 'run')
+    return folder.name
+
+  def packed(self):
+    """The script in a folder that `run pack` has made."""
+    folder = self.folder()
+    code, said = _call([_RUN, 'pack', folder], {'GPU_RUN_BUILT': os.getcwd()})
+    self.assertEqual(code, 0, said)
+    self.assertCountEqual(os.listdir(folder),
+                          ['launch', 'nccl_check', 'muster-bench', 'run'])
+    return os.path.join(folder, 'run')
+
+  def staged(self, **said):
+    """The script among programs that say what a job of two GPUs might."""
+    folder = self.folder()
+    lines = {
+        'id': "the world's NCCL id comes from the agent",
+        'free': 'rank 0: free 1.234 s after the barrier began: UNAVAILABLE',
+        'killed': 'rank VICTIM (pid 7): killed by SIGKILL',
+        'again': 'formed again',
+        'row': '[a:0]        65536   16384   float   sum   -1   9.9   6.6',
+    } | said
+    with open(os.path.join(folder, 'said'), 'w', encoding='utf-8') as file:
+      file.write('\n'.join(lines.values()) + '\n')
+    _script(os.path.join(folder, 'nccl_check'),
+            'echo GPUS=2 NCCL=2.99.9 SHARES_GPU=0\n')
+    # Of so many ranks the last is killed.
+    _script(os.path.join(folder, 'launch'),
+            'sed "s/VICTIM/$(($3 - 1))/" "${0%/*}/said"\n')
+    with open(_RUN, encoding='utf-8') as file:
+      _script(os.path.join(folder, 'run'), file.read())
+    return _call([os.path.join(folder, 'run')], {'GPU_MOST_BYTES': '65536'})
 
   def over_stand_ins(self, *step, flags=()):
     return _call([_LAUNCH, '--standalone', '--nproc-per-node', '1', *flags,
@@ -65,11 +97,52 @@ class NcclRunTest(unittest.TestCase):
     self.assertEqual(code, 0, said)
     self.assertIn('formed again', said)
 
-  def test_the_table_over_stand_ins(self):
-    code, said = self.over_stand_ins('all_reduce', '16384')
+  def test_all_of_it_over_stand_ins(self):
+    libraries = self.folder()
+    os.symlink(_FAKE, os.path.join(libraries, 'libcuda.so.1'))
+    # An agent makes no id where there is no driver's device.
+    code, said = _call([self.packed()],
+                       {'LD_LIBRARY_PATH': libraries, 'GPU_MOST_RANKS': '1',
+                        'MUSTER_NCCL_LIBRARY': _FAKE,
+                        'GPU_MOST_BYTES': '65536', 'GPU_ID_FROM': 'the store'})
     self.assertEqual(code, 0, said)
+    self.assertIn('=== one rank: a process group and a mesh', said)
     self.assertIn('busbw(GB/s)', said)
-    self.assertIn('       16384         4096  float32    sum', said)
+    self.assertIn('# all_reduce, 1 rank, transport nccl', said)
+    self.assertIn('left out: two ranks on one GPU', said)
+    self.assertEqual(said.splitlines()[-1], '5 passed, 0 failed')
+
+  def test_what_a_job_of_two_ranks_must_say(self):
+    code, said = self.staged()
+    self.assertEqual(code, 0, said)
+    self.assertEqual(said.splitlines()[-1], '11 passed, 0 failed')
+
+  def test_a_survivor_that_is_late_or_silent_fails(self):
+    for free in ('', 'rank 0: free 19.876 s after the barrier began: ABORTED'):
+      code, said = self.staged(free=free)
+      self.assertEqual(code, 1, said)
+      self.assertIn('rank 0 was not free within 10 s', said)
+      self.assertEqual(said.splitlines()[-1], '10 passed, 1 failed')
+
+  def test_a_killed_rank_without_a_name_fails(self):
+    code, said = self.staged(killed='a rank was killed by SIGKILL')
+    self.assertEqual(code, 1, said)
+    self.assertIn('the killed rank is not named', said)
+
+  def test_a_round_that_does_not_form_again_fails(self):
+    code, said = self.staged(again='')
+    self.assertEqual(code, 1, said)
+    self.assertIn('nobody formed again', said)
+
+  def test_an_id_that_is_not_the_agents_fails(self):
+    code, said = self.staged(id="the world's NCCL id comes from the store")
+    self.assertEqual(code, 1, said)
+    self.assertIn("the world's NCCL id did not come from the agent", said)
+
+  def test_a_bench_without_its_row_fails(self):
+    code, said = self.staged(row='')
+    self.assertEqual(code, 1, said)
+    self.assertIn('there is no row of 65536 bytes', said)
 
   def test_all_of_it_on_this_machines_gpu(self):
     code, said = _call([_CHECK, 'probe'])

@@ -9,10 +9,12 @@
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
 #include "trainer_sdk/nccl/unique_id.h"
+#include "trainer_sdk/process_group/device_mesh.h"
 #include "trainer_sdk/process_group/operations.h"
 #include "trainer_sdk/process_group/testing/case_selection.h"
 #include "trainer_sdk/process_group/testing/run_case.h"
 #include "trainer_sdk/store/prefix_store.h"
+#include "trainer_sdk/transports/new_transport.h"
 
 namespace muster {
 namespace {
@@ -134,6 +136,32 @@ absl::Status CheckSplit(const NcclRank& rank) {
     done = absl::DataLossError(absl::StrCat("the ranks of a part sum up to ",
                                             value, ", not ", expected));
   }
+  return done;
+}
+
+absl::Status CheckMeshGroups(const NcclRank& rank) {
+  const int size = rank.session->world_size();
+  auto world = NewProcessGroup(rank.PlaceIn("mesh"), TransportChoice::kNccl);
+  if (!world.ok()) return world.status();
+  const int columns = size % 2 == 0 ? 2 : 1;
+  auto mesh = DeviceMesh::Create(**world,
+                                 {{"dp", size / columns}, {"tp", columns}}, {});
+  if (!mesh.ok()) return mesh.status();
+  const std::shared_ptr<void> data = rank.memory->Allocate(8);
+  const int row = rank.session->rank() / columns;
+  int64_t value = rank.session->rank();
+  rank.memory->Write(data.get(), &value, 8);
+  absl::Status done = (*mesh)->group("tp").Run(
+      AllReduce(data.get(), data.get(), 1, DType::kInt64));
+  rank.memory->Read(&value, data.get(), 8);
+  const int64_t expected =
+      columns * row * columns + columns * (columns - 1) / 2;
+  if (done.ok() && value != expected) {
+    done = absl::DataLossError(absl::StrCat("the ranks of row ", row,
+                                            " of a mesh sum up to ", value,
+                                            ", not ", expected));
+  }
+  if (done.ok()) done = (*mesh)->group("dp").Run(Barrier());
   return done;
 }
 

@@ -29,6 +29,10 @@ absl::Status CheckCollectives(const NcclRank& rank);
 // The world split in two by parity, with the ranks reversed.
 absl::Status CheckSplit(const NcclRank& rank);
 
+// A process group over NCCL, as programs make it, and a mesh of it: two columns
+// where the ranks make them up.
+absl::Status CheckMeshGroups(const NcclRank& rank);
+
 // The last rank is killed while the others wait in a barrier for it; in the
 // job's next round all find each other again. The error of the first round is
 // meant to end the job's round.
