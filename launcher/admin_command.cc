@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/report/decision_line.h"
+#include "agent/report/progress_text.h"
 #include "agent/report/status_json.h"
 #include "agent/report/status_table.h"
 #include "agent/report/text_style.h"
@@ -110,12 +111,13 @@ absl::Status Watch(AdminClient& client, const AdminRequest& request,
         const absl::StatusOr<JobStatus> job = client.GetJob(run_id);
         return job.ok() ? std::optional(*job) : std::nullopt;
       },
-      [&](int round, const std::string& line) {
+      [&](const JobStatus& job) {
         const std::lock_guard<std::mutex> lock(printing);
         show({.kind = "progress",
-              .round = round,
+              .round = job.round,
               .node_id = "",
-              .reason = line});
+              .reason = ProgressLine(job)});
+        if (!json) Print(RankLines(job, target));
       });
   return client.WatchJob(run_id, [&](const AdminClient::Update& update) {
     const std::lock_guard<std::mutex> lock(printing);

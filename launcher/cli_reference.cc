@@ -105,6 +105,18 @@ send lines there in the manner of sd_notify(3), several to a datagram, which
 | `WATCHDOG=1` | it lives |
 | `WATCHDOG_S=30` | from now on a silence of more than 30 s is a hang; 0: never |
 
+`launch watch` looks every five seconds and prints what is new: the job's steps
+and mean loss and all its tokens/s on one line, and below it a line for each
+rank; of more than eight ranks the slowest and the fastest (by step, then by
+tokens/s). That a rank has been silent for ten seconds is printed once. With
+`--json` there is the job's line only; `launch status --json` has the ranks.
+
+```
+2026-11-21 07:51:33 UTC  round 1  progress  steps 104 to 118 (median 118), rank 1 is the last; loss 0.7366; 99000 tokens/s
+    rank 0  step 118             loss 0.7184  50000 tokens/s
+    rank 1  step 104  14 behind  loss 0.7547  49000 tokens/s
+```
+
 A worker that has reported in this round and then is silent past its deadline
 has hung: `WATCHDOG_S`, else `--hang-timeout`. Before anything is stopped its
 stack is taken (py-spy and gdb where they are installed and may trace, and what

@@ -1,11 +1,28 @@
 #include "launcher/progress_ticker.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "agent/report/progress_text.h"
 
 namespace muster {
+namespace {
+
+// What there is to tell; empty: nothing. Differs where that is new.
+std::string NewsOf(JobStatus job) {
+  const std::string line = ProgressLine(job);
+  if (line.empty()) return "";
+  for (NodeStatus& node : job.nodes) {
+    for (WorkerProgress& said : node.progress) {
+      said.silent_for = std::min(said.silent_for, kLongSilence);
+      if (said.silent_for < kLongSilence) said.silent_for = Duration::zero();
+    }
+  }
+  return line + "\n" + RankLines(job, {});
+}
+
+}  // namespace
 
 ProgressTicker::ProgressTicker(Duration every, Look look, Tell tell)
     : look_(std::move(look)),
@@ -27,9 +44,9 @@ void ProgressTicker::Run(Duration every) {
   while (!stopping_.wait_for(lock, every, [this] { return stop_; })) {
     lock.unlock();
     if (const std::optional<JobStatus> job = look_()) {
-      std::string line = ProgressLine(*job);
-      if (!line.empty() && line != last) tell_(job->round, line);
-      last = std::move(line);
+      std::string news = NewsOf(*job);
+      if (!news.empty() && news != last) tell_(*job);
+      last = std::move(news);
     }
     lock.lock();
   }

@@ -19,8 +19,9 @@ class ProgressTicker {
  public:
   // The job now; nothing where it could not be asked.
   using Look = std::function<std::optional<JobStatus>()>;
-  // One line, ProgressLine's, that differs from the one before, and the round.
-  using Tell = std::function<void(int round, const std::string& line)>;
+  // The job, where its ProgressLine or RankLines say something new; that a rank
+  // is silent is said once.
+  using Tell = std::function<void(const JobStatus& job)>;
 
   // Both are called from the ticker's thread, first after `every`.
   ProgressTicker(Duration every, Look look, Tell tell);

@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <future>
+#include <utility>
 #include <vector>
+
+#include "agent/report/progress_text.h"
 
 namespace muster {
 namespace {
@@ -20,10 +23,9 @@ JobStatus AtStep(int64_t step) {
   return job;
 }
 
-TEST(ProgressTicker, TellsWhatIsNew) {
-  // What each look finds, in turn.
-  std::vector<std::optional<JobStatus>> found = {
-      AtStep(1), AtStep(1), std::nullopt, JobStatus(), AtStep(1), AtStep(2)};
+// What is told of what each look finds, in turn.
+std::vector<std::string> Told(
+    const std::vector<std::optional<JobStatus>>& found) {
   std::vector<std::string> told;
   size_t looks = 0;
   std::promise<void> done;
@@ -35,18 +37,45 @@ TEST(ProgressTicker, TellsWhatIsNew) {
           return looks < found.size() ? found[looks++]
                                       : (++looks, std::nullopt);
         },
-        [&](int round, const std::string& line) {
-          told.push_back(std::to_string(round) + ": " + line);
+        [&](const JobStatus& job) {
+          told.push_back(std::to_string(job.round) + ": " + ProgressLine(job));
         });
     done.get_future().wait();
   }
-  EXPECT_THAT(told, ElementsAre("3: step 1", "3: step 1", "3: step 2"));
+  return told;
+}
+
+TEST(ProgressTicker, TellsWhatIsNew) {
+  EXPECT_THAT(Told({AtStep(1), AtStep(1), std::nullopt, JobStatus(), AtStep(1),
+                    AtStep(2)}),
+              ElementsAre("3: step 1", "3: step 1", "3: step 2"));
+}
+
+TEST(ProgressTicker, OneRankAloneIsNewsToo) {
+  JobStatus job = AtStep(5);
+  job.nodes[0].progress = {{.local_rank = 0, .step = 5, .loss = 1},
+                           {.local_rank = 1, .step = 5, .loss = 3}};
+  JobStatus other = job;
+  std::swap(other.nodes[0].progress[0].loss, other.nodes[0].progress[1].loss);
+  EXPECT_EQ(ProgressLine(job), ProgressLine(other));
+  EXPECT_EQ(Told({job, other}).size(), 2u);
+}
+
+TEST(ProgressTicker, SilenceIsToldOnce) {
+  const auto silent = [](int seconds) {
+    JobStatus job = AtStep(5);
+    job.nodes[0].progress[0].silent_for = std::chrono::seconds(seconds);
+    return job;
+  };
+  EXPECT_EQ(
+      Told({silent(1), silent(6), silent(11), silent(16), silent(21)}).size(),
+      2u);
 }
 
 TEST(ProgressTicker, ItsEndDoesNotWaitForTheNextLook) {
   const ProgressTicker ticker(
       std::chrono::hours(1), [] { return std::nullopt; },
-      [](int, const std::string&) {});
+      [](const JobStatus&) {});
 }
 
 }  // namespace

@@ -6,7 +6,8 @@ std::vector<Subcommand> Subcommands() {
   return {
       {"status", "[RUN_ID]",
        "Show the coordinator's jobs, or one with its nodes.", true},
-      {"watch", "[RUN_ID]", "Show a job's decisions until it ends.", true},
+      {"watch", "[RUN_ID]",
+       "Show a job's decisions and progress until it ends.", true},
       {"cancel", "[RUN_ID]", "End a job, with grace, on all its nodes.", true},
       {"drain", "NODE", "Take one node out of a job, which goes on.", true},
       {"inspect", "DUMPS...",

@@ -13,6 +13,7 @@ namespace {
 
 constexpr size_t kMostRanks = 16;    // shown one by one
 constexpr size_t kMostLaggards = 8;  // of more than those
+constexpr size_t kMostLines = 8;     // again and again
 constexpr int kMostHostColumns = 24;
 
 std::string LossText(double loss) {
@@ -73,6 +74,45 @@ std::vector<std::string> Row(const RankProgress& rank,
           said.loss ? LossText(*said.loss) : "",
           said.tokens_per_s ? RateText(*said.tokens_per_s) : "",
           HeardText(said),
+          PrintableLine(said.status)};
+}
+
+// A column in which nobody has anything says nothing. From that row and column
+// on.
+void DropEmptyColumns(std::vector<std::vector<std::string>>& rows, long row,
+                      size_t first) {
+  for (size_t column = rows[0].size(); column-- > first;) {
+    const bool empty =
+        std::all_of(rows.begin() + row, rows.end(),
+                    [&](const auto& cells) { return cells[column].empty(); });
+    if (!empty) continue;
+    for (auto& cells : rows) {
+      cells.erase(cells.begin() + static_cast<long>(column));
+    }
+  }
+}
+
+// Those who get on least come first: by step, then by rate.
+bool IsSlower(const RankProgress& a, const RankProgress& b) {
+  const auto key = [](const RankProgress& rank) {
+    return std::make_tuple(rank.said.step.value_or(INT64_MAX),
+                           rank.said.tokens_per_s.value_or(INFINITY));
+  };
+  return key(a) < key(b);
+}
+
+std::vector<std::string> Cells(const RankProgress& rank,
+                               const ProgressSummary& summary) {
+  const WorkerProgress& said = rank.said;
+  const int64_t behind =
+      said.step ? *summary.most_step - *said.step : int64_t{0};
+  return {said.step ? "step " + std::to_string(*said.step) : "",
+          behind > 0 ? std::to_string(behind) + " behind" : "",
+          said.loss ? "loss " + LossText(*said.loss) : "",
+          said.tokens_per_s ? RateText(*said.tokens_per_s) + " tokens/s" : "",
+          said.silent_for >= kLongSilence
+              ? "silent for " + DurationText(said.silent_for)
+              : "",
           PrintableLine(said.status)};
 }
 
@@ -151,6 +191,41 @@ std::string ProgressLine(const JobStatus& job) {
   return line;
 }
 
+std::string RankLines(const JobStatus& job, const TextTarget& target) {
+  const std::vector<RankProgress> ranks = RanksOf(job);
+  if (ranks.empty()) return "";
+  const ProgressSummary summary = Summarize(ranks);
+  std::vector<std::vector<std::string>> rows;
+  const auto add = [&](std::vector<std::string> names,
+                       const RankProgress& rank) {
+    const std::vector<std::string> cells = Cells(rank, summary);
+    names.insert(names.end(), cells.begin(), cells.end());
+    rows.push_back(std::move(names));
+  };
+  const auto name = [](const RankProgress& rank) {
+    return "rank " + std::to_string(rank.rank);
+  };
+  if (ranks.size() <= kMostLines) {
+    for (const RankProgress& rank : ranks) add({name(rank)}, rank);
+  } else {
+    const auto ends = std::minmax_element(ranks.begin(), ranks.end(), IsSlower);
+    const auto end = [&](const char* which, const RankProgress& rank) {
+      add({std::string(which) + name(rank) + " (" +
+           Shorten(PrintableLine(rank.host), kMostHostColumns) + ")"},
+          rank);
+    };
+    end("slowest ", *ends.first);
+    end("fastest ", *ends.second);
+  }
+  DropEmptyColumns(rows, 0, 1);
+  if (rows[0].size() == 1) return "";
+  std::string text;
+  for (const std::string& line : AlignRows(rows)) {
+    text += Shorten("    " + line, target.columns) + "\n";
+  }
+  return text;
+}
+
 std::string ProgressTable(const JobStatus& job, const TextTarget& target) {
   const std::vector<RankProgress> ranks = RanksOf(job);
   if (ranks.empty()) return "";
@@ -166,14 +241,7 @@ std::string ProgressTable(const JobStatus& job, const TextTarget& target) {
                                                  "BEHIND", "LOSS", "TOKENS/S",
                                                  "HEARD", "STATUS"}};
   for (const RankProgress* rank : shown) rows.push_back(Row(*rank, summary));
-  // A column in which nobody has anything says nothing.
-  for (size_t column = rows[0].size(); column-- > 2;) {
-    const bool empty =
-        std::all_of(rows.begin() + 1, rows.end(),
-                    [&](const auto& row) { return row[column].empty(); });
-    if (!empty) continue;
-    for (auto& row : rows) row.erase(row.begin() + static_cast<long>(column));
-  }
+  DropEmptyColumns(rows, 1, 2);
   std::string text;
   for (const std::string& line : AlignRows(rows)) {
     text += Shorten(line, target.columns) + "\n";

@@ -1,6 +1,7 @@
 #ifndef MUSTER_AGENT_REPORT_PROGRESS_TEXT_H_
 #define MUSTER_AGENT_REPORT_PROGRESS_TEXT_H_
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,6 +23,9 @@ struct RankProgress {
 // Of every rank of the current round that has said something, by rank.
 std::vector<RankProgress> RanksOf(const JobStatus& job);
 
+// From which on RankLines say so.
+inline constexpr Duration kLongSilence = std::chrono::seconds(10);
+
 struct ProgressSummary {
   int reporting = 0;  // ranks that have said something; the rest is over these
   std::optional<int64_t> least_step;  // of those that told one
@@ -38,6 +42,12 @@ ProgressSummary Summarize(const std::vector<RankProgress>& ranks);
 // "steps 1180 to 1200 (median 1199), rank 3 is the last; loss 2.31; 408k
 // tokens/s; 7 of 8 ranks report", on one line; empty if none does.
 std::string ProgressLine(const JobStatus& job);
+
+// For `launch watch`, below ProgressLine: "    rank 3  step 1180  20 behind
+// loss 2.31  51000 tokens/s", a line for each rank; of more than eight, of the
+// slowest and the fastest, with their hosts. Ends in a newline; empty if no
+// rank has told more than that it lives.
+std::string RankLines(const JobStatus& job, const TextTarget& target);
 
 // A table with a line for each rank; of more than sixteen, of the eight that
 // are furthest behind or silent for longest, and how many are left out. Ends in

@@ -11,6 +11,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 // `nodes` nodes of two ranks; all are at `step`.
@@ -61,6 +62,47 @@ TEST(ProgressLine, SignsOfLifeAlone) {
                            {.local_rank = 1, .silent_for = seconds(3)}};
   EXPECT_EQ(ProgressLine(job),
             "every rank reports, the longest ago rank 1, 3.0s ago");
+}
+
+TEST(RankLines, OneForEachOfAFew) {
+  JobStatus job = Job(1, 1200);
+  job.nodes[0].progress[1] = {.local_rank = 1,
+                              .step = 980,
+                              .loss = 12.5,
+                              .tokens_per_s = 123456,
+                              .status = "saving\x1b[1m",
+                              .silent_for = seconds(25)};
+  EXPECT_EQ("\n" + RankLines(job, {.columns = 100}), R"(
+    rank 0  step 1200              loss 2.25  51000 tokens/s
+    rank 1  step 980   220 behind  loss 12.5  123k tokens/s   silent for 25.0s  saving
+)");
+  job.nodes[0].progress.pop_back();
+  EXPECT_EQ(RankLines(job, {}),
+            "    rank 0  step 1200  loss 2.25  51000 tokens/s\n");
+  EXPECT_EQ(RankLines(job, {.columns = 24}), "    rank 0  step 1200...\n");
+}
+
+TEST(RankLines, OfManyTheEnds) {
+  JobStatus job = Job(256, 1200);
+  job.nodes[77].progress[1].tokens_per_s = 59000;
+  job.nodes[3].progress[0].tokens_per_s = 12000;
+  EXPECT_EQ("\n" + RankLines(job, {}), R"(
+    slowest rank 6 (host-3)     step 1200  loss 2.25  12000 tokens/s
+    fastest rank 155 (host-77)  step 1200  loss 2.25  59000 tokens/s
+)");
+  job.nodes[201].progress[1].step = 1100;
+  EXPECT_THAT(RankLines(job, {}),
+              StartsWith("    slowest rank 403 (host-201)  step 1100  100 "
+                         "behind  loss"));
+  EXPECT_THAT(RankLines(Job(4, 1), {}), Not(HasSubstr("slowest")));
+}
+
+TEST(RankLines, OfSignsOfLifeThereAreNone) {
+  JobStatus job = Job(1, 0);
+  job.nodes[0].progress = {{.local_rank = 0, .silent_for = seconds(1)},
+                           {.local_rank = 1, .silent_for = seconds(3)}};
+  EXPECT_EQ(RankLines(job, {}), "");
+  EXPECT_EQ(RankLines(JobStatus(), {}), "");
 }
 
 TEST(ProgressTable, OneLineEach) {
