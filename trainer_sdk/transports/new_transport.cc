@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "trainer_sdk/flight_recorder/flight_recorder.h"
 #include "trainer_sdk/gloo/gloo_transport.h"
+#include "trainer_sdk/hierarchical/gloo_network.h"
 #include "trainer_sdk/hierarchical/hierarchical_transport.h"
 #include "trainer_sdk/nccl/nccl_transport.h"
 #include "trainer_sdk/nccl/unique_id.h"
@@ -32,6 +33,13 @@ absl::StatusOr<std::unique_ptr<Transport>> NewNccl(GroupPlace place,
   return NewNcclTransport(std::move(place), std::move(options), deadline);
 }
 
+absl::StatusOr<std::unique_ptr<Transport>> NewHierarchicalOverGloo(
+    GroupPlace place, Instant deadline) {
+  HierarchicalOptions options;
+  options.network = GlooNetwork();
+  return NewHierarchicalTransport(std::move(place), options, deadline);
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Transport>> NewTransport(GroupPlace place,
@@ -51,6 +59,8 @@ absl::StatusOr<std::unique_ptr<Transport>> NewTransport(GroupPlace place,
       return NewGlooTransport(std::move(place), {}, deadline);
     case TransportChoice::kHierarchical:
       return NewHierarchicalTransport(std::move(place), {}, deadline);
+    case TransportChoice::kHierarchicalGloo:
+      return NewHierarchicalOverGloo(std::move(place), deadline);
     case TransportChoice::kNccl:
       return NewNccl(std::move(place), "", deadline);
   }

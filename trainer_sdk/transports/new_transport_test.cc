@@ -60,6 +60,7 @@ TEST(NewTransportTest, MakesWhatIsAskedFor) {
   Expect(TransportChoice::kTcp, 3, "tcp");
   Expect(TransportChoice::kGloo, 3, "gloo");
   Expect(TransportChoice::kHierarchical, 3, "shm");
+  Expect(TransportChoice::kHierarchicalGloo, 3, "shm");
 }
 
 TEST(NewTransportTest, ABrokenGroupIsMadeAgainOverTheSameStore) {

@@ -6,9 +6,13 @@ namespace muster {
 namespace {
 
 constexpr TransportChoice kAll[] = {
-    TransportChoice::kAutomatic,    TransportChoice::kLocal,
-    TransportChoice::kSharedMemory, TransportChoice::kTcp,
-    TransportChoice::kGloo,         TransportChoice::kHierarchical,
+    TransportChoice::kAutomatic,
+    TransportChoice::kLocal,
+    TransportChoice::kSharedMemory,
+    TransportChoice::kTcp,
+    TransportChoice::kGloo,
+    TransportChoice::kHierarchical,
+    TransportChoice::kHierarchicalGloo,
     TransportChoice::kNccl,
 };
 
@@ -28,6 +32,8 @@ const char* Name(TransportChoice choice) {
       return "gloo";
     case TransportChoice::kHierarchical:
       return "hierarchical";
+    case TransportChoice::kHierarchicalGloo:
+      return "hierarchical-gloo";
     case TransportChoice::kNccl:
       return "nccl";
   }

@@ -16,11 +16,13 @@ enum class TransportChoice {
   kSharedMemory,
   kTcp,
   kGloo,
-  kHierarchical,
+  kHierarchical,      // over TCP
+  kHierarchicalGloo,  // over Gloo
   kNccl,
 };
 
-// "auto", "local", "shm", "tcp", "gloo", "hierarchical", "nccl", and back.
+// "auto", "local", "shm", "tcp", "gloo", "hierarchical", "hierarchical-gloo",
+// "nccl", and back.
 // InvalidArgument lists them.
 const char* Name(TransportChoice choice);
 absl::StatusOr<TransportChoice> ParseTransportChoice(const std::string& name);

@@ -10,14 +10,14 @@ TEST(TransportChoiceTest, EveryNameComesBack) {
        {TransportChoice::kAutomatic, TransportChoice::kLocal,
         TransportChoice::kSharedMemory, TransportChoice::kTcp,
         TransportChoice::kGloo, TransportChoice::kHierarchical,
-        TransportChoice::kNccl}) {
+        TransportChoice::kHierarchicalGloo, TransportChoice::kNccl}) {
     const auto parsed = ParseTransportChoice(Name(choice));
     ASSERT_TRUE(parsed.ok());
     EXPECT_EQ(*parsed, choice);
   }
   EXPECT_EQ(ParseTransportChoice("smoke").status().message(),
             "unknown transport 'smoke'; write one of auto, local, shm, tcp, "
-            "gloo, hierarchical, nccl");
+            "gloo, hierarchical, hierarchical-gloo, nccl");
 }
 
 }  // namespace
