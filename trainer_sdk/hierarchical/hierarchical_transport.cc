@@ -8,10 +8,11 @@
 #include "absl/strings/str_join.h"
 #include "trainer_sdk/hierarchical/host_identity.h"
 #include "trainer_sdk/hierarchical/host_layout.h"
+#include "trainer_sdk/hierarchical/rank_wording.h"
 #include "trainer_sdk/hierarchical/tiered_collectives.h"
 #include "trainer_sdk/hierarchical/tiers.h"
-#include "trainer_sdk/process_group/failure_record.h"
 #include "trainer_sdk/network/peer_name.h"
+#include "trainer_sdk/process_group/failure_record.h"
 #include "trainer_sdk/process_group/signature.h"
 #include "trainer_sdk/store/prefix_store.h"
 #include "trainer_sdk/tcp/tcp_transport.h"
@@ -26,10 +27,8 @@ constexpr Duration kOthersAreLate = std::chrono::milliseconds(600);
 
 class HierarchicalTransport final : public Transport {
  public:
-  HierarchicalTransport(GroupPlace place, std::vector<PeerName> names,
-                        Tiers tiers)
+  HierarchicalTransport(GroupPlace place, Tiers tiers)
       : place_(std::move(place)),
-        names_(std::move(names)),
         record_(place_.store, place_.rank, kRecordPatience),
         tiers_(std::move(tiers)) {}
 
@@ -43,8 +42,11 @@ class HierarchicalTransport final : public Transport {
     const absl::Status s =
         RunOverTiers(operation, signature, context.deadline, tiers_);
     if (s.ok()) return s;
-    std::string message = absl::StrCat(place_.name, ": ", Describe(signature),
-                                       ": ", std::string(s.message()));
+    // A tier that is a network puts the same heading before what it says.
+    const std::string heading = absl::StrCat(Describe(signature), ": ");
+    std::string message =
+        absl::StrCat(place_.name, ": ", heading,
+                     AfterLast(heading, std::string(s.message())));
     if (absl::IsDeadlineExceeded(s)) {
       const std::string silent = Silent(Describe(signature));
       // Everybody is there and waits: who waits for another host knows why.
@@ -79,7 +81,11 @@ class HierarchicalTransport final : public Transport {
         absl::IsUnimplemented(memory.status())) {
       return memory;
     }
-    return Break(memory.status());
+    return Break(absl::Status(
+        memory.status().code(),
+        absl::StrCat(place_.name, ": allocation of ", bytes, " bytes: ",
+                     ToldByHost(tiers_, "has not asked for it",
+                                std::string(memory.status().message())))));
   }
 
  private:
@@ -90,7 +96,7 @@ class HierarchicalTransport final : public Transport {
         record_.CompareLate(operation, place_.size, kOthersAreLate);
     for (int rank = 0; rank < static_cast<int>(ranks.size()); ++rank) {
       if (ranks[rank] == LateRank::kSilent) {
-        silent.push_back(Describe(names_[rank]));
+        silent.push_back(Describe(tiers_.names[rank]));
       }
     }
     return silent.empty()
@@ -125,7 +131,6 @@ class HierarchicalTransport final : public Transport {
   }
 
   const GroupPlace place_;
-  const std::vector<PeerName> names_;
   const FailureRecord record_;
   Tiers tiers_;
 
@@ -203,7 +208,7 @@ absl::StatusOr<std::unique_ptr<Transport>> NewHierarchicalTransport(
   absl::StatusOr<Introduced> all = Introduce(place, *host, deadline);
   if (!all.ok()) return all.status();
 
-  Tiers tiers{HostLayout(all->hosts), place.rank};
+  Tiers tiers{HostLayout(all->hosts), place.rank, std::move(all->names)};
   const HostLayout& layout = tiers.layout;
   std::vector<int> everybody;
   for (int rank = 0; rank < place.size; ++rank) everybody.push_back(rank);
@@ -221,6 +226,7 @@ absl::StatusOr<std::unique_ptr<Transport>> NewHierarchicalTransport(
         NewSharedMemoryTransport(local, options.shared_memory, deadline);
     if (!made.ok()) return made.status();
     tiers.local = *std::move(made);
+    tiers.local_name = local.name;
   }
   if (layout.even() || tiers.leads()) {
     const std::vector<int> ranks = layout.Across(tiers.place());
@@ -234,8 +240,8 @@ absl::StatusOr<std::unique_ptr<Transport>> NewHierarchicalTransport(
       options.network(PartOf(place, "flat", everybody), everybody, deadline);
   if (!made.ok()) return made.status();
   tiers.flat = *std::move(made);
-  return std::make_unique<HierarchicalTransport>(
-      std::move(place), std::move(all->names), std::move(tiers));
+  return std::make_unique<HierarchicalTransport>(std::move(place),
+                                                 std::move(tiers));
 }
 
 }  // namespace muster

@@ -1,5 +1,6 @@
 #include "trainer_sdk/hierarchical/rank_wording.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstddef>
 
@@ -27,6 +28,26 @@ std::string TellAs(const std::string& message,
     told += rank < told_as.size() ? std::to_string(told_as[rank])
                                   : message.substr(begin, end - begin);
     at = end;
+  }
+}
+
+std::string AfterLast(const std::string& heading, const std::string& message) {
+  const size_t found = message.rfind(heading);
+  return found == std::string::npos ? message
+                                    : message.substr(found + heading.size());
+}
+
+std::string WithoutSteps(const std::string& message,
+                         const std::string& instead) {
+  const std::string step = "has not called it: its last collective was ";
+  std::string told;
+  size_t at = 0;
+  for (;;) {
+    const size_t found = message.find(step, at);
+    if (found == std::string::npos) return told + message.substr(at);
+    told += message.substr(at, found - at) + instead;
+    // A semicolon begins what is told of another rank.
+    at = std::min(message.find(';', found), message.size());
   }
 }
 

@@ -17,5 +17,25 @@ TEST(TellAs, LeavesWhatIsNoRankOfThePart) {
   EXPECT_EQ(TellAs("", {4}), "");
 }
 
+TEST(AfterLast, DropsHeadingsAndWhatIsBeforeThem) {
+  EXPECT_EQ(AfterLast("barrier #1: ",
+                      "rank 1 found: all/lane0: barrier #1: "
+                      "rank 0 found: all: barrier #1: it died"),
+            "it died");
+  EXPECT_EQ(AfterLast("barrier #2: ", "barrier #1: it died"),
+            "barrier #1: it died");
+}
+
+TEST(WithoutSteps, NamesNoneForAnyRank) {
+  EXPECT_EQ(
+      WithoutSteps("waited for rank 1, which has not called it: its last "
+                   "collective was broadcast #3 of 7 int8 (7 bytes) from rank "
+                   "0; rank 2, which has not called it: its last collective "
+                   "was barrier #2",
+                   "is elsewhere"),
+      "waited for rank 1, which is elsewhere; rank 2, which is elsewhere");
+  EXPECT_EQ(WithoutSteps("rank 1 died", "is elsewhere"), "rank 1 died");
+}
+
 }  // namespace
 }  // namespace muster

@@ -99,8 +99,11 @@ class Journey {
     const absl::Status s = tiers_.local->Execute(step, context);
     if (s.ok()) return s;
     tiers_.failed_on_host = true;
-    return absl::Status(s.code(), TellAs(std::string(s.message()),
-                                         layout_.members(tiers_.host())));
+    return absl::Status(
+        s.code(),
+        ToldByHost(tiers_,
+                   compared_ ? "does not get on with it" : "has not called it",
+                   std::string(s.message())));
   }
 
   absl::Status CompareOnHost() {
@@ -110,13 +113,14 @@ class Journey {
     absl::Status s = OnHost(AllGather(
         &signature_, asked.data(), sizeof(OperationSignature), DType::kInt8));
     if (!s.ok()) return s;
+    compared_ = true;
     for (int place = 0; place < tiers_.locals(); ++place) {
       if (SameCollective(asked[place], signature_)) continue;
-      return absl::FailedPreconditionError(
-          absl::StrCat("the ranks called different things: rank ",
-                       layout_.members(tiers_.host())[place], " called ",
-                       Describe(asked[place]), " where this rank called ",
-                       Describe(signature_)));
+      const int member = layout_.members(tiers_.host())[place];
+      return absl::FailedPreconditionError(absl::StrCat(
+          "the ranks called different things: ", Describe(tiers_.names[member]),
+          " called ", Describe(asked[place]), " where this rank called ",
+          Describe(signature_)));
     }
     return absl::OkStatus();
   }
@@ -281,9 +285,19 @@ class Journey {
   Tiers& tiers_;
   const HostLayout& layout_;
   const int64_t element_;
+  // The ranks of this host have all called this, or something else.
+  bool compared_ = false;
 };
 
 }  // namespace
+
+std::string ToldByHost(const Tiers& tiers, const std::string& late,
+                       const std::string& message) {
+  const std::string heading =
+      absl::StrCat(" in group \"", tiers.local_name, "\": ");
+  return TellAs(WithoutSteps(AfterLast(heading, message), late),
+                tiers.layout.members(tiers.host()));
+}
 
 absl::Status RunOverTiers(const Operation& operation,
                           const OperationSignature& signature, Instant deadline,

@@ -1,6 +1,8 @@
 #ifndef MUSTER_TRAINER_SDK_HIERARCHICAL_TIERED_COLLECTIVES_H_
 #define MUSTER_TRAINER_SDK_HIERARCHICAL_TIERED_COLLECTIVES_H_
 
+#include <string>
+
 #include "absl/status/status.h"
 #include "base/time.h"
 #include "trainer_sdk/hierarchical/tiers.h"
@@ -8,6 +10,11 @@
 #include "trainer_sdk/process_group/signature.h"
 
 namespace muster {
+
+// What this host's own group says in `message` of a step, told of the whole
+// group's ranks; `late` is what a rank does that has not come to the step.
+std::string ToldByHost(const Tiers& tiers, const std::string& late,
+                       const std::string& message);
 
 // Does `operation` with as little network as can be: a host's ranks come
 // together in their shared memory, one of them (or each with a part) goes

@@ -3,9 +3,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "trainer_sdk/hierarchical/host_layout.h"
 #include "trainer_sdk/network/network_transport.h"
+#include "trainer_sdk/network/peer_name.h"
 #include "trainer_sdk/network/scratch.h"
 #include "trainer_sdk/process_group/transport.h"
 
@@ -15,9 +18,11 @@ namespace muster {
 struct Tiers {
   HostLayout layout;
   int rank = 0;
+  std::vector<PeerName> names;  // by rank
 
   // The ranks of this host; null where it has one only.
   std::unique_ptr<Transport> local;
+  std::string local_name;       // what `local`'s errors call its group
   uint64_t local_sequence = 0;  // of its last collective
   // One rank of each host, ranked by host: those at this rank's place of
   // their host where all hosts have as many, else each host's first. Null for
