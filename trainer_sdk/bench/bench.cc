@@ -25,7 +25,7 @@ class Bench {
         on_device_(std::string(group.transport_name()) == "nccl") {}
 
   absl::Status Run() {
-    absl::Status status = Prepare();
+    absl::Status status = AllocateBuffers();
     if (!status.ok()) return status;
     if (!on_device_) status = Settle();
     if (!status.ok()) return status;
@@ -51,7 +51,7 @@ class Bench {
     if (group_.rank() == 0) print_(text);
   }
 
-  absl::Status Prepare() {
+  absl::Status AllocateBuffers() {
     if (options_.kind == OperationKind::kBatch && group_.size() == 1) {
       return absl::InvalidArgumentError("sendrecv needs two ranks");
     }
@@ -132,7 +132,7 @@ class Bench {
                           BenchMeasurement& measurement) {
     absl::Status status;
     if (options_.check && !on_device_) {
-      FillInput(test, operation);
+      Prepare(test, operation);
       status = group_.Run(operation);
       if (!status.ok()) return status;
       int64_t wrong = CountWrong(test, operation);

@@ -13,20 +13,30 @@ namespace muster {
 namespace {
 
 // A rank's numbers come again after so many elements: what is expected has to
-// be worked out for these only.
-constexpr int64_t kPeriod = 4;
+// be worked out for these only. A prime, so that no two pieces that a transport
+// cuts a buffer into are alike.
+constexpr int64_t kPeriod = 1021;
 
-double Given(int rank, int64_t index, ReduceOp op) {
-  const int64_t step = (3 * rank + index) % kPeriod;
+// What outputs hold before they are written.
+constexpr int kPoison = 0xA5;
+
+// Each rank, place and length of the buffers has its own, so that nothing left
+// there by another operation is taken for right.
+double Given(const BenchCase& test, int rank, int64_t index) {
+  auto mixed = static_cast<uint64_t>(index % kPeriod) * 0x9e3779b97f4a7c15u +
+               static_cast<uint64_t>(rank) * 0xbf58476d1ce4e5b9u +
+               static_cast<uint64_t>(test.count) * 0x94d049bb133111ebu;
+  mixed = (mixed ^ (mixed >> 29)) * 0xbf58476d1ce4e5b9u;
+  const auto step = static_cast<int>(mixed >> 62);
   // Products of many ranks must fit an int8.
-  if (op == ReduceOp::kProd) return rank < 6 && step == 0 ? 2 : 1;
-  return static_cast<double>(step + 1);
+  if (test.op == ReduceOp::kProd) return rank < 6 && step == 0 ? 2 : 1;
+  return step + 1;
 }
 
 double Reduced(const BenchCase& test, int64_t index) {
-  double result = Given(0, index, test.op);
+  double result = Given(test, 0, index);
   for (int rank = 1; rank < test.size; rank++) {
-    const double value = Given(rank, index, test.op);
+    const double value = Given(test, rank, index);
     switch (test.op) {
       case ReduceOp::kSum:
       case ReduceOp::kAvg:
@@ -194,17 +204,21 @@ Operation InPlace(const BenchCase& test, void* buffer) {
   }
 }
 
-void FillInput(const BenchCase& test, const Operation& operation) {
-  char pattern[kPeriod * 8];
+void Prepare(const BenchCase& test, const Operation& operation) {
   const int64_t width = SizeOf(test.dtype);
-  for (int64_t i = 0; i < kPeriod; i++) {
-    EncodeElement(Given(test.rank, i, test.op), test.dtype,
-                  pattern + i * width);
+  const int64_t output = PartsOfOutput(test) * test.count * width;
+  if (output > 0) {
+    std::memset(const_cast<void*>(OutputOf(operation)), kPoison, output);
+  }
+  // In place, over some of that.
+  const int64_t bytes = InputLength(test) * width;
+  std::vector<char> pattern(kPeriod * width);
+  for (int64_t i = 0; i < std::min(kPeriod, InputLength(test)); i++) {
+    EncodeElement(Given(test, test.rank, i), test.dtype, &pattern[i * width]);
   }
   char* const to = static_cast<char*>(const_cast<void*>(InputOf(operation)));
-  const int64_t bytes = InputLength(test) * width;
   for (int64_t at = 0; at < bytes; at += kPeriod * width) {
-    std::memcpy(to + at, pattern, std::min(kPeriod * width, bytes - at));
+    std::memcpy(to + at, pattern.data(), std::min(kPeriod * width, bytes - at));
   }
 }
 
@@ -212,13 +226,13 @@ int64_t CountWrong(const BenchCase& test, const Operation& operation) {
   int64_t wrong = 0;
   const int64_t width = SizeOf(test.dtype);
   const char* at = static_cast<const char*>(OutputOf(operation));
+  std::vector<double> expected(std::min(kPeriod, test.count));
   for (int part = 0; part < PartsOfOutput(test); part++) {
     const Source source = SourceOf(test, part);
-    double expected[kPeriod];
-    for (int64_t i = 0; i < kPeriod; i++) {
-      const int64_t index = source.begin + i;
+    for (size_t i = 0; i < expected.size(); i++) {
+      const int64_t index = source.begin + static_cast<int64_t>(i);
       expected[i] = source.reduced ? Reduced(test, index)
-                                   : Given(source.rank, index, test.op);
+                                   : Given(test, source.rank, index);
     }
     const double tolerance =
         source.reduced ? test.size * EpsilonOf(test.dtype) : 0;

@@ -33,8 +33,9 @@ bool HasInPlace(OperationKind kind);
 Operation OutOfPlace(const BenchCase& test, void* first, void* second);
 Operation InPlace(const BenchCase& test, void* buffer);
 
-// Fills the input of `operation` with this rank's numbers.
-void FillInput(const BenchCase& test, const Operation& operation);
+// Fills the output of `operation` with what is nobody's number, then its input
+// with this rank's.
+void Prepare(const BenchCase& test, const Operation& operation);
 
 // Elements of the output that are not what they must be.
 int64_t CountWrong(const BenchCase& test, const Operation& operation);

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -55,21 +57,24 @@ TEST(BenchTest, EveryOperationIsMeasuredAndRight) {
   }
 }
 
-// One wrong bit in every all_reduce of rank 1.
-TransportFactory Defective() {
+// How a transport performs an operation.
+using Execution = std::function<absl::Status(Transport& right, const Operation&,
+                                             const OperationContext&)>;
+
+// The reference, with `execution` for the int32 all_reduces of rank 1.
+TransportFactory Defective(Execution execution) {
   class Wrong final : public Transport {
    public:
-    explicit Wrong(std::unique_ptr<Transport> right)
-        : right_(std::move(right)) {}
+    Wrong(std::unique_ptr<Transport> right, Execution execution)
+        : right_(std::move(right)), execution_(std::move(execution)) {}
     const char* name() const override { return "wrong"; }
     absl::Status Execute(const Operation& operation,
                          const OperationContext& context) override {
-      const absl::Status status = right_->Execute(operation, context);
       if (operation.kind == OperationKind::kAllReduce &&
           operation.dtype == DType::kInt32) {
-        ++*static_cast<char*>(operation.output);
+        return execution_(*right_, operation, context);
       }
-      return status;
+      return right_->Execute(operation, context);
     }
     void Abort(const std::string& reason) override { right_->Abort(reason); }
     absl::StatusOr<std::unique_ptr<TransportMemory>> Allocate(
@@ -79,24 +84,53 @@ TransportFactory Defective() {
 
    private:
     const std::unique_ptr<Transport> right_;
+    const Execution execution_;
   };
-  return [right = ReferenceTransports()](
+  return [right = ReferenceTransports(), execution](
              GroupPlace place,
              Instant deadline) -> absl::StatusOr<std::unique_ptr<Transport>> {
     const int rank = place.rank;
     auto transport = right(std::move(place), deadline);
     if (!transport.ok() || rank != 1) return transport;
-    return std::make_unique<Wrong>(*std::move(transport));
+    return std::make_unique<Wrong>(*std::move(transport), execution);
   };
 }
 
 TEST(BenchTest, WrongElementsAreCountedAndFail) {
-  const auto [printed, statuses] = Printed(
-      {"all_reduce", "-b", "400", "-e", "400", "-d", "int32"}, 2, Defective());
+  const auto one_wrong_bit = [](Transport& right, const Operation& operation,
+                                const OperationContext& context) {
+    const absl::Status status = right.Execute(operation, context);
+    *static_cast<char*>(operation.output) ^= 1;
+    return status;
+  };
+  const auto [printed, statuses] =
+      Printed({"all_reduce", "-b", "400", "-e", "400", "-d", "int32"}, 2,
+              Defective(one_wrong_bit));
   EXPECT_THAT(printed, HasSubstr("# Out of bounds values : 2 FAILED"));
   for (const absl::Status& status : statuses) {
     EXPECT_TRUE(absl::IsInternal(status)) << status;
   }
+}
+
+TEST(BenchTest, WhatAnEarlierSizeLeftIsNotTakenForRight) {
+  // From some size on the first two elements are never written.
+  const auto lazy = [](Transport& right, const Operation& operation,
+                       const OperationContext& context) {
+    constexpr size_t kLeftOut = 2 * sizeof(int32_t);
+    char before[kLeftOut];
+    std::memcpy(before, operation.output, kLeftOut);
+    const absl::Status status = right.Execute(operation, context);
+    if (operation.count > 100) {
+      std::memcpy(operation.output, before, kLeftOut);
+    }
+    return status;
+  };
+  // Out of place and in place.
+  EXPECT_THAT(Printed({"all_reduce", "-b", "400", "-e", "1600", "-f", "4", "-d",
+                       "int32"},
+                      2, Defective(lazy))
+                  .first,
+              HasSubstr("# Out of bounds values : 4 FAILED"));
 }
 
 TEST(BenchTest, RefusesWhatTheWorldCannotDo) {
