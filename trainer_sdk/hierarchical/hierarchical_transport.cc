@@ -45,8 +45,7 @@ class HierarchicalTransport final : public Transport {
     // A tier that is a network puts the same heading before what it says.
     const std::string heading = absl::StrCat(Describe(signature), ": ");
     std::string message =
-        absl::StrCat(place_.name, ": ", heading,
-                     AfterLast(heading, std::string(s.message())));
+        absl::StrCat(heading, AfterLast(heading, std::string(s.message())));
     if (absl::IsDeadlineExceeded(s)) {
       const std::string silent = Silent(Describe(signature));
       // Everybody is there and waits: who waits for another host knows why.
@@ -59,8 +58,8 @@ class HierarchicalTransport final : public Transport {
   }
 
   void Abort(const std::string& reason) override {
-    Break(absl::AbortedError(absl::StrCat(place_.name, ": aborted by rank ",
-                                          place_.rank, ": ", reason)))
+    Break(absl::AbortedError(
+              absl::StrCat("aborted by rank ", place_.rank, ": ", reason)))
         .IgnoreError();
   }
 
@@ -83,7 +82,7 @@ class HierarchicalTransport final : public Transport {
     }
     return Break(absl::Status(
         memory.status().code(),
-        absl::StrCat(place_.name, ": allocation of ", bytes, " bytes: ",
+        absl::StrCat("allocation of ", bytes, " bytes: ",
                      ToldByHost(tiers_, "has not asked for it",
                                 std::string(memory.status().message())))));
   }

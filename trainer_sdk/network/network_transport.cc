@@ -39,8 +39,8 @@ absl::Status NetworkTransport::ExecuteAs(const Operation& operation,
   if (s.ok()) s = RunOverMesh(operation, *mesh_, scratch_);
   if (s.ok()) s = mesh_->Finish();
   if (s.ok()) return s;
-  std::string message = absl::StrCat(place_.name, ": ", Describe(signature),
-                                     ": ", std::string(s.message()));
+  std::string message =
+      absl::StrCat(Describe(signature), ": ", std::string(s.message()));
   if (absl::IsDeadlineExceeded(s)) {
     message += OthersThatAreLate(Describe(signature));
   }
@@ -70,8 +70,8 @@ std::string NetworkTransport::OthersThatAreLate(
 }
 
 void NetworkTransport::Abort(const std::string& reason) {
-  Break(absl::AbortedError(absl::StrCat(place_.name, ": aborted by rank ",
-                                        place_.rank, ": ", reason)))
+  Break(absl::AbortedError(
+            absl::StrCat("aborted by rank ", place_.rank, ": ", reason)))
       .IgnoreError();
 }
 

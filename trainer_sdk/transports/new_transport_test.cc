@@ -91,6 +91,33 @@ TEST(NewTransportTest, ABrokenGroupIsMadeAgainOverTheSameStore) {
   }
 }
 
+TEST(NewTransportTest, AnErrorNamesItsGroupOnce) {
+  for (const TransportChoice choice :
+       {TransportChoice::kTcp, TransportChoice::kGloo}) {
+    auto store = std::make_shared<InProcessStore>();
+    RunRanks(2, [&](int rank) -> absl::Status {
+      GroupPlace place;
+      place.rank = rank;
+      place.size = 2;
+      place.store = store;
+      place.name = "world";
+      auto world = NewProcessGroup(place, choice);
+      if (!world.ok()) return world.status();
+      float data = 0;
+      const std::string message(
+          (*world)
+              ->Run(rank == 0 ? Barrier()
+                              : AllReduce(&data, &data, 1, DType::kFloat32))
+              .message());
+      EXPECT_EQ(message.rfind("group world: ", 0), 0u) << message;
+      EXPECT_EQ(message.find("world: ", sizeof("group world")),
+                std::string::npos)
+          << message;
+      return absl::OkStatus();
+    });
+  }
+}
+
 TEST(NewTransportTest, EveryCreationHasKeysOfItsOwn) {
   auto store = std::make_shared<InProcessStore>();
   GroupPlace place;
