@@ -1,0 +1,115 @@
+#include "trainer_sdk/examples/gpt/gpt_trainer.h"
+
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "trainer_sdk/process_group/testing/group_fixture.h"
+#include "trainer_sdk/shared_memory/shared_memory_transport.h"
+
+namespace muster {
+namespace {
+
+GptTrainingOptions Small() {
+  GptTrainingOptions options;
+  options.model = {.vocabulary = 11,
+                   .context = 8,
+                   .layers = 2,
+                   .heads = 2,
+                   .width = 16,
+                   .biases = GptConfig::Biases::kAll};
+  options.batch = 2;
+  options.micro_batches = 4;
+  options.learning_rate = {.peak = 1e-2, .decay_until = 100};
+  options.validation_batches = 3;
+  return options;
+}
+
+// A text that can be learned: each token tells the next.
+std::vector<int32_t> Text() {
+  std::vector<int32_t> tokens;
+  for (int i = 0; i < 500; ++i) tokens.push_back(i * 3 % 11);
+  return tokens;
+}
+
+struct Course {
+  std::vector<double> losses;
+  double validation = 0;
+  uint64_t hash = 0;
+};
+
+std::vector<Course> Train(int world, int64_t steps) {
+  std::vector<Course> courses(static_cast<size_t>(world));
+  const auto statuses = RunWorld(
+      world,
+      [&](ProcessGroup& group) -> absl::Status {
+        Course& course = courses[static_cast<size_t>(group.rank())];
+        auto trainer = GptTrainer::Create(Small(), Text(), group);
+        if (!trainer.ok()) return trainer.status();
+        for (int64_t step = 0; step < steps; ++step) {
+          const auto done = (*trainer)->Step(step);
+          if (!done.ok()) return done.status();
+          course.losses.push_back(done->loss);
+        }
+        const auto validation = (*trainer)->Validate();
+        if (!validation.ok()) return validation.status();
+        course.validation = *validation;
+        course.hash = (*trainer)->WeightsHash();
+        return absl::OkStatus();
+      },
+      [](GroupPlace place, Instant deadline) {
+        return NewSharedMemoryTransport(place, {}, deadline);
+      });
+  EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
+  return courses;
+}
+
+TEST(GptTrainerTest, LearnsAndAllRanksStayAlike) {
+  const std::vector<Course> courses = Train(2, 40);
+  EXPECT_GT(courses[0].losses.front(), 2.2);
+  EXPECT_LT(courses[0].losses.back(), 0.5);
+  EXPECT_LT(courses[0].validation, 0.5);
+  EXPECT_EQ(courses[0].hash, courses[1].hash);
+  EXPECT_EQ(courses[0].losses, courses[1].losses);
+}
+
+TEST(GptTrainerTest, AnyNumberOfRanksTakesTheSameCourse) {
+  const Course alone = Train(1, 8)[0];
+  for (const int world : {2, 4}) {
+    const std::vector<Course> courses = Train(world, 8);
+    for (size_t step = 0; step < alone.losses.size(); ++step) {
+      EXPECT_NEAR(courses[0].losses[step], alone.losses[step], 1e-4)
+          << world << " ranks, step " << step;
+    }
+    for (const Course& course : courses) {
+      EXPECT_EQ(course.hash, courses[0].hash);
+    }
+  }
+}
+
+TEST(GptTrainerTest, TheSameSeedIsTheSameCourse) {
+  EXPECT_EQ(Train(2, 3)[0].hash, Train(2, 3)[0].hash);
+}
+
+TEST(GptTrainerTest, RanksMustDivideTheMicroBatches) {
+  const auto statuses = RunWorld(3, [](ProcessGroup& group) {
+    return GptTrainer::Create(Small(), Text(), group).status();
+  });
+  EXPECT_NE(
+      statuses[0].message().find("4 micro-batches a step cannot be dealt"),
+      absl::string_view::npos)
+      << statuses[0];
+}
+
+TEST(GptTrainerTest, ATextMustHaveAWindowToHoldBack) {
+  const auto statuses = RunWorld(1, [](ProcessGroup& group) {
+    return GptTrainer::Create(Small(), std::vector<int32_t>(80), group)
+        .status();
+  });
+  EXPECT_NE(statuses[0].message().find("a text of 80 tokens"),
+            absl::string_view::npos)
+      << statuses[0];
+}
+
+}  // namespace
+}  // namespace muster
