@@ -8,9 +8,11 @@
 
 #include <chrono>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <random>
+#include <regex>
 #include <string>
 #include <thread>
 #include <utility>
@@ -161,16 +163,20 @@ class Namespaces : public testing::TestWithParam<World> {
     waitpid(server_, nullptr, 0);
   }
 
-  // All-reduces until it fails; the failure.
+  // Asks for `collective` until it fails; the failure. The first sequence
+  // number is the caller's, should it need one before.
   static absl::Status UntilItFails(Transport& transport,
-                                   const GroupPlace& place, int64_t count) {
-    std::vector<float> data(count);
-    for (uint64_t sequence = 1;; ++sequence) {
+                                   const GroupPlace& place,
+                                   Operation collective) {
+    const int64_t elements = collective.count * place.size;
+    std::vector<float> input(elements), output(elements);
+    collective.input = input.data();
+    collective.output = output.data();
+    for (uint64_t sequence = 2;; ++sequence) {
       const Instant deadline = MonotonicNow() + kOperation;
-      const absl::Status s = transport.Execute(
-          AllReduce(data.data(), data.data(), count, DType::kFloat32),
-          OperationContext{sequence, deadline});
-      if (sequence == 2) {
+      const absl::Status s =
+          transport.Execute(collective, OperationContext{sequence, deadline});
+      if (sequence == 3) {
         place.store->Set(absl::StrCat("goes/", place.rank), "").IgnoreError();
       }
       if (s.ok()) continue;
@@ -220,9 +226,24 @@ TEST_P(Namespaces, ComputeOverASlowWireThatLosesPackets) {
   }
 }
 
+// Whether what `rank` is told names a rank that is not on its own side: one
+// that is waited for, with its host or process, or one that found out.
+bool NamesOneBeyondTheWire(const World& world, int rank,
+                           const absl::Status& told) {
+  const std::string message(told.message());
+  static const std::regex kNamed("rank ([0-9]+) (found|\\((host|pid) )");
+  for (std::sregex_iterator it(message.begin(), message.end(), kNamed), end;
+       it != end; ++it) {
+    const int named = std::stoi((*it)[1]);
+    if (world.host_of.at(named) != world.host_of[rank]) return true;
+  }
+  return false;
+}
+
 TEST_P(Namespaces, NobodyHangsWhenTheWireIsCut) {
   const auto ranks = Start([](Transport& transport, const GroupPlace& place) {
-    return UntilItFails(transport, place, 4096);
+    return UntilItFails(transport, place,
+                        {.kind = OperationKind::kAllReduce, .count = 4096});
   });
   // Cut once everybody is under way.
   std::vector<std::string> keys;
@@ -237,7 +258,13 @@ TEST_P(Namespaces, NobodyHangsWhenTheWireIsCut) {
     const absl::Status& s = ended[rank];
     EXPECT_TRUE(absl::IsDeadlineExceeded(s) || absl::IsUnavailable(s)) << s;
     EXPECT_TRUE(absl::StrContains(std::string(s.message()), "all_reduce"));
-    EXPECT_TRUE(absl::StrContains(std::string(s.message()), "(host ")) << s;
+    // In two tiers, what the other host's ranks have found is told without the
+    // finder's name: then only one of this side is named, who is waited for.
+    const bool named = absl::StrContains(std::string(s.message()), "(host ");
+    EXPECT_TRUE(GetParam().kind == Kind::kHierarchical
+                    ? named
+                    : NamesOneBeyondTheWire(GetParam(), rank, s))
+        << s;
   }
 }
 
@@ -251,22 +278,48 @@ void DieAfter(Duration moment) {
   }).detach();
 }
 
+// A collective of pieces of 16 KB, which are sent at once, or of some that are
+// not.
+Operation DrawCollective(std::mt19937& draw, int size) {
+  constexpr OperationKind kKinds[] = {
+      OperationKind::kAllReduce, OperationKind::kReduceScatter,
+      OperationKind::kAllGather, OperationKind::kBroadcast,
+      OperationKind::kReduce,    OperationKind::kAllToAll,
+      OperationKind::kGather,    OperationKind::kScatter,
+      OperationKind::kBarrier};
+  Operation collective;
+  collective.kind = kKinds[draw() % std::size(kKinds)];
+  collective.root = static_cast<int>(draw() % size);
+  collective.count = draw() % 2 == 0 ? 4096 : 70'000;
+  if (collective.kind == OperationKind::kBarrier) collective.count = 0;
+  return collective;
+}
+
 TEST_P(Namespaces, ARankThatDiesAtAnyMomentIsNamedEverywhere) {
-  const int victim = size() - 1;
   std::mt19937 draw(static_cast<unsigned>(size()));
-  for (int attempt = 0; attempt < 3; ++attempt) {
+  for (int attempt = 0; attempt < 12; ++attempt) {
+    const int victim = static_cast<int>(draw() % size());
+    const Operation collective = DrawCollective(draw, size());
     const std::chrono::microseconds moment(draw() % 10'000);
+    SCOPED_TRACE(absl::StrCat(Name(collective.kind), " of ", collective.count,
+                              ", root ", collective.root, ", rank ", victim,
+                              " dies after ", moment.count(), " us"));
     const auto ranks = Start(
         [&](Transport& transport, const GroupPlace& place) -> absl::Status {
+          // Nobody is to be still on the way to the others.
+          const OperationContext first{1, MonotonicNow() + kPatience};
+          absl::Status met = transport.Execute(Barrier(), first);
+          if (!met.ok()) return met;
           if (place.rank == victim) DieAfter(moment);
-          return UntilItFails(transport, place, 70'000);
+          return UntilItFails(transport, place, collective);
         },
         absl::StrCat("attempt", attempt));
     const std::vector<absl::Status> ended =
         ranks->Wait(MonotonicNow() + 2 * kPatience);
     const std::string name = absl::StrCat("rank ", victim);
     const std::string pid = absl::StrCat("pid ", ranks->pid(victim));
-    for (int rank = 0; rank < victim; ++rank) {
+    for (int rank = 0; rank < size(); ++rank) {
+      if (rank == victim) continue;
       const std::string message(ended[rank].message());
       EXPECT_TRUE(absl::IsUnavailable(ended[rank])) << ended[rank];
       EXPECT_TRUE(absl::StrContains(message, name)) << message;
