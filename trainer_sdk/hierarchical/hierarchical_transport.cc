@@ -4,6 +4,7 @@
 #include <mutex>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "trainer_sdk/hierarchical/host_identity.h"
@@ -44,16 +45,19 @@ class HierarchicalTransport final : public Transport {
     if (s.ok()) return s;
     // A tier that is a network puts the same heading before what it says.
     const std::string heading = absl::StrCat(Describe(signature), ": ");
-    std::string message =
-        absl::StrCat(heading, AfterLast(heading, std::string(s.message())));
+    std::string message = FromLast(heading, std::string(s.message()));
+    const bool found_by_another = !absl::StartsWith(message, heading);
     if (absl::IsDeadlineExceeded(s)) {
       const std::string silent = Silent(Describe(signature));
       // Everybody is there and waits: who waits for another host knows why.
       if (silent.empty() && tiers_.failed_on_host) {
         record_.AwaitCause(kOthersAreLate);
+        if (tiers_.compared) message += OtherHosts();
       }
       message += silent;
     }
+    // Who found it says so to the whole group too.
+    if (found_by_another) record_.AwaitCause(kOthersAreLate);
     return Break(absl::Status(s.code(), message));
   }
 
@@ -88,6 +92,17 @@ class HierarchicalTransport final : public Transport {
   }
 
  private:
+  // For whom those of this host may wait.
+  std::string OtherHosts() const {
+    std::vector<std::string> others;
+    for (const int rank : tiers_.layout.Across(tiers_.place())) {
+      if (tiers_.layout.host_of(rank) == tiers_.host()) continue;
+      others.push_back(Describe(tiers_.names[rank]));
+    }
+    return absl::StrCat("; those of this host may wait for other hosts: ",
+                        absl::StrJoin(others, ", "));
+  }
+
   // A rank may wait in one tier for one that waits in another.
   std::string Silent(const std::string& operation) const {
     std::vector<std::string> silent;

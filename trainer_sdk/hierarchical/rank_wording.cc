@@ -5,10 +5,37 @@
 #include <cstddef>
 
 namespace muster {
+namespace {
+
+const char kRank[] = "rank ";
+const char kFound[] = " found: ";
+
+// The length of the "rank N found: " that `text` ends with; 0 without one.
+size_t FinderAtEnd(const std::string& text) {
+  const std::string found = kFound;
+  if (text.size() < found.size() ||
+      text.compare(text.size() - found.size(), found.size(), found) != 0) {
+    return 0;
+  }
+  const size_t end = text.size() - found.size();
+  size_t begin = end;
+  while (begin > 0 &&
+         std::isdigit(static_cast<unsigned char>(text[begin - 1])) != 0) {
+    --begin;
+  }
+  const std::string rank = kRank;
+  if (begin == end || begin < rank.size() ||
+      text.compare(begin - rank.size(), rank.size(), rank) != 0) {
+    return 0;
+  }
+  return text.size() - (begin - rank.size());
+}
+
+}  // namespace
 
 std::string TellAs(const std::string& message,
                    const std::vector<int>& told_as) {
-  const std::string word = "rank ";
+  const std::string word = kRank;
   std::string told;
   size_t at = 0;
   for (;;) {
@@ -35,6 +62,22 @@ std::string AfterLast(const std::string& heading, const std::string& message) {
   const size_t found = message.rfind(heading);
   return found == std::string::npos ? message
                                     : message.substr(found + heading.size());
+}
+
+std::string TellFinderAs(const std::string& message,
+                         const std::vector<int>& told_as) {
+  const std::string found = kFound;
+  const size_t at = message.find(found);
+  if (at == std::string::npos) return message;
+  const std::string beginning = message.substr(0, at + found.size());
+  if (FinderAtEnd(beginning) != beginning.size()) return message;
+  return TellAs(beginning, told_as) + message.substr(beginning.size());
+}
+
+std::string FromLast(const std::string& heading, const std::string& message) {
+  const size_t found = message.rfind(heading);
+  if (found == std::string::npos) return heading + message;
+  return message.substr(found - FinderAtEnd(message.substr(0, found)));
 }
 
 std::string WithoutSteps(const std::string& message,

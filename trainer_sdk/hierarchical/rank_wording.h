@@ -15,6 +15,16 @@ std::string TellAs(const std::string& message, const std::vector<int>& told_as);
 // For what parts of a group say under headings of their own. Pure.
 std::string AfterLast(const std::string& heading, const std::string& message);
 
+// `message`, found by "rank 1" of a part of the group where it begins with
+// that, as found by told_as[1]; what follows stays. Pure.
+std::string TellFinderAs(const std::string& message,
+                         const std::vector<int>& told_as);
+
+// `message` from its last `heading` on, with who "found" that where it is said
+// just before: whose waiting it tells of. `heading` and all of it where there
+// is none. Pure.
+std::string FromLast(const std::string& heading, const std::string& message);
+
 // `message` of a host's own group without the steps that it names, which nobody
 // called: "has not called it: its last collective was broadcast #3" becomes
 // `instead`. Pure.

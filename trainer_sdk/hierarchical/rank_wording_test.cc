@@ -26,6 +26,36 @@ TEST(AfterLast, DropsHeadingsAndWhatIsBeforeThem) {
             "barrier #1: it died");
 }
 
+TEST(TellFinderAs, LeavesTheRanksOfWhatWasFound) {
+  EXPECT_EQ(TellFinderAs("rank 1 found: waited for rank 1", {0, 2}),
+            "rank 2 found: waited for rank 1");
+  EXPECT_EQ(TellFinderAs("rank 1 found: rank 1 found: it died", {0, 2}),
+            "rank 2 found: rank 1 found: it died");
+}
+
+TEST(TellFinderAs, LeavesWhatNobodyElseFound) {
+  for (const char* message :
+       {"waited for rank 1", "it died: rank 1 found: nothing",
+        " found: ", "rank  found: ", "rank one found: ", ""}) {
+    EXPECT_EQ(TellFinderAs(message, {0, 2}), message);
+  }
+}
+
+TEST(FromLast, KeepsWhoFoundIt) {
+  EXPECT_EQ(FromLast("barrier #1: ",
+                     "rank 1 found: barrier #1: rank 12 found: barrier #1: "
+                     "waited for rank 3"),
+            "rank 12 found: barrier #1: waited for rank 3");
+  EXPECT_EQ(FromLast("barrier #1: ", "aborted: barrier #1: it died"),
+            "barrier #1: it died");
+}
+
+TEST(FromLast, PutsTheHeadingBeforeWhatHasNone) {
+  EXPECT_EQ(FromLast("barrier #1: ", "it died"), "barrier #1: it died");
+  EXPECT_EQ(FromLast("barrier #2: ", "rank 1 found: barrier #1: it died"),
+            "barrier #2: rank 1 found: barrier #1: it died");
+}
+
 TEST(WithoutSteps, NamesNoneForAnyRank) {
   EXPECT_EQ(
       WithoutSteps("waited for rank 1, which has not called it: its last "

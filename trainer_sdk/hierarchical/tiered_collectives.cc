@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "trainer_sdk/hierarchical/rank_wording.h"
 #include "trainer_sdk/network/parts.h"
@@ -86,7 +87,10 @@ class Journey {
   }
 
   absl::Status Across(const Operation& step) {
-    return tiers_.lane->ExecuteAs(step, signature_, deadline_);
+    const absl::Status s = tiers_.lane->ExecuteAs(step, signature_, deadline_);
+    if (s.ok()) return s;
+    return absl::Status(s.code(), TellFinderAs(std::string(s.message()),
+                                               layout_.Across(tiers_.place())));
   }
 
   absl::Status OnHost(const Operation& step) {
@@ -99,11 +103,18 @@ class Journey {
     const absl::Status s = tiers_.local->Execute(step, context);
     if (s.ok()) return s;
     tiers_.failed_on_host = true;
+    tiers_.compared = compared_;
+    const std::string told(s.message());
+    // Somebody of this host gave the whole operation up, and tells the ranks of
+    // the whole group.
+    if (absl::StrContains(told, absl::StrCat(Describe(signature_), ": "))) {
+      return s;
+    }
     return absl::Status(
         s.code(),
         ToldByHost(tiers_,
                    compared_ ? "does not get on with it" : "has not called it",
-                   std::string(s.message())));
+                   told));
   }
 
   absl::Status CompareOnHost() {

@@ -33,6 +33,8 @@ struct Tiers {
   Scratch scratch;
   // The last operation failed among the ranks of this host.
   bool failed_on_host = false;
+  // It did after they all had called it.
+  bool compared = false;
 
   int host() const { return layout.host_of(rank); }
   int place() const { return layout.place_of(rank); }
