@@ -14,6 +14,7 @@
 #include "absl/strings/match.h"
 #include "base/monotonic_clock.h"
 #include "trainer_sdk/nccl/fake_library.h"
+#include "trainer_sdk/process_group/formation.h"
 #include "trainer_sdk/process_group/operations.h"
 #include "trainer_sdk/process_group/testing/rank_threads.h"
 #include "trainer_sdk/store/in_process_store.h"
@@ -354,6 +355,28 @@ TEST_F(NcclFailureTest, ARankThatFailsToJoinEndsTheOthersWait) {
     EXPECT_THAT(Why(ends[rank]), AllOf(HasSubstr("rank 1 gave the group up"),
                                        HasSubstr("unhandled system error")));
   }
+}
+
+// Before it comes to NCCL, which therefore waits for it in all the others.
+TEST_F(NcclFailureTest, ARankThatFailsElsewhereEndsTheOthersWait) {
+  const Instant deadline = MonotonicNow() + seconds(60);
+  const auto ends = RunRanks(2, [&](int rank) {
+    auto formation = Formation::Begin(store_, rank, deadline);
+    if (!formation.ok()) return formation.status();
+    absl::Status end;
+    if (rank == 0) {
+      GroupPlace place = PlaceOf(0, 2);
+      place.formation = *formation;
+      end = NewNcclTransport(std::move(place), options_, deadline).status();
+    } else {
+      end = store_->Wait({"nccl_here/0"}, deadline);
+      if (end.ok()) end = (*formation)->Fail(absl::InternalError("no room"));
+    }
+    (*formation)->End();
+    return end;
+  });
+  EXPECT_TRUE(absl::IsInternal(ends[0])) << ends[0];
+  EXPECT_THAT(Why(ends[0]), AllOf(HasSubstr("rank 1"), HasSubstr("no room")));
 }
 
 TEST_F(NcclFailureTest, ARankWithoutNcclEndsTheOthersWait) {

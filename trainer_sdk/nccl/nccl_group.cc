@@ -13,6 +13,7 @@
 #include "trainer_sdk/nccl/nccl_operation.h"
 #include "trainer_sdk/nccl/unique_id.h"
 #include "trainer_sdk/process_group/account.h"
+#include "trainer_sdk/process_group/formation.h"
 #include "trainer_sdk/store/call_within.h"
 #include "trainer_sdk/store/prefix_store.h"
 #include "trainer_sdk/store/rank_ranges.h"
@@ -147,11 +148,17 @@ absl::Status NcclGroup::Join(Instant deadline) {
   if (!id.ok()) return id.status();
   absl::Status here = place_.store->Set(HereKey(place_.rank), "1");
   if (!here.ok()) return here;
-  alarm_.Pay(GroupAlarm::Attention::kLooking);
-  absl::Status joined = communicator_.Join(*id, place_.rank, place_.size,
-                                           What("joining"), deadline);
-  alarm_.Pay(GroupAlarm::Attention::kAsleep);
-  if (absl::IsDeadlineExceeded(joined)) {
+  absl::Status joined;
+  {
+    // At once, which the alarm's looks are not.
+    const FormationReaction given_up(
+        place_.formation, [this](const absl::Status& cause) { Break(cause); });
+    alarm_.Pay(GroupAlarm::Attention::kLooking);
+    joined = communicator_.Join(*id, place_.rank, place_.size, What("joining"),
+                                deadline);
+    alarm_.Pay(GroupAlarm::Attention::kAsleep);
+  }
+  if (absl::IsDeadlineExceeded(joined) && FormationStatus(place_).ok()) {
     joined =
         absl::DeadlineExceededError(absl::StrCat(joined.message(), Absent()));
   }
