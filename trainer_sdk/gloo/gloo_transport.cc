@@ -24,6 +24,8 @@
 namespace muster {
 namespace {
 
+constexpr int kNobody = -1;
+
 std::string RankKey(int rank) { return absl::StrCat("gloo/rank/", rank); }
 
 // How this rank reaches each.
@@ -48,9 +50,9 @@ absl::StatusOr<std::vector<std::string>> ExchangeAddresses(
   return addresses;
 }
 
-// Throws what Gloo throws.
+// Throws what Gloo throws, of `connecting` where that is a rank.
 absl::Status ConnectPairs(const GroupPlace& place, Instant deadline,
-                          MeshContext& context) {
+                          MeshContext& context, int& connecting) {
   const auto addresses =
       ExchangeAddresses(place, context.Addresses(), deadline);
   if (!addresses.ok()) return addresses.status();
@@ -66,17 +68,22 @@ absl::Status ConnectPairs(const GroupPlace& place, Instant deadline,
   for (int peer = 0; peer < place.size; ++peer) {
     // Where an interruption made Connect return, this says so.
     if (absl::Status s = FormationStatus(place); !s.ok()) return s;
-    if (peer != place.rank) context.Connect(peer, (*addresses)[peer]);
+    if (peer == place.rank) continue;
+    connecting = peer;
+    context.Connect(peer, (*addresses)[peer]);
   }
+  connecting = kNobody;
   return FormationStatus(place);
 }
 
 absl::StatusOr<std::shared_ptr<gloo::Context>> Connect(
-    const GroupPlace& place, const std::string& address, Instant deadline) {
+    const GroupPlace& place, const std::vector<PeerName>& names,
+    const std::string& address, Instant deadline) {
   // Gloo's own thread starts here, and keeps this thread's mask.
   const WithoutSigpipe guard;
   std::shared_ptr<MeshContext> context;
   absl::Status failure;
+  int connecting = kNobody;
   try {
     gloo::transport::tcp::attr attributes;
     attributes.hostname = address;
@@ -88,14 +95,18 @@ absl::StatusOr<std::shared_ptr<gloo::Context>> Connect(
     context = std::make_shared<MeshContext>(
         place.rank, place.size, gloo::transport::tcp::CreateDevice(attributes),
         patience);
-    failure = ConnectPairs(place, deadline, *context);
+    failure = ConnectPairs(place, deadline, *context, connecting);
   } catch (const std::exception& e) {
     // What Gloo says of an interruption is not its cause.
     failure = FormationStatus(place);
     if (failure.ok()) {
-      failure = MonotonicNow() >= deadline
-                    ? absl::DeadlineExceededError(e.what())
-                    : absl::UnavailableError(e.what());
+      const std::string what =
+          connecting == kNobody
+              ? e.what()
+              : absl::StrCat("with ", Describe(names[connecting]), ": ",
+                             e.what());
+      failure = MonotonicNow() >= deadline ? absl::DeadlineExceededError(what)
+                                           : absl::UnavailableError(what);
     }
   }
   if (failure.ok()) return std::shared_ptr<gloo::Context>(std::move(context));
@@ -120,9 +131,6 @@ absl::StatusOr<std::unique_ptr<NetworkTransport>> NewGlooTransport(
   absl::StatusOr<ConnectedRanks> ranks =
       ConnectRanks(watched, *address, deadline);
   if (!ranks.ok()) return ranks.status();
-  absl::StatusOr<std::shared_ptr<gloo::Context>> context =
-      Connect(place, *address, deadline);
-  if (!context.ok()) return context.status();
   std::vector<PeerName>& names = ranks->names;
   MUSTER_CHECK(options.told_as.empty() ||
                options.told_as.size() == names.size())
@@ -130,6 +138,9 @@ absl::StatusOr<std::unique_ptr<NetworkTransport>> NewGlooTransport(
   for (size_t rank = 0; rank < options.told_as.size(); ++rank) {
     names[rank].rank = options.told_as[rank];
   }
+  absl::StatusOr<std::shared_ptr<gloo::Context>> context =
+      Connect(place, names, *address, deadline);
+  if (!context.ok()) return context.status();
   auto mesh = std::make_unique<GlooMesh>(*std::move(context), std::move(names));
   absl::Status s = mesh->Watch(std::move(ranks->sockets));
   if (!s.ok()) return FailFormation(place, s);
