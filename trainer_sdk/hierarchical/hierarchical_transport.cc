@@ -132,7 +132,11 @@ class HierarchicalTransport final : public Transport {
       if (broken_.ok()) broken_ = agreed;
       result = broken_;
     }
-    const std::string why(result.message());
+    std::string why(result.message());
+    // The host's ranks take it for their own where no store tells them whose.
+    if (!absl::IsAborted(result) && !absl::StartsWith(why, "rank ")) {
+      why = absl::StrCat("rank ", place_.rank, " found: ", why);
+    }
     if (tiers_.local != nullptr) tiers_.local->Abort(why);
     if (tiers_.lane != nullptr) tiers_.lane->Break(result).IgnoreError();
     tiers_.flat->Break(result).IgnoreError();
