@@ -3,41 +3,23 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "base/fnv_hash.h"
 #include "trainer_sdk/process_group/operations.h"
 
 namespace muster {
 namespace {
 
-// FNV-1a; the same on every machine.
-class Digest {
- public:
-  void Add(std::string_view bytes) {
-    for (const char c : bytes) {
-      hash_ = (hash_ ^ static_cast<unsigned char>(c)) * 1099511628211u;
-    }
-  }
-  void Add(uint64_t number) {
-    for (int i = 0; i < 8; ++i, number >>= 8) {
-      hash_ = (hash_ ^ (number & 255)) * 1099511628211u;
-    }
-  }
-  int64_t value() const { return static_cast<int64_t>(hash_); }
-
- private:
-  uint64_t hash_ = 14695981039346656037u;
-};
-
 int64_t DigestOf(const DdpParameter& parameter) {
-  Digest digest;
-  digest.Add(static_cast<uint64_t>(parameter.count));
-  digest.Add(static_cast<uint64_t>(parameter.rows));
-  digest.Add(static_cast<uint64_t>(parameter.dtype));
-  digest.Add(parameter.name);
-  return digest.value();
+  FnvHash digest;
+  digest.AddNumber(static_cast<uint64_t>(parameter.count));
+  digest.AddNumber(static_cast<uint64_t>(parameter.rows));
+  digest.AddNumber(static_cast<uint64_t>(parameter.dtype));
+  digest.AddBytes(parameter.name);
+  return static_cast<int64_t>(digest.value());
 }
 
 // Every rank's value, in rank order.
@@ -50,7 +32,7 @@ absl::StatusOr<std::vector<int64_t>> Gathered(ProcessGroup& group,
   return all;
 }
 
-// "rank 2: 7", for those that differ from rank 0.
+// "rank 2, rank 7": those that differ from rank 0.
 std::string Others(const std::vector<int64_t>& values) {
   std::string text;
   for (size_t rank = 1; rank < values.size(); ++rank) {

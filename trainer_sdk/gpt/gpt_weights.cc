@@ -6,17 +6,10 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "base/fnv_hash.h"
 
 namespace muster {
 namespace {
-
-uint64_t HashOf(std::string_view name) {
-  uint64_t hash = 14695981039346656037u;  // FNV-1a
-  for (const char c : name) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  }
-  return hash;
-}
 
 bool EndsWith(std::string_view name, std::string_view end) {
   return name.size() >= end.size() &&
@@ -82,7 +75,7 @@ void GptWeights::Initialize(uint64_t seed) {
         EndsWith(tensor.name, ".c_proj.weight")
             ? 0.02 / std::sqrt(2.0 * static_cast<double>(config_.layers))
             : 0.02;
-    std::mt19937_64 engine(seed ^ HashOf(tensor.name));
+    std::mt19937_64 engine(seed ^ FnvHashOf(tensor.name));
     std::normal_distribution<float> normal(0.0f, static_cast<float>(deviation));
     std::generate_n(values, tensor.count(), [&] { return normal(engine); });
   }

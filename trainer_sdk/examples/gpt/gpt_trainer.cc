@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/fnv_hash.h"
 #include "trainer_sdk/data/random_windows.h"
 #include "trainer_sdk/optim/gradient_norm.h"
 #include "trainer_sdk/process_group/operations.h"
@@ -220,13 +221,13 @@ std::vector<int32_t> GptTrainer::Sample(std::vector<int32_t> tokens,
 }
 
 uint64_t GptTrainer::WeightsHash() const {
-  uint64_t hash = 14695981039346656037u;  // FNV-1a, by words
+  FnvHash hash;
   for (int64_t i = 0; i < weights_.count(); ++i) {
     uint32_t bits;
     std::memcpy(&bits, weights_.data() + i, sizeof(bits));
-    hash = (hash ^ bits) * 1099511628211u;
+    hash.AddWord(bits);
   }
-  return hash;
+  return hash.value();
 }
 
 }  // namespace muster

@@ -1,0 +1,37 @@
+#ifndef MUSTER_BASE_FNV_HASH_H_
+#define MUSTER_BASE_FNV_HASH_H_
+
+#include <cstdint>
+#include <string_view>
+
+namespace muster {
+
+// FNV-1a in 64 bits: the same on every machine and in every build, so that
+// processes may compare what they have. Not against an adversary.
+class FnvHash {
+ public:
+  void AddBytes(std::string_view bytes) {
+    for (const char c : bytes) AddWord(static_cast<unsigned char>(c));
+  }
+  // As eight bytes, the lowest first.
+  void AddNumber(uint64_t number) {
+    for (int i = 0; i < 8; ++i, number >>= 8) AddWord(number & 255);
+  }
+  // As one step: quicker over much data, and another hash than by bytes.
+  void AddWord(uint64_t word) { hash_ = (hash_ ^ word) * 1099511628211u; }
+
+  uint64_t value() const { return hash_; }
+
+ private:
+  uint64_t hash_ = 14695981039346656037u;
+};
+
+inline uint64_t FnvHashOf(std::string_view bytes) {
+  FnvHash hash;
+  hash.AddBytes(bytes);
+  return hash.value();
+}
+
+}  // namespace muster
+
+#endif  // MUSTER_BASE_FNV_HASH_H_
