@@ -1,0 +1,84 @@
+#ifndef MUSTER_TRAINER_SDK_OPTIM_OPTIMIZER_H_
+#define MUSTER_TRAINER_SDK_OPTIM_OPTIMIZER_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "trainer_sdk/optim/state_slice.h"
+#include "trainer_sdk/optim/update_rule.h"
+#include "trainer_sdk/process_group/dtype.h"
+
+namespace muster {
+
+// A parameter as an optimizer sees it.
+struct OptimizerParameter {
+  // For the names of its state, and the same on every rank.
+  std::string name;
+  std::vector<int64_t> shape;
+  // Where its elements are, which the optimizer changes.
+  void* value = nullptr;
+  // What they are: `precision`, or float32 for those who compute in float32
+  // with rounded values.
+  DType dtype = DType::kFloat32;
+  // float32: the values are what is trained. bfloat16, float16: what is trained
+  // is a float32 copy that the optimizer keeps (the master weights), and the
+  // values are this copy, rounded to `precision`.
+  DType precision = DType::kFloat32;
+  WeightDecay decay = WeightDecay::kApplied;
+
+  int64_t count() const {
+    int64_t product = 1;
+    for (const int64_t size : shape) product *= size;
+    return product;
+  }
+};
+
+// A gradient, and what its elements are: float32, bfloat16 or float16.
+struct GradientView {
+  const void* data = nullptr;
+  DType dtype = DType::kFloat32;
+};
+
+// Where a parameter's gradient is now; asked anew in each step, because places
+// change (Reducer::gradient).
+using GradientSource = std::function<GradientView(int parameter)>;
+
+// Changes weights by their gradients: what a trainer calls once in each step,
+// after Reducer::Finish, whether every rank keeps all of the optimizer's state
+// (ReplicatedOptimizer) or a part of it (ShardedOptimizer: ZeRO-1). Not
+// thread-safe.
+//
+//   squares = optimizer->SumOfSquares();       // if gradients are clipped
+//   optimizer->Step({step, learning_rate, ClipCoefficient(*squares, clip)});
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+
+  // Of all gradients of these parameters, before any factor; not a number or
+  // infinite exactly if a gradient is so. The same on every rank that holds
+  // these parameters. Collective if state is sharded. Stages of a pipeline add
+  // theirs.
+  virtual absl::StatusOr<double> SumOfSquares() = 0;
+
+  // Changes all values, bit for bit in the same way however many ranks share
+  // the state. Collective if state is sharded. Gradients are void afterwards.
+  virtual absl::Status Step(const OptimizerStep& step) = 0;
+
+  // This rank's part of the optimizer's state, master weights ("master/NAME")
+  // included, as it is now: the places stay the same. All ranks' slices
+  // together have each element of each name at least once.
+  virtual std::vector<StateSlice> State() = 0;
+
+  // After the places that State() told were written from outside: makes the
+  // values of parameters with master weights those again, rounded. Collective
+  // if state is sharded.
+  virtual absl::Status OnStateLoaded() = 0;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_OPTIM_OPTIMIZER_H_

@@ -1,0 +1,197 @@
+#include "trainer_sdk/optim/optimizer_shard.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+#include "base/check.h"
+#include "trainer_sdk/optim/gradient_norm.h"
+#include "trainer_sdk/reduce/reduce.h"
+
+namespace muster {
+namespace {
+
+// Elements that are converted at a time: they stay in the first-level cache.
+constexpr int64_t kBlock = 2048;
+
+const void* At(GradientView view, int64_t element) {
+  return static_cast<const char*>(view.data) + element * SizeOf(view.dtype);
+}
+
+// As float32: where they are, or converted to `block`.
+const float* Floats(GradientView view, int64_t begin, int64_t count,
+                    float* block) {
+  if (view.dtype == DType::kFloat32) {
+    return static_cast<const float*>(At(view, begin));
+  }
+  Widen(view.dtype, At(view, begin), block, count);
+  return block;
+}
+
+void CheckParameter(const OptimizerParameter& parameter) {
+  MUSTER_CHECK(parameter.precision == DType::kFloat32 ||
+               parameter.precision == DType::kBFloat16 ||
+               parameter.precision == DType::kFloat16)
+      << "parameter '" << parameter.name << "' cannot be trained in "
+      << Name(parameter.precision);
+  MUSTER_CHECK(parameter.dtype == DType::kFloat32 ||
+               parameter.dtype == parameter.precision)
+      << "parameter '" << parameter.name << "' of " << Name(parameter.dtype)
+      << " cannot hold " << Name(parameter.precision);
+}
+
+bool HasMaster(const OptimizerParameter& parameter) {
+  return parameter.precision != DType::kFloat32;
+}
+
+char* ValueAt(const OptimizerParameter& parameter, int64_t element) {
+  return static_cast<char*>(parameter.value) +
+         element * SizeOf(parameter.dtype);
+}
+
+// Writes `from`, rounded, to the parameter's values from `begin` on.
+void WriteRounded(const OptimizerParameter& parameter, const float* from,
+                  int64_t begin, int64_t count) {
+  char* const to = ValueAt(parameter, begin);
+  if (parameter.dtype == parameter.precision) {
+    Narrow(from, parameter.precision, to, count);
+    return;
+  }
+  std::array<uint16_t, kBlock> block;
+  for (int64_t at = 0; at < count; at += kBlock) {
+    const int64_t size = std::min(kBlock, count - at);
+    Narrow(from + at, parameter.precision, block.data(), size);
+    Widen(parameter.precision, block.data(), reinterpret_cast<float*>(to) + at,
+          size);
+  }
+}
+
+}  // namespace
+
+OptimizerShard::OptimizerShard(std::shared_ptr<const UpdateRule> rule,
+                               std::vector<OptimizerParameter> parameters,
+                               std::vector<ParameterRange> ranges)
+    : rule_(std::move(rule)),
+      state_names_(rule_->states()),
+      parameters_(std::move(parameters)),
+      ranges_(std::move(ranges)) {
+  int64_t count = 0;
+  int64_t masters = 0;
+  for (const OptimizerParameter& parameter : parameters_) {
+    CheckParameter(parameter);
+  }
+  for (const ParameterRange& range : ranges_) {
+    offsets_.push_back(count);
+    master_offsets_.push_back(masters);
+    count += range.count();
+    if (HasMaster(parameters_[range.parameter])) masters += range.count();
+  }
+  for (size_t i = 0; i < state_names_.size(); ++i) {
+    states_.emplace_back(static_cast<size_t>(count));
+  }
+  masters_.resize(static_cast<size_t>(masters));
+  for (size_t i = 0; i < ranges_.size(); ++i) {
+    const ParameterRange& range = ranges_[i];
+    const OptimizerParameter& parameter = parameters_[range.parameter];
+    if (!HasMaster(parameter)) continue;
+    float* const master = masters_.data() + master_offsets_[i];
+    if (parameter.dtype == DType::kFloat32) {
+      const char* const from = ValueAt(parameter, range.begin);
+      std::copy_n(reinterpret_cast<const float*>(from), range.count(), master);
+    } else {
+      Widen(parameter.dtype, ValueAt(parameter, range.begin), master,
+            range.count());
+    }
+    WriteValues(static_cast<int>(i));
+  }
+}
+
+float* OptimizerShard::Trained(int i) {
+  const ParameterRange& range = ranges_[i];
+  const OptimizerParameter& parameter = parameters_[range.parameter];
+  return HasMaster(parameter)
+             ? masters_.data() + master_offsets_[i]
+             : reinterpret_cast<float*>(ValueAt(parameter, range.begin));
+}
+
+void OptimizerShard::Update(const OptimizerStep& step, int i,
+                            GradientView gradient) {
+  const ParameterRange& range = ranges_[i];
+  const OptimizerParameter& parameter = parameters_[range.parameter];
+  float* const weights = Trained(i);
+  std::vector<float*> states;
+  for (std::vector<float>& state : states_) {
+    states.push_back(state.data() + offsets_[i]);
+  }
+  const bool as_is =
+      gradient.dtype == DType::kFloat32 && step.gradient_factor == 1;
+  const int64_t most = as_is ? range.count() : kBlock;
+  std::array<float, kBlock> block;
+  for (int64_t at = 0; at < range.count(); at += most) {
+    const int64_t count = std::min(most, range.count() - at);
+    const float* values = Floats(gradient, at, count, block.data());
+    if (step.gradient_factor != 1) {
+      if (values != block.data()) std::copy_n(values, count, block.data());
+      Scale(block.data(), count, step.gradient_factor);
+      values = block.data();
+    }
+    rule_->Update(step, parameter.decay, count, weights + at, values,
+                  states.data());
+    for (float*& state : states) state += count;
+  }
+  WriteValues(i);
+}
+
+void OptimizerShard::WriteValues(int i) const {
+  const ParameterRange& range = ranges_[i];
+  const OptimizerParameter& parameter = parameters_[range.parameter];
+  if (!HasMaster(parameter)) return;
+  WriteRounded(parameter, masters_.data() + master_offsets_[i], range.begin,
+               range.count());
+}
+
+std::vector<StateSlice> OptimizerShard::State() {
+  std::vector<StateSlice> slices;
+  const auto add = [&](const std::string& name, const ParameterRange& range,
+                       float* data) {
+    const OptimizerParameter& parameter = parameters_[range.parameter];
+    slices.push_back({.name = name + "/" + parameter.name,
+                      .dtype = DType::kFloat32,
+                      .shape = parameter.shape,
+                      .begin = range.begin,
+                      .end = range.end,
+                      .data = data});
+  };
+  for (size_t i = 0; i < ranges_.size(); ++i) {
+    for (size_t n = 0; n < states_.size(); ++n) {
+      add(state_names_[n], ranges_[i], states_[n].data() + offsets_[i]);
+    }
+    if (HasMaster(parameters_[ranges_[i].parameter])) {
+      add("master", ranges_[i], masters_.data() + master_offsets_[i]);
+    }
+  }
+  return slices;
+}
+
+int64_t OptimizerShard::bytes() const {
+  size_t floats = masters_.capacity();
+  for (const std::vector<float>& state : states_) floats += state.capacity();
+  return static_cast<int64_t>(floats * sizeof(float));
+}
+
+double SumOfSquares(GradientView gradient, int64_t count) {
+  if (gradient.dtype == DType::kFloat32) {
+    return SumOfSquares(static_cast<const float*>(gradient.data), count);
+  }
+  double sum = 0;
+  std::array<float, kBlock> block;
+  for (int64_t at = 0; at < count; at += kBlock) {
+    const int64_t size = std::min(kBlock, count - at);
+    sum += SumOfSquares(Floats(gradient, at, size, block.data()), size);
+  }
+  return sum;
+}
+
+}  // namespace muster

@@ -1,0 +1,37 @@
+#ifndef MUSTER_TRAINER_SDK_OPTIM_REPLICATED_OPTIMIZER_H_
+#define MUSTER_TRAINER_SDK_OPTIM_REPLICATED_OPTIMIZER_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "trainer_sdk/optim/optimizer.h"
+#include "trainer_sdk/optim/optimizer_shard.h"
+
+namespace muster {
+
+// An optimizer that keeps all state on every rank and talks to nobody: where
+// all ranks have the same weights and the same gradients, as DDP's have, they
+// stay the same. Never fails.
+class ReplicatedOptimizer : public Optimizer {
+ public:
+  ReplicatedOptimizer(std::shared_ptr<const UpdateRule> rule,
+                      std::vector<OptimizerParameter> parameters,
+                      GradientSource gradients);
+
+  absl::StatusOr<double> SumOfSquares() override;
+  absl::Status Step(const OptimizerStep& step) override;
+  std::vector<StateSlice> State() override { return shard_.State(); }
+  absl::Status OnStateLoaded() override;
+
+  // Of state and master weights.
+  int64_t bytes() const { return shard_.bytes(); }
+
+ private:
+  const GradientSource gradients_;
+  OptimizerShard shard_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_OPTIM_REPLICATED_OPTIMIZER_H_

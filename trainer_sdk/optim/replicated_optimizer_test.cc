@@ -1,0 +1,185 @@
+#include "trainer_sdk/optim/replicated_optimizer.h"
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "trainer_sdk/optim/gradient_norm.h"
+#include "trainer_sdk/reduce/reduce.h"
+
+namespace muster {
+namespace {
+
+using ::testing::ElementsAre;
+
+// More than what is converted at a time, and no multiple of it.
+constexpr int64_t kCount = 5001;
+
+std::vector<float> Wave(int64_t count, double phase) {
+  std::vector<float> values;
+  for (int64_t i = 0; i < count; ++i) {
+    values.push_back(
+        static_cast<float>(std::sin(0.7 * static_cast<double>(i) + phase)));
+  }
+  return values;
+}
+
+std::vector<float> Rounded(const std::vector<float>& values, DType type) {
+  std::vector<uint16_t> narrow(values.size());
+  std::vector<float> wide(values.size());
+  const auto count = static_cast<int64_t>(values.size());
+  Narrow(values.data(), type, narrow.data(), count);
+  Widen(type, narrow.data(), wide.data(), count);
+  return wide;
+}
+
+TEST(ReplicatedOptimizerTest, AStepIsTheRulesOnScaledGradients) {
+  for (const auto& rule : {AdamWRule({}), SgdRule({.momentum = 0.9})}) {
+    std::vector<float> decayed = Wave(kCount, 0);
+    std::vector<float> free = Wave(3, 1);
+    std::vector<float> expected_decayed = decayed;
+    std::vector<float> expected_free = free;
+    std::vector<std::vector<float>> states(
+        2, std::vector<float>(static_cast<size_t>(kCount + 3)));
+    std::vector<float> gradient;
+    std::vector<float> moved;
+    // The gradients move between steps.
+    ReplicatedOptimizer optimizer(
+        rule,
+        {{.name = "w", .shape = {kCount}, .value = decayed.data()},
+         {.name = "b",
+          .shape = {3},
+          .value = free.data(),
+          .decay = WeightDecay::kNone}},
+        [&](int i) {
+          return GradientView{i == 0 ? gradient.data() : moved.data()};
+        });
+    for (int step = 1; step <= 3; ++step) {
+      gradient = Wave(kCount, step);
+      moved = Wave(3, 10 + step);
+      const OptimizerStep plan{.step = step,
+                               .learning_rate = 0.1,
+                               .gradient_factor = step == 2 ? 0.3 : 1};
+      EXPECT_EQ(*optimizer.SumOfSquares(),
+                SumOfSquares(gradient.data(), kCount) +
+                    SumOfSquares(moved.data(), 3));
+      ASSERT_TRUE(optimizer.Step(plan).ok());
+      if (step == 2) {
+        Scale(gradient.data(), kCount, 0.3);
+        Scale(moved.data(), 3, 0.3);
+      }
+      float* const first[] = {states[0].data(), states[1].data()};
+      float* const second[] = {states[0].data() + kCount,
+                               states[1].data() + kCount};
+      rule->Update(plan, WeightDecay::kApplied, kCount, expected_decayed.data(),
+                   gradient.data(), first);
+      rule->Update(plan, WeightDecay::kNone, 3, expected_free.data(),
+                   moved.data(), second);
+      EXPECT_EQ(decayed, expected_decayed);
+      EXPECT_EQ(free, expected_free);
+    }
+  }
+}
+
+TEST(ReplicatedOptimizerTest, StateIsNamedSlices) {
+  std::vector<float> value(6, 1.0f);
+  const std::vector<float> gradient(6, 0.5f);
+  ReplicatedOptimizer optimizer(
+      AdamWRule({}), {{.name = "w", .shape = {2, 3}, .value = value.data()}},
+      [&](int) { return GradientView{gradient.data()}; });
+  EXPECT_EQ(optimizer.bytes(), 2 * 6 * 4);
+  ASSERT_TRUE(optimizer.Step({.step = 1, .learning_rate = 0.1}).ok());
+  const std::vector<StateSlice> state = optimizer.State();
+  ASSERT_EQ(state.size(), 2u);
+  EXPECT_EQ(state[0].name, "adamw.exp_avg/w");
+  EXPECT_EQ(state[1].name, "adamw.exp_avg_sq/w");
+  EXPECT_THAT(state[0].shape, ElementsAre(2, 3));
+  EXPECT_EQ(state[0].begin, 0);
+  EXPECT_EQ(state[0].end, 6);
+  EXPECT_FLOAT_EQ(static_cast<const float*>(state[0].data)[5], 0.05f);
+}
+
+// By the type of the values and the type they are rounded to.
+class Precisions : public testing::TestWithParam<std::pair<DType, DType>> {};
+
+TEST_P(Precisions, MastersKeepWhatRoundingLoses) {
+  const auto [dtype, precision] = GetParam();
+  const std::vector<float> begin = Rounded(Wave(kCount, 0), precision);
+  std::vector<float> floats = begin;
+  std::vector<uint16_t> narrow(static_cast<size_t>(kCount));
+  Narrow(floats.data(), precision, narrow.data(), kCount);
+  std::vector<uint16_t> gradient(static_cast<size_t>(kCount));
+  ReplicatedOptimizer optimizer(
+      SgdRule({}),
+      {{.name = "w",
+        .shape = {kCount},
+        .value = dtype == DType::kFloat32 ? static_cast<void*>(floats.data())
+                                          : narrow.data(),
+        .dtype = dtype,
+        .precision = precision}},
+      [&, type = precision](int) {
+        return GradientView{gradient.data(), type};
+      });
+  // Steps so small that each alone would be rounded away.
+  std::vector<float> master = begin;
+  for (int step = 1; step <= 40; ++step) {
+    const std::vector<float> exact = Wave(kCount, step);
+    Narrow(exact.data(), precision, gradient.data(), kCount);
+    std::vector<float> scaled = Rounded(exact, precision);
+    EXPECT_EQ(*optimizer.SumOfSquares() > 0, true);
+    Scale(scaled.data(), kCount, 1.0 / 1024);
+    const OptimizerStep plan{
+        .step = step, .learning_rate = 0.05, .gradient_factor = 1.0 / 1024};
+    ASSERT_TRUE(optimizer.Step(plan).ok());
+    SgdStep({}, 0.05, step, kCount, master.data(), scaled.data(), nullptr);
+  }
+  if (dtype != DType::kFloat32) {
+    Widen(precision, narrow.data(), floats.data(), kCount);
+  }
+  EXPECT_EQ(floats, Rounded(master, precision));
+  // The master itself is state, and what values are made of.
+  const std::vector<StateSlice> state = optimizer.State();
+  ASSERT_EQ(state.size(), 1u);
+  EXPECT_EQ(state[0].name, "master/w");
+  auto* const kept = static_cast<float*>(state[0].data);
+  EXPECT_EQ(std::vector<float>(kept, kept + kCount), master);
+  std::fill(kept, kept + kCount, 1.0f / 3);
+  ASSERT_TRUE(optimizer.OnStateLoaded().ok());
+  if (dtype != DType::kFloat32) {
+    Widen(precision, narrow.data(), floats.data(), kCount);
+  }
+  EXPECT_EQ(floats,
+            Rounded(std::vector<float>(static_cast<size_t>(kCount), 1.0f / 3),
+                    precision));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Precisions,
+    testing::Values(std::pair(DType::kBFloat16, DType::kBFloat16),
+                    std::pair(DType::kFloat32, DType::kBFloat16),
+                    std::pair(DType::kFloat16, DType::kFloat16),
+                    std::pair(DType::kFloat32, DType::kFloat16)));
+
+TEST(ReplicatedOptimizerTest, AnInfiniteGradientShowsInTheSum) {
+  std::vector<float> value(9);
+  std::vector<float> gradient(9);
+  ReplicatedOptimizer optimizer(
+      SgdRule({}), {{.name = "w", .shape = {9}, .value = value.data()}},
+      [&](int) { return GradientView{gradient.data()}; });
+  EXPECT_EQ(*optimizer.SumOfSquares(), 0);
+  gradient[8] = -std::numeric_limits<float>::infinity();
+  EXPECT_FALSE(std::isfinite(*optimizer.SumOfSquares()));
+  gradient[8] = std::nanf("");
+  EXPECT_FALSE(std::isfinite(*optimizer.SumOfSquares()));
+  // The greatest float is no overflow.
+  gradient[8] = std::numeric_limits<float>::max();
+  EXPECT_TRUE(std::isfinite(*optimizer.SumOfSquares()));
+}
+
+}  // namespace
+}  // namespace muster
