@@ -3,28 +3,20 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <random>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/fnv_hash.h"
-#include "trainer_sdk/data/random_windows.h"
 #include "trainer_sdk/optim/gradient_norm.h"
 #include "trainer_sdk/process_group/operations.h"
 
 namespace muster {
-namespace {
-
-// Validation draws other windows than training with the same seed.
-constexpr uint64_t kValidationSeed = 0x76616c6964617465;
-
-}  // namespace
 
 GptTrainer::GptTrainer(const GptTrainingOptions& options,
                        std::vector<int32_t> tokens, ProcessGroup& world)
     : options_(options),
-      tokens_(std::move(tokens)),
-      held_back_(static_cast<int64_t>(tokens_.size()) * 9 / 10),
+      batches_(std::move(tokens), options.seed, options.batch,
+               options.model.context),
       world_(world),
       weights_(options.model, {0, options.model.layers}),
       model_(weights_, options.batch, options.model.context),
@@ -35,13 +27,6 @@ absl::StatusOr<std::unique_ptr<GptTrainer>> GptTrainer::Create(
     const GptTrainingOptions& options, std::vector<int32_t> tokens,
     ProcessGroup& world) {
   if (absl::Status wrong = options.model.Check(); !wrong.ok()) return wrong;
-  const auto length = static_cast<int64_t>(tokens.size());
-  // Windows have a target behind their last token.
-  if (length - length * 9 / 10 < options.model.context + 1) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "a text of ", length, " tokens: its last tenth, for validation, has ",
-        "no window of ", options.model.context));
-  }
   if (options.micro_batches % world.size() != 0) {
     return absl::InvalidArgumentError(absl::StrCat(
         options.micro_batches, " micro-batches a step cannot be dealt out to ",
@@ -49,6 +34,7 @@ absl::StatusOr<std::unique_ptr<GptTrainer>> GptTrainer::Create(
   }
   std::unique_ptr<GptTrainer> trainer(
       new GptTrainer(options, std::move(tokens), world));
+  if (absl::Status wrong = trainer->batches_.Check(); !wrong.ok()) return wrong;
   if (absl::Status status = trainer->Prepare(); !status.ok()) return status;
   return trainer;
 }
@@ -78,38 +64,42 @@ absl::Status GptTrainer::Prepare() {
 }
 
 void GptTrainer::PlaceGradients() {
+  // Several micro-batches' gradients are computed aside, each by itself.
+  if (micro_batches_of_rank() > 1) return;
   for (int i = 0; i < static_cast<int>(weights_.tensors().size()); ++i) {
-    weights_.PlaceGradient(i, static_cast<float*>(reducer_->gradient(i)));
+    weights_.PlaceGradient(i, gradient(i));
   }
 }
 
-GptMicroBatch GptTrainer::Batch(uint64_t seed, int64_t step, int64_t batch,
-                                int64_t begin, int64_t end) const {
-  const int64_t context = options_.model.context;
-  GptMicroBatch micro_batch;
-  for (const int64_t at : DrawWindows({seed, step, batch}, options_.batch,
-                                      end - begin - context)) {
-    const auto first = tokens_.begin() + begin + at;
-    micro_batch.tokens.insert(micro_batch.tokens.end(), first, first + context);
-    micro_batch.targets.insert(micro_batch.targets.end(), first + 1,
-                               first + 1 + context);
+void GptTrainer::Accumulate(int tensor, int64_t index) {
+  if (micro_batches_of_rank() == 1) return;
+  const float* const part = weights_.gradient(tensor);
+  float* const sum = gradient(tensor);
+  const int64_t count = weights_.tensors()[tensor].count();
+  if (index == 0) {
+    std::copy_n(part, count, sum);
+    return;
   }
-  return micro_batch;
+  for (int64_t i = 0; i < count; ++i) sum[i] += part[i];
 }
 
-absl::StatusOr<double> GptTrainer::Pass(GptMicroBatch micro_batch,
-                                        GradientSync sync) {
-  absl::Status status = reducer_->Begin(sync);
+absl::StatusOr<double> GptTrainer::Pass(int64_t step, int64_t index) {
+  const int64_t mine = micro_batches_of_rank();
+  absl::Status status = reducer_->Begin(
+      index + 1 < mine ? GradientSync::kAccumulate : GradientSync::kReduce);
   if (!status.ok()) return status;
+  weights_.ZeroGradients();
+  GptMicroBatch micro_batch =
+      batches_.Training(step, world_.rank() * mine + index);
   std::vector<float> stream;
   model_.Forward(&micro_batch, &stream);
+  // The reducer averages over the ranks.
   const double loss =
-      model_.Loss(&micro_batch, stream,
-                  // The reducer averages over the ranks.
-                  static_cast<float>(world_.size()) /
-                      static_cast<float>(options_.micro_batches));
+      model_.Loss(&micro_batch, stream, 1 / static_cast<float>(mine));
   model_.Backward(&micro_batch, &stream, [&](int tensor) {
-    if (status.ok()) status = reducer_->MarkReady(tensor);
+    if (!status.ok()) return;
+    Accumulate(tensor, index);
+    status = reducer_->MarkReady(tensor);
   });
   if (status.ok()) status = reducer_->Finish();
   if (!status.ok()) return status;
@@ -117,13 +107,10 @@ absl::StatusOr<double> GptTrainer::Pass(GptMicroBatch micro_batch,
 }
 
 absl::StatusOr<GptStep> GptTrainer::Step(int64_t step) {
-  weights_.ZeroGradients();
-  const int64_t mine = options_.micro_batches / world_.size();
+  const int64_t mine = micro_batches_of_rank();
   double loss = 0;
   for (int64_t i = 0; i < mine; ++i) {
-    const absl::StatusOr<double> part = Pass(
-        Batch(options_.seed, step, world_.rank() * mine + i, 0, held_back_),
-        i + 1 < mine ? GradientSync::kAccumulate : GradientSync::kReduce);
+    const absl::StatusOr<double> part = Pass(step, i);
     if (!part.ok()) return part.status();
     loss += *part / static_cast<double>(mine);
   }
@@ -142,14 +129,13 @@ absl::StatusOr<GptStep> GptTrainer::Step(int64_t step) {
 double GptTrainer::ClipGradients() {
   double squares = 0;
   for (size_t i = 0; i < weights_.tensors().size(); ++i) {
-    squares += SumOfSquares(weights_.gradient(static_cast<int>(i)),
+    squares += SumOfSquares(gradient(static_cast<int>(i)),
                             weights_.tensors()[i].count());
   }
   const double factor =
       options_.clip > 0 ? ClipCoefficient(squares, options_.clip) : 1;
   for (size_t i = 0; factor != 1 && i < weights_.tensors().size(); ++i) {
-    Scale(weights_.gradient(static_cast<int>(i)), weights_.tensors()[i].count(),
-          factor);
+    Scale(gradient(static_cast<int>(i)), weights_.tensors()[i].count(), factor);
   }
   return std::sqrt(squares);
 }
@@ -162,7 +148,7 @@ void GptTrainer::Update(int64_t step, double learning_rate) {
     if (tensor.shape.size() == 1) options.weight_decay = 0;
     const int64_t offset = weights_.value(i) - weights_.data();
     AdamWStep(options, learning_rate, step + 1, tensor.count(),
-              weights_.value(i), weights_.gradient(i), mean_.data() + offset,
+              weights_.value(i), gradient(i), mean_.data() + offset,
               square_.data() + offset);
   }
 }
@@ -179,9 +165,7 @@ absl::StatusOr<double> GptTrainer::Validate() {
   int64_t mine = 0;
   for (int64_t i = world_.rank(); i < options_.validation_batches;
        i += world_.size()) {
-    GptMicroBatch batch =
-        Batch(options_.seed ^ kValidationSeed, 0, i, held_back_,
-              static_cast<int64_t>(tokens_.size()));
+    GptMicroBatch batch = batches_.Validation(i);
     std::vector<float> stream;
     model_.Forward(&batch, &stream);
     loss += model_.LossOnly(&batch, stream);
@@ -191,33 +175,6 @@ absl::StatusOr<double> GptTrainer::Validate() {
   if (!sum.ok()) return sum.status();
   return *sum * world_.size() /
          static_cast<double>(options_.validation_batches);
-}
-
-std::vector<int32_t> GptTrainer::Sample(std::vector<int32_t> tokens,
-                                        int64_t count) {
-  const int64_t context = options_.model.context;
-  const int64_t classes = options_.model.vocabulary;
-  std::mt19937_64 engine(options_.seed);
-  for (int64_t n = 0; n < count; ++n) {
-    const auto length =
-        std::min<int64_t>(context, static_cast<int64_t>(tokens.size()));
-    GptMicroBatch batch;
-    batch.tokens.assign(tokens.end() - length, tokens.end());
-    batch.targets.assign(static_cast<size_t>(length), 0);
-    const GptStage model(weights_, 1, length);
-    std::vector<float> stream;
-    model.Forward(&batch, &stream);
-    model.LossOnly(&batch, stream);
-    const float* const logits = batch.logits.data() + (length - 1) * classes;
-    const float most = *std::max_element(logits, logits + classes);
-    std::vector<double> chances;
-    for (int64_t i = 0; i < classes; ++i) {
-      chances.push_back(std::exp(static_cast<double>(logits[i] - most)));
-    }
-    std::discrete_distribution<int32_t> draw(chances.begin(), chances.end());
-    tokens.push_back(draw(engine));
-  }
-  return tokens;
 }
 
 uint64_t GptTrainer::WeightsHash() const {

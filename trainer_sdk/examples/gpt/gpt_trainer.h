@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "trainer_sdk/ddp/reducer.h"
+#include "trainer_sdk/examples/gpt/gpt_batches.h"
 #include "trainer_sdk/examples/gpt/gpt_options.h"
 #include "trainer_sdk/gpt/gpt_stage.h"
 #include "trainer_sdk/process_group/process_group.h"
@@ -27,6 +28,11 @@ struct GptStep {
 // One rank's part of a data-parallel training: its share of each step's
 // micro-batches, gradients averaged by a Reducer, AdamW on every rank alike, so
 // that all ranks keep the same weights.
+//
+// N ranks with one micro-batch each do bit for bit what one rank does that
+// accumulates N: each micro-batch's gradient is computed by itself and then
+// added, in the order in which the transport adds those of ranks (as long as N
+// is a power of two, which divides exactly).
 class GptTrainer {
  public:
   // Collective; `world` must outlive it. InvalidArgument: the text is too
@@ -42,13 +48,9 @@ class GptTrainer {
   // time.
   absl::StatusOr<double> Validate();
 
-  // Tokens drawn one after the other, each given those before it, beginning
-  // with `tokens`.
-  std::vector<int32_t> Sample(std::vector<int32_t> tokens, int64_t count);
-
   // Equal on all ranks after every step.
   uint64_t WeightsHash() const;
-  const GptWeights& weights() const { return weights_; }
+  GptWeights& weights() { return weights_; }
   ReducerTimes times() const { return reducer_->times(); }
 
  private:
@@ -56,21 +58,24 @@ class GptTrainer {
              ProcessGroup& world);
 
   absl::Status Prepare();
+  int64_t micro_batches_of_rank() const {
+    return options_.micro_batches / world_.size();
+  }
+  float* gradient(int tensor) const {
+    return static_cast<float*>(reducer_->gradient(tensor));
+  }
   void PlaceGradients();
-  // A micro-batch of windows of tokens [begin, end).
-  GptMicroBatch Batch(uint64_t seed, int64_t step, int64_t batch, int64_t begin,
-                      int64_t end) const;
-  // Adds the micro-batch's gradients; its loss.
-  absl::StatusOr<double> Pass(GptMicroBatch micro_batch, GradientSync sync);
+  // This rank's micro-batch `index` of the step, counted from 0; its loss.
+  absl::StatusOr<double> Pass(int64_t step, int64_t index);
+  // Puts the gradient of micro-batch `index` to those before it.
+  void Accumulate(int tensor, int64_t index);
   // The norm of the gradient, which is shortened if it is too long.
   double ClipGradients();
   void Update(int64_t step, double learning_rate);
   absl::StatusOr<double> MeanOverRanks(double value);
 
   const GptTrainingOptions options_;
-  const std::vector<int32_t> tokens_;
-  // The first that is for validation.
-  const int64_t held_back_;
+  const GptBatches batches_;
   ProcessGroup& world_;
   GptWeights weights_;
   GptStage model_;
