@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "trainer_sdk/optim/state_slice.h"
+#include "trainer_sdk/checkpoint/checkpoint_slice.h"
 #include "trainer_sdk/optim/update_rule.h"
 #include "trainer_sdk/process_group/dtype.h"
 
@@ -71,7 +71,7 @@ class Optimizer {
   // This rank's part of the optimizer's state, master weights ("master/NAME")
   // included, as it is now: the places stay the same. All ranks' slices
   // together have each element of each name at least once.
-  virtual std::vector<StateSlice> State() = 0;
+  virtual std::vector<CheckpointSlice> State() = 0;
 
   // After the places that State() told were written from outside: makes the
   // values of parameters with master weights those again, rounded. Collective

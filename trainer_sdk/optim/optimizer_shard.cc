@@ -152,14 +152,14 @@ void OptimizerShard::WriteValues(int i) const {
                range.count());
 }
 
-std::vector<StateSlice> OptimizerShard::State() {
-  std::vector<StateSlice> slices;
+std::vector<CheckpointSlice> OptimizerShard::State() {
+  std::vector<CheckpointSlice> slices;
   const auto add = [&](const std::string& name, const ParameterRange& range,
                        float* data) {
     const OptimizerParameter& parameter = parameters_[range.parameter];
-    slices.push_back({.name = name + "/" + parameter.name,
-                      .dtype = DType::kFloat32,
-                      .shape = parameter.shape,
+    slices.push_back({.tensor = {.name = name + "/" + parameter.name,
+                                 .dtype = DType::kFloat32,
+                                 .shape = parameter.shape},
                       .begin = range.begin,
                       .end = range.end,
                       .data = data});

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "trainer_sdk/checkpoint/checkpoint_slice.h"
 #include "trainer_sdk/optim/optimizer.h"
-#include "trainer_sdk/optim/state_slice.h"
 #include "trainer_sdk/optim/update_rule.h"
 
 namespace muster {
@@ -42,7 +42,7 @@ class OptimizerShard {
   // Writes the i-th range's values from its master weights, if it has any.
   void WriteValues(int i) const;
 
-  std::vector<StateSlice> State();
+  std::vector<CheckpointSlice> State();
 
   // What was allocated for state and master weights.
   int64_t bytes() const;

@@ -21,7 +21,7 @@ class ReplicatedOptimizer : public Optimizer {
 
   absl::StatusOr<double> SumOfSquares() override;
   absl::Status Step(const OptimizerStep& step) override;
-  std::vector<StateSlice> State() override { return shard_.State(); }
+  std::vector<CheckpointSlice> State() override { return shard_.State(); }
   absl::Status OnStateLoaded() override;
 
   // Of state and master weights.

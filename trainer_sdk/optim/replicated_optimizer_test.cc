@@ -94,11 +94,11 @@ TEST(ReplicatedOptimizerTest, StateIsNamedSlices) {
       [&](int) { return GradientView{gradient.data()}; });
   EXPECT_EQ(optimizer.bytes(), 2 * 6 * 4);
   ASSERT_TRUE(optimizer.Step({.step = 1, .learning_rate = 0.1}).ok());
-  const std::vector<StateSlice> state = optimizer.State();
+  const std::vector<CheckpointSlice> state = optimizer.State();
   ASSERT_EQ(state.size(), 2u);
-  EXPECT_EQ(state[0].name, "adamw.exp_avg/w");
-  EXPECT_EQ(state[1].name, "adamw.exp_avg_sq/w");
-  EXPECT_THAT(state[0].shape, ElementsAre(2, 3));
+  EXPECT_EQ(state[0].tensor.name, "adamw.exp_avg/w");
+  EXPECT_EQ(state[1].tensor.name, "adamw.exp_avg_sq/w");
+  EXPECT_THAT(state[0].tensor.shape, ElementsAre(2, 3));
   EXPECT_EQ(state[0].begin, 0);
   EXPECT_EQ(state[0].end, 6);
   EXPECT_FLOAT_EQ(static_cast<const float*>(state[0].data)[5], 0.05f);
@@ -143,9 +143,9 @@ TEST_P(Precisions, MastersKeepWhatRoundingLoses) {
   }
   EXPECT_EQ(floats, Rounded(master, precision));
   // The master itself is state, and what values are made of.
-  const std::vector<StateSlice> state = optimizer.State();
+  const std::vector<CheckpointSlice> state = optimizer.State();
   ASSERT_EQ(state.size(), 1u);
-  EXPECT_EQ(state[0].name, "master/w");
+  EXPECT_EQ(state[0].tensor.name, "master/w");
   auto* const kept = static_cast<float*>(state[0].data);
   EXPECT_EQ(std::vector<float>(kept, kept + kCount), master);
   std::fill(kept, kept + kCount, 1.0f / 3);
