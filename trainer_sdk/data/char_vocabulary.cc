@@ -4,6 +4,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 
 namespace muster {
 
@@ -33,12 +34,18 @@ absl::StatusOr<std::vector<int32_t>> CharVocabulary::Encode(
   return tokens;
 }
 
-std::string CharVocabulary::Decode(const std::vector<int32_t>& tokens) const {
+std::string CharVocabulary::Decode(std::span<const int32_t> tokens) const {
   std::string text;
+  text.reserve(tokens.size());
   for (const int32_t token : tokens) {
+    MUSTER_CHECK(token >= 0 && token < size()) << token << " of " << size();
     text.push_back(bytes_[static_cast<size_t>(token)]);
   }
   return text;
+}
+
+std::string CharVocabulary::Serialize() const {
+  return "muster characters\n" + bytes_;
 }
 
 }  // namespace muster

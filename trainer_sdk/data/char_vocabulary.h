@@ -3,29 +3,32 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "trainer_sdk/data/vocabulary.h"
 
 namespace muster {
 
 // A token for each different byte of a text, numbered in the bytes' order, as
-// nanoGPT's character data. Immutable.
-class CharVocabulary {
+// nanoGPT's character data.
+class CharVocabulary : public Vocabulary {
  public:
   // Of the bytes that `text` has.
   explicit CharVocabulary(std::string_view text);
 
-  int64_t size() const { return static_cast<int64_t>(bytes_.size()); }
   // The bytes, by token.
   const std::string& bytes() const { return bytes_; }
 
-  // InvalidArgument: a byte that the vocabulary has not, and where.
-  absl::StatusOr<std::vector<int32_t>> Encode(std::string_view text) const;
-  // Tokens are below size().
-  std::string Decode(const std::vector<int32_t>& tokens) const;
+  const char* kind() const override { return "characters"; }
+  int64_t size() const override { return static_cast<int64_t>(bytes_.size()); }
+  absl::StatusOr<std::vector<int32_t>> Encode(
+      std::string_view text) const override;
+  std::string Decode(std::span<const int32_t> tokens) const override;
+  std::string Serialize() const override;
 
  private:
   std::string bytes_;
