@@ -15,6 +15,15 @@ struct BucketLimits {
   int64_t bytes = int64_t{25} << 20;
 };
 
+// In which order parameters are put into buckets.
+enum class BucketOrder {
+  // Reversed at first, and after the first reduced step that in which rank 0
+  // had the gradients ready; ParameterUse::kMayVary keeps the first.
+  kObserved,
+  // Reversed for good: buckets never change.
+  kReverse,
+};
+
 // Puts parameters together into buckets that are reduced as one: those of one
 // type, in `order`, a bucket closed as soon as it holds at least its limit (Li
 // et al., VLDB 2020). Buckets come in the order in which they are full; those

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
 #include "trainer_sdk/ddp/bucket_layout.h"
+#include "trainer_sdk/ddp/gradient_copies.h"
 #include "trainer_sdk/ddp/reduction_thread.h"
 #include "trainer_sdk/ddp/same_parameters.h"
 #include "trainer_sdk/process_group/operations.h"
@@ -53,13 +55,41 @@ absl::Status CheckArguments(const std::vector<DdpParameter>& parameters,
           absl::StrCat("parameter '", parameter.name, "' of ", parameter.count,
                        " elements has ", parameter.rows, " rows"));
     }
-    if (options.place == GradientPlace::kOwn && parameter.count > 0 &&
+    if (options.place != GradientPlace::kBucket && parameter.count > 0 &&
         parameter.gradient == nullptr) {
       return absl::InvalidArgumentError(absl::StrCat(
           "parameter '", parameter.name, "' says not where its gradient is"));
     }
   }
+  if (!options.narrow_to) return absl::OkStatus();
+  if (*options.narrow_to != DType::kBFloat16 &&
+      *options.narrow_to != DType::kFloat16) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "gradients cannot be narrowed to ", Name(*options.narrow_to)));
+  }
+  if (options.place == GradientPlace::kBucket) {
+    return absl::InvalidArgumentError(
+        "gradients that lie in the buckets cannot be narrowed on their way");
+  }
   return absl::OkStatus();
+}
+
+// Of float32 gradients that are narrowed, the narrow type: what buckets are
+// made for.
+std::vector<DdpParameter> AsInBuckets(std::vector<DdpParameter> parameters,
+                                      std::optional<DType> narrow_to) {
+  for (DdpParameter& parameter : parameters) {
+    if (narrow_to && parameter.dtype == DType::kFloat32) {
+      parameter.dtype = *narrow_to;
+    }
+  }
+  return parameters;
+}
+
+// Whether a rank by itself has nothing to do.
+bool IsAlone(const ProcessGroup& group, const DdpOptions& options) {
+  return group.size() == 1 && options.hook == nullptr && !options.narrow_to &&
+         options.place != GradientPlace::kOwnToBucket;
 }
 
 }  // namespace
@@ -69,8 +99,9 @@ class Reducer::Body {
   Body(ProcessGroup& group, std::vector<DdpParameter> parameters,
        DdpOptions options)
       : group_(group),
-        alone_(group.size() == 1 && options.hook == nullptr),
+        alone_(IsAlone(group, options)),
         parameters_(std::move(parameters)),
+        as_in_buckets_(AsInBuckets(parameters_, options.narrow_to)),
         options_(std::move(options)),
         tracker_(NamesOf(parameters_), options_.use),
         used_somewhere_(parameters_.size(), 1) {
@@ -84,11 +115,11 @@ class Reducer::Body {
         !wrong.ok()) {
       return wrong;
     }
-    if (absl::Status differ = CheckSameParameters(group_, parameters_);
+    if (absl::Status differ = CheckSameParameters(group_, as_in_buckets_);
         !differ.ok()) {
       return differ;
     }
-    if (absl::Status status = PutIntoBuckets(ReverseOrder(parameters_));
+    if (absl::Status status = PutIntoBuckets(ReverseOrder(as_in_buckets_));
         !status.ok()) {
       return status;
     }
@@ -126,17 +157,25 @@ class Reducer::Body {
     broken_ = thread_.Drain();
     exposed_ += MonotonicNow() - begin;
     if (!broken_.ok()) return broken_;
-    if (steps_ == 1 && options_.use != ParameterUse::kMayVary) {
+    if (steps_ == 1 && options_.use != ParameterUse::kMayVary &&
+        options_.order == BucketOrder::kObserved) {
       broken_ = FollowObservedOrder();
     }
     return broken_;
   }
 
   void* gradient(int parameter) const {
-    return options_.place == GradientPlace::kOwn
-               ? parameters_[parameter].gradient
-               : places_[parameter];
+    return options_.place == GradientPlace::kBucket
+               ? places_[parameter]
+               : parameters_[parameter].gradient;
   }
+  GradientView average(int parameter) const {
+    if (options_.place == GradientPlace::kOwn) {
+      return {parameters_[parameter].gradient, parameters_[parameter].dtype};
+    }
+    return {places_[parameter], as_in_buckets_[parameter].dtype};
+  }
+  const DdpOptions& options() const { return options_; }
   const std::vector<GradientBucket>& buckets() const { return buckets_; }
   ReducerTimes times() const { return {thread_.busy(), exposed_, steps_}; }
 
@@ -167,13 +206,10 @@ class Reducer::Body {
                             const std::vector<bool>& used) {
     for (size_t i = 0; i < bucket.parts.size(); ++i) {
       const GradientBucket::Part& part = bucket.parts[i];
-      const int64_t bytes = part.count * SizeOf(bucket.dtype);
       if (!used[i]) {
-        if (bytes > 0) {
-          std::memset(bucket.at(part), 0, static_cast<size_t>(bytes));
-        }
-      } else if (options_.place == GradientPlace::kOwn) {
-        Copy(parameters_[part.parameter].gradient, bucket.at(part), bytes);
+        ZeroInBucket(bucket, part);
+      } else if (options_.place != GradientPlace::kBucket) {
+        CopyIntoBucket(parameters_[part.parameter], bucket, part);
       }
     }
     const absl::Status status = options_.hook->Reduce(bucket, group_);
@@ -183,11 +219,10 @@ class Reducer::Body {
   }
 
   void CopyBack(const GradientBucket& bucket) {
-    if (options_.place == GradientPlace::kBucket) return;
+    if (options_.place != GradientPlace::kOwn) return;
     for (const GradientBucket::Part& part : bucket.parts) {
       if (used_somewhere_[part.parameter] == 0) continue;
-      Copy(bucket.at(part), parameters_[part.parameter].gradient,
-           part.count * SizeOf(bucket.dtype));
+      CopyFromBucket(parameters_[part.parameter], bucket, part);
     }
   }
 
@@ -222,18 +257,18 @@ class Reducer::Body {
   // Also moves gradients that are in buckets.
   absl::Status PutIntoBuckets(const std::vector<int>& order) {
     const std::vector<std::vector<int>> assignment =
-        AssignBuckets(parameters_, order, options_.limits);
+        AssignBuckets(as_in_buckets_, order, options_.limits);
     // The old ones last until what is in them has been moved.
     std::vector<GradientBucket> old = std::move(buckets_);
     absl::StatusOr<std::vector<GradientBucket>> buckets =
-        MakeBuckets(group_, parameters_, assignment);
+        MakeBuckets(group_, as_in_buckets_, assignment);
     if (!buckets.ok()) return buckets.status();
     buckets_ = *std::move(buckets);
     const std::vector<void*> old_places = std::move(places_);
     places_ = PlacesIn(buckets_, parameters_.size());
-    if (!old.empty() && options_.place == GradientPlace::kBucket) {
+    if (!old.empty() && options_.place != GradientPlace::kOwn) {
       for (size_t i = 0; i < places_.size(); ++i) {
-        Copy(old_places[i], places_[i], parameters_[i].bytes());
+        Copy(old_places[i], places_[i], as_in_buckets_[i].bytes());
       }
     }
     tracker_.SetBuckets(assignment);
@@ -245,6 +280,8 @@ class Reducer::Body {
   // Nothing to average with.
   const bool alone_;
   const std::vector<DdpParameter> parameters_;
+  // The same with the types that their gradients have in buckets.
+  const std::vector<DdpParameter> as_in_buckets_;
   DdpOptions options_;
   BackwardTracker tracker_;
   GradientSync sync_ = GradientSync::kReduce;
@@ -284,6 +321,10 @@ absl::Status Reducer::Finish() { return body_->Finish(); }
 void* Reducer::gradient(int parameter) const {
   return body_->gradient(parameter);
 }
+GradientView Reducer::average(int parameter) const {
+  return body_->average(parameter);
+}
+const DdpOptions& Reducer::options() const { return body_->options(); }
 const std::vector<GradientBucket>& Reducer::buckets() const {
   return body_->buckets();
 }

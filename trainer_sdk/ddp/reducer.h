@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -13,6 +14,7 @@
 #include "trainer_sdk/ddp/comm_hook.h"
 #include "trainer_sdk/ddp/gradient_bucket.h"
 #include "trainer_sdk/ddp/parameter.h"
+#include "trainer_sdk/optim/gradient_view.h"
 #include "trainer_sdk/process_group/process_group.h"
 
 namespace muster {
@@ -25,12 +27,20 @@ enum class GradientPlace {
   // In the buckets themselves (PyTorch's gradient_as_bucket_view), which the
   // transport can reach without copies; Reducer::gradient says where.
   kBucket,
+  // Where DdpParameter::gradient says; they are copied to their bucket, where
+  // their average stays: Reducer::average says where.
+  kOwnToBucket,
 };
 
 struct DdpOptions {
   BucketLimits limits;
   ParameterUse use = ParameterUse::kAll;
   GradientPlace place = GradientPlace::kOwn;
+  BucketOrder order = BucketOrder::kObserved;
+  // bfloat16 or float16: float32 gradients are rounded to it on their way to
+  // the buckets, which are of this type. Not for GradientPlace::kBucket, where
+  // gradients are of the type they come in.
+  std::optional<DType> narrow_to;
   // Null: AllReduceHook.
   std::shared_ptr<CommHook> hook;
 };
@@ -58,17 +68,19 @@ struct ReducerTimes {
 // bucket is reduced on a thread of the reducer's own, in the same order on
 // every rank. A gradient may not be touched between its MarkReady and Finish.
 //
-// A group of one rank reduces nothing, unless there is a hook.
+// A group of one rank reduces nothing, unless there is a hook or gradients go
+// to buckets.
 //
 // Begin, MarkReady, MarkUnused and Finish: one at a time, from any thread. An
 // error of communication breaks the reducer, and each call fails with it from
 // then on. Errors of use (backward_tracker.h) name parameters.
 class Reducer {
  public:
-  // Collective, with the same parameters and options everywhere; `group` is
-  // the reducer's alone from here on and must outlive it. FailedPrecondition:
-  // the ranks' parameters differ, which and where. InvalidArgument: negative
-  // counts; no gradient where they are the caller's.
+  // Collective, with the same parameters and options everywhere; `group` must
+  // outlive it, and is the reducer's alone from Begin to Finish.
+  // FailedPrecondition: the ranks' parameters differ, which and where.
+  // InvalidArgument: negative counts; no gradient where they are the caller's;
+  // a type that gradients cannot be narrowed to.
   static absl::StatusOr<std::unique_ptr<Reducer>> Create(
       ProcessGroup& group, std::vector<DdpParameter> parameters,
       DdpOptions options = {});
@@ -86,11 +98,15 @@ class Reducer {
   // Gradients that no rank has used stay as they are (in buckets: are 0).
   absl::Status Finish();
 
-  // Where parameter's gradient is. With GradientPlace::kBucket it is another
-  // place after the first Finish that reduced.
+  // Where the backward pass puts parameter's gradient. With
+  // GradientPlace::kBucket it is another place after the first Finish that
+  // reduced, unless the order is BucketOrder::kReverse.
   void* gradient(int parameter) const;
+  // Where its average is after Finish: the same but with kOwnToBucket.
+  GradientView average(int parameter) const;
 
   const std::vector<GradientBucket>& buckets() const;
+  const DdpOptions& options() const;
   ReducerTimes times() const;
 
  private:

@@ -2,13 +2,13 @@
 #define MUSTER_TRAINER_SDK_OPTIM_OPTIMIZER_H_
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "trainer_sdk/checkpoint/checkpoint_slice.h"
+#include "trainer_sdk/optim/gradient_view.h"
 #include "trainer_sdk/optim/update_rule.h"
 #include "trainer_sdk/process_group/dtype.h"
 
@@ -36,16 +36,6 @@ struct OptimizerParameter {
     return product;
   }
 };
-
-// A gradient, and what its elements are: float32, bfloat16 or float16.
-struct GradientView {
-  const void* data = nullptr;
-  DType dtype = DType::kFloat32;
-};
-
-// Where a parameter's gradient is now; asked anew in each step, because places
-// change (Reducer::gradient).
-using GradientSource = std::function<GradientView(int parameter)>;
 
 // Changes weights by their gradients: what a trainer calls once in each step,
 // after Reducer::Finish, whether every rank keeps all of the optimizer's state
