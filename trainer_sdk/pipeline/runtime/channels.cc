@@ -1,0 +1,86 @@
+#include "trainer_sdk/pipeline/runtime/channels.h"
+
+#include <cstddef>
+#include <utility>
+
+#include "base/check.h"
+#include "trainer_sdk/pipeline/runtime/channel_rounds.h"
+#include "trainer_sdk/process_group/operations.h"
+
+namespace muster {
+namespace {
+
+// In a channel's group.
+constexpr int kSender = 0;
+constexpr int kReceiver = 1;
+
+size_t IndexOf(ActionKind kind) {
+  MUSTER_CHECK(IsCommunication(kind));
+  return static_cast<size_t>(kind) -
+         static_cast<size_t>(ActionKind::kSendForward);
+}
+
+bool IsSend(ActionKind kind) {
+  return kind == ActionKind::kSendForward || kind == ActionKind::kSendBackward;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<PipelineChannels>> PipelineChannels::Create(
+    ProcessGroup& group, const PipelineShape& shape) {
+  std::unique_ptr<PipelineChannels> channels(new PipelineChannels());
+  channels->world_ranks_ = group.global_ranks();
+  for (const ActionKind send :
+       {ActionKind::kSendForward, ActionKind::kSendBackward}) {
+    const absl::Status status = channels->Connect(group, shape, send);
+    if (!status.ok()) return status;
+  }
+  return channels;
+}
+
+absl::Status PipelineChannels::Connect(ProcessGroup& group,
+                                       const PipelineShape& shape,
+                                       ActionKind send) {
+  const bool forward = send == ActionKind::kSendForward;
+  const ActionKind receive =
+      forward ? ActionKind::kRecvForward : ActionKind::kRecvBackward;
+  for (const std::vector<Neighbours>& round : ChannelRounds(shape)) {
+    int color = -1;
+    int role = kSender;
+    for (const Neighbours& both : round) {
+      const int sender = forward ? both.rank : both.next;
+      if (group.rank() != both.rank && group.rank() != both.next) continue;
+      color = both.rank;
+      role = group.rank() == sender ? kSender : kReceiver;
+    }
+    auto channel = group.Split(color, role, forward ? "forward" : "backward");
+    if (!channel.ok()) return channel.status();
+    if (color >= 0) {
+      by_kind_[IndexOf(role == kSender ? send : receive)] = *std::move(channel);
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::shared_ptr<Work> PipelineChannels::Start(ActionKind kind, void* data,
+                                              const StreamShape& shape,
+                                              Duration timeout) {
+  ProcessGroup* const channel = by_kind_[IndexOf(kind)].get();
+  MUSTER_CHECK(channel != nullptr) << ActionName(kind) << " to nobody";
+  return channel->Start(
+      IsSend(kind) ? Send(data, shape.count(), shape.dtype, kReceiver)
+                   : Receive(data, shape.count(), shape.dtype, kSender),
+      {.timeout = timeout});
+}
+
+void PipelineChannels::Abort(const std::string& reason) {
+  for (const auto& channel : by_kind_) {
+    if (channel != nullptr) channel->Abort(reason);
+  }
+}
+
+int PipelineChannels::WorldRank(int rank) const {
+  return world_ranks_.empty() ? rank : world_ranks_[static_cast<size_t>(rank)];
+}
+
+}  // namespace muster

@@ -1,0 +1,272 @@
+#include "trainer_sdk/pipeline/runtime/pipeline_runtime.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/monotonic_clock.h"
+#include "trainer_sdk/pipeline/runtime/channels.h"
+#include "trainer_sdk/pipeline/runtime/rank_plan.h"
+#include "trainer_sdk/pipeline/runtime/stream_agreement.h"
+#include "trainer_sdk/pipeline/runtime/streams.h"
+#include "trainer_sdk/pipeline/schedule/lowering.h"
+#include "trainer_sdk/pipeline/schedule/validator.h"
+#include "trainer_sdk/process_group/operations.h"
+
+namespace muster {
+namespace {
+
+// With its communication, and sound.
+absl::StatusOr<PipelineSchedule> Lowered(PipelineSchedule schedule) {
+  const bool lowered = std::any_of(
+      schedule.ranks.begin(), schedule.ranks.end(), [](const auto& actions) {
+        return std::any_of(
+            actions.begin(), actions.end(),
+            [](const Action& action) { return IsCommunication(action.kind); });
+      });
+  if (!lowered) {
+    auto made = AddCommunication(schedule);
+    if (!made.ok()) return made.status();
+    schedule = *std::move(made);
+  }
+  if (absl::Status wrong = CheckLowered(schedule); !wrong.ok()) return wrong;
+  return schedule;
+}
+
+absl::Status CheckFits(const PipelineSchedule& schedule,
+                       const ProcessGroup& group, size_t stages) {
+  const PipelineShape& shape = schedule.shape;
+  if (shape.ranks == group.size() &&
+      static_cast<size_t>(shape.stages_per_rank) == stages) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "a schedule for ", shape.ranks, " ranks with ", shape.stages_per_rank,
+      " stages each; there are ", group.size(), " ranks, and rank ",
+      group.rank(), " has ", stages, " stages"));
+}
+
+}  // namespace
+
+class PipelineRuntime::Body {
+ public:
+  Body(int rank, PipelineSchedule schedule, std::vector<PipelineStage*> stages,
+       PipelineOptions options)
+      : rank_(rank),
+        schedule_(std::move(schedule)),
+        stages_(std::move(stages)),
+        options_(options),
+        step_(PlanRank(schedule_, rank)),
+        evaluation_(PlanEvaluation(schedule_, rank)) {}
+
+  // Transfers use buffers of `streams_`, so they end first.
+  ~Body() { channels_.reset(); }
+
+  absl::Status Prepare(ProcessGroup& group) {
+    auto everybody = group.Split(0, rank_, "pipeline");
+    if (!everybody.ok()) return everybody.status();
+    everybody_ = *std::move(everybody);
+    auto inputs = AgreeOnStreams();
+    if (!inputs.ok()) return inputs.status();
+    auto channels = PipelineChannels::Create(group, shape());
+    if (!channels.ok()) return channels.status();
+    channels_ = *std::move(channels);
+    streams_ = std::make_unique<Streams>(*channels_, shape(),
+                                         *std::move(inputs), options_.timeout);
+    for (size_t chunk = 0; chunk < stages_.size(); ++chunk) {
+      stages_[chunk]->ReservePlaces(step_.places[chunk]);
+    }
+    measured_.reserve(step_.actions.size());
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<double> Perform(const RankPlan& plan, double factor) {
+    if (!broken_.ok()) return broken_;
+    measured_.clear();
+    loss_ = 0;
+    for (const PlannedAction& planned : plan.actions) {
+      if (absl::Status status = Do(planned, factor); !status.ok()) {
+        return Break(status);
+      }
+    }
+    if (absl::Status status = streams_->Drain(); !status.ok()) {
+      return Break(status);
+    }
+    loss_ /= shape().micro_batches;
+    const absl::Status told =
+        everybody_->Run(Broadcast(&loss_, &loss_, 1, DType::kFloat64,
+                                  shape().RankOf(shape().stages() - 1)),
+                        {.timeout = options_.timeout});
+    if (!told.ok()) return Break(told);
+    return loss_;
+  }
+
+  const RankPlan& step() const { return step_; }
+  const RankPlan& evaluation() const { return evaluation_; }
+  const std::vector<MeasuredAction>& measured() const { return measured_; }
+  const PipelineSchedule& schedule() const { return schedule_; }
+  int stream_buffers() const { return streams_->buffers(); }
+
+ private:
+  const PipelineShape& shape() const { return schedule_.shape; }
+
+  // The shapes of all stages' inputs.
+  absl::StatusOr<std::vector<StreamShape>> AgreeOnStreams() {
+    const size_t ranks = static_cast<size_t>(shape().ranks);
+    std::vector<int64_t> schedules(ranks * kScheduleNumbers);
+    if (absl::Status status = Gather(EncodeSchedule(schedule_), &schedules);
+        !status.ok()) {
+      return status;
+    }
+    if (absl::Status wrong = CheckSameSchedule(schedules); !wrong.ok()) {
+      return wrong;
+    }
+    std::vector<int64_t> mine;
+    for (size_t chunk = 0; chunk < stages_.size(); ++chunk) {
+      const int stage = static_cast<int>(chunk) * shape().ranks + rank_;
+      StageStreams own;
+      if (stage > 0) own.input = stages_[chunk]->InputShape();
+      if (stage + 1 < shape().stages()) {
+        own.output = stages_[chunk]->OutputShape();
+      }
+      const std::vector<int64_t> numbers = EncodeStreams(own);
+      mine.insert(mine.end(), numbers.begin(), numbers.end());
+    }
+    std::vector<int64_t> all(ranks * mine.size());
+    if (absl::Status status = Gather(mine, &all); !status.ok()) return status;
+    return AgreedInputs(all, shape());
+  }
+
+  absl::Status Gather(const std::vector<int64_t>& mine,
+                      std::vector<int64_t>* all) {
+    return everybody_->Run(
+        AllGather(mine.data(), all->data(), static_cast<int64_t>(mine.size()),
+                  DType::kInt64),
+        {.timeout = options_.timeout});
+  }
+
+  absl::Status Do(const PlannedAction& planned, double factor) {
+    switch (planned.action.kind) {
+      case ActionKind::kRecvForward:
+      case ActionKind::kRecvBackward:
+        streams_->Receive(planned.action);
+        return absl::OkStatus();
+      case ActionKind::kSendForward:
+      case ActionKind::kSendBackward:
+        streams_->Send(planned.action);
+        return absl::OkStatus();
+      default:
+        return Compute(planned.action, planned.pass, factor);
+    }
+  }
+
+  absl::Status Compute(const Action& action, const PipelinePass& pass,
+                       double factor) {
+    auto taken = streams_->Take(action);
+    if (!taken.ok()) return taken.status();
+    auto given = streams_->Make(action);
+    if (!given.ok()) return given.status();
+    MeasuredAction measured{
+        .action = action, .begin = MonotonicNow(), .end = {}};
+    const absl::Status status =
+        Call(action, pass, taken->get(), given->get(), factor);
+    measured.end = MonotonicNow();
+    if (!status.ok()) {
+      return absl::Status(
+          status.code(),
+          absl::StrCat("stage ", action.stage, " on rank ",
+                       channels_->WorldRank(rank_), ", ", ToString(action),
+                       ": ", absl::string_view(status.message())));
+    }
+    measured_.push_back(measured);
+    streams_->Free(*std::move(taken));
+    streams_->Put(action, *std::move(given));
+    return absl::OkStatus();
+  }
+
+  absl::Status Call(const Action& action, const PipelinePass& pass,
+                    const void* taken, void* given, double factor) {
+    PipelineStage& stage =
+        *stages_[static_cast<size_t>(action.stage / shape().ranks)];
+    switch (action.kind) {
+      case ActionKind::kForward: {
+        absl::Status status = stage.Forward(pass, taken, given);
+        if (!status.ok() || action.stage + 1 < shape().stages()) return status;
+        const absl::StatusOr<double> loss =
+            stage.Loss(pass, factor / shape().micro_batches);
+        if (loss.ok()) loss_ += *loss;
+        return loss.status();
+      }
+      case ActionKind::kBackward:
+        return stage.Backward(pass, taken, given);
+      case ActionKind::kInputBackward:
+        return stage.BackwardInput(pass, taken, given);
+      default:
+        return stage.BackwardWeight(pass);
+    }
+  }
+
+  absl::Status Break(const absl::Status& status) {
+    broken_ = status;
+    const std::string reason(status.message());
+    channels_->Abort(reason);
+    everybody_->Abort(reason);
+    return status;
+  }
+
+  const int rank_;
+  const PipelineSchedule schedule_;
+  const std::vector<PipelineStage*> stages_;
+  const PipelineOptions options_;
+  const RankPlan step_;
+  const RankPlan evaluation_;
+  // What all ranks tell each other; not for messages.
+  std::unique_ptr<ProcessGroup> everybody_;
+  std::unique_ptr<PipelineChannels> channels_;
+  std::unique_ptr<Streams> streams_;
+  std::vector<MeasuredAction> measured_;
+  // Of this rank's last stage, if it has the pipeline's.
+  double loss_ = 0;
+  absl::Status broken_;
+};
+
+PipelineRuntime::PipelineRuntime(std::unique_ptr<Body> body)
+    : body_(std::move(body)) {}
+PipelineRuntime::~PipelineRuntime() = default;
+
+absl::StatusOr<std::unique_ptr<PipelineRuntime>> PipelineRuntime::Create(
+    ProcessGroup& group, PipelineSchedule schedule,
+    std::vector<PipelineStage*> stages, PipelineOptions options) {
+  auto lowered = Lowered(std::move(schedule));
+  if (!lowered.ok()) return lowered.status();
+  if (absl::Status wrong = CheckFits(*lowered, group, stages.size());
+      !wrong.ok()) {
+    return wrong;
+  }
+  auto body = std::make_unique<Body>(group.rank(), *std::move(lowered),
+                                     std::move(stages), options);
+  if (absl::Status status = body->Prepare(group); !status.ok()) return status;
+  return std::unique_ptr<PipelineRuntime>(new PipelineRuntime(std::move(body)));
+}
+
+absl::StatusOr<double> PipelineRuntime::Step(double factor) {
+  return body_->Perform(body_->step(), factor);
+}
+
+absl::StatusOr<double> PipelineRuntime::Evaluate() {
+  return body_->Perform(body_->evaluation(), 1);
+}
+
+const std::vector<MeasuredAction>& PipelineRuntime::measured() const {
+  return body_->measured();
+}
+
+const PipelineSchedule& PipelineRuntime::schedule() const {
+  return body_->schedule();
+}
+
+int PipelineRuntime::stream_buffers() const { return body_->stream_buffers(); }
+
+}  // namespace muster

@@ -1,0 +1,96 @@
+#include "trainer_sdk/pipeline/runtime/rank_plan.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <set>
+
+#include "base/check.h"
+
+namespace muster {
+namespace {
+
+bool AddsToWeights(ActionKind kind) {
+  return kind == ActionKind::kBackward || kind == ActionKind::kWeightBackward;
+}
+
+// The places of one stage.
+class Places {
+ public:
+  int Take(int micro_batch) {
+    if (free_.empty()) free_.insert(count_++);
+    const int place = *free_.begin();
+    free_.erase(free_.begin());
+    taken_.emplace(micro_batch, place);
+    return place;
+  }
+
+  int Of(int micro_batch) const {
+    const auto at = taken_.find(micro_batch);
+    MUSTER_CHECK(at != taken_.end()) << "micro-batch " << micro_batch;
+    return at->second;
+  }
+
+  void Free(int micro_batch) {
+    free_.insert(Of(micro_batch));
+    taken_.erase(micro_batch);
+  }
+
+  int count() const { return count_; }
+
+ private:
+  int count_ = 0;
+  std::set<int> free_;
+  std::map<int, int> taken_;
+};
+
+// Marks the last pass of each stage that adds to its weights' gradients.
+void MarkLastPasses(RankPlan* plan) {
+  std::set<int> seen;
+  for (auto at = plan->actions.rbegin(); at != plan->actions.rend(); ++at) {
+    if (AddsToWeights(at->action.kind) && seen.insert(at->action.stage).second)
+      at->pass.weights = WeightPass::kLast;
+  }
+}
+
+}  // namespace
+
+RankPlan PlanRank(const PipelineSchedule& lowered, int rank) {
+  const PipelineShape& shape = lowered.shape;
+  std::vector<Places> places(static_cast<size_t>(shape.stages_per_rank));
+  RankPlan plan;
+  for (const Action& action : lowered.ranks[static_cast<size_t>(rank)]) {
+    PlannedAction planned{.action = action, .pass = {}};
+    if (!IsCommunication(action.kind)) {
+      Places& stage = places[static_cast<size_t>(action.stage / shape.ranks)];
+      planned.pass.micro_batch = action.micro_batch;
+      planned.pass.place = action.kind == ActionKind::kForward
+                               ? stage.Take(action.micro_batch)
+                               : stage.Of(action.micro_batch);
+      if (AddsToWeights(action.kind)) stage.Free(action.micro_batch);
+    }
+    plan.actions.push_back(planned);
+  }
+  for (const Places& stage : places) plan.places.push_back(stage.count());
+  MarkLastPasses(&plan);
+  return plan;
+}
+
+RankPlan PlanEvaluation(const PipelineSchedule& lowered, int rank) {
+  RankPlan plan;
+  for (const Action& action : lowered.ranks[static_cast<size_t>(rank)]) {
+    if (action.kind != ActionKind::kForward &&
+        action.kind != ActionKind::kSendForward &&
+        action.kind != ActionKind::kRecvForward) {
+      continue;
+    }
+    plan.actions.push_back(
+        {.action = action,
+         .pass = {.micro_batch = action.micro_batch,
+                  .purpose = PipelinePass::Purpose::kEvaluation}});
+  }
+  plan.places.assign(static_cast<size_t>(lowered.shape.stages_per_rank), 1);
+  return plan;
+}
+
+}  // namespace muster

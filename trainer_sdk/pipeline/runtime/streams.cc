@@ -1,0 +1,186 @@
+#include "trainer_sdk/pipeline/runtime/streams.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/check.h"
+
+namespace muster {
+namespace {
+
+// The stage on the other side of a message.
+int OtherStage(const Action& message) {
+  switch (message.kind) {
+    case ActionKind::kSendForward:
+    case ActionKind::kRecvBackward:
+      return message.stage + 1;
+    default:
+      return message.stage - 1;
+  }
+}
+
+bool IsForward(ActionKind kind) {
+  return kind == ActionKind::kSendForward || kind == ActionKind::kRecvForward;
+}
+
+// What `computation` takes from the stage before it (backward: behind it), as
+// the action that receives it.
+std::optional<Action> TakenBy(const Action& computation,
+                              const PipelineShape& shape) {
+  Action receive = computation;
+  if (computation.kind == ActionKind::kForward) {
+    receive.kind = ActionKind::kRecvForward;
+  } else if (computation.kind != ActionKind::kWeightBackward) {
+    receive.kind = ActionKind::kRecvBackward;
+  } else {
+    return std::nullopt;
+  }
+  const int from = OtherStage(receive);
+  if (from < 0 || from >= shape.stages()) return std::nullopt;
+  return receive;
+}
+
+// What `computation` gives, as the action that sends it.
+std::optional<Action> GivenBy(const Action& computation,
+                              const PipelineShape& shape) {
+  Action send = computation;
+  if (computation.kind == ActionKind::kForward) {
+    send.kind = ActionKind::kSendForward;
+  } else if (computation.kind != ActionKind::kWeightBackward) {
+    send.kind = ActionKind::kSendBackward;
+  } else {
+    return std::nullopt;
+  }
+  const int to = OtherStage(send);
+  if (to < 0 || to >= shape.stages()) return std::nullopt;
+  return send;
+}
+
+Action ReceiveOf(const Action& send) {
+  return {OtherStage(send),
+          IsForward(send.kind) ? ActionKind::kRecvForward
+                               : ActionKind::kRecvBackward,
+          send.micro_batch};
+}
+
+}  // namespace
+
+Streams::Streams(PipelineChannels& channels, const PipelineShape& shape,
+                 std::vector<StreamShape> inputs, Duration timeout)
+    : channels_(channels),
+      shape_(shape),
+      inputs_(std::move(inputs)),
+      timeout_(timeout) {
+  for (size_t stage = 1; stage < inputs_.size(); ++stage) {
+    bytes_ = std::max(bytes_, static_cast<size_t>(inputs_[stage].bytes()));
+  }
+}
+
+// Between stages s and s + 1 is the input of the latter.
+const StreamShape& Streams::ShapeOf(const Action& message) const {
+  return inputs_[static_cast<size_t>(
+      std::max(message.stage, OtherStage(message)))];
+}
+
+Streams::Buffer Streams::Any() {
+  if (free_.empty()) {
+    ++buffers_;
+    return std::make_unique<std::byte[]>(bytes_);
+  }
+  Buffer buffer = std::move(free_.back());
+  free_.pop_back();
+  return buffer;
+}
+
+void Streams::Receive(const Action& receive) {
+  Buffer buffer = Any();
+  auto work =
+      channels_.Start(receive.kind, buffer.get(), ShapeOf(receive), timeout_);
+  arrivals_.emplace(receive, Arrival{std::move(buffer), std::move(work)});
+}
+
+void Streams::Send(const Action& send) {
+  const auto at = ready_.find(send);
+  MUSTER_CHECK(at != ready_.end()) << ToString(send);
+  Buffer buffer = std::move(at->second);
+  ready_.erase(at);
+  auto work = channels_.Start(send.kind, buffer.get(), ShapeOf(send), timeout_);
+  departures_.push_back({send, std::move(buffer), std::move(work)});
+}
+
+absl::StatusOr<Streams::Buffer> Streams::Take(const Action& computation) {
+  const std::optional<Action> receive = TakenBy(computation, shape_);
+  if (!receive) return Buffer();
+  const auto at = arrivals_.find(*receive);
+  MUSTER_CHECK(at != arrivals_.end()) << ToString(*receive);
+  if (at->second.work != nullptr) {
+    const absl::Status status = at->second.work->Wait();
+    if (!status.ok()) return Failed(*receive, status);
+  }
+  Buffer buffer = std::move(at->second.buffer);
+  arrivals_.erase(at);
+  return buffer;
+}
+
+absl::StatusOr<Streams::Buffer> Streams::Make(const Action& computation) {
+  if (!GivenBy(computation, shape_)) return Buffer();
+  if (absl::Status status = Reap(); !status.ok()) return status;
+  return Any();
+}
+
+void Streams::Put(const Action& computation, Buffer buffer) {
+  const std::optional<Action> send = GivenBy(computation, shape_);
+  if (!send) return;
+  if (shape_.RankOf(OtherStage(*send)) == shape_.RankOf(send->stage)) {
+    arrivals_.emplace(ReceiveOf(*send), Arrival{std::move(buffer), nullptr});
+  } else {
+    ready_.emplace(*send, std::move(buffer));
+  }
+}
+
+void Streams::Free(Buffer buffer) {
+  if (buffer != nullptr) free_.push_back(std::move(buffer));
+}
+
+absl::Status Streams::Reap() {
+  for (auto at = departures_.begin(); at != departures_.end();) {
+    if (!at->work->is_completed()) {
+      ++at;
+      continue;
+    }
+    const absl::Status status = at->work->status();
+    if (!status.ok()) return Failed(at->send, status);
+    Free(std::move(at->buffer));
+    at = departures_.erase(at);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Streams::Drain() {
+  for (const Departure& departure : departures_) {
+    const absl::Status status = departure.work->Wait();
+    if (!status.ok()) return Failed(departure.send, status);
+  }
+  return Reap();
+}
+
+absl::Status Streams::Failed(const Action& message,
+                             const absl::Status& status) const {
+  const int other = OtherStage(message);
+  const bool sent = message.kind == ActionKind::kSendForward ||
+                    message.kind == ActionKind::kSendBackward;
+  return absl::Status(
+      status.code(),
+      absl::StrCat("stage ", message.stage, " on rank ",
+                   channels_.WorldRank(shape_.RankOf(message.stage)),
+                   sent ? " sends" : " waits for", " the ",
+                   IsForward(message.kind) ? "activations" : "gradient",
+                   " of micro-batch ", message.micro_batch,
+                   sent ? " to" : " from", " stage ", other, " on rank ",
+                   channels_.WorldRank(shape_.RankOf(other)), ": ",
+                   absl::string_view(status.message())));
+}
+
+}  // namespace muster

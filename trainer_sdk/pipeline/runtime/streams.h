@@ -1,0 +1,89 @@
+#ifndef MUSTER_TRAINER_SDK_PIPELINE_RUNTIME_STREAMS_H_
+#define MUSTER_TRAINER_SDK_PIPELINE_RUNTIME_STREAMS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/time.h"
+#include "trainer_sdk/pipeline/runtime/channels.h"
+#include "trainer_sdk/pipeline/runtime/stream_shape.h"
+#include "trainer_sdk/pipeline/schedule/schedule.h"
+
+namespace muster {
+
+// What flows between the stages of one rank and their neighbours, in buffers of
+// a pool: received, used, computed and sent. A buffer is free again when what
+// it holds has been used or sent; so there are never more than the schedule has
+// micro-batches under way at this rank and its neighbours: one that was sent
+// and not yet received is one that the receiver has still before it, and holds.
+// Not thread-safe.
+class Streams {
+ public:
+  using Buffer = std::unique_ptr<std::byte[]>;
+
+  // `inputs` are the shapes of stages' inputs, by stage; the first's is not
+  // looked at. `channels` must outlive it, but not its transfers: see Abandon.
+  Streams(PipelineChannels& channels, const PipelineShape& shape,
+          std::vector<StreamShape> inputs, Duration timeout);
+
+  // Starts what a receive action says.
+  void Receive(const Action& receive);
+  // Starts the sending of what has been put for a send action.
+  void Send(const Action& send);
+
+  // What `computation` takes from its neighbour, once it is there; null where
+  // it has none. Give it back with Free.
+  absl::StatusOr<Buffer> Take(const Action& computation);
+  // A buffer for what `computation` gives to its neighbour, which Put is to
+  // follow; null where it has none. Fails if a send has failed.
+  absl::StatusOr<Buffer> Make(const Action& computation);
+  void Put(const Action& computation, Buffer buffer);
+  void Free(Buffer buffer);
+
+  // Waits until all that was sent has gone.
+  absl::Status Drain();
+
+  // Buffers made so far.
+  int buffers() const { return buffers_; }
+
+ private:
+  struct Arrival {
+    Buffer buffer;
+    // Null: computed on this rank.
+    std::shared_ptr<Work> work;
+  };
+  struct Departure {
+    Action send;
+    Buffer buffer;
+    std::shared_ptr<Work> work;
+  };
+
+  const StreamShape& ShapeOf(const Action& message) const;
+  Buffer Any();
+  absl::Status Reap();
+  absl::Status Failed(const Action& message, const absl::Status& status) const;
+
+  PipelineChannels& channels_;
+  const PipelineShape shape_;
+  const std::vector<StreamShape> inputs_;
+  const Duration timeout_;
+  size_t bytes_ = 0;
+  int buffers_ = 0;
+  std::vector<Buffer> free_;
+  // By receive action, whether it is a message or not.
+  std::map<Action, Arrival> arrivals_;
+  // By send action.
+  std::map<Action, Buffer> ready_;
+  std::list<Departure> departures_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_PIPELINE_RUNTIME_STREAMS_H_
