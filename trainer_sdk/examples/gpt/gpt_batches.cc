@@ -1,6 +1,8 @@
 #include "trainer_sdk/examples/gpt/gpt_batches.h"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "trainer_sdk/data/random_windows.h"
@@ -13,16 +15,16 @@ constexpr uint64_t kValidationSeed = 0x76616c6964617465;
 
 }  // namespace
 
-GptBatches::GptBatches(std::vector<int32_t> tokens, uint64_t seed,
+GptBatches::GptBatches(std::shared_ptr<const Tokens> tokens, uint64_t seed,
                        int64_t batch, int64_t context)
     : tokens_(std::move(tokens)),
       seed_(seed),
       batch_(batch),
       context_(context),
-      held_back_(static_cast<int64_t>(tokens_.size()) * 9 / 10) {}
+      held_back_(tokens_->count() / 10 * 9 + tokens_->count() % 10 * 9 / 10) {}
 
 absl::Status GptBatches::Check() const {
-  const auto length = static_cast<int64_t>(tokens_.size());
+  const int64_t length = tokens_->count();
   // Windows have a target behind their last token. The held back part is the
   // shorter one.
   if (length - held_back_ < context_ + 1) {
@@ -33,23 +35,30 @@ absl::Status GptBatches::Check() const {
   return absl::OkStatus();
 }
 
-GptMicroBatch GptBatches::Training(int64_t step, int64_t micro_batch) const {
+absl::StatusOr<GptMicroBatch> GptBatches::Training(int64_t step,
+                                                   int64_t micro_batch) const {
   return Draw(seed_, step, micro_batch, 0, held_back_);
 }
 
-GptMicroBatch GptBatches::Validation(int64_t micro_batch) const {
+absl::StatusOr<GptMicroBatch> GptBatches::Validation(
+    int64_t micro_batch) const {
   return Draw(seed_ ^ kValidationSeed, 0, micro_batch, held_back_,
-              static_cast<int64_t>(tokens_.size()));
+              tokens_->count());
 }
 
-GptMicroBatch GptBatches::Draw(uint64_t seed, int64_t step, int64_t micro_batch,
-                               int64_t begin, int64_t end) const {
+absl::StatusOr<GptMicroBatch> GptBatches::Draw(uint64_t seed, int64_t step,
+                                               int64_t micro_batch,
+                                               int64_t begin,
+                                               int64_t end) const {
   GptMicroBatch drawn;
+  std::vector<int32_t> window(static_cast<size_t>(context_ + 1));
   for (const int64_t at :
        DrawWindows({seed, step, micro_batch}, batch_, end - begin - context_)) {
-    const auto first = tokens_.begin() + begin + at;
-    drawn.tokens.insert(drawn.tokens.end(), first, first + context_);
-    drawn.targets.insert(drawn.targets.end(), first + 1, first + 1 + context_);
+    if (absl::Status status = tokens_->Read(begin + at, window); !status.ok()) {
+      return status;
+    }
+    drawn.tokens.insert(drawn.tokens.end(), window.begin(), window.end() - 1);
+    drawn.targets.insert(drawn.targets.end(), window.begin() + 1, window.end());
   }
   return drawn;
 }

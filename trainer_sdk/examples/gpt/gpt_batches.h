@@ -2,9 +2,11 @@
 #define MUSTER_TRAINER_SDK_EXAMPLES_GPT_GPT_BATCHES_H_
 
 #include <cstdint>
-#include <vector>
+#include <memory>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "trainer_sdk/data/tokens.h"
 #include "trainer_sdk/gpt/gpt_stage.h"
 
 namespace muster {
@@ -16,23 +18,25 @@ namespace muster {
 class GptBatches {
  public:
   // `batch` windows of `context` tokens make a micro-batch.
-  GptBatches(std::vector<int32_t> tokens, uint64_t seed, int64_t batch,
+  GptBatches(std::shared_ptr<const Tokens> tokens, uint64_t seed, int64_t batch,
              int64_t context);
 
   // InvalidArgument: too few tokens for a window in either part.
   absl::Status Check() const;
 
-  // Steps and micro-batches count from 0.
-  GptMicroBatch Training(int64_t step, int64_t micro_batch) const;
+  // Steps and micro-batches count from 0. Errors are Tokens::Read's.
+  absl::StatusOr<GptMicroBatch> Training(int64_t step,
+                                         int64_t micro_batch) const;
   // The same ones each time.
-  GptMicroBatch Validation(int64_t micro_batch) const;
+  absl::StatusOr<GptMicroBatch> Validation(int64_t micro_batch) const;
 
  private:
   // Of windows in tokens [begin, end).
-  GptMicroBatch Draw(uint64_t seed, int64_t step, int64_t micro_batch,
-                     int64_t begin, int64_t end) const;
+  absl::StatusOr<GptMicroBatch> Draw(uint64_t seed, int64_t step,
+                                     int64_t micro_batch, int64_t begin,
+                                     int64_t end) const;
 
-  const std::vector<int32_t> tokens_;
+  const std::shared_ptr<const Tokens> tokens_;
   const uint64_t seed_;
   const int64_t batch_;
   const int64_t context_;

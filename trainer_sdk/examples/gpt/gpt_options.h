@@ -6,8 +6,10 @@
 
 #include "absl/status/statusor.h"
 #include "trainer_sdk/gpt/gpt_config.h"
+#include "trainer_sdk/gpt/gpt_stage.h"
 #include "trainer_sdk/optim/adamw.h"
 #include "trainer_sdk/optim/learning_rate.h"
+#include "trainer_sdk/process_group/dtype.h"
 
 namespace muster {
 
@@ -24,6 +26,9 @@ struct GptTrainingOptions {
                   .heads = 4,
                   .width = 128,
                   .biases = GptConfig::Biases::kNone};
+  // What weights and gradients are rounded to: float32, bfloat16, float16.
+  DType precision = DType::kFloat32;
+  GptStage::Checkpointing checkpointing = GptStage::Checkpointing::kNone;
   // Windows in a micro-batch, and micro-batches of all ranks in a step.
   int64_t batch = 12;
   int64_t micro_batches = 1;

@@ -3,28 +3,35 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/fnv_hash.h"
 #include "trainer_sdk/optim/gradient_norm.h"
+#include "trainer_sdk/optim/replicated_optimizer.h"
 #include "trainer_sdk/process_group/operations.h"
+#include "trainer_sdk/reduce/reduce.h"
 
 namespace muster {
 
 GptTrainer::GptTrainer(const GptTrainingOptions& options,
-                       std::vector<int32_t> tokens, ProcessGroup& world)
+                       std::shared_ptr<const Tokens> tokens,
+                       ProcessGroup& world)
     : options_(options),
       batches_(std::move(tokens), options.seed, options.batch,
                options.model.context),
       world_(world),
       weights_(options.model, {0, options.model.layers}),
-      model_(weights_, options.batch, options.model.context),
-      mean_(static_cast<size_t>(weights_.count())),
-      square_(static_cast<size_t>(weights_.count())) {}
+      model_(weights_, options.batch, options.model.context,
+             options.checkpointing) {
+  if (options.precision != DType::kFloat32 && micro_batches_of_rank() > 1) {
+    accumulated_.resize(static_cast<size_t>(weights_.count()));
+  }
+}
 
 absl::StatusOr<std::unique_ptr<GptTrainer>> GptTrainer::Create(
-    const GptTrainingOptions& options, std::vector<int32_t> tokens,
+    const GptTrainingOptions& options, std::shared_ptr<const Tokens> tokens,
     ProcessGroup& world) {
   if (absl::Status wrong = options.model.Check(); !wrong.ok()) return wrong;
   if (options.micro_batches % world.size() != 0) {
@@ -41,8 +48,16 @@ absl::StatusOr<std::unique_ptr<GptTrainer>> GptTrainer::Create(
 
 absl::Status GptTrainer::Prepare() {
   weights_.Initialize(options_.seed);
-  // The reducer has a group of its own, so that what the world does between
-  // its buckets is in nobody's way.
+  absl::Status status = MakeReducer();
+  if (!status.ok()) return status;
+  status = MakeOptimizer();
+  if (!status.ok()) return status;
+  progress_.scaler = scaler_.state();
+  PlaceGradients();
+  return absl::OkStatus();
+}
+
+absl::Status GptTrainer::MakeReducer() {
   auto group = world_.Split(0, world_.rank(), "gradients");
   if (!group.ok()) return group.status();
   gradients_group_ = *std::move(group);
@@ -51,6 +66,7 @@ absl::Status GptTrainer::Prepare() {
     parameters.push_back(
         {.name = tensor.name,
          .count = tensor.count(),
+         .dtype = options_.precision,
          .rows = tensor.shape.size() > 1 ? tensor.shape[0] : 1});
   }
   DdpOptions options;
@@ -59,46 +75,78 @@ absl::Status GptTrainer::Prepare() {
       Reducer::Create(*gradients_group_, std::move(parameters), options);
   if (!reducer.ok()) return reducer.status();
   reducer_ = *std::move(reducer);
-  PlaceGradients();
   return absl::OkStatus();
 }
 
-void GptTrainer::PlaceGradients() {
-  // Several micro-batches' gradients are computed aside, each by itself.
-  if (micro_batches_of_rank() > 1) return;
+absl::Status GptTrainer::MakeOptimizer() {
+  std::vector<OptimizerParameter> parameters;
   for (int i = 0; i < static_cast<int>(weights_.tensors().size()); ++i) {
-    weights_.PlaceGradient(i, gradient(i));
+    const GptTensor& tensor = weights_.tensors()[i];
+    parameters.push_back({.name = tensor.name,
+                          .shape = tensor.shape,
+                          .value = weights_.value(i),
+                          .precision = options_.precision,
+                          // Scales and biases are not pulled towards zero.
+                          .decay = tensor.shape.size() == 1
+                                       ? WeightDecay::kNone
+                                       : WeightDecay::kApplied});
+  }
+  optimizer_ = std::make_unique<ReplicatedOptimizer>(
+      AdamWRule(options_.adamw), std::move(parameters), [this](int parameter) {
+        return GradientView{reducer_->gradient(parameter), options_.precision};
+      });
+  // From the first step on, weights are what can be represented.
+  return optimizer_->OnStateLoaded();
+}
+
+void GptTrainer::PlaceGradients() {
+  if (gradients_aside()) return;
+  for (int i = 0; i < static_cast<int>(weights_.tensors().size()); ++i) {
+    weights_.PlaceGradient(i, static_cast<float*>(reducer_->gradient(i)));
   }
 }
 
 void GptTrainer::Accumulate(int tensor, int64_t index) {
-  if (micro_batches_of_rank() == 1) return;
-  const float* const part = weights_.gradient(tensor);
-  float* const sum = gradient(tensor);
   const int64_t count = weights_.tensors()[tensor].count();
-  if (index == 0) {
-    std::copy_n(part, count, sum);
-    return;
+  const int64_t offset = weights_.value(tensor) - weights_.data();
+  const float* part = weights_.gradient(tensor);
+  if (micro_batches_of_rank() > 1) {
+    float* const sum = accumulated_.empty()
+                           ? static_cast<float*>(reducer_->gradient(tensor))
+                           : accumulated_.data() + offset;
+    if (index == 0) {
+      std::copy_n(part, count, sum);
+    } else {
+      for (int64_t i = 0; i < count; ++i) sum[i] += part[i];
+    }
+    part = sum;
   }
-  for (int64_t i = 0; i < count; ++i) sum[i] += part[i];
+  if (options_.precision != DType::kFloat32 &&
+      index + 1 == micro_batches_of_rank()) {
+    Narrow(part, options_.precision, reducer_->gradient(tensor), count);
+  }
 }
 
 absl::StatusOr<double> GptTrainer::Pass(int64_t step, int64_t index) {
   const int64_t mine = micro_batches_of_rank();
+  absl::StatusOr<GptMicroBatch> micro_batch =
+      batches_.Training(step, world_.rank() * mine + index);
+  if (!micro_batch.ok()) return micro_batch.status();
   absl::Status status = reducer_->Begin(
       index + 1 < mine ? GradientSync::kAccumulate : GradientSync::kReduce);
   if (!status.ok()) return status;
   weights_.ZeroGradients();
-  GptMicroBatch micro_batch =
-      batches_.Training(step, world_.rank() * mine + index);
   std::vector<float> stream;
-  model_.Forward(&micro_batch, &stream);
+  model_.Forward(&*micro_batch, &stream);
   // The reducer averages over the ranks.
+  const double scale =
+      options_.precision == DType::kFloat16 ? scaler_.scale() : 1;
   const double loss =
-      model_.Loss(&micro_batch, stream, 1 / static_cast<float>(mine));
-  model_.Backward(&micro_batch, &stream, [&](int tensor) {
+      model_.Loss(&*micro_batch, stream,
+                  static_cast<float>(scale / static_cast<double>(mine)));
+  model_.Backward(&*micro_batch, &stream, [&](int tensor) {
     if (!status.ok()) return;
-    Accumulate(tensor, index);
+    if (gradients_aside()) Accumulate(tensor, index);
     status = reducer_->MarkReady(tensor);
   });
   if (status.ok()) status = reducer_->Finish();
@@ -116,41 +164,57 @@ absl::StatusOr<GptStep> GptTrainer::Step(int64_t step) {
   }
   // The first pass may have moved them.
   PlaceGradients();
-  GptStep done;
-  done.gradient_norm = ClipGradients();
-  done.learning_rate = options_.learning_rate.At(step);
-  Update(step, done.learning_rate);
+  const double learning_rate = options_.learning_rate.At(step);
+  const absl::StatusOr<double> norm = Update(step, learning_rate);
+  if (!norm.ok()) return norm.status();
   const absl::StatusOr<double> mean = MeanOverRanks(loss);
   if (!mean.ok()) return mean.status();
-  done.loss = *mean;
-  return done;
+  return GptStep{
+      .loss = *mean, .learning_rate = learning_rate, .gradient_norm = *norm};
 }
 
-double GptTrainer::ClipGradients() {
-  double squares = 0;
-  for (size_t i = 0; i < weights_.tensors().size(); ++i) {
-    squares += SumOfSquares(gradient(static_cast<int>(i)),
-                            weights_.tensors()[i].count());
+absl::StatusOr<double> GptTrainer::Update(int64_t step, double learning_rate) {
+  const absl::StatusOr<double> scaled = optimizer_->SumOfSquares();
+  if (!scaled.ok()) return scaled.status();
+  const Finite finite = std::isfinite(*scaled) ? Finite::kAll : Finite::kNotAll;
+  double factor = 1;
+  if (options_.precision == DType::kFloat16) {
+    factor = 1 / scaler_.scale();
+    const LossScaler::Verdict verdict = scaler_.Update(finite);
+    progress_.scaler = scaler_.state();
+    if (verdict == LossScaler::Verdict::kSkip) {
+      return std::numeric_limits<double>::infinity();
+    }
+  } else if (finite == Finite::kNotAll) {
+    return absl::OutOfRangeError(absl::StrCat(
+        "step ", step, ": the gradient is no number, ",
+        "so weights would be none; a lower learning rate may help"));
   }
-  const double factor =
-      options_.clip > 0 ? ClipCoefficient(squares, options_.clip) : 1;
-  for (size_t i = 0; factor != 1 && i < weights_.tensors().size(); ++i) {
-    Scale(gradient(static_cast<int>(i)), weights_.tensors()[i].count(), factor);
-  }
+  const double squares = *scaled * factor * factor;
+  if (options_.clip > 0) factor *= ClipCoefficient(squares, options_.clip);
+  const absl::Status status = optimizer_->Step({.step = ++progress_.updates,
+                                                .learning_rate = learning_rate,
+                                                .gradient_factor = factor});
+  if (!status.ok()) return status;
   return std::sqrt(squares);
 }
 
-void GptTrainer::Update(int64_t step, double learning_rate) {
+std::vector<CheckpointSlice> GptTrainer::State() {
+  std::vector<CheckpointSlice> slices = optimizer_->State();
   for (int i = 0; i < static_cast<int>(weights_.tensors().size()); ++i) {
     const GptTensor& tensor = weights_.tensors()[i];
-    AdamWOptions options = options_.adamw;
-    // Scales and biases are not pulled towards zero.
-    if (tensor.shape.size() == 1) options.weight_decay = 0;
-    const int64_t offset = weights_.value(i) - weights_.data();
-    AdamWStep(options, learning_rate, step + 1, tensor.count(),
-              weights_.value(i), gradient(i), mean_.data() + offset,
-              square_.data() + offset);
+    slices.push_back({.tensor = {.name = tensor.name, .shape = tensor.shape},
+                      .begin = 0,
+                      .end = tensor.count(),
+                      .data = weights_.value(i)});
   }
+  return slices;
+}
+
+absl::Status GptTrainer::Restore(const GptProgress& progress) {
+  progress_ = progress;
+  scaler_.Restore(progress.scaler);
+  return optimizer_->OnStateLoaded();
 }
 
 absl::StatusOr<double> GptTrainer::MeanOverRanks(double value) {
@@ -165,10 +229,11 @@ absl::StatusOr<double> GptTrainer::Validate() {
   int64_t mine = 0;
   for (int64_t i = world_.rank(); i < options_.validation_batches;
        i += world_.size()) {
-    GptMicroBatch batch = batches_.Validation(i);
+    absl::StatusOr<GptMicroBatch> batch = batches_.Validation(i);
+    if (!batch.ok()) return batch.status();
     std::vector<float> stream;
-    model_.Forward(&batch, &stream);
-    loss += model_.LossOnly(&batch, stream);
+    model_.Forward(&*batch, &stream);
+    loss += model_.LossOnly(&*batch, stream);
     ++mine;
   }
   const absl::StatusOr<double> sum = MeanOverRanks(loss);

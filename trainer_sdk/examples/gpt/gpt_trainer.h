@@ -10,8 +10,11 @@
 #include "absl/status/statusor.h"
 #include "trainer_sdk/ddp/reducer.h"
 #include "trainer_sdk/examples/gpt/gpt_batches.h"
+#include "trainer_sdk/examples/gpt/gpt_checkpoint_state.h"
 #include "trainer_sdk/examples/gpt/gpt_options.h"
 #include "trainer_sdk/gpt/gpt_stage.h"
+#include "trainer_sdk/optim/loss_scaler.h"
+#include "trainer_sdk/optim/optimizer.h"
 #include "trainer_sdk/process_group/process_group.h"
 
 namespace muster {
@@ -21,32 +24,44 @@ struct GptStep {
   // Mean over the micro-batches of all ranks.
   double loss = 0;
   double learning_rate = 0;
-  // Before it was clipped.
+  // Before it was clipped; infinite in a step that was left out because the
+  // loss scale was too high.
   double gradient_norm = 0;
 };
 
 // One rank's part of a data-parallel training: its share of each step's
-// micro-batches, gradients averaged by a Reducer, AdamW on every rank alike, so
-// that all ranks keep the same weights.
+// micro-batches, gradients averaged by a Reducer, AdamW, so that all ranks keep
+// the same weights.
 //
 // N ranks with one micro-batch each do bit for bit what one rank does that
 // accumulates N: each micro-batch's gradient is computed by itself and then
 // added, in the order in which the transport adds those of ranks (as long as N
-// is a power of two, which divides exactly).
+// is a power of two, which divides exactly, and gradients are float32).
+//
+// In bfloat16 and float16 weights are rounded to that and gradients averaged in
+// it, while products and sums are float32's: the kernels of a CPU know no
+// other.
 class GptTrainer {
  public:
   // Collective; `world` must outlive it. InvalidArgument: the text is too
   // short, or the ranks do not divide the micro-batches.
   static absl::StatusOr<std::unique_ptr<GptTrainer>> Create(
-      const GptTrainingOptions& options, std::vector<int32_t> tokens,
+      const GptTrainingOptions& options, std::shared_ptr<const Tokens> tokens,
       ProcessGroup& world);
 
-  // Steps count from 0.
+  // Steps count from 0. OutOfRange: the gradient is no number, and no loss
+  // scale is to blame.
   absl::StatusOr<GptStep> Step(int64_t step);
 
   // The mean loss over windows of the text's last tenth, the same ones each
   // time.
   absl::StatusOr<double> Validate();
+
+  // All that the next step depends on: this rank's part of it, for checkpoints.
+  // Places stay the same; after they were written from outside, Restore.
+  std::vector<CheckpointSlice> State();
+  const GptProgress& progress() const { return progress_; }
+  absl::Status Restore(const GptProgress& progress);
 
   // Equal on all ranks after every step.
   uint64_t WeightsHash() const;
@@ -54,24 +69,28 @@ class GptTrainer {
   ReducerTimes times() const { return reducer_->times(); }
 
  private:
-  GptTrainer(const GptTrainingOptions& options, std::vector<int32_t> tokens,
-             ProcessGroup& world);
+  GptTrainer(const GptTrainingOptions& options,
+             std::shared_ptr<const Tokens> tokens, ProcessGroup& world);
 
   absl::Status Prepare();
+  absl::Status MakeReducer();
+  absl::Status MakeOptimizer();
   int64_t micro_batches_of_rank() const {
     return options_.micro_batches / world_.size();
   }
-  float* gradient(int tensor) const {
-    return static_cast<float*>(reducer_->gradient(tensor));
+  // Whether the model computes gradients where the reducer averages them, or
+  // aside: because several are added, or because they have another type there.
+  bool gradients_aside() const {
+    return micro_batches_of_rank() > 1 || options_.precision != DType::kFloat32;
   }
   void PlaceGradients();
   // This rank's micro-batch `index` of the step, counted from 0; its loss.
   absl::StatusOr<double> Pass(int64_t step, int64_t index);
-  // Puts the gradient of micro-batch `index` to those before it.
+  // Puts the gradient of micro-batch `index`, computed aside, to those before
+  // it, for the reducer.
   void Accumulate(int tensor, int64_t index);
-  // The norm of the gradient, which is shortened if it is too long.
-  double ClipGradients();
-  void Update(int64_t step, double learning_rate);
+  // With the averaged gradients; their norm.
+  absl::StatusOr<double> Update(int64_t step, double learning_rate);
   absl::StatusOr<double> MeanOverRanks(double value);
 
   const GptTrainingOptions options_;
@@ -79,10 +98,16 @@ class GptTrainer {
   ProcessGroup& world_;
   GptWeights weights_;
   GptStage model_;
-  std::vector<float> mean_;
-  std::vector<float> square_;
+  // The sum of several micro-batches' gradients, where the reducer's type is
+  // too short for it.
+  std::vector<float> accumulated_;
+  // Each has a group of its own, so that none is in another's way.
   std::unique_ptr<ProcessGroup> gradients_group_;
+  std::unique_ptr<ProcessGroup> optimizer_group_;
   std::unique_ptr<Reducer> reducer_;
+  std::unique_ptr<Optimizer> optimizer_;
+  LossScaler scaler_;
+  GptProgress progress_;
 };
 
 }  // namespace muster

@@ -1,5 +1,6 @@
 #include "trainer_sdk/examples/gpt/gpt_trainer.h"
 
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -28,10 +29,10 @@ GptTrainingOptions Small() {
 }
 
 // A text that can be learned: each token tells the next.
-std::vector<int32_t> Text() {
+std::shared_ptr<const Tokens> Text() {
   std::vector<int32_t> tokens;
   for (int i = 0; i < 500; ++i) tokens.push_back(i * 3 % 11);
-  return tokens;
+  return std::make_shared<TokensInMemory>(std::move(tokens));
 }
 
 // What one rank saw.
@@ -148,7 +149,10 @@ TEST(GptTrainerTest, RanksMustDivideTheMicroBatches) {
 
 TEST(GptTrainerTest, ATextMustHaveAWindowToHoldBack) {
   const auto statuses = RunWorld(1, [](ProcessGroup& group) {
-    return GptTrainer::Create(Small(), std::vector<int32_t>(80), group)
+    return GptTrainer::Create(
+               Small(),
+               std::make_shared<TokensInMemory>(std::vector<int32_t>(80)),
+               group)
         .status();
   });
   EXPECT_NE(statuses[0].message().find("a text of 80 tokens"),
