@@ -1,0 +1,30 @@
+// bpe_tokens VOCAB.json MERGES.txt: reads texts from its standard input, each
+// behind a line with its number of bytes; writes for each a line with its
+// tokens. Ends with 1 where they are not the text again.
+
+#include <iostream>
+#include <string>
+
+#include "trainer_sdk/data/bpe_files.h"
+
+int main(int argc, char** argv) {
+  if (argc != 3) return 2;
+  const auto vocabulary = muster::ReadBpeFiles(argv[1], argv[2]);
+  if (!vocabulary.ok()) {
+    std::cerr << vocabulary.status() << "\n";
+    return 1;
+  }
+  size_t bytes = 0;
+  while (std::cin >> bytes && std::cin.get() == '\n') {
+    std::string text(bytes, '\0');
+    std::cin.read(text.data(), static_cast<std::streamsize>(bytes));
+    const auto tokens = (*vocabulary)->Encode(text);
+    if (!tokens.ok() || (*vocabulary)->Decode(*tokens) != text) {
+      std::cerr << "a text of " << bytes << " bytes does not come back\n";
+      return 1;
+    }
+    for (const int32_t token : *tokens) std::cout << token << " ";
+    std::cout << "\n";
+  }
+  return 0;
+}
