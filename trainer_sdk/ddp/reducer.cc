@@ -176,6 +176,7 @@ class Reducer::Body {
     return {places_[parameter], as_in_buckets_[parameter].dtype};
   }
   const DdpOptions& options() const { return options_; }
+  int ranks() const { return group_.size(); }
   const std::vector<GradientBucket>& buckets() const { return buckets_; }
   ReducerTimes times() const { return {thread_.busy(), exposed_, steps_}; }
 
@@ -325,6 +326,7 @@ GradientView Reducer::average(int parameter) const {
   return body_->average(parameter);
 }
 const DdpOptions& Reducer::options() const { return body_->options(); }
+int Reducer::ranks() const { return body_->ranks(); }
 const std::vector<GradientBucket>& Reducer::buckets() const {
   return body_->buckets();
 }

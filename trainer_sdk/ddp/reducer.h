@@ -107,6 +107,8 @@ class Reducer {
 
   const std::vector<GradientBucket>& buckets() const;
   const DdpOptions& options() const;
+  // Of the group.
+  int ranks() const;
   ReducerTimes times() const;
 
  private:

@@ -20,7 +20,7 @@ const void* At(GradientView view, int64_t element) {
   return static_cast<const char*>(view.data) + element * SizeOf(view.dtype);
 }
 
-// As float32: where they are, or converted to `block`.
+// As float32: where they are, or converted to `block`, which has room.
 const float* Floats(GradientView view, int64_t begin, int64_t count,
                     float* block) {
   if (view.dtype == DType::kFloat32) {
@@ -96,15 +96,17 @@ OptimizerShard::OptimizerShard(std::shared_ptr<const UpdateRule> rule,
     const ParameterRange& range = ranges_[i];
     const OptimizerParameter& parameter = parameters_[range.parameter];
     if (!HasMaster(parameter)) continue;
+    const GradientView value{parameter.value, parameter.dtype};
     float* const master = masters_.data() + master_offsets_[i];
-    if (parameter.dtype == DType::kFloat32) {
-      const char* const from = ValueAt(parameter, range.begin);
-      std::copy_n(reinterpret_cast<const float*>(from), range.count(), master);
-    } else {
-      Widen(parameter.dtype, ValueAt(parameter, range.begin), master,
-            range.count());
-    }
-    WriteValues(static_cast<int>(i));
+    const float* const floats =
+        Floats(value, range.begin, range.count(), master);
+    if (floats != master) std::copy_n(floats, range.count(), master);
+  }
+  // Those of other ranks' ranges too.
+  for (const OptimizerParameter& parameter : parameters_) {
+    if (parameter.dtype == parameter.precision) continue;
+    const float* const values = static_cast<const float*>(parameter.value);
+    WriteRounded(parameter, values, 0, parameter.count());
   }
 }
 
@@ -152,10 +154,21 @@ void OptimizerShard::WriteValues(int i) const {
                range.count());
 }
 
+void OptimizerShard::CopyRounded(int i, void* to) {
+  const ParameterRange& range = ranges_[i];
+  const OptimizerParameter& parameter = parameters_[range.parameter];
+  if (HasMaster(parameter)) {
+    Narrow(Trained(i), parameter.precision, to, range.count());
+  } else {
+    std::copy_n(Trained(i), range.count(), static_cast<float*>(to));
+  }
+}
+
 std::vector<CheckpointSlice> OptimizerShard::State() {
   std::vector<CheckpointSlice> slices;
   const auto add = [&](const std::string& name, const ParameterRange& range,
                        float* data) {
+    if (range.count() == 0) return;
     const OptimizerParameter& parameter = parameters_[range.parameter];
     slices.push_back({.tensor = {.name = name + "/" + parameter.name,
                                  .dtype = DType::kFloat32,
@@ -179,19 +192,6 @@ int64_t OptimizerShard::bytes() const {
   size_t floats = masters_.capacity();
   for (const std::vector<float>& state : states_) floats += state.capacity();
   return static_cast<int64_t>(floats * sizeof(float));
-}
-
-double SumOfSquares(GradientView gradient, int64_t count) {
-  if (gradient.dtype == DType::kFloat32) {
-    return SumOfSquares(static_cast<const float*>(gradient.data), count);
-  }
-  double sum = 0;
-  std::array<float, kBlock> block;
-  for (int64_t at = 0; at < count; at += kBlock) {
-    const int64_t size = std::min(kBlock, count - at);
-    sum += SumOfSquares(Floats(gradient, at, size, block.data()), size);
-  }
-  return sum;
 }
 
 }  // namespace muster

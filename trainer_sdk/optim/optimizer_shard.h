@@ -25,7 +25,8 @@ struct ParameterRange {
 // arithmetic on them. Does not communicate; not thread-safe.
 class OptimizerShard {
  public:
-  // State is zero, master weights are the values. Ranges don't overlap.
+  // State is zero, master weights are the values, which are rounded, all of
+  // them, to their precision. Ranges don't overlap.
   OptimizerShard(std::shared_ptr<const UpdateRule> rule,
                  std::vector<OptimizerParameter> parameters,
                  std::vector<ParameterRange> ranges);
@@ -42,6 +43,10 @@ class OptimizerShard {
   // Writes the i-th range's values from its master weights, if it has any.
   void WriteValues(int i) const;
 
+  // Copies the i-th range's values to `to`, as elements of their precision.
+  void CopyRounded(int i, void* to);
+
+  // Of ranges that have elements.
   std::vector<CheckpointSlice> State();
 
   // What was allocated for state and master weights.
@@ -61,9 +66,6 @@ class OptimizerShard {
   std::vector<std::vector<float>> states_;
   std::vector<float> masters_;
 };
-
-// The sum of the squares of `count` elements, which may be 16-bit ones.
-double SumOfSquares(GradientView gradient, int64_t count);
 
 }  // namespace muster
 

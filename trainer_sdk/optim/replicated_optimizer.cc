@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "trainer_sdk/optim/square_sum.h"
+
 namespace muster {
 namespace {
 
@@ -23,11 +25,11 @@ ReplicatedOptimizer::ReplicatedOptimizer(
       shard_(std::move(rule), parameters, WholeOf(parameters)) {}
 
 absl::StatusOr<double> ReplicatedOptimizer::SumOfSquares() {
-  double sum = 0;
+  SquareSum sum;
   for (const ParameterRange& range : shard_.ranges()) {
-    sum += muster::SumOfSquares(gradients_(range.parameter), range.count());
+    sum.Add(gradients_(range.parameter), range.count());
   }
-  return sum;
+  return SquareSum::Value(sum.words());
 }
 
 absl::Status ReplicatedOptimizer::Step(const OptimizerStep& step) {

@@ -1,0 +1,160 @@
+#ifndef MUSTER_TRAINER_SDK_ZERO_TOY_TRAINING_H_
+#define MUSTER_TRAINER_SDK_ZERO_TOY_TRAINING_H_
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "trainer_sdk/ddp/reducer.h"
+#include "trainer_sdk/optim/gradient_norm.h"
+#include "trainer_sdk/optim/replicated_optimizer.h"
+#include "trainer_sdk/process_group/process_group.h"
+#include "trainer_sdk/zero/scatter_hook.h"
+#include "trainer_sdk/zero/sharded_optimizer.h"
+
+namespace muster {
+
+// A training without a model, for tests: gradients are made of the weights, so
+// that a weight that is wrong once makes all later ones wrong.
+struct ToyPlan {
+  std::vector<int64_t> counts = {10, 100, 1, 0, 33, 64, 7};
+  std::shared_ptr<const UpdateRule> rule = AdamWRule({});
+  enum class State { kReplicated, kSharded } state = State::kReplicated;
+  DType precision = DType::kFloat32;
+  // Of all ranks, in a step.
+  int micro_batches = 12;
+  // Whole numbers, whose sums and averages are exact whatever the ranks.
+  enum class Gradients { kReal, kWhole } gradients = Gradients::kReal;
+  double clip = 0;
+  DdpOptions ddp{.limits = {.first_bytes = 64, .bytes = 256}};
+};
+
+// One rank's part.
+class ToyTraining {
+ public:
+  static absl::StatusOr<std::unique_ptr<ToyTraining>> Create(
+      const ToyPlan& plan, ProcessGroup& group) {
+    std::unique_ptr<ToyTraining> toy(new ToyTraining(plan, group));
+    absl::Status status = toy->Prepare();
+    if (!status.ok()) return status;
+    return toy;
+  }
+
+  // Counted from 0. The sum of squares of the gradients, as the optimizer says.
+  absl::StatusOr<double> Step(int step) {
+    const int mine = plan_.micro_batches / group_.size();
+    for (size_t i = 0; i < values_.size(); ++i) {
+      std::fill_n(static_cast<float*>(reducer_->gradient(static_cast<int>(i))),
+                  values_[i].size(), 0.0f);
+    }
+    absl::Status status;
+    for (int n = 0; n < mine && status.ok(); ++n) {
+      status = Pass(
+          step, group_.rank() * mine + n,
+          n + 1 < mine ? GradientSync::kAccumulate : GradientSync::kReduce);
+    }
+    if (!status.ok()) return status;
+    const absl::StatusOr<double> squares = optimizer_->SumOfSquares();
+    if (!squares.ok()) return squares;
+    OptimizerStep plan{.step = step + 1, .learning_rate = 0.05};
+    plan.gradient_factor = plan_.clip > 0
+                               ? ClipCoefficient(*squares, plan_.clip)
+                               : 1.0 / plan_.micro_batches;
+    status = optimizer_->Step(plan);
+    if (!status.ok()) return status;
+    return squares;
+  }
+
+  const std::vector<std::vector<float>>& values() const { return values_; }
+  std::vector<std::vector<float>>& values() { return values_; }
+  Optimizer& optimizer() { return *optimizer_; }
+  const Reducer& reducer() const { return *reducer_; }
+
+ private:
+  ToyTraining(const ToyPlan& plan, ProcessGroup& group)
+      : plan_(plan), group_(group) {
+    for (size_t i = 0; i < plan.counts.size(); ++i) {
+      const auto count = static_cast<size_t>(plan.counts[i]);
+      gradients_.emplace_back(count);
+      values_.emplace_back(count);
+      for (size_t k = 0; k < count; ++k) {
+        values_[i][k] = static_cast<float>(std::cos(0.3 * k + i));
+      }
+    }
+  }
+
+  absl::Status Prepare() {
+    std::vector<DdpParameter> reduced;
+    std::vector<OptimizerParameter> trained;
+    for (size_t i = 0; i < values_.size(); ++i) {
+      const std::string name = absl::StrCat("p", i);
+      reduced.push_back({.name = name,
+                         .count = plan_.counts[i],
+                         .gradient = gradients_[i].data()});
+      trained.push_back(
+          {.name = name,
+           .shape = {plan_.counts[i]},
+           .value = values_[i].data(),
+           .precision = plan_.precision,
+           .decay = i % 2 == 0 ? WeightDecay::kApplied : WeightDecay::kNone});
+    }
+    DdpOptions options = plan_.ddp;
+    if (plan_.precision != DType::kFloat32) {
+      options.narrow_to = plan_.precision;
+    }
+    const bool sharded = plan_.state == ToyPlan::State::kSharded;
+    auto reducer = Reducer::Create(group_, std::move(reduced),
+                                   sharded ? ForSharding(options) : options);
+    if (!reducer.ok()) return reducer.status();
+    reducer_ = *std::move(reducer);
+    if (!sharded) {
+      optimizer_ = std::make_unique<ReplicatedOptimizer>(
+          plan_.rule, std::move(trained),
+          [this](int i) { return reducer_->average(i); });
+      return absl::OkStatus();
+    }
+    auto optimizer = ShardedOptimizer::Create(group_, *reducer_, plan_.rule,
+                                              std::move(trained));
+    if (!optimizer.ok()) return optimizer.status();
+    optimizer_ = *std::move(optimizer);
+    return absl::OkStatus();
+  }
+
+  absl::Status Pass(int step, int micro_batch, GradientSync sync) {
+    absl::Status status = reducer_->Begin(sync);
+    for (int i = static_cast<int>(values_.size()) - 1; i >= 0 && status.ok();
+         --i) {
+      float* const gradient = static_cast<float*>(reducer_->gradient(i));
+      for (size_t k = 0; k < values_[i].size(); ++k) {
+        double value = std::sin(3 * double{values_[i][k]} + micro_batch +
+                                0.1 * step + static_cast<double>(k));
+        if (plan_.gradients == ToyPlan::Gradients::kWhole) {
+          // Averaged over the ranks it is the number again.
+          value = std::round(10 * value) * group_.size();
+        }
+        gradient[k] += static_cast<float>(value);
+      }
+      status = reducer_->MarkReady(i);
+    }
+    return status.ok() ? reducer_->Finish() : status;
+  }
+
+  const ToyPlan plan_;
+  ProcessGroup& group_;
+  std::vector<std::vector<float>> values_;
+  std::vector<std::vector<float>> gradients_;
+  std::unique_ptr<Reducer> reducer_;
+  std::unique_ptr<Optimizer> optimizer_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_ZERO_TOY_TRAINING_H_
