@@ -1,0 +1,159 @@
+// What ZeRO-1 is for, by counting: the bytes of a rank are the formula's.
+
+#include <malloc.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "trainer_sdk/process_group/testing/group_fixture.h"
+#include "trainer_sdk/shared_memory/shared_memory_transport.h"
+#include "trainer_sdk/zero/scatter_hook.h"
+#include "trainer_sdk/zero/sharded_optimizer.h"
+
+namespace {
+
+// Of this thread, which is a rank.
+thread_local int64_t live_bytes = 0;
+thread_local int64_t peak_bytes = 0;
+
+void* Counted(size_t size) {
+  void* const memory = std::malloc(size > 0 ? size : 1);
+  if (memory == nullptr) std::abort();
+  live_bytes += static_cast<int64_t>(malloc_usable_size(memory));
+  if (live_bytes > peak_bytes) peak_bytes = live_bytes;
+  return memory;
+}
+
+void Freed(void* memory) {
+  if (memory == nullptr) return;
+  live_bytes -= static_cast<int64_t>(malloc_usable_size(memory));
+  std::free(memory);
+}
+
+}  // namespace
+
+void* operator new(size_t size) { return Counted(size); }
+void* operator new[](size_t size) { return Counted(size); }
+void operator delete(void* memory) noexcept { Freed(memory); }
+void operator delete[](void* memory) noexcept { Freed(memory); }
+void operator delete(void* memory, size_t) noexcept { Freed(memory); }
+void operator delete[](void* memory, size_t) noexcept { Freed(memory); }
+
+namespace muster {
+namespace {
+
+// Not divisible by 3, and by 4 only as a whole.
+constexpr int64_t kMatrix = 250000;
+constexpr int64_t kVector = 500;
+constexpr int kLayers = 4;
+constexpr int64_t kParameters = kLayers * (kMatrix + kVector);
+// Names, lists, threads' and allocators' own: nothing that grows with weights.
+constexpr int64_t kSmall = 16 << 10;
+
+// Bytes for each element of weights, of gradients, and of what is sharded.
+struct Form {
+  DType type = DType::kFloat32;
+  int64_t values = 0;
+  int64_t gradients = 0;
+  int64_t state = 0;
+};
+
+absl::Status ExpectBytes(const char* what, int64_t bytes, int64_t formula) {
+  if (bytes >= formula && bytes <= formula + kSmall) return absl::OkStatus();
+  return absl::InternalError(
+      absl::StrCat(what, ": ", bytes, " bytes, not ", formula));
+}
+
+absl::Status Measure(const Form& form, ProcessGroup& group) {
+  const int64_t begin = live_bytes;
+  std::vector<uint8_t> values(static_cast<size_t>(kParameters * form.values));
+  std::vector<DdpParameter> reduced;
+  std::vector<OptimizerParameter> trained;
+  int64_t offset = 0;
+  for (int i = 0; i < 2 * kLayers; ++i) {
+    const int64_t count = i % 2 == 0 ? kMatrix : kVector;
+    const std::string name = absl::StrCat("p", i);
+    reduced.push_back({.name = name, .count = count, .dtype = form.type});
+    trained.push_back({.name = name,
+                       .shape = {count},
+                       .value = values.data() + offset,
+                       .dtype = form.type,
+                       .precision = form.type});
+    offset += count * form.values;
+  }
+  auto reducer =
+      Reducer::Create(group, std::move(reduced),
+                      ForSharding({.place = GradientPlace::kBucket}));
+  if (!reducer.ok()) return reducer.status();
+  const int64_t before_state = live_bytes;
+  auto optimizer = ShardedOptimizer::Create(group, **reducer, AdamWRule({}),
+                                            std::move(trained));
+  if (!optimizer.ok()) return optimizer.status();
+  int64_t mine = 0;
+  for (const GradientBucket& bucket : (*reducer)->buckets()) {
+    mine += ShardCounts(bucket.count, group.size())[group.rank()];
+  }
+  // To an element of each bucket, an equal part.
+  const auto buckets = static_cast<int64_t>((*reducer)->buckets().size());
+  if (std::abs(mine - kParameters / group.size()) > buckets) {
+    return absl::InternalError(absl::StrCat("a part of ", mine));
+  }
+  absl::Status status =
+      ExpectBytes("state", live_bytes - before_state, form.state * mine);
+  if (!status.ok()) return status;
+  int64_t gradients = 0;
+  for (const GradientBucket& bucket : (*reducer)->buckets()) {
+    gradients += bucket.memory->bytes();
+  }
+  status = ExpectBytes(
+      "all of a rank", live_bytes - begin + gradients,
+      (form.values + form.gradients) * kParameters + form.state * mine);
+  if (!status.ok()) return status;
+  // A step takes no memory for a while either.
+  const int64_t before_step = peak_bytes = live_bytes;
+  for (int64_t step = 1; step <= 2; ++step) {
+    status = (*reducer)->Begin(GradientSync::kReduce);
+    for (int i = 0; i < 2 * kLayers && status.ok(); ++i) {
+      status = (*reducer)->MarkReady(i);
+    }
+    if (status.ok()) status = (*reducer)->Finish();
+    if (status.ok()) status = (*optimizer)->SumOfSquares().status();
+    if (status.ok()) {
+      status = (*optimizer)->Step({.step = step, .learning_rate = 0.1});
+    }
+    if (!status.ok()) return status;
+  }
+  return ExpectBytes("a step", peak_bytes - before_step, 0);
+}
+
+class ShardMemory : public testing::TestWithParam<int> {
+ protected:
+  void Run(const Form& form) {
+    const absl::Status failure = FirstFailure(RunWorld(
+        GetParam(), [&](ProcessGroup& group) { return Measure(form, group); },
+        [](GroupPlace place, Instant deadline) {
+          return NewSharedMemoryTransport(place, {}, deadline);
+        }));
+    EXPECT_TRUE(failure.ok()) << failure;
+  }
+};
+
+// 16 bytes an element on one rank, 4 + 12 / N on N: two moments and the master
+// weight are the 12.
+TEST_P(ShardMemory, SixteenBitFormIsFourAndTwelveNths) {
+  Run({.type = DType::kBFloat16, .values = 2, .gradients = 2, .state = 12});
+}
+
+// Values are their own masters: 8 + 8 / N.
+TEST_P(ShardMemory, Float32FormIsEightAndEightNths) {
+  Run({.type = DType::kFloat32, .values = 4, .gradients = 4, .state = 8});
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, ShardMemory, testing::Values(1, 2, 3, 4));
+
+}  // namespace
+}  // namespace muster
