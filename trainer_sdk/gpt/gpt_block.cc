@@ -29,7 +29,10 @@ GptBlock::GptBlock(const GptConfig& config, int64_t batch, int64_t time)
     : shape_{.batch = batch,
              .time = time,
              .heads = config.heads,
-             .width = config.width} {}
+             .width = config.width},
+      mlp_(static_cast<size_t>(rows() * 4 * shape_.width)),
+      inner_(static_cast<size_t>(rows() * shape_.width)),
+      scratch_(static_cast<size_t>(AttentionScratchCount(shape_))) {}
 
 void GptBlock::Norm(const GptPair& weights, const std::vector<float>& input,
                     NormActivations* kept) const {
@@ -62,22 +65,23 @@ void GptBlock::Forward(const GptBlockWeights& weights,
   LinearForward(kept->norm_1.output.data(), weights.attention_in.weight.value,
                 weights.attention_in.bias.value, rows(), width, 3 * width,
                 kept->qkv.data());
-  Resize(&kept->probabilities, shape_.probabilities());
+  Resize(&kept->probabilities, ProbabilitiesCount(shape_));
   Resize(&kept->attention, rows() * width);
-  AttentionForward(shape_, kept->qkv.data(), kept->probabilities.data(),
-                   kept->attention.data());
+  AttentionForward(shape_, kept->qkv.data(), scratch_.data(),
+                   kept->probabilities.data(), kept->attention.data());
   Resize(&kept->middle, rows() * width);
   LinearForward(kept->attention.data(), weights.attention_out.weight.value,
                 weights.attention_out.bias.value, rows(), width, width,
                 kept->middle.data());
   Add(kept->input, &kept->middle);
   Norm(weights.norm_2, kept->middle, &kept->norm_2);
-  Resize(&kept->mlp, rows() * 4 * width);
   LinearForward(kept->norm_2.output.data(), weights.mlp_in.weight.value,
                 weights.mlp_in.bias.value, rows(), width, 4 * width,
-                kept->mlp.data());
+                mlp_.data());
   Resize(&kept->gelu, rows() * 4 * width);
-  GeluForward(kept->mlp.data(), rows() * 4 * width, kept->gelu.data());
+  Resize(&kept->gelu_slope, rows() * 4 * width);
+  GeluForward(mlp_.data(), rows() * 4 * width, kept->gelu.data(),
+              kept->gelu_slope.data());
   LinearForward(kept->gelu.data(), weights.mlp_out.weight.value,
                 weights.mlp_out.bias.value, rows(), 4 * width, width,
                 stream->data());
@@ -92,24 +96,22 @@ void GptBlock::BackwardInput(const GptBlockWeights& weights,
   Resize(&kept->mlp_gradient, rows() * 4 * width);
   LinearBackwardInput(gradient->data(), weights.mlp_out.weight.value, rows(),
                       4 * width, width, kept->mlp_gradient.data());
-  GeluBackward(kept->mlp.data(), kept->mlp_gradient.data(), rows() * 4 * width,
+  GeluBackward(kept->gelu_slope.data(), rows() * 4 * width,
                kept->mlp_gradient.data());
-  std::vector<float> inner(static_cast<size_t>(rows() * width));
   LinearBackwardInput(kept->mlp_gradient.data(), weights.mlp_in.weight.value,
-                      rows(), width, 4 * width, inner.data());
+                      rows(), width, 4 * width, inner_.data());
   // The residual stream passes the gradient on as it is; branches add theirs.
-  NormBackward(weights.norm_2, kept->middle, kept->norm_2, inner, gradient);
+  NormBackward(weights.norm_2, kept->middle, kept->norm_2, inner_, gradient);
   kept->middle_gradient = *gradient;
   LinearBackwardInput(gradient->data(), weights.attention_out.weight.value,
-                      rows(), width, width, inner.data());
+                      rows(), width, width, inner_.data());
   Resize(&kept->qkv_gradient, rows() * 3 * width);
-  std::vector<float> scratch(static_cast<size_t>(shape_.time * shape_.time));
   AttentionBackward(shape_, kept->qkv.data(), kept->probabilities.data(),
-                    inner.data(), scratch.data(), kept->qkv_gradient.data());
+                    inner_.data(), scratch_.data(), kept->qkv_gradient.data());
   LinearBackwardInput(kept->qkv_gradient.data(),
                       weights.attention_in.weight.value, rows(), width,
-                      3 * width, inner.data());
-  NormBackward(weights.norm_1, kept->input, kept->norm_1, inner, gradient);
+                      3 * width, inner_.data());
+  NormBackward(weights.norm_1, kept->input, kept->norm_1, inner_, gradient);
 }
 
 void GptBlock::BackwardWeight(const GptBlockWeights& weights,

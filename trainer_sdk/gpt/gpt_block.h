@@ -31,8 +31,8 @@ struct GptBlockActivations {
   // The input and what attention adds.
   std::vector<float> middle;
   NormActivations norm_2;
-  std::vector<float> mlp;
   std::vector<float> gelu;
+  std::vector<float> gelu_slope;
 
   // Gradients of linear layers' outputs.
   std::vector<float> qkv_gradient;
@@ -43,7 +43,8 @@ struct GptBlockActivations {
 
 // One transformer block: attention and a two-layer perceptron, each behind a
 // norm and added to the residual stream. Rows are batch * time positions of
-// `width` values. Nothing is kept between calls but in the activations.
+// `width` values. Nothing is kept between calls but in the activations. One
+// call at a time.
 class GptBlock {
  public:
   GptBlock(const GptConfig& config, int64_t batch, int64_t time);
@@ -72,6 +73,10 @@ class GptBlock {
                     std::vector<float>* input_gradient) const;
 
   const AttentionShape shape_;
+  // Working memory, of no meaning between calls.
+  mutable std::vector<float> mlp_;
+  mutable std::vector<float> inner_;
+  mutable std::vector<float> scratch_;
 };
 
 }  // namespace muster

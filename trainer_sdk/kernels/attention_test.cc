@@ -15,14 +15,15 @@ TEST(AttentionTest, GradientsAreThoseOfDifferences) {
       Numbers(kShape.batch * kShape.time * 3 * kShape.width, 1);
   const std::vector<double> upstream =
       Numbers(kShape.batch * kShape.time * kShape.width, 2);
-  std::vector<double> probabilities(kShape.probabilities());
+  std::vector<double> scratch(AttentionScratchCount(kShape));
+  std::vector<double> probabilities(ProbabilitiesCount(kShape));
   std::vector<double> output(upstream.size());
   const auto loss = [&] {
-    AttentionForward(kShape, qkv.data(), probabilities.data(), output.data());
+    AttentionForward(kShape, qkv.data(), scratch.data(), probabilities.data(),
+                     output.data());
     return Dot(output, upstream);
   };
   loss();
-  std::vector<double> scratch(kShape.time * kShape.time);
   std::vector<double> gradient(qkv.size(), 99);
   AttentionBackward(kShape, qkv.data(), probabilities.data(), upstream.data(),
                     scratch.data(), gradient.data());
@@ -32,15 +33,18 @@ TEST(AttentionTest, GradientsAreThoseOfDifferences) {
 TEST(AttentionTest, NothingIsSeenOfTheFuture) {
   std::vector<double> qkv =
       Numbers(kShape.batch * kShape.time * 3 * kShape.width, 1);
-  std::vector<double> probabilities(kShape.probabilities());
+  std::vector<double> scratch(AttentionScratchCount(kShape));
+  std::vector<double> probabilities(ProbabilitiesCount(kShape));
   std::vector<double> before(kShape.batch * kShape.time * kShape.width);
   std::vector<double> after(before.size());
-  AttentionForward(kShape, qkv.data(), probabilities.data(), before.data());
+  AttentionForward(kShape, qkv.data(), scratch.data(), probabilities.data(),
+                   before.data());
   // The first sequence's last position changes.
   for (int64_t j = 0; j < 3 * kShape.width; ++j) {
     qkv[(kShape.time - 1) * 3 * kShape.width + j] += 1;
   }
-  AttentionForward(kShape, qkv.data(), probabilities.data(), after.data());
+  AttentionForward(kShape, qkv.data(), scratch.data(), probabilities.data(),
+                   after.data());
   for (int64_t i = 0; i < kShape.batch * kShape.time; ++i) {
     for (int64_t j = 0; j < kShape.width; ++j) {
       const bool same =
@@ -53,10 +57,12 @@ TEST(AttentionTest, NothingIsSeenOfTheFuture) {
 TEST(AttentionTest, ProbabilitiesOfAPositionAddUpToOne) {
   const std::vector<double> qkv =
       Numbers(kShape.batch * kShape.time * 3 * kShape.width, 1);
-  std::vector<double> probabilities(kShape.probabilities());
+  std::vector<double> scratch(AttentionScratchCount(kShape));
+  std::vector<double> probabilities(ProbabilitiesCount(kShape));
   std::vector<double> output(kShape.batch * kShape.time * kShape.width);
-  AttentionForward(kShape, qkv.data(), probabilities.data(), output.data());
-  for (int64_t row = 0; row < kShape.probabilities() / kShape.time; ++row) {
+  AttentionForward(kShape, qkv.data(), scratch.data(), probabilities.data(),
+                   output.data());
+  for (int64_t row = 0; row < ProbabilitiesCount(kShape) / kShape.time; ++row) {
     double sum = 0;
     for (int64_t j = 0; j < kShape.time; ++j) {
       const double p = probabilities[row * kShape.time + j];

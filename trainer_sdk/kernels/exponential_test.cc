@@ -25,5 +25,9 @@ TEST(ExponentialTest, IsExactAtZeroAndFiniteEverywhere) {
   EXPECT_GT(Exponential(-1e30f), 0.0f);
 }
 
+TEST(ExponentialTest, OfNoNumberItIsNone) {
+  EXPECT_TRUE(std::isnan(Exponential(std::numeric_limits<float>::quiet_NaN())));
+}
+
 }  // namespace
 }  // namespace muster

@@ -6,15 +6,14 @@
 namespace muster {
 
 // GPT-2's activation, the Gaussian error linear unit by a tanh (Hendrycks and
-// Gimpel, 2016; "gelu_new"). T: float, double; float's tanh is within 3e-7.
+// Gimpel, 2016; "gelu_new"), and its slope there, which is all that the
+// backward pass needs. Nothing overlaps. T: float, double.
 template <typename T>
-void GeluForward(const T* input, int64_t count, T* output);
+void GeluForward(const T* input, int64_t count, T* output, T* slope);
 
-// input_gradient = output_gradient times the slope at input; they may be the
-// same.
+// `gradient`, that of the output, becomes that of the input.
 template <typename T>
-void GeluBackward(const T* input, const T* output_gradient, int64_t count,
-                  T* input_gradient);
+void GeluBackward(const T* slope, int64_t count, T* gradient);
 
 }  // namespace muster
 

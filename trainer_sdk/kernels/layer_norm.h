@@ -5,13 +5,10 @@
 
 namespace muster {
 
-// GPT-2's.
-inline constexpr double kLayerNormEpsilon = 1e-5;
-
-// Each row of `width` values made zero mean and unit variance, then times gain
-// plus bias, which may be null (Ba et al., 2016). `mean` and `scale` (the
-// reciprocal deviation), one for each row, are for the backward pass. T: float,
-// double.
+// Each row of `width` values made zero mean and unit variance (1e-5, GPT-2's,
+// is added to it), then times gain plus bias, which may be null (Ba et al.,
+// 2016). `mean` and `scale` (the reciprocal deviation), one for each row, are
+// for the backward pass. T: float, double.
 template <typename T>
 void LayerNormForward(const T* input, const T* gain, const T* bias,
                       int64_t rows, int64_t width, T* output, T* mean,

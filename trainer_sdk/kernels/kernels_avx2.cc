@@ -1,0 +1,66 @@
+#include "trainer_sdk/kernels/kernels_avx2.h"
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#if defined(__x86_64__)
+
+// Everything below is compiled for such a processor: see kernel_table.h.
+#pragma GCC push_options
+#pragma GCC target("avx2,fma,tune=haswell")
+
+#include "trainer_sdk/kernels/exponential.h"
+#include "trainer_sdk/kernels/sums.h"
+
+namespace muster {
+namespace {
+
+#include "trainer_sdk/kernels/kernels.inc"
+
+}  // namespace
+}  // namespace muster
+
+#pragma GCC pop_options
+
+namespace muster {
+namespace {
+
+template <typename T>
+const KernelTable<T>* Supported() {
+  static const bool supported =
+      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  return supported ? &kKernels<T> : nullptr;
+}
+
+}  // namespace
+
+template <>
+const KernelTable<float>* Avx2Kernels<float>() {
+  return Supported<float>();
+}
+
+template <>
+const KernelTable<double>* Avx2Kernels<double>() {
+  return Supported<double>();
+}
+
+}  // namespace muster
+
+#else
+
+namespace muster {
+
+template <>
+const KernelTable<float>* Avx2Kernels<float>() {
+  return nullptr;
+}
+
+template <>
+const KernelTable<double>* Avx2Kernels<double>() {
+  return nullptr;
+}
+
+}  // namespace muster
+
+#endif

@@ -1,0 +1,14 @@
+#ifndef MUSTER_TRAINER_SDK_KERNELS_KERNELS_AVX2_H_
+#define MUSTER_TRAINER_SDK_KERNELS_KERNELS_AVX2_H_
+
+#include "trainer_sdk/kernels/kernel_table.h"
+
+namespace muster {
+
+// For x86 processors with AVX2 and FMA; null on others. T: float, double.
+template <typename T>
+const KernelTable<T>* Avx2Kernels();
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_KERNELS_KERNELS_AVX2_H_
