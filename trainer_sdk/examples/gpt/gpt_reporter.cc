@@ -70,6 +70,10 @@ void GptReporter::Say(const std::string& line) {
   std::fflush(stdout);
 }
 
+void GptReporter::Warn(const std::string& line) {
+  if (session_.rank() == 0) std::fprintf(stderr, "gpt: %s\n", line.c_str());
+}
+
 void GptReporter::Log(const std::string& json) {
   if (log_.is_open()) log_ << json << '\n' << std::flush;
 }

@@ -37,8 +37,9 @@ class GptReporter {
             double gradient_norm);
   void Validation(int64_t step, double loss);
 
-  // Rank 0's lines of any other kind.
+  // Rank 0's lines of any other kind; Warn's go to stderr.
   void Say(const std::string& line);
+  void Warn(const std::string& line);
 
  private:
   void Log(const std::string& json);

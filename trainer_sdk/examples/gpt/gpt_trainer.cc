@@ -11,7 +11,8 @@
 #include "trainer_sdk/optim/gradient_norm.h"
 #include "trainer_sdk/optim/replicated_optimizer.h"
 #include "trainer_sdk/process_group/operations.h"
-#include "trainer_sdk/reduce/reduce.h"
+#include "trainer_sdk/zero/scatter_hook.h"
+#include "trainer_sdk/zero/sharded_optimizer.h"
 
 namespace muster {
 
@@ -24,8 +25,9 @@ GptTrainer::GptTrainer(const GptTrainingOptions& options,
       world_(world),
       weights_(options.model, {0, options.model.layers}),
       model_(weights_, options.batch, options.model.context,
-             options.checkpointing) {
-  if (options.precision != DType::kFloat32 && micro_batches_of_rank() > 1) {
+             options.checkpointing),
+      scaler_(options.loss_scale) {
+  if (is_mixed() && micro_batches_of_rank() > 1) {
     accumulated_.resize(static_cast<size_t>(weights_.count()));
   }
 }
@@ -57,22 +59,38 @@ absl::Status GptTrainer::Prepare() {
   return absl::OkStatus();
 }
 
+DdpParameter GptTrainer::ParameterOf(int tensor) {
+  const GptTensor& is = weights_.tensors()[tensor];
+  DdpParameter parameter{.name = is.name,
+                         .count = is.count(),
+                         .rows = is.shape.size() > 1 ? is.shape[0] : 1};
+  if (is_mixed()) {
+    parameter.gradient =
+        accumulated_.empty()
+            ? weights_.gradient(tensor)
+            : accumulated_.data() + (weights_.value(tensor) - weights_.data());
+  }
+  return parameter;
+}
+
 absl::Status GptTrainer::MakeReducer() {
   auto group = world_.Split(0, world_.rank(), "gradients");
   if (!group.ok()) return group.status();
-  gradients_group_ = *std::move(group);
+  group_ = *std::move(group);
   std::vector<DdpParameter> parameters;
-  for (const GptTensor& tensor : weights_.tensors()) {
-    parameters.push_back(
-        {.name = tensor.name,
-         .count = tensor.count(),
-         .dtype = options_.precision,
-         .rows = tensor.shape.size() > 1 ? tensor.shape[0] : 1});
+  for (int i = 0; i < static_cast<int>(weights_.tensors().size()); ++i) {
+    parameters.push_back(ParameterOf(i));
   }
   DdpOptions options;
   options.place = GradientPlace::kBucket;
-  auto reducer =
-      Reducer::Create(*gradients_group_, std::move(parameters), options);
+  if (is_mixed()) {
+    options.place = GradientPlace::kOwnToBucket;
+    options.narrow_to = options_.precision;
+  }
+  if (options_.sharding == GptTrainingOptions::Sharding::kZero1) {
+    options = ForSharding(options);
+  }
+  auto reducer = Reducer::Create(*group_, std::move(parameters), options);
   if (!reducer.ok()) return reducer.status();
   reducer_ = *std::move(reducer);
   return absl::OkStatus();
@@ -91,40 +109,40 @@ absl::Status GptTrainer::MakeOptimizer() {
                                        ? WeightDecay::kNone
                                        : WeightDecay::kApplied});
   }
-  optimizer_ = std::make_unique<ReplicatedOptimizer>(
-      AdamWRule(options_.adamw), std::move(parameters), [this](int parameter) {
-        return GradientView{reducer_->gradient(parameter), options_.precision};
-      });
+  const auto rule = AdamWRule(options_.adamw);
+  if (options_.sharding == GptTrainingOptions::Sharding::kZero1) {
+    auto sharded = ShardedOptimizer::Create(*group_, *reducer_, rule,
+                                            std::move(parameters));
+    if (!sharded.ok()) return sharded.status();
+    optimizer_ = *std::move(sharded);
+  } else {
+    optimizer_ = std::make_unique<ReplicatedOptimizer>(
+        rule, std::move(parameters),
+        [this](int parameter) { return reducer_->average(parameter); });
+  }
   // From the first step on, weights are what can be represented.
   return optimizer_->OnStateLoaded();
 }
 
 void GptTrainer::PlaceGradients() {
-  if (gradients_aside()) return;
+  // Several micro-batches' are computed aside, each by itself; so are those
+  // that go to buckets of another type.
+  if (is_mixed() || micro_batches_of_rank() > 1) return;
   for (int i = 0; i < static_cast<int>(weights_.tensors().size()); ++i) {
     weights_.PlaceGradient(i, static_cast<float*>(reducer_->gradient(i)));
   }
 }
 
 void GptTrainer::Accumulate(int tensor, int64_t index) {
+  if (micro_batches_of_rank() == 1) return;
+  const float* const part = weights_.gradient(tensor);
+  auto* const sum = static_cast<float*>(reducer_->gradient(tensor));
   const int64_t count = weights_.tensors()[tensor].count();
-  const int64_t offset = weights_.value(tensor) - weights_.data();
-  const float* part = weights_.gradient(tensor);
-  if (micro_batches_of_rank() > 1) {
-    float* const sum = accumulated_.empty()
-                           ? static_cast<float*>(reducer_->gradient(tensor))
-                           : accumulated_.data() + offset;
-    if (index == 0) {
-      std::copy_n(part, count, sum);
-    } else {
-      for (int64_t i = 0; i < count; ++i) sum[i] += part[i];
-    }
-    part = sum;
+  if (index == 0) {
+    std::copy_n(part, count, sum);
+    return;
   }
-  if (options_.precision != DType::kFloat32 &&
-      index + 1 == micro_batches_of_rank()) {
-    Narrow(part, options_.precision, reducer_->gradient(tensor), count);
-  }
+  for (int64_t i = 0; i < count; ++i) sum[i] += part[i];
 }
 
 absl::StatusOr<double> GptTrainer::Pass(int64_t step, int64_t index) {
@@ -146,7 +164,7 @@ absl::StatusOr<double> GptTrainer::Pass(int64_t step, int64_t index) {
                   static_cast<float>(scale / static_cast<double>(mine)));
   model_.Backward(&*micro_batch, &stream, [&](int tensor) {
     if (!status.ok()) return;
-    if (gradients_aside()) Accumulate(tensor, index);
+    Accumulate(tensor, index);
     status = reducer_->MarkReady(tensor);
   });
   if (status.ok()) status = reducer_->Finish();

@@ -11,7 +11,7 @@
 #include "trainer_sdk/ddp/reducer.h"
 #include "trainer_sdk/examples/gpt/gpt_batches.h"
 #include "trainer_sdk/examples/gpt/gpt_checkpoint_state.h"
-#include "trainer_sdk/examples/gpt/gpt_options.h"
+#include "trainer_sdk/examples/gpt/training_options.h"
 #include "trainer_sdk/gpt/gpt_stage.h"
 #include "trainer_sdk/optim/loss_scaler.h"
 #include "trainer_sdk/optim/optimizer.h"
@@ -78,16 +78,12 @@ class GptTrainer {
   int64_t micro_batches_of_rank() const {
     return options_.micro_batches / world_.size();
   }
-  // Whether the model computes gradients where the reducer averages them, or
-  // aside: because several are added, or because they have another type there.
-  bool gradients_aside() const {
-    return micro_batches_of_rank() > 1 || options_.precision != DType::kFloat32;
-  }
+  bool is_mixed() const { return options_.precision != DType::kFloat32; }
+  DdpParameter ParameterOf(int tensor);
   void PlaceGradients();
   // This rank's micro-batch `index` of the step, counted from 0; its loss.
   absl::StatusOr<double> Pass(int64_t step, int64_t index);
-  // Puts the gradient of micro-batch `index`, computed aside, to those before
-  // it, for the reducer.
+  // Puts the gradient of micro-batch `index` to those before it.
   void Accumulate(int tensor, int64_t index);
   // With the averaged gradients; their norm.
   absl::StatusOr<double> Update(int64_t step, double learning_rate);
@@ -98,12 +94,12 @@ class GptTrainer {
   ProcessGroup& world_;
   GptWeights weights_;
   GptStage model_;
-  // The sum of several micro-batches' gradients, where the reducer's type is
-  // too short for it.
+  // The sum of several micro-batches' gradients, where the buckets' type is too
+  // short for it.
   std::vector<float> accumulated_;
-  // Each has a group of its own, so that none is in another's way.
-  std::unique_ptr<ProcessGroup> gradients_group_;
-  std::unique_ptr<ProcessGroup> optimizer_group_;
+  // The reducer's and the optimizer's, one after the other, so that nothing
+  // that goes on beside them is in their way.
+  std::unique_ptr<ProcessGroup> group_;
   std::unique_ptr<Reducer> reducer_;
   std::unique_ptr<Optimizer> optimizer_;
   LossScaler scaler_;

@@ -1,37 +1,75 @@
-// Trains a small transformer on a text: a Session, a process group, DDP. Runs
-// under `launch`, torchrun, mpirun and srun, and alone:
+// Trains a GPT-2-style transformer on a text, and lets it write: a Session, a
+// process group, DDP, checkpoints. Runs under `launch`, torchrun, mpirun and
+// srun, and alone:
 //
 //   bazel build --config=opt //trainer_sdk/examples/gpt
 //   cd bazel-bin/trainer_sdk/examples/gpt
-//   launch --standalone --nproc-per-node 2 gpt --data text --micro-batches 2
+//   launch --standalone --nproc-per-node 2 --max-restarts 3 gpt train
+//     --data TEXT --micro-batches 2 --checkpoint-dir checkpoints
+//   gpt sample --checkpoint-dir checkpoints
 
+#include <cstdio>
 #include <iostream>
 #include <memory>
+#include <variant>
 
-#include "trainer_sdk/examples/gpt/gpt_options.h"
+#include "absl/strings/str_cat.h"
+#include "trainer_sdk/examples/gpt/checkpoint_commands.h"
+#include "trainer_sdk/examples/gpt/gpt_command.h"
+#include "trainer_sdk/examples/gpt/gpt_text.h"
 #include "trainer_sdk/examples/gpt/train_command.h"
 #include "trainer_sdk/session/session.h"
 
 namespace muster {
 namespace {
 
+absl::Status Prepare(const GptPreparation& preparation) {
+  const absl::StatusOr<int64_t> tokens =
+      PrepareText(preparation.text, preparation.out);
+  if (!tokens.ok()) return tokens.status();
+  std::printf("%lld tokens in %s\n", static_cast<long long>(*tokens),
+              preparation.out.c_str());
+  return absl::OkStatus();
+}
+
+absl::Status Train(const GptTrainingOptions& options) {
+  const auto session = Session::FromEnvironment();
+  if (!session.ok()) return session.status();
+  const absl::Status status = TrainGpt(options, **session);
+  if (status.ok()) return status;
+  return absl::Status(status.code(), absl::StrCat("rank ", (*session)->rank(),
+                                                  ": ", status.message()));
+}
+
+// Each command to those who do it.
+struct Do {
+  absl::Status operator()(const GptTrainingOptions& options) const {
+    return Train(options);
+  }
+  absl::Status operator()(const GptPreparation& preparation) const {
+    return Prepare(preparation);
+  }
+  absl::Status operator()(const GptValidation& validation) const {
+    return ValidateGpt(validation);
+  }
+  absl::Status operator()(const GptWriting& writing) const {
+    return WriteWithGpt(writing);
+  }
+  absl::Status operator()(const GptExport& exported) const {
+    return ExportGpt(exported);
+  }
+};
+
 int Main(int argc, char** argv) {
   int exit_code = 2;
-  const auto options = ReadGptOptions(argc, argv, &exit_code);
-  if (!options.ok()) {
-    (exit_code == 0 ? std::cout : std::cerr) << options.status().message();
+  const absl::StatusOr<GptCommand> command =
+      ReadGptCommand(argc, argv, &exit_code);
+  if (!command.ok()) {
+    (exit_code == 0 ? std::cout : std::cerr) << command.status().message();
     return exit_code;
   }
-  auto session = Session::FromEnvironment();
-  if (!session.ok()) {
-    std::cerr << "gpt: " << session.status().message() << "\n";
-    return 1;
-  }
-  const absl::Status status = TrainGpt(*options, **session);
-  if (!status.ok()) {
-    std::cerr << "gpt: rank " << (*session)->rank() << ": " << status.message()
-              << "\n";
-  }
+  const absl::Status status = std::visit(Do{}, *command);
+  if (!status.ok()) std::cerr << "gpt: " << status.message() << "\n";
   return status.ok() ? 0 : 1;
 }
 

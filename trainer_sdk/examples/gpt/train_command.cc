@@ -1,15 +1,14 @@
 #include "trainer_sdk/examples/gpt/train_command.h"
 
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "trainer_sdk/data/char_vocabulary.h"
+#include "trainer_sdk/examples/gpt/gpt_checkpoint.h"
 #include "trainer_sdk/examples/gpt/gpt_reporter.h"
 #include "trainer_sdk/examples/gpt/gpt_sampler.h"
+#include "trainer_sdk/examples/gpt/gpt_text.h"
 #include "trainer_sdk/examples/gpt/gpt_trainer.h"
 #include "trainer_sdk/examples/gpt/matrix_rate.h"
 #include "trainer_sdk/session/stop_request.h"
@@ -18,17 +17,6 @@
 
 namespace muster {
 namespace {
-
-absl::StatusOr<std::string> ReadText(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file),
-                   std::istreambuf_iterator<char>()};
-  if (!file || text.empty()) {
-    return absl::NotFoundError(
-        absl::StrCat("cannot read a text from '", path, "'"));
-  }
-  return text;
-}
 
 absl::StatusOr<std::unique_ptr<ProcessGroup>> World(Session& session) {
   GroupPlace place;
@@ -39,44 +27,107 @@ absl::StatusOr<std::unique_ptr<ProcessGroup>> World(Session& session) {
   return NewProcessGroup(place, TransportChoice::kAutomatic);
 }
 
+// What a training consists of besides its trainer.
+struct Course {
+  const GptTrainingOptions& options;
+  GptTrainer& trainer;
+  ProcessGroup& world;
+  GptReporter& reporter;
+  // Null: none are kept.
+  GptCheckpoints* checkpoints = nullptr;
+};
+
+bool IsDue(int64_t step, int64_t every, const GptTrainingOptions& options) {
+  return every > 0 && (step == options.steps || step % every == 0);
+}
+
+// A disk that is full is no reason to lose the training that has no
+// checkpoint: it is said, and the next checkpoint tries again.
+absl::Status Save(int64_t step, const Course& course) {
+  const absl::Status status = course.checkpoints->Save(step);
+  switch (status.code()) {
+    case absl::StatusCode::kResourceExhausted:
+    case absl::StatusCode::kPermissionDenied:
+    case absl::StatusCode::kInternal:
+      course.reporter.Warn(
+          absl::StrCat("no checkpoint at step ", step, ": ", status.message()));
+      return absl::OkStatus();
+    default:
+      return status;
+  }
+}
+
 // The steps from `step` on.
-absl::Status Run(const GptTrainingOptions& options, int64_t step,
-                 GptTrainer& trainer, ProcessGroup& world,
-                 GptReporter& reporter) {
+absl::Status TakeSteps(int64_t step, const Course& course) {
+  const GptTrainingOptions& options = course.options;
   while (step < options.steps) {
-    const absl::StatusOr<GptStep> done = trainer.Step(step++);
+    const absl::StatusOr<GptStep> done = course.trainer.Step(step++);
     if (!done.ok()) return done.status();
-    reporter.Step(step, done->loss, done->learning_rate, done->gradient_norm);
-    const absl::StatusOr<bool> stop = StopRequest::AskedAnyone(world);
+    course.reporter.Step(step, done->loss, done->learning_rate,
+                         done->gradient_norm);
+    const absl::StatusOr<bool> stop = StopRequest::AskedAnyone(course.world);
     if (!stop.ok()) return stop.status();
     if (*stop) {
-      reporter.Say(absl::StrCat("asked to stop behind step ", step));
-      return absl::OkStatus();
+      course.reporter.Say(absl::StrCat("asked to stop behind step ", step));
     }
-    if (options.validate_every > 0 &&
-        (step == options.steps || step % options.validate_every == 0)) {
-      const absl::StatusOr<double> loss = trainer.Validate();
+    if (!*stop && IsDue(step, options.validate_every, options)) {
+      const absl::StatusOr<double> loss = course.trainer.Validate();
       if (!loss.ok()) return loss.status();
-      reporter.Validation(step, *loss);
+      course.reporter.Validation(step, *loss);
     }
+    if (course.checkpoints != nullptr &&
+        (*stop || IsDue(step, options.checkpoint_every, options))) {
+      const absl::Status status = Save(step, course);
+      if (!status.ok()) return status;
+    }
+    if (*stop) return absl::OkStatus();
   }
   return absl::OkStatus();
+}
+
+void SayWhatIsTrained(const GptTrainingOptions& options, const GptText& text,
+                      ProcessGroup& world, double peak, GptReporter& reporter) {
+  reporter.Say(absl::StrFormat(
+      "%d parameters; %d tokens (%s); %d ranks over %s",
+      options.model.Parameters(), text.tokens->count(),
+      text.vocabulary->Describe(), world.size(), world.transport_name()));
+  reporter.Say(absl::StrFormat(
+      "MFU = tokens/s x %.3g FLOP a token (6 N + 6 L C T) / %.1f GFLOP/s%s",
+      options.model.FlopsPerToken(), peak / 1e9,
+      options.peak > 0 ? "" : ", which matrix products alone reach here"));
+}
+
+// From where there is a checkpoint, or from the beginning, to the end.
+absl::Status Train(const Course& course) {
+  int64_t step = 0;
+  if (course.checkpoints != nullptr) {
+    const absl::StatusOr<int64_t> resumed = course.checkpoints->Resume();
+    if (!resumed.ok()) return resumed.status();
+    step = *resumed;
+    if (step > 0) {
+      course.reporter.Say(absl::StrCat("going on behind step ", step, " from ",
+                                       course.checkpoints->resumed_from()));
+    }
+  }
+  absl::Status status = course.reporter.Begin(step);
+  if (status.ok()) status = TakeSteps(step, course);
+  if (!status.ok() || course.checkpoints == nullptr) return status;
+  return course.checkpoints->Wait();
 }
 
 }  // namespace
 
 absl::Status TrainGpt(GptTrainingOptions options, Session& session) {
   StopRequest::Listen();
-  const absl::StatusOr<std::string> text = ReadText(options.data);
+  const absl::StatusOr<GptText> text = LoadText(options.text);
   if (!text.ok()) return text.status();
-  const CharVocabulary vocabulary(*text);
-  options.model.vocabulary = vocabulary.size();
-  auto world = World(session);
+  options.model.vocabulary = text->vocabulary->size();
+  const auto world = World(session);
   if (!world.ok()) return world.status();
-  auto trainer =
-      GptTrainer::Create(options, *vocabulary.Encode(*text), **world);
+  const auto trainer = GptTrainer::Create(options, text->tokens, **world);
   if (!trainer.ok()) return trainer.status();
-  const absl::StatusOr<double> peak = MeasureMatrixRate(**world);
+  const absl::StatusOr<double> peak =
+      options.peak > 0 ? options.peak : MeasureMatrixRate(**world);
   if (!peak.ok()) return peak.status();
   GptReporter reporter(
       {.log = options.log,
@@ -87,18 +138,19 @@ absl::Status TrainGpt(GptTrainingOptions options, Session& session) {
        .flops_per_token = options.model.FlopsPerToken(),
        .peak = *peak},
       session);
-  reporter.Say(absl::StrFormat(
-      "%d parameters, %d tokens, %d ranks over %s", options.model.Parameters(),
-      text->size(), session.world_size(), (*world)->transport_name()));
-  reporter.Say(absl::StrFormat(
-      "MFU is tokens/s x %.3g FLOP a token (6 N + 6 L C T) over %.1f GFLOP/s, "
-      "which matrix products alone reach here",
-      options.model.FlopsPerToken(), *peak / 1e9));
-  absl::Status status = reporter.Begin(0);
-  if (status.ok()) status = Run(options, 0, **trainer, **world, reporter);
-  if (!status.ok()) return status;
+  SayWhatIsTrained(options, *text, **world, *peak, reporter);
+  Course course{options, **trainer, **world, reporter};
+  std::unique_ptr<GptCheckpoints> checkpoints;
+  if (!options.checkpoint_directory.empty()) {
+    auto made =
+        GptCheckpoints::Create(options, *text->vocabulary, **trainer, **world);
+    if (!made.ok()) return made.status();
+    checkpoints = *std::move(made);
+    course.checkpoints = checkpoints.get();
+  }
+  if (absl::Status status = Train(course); !status.ok()) return status;
   if (session.rank() == 0 && options.sample > 0) {
-    reporter.Say(vocabulary.Decode(
+    reporter.Say(text->vocabulary->Decode(
         Sample((*trainer)->weights(), {.count = options.sample}, {0})));
   }
   return absl::OkStatus();

@@ -2,7 +2,7 @@
 #define MUSTER_TRAINER_SDK_EXAMPLES_GPT_TRAIN_COMMAND_H_
 
 #include "absl/status/status.h"
-#include "trainer_sdk/examples/gpt/gpt_options.h"
+#include "trainer_sdk/examples/gpt/training_options.h"
 #include "trainer_sdk/session/session.h"
 
 namespace muster {

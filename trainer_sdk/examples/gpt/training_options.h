@@ -1,14 +1,15 @@
-#ifndef MUSTER_TRAINER_SDK_EXAMPLES_GPT_GPT_OPTIONS_H_
-#define MUSTER_TRAINER_SDK_EXAMPLES_GPT_GPT_OPTIONS_H_
+#ifndef MUSTER_TRAINER_SDK_EXAMPLES_GPT_TRAINING_OPTIONS_H_
+#define MUSTER_TRAINER_SDK_EXAMPLES_GPT_TRAINING_OPTIONS_H_
 
 #include <cstdint>
 #include <string>
 
-#include "absl/status/statusor.h"
+#include "trainer_sdk/examples/gpt/gpt_text.h"
 #include "trainer_sdk/gpt/gpt_config.h"
 #include "trainer_sdk/gpt/gpt_stage.h"
 #include "trainer_sdk/optim/adamw.h"
 #include "trainer_sdk/optim/learning_rate.h"
+#include "trainer_sdk/optim/loss_scaler.h"
 #include "trainer_sdk/process_group/dtype.h"
 
 namespace muster {
@@ -16,9 +17,18 @@ namespace muster {
 // How a transformer is trained. The defaults are nanoGPT's for a CPU: 4 layers,
 // 4 heads, width 128, 12 windows of 64 characters, 2,000 steps.
 struct GptTrainingOptions {
-  std::string data;
-  // JSON lines, one for each logged step; empty: none.
+  GptTextFiles text;
+  // JSON lines are added to it; empty: none.
   std::string log;
+
+  // Where checkpoints are, and where training goes on from if there is one;
+  // empty: none.
+  std::string checkpoint_directory;
+  // Steps; the last one is saved in any case.
+  int64_t checkpoint_every = 250;
+  int keep_checkpoints = 2;
+  // Weights to begin with (safetensors, Hugging Face's names); empty: drawn.
+  std::string initial_weights;
 
   GptConfig model{.vocabulary = 0,
                   .context = 64,
@@ -28,7 +38,11 @@ struct GptTrainingOptions {
                   .biases = GptConfig::Biases::kNone};
   // What weights and gradients are rounded to: float32, bfloat16, float16.
   DType precision = DType::kFloat32;
+  LossScalerOptions loss_scale;
   GptStage::Checkpointing checkpointing = GptStage::Checkpointing::kNone;
+  // Whether every rank keeps all of the optimizer's state, or a share of it.
+  enum class Sharding { kNone, kZero1 } sharding = Sharding::kNone;
+
   // Windows in a micro-batch, and micro-batches of all ranks in a step.
   int64_t batch = 12;
   int64_t micro_batches = 1;
@@ -39,18 +53,16 @@ struct GptTrainingOptions {
   // Of the gradient's norm; 0: none.
   double clip = 1;
   uint64_t seed = 1337;
+
   int64_t log_every = 10;
   int64_t validate_every = 250;
   int64_t validation_batches = 20;
-  // Characters of text at the end; 0: none.
+  // FLOP/s of all ranks, for MFU; 0: measured.
+  double peak = 0;
+  // Tokens of text at the end; 0: none.
   int64_t sample = 0;
 };
 
-// InvalidArgument: what is wrong with which flag, or the help that was asked
-// for, with exit code 0 in `exit_code`.
-absl::StatusOr<GptTrainingOptions> ReadGptOptions(int argc, char** argv,
-                                                  int* exit_code);
-
 }  // namespace muster
 
-#endif  // MUSTER_TRAINER_SDK_EXAMPLES_GPT_GPT_OPTIONS_H_
+#endif  // MUSTER_TRAINER_SDK_EXAMPLES_GPT_TRAINING_OPTIONS_H_

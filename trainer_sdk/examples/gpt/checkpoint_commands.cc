@@ -1,0 +1,65 @@
+#include "trainer_sdk/examples/gpt/checkpoint_commands.h"
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "trainer_sdk/examples/gpt/gpt_batches.h"
+#include "trainer_sdk/examples/gpt/gpt_checkpoint.h"
+#include "trainer_sdk/examples/gpt/gpt_sampler.h"
+#include "trainer_sdk/examples/gpt/gpt_text.h"
+#include "trainer_sdk/gpt/gpt_stage.h"
+
+namespace muster {
+
+absl::Status ValidateGpt(const GptValidation& validation) {
+  const auto trained = OpenTrainedGpt(validation.checkpoint_directory);
+  if (!trained.ok()) return trained.status();
+  const absl::StatusOr<GptText> text = LoadText(validation.text);
+  if (!text.ok()) return text.status();
+  if (text->vocabulary->Serialize() != trained->vocabulary->Serialize()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the text has other tokens (", text->vocabulary->Describe(),
+        ") than the checkpoint (", trained->vocabulary->Describe(), ")"));
+  }
+  const GptBatches batches(text->tokens, validation.seed, validation.batch,
+                           trained->weights->config().context);
+  if (absl::Status wrong = batches.Check(); !wrong.ok()) return wrong;
+  const GptStage model(*trained->weights, validation.batch,
+                       trained->weights->config().context);
+  double loss = 0;
+  for (int64_t i = 0; i < validation.batches; ++i) {
+    absl::StatusOr<GptMicroBatch> batch = batches.Validation(i);
+    if (!batch.ok()) return batch.status();
+    std::vector<float> stream;
+    model.Forward(&*batch, &stream);
+    loss += model.LossOnly(&*batch, stream);
+  }
+  std::printf("step %lld  validation loss %.4f\n",
+              static_cast<long long>(trained->step),
+              loss / static_cast<double>(validation.batches));
+  return absl::OkStatus();
+}
+
+absl::Status WriteWithGpt(const GptWriting& writing) {
+  const auto trained = OpenTrainedGpt(writing.checkpoint_directory);
+  if (!trained.ok()) return trained.status();
+  const auto prompt = trained->vocabulary->Encode(writing.prompt);
+  if (!prompt.ok()) return prompt.status();
+  if (prompt->empty()) {
+    return absl::InvalidArgumentError("--prompt is empty: what to go on from?");
+  }
+  const std::string text = trained->vocabulary->Decode(
+      Sample(*trained->weights, writing.sampling, *prompt));
+  std::printf("%s\n", text.c_str());
+  return absl::OkStatus();
+}
+
+absl::Status ExportGpt(const GptExport& exported) {
+  const auto trained = OpenTrainedGpt(exported.checkpoint_directory);
+  if (!trained.ok()) return trained.status();
+  return absl::UnimplementedError("export");
+}
+
+}  // namespace muster

@@ -1,0 +1,112 @@
+#include "trainer_sdk/examples/gpt/gpt_checkpoint.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "trainer_sdk/checkpoint/checkpoint_reader.h"
+#include "trainer_sdk/checkpoint/open_together.h"
+#include "trainer_sdk/data/stored_vocabulary.h"
+#include "trainer_sdk/examples/gpt/gpt_checkpoint_state.h"
+
+namespace muster {
+namespace {
+
+absl::Status Another(const std::string& folder, const char* what) {
+  return absl::FailedPreconditionError(
+      absl::StrCat("the checkpoint '", folder, "' is of another ", what,
+                   " than this training: give another --checkpoint-dir, or ",
+                   "the options that it was begun with"));
+}
+
+// The folder, and what was passed over because it is not whole.
+std::string Told(const CheckpointReader& reader) {
+  std::string told = reader.folder();
+  for (const SkippedCheckpoint& skipped : reader.skipped()) {
+    absl::StrAppend(&told, "; passed over ", skipped.folder, ": ",
+                    skipped.reason);
+  }
+  return told;
+}
+
+}  // namespace
+
+GptCheckpoints::GptCheckpoints(const GptTrainingOptions& options,
+                               const Vocabulary& vocabulary,
+                               GptTrainer& trainer, ProcessGroup& world)
+    : options_(options),
+      vocabulary_(vocabulary.Serialize()),
+      trainer_(trainer),
+      world_(world) {}
+
+absl::StatusOr<std::unique_ptr<GptCheckpoints>> GptCheckpoints::Create(
+    const GptTrainingOptions& options, const Vocabulary& vocabulary,
+    GptTrainer& trainer, ProcessGroup& world) {
+  std::unique_ptr<GptCheckpoints> checkpoints(
+      new GptCheckpoints(options, vocabulary, trainer, world));
+  auto group = world.Split(0, world.rank(), "checkpoints");
+  if (!group.ok()) return group.status();
+  checkpoints->group_ = *std::move(group);
+  auto writer = CheckpointWriter::Create(
+      *checkpoints->group_, {.directory = options.checkpoint_directory,
+                             .keep = options.keep_checkpoints});
+  if (!writer.ok()) return writer.status();
+  checkpoints->writer_ = *std::move(writer);
+  return checkpoints;
+}
+
+absl::StatusOr<int64_t> GptCheckpoints::Resume() {
+  const auto opened = OpenNewestTogether(world_, options_.checkpoint_directory);
+  if (opened.status().code() == absl::StatusCode::kNotFound) return 0;
+  if (!opened.ok()) return opened.status();
+  const CheckpointReader& reader = **opened;
+  const auto state = ParseGptCheckpointState(reader.state());
+  if (!state.ok()) return state.status();
+  if (state->model != options_.model) return Another(reader.folder(), "model");
+  if (state->vocabulary != vocabulary_) {
+    return Another(reader.folder(), "vocabulary");
+  }
+  absl::Status status = ReadTogether(world_, reader, trainer_.State());
+  if (status.ok()) status = trainer_.Restore(state->progress);
+  if (!status.ok()) return status;
+  resumed_from_ = Told(reader);
+  return reader.step();
+}
+
+absl::Status GptCheckpoints::Save(int64_t step) {
+  return writer_->Save(step, trainer_.State(),
+                       ToBytes({.model = options_.model,
+                                .progress = trainer_.progress(),
+                                .vocabulary = vocabulary_}));
+}
+
+absl::StatusOr<TrainedGpt> OpenTrainedGpt(const std::string& directory) {
+  const auto opened = CheckpointReader::OpenNewest(directory);
+  if (!opened.ok()) return opened.status();
+  const auto state = ParseGptCheckpointState((*opened)->state());
+  if (!state.ok()) return state.status();
+  auto vocabulary = ParseVocabulary(state->vocabulary);
+  if (!vocabulary.ok()) return vocabulary.status();
+  if ((*vocabulary)->size() > state->model.vocabulary) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the checkpoint '", (*opened)->folder(), "' has ",
+                     (*vocabulary)->size(), " tokens for a model of ",
+                     state->model.vocabulary));
+  }
+  TrainedGpt trained{.step = (*opened)->step(),
+                     .weights = std::make_unique<GptWeights>(
+                         state->model, GptLayers{0, state->model.layers}),
+                     .vocabulary = *std::move(vocabulary)};
+  std::vector<CheckpointSlice> slices;
+  for (const GptTensor& tensor : trained.weights->tensors()) {
+    slices.push_back(
+        WholeTensor({.name = tensor.name, .shape = tensor.shape},
+                    trained.weights->value(static_cast<int>(slices.size()))));
+  }
+  if (absl::Status status = (*opened)->Read(slices); !status.ok()) {
+    return status;
+  }
+  return trained;
+}
+
+}  // namespace muster

@@ -1,0 +1,64 @@
+#ifndef MUSTER_TRAINER_SDK_EXAMPLES_GPT_GPT_CHECKPOINT_H_
+#define MUSTER_TRAINER_SDK_EXAMPLES_GPT_GPT_CHECKPOINT_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "trainer_sdk/checkpoint/checkpoint_writer.h"
+#include "trainer_sdk/data/vocabulary.h"
+#include "trainer_sdk/examples/gpt/gpt_trainer.h"
+#include "trainer_sdk/gpt/gpt_weights.h"
+#include "trainer_sdk/process_group/process_group.h"
+
+namespace muster {
+
+// A training's checkpoints.
+class GptCheckpoints {
+ public:
+  // Collective. Everything must outlive it.
+  static absl::StatusOr<std::unique_ptr<GptCheckpoints>> Create(
+      const GptTrainingOptions& options, const Vocabulary& vocabulary,
+      GptTrainer& trainer, ProcessGroup& world);
+
+  // Collective: puts the trainer where the newest checkpoint was; how many
+  // steps it has done, 0 if there is no checkpoint. FailedPrecondition: it is
+  // of another model or another text.
+  absl::StatusOr<int64_t> Resume();
+  // What is to be said of it: the folder, and which ones were passed over.
+  const std::string& resumed_from() const { return resumed_from_; }
+
+  // Collective: behind `step`. The writing goes on beside the training.
+  absl::Status Save(int64_t step);
+  // Until it is written.
+  absl::Status Wait() { return writer_->Wait(); }
+
+ private:
+  GptCheckpoints(const GptTrainingOptions& options,
+                 const Vocabulary& vocabulary, GptTrainer& trainer,
+                 ProcessGroup& world);
+
+  const GptTrainingOptions& options_;
+  const std::string vocabulary_;
+  GptTrainer& trainer_;
+  ProcessGroup& world_;
+  std::unique_ptr<ProcessGroup> group_;
+  std::unique_ptr<CheckpointWriter> writer_;
+  std::string resumed_from_;
+};
+
+// What a checkpoint holds for those who do not train.
+struct TrainedGpt {
+  int64_t step = 0;
+  std::unique_ptr<GptWeights> weights;
+  std::unique_ptr<Vocabulary> vocabulary;
+};
+
+// The newest whole one. NotFound, DataLoss, InvalidArgument: why there is none.
+absl::StatusOr<TrainedGpt> OpenTrainedGpt(const std::string& directory);
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_EXAMPLES_GPT_GPT_CHECKPOINT_H_

@@ -1,0 +1,54 @@
+#ifndef MUSTER_TRAINER_SDK_EXAMPLES_GPT_GPT_COMMAND_H_
+#define MUSTER_TRAINER_SDK_EXAMPLES_GPT_GPT_COMMAND_H_
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "absl/status/statusor.h"
+#include "trainer_sdk/examples/gpt/gpt_sampler.h"
+#include "trainer_sdk/examples/gpt/gpt_text.h"
+#include "trainer_sdk/examples/gpt/training_options.h"
+
+namespace muster {
+
+// `gpt prepare`: a text's tokens, written once.
+struct GptPreparation {
+  GptTextFiles text;
+  std::string out;
+};
+
+// `gpt validate`: the loss of the newest checkpoint.
+struct GptValidation {
+  GptTextFiles text;
+  std::string checkpoint_directory;
+  int64_t batch = 12;
+  int64_t batches = 20;
+  uint64_t seed = 1337;
+};
+
+// `gpt sample`: text that the newest checkpoint writes.
+struct GptWriting {
+  std::string checkpoint_directory;
+  std::string prompt = "\n";
+  GptSampling sampling;
+};
+
+// `gpt export`: its weights, as Hugging Face's GPT2LMHeadModel has them.
+struct GptExport {
+  std::string checkpoint_directory;
+  std::string out;
+};
+
+// `gpt train` is GptTrainingOptions.
+using GptCommand = std::variant<GptTrainingOptions, GptPreparation,
+                                GptValidation, GptWriting, GptExport>;
+
+// InvalidArgument: what is wrong with which flag, or the help that was asked
+// for, with exit code 0 in `exit_code`.
+absl::StatusOr<GptCommand> ReadGptCommand(int argc, char** argv,
+                                          int* exit_code);
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_EXAMPLES_GPT_GPT_COMMAND_H_

@@ -1,0 +1,20 @@
+#ifndef MUSTER_TRAINER_SDK_EXAMPLES_GPT_TRAINING_FLAGS_H_
+#define MUSTER_TRAINER_SDK_EXAMPLES_GPT_TRAINING_FLAGS_H_
+
+#include "trainer_sdk/examples/gpt/training_options.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace muster {
+
+// --data, --vocab, --merges. `files` is filled when flags are read.
+void AddTextFlags(CLI::App& app, GptTextFiles* files);
+
+// All flags of `gpt train`.
+void AddTrainingFlags(CLI::App& app, GptTrainingOptions* options);
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_EXAMPLES_GPT_TRAINING_FLAGS_H_
