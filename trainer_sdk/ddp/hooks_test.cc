@@ -94,27 +94,52 @@ TEST(CompressTest, OtherTypesAreAveragedAsTheyAre) {
   EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
 }
 
-TEST(LowRankTest, ColumnsBecomeOrthonormal) {
-  constexpr int64_t kRows = 7;
-  constexpr int64_t kRank = 3;
-  std::vector<float> p(kRows * kRank);
-  for (size_t i = 0; i < p.size(); ++i) p[i] = Local(0, 0, i * i);
-  Orthogonalize(p.data(), kRows, kRank);
-  for (int64_t a = 0; a < kRank; ++a) {
-    for (int64_t b = 0; b < kRank; ++b) {
+void ExpectOrthonormal(const std::vector<float>& p, int64_t rank) {
+  for (int64_t a = 0; a < rank; ++a) {
+    for (int64_t b = 0; b < rank; ++b) {
       double product = 0;
-      for (int64_t i = 0; i < kRows; ++i) {
-        product += double{p[i * kRank + a]} * p[i * kRank + b];
+      for (size_t i = 0; i < p.size(); i += rank) {
+        product += double{p[i + a]} * p[i + b];
       }
-      EXPECT_NEAR(product, a == b ? 1 : 0, 1e-6);
+      EXPECT_NEAR(product, a == b ? 1 : 0, 1e-6) << a << " and " << b;
     }
   }
 }
 
-TEST(LowRankTest, AZeroColumnStaysFinite) {
-  std::vector<float> p(8, 0.0f);
-  Orthogonalize(p.data(), 4, 2);
-  for (const float value : p) EXPECT_EQ(value, 0.0f);
+TEST(LowRankTest, ColumnsBecomeOrthonormal) {
+  std::vector<float> p(7 * 3);
+  for (size_t i = 0; i < p.size(); ++i) p[i] = Local(0, 0, i * i);
+  Orthogonalize(p.data(), 7, 3);
+  ExpectOrthonormal(p, 3);
+}
+
+TEST(LowRankTest, ColumnsThatDependOnOthersAreReplaced) {
+  // Of rank 2, of rank 1 along a unit vector, and zero; tiny ones too.
+  for (const float scale : {1.0f, 1e-20f}) {
+    for (const int dependent : {0, 1, 2}) {
+      std::vector<float> p(9 * 4);
+      for (int i = 0; i < 9; ++i) {
+        for (int k = 0; k < 4; ++k) {
+          const auto row = static_cast<float>(i);
+          const auto column = static_cast<float>(k);
+          p[i * 4 + k] =
+              dependent == 0   ? scale * (0.1f * row * (column + 1) + column)
+              : dependent == 1 ? (i == 1 ? scale * (column + 1) : 0.0f)
+                               : 0.0f;
+        }
+      }
+      Orthogonalize(p.data(), 9, 4);
+      ExpectOrthonormal(p, 4);
+    }
+  }
+}
+
+TEST(LowRankTest, MoreColumnsThanRowsLeaveZeros) {
+  std::vector<float> p = {3, 1, 5, 4, 2, 6};
+  Orthogonalize(p.data(), 2, 3);
+  EXPECT_FLOAT_EQ(p[0], 0.6f);
+  EXPECT_EQ(p[2], 0);
+  EXPECT_EQ(p[5], 0);
 }
 
 TEST(LowRankTest, ProductsAreProducts) {

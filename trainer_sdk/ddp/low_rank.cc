@@ -6,8 +6,54 @@
 namespace muster {
 namespace {
 
-// Keeps a zero column from being divided by zero (Vogels et al., 2019).
-constexpr double kEpsilon = 1e-8;
+// What is left of a column behind others that it is a combination of, as a part
+// of what it was: the rounding of float32, and some more.
+constexpr double kRest = 1e-5;
+
+// Of column k of p[rows, rank].
+double NormOf(const float* p, int64_t rows, int64_t rank, int64_t k) {
+  double square = 0;
+  for (int64_t i = 0; i < rows; ++i) {
+    square += double{p[i * rank + k]} * p[i * rank + k];
+  }
+  return std::sqrt(square);
+}
+
+void Multiply(float* p, int64_t rows, int64_t rank, int64_t k, double by) {
+  for (int64_t i = 0; i < rows; ++i) {
+    p[i * rank + k] = static_cast<float>(p[i * rank + k] * by);
+  }
+}
+
+// Takes what columns before k have off column k.
+void TakeOff(float* p, int64_t rows, int64_t rank, int64_t k) {
+  // What rounding leaves of the first time goes the second time.
+  for (int time = 0; time < 2; ++time) {
+    for (int64_t before = 0; before < k; ++before) {
+      double product = 0;
+      for (int64_t i = 0; i < rows; ++i) {
+        product += double{p[i * rank + before]} * p[i * rank + k];
+      }
+      for (int64_t i = 0; i < rows; ++i) {
+        p[i * rank + k] -= static_cast<float>(product) * p[i * rank + before];
+      }
+    }
+  }
+}
+
+// Makes column k a unit vector's rest behind the columns before it.
+void Replace(float* p, int64_t rows, int64_t rank, int64_t k) {
+  // Of k + 1 unit vectors, those columns can hold k at most: some unit vector
+  // keeps a square of 1 / (k + 1).
+  const double least = std::sqrt(0.5 / static_cast<double>(k + 1));
+  for (int64_t unit = 0; unit <= k && unit < rows; ++unit) {
+    for (int64_t i = 0; i < rows; ++i) p[i * rank + k] = i == unit ? 1 : 0;
+    TakeOff(p, rows, rank, k);
+    const double norm = NormOf(p, rows, rank, k);
+    if (norm > least) return Multiply(p, rows, rank, k, 1 / norm);
+  }
+  Multiply(p, rows, rank, k, 0);
+}
 
 }  // namespace
 
@@ -51,21 +97,14 @@ void TimesTransposed(const float* p, const float* q, int64_t rows,
 
 void Orthogonalize(float* p, int64_t rows, int64_t rank) {
   for (int64_t k = 0; k < rank; ++k) {
-    for (int64_t before = 0; before < k; ++before) {
-      double product = 0;
-      for (int64_t i = 0; i < rows; ++i) {
-        product += double{p[i * rank + before]} * p[i * rank + k];
-      }
-      for (int64_t i = 0; i < rows; ++i) {
-        p[i * rank + k] -= static_cast<float>(product) * p[i * rank + before];
-      }
+    const double whole = NormOf(p, rows, rank, k);
+    TakeOff(p, rows, rank, k);
+    const double rest = NormOf(p, rows, rank, k);
+    if (rest > kRest * whole) {
+      Multiply(p, rows, rank, k, 1 / rest);
+    } else {
+      Replace(p, rows, rank, k);
     }
-    double square = 0;
-    for (int64_t i = 0; i < rows; ++i) {
-      square += double{p[i * rank + k]} * p[i * rank + k];
-    }
-    const auto scale = static_cast<float>(1 / (std::sqrt(square) + kEpsilon));
-    for (int64_t i = 0; i < rows; ++i) p[i * rank + k] *= scale;
   }
 }
 

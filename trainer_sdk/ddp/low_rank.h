@@ -21,7 +21,10 @@ void TimesTransposed(const float* p, const float* q, int64_t rows,
                      int64_t columns, int64_t rank, float* m);
 
 // Makes the columns of p[rows, rank] orthonormal, by Gram-Schmidt. A column
-// that is zero, or a combination of those before it, becomes (nearly) zero.
+// that is zero, or a combination of those before it, becomes another that is
+// none: what rounding leaves of it is no direction (PyTorch takes it for one,
+// and then approximates gradients of less than full rank badly), and a column
+// of zeros would stay so for ever. Of more columns than rows the last are zero.
 void Orthogonalize(float* p, int64_t rows, int64_t rank);
 
 }  // namespace muster
