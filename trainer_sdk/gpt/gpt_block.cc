@@ -13,10 +13,6 @@ void Resize(std::vector<float>* values, int64_t count) {
   values->resize(static_cast<size_t>(count));
 }
 
-void Add(const std::vector<float>& values, std::vector<float>* sum) {
-  for (size_t i = 0; i < values.size(); ++i) (*sum)[i] += values[i];
-}
-
 void Tell(const GptPair& pair, const GradientReady& ready) {
   for (const int index : {pair.bias.index, pair.weight.index}) {
     if (index >= 0) ready(index);
@@ -69,11 +65,10 @@ void GptBlock::Forward(const GptBlockWeights& weights,
   Resize(&kept->attention, rows() * width);
   AttentionForward(shape_, kept->qkv.data(), scratch_.data(),
                    kept->probabilities.data(), kept->attention.data());
-  Resize(&kept->middle, rows() * width);
-  LinearForward(kept->attention.data(), weights.attention_out.weight.value,
-                weights.attention_out.bias.value, rows(), width, width,
-                kept->middle.data());
-  Add(kept->input, &kept->middle);
+  AddLinear(kept->attention.data(), weights.attention_out.weight.value,
+            weights.attention_out.bias.value, rows(), width, width,
+            stream->data());
+  kept->middle = *stream;
   Norm(weights.norm_2, kept->middle, &kept->norm_2);
   LinearForward(kept->norm_2.output.data(), weights.mlp_in.weight.value,
                 weights.mlp_in.bias.value, rows(), width, 4 * width,
@@ -82,10 +77,9 @@ void GptBlock::Forward(const GptBlockWeights& weights,
   Resize(&kept->gelu_slope, rows() * 4 * width);
   GeluForward(mlp_.data(), rows() * 4 * width, kept->gelu.data(),
               kept->gelu_slope.data());
-  LinearForward(kept->gelu.data(), weights.mlp_out.weight.value,
-                weights.mlp_out.bias.value, rows(), 4 * width, width,
-                stream->data());
-  Add(kept->middle, stream);
+  AddLinear(kept->gelu.data(), weights.mlp_out.weight.value,
+            weights.mlp_out.bias.value, rows(), 4 * width, width,
+            stream->data());
 }
 
 void GptBlock::BackwardInput(const GptBlockWeights& weights,

@@ -31,8 +31,26 @@ GptStage::GptStage(GptWeights& weights, int64_t batch, int64_t time,
 
 int64_t GptStage::stream_count() const { return rows() * width(); }
 
+void GptStage::TakeMemory(GptMicroBatch* micro_batch) const {
+  if (!micro_batch->blocks.empty() || spare_.empty()) return;
+  GptMicroBatch taken = std::move(spare_.back());
+  spare_.pop_back();
+  taken.tokens = std::move(micro_batch->tokens);
+  taken.targets = std::move(micro_batch->targets);
+  *micro_batch = std::move(taken);
+}
+
+void GptStage::GiveBackMemory(GptMicroBatch* micro_batch) const {
+  GptMicroBatch done;
+  done.tokens = std::move(micro_batch->tokens);
+  done.targets = std::move(micro_batch->targets);
+  std::swap(done, *micro_batch);
+  spare_.push_back(std::move(done));
+}
+
 void GptStage::Forward(GptMicroBatch* micro_batch,
                        std::vector<float>* stream) const {
+  TakeMemory(micro_batch);
   stream->resize(static_cast<size_t>(stream_count()));
   if (has_embeddings()) {
     EmbeddingForward(micro_batch->tokens.data(),
@@ -92,14 +110,14 @@ double GptStage::Loss(GptMicroBatch* micro_batch,
 void GptStage::HeadBackwardInput(GptMicroBatch* micro_batch,
                                  std::vector<float>* gradient) const {
   const int64_t classes = weights_.config().vocabulary;
-  std::vector<float> inner(static_cast<size_t>(stream_count()));
+  inner_.resize(static_cast<size_t>(stream_count()));
   MatrixProduct(
       Form::kPlain, Matrix(micro_batch->logits.data(), rows(), classes),
       Form::kPlain, Matrix(weights_.Find(kTokenTable).value, classes, width()),
-      1, 0, MatrixView<float>::Dense(inner.data(), rows(), width()));
+      1, 0, MatrixView<float>::Dense(inner_.data(), rows(), width()));
   const GptPair norm = weights_.FinalNorm();
   gradient->assign(static_cast<size_t>(stream_count()), 0.0f);
-  LayerNormBackward(inner.data(), micro_batch->final_input.data(),
+  LayerNormBackward(inner_.data(), micro_batch->final_input.data(),
                     norm.weight.value, micro_batch->final_norm.mean.data(),
                     micro_batch->final_norm.scale.data(), rows(), width(),
                     gradient->data(), norm.weight.gradient, norm.bias.gradient);
@@ -166,6 +184,7 @@ void GptStage::BackwardWeight(GptMicroBatch* micro_batch,
   if (has_embeddings()) {
     EmbeddingsBackward(*micro_batch, micro_batch->input_gradient, ready);
   }
+  GiveBackMemory(micro_batch);
 }
 
 void GptStage::Backward(GptMicroBatch* micro_batch,
@@ -183,6 +202,7 @@ void GptStage::Backward(GptMicroBatch* micro_batch,
         micro_batch->blocks[static_cast<size_t>(layer - layers.first)], ready);
   }
   if (has_embeddings()) EmbeddingsBackward(*micro_batch, *gradient, ready);
+  GiveBackMemory(micro_batch);
 }
 
 }  // namespace muster

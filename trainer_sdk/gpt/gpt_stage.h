@@ -9,7 +9,8 @@
 
 namespace muster {
 
-// One micro-batch on its way through a stage.
+// One micro-batch on its way through a stage. After its backward pass it has
+// its tokens and targets alone: the stage keeps the memory for its next ones.
 struct GptMicroBatch {
   // batch * time each; the first stage needs tokens, the last targets. Below
   // the size of the vocabulary.
@@ -75,6 +76,8 @@ class GptStage {
 
  private:
   int64_t rows() const { return batch_ * time_; }
+  void TakeMemory(GptMicroBatch* micro_batch) const;
+  void GiveBackMemory(GptMicroBatch* micro_batch) const;
   int64_t width() const { return weights_.config().width; }
   void Logits(GptMicroBatch* micro_batch,
               const std::vector<float>& stream) const;
@@ -93,6 +96,11 @@ class GptStage {
   const int64_t time_;
   const Checkpointing checkpointing_;
   const GptBlock block_;
+  // Of micro-batches that are done: as many as were ever on their way at once.
+  // New memory would cost a page fault for each 4 KiB in each step.
+  mutable std::vector<GptMicroBatch> spare_;
+  // Working memory, of no meaning between calls.
+  mutable std::vector<float> inner_;
 };
 
 }  // namespace muster

@@ -80,6 +80,35 @@ TEST_P(AnyBiases, DescendingLowersTheLoss) {
   EXPECT_LT(loss, first - 0.1);
 }
 
+TEST_P(AnyBiases, MemoryThatWasUsedBeforeChangesNoBit) {
+  GptWeights weights(config(), {0, 4});
+  weights.Initialize(1);
+  const GptStage model(weights, kBatch, kTime);
+  const auto pass = [&] {
+    weights.ZeroGradients();
+    GptMicroBatch micro_batch = Tokens();
+    std::vector<float> stream;
+    model.Forward(&micro_batch, &stream);
+    model.Loss(&micro_batch, stream, 1);
+    model.Backward(&micro_batch, &stream, Ignore);
+    EXPECT_EQ(micro_batch.tokens, Tokens().tokens);
+    EXPECT_THAT(micro_batch.blocks, testing::IsEmpty());
+    const float* const first = weights.gradient(0);
+    return std::vector<float>(first, first + weights.count());
+  };
+  const std::vector<float> fresh = pass();
+  // Others in between, of other tokens, one of them without a backward pass.
+  for (const bool backward : {true, false}) {
+    GptMicroBatch other = Tokens();
+    std::swap(other.tokens, other.targets);
+    std::vector<float> stream;
+    model.Forward(&other, &stream);
+    model.Loss(&other, stream, 1);
+    if (backward) model.Backward(&other, &stream, Ignore);
+  }
+  EXPECT_EQ(pass(), fresh);
+}
+
 TEST_P(AnyBiases, CheckpointingChangesNoBit) {
   GptWeights weights(config(), {0, 4});
   weights.Initialize(1);

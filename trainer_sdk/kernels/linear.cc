@@ -6,16 +6,41 @@
 
 namespace muster {
 
+namespace {
+
+template <typename T>
+void Multiply(const T* input, const T* weight, int64_t rows, int64_t in,
+              int64_t out, T keep, T* output) {
+  MatrixProduct(Form::kPlain, MatrixView<const T>::Dense(input, rows, in),
+                Form::kPlain, MatrixView<const T>::Dense(weight, in, out), T{1},
+                keep, MatrixView<T>::Dense(output, rows, out));
+}
+
+// To each row.
+template <typename T>
+void AddBias(const T* __restrict bias, int64_t rows, int64_t out,
+             T* __restrict output) {
+  for (int64_t i = 0; i < rows; ++i) {
+    for (int64_t j = 0; j < out; ++j) output[i * out + j] += bias[j];
+  }
+}
+
+}  // namespace
+
 template <typename T>
 void LinearForward(const T* input, const T* weight, const T* bias, int64_t rows,
                    int64_t in, int64_t out, T* output) {
   if (bias != nullptr) {
     for (int64_t i = 0; i < rows; ++i) std::copy_n(bias, out, output + i * out);
   }
-  MatrixProduct(Form::kPlain, MatrixView<const T>::Dense(input, rows, in),
-                Form::kPlain, MatrixView<const T>::Dense(weight, in, out), T{1},
-                bias == nullptr ? T{0} : T{1},
-                MatrixView<T>::Dense(output, rows, out));
+  Multiply(input, weight, rows, in, out, bias == nullptr ? T{0} : T{1}, output);
+}
+
+template <typename T>
+void AddLinear(const T* input, const T* weight, const T* bias, int64_t rows,
+               int64_t in, int64_t out, T* output) {
+  if (bias != nullptr) AddBias(bias, rows, out, output);
+  Multiply(input, weight, rows, in, out, T{1}, output);
 }
 
 template <typename T>
@@ -46,6 +71,8 @@ void LinearBackwardWeight(const T* input, const T* output_gradient,
 #define MUSTER_LINEAR(T)                                                      \
   template void LinearForward<T>(const T*, const T*, const T*, int64_t,       \
                                  int64_t, int64_t, T*);                       \
+  template void AddLinear<T>(const T*, const T*, const T*, int64_t, int64_t,  \
+                             int64_t, T*);                                    \
   template void LinearBackwardInput<T>(const T*, const T*, int64_t, int64_t,  \
                                        int64_t, T*);                          \
   template void LinearBackwardWeight<T>(const T*, const T*, int64_t, int64_t, \

@@ -13,6 +13,11 @@ template <typename T>
 void LinearForward(const T* input, const T* weight, const T* bias, int64_t rows,
                    int64_t in, int64_t out, T* output);
 
+// The same, added to what is in `output`.
+template <typename T>
+void AddLinear(const T* input, const T* weight, const T* bias, int64_t rows,
+               int64_t in, int64_t out, T* output);
+
 // The gradient of the input, from that of the output: overwritten.
 template <typename T>
 void LinearBackwardInput(const T* output_gradient, const T* weight,

@@ -47,6 +47,18 @@ TEST(LinearTest, FloatIsTheSameButRounded) {
   EXPECT_EQ(output, (std::vector<float>{21.5f, 42, 62.5f}));
 }
 
+TEST(LinearTest, AddsToWhatIsThere) {
+  const std::vector<float> input = {1, 2};
+  const std::vector<float> weight = {1, 2, 3, 10, 20, 30};
+  const std::vector<float> bias = {0.5f, 0, -0.5f};
+  std::vector<float> output = {100, 200, 300};
+  AddLinear(input.data(), weight.data(), bias.data(), 1, 2, 3, output.data());
+  EXPECT_EQ(output, (std::vector<float>{121.5f, 242, 362.5f}));
+  AddLinear<float>(input.data(), weight.data(), nullptr, 1, 2, 3,
+                   output.data());
+  EXPECT_EQ(output, (std::vector<float>{142.5f, 284, 425.5f}));
+}
+
 TEST(LinearTest, ABiasMayBeMissing) {
   const std::vector<float> input = {1, 2};
   const std::vector<float> weight = {3, 4};
