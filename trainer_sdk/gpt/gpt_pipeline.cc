@@ -10,6 +10,8 @@
 #include "trainer_sdk/optim/gradient_norm.h"
 #include "trainer_sdk/optim/replicated_optimizer.h"
 #include "trainer_sdk/process_group/operations.h"
+#include "trainer_sdk/zero/scatter_hook.h"
+#include "trainer_sdk/zero/sharded_optimizer.h"
 
 namespace muster {
 
@@ -77,8 +79,11 @@ absl::Status GptPipeline::AddChunk(GptLayers layers, int stage,
   chunk.data = *std::move(group);
   const bool has_table =
       layers.first == 0 || layers.last == options_.model.layers;
+  const DdpOptions ddp = options_.state == GptPipelineOptions::State::kSharded
+                             ? ForSharding()
+                             : DdpOptions{};
   auto gradients = GptStageGradients::Create(
-      *chunk.weights, *chunk.data, has_table ? tied_.get() : nullptr, {});
+      *chunk.weights, *chunk.data, has_table ? tied_.get() : nullptr, ddp);
   if (!gradients.ok()) return gradients.status();
   chunk.gradients = *std::move(gradients);
   chunk.stage = std::make_unique<GptPipelineStage>(
@@ -97,7 +102,7 @@ absl::Status GptPipeline::AddChunk(GptLayers layers, int stage,
 }
 
 absl::StatusOr<std::unique_ptr<Optimizer>> GptPipeline::MakeOptimizer(
-    const Chunk& chunk, const GptTensorGroup& group, ProcessGroup&) {
+    const Chunk& chunk, const GptTensorGroup& group, ProcessGroup& ranks) {
   std::vector<OptimizerParameter> parameters;
   for (const int i : group.tensors) {
     const GptTensor& tensor = chunk.weights->tensors()[static_cast<size_t>(i)];
@@ -110,6 +115,13 @@ absl::StatusOr<std::unique_ptr<Optimizer>> GptPipeline::MakeOptimizer(
                                        : WeightDecay::kApplied});
   }
   const Reducer* const reducer = group.reducer.get();
+  if (options_.state == GptPipelineOptions::State::kSharded) {
+    // Between a reducer's Finish and its next Begin its group is free.
+    auto sharded = ShardedOptimizer::Create(ranks, *reducer, options_.rule,
+                                            std::move(parameters));
+    if (!sharded.ok()) return sharded.status();
+    return *std::move(sharded);
+  }
   return std::make_unique<ReplicatedOptimizer>(
       options_.rule, std::move(parameters),
       [reducer](int parameter) { return reducer->average(parameter); });
@@ -169,6 +181,27 @@ absl::StatusOr<double> GptPipeline::MeanOverData(absl::StatusOr<double> loss) {
       AllReduce(&*loss, &*loss, 1, DType::kFloat64, ReduceOp::kAvg));
   if (!status.ok()) return status;
   return loss;
+}
+
+std::vector<CheckpointSlice> GptPipeline::State() {
+  std::vector<CheckpointSlice> slices;
+  for (Chunk& chunk : chunks_) {
+    for (int i = 0; i < static_cast<int>(chunk.weights->tensors().size());
+         ++i) {
+      const GptTensor& tensor =
+          chunk.weights->tensors()[static_cast<size_t>(i)];
+      slices.push_back(WholeTensor({.name = tensor.name, .shape = tensor.shape},
+                                   chunk.weights->value(i)));
+    }
+    for (Optimizer* const optimizer :
+         {chunk.optimizer.get(), chunk.tied_optimizer.get()}) {
+      if (optimizer == nullptr) continue;
+      for (CheckpointSlice& slice : optimizer->State()) {
+        slices.push_back(std::move(slice));
+      }
+    }
+  }
+  return slices;
 }
 
 absl::StatusOr<double> GptPipeline::Evaluate() {

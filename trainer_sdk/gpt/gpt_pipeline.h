@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "trainer_sdk/checkpoint/checkpoint_slice.h"
 #include "trainer_sdk/gpt/gpt_config.h"
 #include "trainer_sdk/gpt/gpt_pipeline_stage.h"
 #include "trainer_sdk/gpt/gpt_stage_gradients.h"
@@ -70,6 +71,12 @@ class GptPipeline {
 
   // Collective: the mean loss over as many micro-batches as a step has.
   absl::StatusOr<double> Evaluate();
+
+  // All that the next step depends on, this rank's part of it, for checkpoints:
+  // weights under their names in the whole model, so that any other split of
+  // the layers, or none, can go on with it. Places stay the same, and may be
+  // written from outside between steps.
+  std::vector<CheckpointSlice> State();
 
   // Which data this rank's pipeline is for.
   int data_rank() const { return mesh_->coordinate("dp"); }
