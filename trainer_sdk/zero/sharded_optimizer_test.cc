@@ -11,8 +11,10 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "trainer_sdk/gloo/gloo_transport.h"
 #include "trainer_sdk/process_group/testing/group_fixture.h"
 #include "trainer_sdk/shared_memory/shared_memory_transport.h"
+#include "trainer_sdk/tcp/tcp_transport.h"
 #include "trainer_sdk/zero/toy_training.h"
 
 namespace muster {
@@ -54,7 +56,8 @@ using Saved = std::map<std::string, std::vector<float>>;
 // rank 0 saw. State begins as `from` says and is left in `to`, with the values
 // as "values/pI".
 Trace Train(int world, const ToyPlan& plan, int begin, int end,
-            const Saved* from = nullptr, Saved* to = nullptr) {
+            const Saved* from = nullptr, Saved* to = nullptr,
+            const TransportFactory& transport = SharedMemory()) {
   std::mutex mutex;
   std::vector<Trace> traces(static_cast<size_t>(world));
   const absl::Status failure = FirstFailure(RunWorld(
@@ -95,7 +98,7 @@ Trace Train(int world, const ToyPlan& plan, int begin, int end,
         }
         return absl::OkStatus();
       },
-      SharedMemory()));
+      transport));
   EXPECT_TRUE(failure.ok()) << failure;
   for (const Trace& trace : traces) {
     EXPECT_EQ(trace.squares, traces[0].squares);
@@ -175,6 +178,27 @@ TEST(ShardedOptimizerTest, EveryPlaceOfGradientsWillDo) {
   // Another hook leaves averages everywhere, of which a rank takes its own.
   plan.ddp.hook = std::make_shared<AllReduceHook>();
   ExpectSame(Train(2, plan, 0, 4), expected);
+}
+
+TEST(ShardedOptimizerTest, TheNetworkIsAsGood) {
+  // Sums of whole numbers do not depend on the order that networks add in.
+  ToyPlan plan;
+  plan.gradients = ToyPlan::Gradients::kWhole;
+  plan.clip = 3;
+  const Trace expected = Train(1, plan, 0, 3);
+  const std::vector<TransportFactory> networks = {
+      [](GroupPlace place, Instant deadline) {
+        return NewTcpTransport(place, {}, deadline);
+      },
+      [](GroupPlace place, Instant deadline) {
+        return NewGlooTransport(place, {}, deadline);
+      }};
+  plan.state = ToyPlan::State::kSharded;
+  for (const TransportFactory& network : networks) {
+    for (const int world : {2, 3}) {
+      ExpectSame(Train(world, plan, 0, 3, nullptr, nullptr, network), expected);
+    }
+  }
 }
 
 // By precision: what is saved on some ranks goes on alike on others.
