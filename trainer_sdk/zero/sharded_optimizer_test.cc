@@ -75,6 +75,7 @@ Trace Train(int world, const ToyPlan& plan, int begin, int end,
             std::copy(whole.begin() + slice.begin, whole.begin() + slice.end,
                       static_cast<float*>(slice.data));
           }
+          toy.set_updates(begin);
           const absl::Status loaded = toy.optimizer().OnStateLoaded();
           if (!loaded.ok()) return loaded;
         }

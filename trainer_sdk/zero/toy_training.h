@@ -14,8 +14,9 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "trainer_sdk/ddp/reducer.h"
-#include "trainer_sdk/optim/gradient_norm.h"
+#include "trainer_sdk/optim/loss_scaler.h"
 #include "trainer_sdk/optim/replicated_optimizer.h"
+#include "trainer_sdk/optim/step_plan.h"
 #include "trainer_sdk/process_group/process_group.h"
 #include "trainer_sdk/zero/scatter_hook.h"
 #include "trainer_sdk/zero/sharded_optimizer.h"
@@ -34,8 +35,21 @@ struct ToyPlan {
   // Whole numbers, whose sums and averages are exact whatever the ranks.
   enum class Gradients { kReal, kWhole } gradients = Gradients::kReal;
   double clip = 0;
+  std::optional<LossScalerOptions> loss_scale = {};
   DdpOptions ddp{.limits = {.first_bytes = 64, .bytes = 256}};
 };
+
+// The gradient of the k-th element of a parameter, now `value`.
+inline double ToyGradient(float value, int micro_batch, int step, size_t k) {
+  return std::sin(3 * double{value} + micro_batch + 0.1 * step +
+                  static_cast<double>(k));
+}
+
+// What the k-th element of parameter i is at first.
+inline float ToyValue(size_t i, size_t k) {
+  return static_cast<float>(
+      std::cos(0.3 * static_cast<double>(k) + static_cast<double>(i)));
+}
 
 // One rank's part.
 class ToyTraining {
@@ -48,7 +62,8 @@ class ToyTraining {
     return toy;
   }
 
-  // Counted from 0. The sum of squares of the gradients, as the optimizer says.
+  // Counted from 0. The sum of squares of the gradients, as the optimizer says;
+  // nothing is changed if it is no number.
   absl::StatusOr<double> Step(int step) {
     const int mine = plan_.micro_batches / group_.size();
     for (size_t i = 0; i < values_.size(); ++i) {
@@ -64,11 +79,12 @@ class ToyTraining {
     if (!status.ok()) return status;
     const absl::StatusOr<double> squares = optimizer_->SumOfSquares();
     if (!squares.ok()) return squares;
-    OptimizerStep plan{.step = step + 1, .learning_rate = 0.05};
-    plan.gradient_factor = plan_.clip > 0
-                               ? ClipCoefficient(*squares, plan_.clip)
-                               : 1.0 / plan_.micro_batches;
-    status = optimizer_->Step(plan);
+    const StepPlan plan =
+        PlanStep(*squares, plan_.clip, scaler_ ? &*scaler_ : nullptr);
+    if (plan.verdict == LossScaler::Verdict::kSkip) return squares;
+    status = optimizer_->Step({.step = ++updates_,
+                               .learning_rate = 0.05,
+                               .gradient_factor = plan.gradient_factor});
     if (!status.ok()) return status;
     return squares;
   }
@@ -76,17 +92,20 @@ class ToyTraining {
   const std::vector<std::vector<float>>& values() const { return values_; }
   std::vector<std::vector<float>>& values() { return values_; }
   Optimizer& optimizer() { return *optimizer_; }
-  const Reducer& reducer() const { return *reducer_; }
+  double loss_scale() const { return scaler_ ? scaler_->scale() : 1; }
+  // That were done, skipped ones left out; after a checkpoint, by then.
+  void set_updates(int64_t updates) { updates_ = updates; }
 
  private:
   ToyTraining(const ToyPlan& plan, ProcessGroup& group)
       : plan_(plan), group_(group) {
+    if (plan.loss_scale) scaler_.emplace(*plan.loss_scale);
     for (size_t i = 0; i < plan.counts.size(); ++i) {
       const auto count = static_cast<size_t>(plan.counts[i]);
       gradients_.emplace_back(count);
       values_.emplace_back(count);
       for (size_t k = 0; k < count; ++k) {
-        values_[i][k] = static_cast<float>(std::cos(0.3 * k + i));
+        values_[i][k] = ToyValue(i, k);
       }
     }
   }
@@ -134,13 +153,12 @@ class ToyTraining {
          --i) {
       float* const gradient = static_cast<float*>(reducer_->gradient(i));
       for (size_t k = 0; k < values_[i].size(); ++k) {
-        double value = std::sin(3 * double{values_[i][k]} + micro_batch +
-                                0.1 * step + static_cast<double>(k));
+        double value = ToyGradient(values_[i][k], micro_batch, step, k);
         if (plan_.gradients == ToyPlan::Gradients::kWhole) {
           // Averaged over the ranks it is the number again.
           value = std::round(10 * value) * group_.size();
         }
-        gradient[k] += static_cast<float>(value);
+        gradient[k] += static_cast<float>(value * loss_scale());
       }
       status = reducer_->MarkReady(i);
     }
@@ -153,6 +171,8 @@ class ToyTraining {
   std::vector<std::vector<float>> gradients_;
   std::unique_ptr<Reducer> reducer_;
   std::unique_ptr<Optimizer> optimizer_;
+  std::optional<LossScaler> scaler_;
+  int64_t updates_ = 0;
 };
 
 }  // namespace muster

@@ -1,0 +1,46 @@
+#include "trainer_sdk/optim/step_plan.h"
+
+#include <cmath>
+#include <limits>
+
+#include "gtest/gtest.h"
+
+namespace muster {
+namespace {
+
+constexpr auto kStep = LossScaler::Verdict::kStep;
+constexpr auto kSkip = LossScaler::Verdict::kSkip;
+
+TEST(StepPlanTest, WithoutAScaleGradientsAreOnlyClipped) {
+  const StepPlan free = PlanStep(25, 0, nullptr);
+  EXPECT_EQ(free.verdict, kStep);
+  EXPECT_EQ(free.gradient_factor, 1);
+  EXPECT_EQ(free.norm, 5);
+  const StepPlan clipped = PlanStep(25, 2, nullptr);
+  EXPECT_NEAR(clipped.gradient_factor, 0.4, 1e-6);
+  EXPECT_EQ(clipped.norm, 5);
+  EXPECT_EQ(PlanStep(25, 6, nullptr).gradient_factor, 1);
+}
+
+TEST(StepPlanTest, TheScaleIsTakenOffBeforeTheNormIsLookedAt) {
+  LossScaler scaler({.initial = 8, .growth_interval = 1});
+  const StepPlan plan = PlanStep(64 * 25, 2, &scaler);
+  EXPECT_EQ(plan.verdict, kStep);
+  EXPECT_EQ(plan.norm, 5);
+  EXPECT_NEAR(plan.gradient_factor, 0.4 / 8, 1e-7);
+  // The scale has grown; these gradients were made with the old one.
+  EXPECT_EQ(scaler.scale(), 16);
+}
+
+TEST(StepPlanTest, WhatIsNoNumberIsSkipped) {
+  for (const double squares :
+       {std::numeric_limits<double>::infinity(), std::nan("")}) {
+    LossScaler scaler({.initial = 8});
+    EXPECT_EQ(PlanStep(squares, 2, &scaler).verdict, kSkip);
+    EXPECT_EQ(scaler.scale(), 4);
+    EXPECT_EQ(PlanStep(squares, 2, nullptr).verdict, kSkip);
+  }
+}
+
+}  // namespace
+}  // namespace muster
