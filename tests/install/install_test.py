@@ -1,0 +1,264 @@
+#!/usr/bin/python3
+"""tools/install, and a program outside of the tree that links what it puts."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+_HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path[:0] = [os.path.join(_HERE, os.pardir, 'python')]
+
+import xml_main
+
+_INSTALL = os.path.join(_HERE, os.pardir, os.pardir, 'tools', 'install')
+_WORKER = os.path.join(_HERE, 'outside_worker.cc')
+# Here the programs and libraries lie as they do in bazel-bin.
+_BUILT = os.getcwd()
+_LIMIT_S = 200
+_NOBODY = 65534
+_WARNINGS = ['-std=c++20', '-Wall', '-Wextra', '-Werror',
+             '-Wno-missing-field-initializers', '-Wno-maybe-uninitialized']
+
+
+def run(*command, **options):
+  options = {'stdout': subprocess.PIPE, 'stderr': subprocess.STDOUT,
+             'text': True, 'timeout': _LIMIT_S, 'check': False, **options}
+  return subprocess.run(command, **options)
+
+
+def temporary_folder(case):
+  folder = tempfile.TemporaryDirectory(dir=os.environ.get('TEST_TMPDIR'))
+  case.addClassCleanup(folder.cleanup)
+  return folder.name
+
+
+def environment(**changes):
+  """This process's, without any launcher's variables."""
+  kept = {name: value for name, value in os.environ.items()
+          if name in ('PATH', 'HOME', 'LANG')}
+  return {**kept, **changes}
+
+
+def files_below(folder):
+  found = {}
+  for path, _, names in os.walk(folder):
+    for name in names:
+      full = os.path.join(path, name)
+      found[os.path.relpath(full, folder)] = os.lstat(full).st_mode
+  return found
+
+
+class Install(unittest.TestCase):
+
+  @classmethod
+  def setUpClass(cls):
+    super().setUpClass()
+    cls.prefix = temporary_folder(cls) + '/usr'
+    cls.done = run(_INSTALL, '--built', _BUILT, cls.prefix)
+    if cls.done.returncode:
+      raise AssertionError(cls.done.stdout)
+    cls.files = files_below(cls.prefix)
+
+  def test_puts_everything_at_its_place(self):
+    for name in 'launch', 'agent', 'rendezvousd', 'muster-bench':
+      self.assertEqual(self.files['bin/' + name] & 0o7777, 0o755)
+    for name in ('include/muster/trainer_sdk/session/session.h',
+                 'include/muster/base/time.h', 'lib/libmuster_trainer_sdk.a',
+                 'lib/pkgconfig/muster-trainer-sdk.pc'):
+      self.assertEqual(self.files[name] & 0o7777, 0o644)
+    self.assertTrue(os.path.exists(self.prefix + '/lib/libmuster_trainer_sdk.so'))
+
+  def test_says_what_it_did(self):
+    self.assertIn('%s/bin            launch agent rendezvousd muster-bench'
+                  % self.prefix, self.done.stdout)
+    self.assertIn('pkg-config --cflags --libs muster-trainer-sdk',
+                  self.done.stdout)
+
+  def test_versions_agree(self):
+    with open(self.prefix + '/lib/pkgconfig/muster-trainer-sdk.pc',
+              encoding='utf-8') as file:
+      version = re.search(r'(?m)^Version: (.*)$', file.read()).group(1)
+    self.assertIn(version, run(self.prefix + '/bin/launch', '--version').stdout)
+    self.assertIn('lib/libmuster_trainer_sdk.so.' + version, self.files)
+
+  def test_nothing_of_tests_is_public(self):
+    for name in self.files:
+      self.assertNotRegex(name, r'testing/|_test\.h|fake_')
+
+  def test_again_changes_nothing_and_drops_old_headers(self):
+    prefix = temporary_folder(type(self))
+    for _ in range(2):
+      done = run(_INSTALL, '--built', _BUILT, prefix)
+      self.assertEqual(done.returncode, 0, done.stdout)
+      self.assertEqual(files_below(prefix), self.files)
+      with open(prefix + '/include/muster/old.h', 'w', encoding='utf-8'):
+        pass
+
+  def test_destdir_goes_before_the_prefix(self):
+    folder = temporary_folder(type(self))
+    done = run(_INSTALL, '--built', _BUILT, '/opt/muster',
+               env=environment(DESTDIR=folder))
+    self.assertEqual(done.returncode, 0, done.stdout)
+    self.assertEqual(files_below(folder + '/opt/muster'), self.files)
+    with open(folder + '/opt/muster/lib/pkgconfig/muster-trainer-sdk.pc',
+              encoding='utf-8') as file:
+      self.assertIn('prefix=/opt/muster\n', file.read())
+
+  def test_help(self):
+    done = run(_INSTALL, '--help')
+    self.assertEqual(done.returncode, 0)
+    self.assertIn('tools/install PREFIX', done.stdout)
+    self.assertIn('DESTDIR', done.stdout)
+
+  def test_wrong_arguments_are_told(self):
+    for arguments, complaint in (
+        ([], 'where to?'), (['--fast'], "unknown option '--fast'"),
+        (['/a', '/b'], "two places, '/a' and '/b'"),
+        (['--built'], '--built wants a folder')):
+      done = run(_INSTALL, *arguments)
+      self.assertEqual(done.returncode, 2, done.stdout)
+      self.assertIn(complaint, done.stdout)
+      self.assertIn('usage: tools/install', done.stdout)
+
+  def test_a_place_with_white_space_is_refused(self):
+    done = run(_INSTALL, '--built', _BUILT, self.prefix + '/a b')
+    self.assertEqual(done.returncode, 1)
+    self.assertIn('white space', done.stdout)
+
+  def test_a_file_in_the_way_is_told(self):
+    done = run(_INSTALL, '--built', _BUILT, self.prefix + '/bin/launch')
+    self.assertEqual(done.returncode, 1)
+    self.assertIn('is in the way', done.stdout)
+
+  def test_without_the_right_to_write_nothing_changes(self):
+    with tempfile.TemporaryDirectory(dir='/tmp') as folder:
+      os.chmod(folder, 0o755)
+      os.mkdir(folder + '/tools')
+      shutil.copy(_INSTALL, folder + '/tools/install')
+      os.mkdir(folder + '/prefix', 0o755)
+      who = {}
+      if os.getuid() == 0:
+        who = {'user': _NOBODY, 'group': _NOBODY, 'extra_groups': []}
+      else:
+        os.chmod(folder + '/prefix', 0o555)
+      done = run(folder + '/tools/install', folder + '/prefix/usr', cwd='/',
+                 **who)
+      self.assertEqual(done.returncode, 1, done.stdout)
+      self.assertIn("may not write to '%s/prefix" % folder, done.stdout)
+      self.assertIn('Nothing was changed', done.stdout)
+      self.assertEqual(files_below(folder + '/prefix'), {})
+
+  def test_what_is_not_built_is_told(self):
+    with tempfile.TemporaryDirectory() as folder:
+      done = run(_INSTALL, '--built', folder, folder + '/prefix')
+    self.assertEqual(done.returncode, 1)
+    self.assertIn("launcher/launch' is not there", done.stdout)
+
+
+class Libraries(unittest.TestCase):
+  """What the two libraries have, lack and show."""
+
+  @classmethod
+  def setUpClass(cls):
+    super().setUpClass()
+    cls.lib = _BUILT + '/trainer_sdk/library/libmuster_trainer_sdk'
+
+  def symbols(self, *arguments):
+    return run('nm', '--demangle', *arguments, check=True,
+               stderr=subprocess.DEVNULL).stdout
+
+  def test_neither_has_grpc_or_protobuf(self):
+    for file in '.a', '.so.0.1.0':
+      names = self.symbols(self.lib + file)
+      self.assertIn('muster::Session::FromEnvironment', names)
+      self.assertNotRegex(names, r'\bgrpc|google::protobuf')
+    self.assertNotRegex(run('ldd', self.lib + '.so.0.1.0').stdout,
+                        'grpc|protobuf|not found')
+
+  def test_the_shared_one_shows_our_namespace_only(self):
+    names = self.symbols('--dynamic', '--defined-only', self.lib + '.so.0.1.0')
+    shown = [line.split(' ', 2)[2] for line in names.splitlines()]
+    self.assertGreater(len(shown), 100)
+    pattern = r'(\w+ (\w+ )?for )?muster::'
+    self.assertEqual([name for name in shown if not re.match(pattern, name)],
+                     [])
+
+  def test_the_static_one_defines_our_namespace_only(self):
+    # Weak ones (templates, inline functions) are anybody's.
+    names = self.symbols('--defined-only', '--extern-only', self.lib + '.a')
+    strong = re.findall(r'(?m)^[0-9a-f]+ [TDBRC] (.*)$', names)
+    self.assertGreater(len(strong), 100)
+    self.assertEqual([name for name in strong if not re.match('muster::', name)],
+                     [])
+
+  def test_the_shared_one_has_its_name(self):
+    self.assertIn('Library soname: [libmuster_trainer_sdk.so.0.1]',
+                  run('readelf', '-d', self.lib + '.so.0.1.0').stdout)
+
+
+class OutsideProgram(unittest.TestCase):
+  """Plain g++ and pkg-config, in a folder of its own."""
+
+  @classmethod
+  def setUpClass(cls):
+    super().setUpClass()
+    if shutil.which('pkg-config') is None:
+      raise unittest.SkipTest('no pkg-config (Debian: pkgconf)')
+    cls.folder = temporary_folder(cls)
+    cls.prefix = cls.folder + '/usr'
+    run(_INSTALL, '--built', _BUILT, cls.prefix, check=True)
+    shutil.copy(_WORKER, cls.folder + '/worker.cc')
+    cls.compile(['-c', 'worker.cc', '-o', 'worker.o'])
+
+  @classmethod
+  def flags(cls, *arguments):
+    return run('pkg-config', *arguments, 'muster-trainer-sdk', check=True,
+               env=environment(PKG_CONFIG_PATH=cls.prefix + '/lib/pkgconfig'),
+               ).stdout.split()
+
+  @classmethod
+  def compile(cls, arguments, libraries=()):
+    done = run('g++', *_WARNINGS, *arguments, *cls.flags('--cflags'),
+               *libraries, cwd=cls.folder, env=environment())
+    if done.returncode:
+      raise AssertionError(done.stdout)
+
+  def run_on_two_ranks(self, program, **changes):
+    done = run(self.prefix + '/bin/launch', '--standalone', '--nproc-per-node',
+               '2', program, cwd=self.folder,
+               env=environment(OPENBLAS_NUM_THREADS='1', **changes))
+    self.assertEqual(done.returncode, 0, done.stdout)
+    self.assertIn('sum 3, average 0.5, loss 2.4, weight 0.899', done.stdout)
+    self.assertIn("no token 'Ā', which stands for byte 0", done.stdout)
+
+  def test_with_the_shared_library(self):
+    self.compile(['worker.o', '-o', 'shared'], self.flags('--libs'))
+    self.assertIn('libmuster_trainer_sdk.so.0.1',
+                  run('readelf', '-d', self.folder + '/shared').stdout)
+    self.run_on_two_ranks('./shared', LD_LIBRARY_PATH=self.prefix + '/lib')
+
+  def test_with_the_static_library(self):
+    self.compile(['worker.o', '-o', 'static'], self.flags(
+        '--libs', '--static',
+        '--define-variable=sdk=-l:libmuster_trainer_sdk.a'))
+    self.assertNotIn('libmuster_trainer_sdk',
+                     run('readelf', '-d', self.folder + '/static').stdout)
+    self.run_on_two_ranks('./static')
+
+  def test_every_header_stands_alone(self):
+    top = self.prefix + '/include/muster'
+    headers = sorted(files_below(top))
+    self.assertGreater(len(headers), 50)
+    # Twice, so that a guard that is missing shows.
+    with open(self.folder + '/all.cc', 'w', encoding='utf-8') as file:
+      file.writelines('#include "%s"\n' % header
+                      for header in headers + headers[::-1])
+    self.compile(['-fsyntax-only', 'all.cc'])
+
+
+if __name__ == '__main__':
+  xml_main.main()

@@ -1,0 +1,78 @@
+// A program that knows nothing of this project's build: a worker that uses
+// every part of the installed SDK that needs a library of the system.
+
+#include <cmath>
+#include <iostream>
+#include <vector>
+
+#include "trainer_sdk/data/bpe_files.h"
+#include "trainer_sdk/ddp/reducer.h"
+#include "trainer_sdk/gpt/gpt_stage.h"
+#include "trainer_sdk/optim/adamw.h"
+#include "trainer_sdk/process_group/operations.h"
+#include "trainer_sdk/session/session.h"
+#include "trainer_sdk/transports/new_transport.h"
+
+namespace {
+
+// The sum of 1 + rank over all ranks, by Gloo.
+float SumOverGloo(const muster::Session& session) {
+  const auto world =
+      muster::NewProcessGroup(
+          {session.rank(), session.world_size(), session.store(), "world"},
+          muster::TransportChoice::kGloo)
+          .value();
+  float sum = 1.0f + static_cast<float>(session.rank());
+  const absl::Status status =
+      world->Run(muster::AllReduce(&sum, &sum, 1, muster::DType::kFloat32));
+  return status.ok() ? sum : std::nanf("");
+}
+
+// The average over all ranks of a gradient that is the rank, by the reducer.
+float AverageByReducer(const muster::Session& session) {
+  const auto world =
+      muster::NewProcessGroup(
+          {session.rank(), session.world_size(), session.store(), "gradients"},
+          muster::TransportChoice::kAutomatic)
+          .value();
+  std::vector<float> gradient(1000, static_cast<float>(session.rank()));
+  const muster::DdpParameter parameter{
+      .name = "weight", .count = 1000, .gradient = gradient.data()};
+  const auto reducer = muster::Reducer::Create(*world, {parameter}).value();
+  absl::Status status = reducer->Begin(muster::GradientSync::kReduce);
+  status.Update(reducer->MarkReady(0));
+  status.Update(reducer->Finish());
+  return status.ok() ? gradient[999] : std::nanf("");
+}
+
+// A transformer's loss before training: about log(11).
+double Loss() {
+  const muster::GptConfig config{
+      .vocabulary = 11, .context = 4, .layers = 1, .heads = 2, .width = 8};
+  muster::GptWeights weights(config, {0, 1});
+  weights.Initialize(1);
+  const muster::GptStage model(weights, 1, 4);
+  muster::GptMicroBatch batch;
+  batch.tokens = {1, 2, 3, 4};
+  batch.targets = {2, 3, 4, 5};
+  std::vector<float> stream;
+  model.Forward(&batch, &stream);
+  return model.LossOnly(&batch, stream);
+}
+
+}  // namespace
+
+int main() {
+  const auto session = muster::Session::FromEnvironment().value();
+  const float sum = SumOverGloo(*session);
+  const float average = AverageByReducer(*session);
+  const double loss = Loss();
+  float weight = 1, gradient = 1, mean = 0, square = 0;
+  muster::AdamWStep({}, 0.1, 1, 1, &weight, &gradient, &mean, &square);
+  const auto bpe = muster::ParseBpe("{}", "");
+  if (session->rank() == 0) {
+    std::cout << "sum " << sum << ", average " << average << ", loss "
+              << std::round(loss * 10) / 10 << ", weight " << weight << "\n"
+              << bpe.status().message() << "\n";
+  }
+}

@@ -1,0 +1,60 @@
+// Finds the line through a thousand points, on as many processes as it gets:
+//   launch --standalone --nproc-per-node 2 ./tutorial
+
+#include <iostream>
+
+#include "trainer_sdk/data/distributed_sampler.h"
+#include "trainer_sdk/ddp/reducer.h"
+#include "trainer_sdk/optim/sgd.h"
+#include "trainer_sdk/session/session.h"
+#include "trainer_sdk/session/stop_request.h"
+#include "trainer_sdk/transports/new_transport.h"
+
+using namespace muster;
+
+// Where there is an error instead, value() throws it.
+int main() {
+  // This process's place in the world, whoever launched it.
+  auto session = Session::FromEnvironment().value();
+  const int rank = session->rank(), ranks = session->world_size();
+
+  // All ranks: over shared memory on one host, over TCP between hosts.
+  const GroupPlace place{rank, ranks, session->store(), "world"};
+  auto world = NewProcessGroup(place, TransportChoice::kAutomatic).value();
+
+  // Which examples are this rank's; each epoch has an order of its own.
+  const DistributedSamplerOptions share{
+      .length = 1000, .rank = rank, .world_size = ranks};
+  auto sampler = DistributedSampler::Create(share).value();
+
+  // The model, y = line[0] * x + line[1], and what the optimizer keeps of it.
+  float line[2] = {}, gradient[2] = {}, velocity[2] = {};
+
+  // Averages the gradient over all ranks, in a group of its own.
+  auto group = world->Split(0, rank).value();
+  const DdpParameter model{.name = "line", .count = 2, .gradient = gradient};
+  auto reducer = Reducer::Create(*group, {model}).value();
+
+  StopRequest::Listen();  // From now on SIGTERM only asks.
+  for (int epoch = 1; epoch <= 300; ++epoch) {
+    absl::Status status = reducer->Begin(GradientSync::kReduce);
+    double loss = gradient[0] = gradient[1] = 0;
+    for (const int64_t i : sampler.Indices(epoch)) {
+      const float x = i / 1000.f, y = 3 * x + 2;
+      const float error = line[0] * x + line[1] - y;
+      loss += error * error / sampler.size();
+      gradient[0] += 2 * error * x / sampler.size();
+      gradient[1] += 2 * error / sampler.size();
+    }
+    // Larger models mark each gradient as the backward pass makes it.
+    status.Update(reducer->MarkReady(0));
+    status.Update(reducer->Finish());
+    if (!status.ok()) throw absl::BadStatusOrAccess(status);
+
+    SgdStep({.momentum = 0.9}, 0.3, epoch, 2, line, gradient, velocity);
+    session->progress().Send({.step = epoch, .loss = loss});
+    // The place for a checkpoint: all ranks leave behind the same step.
+    if (StopRequest::AskedAnyone(*world).value()) break;
+  }
+  if (rank == 0) std::cout << "y = " << line[0] << " x + " << line[1] << "\n";
+}
