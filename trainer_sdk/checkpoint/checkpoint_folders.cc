@@ -1,0 +1,187 @@
+#include "trainer_sdk/checkpoint/checkpoint_folders.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "trainer_sdk/checkpoint/checkpoint_files.h"
+
+namespace muster {
+namespace {
+
+constexpr std::string_view kStep = "step-";
+// What nobody reads: it begins with a dot and one of these.
+constexpr std::string_view kWriting = ".writing-";
+constexpr std::string_view kRemoving = ".removing-";
+constexpr std::string_view kMarker = ".seen-";
+
+bool BeginsWith(std::string_view name, std::string_view beginning) {
+  return name.substr(0, beginning.size()) == beginning;
+}
+
+std::string Join(const std::string& folder, const std::string& name) {
+  return absl::StrCat(folder, "/", name);
+}
+
+std::string Text(std::string_view view) { return std::string(view); }
+
+// Higher is newer; one without a manifest is older than all.
+auto Age(const CheckpointEntry& entry) {
+  return std::tuple(entry.manifest.ok() ? entry.manifest->serial : -1,
+                    entry.folder.step, entry.folder.attempt);
+}
+
+}  // namespace
+
+std::string NameOf(StepFolder folder) {
+  const std::string name = absl::StrFormat("step-%08d", folder.step);
+  return folder.attempt == 1 ? name : absl::StrCat(name, ".", folder.attempt);
+}
+
+std::optional<StepFolder> StepFolderOf(std::string_view name) {
+  if (!BeginsWith(name, kStep)) return std::nullopt;
+  StepFolder folder;
+  const char* const end = name.data() + name.size();
+  auto read = std::from_chars(name.data() + kStep.size(), end, folder.step);
+  if (read.ec == std::errc() && read.ptr != end && *read.ptr == '.') {
+    read = std::from_chars(read.ptr + 1, end, folder.attempt);
+  }
+  // One name for each: neither "step-7" nor "step-00000007.1".
+  if (read.ec != std::errc() || read.ptr != end || folder.step < 0 ||
+      NameOf(folder) != name) {
+    return std::nullopt;
+  }
+  return folder;
+}
+
+absl::StatusOr<std::vector<CheckpointEntry>> ListCheckpoints(
+    FileSystem& files, const std::string& directory) {
+  const absl::StatusOr<std::vector<std::string>> names = files.List(directory);
+  if (!names.ok()) return names.status();
+  std::vector<CheckpointEntry> entries;
+  for (const std::string& name : *names) {
+    const std::optional<StepFolder> folder = StepFolderOf(name);
+    if (!folder) continue;
+    absl::StatusOr<Manifest> manifest =
+        ReadManifest(files, Join(directory, name));
+    if (manifest.ok() && manifest->step != folder->step) {
+      manifest = absl::DataLossError(absl::StrCat(
+          Join(directory, name), " has the manifest of step ", manifest->step));
+    }
+    entries.push_back({name, *folder, std::move(manifest)});
+  }
+  std::sort(entries.begin(), entries.end(),
+            [](const auto& a, const auto& b) { return Age(a) > Age(b); });
+  return entries;
+}
+
+absl::StatusOr<std::string> BeginCheckpoint(FileSystem& files,
+                                            const std::string& directory,
+                                            int64_t step,
+                                            const std::string& nonce) {
+  const std::string path =
+      Join(directory,
+           absl::StrCat(Text(kWriting), NameOf({.step = step}), "-", nonce));
+  if (absl::Status made = files.CreateFolder(path); !made.ok()) return made;
+  return path;
+}
+
+absl::StatusOr<std::string> CommitCheckpoint(FileSystem& files,
+                                             const std::string& directory,
+                                             const std::string& writing,
+                                             Manifest manifest) {
+  for (const FileRecord& record : manifest.files) {
+    const auto file = files.OpenFile(Join(writing, record.name));
+    if (!file.ok() || (*file)->size() != record.bytes) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("rank 0 does not see the ", record.bytes, " bytes of ",
+                       Join(writing, record.name),
+                       ", which were written: do all ranks "
+                       "reach the same folder by this path?"));
+    }
+  }
+  const auto entries = ListCheckpoints(files, directory);
+  if (!entries.ok()) return entries.status();
+  manifest.serial = 1;
+  std::set<std::string> taken;
+  for (const CheckpointEntry& entry : *entries) {
+    taken.insert(entry.name);
+    if (!entry.manifest.ok()) continue;
+    manifest.serial = std::max(manifest.serial, entry.manifest->serial + 1);
+  }
+  const std::string text = WriteManifest(manifest);
+  if (static_cast<int64_t>(text.size()) > kMaxManifestBytes) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a manifest of ", text.size(), " bytes for ", manifest.tensors.size(),
+        " tensors; at most ", kMaxManifestBytes));
+  }
+  const auto written = WriteRecordedFile(files, writing, kManifestFile, {text});
+  if (!written.ok()) return written.status();
+  // The files' names must be on the disk before the name of their folder is:
+  // else a crash might leave a folder with that name and without them.
+  if (absl::Status status = files.SyncFolder(writing); !status.ok()) {
+    return status;
+  }
+  StepFolder folder = {.step = manifest.step};
+  while (taken.contains(NameOf(folder))) ++folder.attempt;
+  const std::string path = Join(directory, NameOf(folder));
+  if (absl::Status status = files.Rename(writing, path); !status.ok()) {
+    return status;
+  }
+  // And before anything older goes, the new name must be there to stay.
+  if (absl::Status status = files.SyncFolder(directory); !status.ok()) {
+    return status;
+  }
+  return path;
+}
+
+void PruneCheckpoints(FileSystem& files, const std::string& directory,
+                      const std::string& newest, int keep) {
+  const auto entries = ListCheckpoints(files, directory);
+  if (!entries.ok()) return;
+  int kept = 1;  // The newest.
+  for (const CheckpointEntry& entry : *entries) {
+    if (entry.name == newest) continue;
+    if (entry.manifest.ok() && kept < keep) {
+      ++kept;
+      continue;
+    }
+    // What cannot be read now, or not by this version, is not broken.
+    if (!entry.manifest.ok() && !absl::IsDataLoss(entry.manifest.status())) {
+      continue;
+    }
+    // Out of sight first, so that nobody opens what is half removed.
+    const std::string removing =
+        Join(directory, absl::StrCat(Text(kRemoving), entry.name));
+    if (!files.Remove(removing).ok() ||
+        !files.Rename(Join(directory, entry.name), removing).ok()) {
+      continue;
+    }
+    // Fails where somebody else's NFS client has a file of it open.
+    files.Remove(removing).IgnoreError();
+  }
+}
+
+absl::Status ClearLeftovers(FileSystem& files, const std::string& directory) {
+  const auto names = files.List(directory);
+  if (!names.ok()) return names.status();
+  for (const std::string& name : *names) {
+    if (!BeginsWith(name, kWriting) && !BeginsWith(name, kRemoving) &&
+        !BeginsWith(name, kMarker)) {
+      continue;
+    }
+    absl::Status removed = files.Remove(Join(directory, name));
+    if (!removed.ok()) return removed;
+  }
+  return absl::OkStatus();
+}
+
+std::string MarkerName(const std::string& nonce) {
+  return absl::StrCat(Text(kMarker), nonce);
+}
+
+}  // namespace muster

@@ -1,0 +1,71 @@
+#ifndef MUSTER_TRAINER_SDK_CHECKPOINT_CHECKPOINT_FOLDERS_H_
+#define MUSTER_TRAINER_SDK_CHECKPOINT_CHECKPOINT_FOLDERS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "trainer_sdk/checkpoint/manifest.h"
+#include "trainer_sdk/files/file_system.h"
+
+namespace muster {
+
+// What a checkpoint's folder is called: "step-00000100", and "step-00000100.2"
+// where a step is saved again.
+struct StepFolder {
+  int64_t step = 0;
+  int64_t attempt = 1;
+
+  bool operator==(const StepFolder&) const = default;
+};
+std::string NameOf(StepFolder folder);
+// Nothing for what is called otherwise.
+std::optional<StepFolder> StepFolderOf(std::string_view name);
+
+// A folder of a step, and what its manifest says, or why there is none to read.
+struct CheckpointEntry {
+  std::string name;
+  StepFolder folder;
+  absl::StatusOr<Manifest> manifest;
+};
+
+// All of a directory, the one saved last first; those without a manifest
+// behind. NotFound: no such directory.
+absl::StatusOr<std::vector<CheckpointEntry>> ListCheckpoints(
+    FileSystem& files, const std::string& directory);
+
+// Makes the folder that a checkpoint is written in; `nonce` tells it from one
+// of a writer that is dead, or nearly. Its path.
+absl::StatusOr<std::string> BeginCheckpoint(FileSystem& files,
+                                            const std::string& directory,
+                                            int64_t step,
+                                            const std::string& nonce);
+
+// Makes a checkpoint of a folder that BeginCheckpoint made and that has all of
+// the manifest's files, forced to the disk. The serial is filled in here. When
+// this has returned without an error, the checkpoint stays whatever happens;
+// before its folder is renamed, there is none. The path it has now.
+// FailedPrecondition: a file is not there, or has another size.
+absl::StatusOr<std::string> CommitCheckpoint(FileSystem& files,
+                                             const std::string& directory,
+                                             const std::string& writing,
+                                             Manifest manifest);
+
+// Removes all but the `keep` checkpoints saved last; the one called `newest`
+// never. What cannot be removed stays for the next time.
+void PruneCheckpoints(FileSystem& files, const std::string& directory,
+                      const std::string& newest, int keep);
+
+// Removes what was not finished: nobody else writes in the directory.
+absl::Status ClearLeftovers(FileSystem& files, const std::string& directory);
+
+// The name of a file by which ranks see that they have the same directory.
+std::string MarkerName(const std::string& nonce);
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_CHECKPOINT_CHECKPOINT_FOLDERS_H_

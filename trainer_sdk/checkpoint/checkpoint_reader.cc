@@ -1,0 +1,208 @@
+#include "trainer_sdk/checkpoint/checkpoint_reader.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "trainer_sdk/checkpoint/checkpoint_files.h"
+#include "trainer_sdk/checkpoint/checkpoint_folders.h"
+#include "trainer_sdk/checkpoint/checkpoint_opening.h"
+#include "trainer_sdk/checkpoint/checksum.h"
+#include "trainer_sdk/checkpoint/shard_reader.h"
+#include "trainer_sdk/checkpoint/slice_list.h"
+#include "trainer_sdk/files/disk.h"
+
+namespace muster {
+namespace {
+
+FileSystem& Or(FileSystem* files) { return files != nullptr ? *files : Disk(); }
+
+}  // namespace
+
+class CheckpointReader::Body {
+ public:
+  Body(FileSystem& files, std::string folder, Manifest manifest,
+       std::string state, std::vector<SkippedCheckpoint> skipped)
+      : files_(files),
+        folder_(std::move(folder)),
+        manifest_(std::move(manifest)),
+        state_(std::move(state)),
+        skipped_(std::move(skipped)) {
+    for (const StoredTensor& stored : manifest_.tensors) {
+      by_name_.emplace(stored.tensor.name, &stored);
+      tensors_.push_back(stored.tensor);
+    }
+  }
+
+  int64_t step() const { return manifest_.step; }
+  const std::string& state() const { return state_; }
+  const std::vector<CheckpointTensor>& tensors() const { return tensors_; }
+  const std::string& folder() const { return folder_; }
+  const std::vector<SkippedCheckpoint>& skipped() const { return skipped_; }
+
+  absl::Status Read(const std::vector<CheckpointSlice>& slices) const {
+    if (absl::Status wrong = CheckSlices(slices); !wrong.ok()) return wrong;
+    std::map<int, std::vector<ShardRead>> reads;  // by file
+    for (const CheckpointSlice& slice : slices) {
+      const auto at = by_name_.find(slice.tensor.name);
+      if (at == by_name_.end()) {
+        return absl::NotFoundError(
+            absl::StrCat(folder_, " has no ", Describe(slice.tensor)));
+      }
+      const StoredTensor& stored = *at->second;
+      if (stored.tensor != slice.tensor) {
+        return absl::FailedPreconditionError(
+            absl::StrCat(folder_, " has ", Describe(stored.tensor), ", not ",
+                         Describe(slice.tensor)));
+      }
+      AddReads(stored, slice, &reads);
+    }
+    for (const auto& [file, list] : reads) {
+      absl::Status status = ReadShard(
+          files_, folder_, manifest_.files[static_cast<size_t>(file)], list);
+      if (!status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  static void AddReads(const StoredTensor& stored, const CheckpointSlice& slice,
+                       std::map<int, std::vector<ShardRead>>* reads) {
+    const int64_t size = SizeOf(slice.tensor.dtype);
+    auto part = std::partition_point(
+        stored.parts.begin(), stored.parts.end(),
+        [&](const TensorPart& p) { return p.end <= slice.begin; });
+    for (; part != stored.parts.end() && part->begin < slice.end; ++part) {
+      const int64_t begin = std::max(slice.begin, part->begin);
+      const int64_t end = std::min(slice.end, part->end);
+      (*reads)[part->file].push_back(
+          {.stored = {slice.tensor, part->begin, part->end},
+           .offset = (begin - part->begin) * size,
+           .bytes = (end - begin) * size,
+           .out =
+               static_cast<char*>(slice.data) + (begin - slice.begin) * size});
+    }
+  }
+
+  FileSystem& files_;
+  const std::string folder_;
+  const Manifest manifest_;
+  const std::string state_;
+  const std::vector<SkippedCheckpoint> skipped_;
+  std::map<std::string, const StoredTensor*> by_name_;
+  std::vector<CheckpointTensor> tensors_;
+};
+
+absl::Status CheckpointOpening::Verify(FileSystem& files,
+                                       const std::string& folder,
+                                       const Manifest& manifest, int rank,
+                                       int ranks) {
+  for (size_t i = static_cast<size_t>(rank); i < manifest.files.size();
+       i += static_cast<size_t>(ranks)) {
+    absl::Status status = VerifyFile(files, folder, manifest.files[i]);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<CheckpointReader>> CheckpointOpening::Make(
+    FileSystem& files, const std::string& folder, Manifest manifest,
+    std::vector<SkippedCheckpoint> skipped) {
+  const auto record =
+      std::find_if(manifest.files.begin(), manifest.files.end(),
+                   [](const FileRecord& f) { return f.name == kStateFile; });
+  const std::string path = absl::StrCat(folder, "/", kStateFile);
+  absl::StatusOr<std::string> state =
+      ReadWholeFile(files, path, kMaxStateBytes);
+  if (!state.ok()) return state.status();
+  Checksum checksum;
+  checksum.Add(*state);
+  if (checksum.value() != record->checksum) {
+    return absl::DataLossError(absl::StrCat(path, " has changed"));
+  }
+  return std::unique_ptr<CheckpointReader>(
+      new CheckpointReader(std::make_unique<CheckpointReader::Body>(
+          files, folder, std::move(manifest), *std::move(state),
+          std::move(skipped))));
+}
+
+bool CheckpointOpening::IsBroken(const absl::Status& status) {
+  return absl::IsDataLoss(status) || absl::IsInternal(status);
+}
+
+absl::Status CheckpointOpening::NoneIsWhole(
+    const std::string& directory,
+    const std::vector<SkippedCheckpoint>& skipped) {
+  if (skipped.empty()) {
+    return absl::NotFoundError(
+        absl::StrCat("there is no checkpoint in ", directory));
+  }
+  std::string text = absl::StrCat("no checkpoint in ", directory, " is whole");
+  for (const SkippedCheckpoint& one : skipped) {
+    absl::StrAppend(&text, "; ", one.folder, ": ", one.reason);
+  }
+  return absl::DataLossError(text);
+}
+
+absl::StatusOr<std::unique_ptr<CheckpointReader>> CheckpointReader::OpenNewest(
+    const std::string& directory, FileSystem* file_system) {
+  FileSystem& files = Or(file_system);
+  auto entries = ListCheckpoints(files, directory);
+  if (!entries.ok()) return entries.status();
+  std::vector<SkippedCheckpoint> skipped;
+  for (CheckpointEntry& entry : *entries) {
+    const std::string folder = absl::StrCat(directory, "/", entry.name);
+    absl::Status status = entry.manifest.status();
+    if (status.ok()) {
+      status = CheckpointOpening::Verify(files, folder, *entry.manifest, 0, 1);
+    }
+    if (status.ok()) {
+      return CheckpointOpening::Make(files, folder, *std::move(entry.manifest),
+                                     std::move(skipped));
+    }
+    if (!CheckpointOpening::IsBroken(status)) return status;
+    skipped.push_back({folder, std::string(status.message())});
+  }
+  return CheckpointOpening::NoneIsWhole(directory, skipped);
+}
+
+absl::StatusOr<std::unique_ptr<CheckpointReader>> CheckpointReader::Open(
+    const std::string& directory, int64_t step, FileSystem* file_system) {
+  FileSystem& files = Or(file_system);
+  auto entries = ListCheckpoints(files, directory);
+  if (!entries.ok()) return entries.status();
+  for (CheckpointEntry& entry : *entries) {
+    // Of several of one step, the one saved last.
+    if (entry.folder.step != step) continue;
+    if (!entry.manifest.ok()) return entry.manifest.status();
+    const std::string folder = absl::StrCat(directory, "/", entry.name);
+    absl::Status status =
+        CheckpointOpening::Verify(files, folder, *entry.manifest, 0, 1);
+    if (!status.ok()) return status;
+    return CheckpointOpening::Make(files, folder, *std::move(entry.manifest),
+                                   {});
+  }
+  return absl::NotFoundError(
+      absl::StrCat("there is no checkpoint of step ", step, " in ", directory));
+}
+
+CheckpointReader::CheckpointReader(std::unique_ptr<Body> body)
+    : body_(std::move(body)) {}
+CheckpointReader::~CheckpointReader() = default;
+
+int64_t CheckpointReader::step() const { return body_->step(); }
+const std::string& CheckpointReader::state() const { return body_->state(); }
+const std::vector<CheckpointTensor>& CheckpointReader::tensors() const {
+  return body_->tensors();
+}
+const std::string& CheckpointReader::folder() const { return body_->folder(); }
+const std::vector<SkippedCheckpoint>& CheckpointReader::skipped() const {
+  return body_->skipped();
+}
+absl::Status CheckpointReader::Read(
+    const std::vector<CheckpointSlice>& slices) const {
+  return body_->Read(slices);
+}
+
+}  // namespace muster

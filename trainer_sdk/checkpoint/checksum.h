@@ -1,0 +1,33 @@
+#ifndef MUSTER_TRAINER_SDK_CHECKPOINT_CHECKSUM_H_
+#define MUSTER_TRAINER_SDK_CHECKPOINT_CHECKSUM_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+struct XXH3_state_s;
+
+namespace muster {
+
+// XXH3 in 64 bits (xxhash.com), of bytes that come in pieces: faster than
+// memory, and made to find accidents, not forgeries.
+class Checksum {
+ public:
+  Checksum();
+  void Add(std::string_view bytes);
+  uint64_t value() const;
+
+ private:
+  struct Free {
+    void operator()(XXH3_state_s* state) const;
+  };
+  std::unique_ptr<XXH3_state_s, Free> state_;
+};
+
+// "0123456789abcdef".
+std::string ChecksumText(uint64_t checksum);
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_CHECKPOINT_CHECKSUM_H_

@@ -1,0 +1,75 @@
+#include "trainer_sdk/checkpoint/exchange.h"
+
+#include <cstdint>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "store/wire/little_endian.h"
+#include "trainer_sdk/checkpoint/message_reader.h"
+#include "trainer_sdk/process_group/operations.h"
+
+namespace muster {
+namespace {
+
+constexpr int64_t kMaxWordBytes = int64_t{1} << 30;
+
+std::string Written(const Word& word) {
+  std::string text;
+  AppendInteger<int64_t>(static_cast<int64_t>(word.status.code()), &text);
+  AppendString(std::string(word.status.message()), &text);
+  AppendString(word.bytes, &text);
+  return text;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Word>> Exchange(ProcessGroup& group,
+                                           const Word& mine,
+                                           CallOptions options) {
+  const auto ranks = static_cast<size_t>(group.size());
+  const std::string text = Written(mine);
+  const auto length = static_cast<int64_t>(text.size());
+  std::vector<int64_t> lengths(ranks);
+  absl::Status status =
+      group.Run(AllGather(&length, lengths.data(), 1, DType::kInt64), options);
+  if (!status.ok()) return status;
+  int64_t total = 0;
+  for (size_t rank = 0; rank < ranks; ++rank) {
+    if (lengths[rank] < 0 || lengths[rank] > kMaxWordBytes) {
+      return absl::ResourceExhaustedError(absl::StrCat(
+          "rank ", rank, " has ", lengths[rank],
+          " bytes to tell of a checkpoint; at most ", kMaxWordBytes));
+    }
+    total += lengths[rank];
+  }
+  std::string all(static_cast<size_t>(total), '\0');
+  status = group.Run(AllGather(text.data(), all.data(), lengths, DType::kInt8),
+                     options);
+  if (!status.ok()) return status;
+  std::vector<Word> words;
+  std::string_view rest = all;
+  for (size_t rank = 0; rank < ranks; ++rank) {
+    MessageReader reader(rest.substr(0, static_cast<size_t>(lengths[rank])));
+    rest.remove_prefix(static_cast<size_t>(lengths[rank]));
+    const auto code = static_cast<absl::StatusCode>(reader.Number());
+    const std::string message(reader.Text());
+    Word word = {absl::Status(code, message), std::string(reader.Text())};
+    if (!reader.whole() || !reader.at_end()) {
+      word.status = absl::DataLossError("tells something torn");
+    }
+    words.push_back(std::move(word));
+  }
+  return words;
+}
+
+absl::Status FirstFailureOf(const std::vector<Word>& words) {
+  for (size_t rank = 0; rank < words.size(); ++rank) {
+    const absl::Status& status = words[rank].status;
+    if (status.ok()) continue;
+    return absl::Status(status.code(),
+                        absl::StrCat("rank ", rank, ": ", status.message()));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace muster

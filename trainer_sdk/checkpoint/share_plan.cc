@@ -1,0 +1,149 @@
+#include "trainer_sdk/checkpoint/share_plan.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace muster {
+namespace {
+
+using Owners = std::vector<int>;
+
+// A tensor as the ranks know it, and where their slices begin and end.
+struct KnownTensor {
+  CheckpointTensor tensor;
+  int first_rank = 0;
+  struct Edge {
+    int64_t at = 0;
+    int rank = 0;
+    // 1: a slice begins, -1: it ends.
+    int change = 0;
+  };
+  std::vector<Edge> edges;
+};
+
+absl::StatusOr<std::map<std::string, KnownTensor>> Gather(
+    const std::vector<std::vector<SliceRange>>& ranks) {
+  std::map<std::string, KnownTensor> known;
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    const int rank = static_cast<int>(i);
+    for (const SliceRange& range : ranks[i]) {
+      KnownTensor& tensor =
+          known.try_emplace(range.tensor.name, KnownTensor{range.tensor, rank})
+              .first->second;
+      if (tensor.tensor != range.tensor) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "rank ", tensor.first_rank, " has ", Describe(tensor.tensor),
+            ", and rank ", rank, " has ", Describe(range.tensor)));
+      }
+      if (range.begin == range.end) continue;
+      tensor.edges.push_back({range.begin, rank, 1});
+      tensor.edges.push_back({range.end, rank, -1});
+    }
+  }
+  return known;
+}
+
+// Cuts a tensor where the set of its owners changes.
+absl::Status Cut(KnownTensor* known,
+                 std::map<Owners, std::vector<SliceRange>>* by_owners) {
+  std::sort(known->edges.begin(), known->edges.end(),
+            [](const auto& a, const auto& b) { return a.at < b.at; });
+  std::map<int, int> open;  // slices under way, by rank
+  int64_t at = 0;
+  const int64_t count = known->tensor.count();
+  for (size_t i = 0; i <= known->edges.size(); ++i) {
+    const int64_t next = i < known->edges.size() ? known->edges[i].at : count;
+    if (next > at) {
+      if (open.empty()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("no rank has the elements ", at, " to ", next, " of ",
+                         Describe(known->tensor)));
+      }
+      Owners owners;
+      for (const auto& [rank, slices] : open) owners.push_back(rank);
+      (*by_owners)[owners].push_back({known->tensor, at, next});
+      at = next;
+    }
+    if (i == known->edges.size()) break;
+    const KnownTensor::Edge& edge = known->edges[i];
+    if ((open[edge.rank] += edge.change) == 0) open.erase(edge.rank);
+  }
+  return absl::OkStatus();
+}
+
+int64_t BytesOf(const SliceRange& range) {
+  return (range.end - range.begin) * SizeOf(range.tensor.dtype);
+}
+
+// Gives each owner the same number of bytes, to within an element.
+void Deal(const Owners& owners, const std::vector<SliceRange>& ranges,
+          std::vector<std::vector<SliceRange>>* shares) {
+  int64_t total = 0;
+  for (const SliceRange& range : ranges) total += BytesOf(range);
+  const auto parts = static_cast<int64_t>(owners.size());
+  // Where part `i` ends, without overflow.
+  const auto end_of = [&](int64_t i) {
+    return total / parts * (i + 1) + std::min(i + 1, total % parts);
+  };
+  int64_t part = 0;
+  int64_t dealt = 0;
+  for (SliceRange range : ranges) {
+    const int64_t size = SizeOf(range.tensor.dtype);
+    while (range.begin < range.end) {
+      const int64_t room = (end_of(part) - dealt + size - 1) / size;
+      if (room <= 0) {
+        ++part;
+        continue;
+      }
+      const int64_t end = std::min(range.end, range.begin + room);
+      dealt += (end - range.begin) * size;
+      (*shares)[static_cast<size_t>(owners[static_cast<size_t>(part)])]
+          .push_back({range.tensor, range.begin, end});
+      range.begin = end;
+    }
+  }
+}
+
+// Sorts a share, and joins what is one piece.
+void Join(std::vector<SliceRange>* share) {
+  std::sort(share->begin(), share->end(), [](const auto& a, const auto& b) {
+    return std::tie(a.tensor.name, a.begin) < std::tie(b.tensor.name, b.begin);
+  });
+  std::vector<SliceRange> joined;
+  for (SliceRange& range : *share) {
+    if (!joined.empty() && joined.back().tensor.name == range.tensor.name &&
+        joined.back().end == range.begin) {
+      joined.back().end = range.end;
+    } else {
+      joined.push_back(std::move(range));
+    }
+  }
+  *share = std::move(joined);
+}
+
+}  // namespace
+
+absl::StatusOr<SharePlan> PlanShares(
+    const std::vector<std::vector<SliceRange>>& ranks) {
+  absl::StatusOr<std::map<std::string, KnownTensor>> known = Gather(ranks);
+  if (!known.ok()) return known.status();
+  SharePlan plan;
+  plan.shares.resize(ranks.size());
+  std::map<Owners, std::vector<SliceRange>> by_owners;
+  for (auto& [name, tensor] : *known) {
+    if (absl::Status gap = Cut(&tensor, &by_owners); !gap.ok()) return gap;
+    plan.tensors.push_back(std::move(tensor.tensor));
+  }
+  for (const auto& [owners, ranges] : by_owners) {
+    Deal(owners, ranges, &plan.shares);
+  }
+  for (std::vector<SliceRange>& share : plan.shares) Join(&share);
+  return plan;
+}
+
+}  // namespace muster

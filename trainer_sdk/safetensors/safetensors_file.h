@@ -1,0 +1,63 @@
+#ifndef MUSTER_TRAINER_SDK_SAFETENSORS_SAFETENSORS_FILE_H_
+#define MUSTER_TRAINER_SDK_SAFETENSORS_SAFETENSORS_FILE_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "trainer_sdk/files/file_system.h"
+#include "trainer_sdk/safetensors/safetensors_header.h"
+
+namespace muster {
+
+// A safetensors file of which tensors can be read. Thread-safe.
+class SafetensorsFile {
+ public:
+  // Reads and checks the header. `files`: not owned; null: the machine's.
+  // NotFound; DataLoss, with the path before ParseSafetensorsHeader's line.
+  static absl::StatusOr<std::unique_ptr<SafetensorsFile>> Open(
+      const std::string& path, FileSystem* files = nullptr);
+
+  const SafetensorsHeader& header() const { return header_; }
+
+  // All of one of the header's tensors, or some of its bytes.
+  absl::Status Read(const SafetensorsTensor& tensor, void* out) const {
+    return ReadAt(tensor, 0, tensor.bytes(), out);
+  }
+  absl::Status ReadAt(const SafetensorsTensor& tensor, int64_t offset,
+                      int64_t bytes, void* out) const;
+
+ private:
+  SafetensorsFile(std::unique_ptr<InputFile> file, int64_t data_at,
+                  SafetensorsHeader header)
+      : file_(std::move(file)), data_at_(data_at), header_(std::move(header)) {}
+
+  const std::unique_ptr<InputFile> file_;
+  const int64_t data_at_;
+  const SafetensorsHeader header_;
+};
+
+// A tensor to write, and its elements.
+struct SafetensorsData {
+  std::string name;
+  SafetensorsType type = SafetensorsType::kF32;
+  std::vector<int64_t> shape;
+  const void* data = nullptr;
+};
+
+// Writes the file: all of it or, if anything fails or the process dies, nothing
+// at all; what was there before stays until then. PyTorch's loaders want the
+// metadata {"format": "pt"}. Errors as PlaceSafetensors' and
+// WriteSafetensorsHeader's, and the file system's.
+absl::Status WriteSafetensorsFile(
+    const std::string& path, const std::vector<SafetensorsData>& tensors,
+    const std::map<std::string, std::string>& metadata,
+    FileSystem* files = nullptr);
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_SAFETENSORS_SAFETENSORS_FILE_H_
