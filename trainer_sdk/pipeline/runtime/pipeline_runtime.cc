@@ -58,8 +58,9 @@ class PipelineRuntime::Body {
         schedule_(std::move(schedule)),
         stages_(std::move(stages)),
         options_(options),
-        step_(PlanRank(schedule_, rank)),
-        evaluation_(PlanEvaluation(schedule_, rank)) {}
+        step_(PlanRank(schedule_, rank, PipelinePass::Purpose::kTraining)),
+        evaluation_(
+            PlanRank(schedule_, rank, PipelinePass::Purpose::kEvaluation)) {}
 
   // Transfers use buffers of `streams_`, so they end first.
   ~Body() { channels_.reset(); }
@@ -82,11 +83,14 @@ class PipelineRuntime::Body {
     return absl::OkStatus();
   }
 
-  absl::StatusOr<double> Perform(const RankPlan& plan, double factor) {
+  absl::StatusOr<double> Perform(PipelinePass::Purpose purpose, double factor) {
     if (!broken_.ok()) return broken_;
-    measured_.clear();
+    const bool training = purpose == PipelinePass::Purpose::kTraining;
+    if (training) measured_.clear();
     loss_ = 0;
-    for (const PlannedAction& planned : plan.actions) {
+    streams_->Begin(purpose);
+    for (const PlannedAction& planned :
+         (training ? step_ : evaluation_).actions) {
       if (absl::Status status = Do(planned, factor); !status.ok()) {
         return Break(status);
       }
@@ -103,8 +107,6 @@ class PipelineRuntime::Body {
     return loss_;
   }
 
-  const RankPlan& step() const { return step_; }
-  const RankPlan& evaluation() const { return evaluation_; }
   const std::vector<MeasuredAction>& measured() const { return measured_; }
   const PipelineSchedule& schedule() const { return schedule_; }
   int stream_buffers() const { return streams_->buffers(); }
@@ -180,7 +182,9 @@ class PipelineRuntime::Body {
                        channels_->WorldRank(rank_), ", ", ToString(action),
                        ": ", absl::string_view(status.message())));
     }
-    measured_.push_back(measured);
+    if (pass.purpose == PipelinePass::Purpose::kTraining) {
+      measured_.push_back(measured);
+    }
     streams_->Free(*std::move(taken));
     streams_->Put(action, *std::move(given));
     return absl::OkStatus();
@@ -190,6 +194,10 @@ class PipelineRuntime::Body {
                     const void* taken, void* given, double factor) {
     PipelineStage& stage =
         *stages_[static_cast<size_t>(action.stage / shape().ranks)];
+    if (pass.purpose == PipelinePass::Purpose::kEvaluation &&
+        action.kind != ActionKind::kForward) {
+      return absl::OkStatus();
+    }
     switch (action.kind) {
       case ActionKind::kForward: {
         absl::Status status = stage.Forward(pass, taken, given);
@@ -252,11 +260,11 @@ absl::StatusOr<std::unique_ptr<PipelineRuntime>> PipelineRuntime::Create(
 }
 
 absl::StatusOr<double> PipelineRuntime::Step(double factor) {
-  return body_->Perform(body_->step(), factor);
+  return body_->Perform(PipelinePass::Purpose::kTraining, factor);
 }
 
 absl::StatusOr<double> PipelineRuntime::Evaluate() {
-  return body_->Perform(body_->evaluation(), 1);
+  return body_->Perform(PipelinePass::Purpose::kEvaluation, 1);
 }
 
 const std::vector<MeasuredAction>& PipelineRuntime::measured() const {

@@ -67,7 +67,7 @@ class PipelineRuntime {
   // Collective: forward only. The mean loss, on every rank.
   absl::StatusOr<double> Evaluate();
 
-  // The computations of the last Step or Evaluate, in order.
+  // The computations of the last Step, in order.
   const std::vector<MeasuredAction>& measured() const;
 
   // With its communication.

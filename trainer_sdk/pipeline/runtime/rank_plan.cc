@@ -55,7 +55,8 @@ void MarkLastPasses(RankPlan* plan) {
 
 }  // namespace
 
-RankPlan PlanRank(const PipelineSchedule& lowered, int rank) {
+RankPlan PlanRank(const PipelineSchedule& lowered, int rank,
+                  PipelinePass::Purpose purpose) {
   const PipelineShape& shape = lowered.shape;
   std::vector<Places> places(static_cast<size_t>(shape.stages_per_rank));
   RankPlan plan;
@@ -63,33 +64,21 @@ RankPlan PlanRank(const PipelineSchedule& lowered, int rank) {
     PlannedAction planned{.action = action, .pass = {}};
     if (!IsCommunication(action.kind)) {
       Places& stage = places[static_cast<size_t>(action.stage / shape.ranks)];
-      planned.pass.micro_batch = action.micro_batch;
-      planned.pass.place = action.kind == ActionKind::kForward
-                               ? stage.Take(action.micro_batch)
-                               : stage.Of(action.micro_batch);
+      planned.pass = {.micro_batch = action.micro_batch,
+                      .place = action.kind == ActionKind::kForward
+                                   ? stage.Take(action.micro_batch)
+                                   : stage.Of(action.micro_batch),
+                      .purpose = purpose};
       if (AddsToWeights(action.kind)) stage.Free(action.micro_batch);
+    }
+    if (purpose == PipelinePass::Purpose::kEvaluation &&
+        action.kind == ActionKind::kWeightBackward) {
+      continue;
     }
     plan.actions.push_back(planned);
   }
   for (const Places& stage : places) plan.places.push_back(stage.count());
   MarkLastPasses(&plan);
-  return plan;
-}
-
-RankPlan PlanEvaluation(const PipelineSchedule& lowered, int rank) {
-  RankPlan plan;
-  for (const Action& action : lowered.ranks[static_cast<size_t>(rank)]) {
-    if (action.kind != ActionKind::kForward &&
-        action.kind != ActionKind::kSendForward &&
-        action.kind != ActionKind::kRecvForward) {
-      continue;
-    }
-    plan.actions.push_back(
-        {.action = action,
-         .pass = {.micro_batch = action.micro_batch,
-                  .purpose = PipelinePass::Purpose::kEvaluation}});
-  }
-  plan.places.assign(static_cast<size_t>(lowered.shape.stages_per_rank), 1);
   return plan;
 }
 

@@ -23,14 +23,15 @@ struct RankPlan {
   std::vector<int> places;
 };
 
-// The rank's list as it is, with places dealt out: each micro-batch takes the
-// lowest that is free. Pure. The schedule must be sound (CheckLowered).
-RankPlan PlanRank(const PipelineSchedule& lowered, int rank);
-
-// Only the forward passes and their messages, as an evaluation does them: a
-// schedule of which no rank can get stuck, as forward passes wait for nothing
-// else. Its places are free again behind each pass. Pure.
-RankPlan PlanEvaluation(const PipelineSchedule& lowered, int rank);
+// The rank's list with places dealt out: each micro-batch takes the lowest that
+// is free. Pure. The schedule must be sound (CheckLowered).
+//
+// An evaluation has the same actions less the weights' parts, though backward
+// passes do nothing then: their messages, of one byte, keep every rank from
+// running further ahead of the next one than in training, so that what is under
+// way is bounded as there, and no rank gets stuck for the same reasons.
+RankPlan PlanRank(const PipelineSchedule& lowered, int rank,
+                  PipelinePass::Purpose purpose);
 
 }  // namespace muster
 

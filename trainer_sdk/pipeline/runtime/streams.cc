@@ -79,7 +79,11 @@ Streams::Streams(PipelineChannels& channels, const PipelineShape& shape,
 }
 
 // Between stages s and s + 1 is the input of the latter.
-const StreamShape& Streams::ShapeOf(const Action& message) const {
+StreamShape Streams::ShapeOf(const Action& message) const {
+  if (purpose_ == PipelinePass::Purpose::kEvaluation &&
+      !IsForward(message.kind)) {
+    return {.dtype = DType::kInt8, .sizes = {1}};
+  }
   return inputs_[static_cast<size_t>(
       std::max(message.stage, OtherStage(message)))];
 }

@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "base/time.h"
 #include "trainer_sdk/pipeline/runtime/channels.h"
+#include "trainer_sdk/pipeline/runtime/pipeline_stage.h"
 #include "trainer_sdk/pipeline/runtime/stream_shape.h"
 #include "trainer_sdk/pipeline/schedule/schedule.h"
 
@@ -32,6 +33,10 @@ class Streams {
   // looked at. `channels` must outlive it, but not its transfers: see Abandon.
   Streams(PipelineChannels& channels, const PipelineShape& shape,
           std::vector<StreamShape> inputs, Duration timeout);
+
+  // What is to come, in an order without anything under way: in an evaluation
+  // no gradients flow, but a byte in their place.
+  void Begin(PipelinePass::Purpose purpose) { purpose_ = purpose; }
 
   // Starts what a receive action says.
   void Receive(const Action& receive);
@@ -65,7 +70,7 @@ class Streams {
     std::shared_ptr<Work> work;
   };
 
-  const StreamShape& ShapeOf(const Action& message) const;
+  StreamShape ShapeOf(const Action& message) const;
   Buffer Any();
   absl::Status Reap();
   absl::Status Failed(const Action& message, const absl::Status& status) const;
@@ -74,6 +79,7 @@ class Streams {
   const PipelineShape shape_;
   const std::vector<StreamShape> inputs_;
   const Duration timeout_;
+  PipelinePass::Purpose purpose_ = PipelinePass::Purpose::kTraining;
   size_t bytes_ = 0;
   int buffers_ = 0;
   std::vector<Buffer> free_;

@@ -1,0 +1,147 @@
+#include "trainer_sdk/pipeline/runtime/rank_plan.h"
+
+#include <map>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "trainer_sdk/pipeline/schedule/generators.h"
+#include "trainer_sdk/pipeline/schedule/lowering.h"
+#include "trainer_sdk/pipeline/schedule/simulator.h"
+
+namespace muster {
+namespace {
+
+using ::testing::ElementsAre;
+
+std::vector<Action> ActionsOf(const RankPlan& plan) {
+  std::vector<Action> actions;
+  for (const PlannedAction& planned : plan.actions) {
+    actions.push_back(planned.action);
+  }
+  return actions;
+}
+
+RankPlan Training(const PipelineSchedule& schedule, int rank) {
+  return PlanRank(schedule, rank, PipelinePass::Purpose::kTraining);
+}
+
+// Every kind of schedule in a few sizes.
+std::vector<PipelineSchedule> SomeSchedules() {
+  std::vector<PipelineSchedule> schedules;
+  for (const ScheduleKind kind : AllScheduleKinds()) {
+    for (const PipelineShape& shape :
+         {PipelineShape{2, 1, 8}, PipelineShape{3, 1, 5},
+          PipelineShape{4, 2, 8}, PipelineShape{1, 1, 3}}) {
+      const auto schedule = MakeSchedule(kind, shape);
+      if (schedule.ok()) schedules.push_back(*AddCommunication(*schedule));
+    }
+  }
+  return schedules;
+}
+
+TEST(RankPlanTest, IsTheRanksListAsItIs) {
+  for (const PipelineSchedule& schedule : SomeSchedules()) {
+    for (int rank = 0; rank < schedule.shape.ranks; ++rank) {
+      EXPECT_EQ(ActionsOf(Training(schedule, rank)), schedule.ranks[rank]);
+    }
+  }
+}
+
+// A place is one micro-batch's at a time, from its forward pass to the end of
+// its backward pass.
+TEST(RankPlanTest, PlacesAreNotShared) {
+  for (const PipelineSchedule& schedule : SomeSchedules()) {
+    for (int rank = 0; rank < schedule.shape.ranks; ++rank) {
+      std::map<std::pair<int, int>, int> taken;
+      const RankPlan plan = Training(schedule, rank);
+      for (const auto& [action, pass] : plan.actions) {
+        if (IsCommunication(action.kind)) continue;
+        EXPECT_EQ(pass.micro_batch, action.micro_batch);
+        EXPECT_EQ(pass.purpose, PipelinePass::Purpose::kTraining);
+        ASSERT_LT(pass.place, plan.places[action.stage / schedule.shape.ranks]);
+        const std::pair place(action.stage, pass.place);
+        if (action.kind == ActionKind::kForward) {
+          EXPECT_TRUE(taken.emplace(place, pass.micro_batch).second);
+          continue;
+        }
+        ASSERT_TRUE(taken.contains(place));
+        EXPECT_EQ(taken[place], pass.micro_batch);
+        if (action.kind != ActionKind::kInputBackward) taken.erase(place);
+      }
+      EXPECT_TRUE(taken.empty());
+    }
+  }
+}
+
+TEST(RankPlanTest, ARankHasTheScheduleMostHeldAndNotOneAMicroBatch) {
+  const auto places = [](ScheduleKind kind, const PipelineShape& shape,
+                         int rank) {
+    return Training(*AddCommunication(*MakeSchedule(kind, shape)), rank).places;
+  };
+  EXPECT_THAT(places(ScheduleKind::kGPipe, {4, 1, 64}, 1), ElementsAre(64));
+  for (int rank = 0; rank < 4; ++rank) {
+    EXPECT_THAT(places(ScheduleKind::k1F1B, {4, 1, 64}, rank),
+                ElementsAre(4 - rank));
+  }
+  for (const PipelineSchedule& schedule : SomeSchedules()) {
+    if (schedule.shape.stages_per_rank > 1) continue;
+    PipelineSchedule computations{schedule.shape, {}};
+    for (const auto& actions : schedule.ranks) {
+      computations.ranks.emplace_back();
+      for (const Action& action : actions) {
+        if (!IsCommunication(action.kind)) {
+          computations.ranks.back().push_back(action);
+        }
+      }
+    }
+    const auto timeline = Simulate(computations, {});
+    for (int rank = 0; rank < schedule.shape.ranks; ++rank) {
+      EXPECT_THAT(Training(schedule, rank).places,
+                  ElementsAre(timeline->most_held[rank]));
+    }
+  }
+}
+
+TEST(RankPlanTest, TheLastWeightPassOfEachStageIsMarked) {
+  for (const PipelineSchedule& schedule : SomeSchedules()) {
+    for (int rank = 0; rank < schedule.shape.ranks; ++rank) {
+      std::map<int, int> left;
+      const RankPlan plan = Training(schedule, rank);
+      for (const auto& [action, pass] : plan.actions) {
+        if (action.kind != ActionKind::kBackward &&
+            action.kind != ActionKind::kWeightBackward) {
+          EXPECT_EQ(pass.weights, WeightPass::kMoreToCome);
+          continue;
+        }
+        const int done = ++left[action.stage];
+        EXPECT_EQ(pass.weights == WeightPass::kLast,
+                  done == schedule.shape.micro_batches);
+      }
+    }
+  }
+}
+
+TEST(RankPlanTest, AnEvaluationIsTheSameWithoutWeightPasses) {
+  for (const PipelineSchedule& schedule : SomeSchedules()) {
+    for (int rank = 0; rank < schedule.shape.ranks; ++rank) {
+      const RankPlan plan =
+          PlanRank(schedule, rank, PipelinePass::Purpose::kEvaluation);
+      std::vector<Action> expected = schedule.ranks[rank];
+      std::erase_if(expected, [](const Action& action) {
+        return action.kind == ActionKind::kWeightBackward;
+      });
+      EXPECT_EQ(ActionsOf(plan), expected);
+      EXPECT_EQ(plan.places, Training(schedule, rank).places);
+      for (const auto& [action, pass] : plan.actions) {
+        if (IsCommunication(action.kind)) continue;
+        EXPECT_EQ(pass.purpose, PipelinePass::Purpose::kEvaluation);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,147 @@
+#ifndef MUSTER_TRAINER_SDK_PIPELINE_RUNTIME_RECORDING_STAGE_H_
+#define MUSTER_TRAINER_SDK_PIPELINE_RUNTIME_RECORDING_STAGE_H_
+
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "trainer_sdk/pipeline/runtime/pipeline_stage.h"
+#include "trainer_sdk/pipeline/schedule/schedule.h"
+
+namespace muster {
+
+// A stage for tests. What it gives tells its stage, micro-batch and direction,
+// and it finds fault with anything else that it is given, and with a place that
+// is another micro-batch's.
+class RecordingStage : public PipelineStage {
+ public:
+  // Calls are added to `calls`.
+  RecordingStage(int stage, const PipelineShape& shape, int64_t elements,
+                 std::vector<Action>* calls)
+      : stage_(stage), shape_(shape), elements_(elements), calls_(calls) {}
+
+  // Called before each pass; what it returns is the pass's end if not OK.
+  std::function<absl::Status(const Action&)> on_pass;
+  // What Loss was told, one for each call.
+  std::vector<double> factors;
+  // By pass: weights' gradients added last.
+  std::vector<int> last_weight_passes;
+
+  StreamShape InputShape() const override { return Shape(); }
+  StreamShape OutputShape() const override { return Shape(); }
+  void ReservePlaces(int places) override { places_ = places; }
+
+  absl::Status Forward(const PipelinePass& pass, const void* input,
+                       void* output) override {
+    absl::Status status = Begin(ActionKind::kForward, pass);
+    if (status.ok()) status = Check(input, stage_ - 1, pass.micro_batch, 1);
+    Fill(output, stage_, pass.micro_batch, 1);
+    if (pass.place >= places_ ||
+        (pass.purpose == PipelinePass::Purpose::kTraining &&
+         !held_.emplace(pass.place, pass.micro_batch).second)) {
+      return absl::InternalError(absl::StrCat("place ", pass.place, " taken"));
+    }
+    return status;
+  }
+
+  absl::StatusOr<double> Loss(const PipelinePass& pass,
+                              double factor) override {
+    factors.push_back(factor);
+    return pass.micro_batch;
+  }
+
+  absl::Status Backward(const PipelinePass& pass, const void* output_gradient,
+                        void* input_gradient) override {
+    return BackwardAs(ActionKind::kBackward, pass, output_gradient,
+                      input_gradient);
+  }
+  absl::Status BackwardInput(const PipelinePass& pass,
+                             const void* output_gradient,
+                             void* input_gradient) override {
+    return BackwardAs(ActionKind::kInputBackward, pass, output_gradient,
+                      input_gradient);
+  }
+  absl::Status BackwardWeight(const PipelinePass& pass) override {
+    absl::Status status = Begin(ActionKind::kWeightBackward, pass);
+    return status.ok() ? Leave(pass) : status;
+  }
+
+ private:
+  StreamShape Shape() const {
+    return {.dtype = DType::kInt32, .sizes = {elements_}};
+  }
+
+  absl::Status BackwardAs(ActionKind kind, const PipelinePass& pass,
+                          const void* output_gradient, void* input_gradient) {
+    absl::Status status = Begin(kind, pass);
+    if (status.ok()) {
+      status = Check(output_gradient, stage_ + 1, pass.micro_batch, -1);
+    }
+    Fill(input_gradient, stage_, pass.micro_batch, -1);
+    if (!status.ok()) return status;
+    const auto held = held_.find(pass.place);
+    if (held == held_.end() || held->second != pass.micro_batch) {
+      return absl::InternalError("not in its place");
+    }
+    return kind == ActionKind::kBackward ? Leave(pass) : absl::OkStatus();
+  }
+
+  absl::Status Begin(ActionKind kind, const PipelinePass& pass) {
+    const Action action{stage_, kind, pass.micro_batch};
+    calls_->push_back(action);
+    return on_pass ? on_pass(action) : absl::OkStatus();
+  }
+
+  absl::Status Leave(const PipelinePass& pass) {
+    if (pass.weights == WeightPass::kLast) {
+      last_weight_passes.push_back(pass.micro_batch);
+    }
+    return held_.erase(pass.place) == 1
+               ? absl::OkStatus()
+               : absl::InternalError("a place that is free");
+  }
+
+  int32_t Element(int stage, int micro_batch, int sign, int64_t i) const {
+    return static_cast<int32_t>(
+        sign * (1 + (stage * shape_.micro_batches + micro_batch) * 1000 + i));
+  }
+
+  // Null exactly at the ends.
+  absl::Status Check(const void* from, int stage, int micro_batch,
+                     int sign) const {
+    const bool end = stage < 0 || stage >= shape_.stages();
+    if ((from == nullptr) != end) return absl::InternalError("null or not");
+    for (int64_t i = 0; !end && i < elements_; ++i) {
+      int32_t element;
+      std::memcpy(&element, static_cast<const char*>(from) + i * 4, 4);
+      if (element == Element(stage, micro_batch, sign, i)) continue;
+      return absl::InternalError(absl::StrCat("element ", i, " is ", element));
+    }
+    return absl::OkStatus();
+  }
+
+  void Fill(void* to, int stage, int micro_batch, int sign) const {
+    for (int64_t i = 0; to != nullptr && i < elements_; ++i) {
+      const int32_t element = Element(stage, micro_batch, sign, i);
+      std::memcpy(static_cast<char*>(to) + i * 4, &element, 4);
+    }
+  }
+
+  const int stage_;
+  const PipelineShape shape_;
+  const int64_t elements_;
+  std::vector<Action>* const calls_;
+  int places_ = 0;
+  // By place: the micro-batch.
+  std::map<int, int> held_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_PIPELINE_RUNTIME_RECORDING_STAGE_H_
