@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
 #include "trainer_sdk/pipeline/runtime/channels.h"
+#include "trainer_sdk/pipeline/runtime/first_cause.h"
 #include "trainer_sdk/pipeline/runtime/rank_plan.h"
 #include "trainer_sdk/pipeline/runtime/stream_agreement.h"
 #include "trainer_sdk/pipeline/runtime/streams.h"
@@ -103,7 +104,12 @@ class PipelineRuntime::Body {
         everybody_->Run(Broadcast(&loss_, &loss_, 1, DType::kFloat64,
                                   shape().RankOf(shape().stages() - 1)),
                         {.timeout = options_.timeout});
-    if (!told.ok()) return Break(told);
+    if (!told.ok()) {
+      return Break(absl::Status(
+          told.code(),
+          absl::StrCat("the loss did not come from the last stage: ",
+                       FirstCause(std::string(told.message())))));
+    }
     return loss_;
   }
 
@@ -218,7 +224,7 @@ class PipelineRuntime::Body {
 
   absl::Status Break(const absl::Status& status) {
     broken_ = status;
-    const std::string reason(status.message());
+    const std::string reason = BrokenBecause(std::string(status.message()));
     channels_->Abort(reason);
     everybody_->Abort(reason);
     return status;

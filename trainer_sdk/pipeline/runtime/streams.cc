@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "trainer_sdk/pipeline/runtime/first_cause.h"
 
 namespace muster {
 namespace {
@@ -175,16 +176,19 @@ absl::Status Streams::Failed(const Action& message,
   const int other = OtherStage(message);
   const bool sent = message.kind == ActionKind::kSendForward ||
                     message.kind == ActionKind::kSendBackward;
+  const std::string cause = FirstCause(std::string(status.message()));
   return absl::Status(
       status.code(),
-      absl::StrCat("stage ", message.stage, " on rank ",
-                   channels_.WorldRank(shape_.RankOf(message.stage)),
-                   sent ? " sends" : " waits for", " the ",
-                   IsForward(message.kind) ? "activations" : "gradient",
-                   " of micro-batch ", message.micro_batch,
-                   sent ? " to" : " from", " stage ", other, " on rank ",
-                   channels_.WorldRank(shape_.RankOf(other)), ": ",
-                   absl::string_view(status.message())));
+      absl::StrCat(
+          "stage ", message.stage, " on rank ",
+          channels_.WorldRank(shape_.RankOf(message.stage)),
+          sent ? " sends" : " waits for", " the ",
+          IsForward(message.kind) ? "activations" : "gradient",
+          " of micro-batch ", message.micro_batch, sent ? " to" : " from",
+          " stage ", other, " on rank ",
+          channels_.WorldRank(shape_.RankOf(other)),
+          cause == status.message() ? ": " : ", but the pipeline broke: ",
+          cause));
 }
 
 }  // namespace muster
