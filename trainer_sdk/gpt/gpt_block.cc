@@ -86,23 +86,23 @@ void GptBlock::BackwardInput(const GptBlockWeights& weights,
                              GptBlockActivations* kept,
                              std::vector<float>* gradient) const {
   const int64_t width = shape_.width;
-  kept->output_gradient = *gradient;
-  Resize(&kept->mlp_gradient, rows() * 4 * width);
+  kept->gradients.output = *gradient;
+  Resize(&kept->gradients.mlp, rows() * 4 * width);
   LinearBackwardInput(gradient->data(), weights.mlp_out.weight.value, rows(),
-                      4 * width, width, kept->mlp_gradient.data());
+                      4 * width, width, kept->gradients.mlp.data());
   GeluBackward(kept->gelu_slope.data(), rows() * 4 * width,
-               kept->mlp_gradient.data());
-  LinearBackwardInput(kept->mlp_gradient.data(), weights.mlp_in.weight.value,
+               kept->gradients.mlp.data());
+  LinearBackwardInput(kept->gradients.mlp.data(), weights.mlp_in.weight.value,
                       rows(), width, 4 * width, inner_.data());
   // The residual stream passes the gradient on as it is; branches add theirs.
   NormBackward(weights.norm_2, kept->middle, kept->norm_2, inner_, gradient);
-  kept->middle_gradient = *gradient;
+  kept->gradients.middle = *gradient;
   LinearBackwardInput(gradient->data(), weights.attention_out.weight.value,
                       rows(), width, width, inner_.data());
-  Resize(&kept->qkv_gradient, rows() * 3 * width);
+  Resize(&kept->gradients.qkv, rows() * 3 * width);
   AttentionBackward(shape_, kept->qkv.data(), kept->probabilities.data(),
-                    inner_.data(), scratch_.data(), kept->qkv_gradient.data());
-  LinearBackwardInput(kept->qkv_gradient.data(),
+                    inner_.data(), scratch_.data(), kept->gradients.qkv.data());
+  LinearBackwardInput(kept->gradients.qkv.data(),
                       weights.attention_in.weight.value, rows(), width,
                       3 * width, inner_.data());
   NormBackward(weights.norm_1, kept->input, kept->norm_1, inner_, gradient);
@@ -119,13 +119,13 @@ void GptBlock::BackwardWeight(const GptBlockWeights& weights,
                          pair.weight.gradient, pair.bias.gradient);
     Tell(pair, ready);
   };
-  linear(weights.mlp_out, kept.gelu, kept.output_gradient, 4 * width, width);
-  linear(weights.mlp_in, kept.norm_2.output, kept.mlp_gradient, width,
+  linear(weights.mlp_out, kept.gelu, kept.gradients.output, 4 * width, width);
+  linear(weights.mlp_in, kept.norm_2.output, kept.gradients.mlp, width,
          4 * width);
   Tell(weights.norm_2, ready);
-  linear(weights.attention_out, kept.attention, kept.middle_gradient, width,
+  linear(weights.attention_out, kept.attention, kept.gradients.middle, width,
          width);
-  linear(weights.attention_in, kept.norm_1.output, kept.qkv_gradient, width,
+  linear(weights.attention_in, kept.norm_1.output, kept.gradients.qkv, width,
          3 * width);
   Tell(weights.norm_1, ready);
 }

@@ -20,8 +20,16 @@ struct NormActivations {
   std::vector<float> scale;
 };
 
-// What one block keeps of a micro-batch from its forward to its backward pass,
-// and, if that is split, from the input's part to the weights'.
+// Gradients of linear layers' outputs: what one block's backward pass keeps
+// from the input's part to the weights'.
+struct GptBlockGradients {
+  std::vector<float> qkv;
+  std::vector<float> middle;
+  std::vector<float> mlp;
+  std::vector<float> output;
+};
+
+// What one block keeps of a micro-batch from its forward to its backward pass.
 struct GptBlockActivations {
   std::vector<float> input;
   NormActivations norm_1;
@@ -34,11 +42,7 @@ struct GptBlockActivations {
   std::vector<float> gelu;
   std::vector<float> gelu_slope;
 
-  // Gradients of linear layers' outputs.
-  std::vector<float> qkv_gradient;
-  std::vector<float> middle_gradient;
-  std::vector<float> mlp_gradient;
-  std::vector<float> output_gradient;
+  GptBlockGradients gradients;
 };
 
 // One transformer block: attention and a two-layer perceptron, each behind a

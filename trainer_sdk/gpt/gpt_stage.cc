@@ -196,10 +196,12 @@ void GptStage::Backward(GptMicroBatch* micro_batch,
   }
   const GptLayers layers = weights_.layers();
   for (int64_t layer = layers.last; layer-- > layers.first;) {
+    GptBlockActivations& kept =
+        micro_batch->blocks[static_cast<size_t>(layer - layers.first)];
+    std::swap(kept.gradients, gradients_);
     BlockBackwardInput(micro_batch, layer, gradient);
-    block_.BackwardWeight(
-        weights_.Block(layer),
-        micro_batch->blocks[static_cast<size_t>(layer - layers.first)], ready);
+    block_.BackwardWeight(weights_.Block(layer), kept, ready);
+    std::swap(kept.gradients, gradients_);
   }
   if (has_embeddings()) EmbeddingsBackward(*micro_batch, *gradient, ready);
   GiveBackMemory(micro_batch);

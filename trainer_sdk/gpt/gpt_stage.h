@@ -99,8 +99,10 @@ class GptStage {
   // Of micro-batches that are done: as many as were ever on their way at once.
   // New memory would cost a page fault for each 4 KiB in each step.
   mutable std::vector<GptMicroBatch> spare_;
-  // Working memory, of no meaning between calls.
+  // Working memory, of no meaning between calls. The gradients are lent to one
+  // block after the other: they stay in the processor's cache.
   mutable std::vector<float> inner_;
+  mutable GptBlockGradients gradients_;
 };
 
 }  // namespace muster
