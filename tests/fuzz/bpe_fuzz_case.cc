@@ -1,0 +1,138 @@
+#include "tests/fuzz/bpe_fuzz_case.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/check.h"
+#include "base/owned_fd.h"
+#include "tests/fuzz/edited_bytes.h"
+#include "trainer_sdk/data/bpe_files.h"
+#include "trainer_sdk/data/stored_vocabulary.h"
+#include "trainer_sdk/data/testing/small_bpe.h"
+#include "trainer_sdk/data/text_pieces.h"
+#include "trainer_sdk/data/token_file.h"
+#include "trainer_sdk/data/token_file_header.h"
+
+namespace muster {
+namespace {
+
+const std::string& Json() {
+  static const std::string json = SmallVocabularyJson();
+  return json;
+}
+
+const std::string& Merges() {
+  static const std::string merges = SmallMergesText();
+  return merges;
+}
+
+// A file in memory, by a path.
+class MemoryFile {
+ public:
+  explicit MemoryFile(std::string_view bytes)
+      : file_(memfd_create("tokens", MFD_CLOEXEC)),
+        path_("/proc/self/fd/" + std::to_string(file_.get())) {
+    MUSTER_CHECK(file_.open());
+    MUSTER_CHECK(write(file_.get(), bytes.data(), bytes.size()) ==
+                 static_cast<ssize_t>(bytes.size()));
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  OwnedFd file_;
+  std::string path_;
+};
+
+void CheckPieces(std::string_view text) {
+  std::vector<std::string_view> pieces;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view piece = TakePiece(&rest);
+    MUSTER_CHECK(!piece.empty());
+    pieces.push_back(piece);
+  }
+  const char* next = text.data();
+  for (const std::string_view piece : pieces) {
+    MUSTER_CHECK(piece.data() == next);
+    next += piece.size();
+  }
+  MUSTER_CHECK(next == text.data() + text.size());
+  // Each beginning that may be cut off ends where a piece does.
+  const size_t whole = WholePieces(text, text.size() / 2);
+  MUSTER_CHECK(whole <= text.size());
+  size_t end = 0;
+  for (size_t i = 0; i < pieces.size() && end < whole; ++i) {
+    end += pieces[i].size();
+  }
+  MUSTER_CHECK(end == whole);
+}
+
+void CheckVocabulary(const Vocabulary& vocabulary, std::string_view text) {
+  const auto stored = ParseVocabulary(vocabulary.Serialize());
+  MUSTER_CHECK(stored.ok()) << stored.status();
+  MUSTER_CHECK((*stored)->Serialize() == vocabulary.Serialize());
+  const auto tokens = vocabulary.Encode(text);
+  if (!tokens.ok()) return;
+  MUSTER_CHECK(*(*stored)->Encode(text) == *tokens);
+  MUSTER_CHECK(vocabulary.Decode(*tokens) == text);
+}
+
+void CheckTokenFile(std::string_view bytes) {
+  const MemoryFile memory(bytes);
+  const auto file = TokenFile::Open(memory.path());
+  if (!file.ok()) return;
+  MUSTER_CHECK((*file)->count() <= static_cast<int64_t>(bytes.size()));
+  std::vector<int32_t> tokens(static_cast<size_t>((*file)->count()));
+  if (!(*file)->Read(0, tokens).ok()) return;
+  for (const int32_t token : tokens) {
+    MUSTER_CHECK(token >= 0 && token < (*file)->vocabulary().size());
+  }
+  CheckVocabulary((*file)->vocabulary(), (*file)->vocabulary().Decode(tokens));
+}
+
+// Of the small vocabulary, of ten tokens.
+std::string SoundTokenFile() {
+  const std::string vocabulary = SmallBpe()->Serialize();
+  TokenFileHeader header;
+  header.vocabulary_tokens = 263;
+  header.vocabulary_bytes = vocabulary.size();
+  header.token_bytes = 2;
+  header.count = 10;
+  std::string bytes(reinterpret_cast<const char*>(&header), sizeof(header));
+  bytes += vocabulary;
+  bytes.resize(TokensOffset(vocabulary.size()));
+  return bytes + std::string("hello worldhello wor").substr(0, 20);
+}
+
+}  // namespace
+
+void RunBpeFuzzCase(std::string_view input) {
+  if (input.empty()) return;
+  const int kind = static_cast<unsigned char>(input[0]) % 5;
+  input.remove_prefix(1);
+  if (kind == 0) {
+    static const std::unique_ptr<BpeVocabulary> small = SmallBpe();
+    CheckPieces(input);
+    CheckVocabulary(*small, input);
+  } else if (kind == 1 || kind == 2) {
+    const auto vocabulary =
+        ParseBpe(kind == 1 ? EditedBytes(Json(), input) : Json(),
+                 kind == 2 ? EditedBytes(Merges(), input) : Merges());
+    if (vocabulary.ok()) CheckVocabulary(**vocabulary, input);
+  } else if (kind == 3) {
+    static const std::string sound = SmallBpe()->Serialize();
+    const auto vocabulary = ParseVocabulary(EditedBytes(sound, input));
+    if (vocabulary.ok()) CheckVocabulary(**vocabulary, input);
+  } else {
+    static const std::string sound = SoundTokenFile();
+    CheckTokenFile(EditedBytes(sound, input));
+  }
+}
+
+}  // namespace muster
