@@ -1,15 +1,16 @@
 #include "trainer_sdk/examples/gpt/gpt_trainer.h"
 
 #include <algorithm>
-#include <cmath>
+#include <bit>
 #include <cstring>
-#include <limits>
+#include <numeric>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/fnv_hash.h"
-#include "trainer_sdk/optim/gradient_norm.h"
+#include "trainer_sdk/ddp/pairwise_hook.h"
 #include "trainer_sdk/optim/replicated_optimizer.h"
+#include "trainer_sdk/optim/step_plan.h"
 #include "trainer_sdk/process_group/operations.h"
 #include "trainer_sdk/zero/scatter_hook.h"
 #include "trainer_sdk/zero/sharded_optimizer.h"
@@ -40,6 +41,15 @@ absl::StatusOr<std::unique_ptr<GptTrainer>> GptTrainer::Create(
     return absl::InvalidArgumentError(absl::StrCat(
         options.micro_batches, " micro-batches a step cannot be dealt out to ",
         world.size(), " ranks alike"));
+  }
+  const bool in_pairs =
+      options.order == GptTrainingOptions::GradientOrder::kPairwise;
+  if (in_pairs &&
+      (options.precision != DType::kFloat32 ||
+       !std::has_single_bit(static_cast<uint64_t>(options.micro_batches)))) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "gradients are added in pairs in fp32 only, and where micro-batches ",
+        "are a power of two, not ", options.micro_batches));
   }
   std::unique_ptr<GptTrainer> trainer(
       new GptTrainer(options, std::move(tokens), world));
@@ -86,6 +96,13 @@ absl::Status GptTrainer::MakeReducer() {
   if (is_mixed()) {
     options.place = GradientPlace::kOwnToBucket;
     options.narrow_to = options_.precision;
+  }
+  if (options_.order == GptTrainingOptions::GradientOrder::kPairwise) {
+    const auto hook = PairwiseHook::Create(*group_);
+    if (!hook.ok()) return hook.status();
+    options.hook = *hook;
+    pairs_ = std::make_unique<PairwiseSum>(micro_batches_of_rank(),
+                                           weights_.count());
   }
   if (options_.sharding == GptTrainingOptions::Sharding::kZero1) {
     options = ForSharding(options);
@@ -135,9 +152,14 @@ void GptTrainer::PlaceGradients() {
 
 void GptTrainer::Accumulate(int tensor, int64_t index) {
   if (micro_batches_of_rank() == 1) return;
-  const float* const part = weights_.gradient(tensor);
+  float* const part = weights_.gradient(tensor);
   auto* const sum = static_cast<float*>(reducer_->gradient(tensor));
   const int64_t count = weights_.tensors()[tensor].count();
+  if (pairs_ != nullptr) {
+    pairs_->Add(index, weights_.value(tensor) - weights_.data(), count, part,
+                sum);
+    return;
+  }
   if (index == 0) {
     std::copy_n(part, count, sum);
     return;
@@ -174,18 +196,18 @@ absl::StatusOr<double> GptTrainer::Pass(int64_t step, int64_t index) {
 
 absl::StatusOr<GptStep> GptTrainer::Step(int64_t step) {
   const int64_t mine = micro_batches_of_rank();
-  double loss = 0;
+  std::vector<double> losses(static_cast<size_t>(options_.micro_batches));
   for (int64_t i = 0; i < mine; ++i) {
-    const absl::StatusOr<double> part = Pass(step, i);
-    if (!part.ok()) return part.status();
-    loss += *part / static_cast<double>(mine);
+    const absl::StatusOr<double> loss = Pass(step, i);
+    if (!loss.ok()) return loss.status();
+    losses[world_.rank() * mine + i] = *loss;
   }
   // The first pass may have moved them.
   PlaceGradients();
   const double learning_rate = options_.learning_rate.At(step);
   const absl::StatusOr<double> norm = Update(step, learning_rate);
   if (!norm.ok()) return norm.status();
-  const absl::StatusOr<double> mean = MeanOverRanks(loss);
+  const absl::StatusOr<double> mean = MeanLoss(std::move(losses));
   if (!mean.ok()) return mean.status();
   return GptStep{
       .loss = *mean, .learning_rate = learning_rate, .gradient_norm = *norm};
@@ -194,27 +216,22 @@ absl::StatusOr<GptStep> GptTrainer::Step(int64_t step) {
 absl::StatusOr<double> GptTrainer::Update(int64_t step, double learning_rate) {
   const absl::StatusOr<double> scaled = optimizer_->SumOfSquares();
   if (!scaled.ok()) return scaled.status();
-  const Finite finite = std::isfinite(*scaled) ? Finite::kAll : Finite::kNotAll;
-  double factor = 1;
-  if (options_.precision == DType::kFloat16) {
-    factor = 1 / scaler_.scale();
-    const LossScaler::Verdict verdict = scaler_.Update(finite);
-    progress_.scaler = scaler_.state();
-    if (verdict == LossScaler::Verdict::kSkip) {
-      return std::numeric_limits<double>::infinity();
-    }
-  } else if (finite == Finite::kNotAll) {
+  const StepPlan plan =
+      PlanStep(*scaled, options_.clip,
+               options_.precision == DType::kFloat16 ? &scaler_ : nullptr);
+  progress_.scaler = scaler_.state();
+  if (plan.verdict == LossScaler::Verdict::kSkip) {
+    if (options_.precision == DType::kFloat16) return plan.norm;
     return absl::OutOfRangeError(absl::StrCat(
         "step ", step, ": the gradient is no number, ",
         "so weights would be none; a lower learning rate may help"));
   }
-  const double squares = *scaled * factor * factor;
-  if (options_.clip > 0) factor *= ClipCoefficient(squares, options_.clip);
-  const absl::Status status = optimizer_->Step({.step = ++progress_.updates,
-                                                .learning_rate = learning_rate,
-                                                .gradient_factor = factor});
+  const absl::Status status =
+      optimizer_->Step({.step = ++progress_.updates,
+                        .learning_rate = learning_rate,
+                        .gradient_factor = plan.gradient_factor});
   if (!status.ok()) return status;
-  return std::sqrt(squares);
+  return plan.norm;
 }
 
 std::vector<CheckpointSlice> GptTrainer::State() {
@@ -235,29 +252,28 @@ absl::Status GptTrainer::Restore(const GptProgress& progress) {
   return optimizer_->OnStateLoaded();
 }
 
-absl::StatusOr<double> GptTrainer::MeanOverRanks(double value) {
-  const absl::Status status =
-      world_.Run(AllReduce(&value, &value, 1, DType::kFloat64, ReduceOp::kAvg));
+absl::StatusOr<double> GptTrainer::MeanLoss(std::vector<double> losses) {
+  // Nothing is added to a loss but zeros, so that the mean does not depend on
+  // who computed which.
+  const absl::Status status = world_.Run(
+      AllReduce(losses.data(), losses.data(),
+                static_cast<int64_t>(losses.size()), DType::kFloat64));
   if (!status.ok()) return status;
-  return value;
+  return std::accumulate(losses.begin(), losses.end(), 0.0) /
+         static_cast<double>(losses.size());
 }
 
 absl::StatusOr<double> GptTrainer::Validate() {
-  double loss = 0;
-  int64_t mine = 0;
+  std::vector<double> losses(static_cast<size_t>(options_.validation_batches));
   for (int64_t i = world_.rank(); i < options_.validation_batches;
        i += world_.size()) {
     absl::StatusOr<GptMicroBatch> batch = batches_.Validation(i);
     if (!batch.ok()) return batch.status();
     std::vector<float> stream;
     model_.Forward(&*batch, &stream);
-    loss += model_.LossOnly(&*batch, stream);
-    ++mine;
+    losses[i] = model_.LossOnly(&*batch, stream);
   }
-  const absl::StatusOr<double> sum = MeanOverRanks(loss);
-  if (!sum.ok()) return sum.status();
-  return *sum * world_.size() /
-         static_cast<double>(options_.validation_batches);
+  return MeanLoss(std::move(losses));
 }
 
 uint64_t GptTrainer::WeightsHash() const {

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "trainer_sdk/ddp/pairwise_sum.h"
 #include "trainer_sdk/ddp/reducer.h"
 #include "trainer_sdk/examples/gpt/gpt_batches.h"
 #include "trainer_sdk/examples/gpt/gpt_checkpoint_state.h"
@@ -24,8 +25,8 @@ struct GptStep {
   // Mean over the micro-batches of all ranks.
   double loss = 0;
   double learning_rate = 0;
-  // Before it was clipped; infinite in a step that was left out because the
-  // loss scale was too high.
+  // Before it was clipped; no finite number in a step that was left out because
+  // the loss scale was too high.
   double gradient_norm = 0;
 };
 
@@ -36,7 +37,9 @@ struct GptStep {
 // N ranks with one micro-batch each do bit for bit what one rank does that
 // accumulates N: each micro-batch's gradient is computed by itself and then
 // added, in the order in which the transport adds those of ranks (as long as N
-// is a power of two, which divides exactly, and gradients are float32).
+// is a power of two, which divides exactly, and gradients are float32). Added
+// in pairs, any number of ranks that is a power of two does the same bit for
+// bit.
 //
 // In bfloat16 and float16 weights are rounded to that and gradients averaged in
 // it, while products and sums are float32's: the kernels of a CPU know no
@@ -87,7 +90,8 @@ class GptTrainer {
   void Accumulate(int tensor, int64_t index);
   // With the averaged gradients; their norm.
   absl::StatusOr<double> Update(int64_t step, double learning_rate);
-  absl::StatusOr<double> MeanOverRanks(double value);
+  // Of losses by micro-batch, of which each rank knows its own; others are 0.
+  absl::StatusOr<double> MeanLoss(std::vector<double> losses);
 
   const GptTrainingOptions options_;
   const GptBatches batches_;
@@ -97,6 +101,8 @@ class GptTrainer {
   // The sum of several micro-batches' gradients, where the buckets' type is too
   // short for it.
   std::vector<float> accumulated_;
+  // Null: gradients are added one after the other.
+  std::unique_ptr<PairwiseSum> pairs_;
   // The reducer's and the optimizer's, one after the other, so that nothing
   // that goes on beside them is in their way.
   std::unique_ptr<ProcessGroup> group_;

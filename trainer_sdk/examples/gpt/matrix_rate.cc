@@ -1,5 +1,6 @@
 #include "trainer_sdk/examples/gpt/matrix_rate.h"
 
+#include <algorithm>
 #include <chrono>
 #include <vector>
 
@@ -12,7 +13,8 @@ namespace muster {
 absl::StatusOr<double> MeasureMatrixRate(ProcessGroup& world) {
   // Large enough for the library's best speed, small enough for a cache.
   constexpr int64_t kSize = 384;
-  constexpr Duration kLongEnough = std::chrono::milliseconds(200);
+  constexpr int kTrials = 5;
+  constexpr Duration kLongEnough = std::chrono::milliseconds(50);
   std::vector<float> a(kSize * kSize, 0.5f);
   std::vector<float> b(kSize * kSize, 0.25f);
   std::vector<float> c(kSize * kSize);
@@ -23,22 +25,27 @@ absl::StatusOr<double> MeasureMatrixRate(ProcessGroup& world) {
         0, MatrixView<float>::Dense(c.data(), kSize, kSize));
   };
   multiply();  // The first one wakes threads up.
-  // Together: ranks that share a machine have a share of its speed.
-  absl::Status status = world.Run(Barrier());
-  if (!status.ok()) return status;
-  const Instant begin = MonotonicNow();
-  int64_t done = 0;
-  Duration taken{};
-  while (taken < kLongEnough) {
-    multiply();
-    ++done;
-    taken = MonotonicNow() - begin;
+  // The best of several: something else may run beside one of them.
+  double best = 0;
+  for (int i = 0; i < kTrials; ++i) {
+    // Together: ranks that share a machine have a share of its speed.
+    absl::Status status = world.Run(Barrier());
+    if (!status.ok()) return status;
+    const Instant begin = MonotonicNow();
+    int64_t done = 0;
+    Duration taken{};
+    while (taken < kLongEnough) {
+      multiply();
+      ++done;
+      taken = MonotonicNow() - begin;
+    }
+    double rate = static_cast<double>(2 * kSize * kSize * kSize * done) /
+                  ToSeconds(taken);
+    status = world.Run(AllReduce(&rate, &rate, 1, DType::kFloat64));
+    if (!status.ok()) return status;
+    best = std::max(best, rate);
   }
-  double rate =
-      static_cast<double>(2 * kSize * kSize * kSize * done) / ToSeconds(taken);
-  status = world.Run(AllReduce(&rate, &rate, 1, DType::kFloat64));
-  if (!status.ok()) return status;
-  return rate;
+  return best;
 }
 
 }  // namespace muster

@@ -79,6 +79,14 @@ void AddOptimizerFlags(CLI::App& app, GptTrainingOptions* options) {
       [options] { options->sharding = GptTrainingOptions::Sharding::kZero1; },
       "ZeRO stage 1: each rank keeps a share of the optimizer's state");
   app.add_flag_callback(
+      "--pairwise",
+      [options] {
+        options->order = GptTrainingOptions::GradientOrder::kPairwise;
+      },
+      "add gradients in pairs: the losses are the same to the last bit on 1, "
+      "2, 4, ... ranks, over any transport; needs micro-batches that are a "
+      "power of two, and fp32");
+  app.add_flag_callback(
       "--recompute",
       [options] { options->checkpointing = GptStage::Checkpointing::kBlocks; },
       "keep each block's input only, and compute the rest again for the "

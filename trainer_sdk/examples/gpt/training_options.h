@@ -42,6 +42,14 @@ struct GptTrainingOptions {
   GptStage::Checkpointing checkpointing = GptStage::Checkpointing::kNone;
   // Whether every rank keeps all of the optimizer's state, or a share of it.
   enum class Sharding { kNone, kZero1 } sharding = Sharding::kNone;
+  // In which order the gradients of a step's micro-batches are added: those of
+  // a rank, then those of the ranks, as the transport does it; or in pairs, so
+  // that the same is trained bit for bit on any number of ranks (powers of two,
+  // float32).
+  enum class GradientOrder {
+    kByRank,
+    kPairwise
+  } order = GradientOrder::kByRank;
 
   // Windows in a micro-batch, and micro-batches of all ranks in a step.
   int64_t batch = 12;
