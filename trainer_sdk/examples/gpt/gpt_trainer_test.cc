@@ -8,34 +8,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "trainer_sdk/examples/gpt/small_training.h"
 #include "trainer_sdk/gloo/gloo_transport.h"
 #include "trainer_sdk/process_group/testing/group_fixture.h"
-#include "trainer_sdk/shared_memory/shared_memory_transport.h"
 
 namespace muster {
 namespace {
-
-GptTrainingOptions Small() {
-  GptTrainingOptions options;
-  options.model = {.vocabulary = 11,
-                   .context = 8,
-                   .layers = 2,
-                   .heads = 2,
-                   .width = 16,
-                   .biases = GptConfig::Biases::kAll};
-  options.batch = 2;
-  options.micro_batches = 4;
-  options.learning_rate = {.peak = 1e-2, .decay_until = 100};
-  options.validation_batches = 3;
-  return options;
-}
-
-// A text that can be learned: each token tells the next.
-std::shared_ptr<const Tokens> Text() {
-  std::vector<int32_t> tokens;
-  for (int i = 0; i < 500; ++i) tokens.push_back(i * 3 % 11);
-  return std::make_shared<TokensInMemory>(std::move(tokens));
-}
 
 // What one rank saw.
 struct Course {
@@ -46,14 +24,8 @@ struct Course {
   double validation = 0;
 };
 
-TransportFactory SharedMemory() {
-  return [](GroupPlace place, Instant deadline) {
-    return NewSharedMemoryTransport(std::move(place), {}, deadline);
-  };
-}
-
 GptTrainingOptions WithMicroBatches(int64_t count) {
-  GptTrainingOptions options = Small();
+  GptTrainingOptions options = SmallTraining();
   options.micro_batches = count;
   return options;
 }
@@ -61,7 +33,7 @@ GptTrainingOptions WithMicroBatches(int64_t count) {
 struct Training {
   int world = 1;
   int64_t steps = 8;
-  GptTrainingOptions options = Small();
+  GptTrainingOptions options = SmallTraining();
   TransportFactory factory = SharedMemory();
 };
 
@@ -83,7 +55,8 @@ std::vector<Course> Train(const Training& training) {
       training.world,
       [&](ProcessGroup& group) -> absl::Status {
         Course& course = courses[static_cast<size_t>(group.rank())];
-        auto trainer = GptTrainer::Create(training.options, Text(), group);
+        auto trainer =
+            GptTrainer::Create(training.options, LearnableText(), group);
         if (!trainer.ok()) return trainer.status();
         absl::Status status = TakeSteps(**trainer, 0, training.steps, &course);
         if (!status.ok()) return status;
@@ -179,7 +152,7 @@ TEST(GptTrainerTest, PairsNeedAPowerOfTwo) {
   GptTrainingOptions options = WithMicroBatches(6);
   options.order = GptTrainingOptions::GradientOrder::kPairwise;
   const auto statuses = RunWorld(1, [&](ProcessGroup& group) {
-    return GptTrainer::Create(options, Text(), group).status();
+    return GptTrainer::Create(options, LearnableText(), group).status();
   });
   EXPECT_EQ(statuses[0].code(), absl::StatusCode::kInvalidArgument);
 }
@@ -232,10 +205,10 @@ TEST(GptTrainerTest, AnOverflowLeavesTheStepOut) {
 }
 
 TEST(GptTrainerTest, WithoutAScaleAGradientThatIsNoNumberIsAnError) {
-  GptTrainingOptions options = Small();
+  GptTrainingOptions options = SmallTraining();
   options.learning_rate = {.peak = 1e30, .decay_until = 100};
   const auto statuses = RunWorld(1, [&](ProcessGroup& group) -> absl::Status {
-    auto trainer = GptTrainer::Create(options, Text(), group);
+    auto trainer = GptTrainer::Create(options, LearnableText(), group);
     if (!trainer.ok()) return trainer.status();
     Course course;
     return TakeSteps(**trainer, 0, 5, &course);
@@ -260,14 +233,15 @@ TEST(GptTrainerTest, GoesOnFromAStateAsIfNothingHadHappened) {
     const auto statuses = RunWorld(
         2,
         [&](ProcessGroup& group) -> absl::Status {
-          auto first = GptTrainer::Create(training.options, Text(), group);
+          auto first =
+              GptTrainer::Create(training.options, LearnableText(), group);
           if (!first.ok()) return first.status();
           Course course;
           absl::Status status = TakeSteps(**first, 0, 6, &course);
           if (!status.ok()) return status;
           GptTrainingOptions options = training.options;
           options.seed = 99;  // Other weights to begin with.
-          auto second = GptTrainer::Create(options, Text(), group);
+          auto second = GptTrainer::Create(options, LearnableText(), group);
           if (!second.ok()) return second.status();
           const auto from = (*first)->State();
           const auto to = (*second)->State();
@@ -297,7 +271,7 @@ TEST(GptTrainerTest, TheSameSeedIsTheSameCourse) {
 
 TEST(GptTrainerTest, RanksMustDivideTheMicroBatches) {
   const auto statuses = RunWorld(3, [](ProcessGroup& group) {
-    return GptTrainer::Create(Small(), Text(), group).status();
+    return GptTrainer::Create(SmallTraining(), LearnableText(), group).status();
   });
   EXPECT_NE(
       statuses[0].message().find("4 micro-batches a step cannot be dealt"),
@@ -308,7 +282,7 @@ TEST(GptTrainerTest, RanksMustDivideTheMicroBatches) {
 TEST(GptTrainerTest, ATextMustHaveAWindowToHoldBack) {
   const auto statuses = RunWorld(1, [](ProcessGroup& group) {
     return GptTrainer::Create(
-               Small(),
+               SmallTraining(),
                std::make_shared<TokensInMemory>(std::vector<int32_t>(80)),
                group)
         .status();

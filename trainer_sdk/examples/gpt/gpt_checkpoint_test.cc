@@ -1,0 +1,145 @@
+#include "trainer_sdk/examples/gpt/gpt_checkpoint.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "trainer_sdk/data/char_vocabulary.h"
+#include "trainer_sdk/examples/gpt/small_training.h"
+#include "trainer_sdk/process_group/testing/group_fixture.h"
+
+namespace muster {
+namespace {
+
+// As many characters as the small model has tokens.
+const CharVocabulary& Vocabulary11() {
+  static const auto& vocabulary = *new CharVocabulary("abcdefghijk");
+  return vocabulary;
+}
+
+class GptCheckpoint : public testing::Test {
+ protected:
+  GptCheckpoint() {
+    std::string pattern = testing::TempDir() + "/gptXXXXXX";
+    options_ = SmallTraining();
+    options_.checkpoint_directory = mkdtemp(pattern.data());
+    options_.order = GptTrainingOptions::GradientOrder::kPairwise;
+  }
+  ~GptCheckpoint() override {
+    std::filesystem::remove_all(options_.checkpoint_directory);
+  }
+
+  // Goes on from the newest checkpoint to step `last`, and saves there; the
+  // losses on the way.
+  std::vector<double> TrainTo(int64_t last, int world) {
+    std::vector<double> losses;
+    const auto statuses = RunWorld(
+        world,
+        [&](ProcessGroup& group) -> absl::Status {
+          auto trainer = GptTrainer::Create(options_, LearnableText(), group);
+          if (!trainer.ok()) return trainer.status();
+          auto checkpoints = GptCheckpoints::Create(options_, Vocabulary11(),
+                                                    **trainer, group);
+          if (!checkpoints.ok()) return checkpoints.status();
+          const absl::StatusOr<int64_t> step = (*checkpoints)->Resume();
+          if (!step.ok()) return step.status();
+          for (int64_t i = *step; i < last; ++i) {
+            const auto done = (*trainer)->Step(i);
+            if (!done.ok()) return done.status();
+            if (group.rank() == 0) losses.push_back(done->loss);
+          }
+          const absl::Status status = (*checkpoints)->Save(last);
+          return status.ok() ? (*checkpoints)->Wait() : status;
+        },
+        SharedMemory());
+    EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
+    return losses;
+  }
+
+  absl::Status ResumeWith(const Vocabulary& vocabulary) {
+    return FirstFailure(RunWorld(
+        2,
+        [&](ProcessGroup& group) -> absl::Status {
+          auto trainer = GptTrainer::Create(options_, LearnableText(), group);
+          if (!trainer.ok()) return trainer.status();
+          auto checkpoints =
+              GptCheckpoints::Create(options_, vocabulary, **trainer, group);
+          if (!checkpoints.ok()) return checkpoints.status();
+          return (*checkpoints)->Resume().status();
+        },
+        SharedMemory()));
+  }
+
+  GptTrainingOptions options_;
+};
+
+// Saved by four ranks, gone on with two, then one, then four: the losses are
+// those of a training that nobody touched, whoever keeps the optimizer's state.
+TEST_F(GptCheckpoint, GoesOnWithAnyNumberOfRanksAsIfNothingHadHappened) {
+  const std::string folder = options_.checkpoint_directory;
+  options_.checkpoint_directory = folder + "/undisturbed";
+  const std::vector<double> undisturbed = TrainTo(20, 1);
+  ASSERT_EQ(undisturbed.size(), 20u);
+  for (const auto sharding : {GptTrainingOptions::Sharding::kNone,
+                              GptTrainingOptions::Sharding::kZero1}) {
+    options_.sharding = sharding;
+    options_.checkpoint_directory =
+        folder + "/" + std::to_string(static_cast<int>(sharding));
+    std::vector<double> losses;
+    int64_t last = 0;
+    for (const int world : {4, 2, 1, 4}) {
+      last += 5;
+      for (const double loss : TrainTo(last, world)) losses.push_back(loss);
+    }
+    EXPECT_EQ(losses, undisturbed);
+  }
+}
+
+// With the optimizer's state shared out or not: one reads the other's.
+TEST_F(GptCheckpoint, ShardedAndWholeStateAreTheSameCheckpoint) {
+  const std::string folder = options_.checkpoint_directory;
+  options_.checkpoint_directory = folder + "/undisturbed";
+  const std::vector<double> undisturbed = TrainTo(12, 2);
+  options_.checkpoint_directory = folder + "/mixed";
+  std::vector<double> losses;
+  int64_t last = 0;
+  for (const auto sharding : {GptTrainingOptions::Sharding::kZero1,
+                              GptTrainingOptions::Sharding::kNone,
+                              GptTrainingOptions::Sharding::kZero1}) {
+    options_.sharding = sharding;
+    last += 4;
+    for (const double loss : TrainTo(last, 2)) losses.push_back(loss);
+  }
+  EXPECT_EQ(losses, undisturbed);
+}
+
+TEST_F(GptCheckpoint, HoldsAllThatWritingNeeds) {
+  TrainTo(7, 2);
+  const absl::StatusOr<TrainedGpt> trained =
+      OpenTrainedGpt(options_.checkpoint_directory);
+  ASSERT_TRUE(trained.ok()) << trained.status();
+  EXPECT_EQ(trained->step, 7);
+  EXPECT_EQ(trained->weights->config(), options_.model);
+  EXPECT_EQ(trained->vocabulary->Serialize(), Vocabulary11().Serialize());
+}
+
+TEST_F(GptCheckpoint, OfAnotherModelOrTextIsRefused) {
+  TrainTo(3, 2);
+  const absl::Status other_text = ResumeWith(CharVocabulary("ABCDEFGHIJK"));
+  EXPECT_EQ(other_text.code(), absl::StatusCode::kFailedPrecondition)
+      << other_text;
+  options_.model.layers = 1;
+  const absl::Status other_model = ResumeWith(Vocabulary11());
+  EXPECT_EQ(other_model.code(), absl::StatusCode::kFailedPrecondition)
+      << other_model;
+}
+
+TEST_F(GptCheckpoint, ThereIsNoneToWriteWith) {
+  EXPECT_EQ(OpenTrainedGpt(options_.checkpoint_directory).status().code(),
+            absl::StatusCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace muster
