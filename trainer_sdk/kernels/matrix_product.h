@@ -21,8 +21,8 @@ struct MatrixView {
 enum class Form { kPlain, kTransposed };
 
 // c = alpha a b + beta c, where a and b are taken as they are or transposed.
-// OpenBLAS does it, on as many threads as it was given
-// (OPENBLAS_NUM_THREADS, or OMP_NUM_THREADS, which launch sets).
+// OpenBLAS does it, on as many threads as it was given (matrix_threads.h;
+// OPENBLAS_NUM_THREADS, or OMP_NUM_THREADS, which launch sets).
 void MatrixProduct(Form a_form, MatrixView<const float> a, Form b_form,
                    MatrixView<const float> b, float alpha, float beta,
                    MatrixView<float> c);
