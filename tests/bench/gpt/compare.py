@@ -1,0 +1,91 @@
+"""Trains in turns by us and by PyTorch, and prints tables.
+
+usage: compare.py BINARIES TEXT [ROUNDS]
+
+BINARIES is the folder of `start` and `steps`.
+"""
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+from contenders import Contender, commands
+
+_WARM_UP = 30
+# In a turn; a turn is short, so that what else happens on the machine meets all.
+_STEPS = 10
+
+
+def figures(samples, factor, unit):
+  return '%s %s' % ('/'.join('%.1f' % (factor * value) for value in (
+      min(samples), statistics.median(samples), max(samples))), unit)
+
+
+class Course:
+  """What one contender's steps were like."""
+
+  def __init__(self, command, ranks):
+    self.contender = Contender(command, ranks)
+    ready = self.contender.take_steps(1)[0]
+    self.first_step = time.monotonic() - self.contender.began
+    self.first_loss = ready['loss']
+    self.contender.take_steps(_WARM_UP - 1)
+    self.seconds = []
+    # Of each turn: how much of it was not hidden communication.
+    self.exposed = []
+    self.peak_mib = 0
+
+  def turn(self):
+    said = self.contender.take_steps(_STEPS)
+    self.seconds += said[0]['seconds']
+    if said[0]['exposed'] is not None:
+      self.exposed += [each['exposed'] / sum(each['seconds']) for each in said]
+    self.peak_mib = said[0]['peak_kib'] / 1024
+    self.loss = said[0]['loss']
+
+
+def race(binaries, text, ranks, rounds):
+  with tempfile.TemporaryDirectory(prefix='muster-bench-') as start:
+    # The same 12 windows a step and rank.
+    options = ['--data', text, '--micro-batches', str(ranks), '--steps', '1000']
+    subprocess.run([os.path.join(binaries, 'start'), start, *options],
+                   check=True)
+    courses = {name: Course(command, ranks)
+               for name, command in commands(binaries, start, options).items()}
+    for number in range(rounds):
+      print('bench: %d ranks, round %d of %d' % (ranks, number + 1, rounds),
+            file=sys.stderr, flush=True)
+      for course in courses.values():
+        course.turn()
+    for course in courses.values():
+      course.contender.end()
+  return courses
+
+
+def print_table(courses, ranks, target):
+  print('\n%d rank%s, each on one core; %d steps each\n' % (
+      ranks, 's' if ranks > 1 else '', len(courses['ours'].seconds)))
+  print('| who | step | ratio | exposed communication | first step after | '
+        'peak memory | last loss |\n|---|---|---|---|---|---|---|')
+  ours = statistics.median(courses['ours'].seconds)
+  for name, course in courses.items():
+    print('| %s | %s | %s | %s | %.2f s | %.0f MiB | %.4f |' % (
+        name, figures(course.seconds, 1000, 'ms'),
+        '-' if name == 'ours' else '%.2f (aim: %s)' % (
+            statistics.median(course.seconds) / ours, target),
+        figures(course.exposed, 100, '%') if ranks > 1 and course.exposed
+        else '-', course.first_step, course.peak_mib, course.loss))
+
+
+def main(binaries, text, rounds):
+  print('One step: 12 windows of 64 characters on each rank, 4 layers, 4 heads, '
+        'width 128; min/median/max; ratio: the peer\'s median / ours')
+  for ranks, target in ((1, '1'), (2, '1.2')):
+    print_table(race(binaries, text, ranks, rounds), ranks, target)
+
+
+if __name__ == '__main__':
+  main(sys.argv[1], sys.argv[2], int(sys.argv[3]) if len(sys.argv) > 3 else 15)

@@ -1,0 +1,95 @@
+"""Processes that train: one, or one for each rank, each on a core of its own."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+
+_HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path.insert(0, os.path.join(_HERE, os.pardir, os.pardir, 'compat'))
+
+import interpreters
+
+
+def _installed():
+  """Name and interpreter of each PyTorch, the newest first."""
+  for name, version in (('PyTorch 2.15', interpreters.NEW),
+                        ('PyTorch 1.13', interpreters.OLD)):
+    why_not = interpreters.why_not(version)
+    if why_not:
+      print('bench: ' + why_not, file=sys.stderr)
+    else:
+      yield name, interpreters.PATHS[version]
+
+
+PYTORCHES = tuple(_installed())
+PYTORCH = PYTORCHES[0] if PYTORCHES else None
+
+
+def commands(binaries, start, options):
+  """Name to command line of those who take steps on demand."""
+  script = os.path.join(_HERE, 'torch_steps.py')
+  found = {'ours': [os.path.join(binaries, 'steps'), *options]}
+  for name, interpreter in PYTORCHES:
+    found[name] = [interpreter, script, start]
+  return found
+
+
+def _free_port():
+  with socket.socket() as listener:
+    listener.bind(('127.0.0.1', 0))
+    return listener.getsockname()[1]
+
+
+def _environment(rank, ranks, port):
+  """One thread each, whatever library; ranks by torchrun's variables."""
+  changes = {'OPENBLAS_NUM_THREADS': '1', 'MKL_NUM_THREADS': '1'}
+  if ranks > 1:
+    changes.update(RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(ranks),
+                   LOCAL_WORLD_SIZE=str(ranks), MASTER_ADDR='127.0.0.1',
+                   MASTER_PORT=str(port))
+  return interpreters.environment(**changes)
+
+
+class Training:
+  """The ranks of one training, on cores from `first` on."""
+
+  def __init__(self, command, ranks, first=0, **streams):
+    port = _free_port()
+    streams = {'stdin': subprocess.DEVNULL, 'stdout': subprocess.DEVNULL,
+               **streams}
+    self.processes = [
+        subprocess.Popen(
+            [shutil.which('taskset'), '--cpu-list', str(first + rank),
+             *command], text=True, env=_environment(rank, ranks, port),
+            **streams) for rank in range(ranks)]
+
+  def wait(self):
+    for process in self.processes:
+      if process.wait():
+        raise subprocess.CalledProcessError(process.returncode, process.args)
+
+
+class Contender(Training):
+  """Takes steps when told; waits, and uses no processor, between its turns."""
+
+  def __init__(self, command, ranks):
+    self.began = time.monotonic()
+    super().__init__(command, ranks, stdin=subprocess.PIPE,
+                     stdout=subprocess.PIPE)
+
+  def take_steps(self, count):
+    """What each rank says of them: see steps.cc."""
+    for process in self.processes:
+      process.stdin.write('%d\n' % count)
+      process.stdin.flush()
+    return [json.loads(process.stdout.readline())
+            for process in self.processes]
+
+  def end(self):
+    for process in self.processes:
+      process.stdin.close()
+    self.wait()

@@ -1,0 +1,132 @@
+// What a training by the example starts from, for another program that is to
+// train the same: `start FOLDER` and the example's own options write
+//
+//   start.json          the model's size, the optimizer's numbers, the tensors
+//   weights             float32, in the order of start.json
+//   tokens, targets     int32[step, micro-batch, window, position], as the
+//                       example will draw them
+//   validation_tokens, validation_targets     int32[micro-batch, window,
+//                       position]
+
+#include <CLI/CLI.hpp>
+#include <fstream>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "trainer_sdk/examples/gpt/gpt_batches.h"
+#include "trainer_sdk/examples/gpt/gpt_text.h"
+#include "trainer_sdk/examples/gpt/training_flags.h"
+#include "trainer_sdk/gpt/gpt_weights.h"
+
+namespace muster {
+namespace {
+
+// An array on disk.
+class ArrayFile {
+ public:
+  explicit ArrayFile(const std::string& path) : file_(path, std::ios::binary) {}
+
+  template <typename T>
+  void Append(const T* values, int64_t count) {
+    file_.write(reinterpret_cast<const char*>(values),
+                static_cast<std::streamsize>(count * sizeof(T)));
+  }
+  void Append(const std::vector<int32_t>& values) {
+    Append(values.data(), static_cast<int64_t>(values.size()));
+  }
+
+ private:
+  std::ofstream file_;
+};
+
+std::string Json(const GptTrainingOptions& options, const GptWeights& weights) {
+  std::vector<std::string> tensors;
+  for (const GptTensor& tensor : weights.tensors()) {
+    tensors.push_back(absl::StrCat("[\"", tensor.name, "\", [",
+                                   absl::StrJoin(tensor.shape, ", "), "]]"));
+  }
+  const GptConfig& model = options.model;
+  return absl::StrCat(
+      "{\"model\": {\"vocabulary\": ", model.vocabulary,
+      ", \"context\": ", model.context, ", \"layers\": ", model.layers,
+      ", \"heads\": ", model.heads, ", \"width\": ", model.width,
+      "},\n\"batch\": ", options.batch,
+      ", \"micro_batches\": ", options.micro_batches,
+      ", \"steps\": ", options.steps, ", \"clip\": ", options.clip,
+      ",\n\"learning_rate\": {\"peak\": ", options.learning_rate.peak,
+      ", \"floor\": ", options.learning_rate.floor,
+      ", \"warmup\": ", options.learning_rate.warmup,
+      ", \"decay_until\": ", options.learning_rate.decay_until,
+      "},\n\"adamw\": {\"beta1\": ", options.adamw.beta1,
+      ", \"beta2\": ", options.adamw.beta2,
+      ", \"epsilon\": ", options.adamw.epsilon,
+      ", \"weight_decay\": ", options.adamw.weight_decay, "},\n\"tensors\": [",
+      absl::StrJoin(tensors, ",\n"), "]}\n");
+}
+
+// One kind of micro-batches.
+class BatchFiles {
+ public:
+  explicit BatchFiles(const std::string& path)
+      : tokens_(path + "tokens"), targets_(path + "targets") {}
+
+  absl::Status Append(const absl::StatusOr<GptMicroBatch>& batch) {
+    if (!batch.ok()) return batch.status();
+    tokens_.Append(batch->tokens);
+    targets_.Append(batch->targets);
+    return absl::OkStatus();
+  }
+
+ private:
+  ArrayFile tokens_;
+  ArrayFile targets_;
+};
+
+absl::Status Write(const std::string& folder, GptTrainingOptions options) {
+  const absl::StatusOr<GptText> text = LoadText(options.text);
+  if (!text.ok()) return text.status();
+  options.model.vocabulary = text->vocabulary->size();
+  options.learning_rate.decay_until = options.steps;
+  GptWeights weights(options.model, {0, options.model.layers});
+  weights.Initialize(options.seed);
+  std::ofstream(folder + "/start.json") << Json(options, weights);
+  ArrayFile(folder + "/weights").Append(weights.data(), weights.count());
+  const GptBatches batches(text->tokens, options.seed, options.batch,
+                           options.model.context);
+  if (absl::Status wrong = batches.Check(); !wrong.ok()) return wrong;
+  BatchFiles training(folder + "/");
+  for (int64_t step = 0; step < options.steps; ++step) {
+    for (int64_t i = 0; i < options.micro_batches; ++i) {
+      const absl::Status status = training.Append(batches.Training(step, i));
+      if (!status.ok()) return status;
+    }
+  }
+  BatchFiles validation(folder + "/validation_");
+  for (int64_t i = 0; i < options.validation_batches; ++i) {
+    const absl::Status status = validation.Append(batches.Validation(i));
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+int Main(int argc, char** argv) {
+  CLI::App app("What a training starts from.");
+  std::string folder;
+  GptTrainingOptions options;
+  app.add_option("folder", folder, "where it is written")->required();
+  AddTrainingFlags(app, &options);
+  CLI11_PARSE(app, argc, argv);
+  const absl::Status status = Write(folder, options);
+  if (!status.ok()) std::cerr << "start: " << status.message() << "\n";
+  return status.ok() ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace muster
+
+int main(int argc, char** argv) { return muster::Main(argc, argv); }

@@ -1,0 +1,88 @@
+// Steps of the example's training, on demand: takes the example's options, and
+// for each number N on standard input takes N steps and prints one line of
+// JSON: how long each took, how long all have waited for gradients to be
+// reduced that nothing hid, the last loss, the process's highest memory. Under
+// torchrun's variables (RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT) it is one
+// rank of several.
+
+#include <sys/resource.h>
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_join.h"
+#include "base/monotonic_clock.h"
+#include "trainer_sdk/examples/gpt/gpt_text.h"
+#include "trainer_sdk/examples/gpt/gpt_trainer.h"
+#include "trainer_sdk/examples/gpt/training_flags.h"
+#include "trainer_sdk/session/session.h"
+#include "trainer_sdk/store/prefix_store.h"
+#include "trainer_sdk/transports/new_transport.h"
+
+namespace muster {
+namespace {
+
+int64_t PeakKib() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss;
+}
+
+absl::Status TakeSteps(GptTrainer& trainer) {
+  int64_t step = 0;
+  int64_t count = 0;
+  while (std::cin >> count) {
+    std::vector<double> seconds;
+    double loss = 0;
+    const Duration exposed = trainer.times().exposed;
+    for (int64_t i = 0; i < count; ++i) {
+      const Instant begin = MonotonicNow();
+      const absl::StatusOr<GptStep> done = trainer.Step(step++);
+      seconds.push_back(ToSeconds(MonotonicNow() - begin));
+      if (!done.ok()) return done.status();
+      loss = done->loss;
+    }
+    std::cout << "{\"seconds\": [" << absl::StrJoin(seconds, ", ")
+              << "], \"loss\": " << loss << ", \"exposed\": "
+              << ToSeconds(trainer.times().exposed - exposed)
+              << ", \"peak_kib\": " << PeakKib() << "}" << std::endl;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Run(GptTrainingOptions options) {
+  auto session = Session::FromEnvironment();
+  if (!session.ok()) return session.status();
+  const absl::StatusOr<GptText> text = LoadText(options.text);
+  if (!text.ok()) return text.status();
+  options.model.vocabulary = text->vocabulary->size();
+  options.learning_rate.decay_until = options.steps;
+  GroupPlace place;
+  place.rank = (*session)->rank();
+  place.size = (*session)->world_size();
+  place.store = std::make_shared<PrefixStore>("world", (*session)->store());
+  place.name = "world";
+  auto world = NewProcessGroup(place, TransportChoice::kAutomatic);
+  if (!world.ok()) return world.status();
+  auto trainer = GptTrainer::Create(options, text->tokens, **world);
+  if (!trainer.ok()) return trainer.status();
+  return TakeSteps(**trainer);
+}
+
+int Main(int argc, char** argv) {
+  CLI::App app("Steps of a training, on demand.");
+  GptTrainingOptions options;
+  AddTrainingFlags(app, &options);
+  CLI11_PARSE(app, argc, argv);
+  const absl::Status status = Run(options);
+  if (!status.ok()) std::cerr << "steps: " << status.message() << "\n";
+  return status.ok() ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace muster
+
+int main(int argc, char** argv) { return muster::Main(argc, argv); }
