@@ -9,6 +9,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "trainer_sdk/pipeline/runtime/measured_timeline.h"
 #include "trainer_sdk/pipeline/runtime/rank_plan.h"
 #include "trainer_sdk/pipeline/runtime/recording_stage.h"
 #include "trainer_sdk/pipeline/schedule/generators.h"
@@ -197,6 +198,41 @@ TEST(PipelineRuntimeTest, BuffersAreForWhatIsUnderWayAndNotForAll) {
     EXPECT_LE(MostBuffers(lowered, rank), 10);
   }
   ExpectPerformed(schedule, TransportChoice::kSharedMemory);
+}
+
+// Whose stages are slow cannot be tested without a clock; that what is known of
+// all ranks fits together can.
+TEST(PipelineRuntimeTest, AMeasuredStepIsTheScheduleInTime) {
+  const auto schedule = *MakeSchedule(ScheduleKind::kZeroBubble1P, {3, 1, 4});
+  const auto statuses = RunWorld(3, [&](ProcessGroup& group) -> absl::Status {
+    Pipeline mine(group, schedule, 10);
+    if (!mine.runtime.ok()) return mine.runtime.status();
+    const auto none = MeasuredTimeline(**mine.runtime, group);
+    EXPECT_EQ(none.status().code(), absl::StatusCode::kFailedPrecondition);
+    if (auto loss = (*mine.runtime)->Step(); !loss.ok()) return loss.status();
+    const auto timeline = MeasuredTimeline(**mine.runtime, group);
+    if (!timeline.ok()) return timeline.status();
+    EXPECT_EQ(timeline->shape, schedule.shape);
+    for (int rank = 0; rank < 3; ++rank) {
+      std::vector<Action> actions;
+      int64_t before = 0;
+      for (const auto& [action, begin, end] : timeline->ranks[rank]) {
+        actions.push_back(action);
+        EXPECT_LE(before, begin);
+        EXPECT_LE(begin, end);
+        before = end;
+      }
+      EXPECT_EQ(actions, schedule.ranks[rank]);
+      EXPECT_LE(before, timeline->makespan);
+      EXPECT_LE(timeline->busy[rank], timeline->makespan);
+    }
+    EXPECT_EQ(
+        std::min({timeline->ranks[0][0].begin, timeline->ranks[1][0].begin,
+                  timeline->ranks[2][0].begin}),
+        0);
+    return absl::OkStatus();
+  });
+  EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
 }
 
 TEST(PipelineRuntimeTest, ShapesThatDoNotFitAreNamedOnAllRanks) {

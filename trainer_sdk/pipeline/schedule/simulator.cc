@@ -126,6 +126,25 @@ double PipelineTimeline::BubbleOverIdeal() const {
   return static_cast<double>(makespan - ideal) / static_cast<double>(ideal);
 }
 
+PipelineTimeline TimelineOf(const PipelineShape& shape,
+                            std::vector<std::vector<TimedAction>> ranks) {
+  PipelineTimeline timeline{.shape = shape,
+                            .ranks = std::move(ranks),
+                            .makespan = 0,
+                            .busy = {},
+                            .most_held = {}};
+  for (const std::vector<TimedAction>& actions : timeline.ranks) {
+    int64_t busy = 0;
+    for (const TimedAction& timed : actions) {
+      busy += timed.end - timed.begin;
+      timeline.makespan = std::max(timeline.makespan, timed.end);
+    }
+    timeline.busy.push_back(busy);
+    timeline.most_held.push_back(MostHeld(actions));
+  }
+  return timeline;
+}
+
 absl::StatusOr<PipelineTimeline> Simulate(const PipelineSchedule& schedule,
                                           const PipelineCosts& costs) {
   const PipelineShape& shape = schedule.shape;
@@ -135,18 +154,13 @@ absl::StatusOr<PipelineTimeline> Simulate(const PipelineSchedule& schedule,
   if (const absl::Status status = CheckCosts(costs, shape); !status.ok()) {
     return status;
   }
-  PipelineTimeline timeline{.shape = shape,
-                            .ranks = {},
-                            .makespan = 0,
-                            .busy = std::vector<int64_t>(shape.ranks, 0),
-                            .most_held = {}};
-  timeline.ranks.resize(schedule.ranks.size());
+  std::vector<std::vector<TimedAction>> ranks(schedule.ranks.size());
   Times times(shape);
   std::vector<int64_t> free_at(schedule.ranks.size(), 0);
   for (bool moved = true; moved;) {
     moved = false;
     for (int rank = 0; rank < shape.ranks; ++rank) {
-      std::vector<TimedAction>& done = timeline.ranks[rank];
+      std::vector<TimedAction>& done = ranks[rank];
       while (done.size() < schedule.ranks[rank].size()) {
         const Action& action = schedule.ranks[rank][done.size()];
         const int64_t ready = ReadyAt(action, rank, shape, costs, times);
@@ -154,7 +168,6 @@ absl::StatusOr<PipelineTimeline> Simulate(const PipelineSchedule& schedule,
         const int64_t begin = std::max(ready, free_at[rank]);
         const int64_t cost = CostOf(action, costs);
         free_at[rank] = begin + cost;
-        timeline.busy[rank] += cost;
         times.Reach(action, free_at[rank]);
         done.push_back({action, begin, free_at[rank]});
         moved = true;
@@ -162,11 +175,9 @@ absl::StatusOr<PipelineTimeline> Simulate(const PipelineSchedule& schedule,
     }
   }
   for (int rank = 0; rank < shape.ranks; ++rank) {
-    MUSTER_CHECK(timeline.ranks[rank].size() == schedule.ranks[rank].size());
-    timeline.makespan = std::max(timeline.makespan, free_at[rank]);
-    timeline.most_held.push_back(MostHeld(timeline.ranks[rank]));
+    MUSTER_CHECK(ranks[rank].size() == schedule.ranks[rank].size());
   }
-  return timeline;
+  return TimelineOf(shape, std::move(ranks));
 }
 
 }  // namespace muster

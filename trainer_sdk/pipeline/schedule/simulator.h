@@ -50,6 +50,11 @@ struct PipelineTimeline {
   double BubbleOverIdeal() const;
 };
 
+// What `ranks` says besides when what was done: makespan from 0 on, busy and
+// most_held.
+PipelineTimeline TimelineOf(const PipelineShape& shape,
+                            std::vector<std::vector<TimedAction>> ranks);
+
 // InvalidArgument: the schedule is not sound (CheckComputations), or costs are
 // negative or not one for each stage. Sends and receives are not looked at.
 absl::StatusOr<PipelineTimeline> Simulate(const PipelineSchedule& schedule,
