@@ -14,7 +14,8 @@ sys.path[:0] = [os.path.join(_HERE, os.pardir, 'python')]
 
 import xml_main
 
-_INSTALL = os.path.join(_HERE, os.pardir, os.pardir, 'tools', 'install')
+_ROOT = os.path.join(_HERE, os.pardir, os.pardir)
+_INSTALL = os.path.join(_ROOT, 'tools', 'install')
 _WORKER = os.path.join(_HERE, 'outside_worker.cc')
 # Here the programs and libraries lie as they do in bazel-bin.
 _BUILT = os.getcwd()
@@ -84,6 +85,16 @@ class Install(unittest.TestCase):
       version = re.search(r'(?m)^Version: (.*)$', file.read()).group(1)
     self.assertIn(version, run(self.prefix + '/bin/launch', '--version').stdout)
     self.assertIn('lib/libmuster_trainer_sdk.so.' + version, self.files)
+
+  def test_has_what_the_documentation_includes(self):
+    included = []
+    for path in ('docs/SDK.md', 'examples/progress/train.cc',
+                 'trainer_sdk/examples/tutorial/tutorial.cc'):
+      with open(os.path.join(_ROOT, path), encoding='utf-8') as file:
+        included += re.findall(r'(?m)^#include "([^"]+)"', file.read())
+    self.assertIn('trainer_sdk/ddp/reducer.h', included)
+    self.assertEqual([header for header in included
+                      if 'include/muster/' + header not in self.files], [])
 
   def test_nothing_of_tests_is_public(self):
     for name in self.files:
@@ -248,6 +259,21 @@ class OutsideProgram(unittest.TestCase):
     self.assertNotIn('libmuster_trainer_sdk',
                      run('readelf', '-d', self.folder + '/static').stdout)
     self.run_on_two_ranks('./static')
+
+  def test_the_static_library_names_all_that_it_needs(self):
+    # All of it, also what this program does not use.
+    self.compile(['worker.o', '-o', 'whole', '-Wl,--whole-archive',
+                  self.prefix + '/lib/libmuster_trainer_sdk.a',
+                  '-Wl,--no-whole-archive'],
+                 self.flags('--libs', '--static', '--define-variable=sdk='))
+
+  def test_the_tutorial(self):
+    self.compile(['-o', 'tutorial', os.path.join(
+        _ROOT, 'trainer_sdk', 'examples', 'tutorial', 'tutorial.cc')],
+                 self.flags('--libs'))
+    done = run(self.folder + '/tutorial', env=environment(
+        LD_LIBRARY_PATH=self.prefix + '/lib'))
+    self.assertRegex(done.stdout, r'y = (2\.9|3).* x \+ (1\.9|2)')
 
   def test_every_header_stands_alone(self):
     top = self.prefix + '/include/muster'
