@@ -29,9 +29,10 @@ std::string Join(const std::string& folder, const std::string& name) {
 
 std::string Text(std::string_view view) { return std::string(view); }
 
-// Higher is newer; one without a manifest is older than all.
+// Higher is newer. Where no manifest tells, it may be the newest of all.
 auto Age(const CheckpointEntry& entry) {
-  return std::tuple(entry.manifest.ok() ? entry.manifest->serial : -1,
+  return std::tuple(entry.manifest.ok() ? 0 : 1,
+                    entry.manifest.ok() ? entry.manifest->serial : 0,
                     entry.folder.step, entry.folder.attempt);
 }
 

@@ -33,8 +33,8 @@ struct CheckpointEntry {
   absl::StatusOr<Manifest> manifest;
 };
 
-// All of a directory, the one saved last first; those without a manifest
-// behind. NotFound: no such directory.
+// All of a directory, the one saved last first; before them those whose
+// manifest cannot be read, as nobody knows when they were saved. NotFound: no such directory.
 absl::StatusOr<std::vector<CheckpointEntry>> ListCheckpoints(
     FileSystem& files, const std::string& directory);
 

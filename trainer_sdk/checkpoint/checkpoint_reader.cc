@@ -172,10 +172,15 @@ absl::StatusOr<std::unique_ptr<CheckpointReader>> CheckpointReader::Open(
   FileSystem& files = Or(file_system);
   auto entries = ListCheckpoints(files, directory);
   if (!entries.ok()) return entries.status();
+  absl::Status unreadable = absl::NotFoundError(
+      absl::StrCat("there is no checkpoint of step ", step, " in ", directory));
   for (CheckpointEntry& entry : *entries) {
     // Of several of one step, the one saved last.
     if (entry.folder.step != step) continue;
-    if (!entry.manifest.ok()) return entry.manifest.status();
+    if (!entry.manifest.ok()) {
+      unreadable = entry.manifest.status();
+      continue;
+    }
     const std::string folder = absl::StrCat(directory, "/", entry.name);
     absl::Status status =
         CheckpointOpening::Verify(files, folder, *entry.manifest, 0, 1);
