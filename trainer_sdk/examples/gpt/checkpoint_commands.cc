@@ -10,6 +10,7 @@
 #include "trainer_sdk/examples/gpt/gpt_sampler.h"
 #include "trainer_sdk/examples/gpt/gpt_text.h"
 #include "trainer_sdk/gpt/gpt_stage.h"
+#include "trainer_sdk/gpt/hugging_face.h"
 
 namespace muster {
 
@@ -59,7 +60,12 @@ absl::Status WriteWithGpt(const GptWriting& writing) {
 absl::Status ExportGpt(const GptExport& exported) {
   const auto trained = OpenTrainedGpt(exported.checkpoint_directory);
   if (!trained.ok()) return trained.status();
-  return absl::UnimplementedError("export");
+  const absl::Status status =
+      WriteHuggingFaceModel(*trained->weights, exported.out);
+  if (!status.ok()) return status;
+  std::printf("step %lld as model.safetensors and config.json in %s\n",
+              static_cast<long long>(trained->step), exported.out.c_str());
+  return absl::OkStatus();
 }
 
 }  // namespace muster

@@ -66,12 +66,15 @@ absl::StatusOr<GptCommand> ReadGptCommand(int argc, char** argv,
   sample->add_option("--seed", writing.sampling.seed, "of the draws");
 
   GptExport exported;
-  CLI::App* const exports = app.add_subcommand(
-      "export",
-      "The newest checkpoint's weights as a safetensors file under the names "
-      "of Hugging Face's GPT2LMHeadModel.");
+  CLI::App* const exports =
+      app.add_subcommand("export",
+                         "The newest checkpoint's weights for Hugging Face's "
+                         "GPT2LMHeadModel.from_pretrained.");
   AddCheckpointFlag(*exports, &exported.checkpoint_directory);
-  exports->add_option("--out", exported.out, "the file")->required();
+  exports
+      ->add_option("--out", exported.out,
+                   "a folder for model.safetensors and config.json")
+      ->required();
 
   try {
     app.parse(argc, argv);

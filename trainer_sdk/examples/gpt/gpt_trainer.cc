@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/fnv_hash.h"
 #include "trainer_sdk/ddp/pairwise_hook.h"
+#include "trainer_sdk/gpt/hugging_face.h"
 #include "trainer_sdk/optim/replicated_optimizer.h"
 #include "trainer_sdk/optim/step_plan.h"
 #include "trainer_sdk/process_group/operations.h"
@@ -60,7 +61,11 @@ absl::StatusOr<std::unique_ptr<GptTrainer>> GptTrainer::Create(
 
 absl::Status GptTrainer::Prepare() {
   weights_.Initialize(options_.seed);
-  absl::Status status = MakeReducer();
+  absl::Status status;
+  if (!options_.initial_weights.empty()) {
+    status = ReadHuggingFaceWeights(options_.initial_weights, &weights_);
+  }
+  if (status.ok()) status = MakeReducer();
   if (!status.ok()) return status;
   status = MakeOptimizer();
   if (!status.ok()) return status;

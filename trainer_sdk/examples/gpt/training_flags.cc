@@ -7,73 +7,78 @@
 namespace muster {
 namespace {
 
+// Bounds that the help does not spell out behind every flag.
+CLI::Validator Quiet(CLI::Validator bounds) { return bounds.description(""); }
 // Of something there is at least one of.
-const CLI::Range kSome(1, 1 << 30);
-const CLI::Range kAny(0, 1 << 30);
+CLI::Validator Some() { return Quiet(CLI::Range(1, 1 << 30)); }
+CLI::Validator Any() { return Quiet(CLI::Range(0, 1 << 30)); }
+CLI::Validator NotNegative() { return Quiet(CLI::NonNegativeNumber); }
 
 void AddModelFlags(CLI::App& app, GptTrainingOptions* options) {
   GptConfig& model = options->model;
   app.add_option("--context", model.context, "tokens of a window")
-      ->check(kSome);
-  app.add_option("--layers", model.layers, "transformer blocks")->check(kSome);
+      ->check(Some());
+  app.add_option("--layers", model.layers, "transformer blocks")->check(Some());
   app.add_option("--heads", model.heads, "attention heads of a block")
-      ->check(kSome);
+      ->check(Some());
   app.add_option("--width", model.width, "of the residual stream")
-      ->check(kSome);
+      ->check(Some());
   app.add_flag_callback(
       "--biases", [&model] { model.biases = GptConfig::Biases::kAll; },
       "linear layers and norms have biases, as GPT-2's");
   app.add_option("--init-from", options->initial_weights,
                  "weights to begin with: a safetensors file with Hugging "
                  "Face's names, of this model's size")
-      ->check(CLI::ExistingFile);
+      ->check(Quiet(CLI::ExistingFile));
 }
 
 void AddOptimizerFlags(CLI::App& app, GptTrainingOptions* options) {
   app.add_option("--batch", options->batch, "windows in a micro-batch")
-      ->check(kSome);
+      ->check(Some());
   app.add_option("--micro-batches", options->micro_batches,
                  "micro-batches in a step, of all ranks together; a multiple "
                  "of the number of ranks")
-      ->check(kSome);
+      ->check(Some());
   app.add_option("--steps", options->steps, "steps of the optimizer")
-      ->check(kSome);
+      ->check(Some());
   app.add_option("--learning-rate", options->learning_rate.peak, "the highest")
-      ->check(CLI::NonNegativeNumber);
+      ->check(NotNegative());
   app.add_option("--last-learning-rate", options->learning_rate.floor,
                  "the lowest, at the end")
-      ->check(CLI::NonNegativeNumber);
+      ->check(NotNegative());
   app.add_option("--decay", options->learning_rate.decay,
                  "how it gets there: cosine, linear, none")
-      ->transform(CLI::CheckedTransformer(
+      ->transform(Quiet(CLI::CheckedTransformer(
           std::map<std::string, LearningRateSchedule::Decay>{
               {"cosine", LearningRateSchedule::Decay::kCosine},
               {"linear", LearningRateSchedule::Decay::kLinear},
-              {"none", LearningRateSchedule::Decay::kNone}}))
+              {"none", LearningRateSchedule::Decay::kNone}})))
+      ->type_name("")
       ->default_str("cosine");
   app.add_option("--warmup", options->learning_rate.warmup,
                  "steps until the highest learning rate")
-      ->check(kAny);
+      ->check(Any());
   app.add_option("--weight-decay", options->adamw.weight_decay,
                  "of matrices; vectors have none")
-      ->check(CLI::NonNegativeNumber);
+      ->check(NotNegative());
   app.add_option("--beta2", options->adamw.beta2, "AdamW's")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(Quiet(CLI::Range(0.0, 1.0)));
   app.add_option("--clip", options->clip,
                  "the gradient's longest norm; 0 for any")
-      ->check(CLI::NonNegativeNumber);
+      ->check(NotNegative());
   app.add_option("--seed", options->seed, "of weights and data");
   app.add_option("--precision", options->precision,
                  "of weights and gradients: fp32, bf16, fp16 (with a dynamic "
                  "loss scale); fp32 master weights are kept")
-      ->transform(CLI::CheckedTransformer(
+      ->transform(Quiet(CLI::CheckedTransformer(
           std::map<std::string, DType>{{"fp32", DType::kFloat32},
                                        {"bf16", DType::kBFloat16},
-                                       {"fp16", DType::kFloat16}}))
+                                       {"fp16", DType::kFloat16}})))
+      ->type_name("")
       ->default_str("fp32");
   app.add_option("--loss-scale", options->loss_scale.initial,
                  "the first one of fp16; it grows and shrinks as needed")
-      ->check(CLI::PositiveNumber);
+      ->check(Quiet(CLI::PositiveNumber));
   app.add_flag_callback(
       "--zero",
       [options] { options->sharding = GptTrainingOptions::Sharding::kZero1; },
@@ -98,13 +103,13 @@ void AddOptimizerFlags(CLI::App& app, GptTrainingOptions* options) {
 void AddTextFlags(CLI::App& app, GptTextFiles* files) {
   app.add_option("--data", files->data, "the text, or what `gpt prepare` wrote")
       ->required()
-      ->check(CLI::ExistingFile);
+      ->check(Quiet(CLI::ExistingFile));
   app.add_option("--vocab", files->vocabulary,
                  "of a text: GPT-2's vocab.json; without, characters are the "
                  "tokens")
-      ->check(CLI::ExistingFile);
+      ->check(Quiet(CLI::ExistingFile));
   app.add_option("--merges", files->merges, "of a text: GPT-2's merges.txt")
-      ->check(CLI::ExistingFile);
+      ->check(Quiet(CLI::ExistingFile));
 }
 
 void AddTrainingFlags(CLI::App& app, GptTrainingOptions* options) {
@@ -115,23 +120,23 @@ void AddTrainingFlags(CLI::App& app, GptTrainingOptions* options) {
                  "a folder that all ranks reach, for checkpoints; the newest "
                  "one that is whole is where training goes on");
   app.add_option("--checkpoint-every", options->checkpoint_every, "steps")
-      ->check(kSome);
+      ->check(Some());
   app.add_option("--keep", options->keep_checkpoints, "newest checkpoints")
-      ->check(CLI::Range(1, 1000));
+      ->check(Quiet(CLI::Range(1, 1000)));
   app.add_option("--log", options->log, "a file for the log, as JSON lines");
-  app.add_option("--log-every", options->log_every, "steps")->check(kSome);
+  app.add_option("--log-every", options->log_every, "steps")->check(Some());
   app.add_option("--validate-every", options->validate_every,
                  "steps; 0 for never")
-      ->check(kAny);
+      ->check(Any());
   app.add_option("--validation-batches", options->validation_batches,
                  "micro-batches of a validation")
-      ->check(kSome);
+      ->check(Some());
   app.add_option("--peak", options->peak,
                  "FLOP/s of all ranks together, which MFU is a share of; 0: "
                  "what matrix products alone reach, measured at the start")
-      ->check(CLI::NonNegativeNumber);
+      ->check(NotNegative());
   app.add_option("--sample", options->sample, "tokens to write at the end")
-      ->check(kAny);
+      ->check(Any());
 }
 
 }  // namespace muster
