@@ -53,12 +53,14 @@ def race(binaries, text, ranks, rounds):
     options = ['--data', text, '--micro-batches', str(ranks), '--steps', '1000']
     subprocess.run([os.path.join(binaries, 'start'), start, *options],
                    check=True)
+    contenders = commands(binaries, start, options, ranks)
     courses = {name: Course(command, ranks)
-               for name, command in commands(binaries, start, options).items()}
+               for name, command in contenders.items()}
     for number in range(rounds):
       print('bench: %d ranks, round %d of %d' % (ranks, number + 1, rounds),
             file=sys.stderr, flush=True)
-      for course in courses.values():
+      # There and back, so that nobody is always behind the same one.
+      for course in list(courses.values())[::-1 if number % 2 else 1]:
         course.turn()
     for course in courses.values():
       course.contender.end()

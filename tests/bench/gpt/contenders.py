@@ -29,12 +29,15 @@ PYTORCHES = tuple(_installed())
 PYTORCH = PYTORCHES[0] if PYTORCHES else None
 
 
-def commands(binaries, start, options):
+def commands(binaries, start, options, ranks):
   """Name to command line of those who take steps on demand."""
   script = os.path.join(_HERE, 'torch_steps.py')
   found = {'ours': [os.path.join(binaries, 'steps'), *options]}
   for name, interpreter in PYTORCHES:
     found[name] = [interpreter, script, start]
+    # torch.compile is 2.x's. The peers to beat are eager.
+    if ranks == 1 and name != 'PyTorch 1.13':
+      found[name + ', compiled'] = [interpreter, script, start, 'compiled']
   return found
 
 
