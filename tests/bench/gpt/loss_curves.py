@@ -81,11 +81,19 @@ def draw(title, ours, theirs):
   above.key(_WIDTH - 330, _OURS, 2, 'ours')
   above.key(_WIDTH - 200, _THEIRS, 6, 'PyTorch')
 
+  # In a unit that shows it, however small it is.
   training = _difference(ours[0], theirs[0])
   validation = _difference(ours[1], theirs[1])
-  below = Panel(steps, _DIFFERENCES, (-0.04, 0.04))
-  below.grid((-0.04, -0.02, 0, 0.02, 0.04), '%+.2f',
-             'ours less PyTorch; allowed at the end: 0.02')
+  most = max(1e-9, *map(abs, [*training.values(), *validation.values()]))
+  exponent = math.floor(math.log10(most))
+  training, validation = (
+      {step: value / 10**exponent for step, value in curve.items()}
+      for curve in (training, validation))
+  reach = math.ceil(most / 10**exponent)
+  below = Panel(steps, _DIFFERENCES, (-reach, reach))
+  below.grid((-reach, -reach / 2, 0, reach / 2, reach), '%g',
+             'ours less PyTorch, in units of 1e%d; allowed at the end: 0.02' %
+             exponent)
   below.line(training, _OURS, 1)
   below.dots(validation, _OURS, 3.5)
   below.text((_LEFT + _WIDTH - _RIGHT) / 2, _DIFFERENCES[1] + 36, 'step',

@@ -88,7 +88,8 @@ def main(binaries, text, plots):
               '' if close else 'NOT ', _BOTH_WITHIN, theirs[last]))
     title = 'nanoGPT\'s recipe for CPUs on tinyshakespeare, ' + (
         'one rank' if ranks == 1 else '%d ranks with DDP' % ranks)
-    path = os.path.join(plots, 'nanogpt_%d.svg' % ranks)
+    path = os.path.join(plots, 'nanogpt_%d_rank%s.svg' % (
+        ranks, 's' if ranks > 1 else ''))
     with open(path, 'w', encoding='utf-8') as file:
       file.write(loss_curves.draw(title, (training, ours), (peer, theirs)))
     print('nanogpt: wrote ' + path, file=sys.stderr)
