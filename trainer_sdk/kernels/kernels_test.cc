@@ -11,43 +11,47 @@
 namespace muster {
 namespace {
 
-std::vector<float> Floats(int64_t count, int seed) {
+template <typename T>
+std::vector<T> Some(int64_t count, int seed) {
   const std::vector<double> numbers = Numbers(count, seed);
   return {numbers.begin(), numbers.end()};
 }
 
-void ExpectNear(const std::vector<float>& got,
-                const std::vector<float>& expected) {
+template <typename T, typename Expected>
+void ExpectNear(const std::vector<T>& got,
+                const std::vector<Expected>& expected) {
+  constexpr double kWithin = sizeof(T) == sizeof(float) ? 2e-6 : 1e-13;
   ASSERT_EQ(got.size(), expected.size());
   for (size_t i = 0; i < got.size(); ++i) {
-    ASSERT_NEAR(got[i], expected[i],
-                2e-6 * std::max(1.0f, std::abs(expected[i])))
+    const double wanted = expected[i];
+    ASSERT_NEAR(got[i], wanted, kWithin * std::max(1.0, std::abs(wanted)))
         << "entry " << i;
   }
 }
 
 // What a table's kernels make of the same numbers.
-std::vector<float> AttentionBy(const KernelTable<float>& kernels,
-                               const AttentionShape& shape) {
+template <typename T>
+std::vector<T> AttentionBy(const KernelTable<T>& kernels,
+                           const AttentionShape& shape) {
   const int64_t count = shape.batch * shape.time * shape.width;
-  const std::vector<float> qkv = Floats(3 * count, 1);
-  const std::vector<float> upstream = Floats(count, 2);
-  std::vector<float> scratch(AttentionScratchCount(shape));
-  std::vector<float> probabilities(ProbabilitiesCount(shape), 99);
-  std::vector<float> output(count, 99);
-  std::vector<float> gradient(3 * count, 99);
+  const std::vector<T> qkv = Some<T>(3 * count, 1);
+  const std::vector<T> upstream = Some<T>(count, 2);
+  std::vector<T> scratch(AttentionScratchCount(shape));
+  std::vector<T> probabilities(ProbabilitiesCount(shape), 99);
+  std::vector<T> output(count, 99);
+  std::vector<T> gradient(3 * count, 99);
   kernels.attention_forward(shape, qkv.data(), scratch.data(),
                             probabilities.data(), output.data());
   kernels.attention_backward(shape, qkv.data(), probabilities.data(),
                              upstream.data(), scratch.data(), gradient.data());
-  std::vector<float> all = probabilities;
+  std::vector<T> all = probabilities;
   all.insert(all.end(), output.begin(), output.end());
   all.insert(all.end(), gradient.begin(), gradient.end());
   return all;
 }
 
 // By its definition, in double, one number after the other.
-std::vector<float> PlainAttention(const AttentionShape& shape) {
+std::vector<double> PlainAttention(const AttentionShape& shape) {
   const int64_t time = shape.time;
   const int64_t width = shape.width;
   const int64_t head_width = width / shape.heads;
@@ -95,22 +99,23 @@ std::vector<float> PlainAttention(const AttentionShape& shape) {
       }
     }
   }
-  std::vector<float> all(probabilities.begin(), probabilities.end());
+  std::vector<double> all = probabilities;
   all.insert(all.end(), output.begin(), output.end());
   all.insert(all.end(), gradient.begin(), gradient.end());
   return all;
 }
 
-std::vector<float> RestBy(const KernelTable<float>& kernels, int64_t rows,
-                          int64_t width) {
+template <typename T>
+std::vector<T> RestBy(const KernelTable<T>& kernels, int64_t rows,
+                      int64_t width) {
   const int64_t count = rows * width;
-  const std::vector<float> input = Floats(count, 3);
-  const std::vector<float> upstream = Floats(count, 4);
-  const std::vector<float> gain = Floats(width, 5);
-  const std::vector<float> bias = Floats(width, 6);
-  std::vector<std::vector<float>> made(8, std::vector<float>(count));
-  std::vector<float> mean(rows);
-  std::vector<float> scale(rows);
+  const std::vector<T> input = Some<T>(count, 3);
+  const std::vector<T> upstream = Some<T>(count, 4);
+  const std::vector<T> gain = Some<T>(width, 5);
+  const std::vector<T> bias = Some<T>(width, 6);
+  std::vector<std::vector<T>> made(8, std::vector<T>(count));
+  std::vector<T> mean(rows);
+  std::vector<T> scale(rows);
   kernels.gelu_forward(input.data(), count, made[0].data(), made[1].data());
   kernels.layer_norm_forward(input.data(), gain.data(), bias.data(), rows,
                              width, made[2].data(), mean.data(), scale.data());
@@ -122,12 +127,12 @@ std::vector<float> RestBy(const KernelTable<float>& kernels, int64_t rows,
   for (int64_t i = 0; i < rows; ++i) {
     targets.push_back(static_cast<int32_t>((7 * i + 3) % width));
   }
-  made[7][0] = static_cast<float>(
+  made[7][0] = static_cast<T>(
       kernels.cross_entropy(input.data(), targets.data(), rows, width));
-  made[7][1 % count] = static_cast<float>(kernels.cross_entropy_with_gradient(
-      made[6].data(), targets.data(), rows, width, 2.0f));
-  std::vector<float> all;
-  for (const std::vector<float>& each : made) {
+  made[7][1 % count] = static_cast<T>(kernels.cross_entropy_with_gradient(
+      made[6].data(), targets.data(), rows, width, T{2}));
+  std::vector<T> all;
+  for (const std::vector<T>& each : made) {
     all.insert(all.end(), each.begin(), each.end());
   }
   return all;
@@ -141,22 +146,29 @@ constexpr AttentionShape kShapes[] = {
     {.batch = 1, .time = 64, .heads = 4, .width = 128},
 };
 
-TEST(KernelsTest, AttentionIsItsDefinition) {
+template <typename T>
+class KernelsTest : public testing::Test {};
+using Types = testing::Types<float, double>;
+TYPED_TEST_SUITE(KernelsTest, Types);
+
+TYPED_TEST(KernelsTest, AttentionIsItsDefinition) {
   for (const AttentionShape& shape : kShapes) {
     SCOPED_TRACE(shape.time);
-    const std::vector<float> expected = PlainAttention(shape);
-    ExpectNear(AttentionBy(BaselineKernels<float>(), shape), expected);
-    if (Avx2Kernels<float>() == nullptr) continue;
-    ExpectNear(AttentionBy(*Avx2Kernels<float>(), shape), expected);
+    const std::vector<double> expected = PlainAttention(shape);
+    ExpectNear(AttentionBy(BaselineKernels<TypeParam>(), shape), expected);
+    if (Avx2Kernels<TypeParam>() == nullptr) continue;
+    ExpectNear(AttentionBy(*Avx2Kernels<TypeParam>(), shape), expected);
   }
 }
 
-TEST(KernelsTest, ProcessorsDifferByRoundingAlone) {
-  if (Avx2Kernels<float>() == nullptr) GTEST_SKIP() << "no AVX2 or FMA here";
+TYPED_TEST(KernelsTest, ProcessorsDifferByRoundingAlone) {
+  if (Avx2Kernels<TypeParam>() == nullptr) {
+    GTEST_SKIP() << "no AVX2 or FMA here";
+  }
   for (const int64_t width : {5, 8, 61, 128}) {
     SCOPED_TRACE(width);
-    ExpectNear(RestBy(*Avx2Kernels<float>(), 3, width),
-               RestBy(BaselineKernels<float>(), 3, width));
+    ExpectNear(RestBy(*Avx2Kernels<TypeParam>(), 3, width),
+               RestBy(BaselineKernels<TypeParam>(), 3, width));
   }
 }
 
