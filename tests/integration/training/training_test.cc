@@ -34,20 +34,26 @@ class Training : public ::testing::Test {
   }
   ~Training() override { std::filesystem::remove_all(folder_); }
 
-  // `launch` of two workers that train a very small model, each telling its
-  // pid. What is named `name` has checkpoints and a log of its own.
-  std::unique_ptr<Subprocess> Launch(const std::string& name) {
-    const std::string command =
-        "echo up rank=$RANK round=$TORCHELASTIC_RESTART_COUNT pid=$$; exec " +
-        std::string(kGpt) + " train --data " + folder_ + "/text" +
-        " --checkpoint-dir " + folder_ + "/" + name + " --log " + LogOf(name) +
-        " --checkpoint-every 100 --steps " + std::to_string(kSteps) +
-        " --layers 2 --heads 2 --width 32 --context 32 --batch 4" +
-        " --micro-batches 2 --validate-every 500 --validation-batches 2" +
-        " --log-every 1";
+  // A worker that trains a very small model and tells its pid. What is named
+  // `name` has checkpoints and a log of its own.
+  std::string Worker(const std::string& name) const {
+    return "echo up rank=$RANK round=$TORCHELASTIC_RESTART_COUNT pid=$$; "
+           "exec " +
+           std::string(kGpt) + " train --data " + folder_ + "/text" +
+           " --checkpoint-dir " + folder_ + "/" + name + " --log " +
+           LogOf(name) + " --checkpoint-every 100 --steps " +
+           std::to_string(kSteps) +
+           " --layers 2 --heads 2 --width 32 --context 32 --batch 4" +
+           " --micro-batches 2 --validate-every 500 --validation-batches 2" +
+           " --log-every 1 --pairwise";
+  }
+
+  // `launch` of so many workers.
+  std::unique_ptr<Subprocess> Launch(const std::string& name, int workers) {
     return std::make_unique<Subprocess>(std::vector<std::string>{
-        kLaunch, "--standalone", "--nproc-per-node=2", "--max-restarts=2",
-        "--log-dir=" + folder_ + "/logs-" + name, "sh", "-c", command});
+        kLaunch, "--standalone", "--nproc-per-node=" + std::to_string(workers),
+        "--max-restarts=2", "--log-dir=" + folder_ + "/logs-" + name, "sh",
+        "-c", Worker(name)});
   }
 
   std::string LogOf(const std::string& name) const {
@@ -70,8 +76,8 @@ class Training : public ::testing::Test {
     return curve;
   }
 
-  LossCurve Undisturbed() {
-    const auto launch = Launch("undisturbed");
+  LossCurve Undisturbed(int workers) {
+    const auto launch = Launch("undisturbed", workers);
     EXPECT_EQ(launch->ExitCode(), 0) << launch->Output();
     LossCurve curve = CurveOf("undisturbed");
     EXPECT_EQ(curve.size(), size_t{kSteps});
@@ -94,8 +100,8 @@ pid_t PidOf(Subprocess& launch, int rank, int round) {
 // Whoever of them is killed, and in whatever step: rank 1, then rank 0, which
 // writes the log and leads the checkpoints.
 TEST_F(Training, AKilledWorkerLeavesNoTraceInTheLossCurve) {
-  const LossCurve undisturbed = Undisturbed();
-  const auto launch = Launch("killed");
+  const LossCurve undisturbed = Undisturbed(2);
+  const auto launch = Launch("killed", 2);
   ASSERT_TRUE(launch->Printed("step  350/")) << launch->Output();
   ASSERT_EQ(kill(PidOf(*launch, 1, 0), SIGKILL), 0);
   ASSERT_TRUE(launch->Printed("going on behind step")) << launch->Output();
@@ -109,8 +115,8 @@ TEST_F(Training, AKilledWorkerLeavesNoTraceInTheLossCurve) {
 // SIGTERM to one worker: all stop behind the same step, with a checkpoint, and
 // the next launch takes the remaining steps.
 TEST_F(Training, AskedToStopItGoesOnWhereItStopped) {
-  const LossCurve undisturbed = Undisturbed();
-  const auto first = Launch("stopped");
+  const LossCurve undisturbed = Undisturbed(2);
+  const auto first = Launch("stopped", 2);
   ASSERT_TRUE(first->Printed("step  420/")) << first->Output();
   ASSERT_EQ(kill(PidOf(*first, 1, 0), SIGTERM), 0);
   ASSERT_TRUE(first->Printed("asked to stop behind step")) << first->Output();
@@ -119,11 +125,41 @@ TEST_F(Training, AskedToStopItGoesOnWhereItStopped) {
   EXPECT_LT(half.size(), size_t{kSteps});
   const int last = half.rbegin()->first;
 
-  const auto second = Launch("stopped");
+  const auto second = Launch("stopped", 2);
   EXPECT_EQ(second->ExitCode(), 0) << second->Output();
   EXPECT_THAT(second->Output(),
               HasSubstr("going on behind step " + std::to_string(last)));
   EXPECT_EQ(CurveOf("stopped"), undisturbed);
+}
+
+// Half of the nodes is lost, and the job goes on with the other half: the
+// losses are still those of one worker that nobody disturbed, as gradients are
+// added in pairs.
+TEST_F(Training, ALostNodeLeavesNoTraceEither) {
+  const LossCurve undisturbed = Undisturbed(1);
+  Cluster cluster("sh");
+  const auto node = [&] {
+    return cluster.Node({"--nnodes=1:2", "--nproc-per-node=1",
+                         "--rdzv-conf=is_host=0,last_call_timeout=60",
+                         "--log-dir=" + folder_ + "/logs-lost"},
+                        {"-c", Worker("lost")});
+  };
+  const auto a = node();
+  const auto b = node();
+  // Rank 0 is on either.
+  const auto told = [&](const std::string& text) {
+    return !a->Lines(text).empty() || !b->Lines(text).empty();
+  };
+  ASSERT_TRUE(a->Printed("up rank=")) << a->Output();
+  ASSERT_TRUE(b->Printed("up rank=")) << b->Output();
+  Subprocess& first = a->Lines("up rank=0").empty() ? *b : *a;
+  Subprocess& second = &first == a.get() ? *b : *a;
+  ASSERT_TRUE(first.Printed("step  250/")) << first.Output();
+  second.Signal(SIGKILL);
+  EXPECT_EQ(first.ExitCode(), 0) << first.Output();
+  EXPECT_TRUE(told("2 ranks over")) << first.Output();
+  EXPECT_TRUE(told("1 rank over")) << first.Output();
+  EXPECT_EQ(CurveOf("lost"), undisturbed);
 }
 
 }  // namespace

@@ -87,10 +87,11 @@ absl::Status TakeSteps(int64_t step, const Course& course) {
 
 void SayWhatIsTrained(const GptTrainingOptions& options, const GptText& text,
                       ProcessGroup& world, double peak, GptReporter& reporter) {
-  reporter.Say(absl::StrFormat(
-      "%d parameters; %d tokens (%s); %d ranks over %s",
-      options.model.Parameters(), text.tokens->count(),
-      text.vocabulary->Describe(), world.size(), world.transport_name()));
+  reporter.Say(absl::StrFormat("%d parameters; %d tokens (%s); %d %s over %s",
+                               options.model.Parameters(), text.tokens->count(),
+                               text.vocabulary->Describe(), world.size(),
+                               world.size() == 1 ? "rank" : "ranks",
+                               world.transport_name()));
   reporter.Say(absl::StrFormat(
       "MFU = tokens/s x %.3g FLOP a token (6 N + 6 L C T) / %.1f GFLOP/s%s",
       options.model.FlopsPerToken(), peak / 1e9,
