@@ -50,6 +50,7 @@ absl::Status BackwardTracker::Begin(GradientSync sync, std::vector<int>* full) {
   phase_ = Phase::kRunning;
   sync_ = sync;
   left_ = bucket_sizes_;
+  undone_ = static_cast<int>(states_.size());
   next_ = 0;
   order_.clear();
   const bool known = use_ == ParameterUse::kStatic && learned_;
@@ -66,21 +67,23 @@ absl::Status BackwardTracker::Begin(GradientSync sync, std::vector<int>* full) {
   return absl::OkStatus();
 }
 
-absl::Status BackwardTracker::CheckRunning(int parameter) const {
+bool BackwardTracker::IsRunning(int parameter) const {
+  return phase_ == Phase::kRunning && parameter >= 0 &&
+         static_cast<size_t>(parameter) < states_.size();
+}
+
+absl::Status BackwardTracker::WhyNotRunning(int parameter) const {
   if (parameter < 0 || static_cast<size_t>(parameter) >= names_.size()) {
     return absl::InvalidArgumentError(
         absl::StrCat("parameter ", parameter, " of ", names_.size()));
   }
-  if (phase_ == Phase::kRunning) return absl::OkStatus();
   return absl::FailedPreconditionError(
       absl::StrCat("parameter '", names_[parameter],
                    "' is marked, but no backward pass has begun"));
 }
 
 absl::Status BackwardTracker::MarkReady(int parameter, std::vector<int>* full) {
-  if (const absl::Status status = CheckRunning(parameter); !status.ok()) {
-    return status;
-  }
+  if (!IsRunning(parameter)) return WhyNotRunning(parameter);
   State& state = states_[parameter];
   if (Learning()) {
     if (state.times++ == 0) order_.push_back(parameter);
@@ -109,9 +112,7 @@ absl::Status BackwardTracker::MarkReady(int parameter, std::vector<int>* full) {
 
 absl::Status BackwardTracker::MarkUnused(int parameter,
                                          std::vector<int>* full) {
-  if (const absl::Status status = CheckRunning(parameter); !status.ok()) {
-    return status;
-  }
+  if (!IsRunning(parameter)) return WhyNotRunning(parameter);
   if (use_ != ParameterUse::kMayVary) {
     return absl::FailedPreconditionError(
         absl::StrCat("parameter '", names_[parameter],
@@ -132,6 +133,7 @@ absl::Status BackwardTracker::MarkUnused(int parameter,
 void BackwardTracker::Done(int parameter, std::vector<int>* full) {
   State& state = states_[parameter];
   state.done = true;
+  --undone_;
   --left_[state.bucket];
   AppendFull(full);
 }
@@ -149,7 +151,7 @@ absl::Status BackwardTracker::Finish(std::vector<int>* full) {
   }
   const bool all_needed =
       use_ == ParameterUse::kAll || (use_ == ParameterUse::kStatic && learned_);
-  if (all_needed && !Missing().empty()) {
+  if (all_needed && undone_ > 0) {
     return absl::FailedPreconditionError(absl::StrCat(
         "the backward pass is over without a gradient of ", Missing(),
         use_ == ParameterUse::kAll
@@ -157,7 +159,7 @@ absl::Status BackwardTracker::Finish(std::vector<int>* full) {
               "ParameterUse::kMayVary"
             : ", though the graph was said to be static"));
   }
-  for (size_t i = 0; i < states_.size(); ++i) {
+  for (size_t i = 0; i < states_.size() && undone_ > 0; ++i) {
     if (!states_[i].done) Done(static_cast<int>(i), full);
   }
   if (sync_ == GradientSync::kReduce) learned_ = reduced_ = true;

@@ -80,7 +80,9 @@ class BackwardTracker {
     bool done = false;
   };
 
-  absl::Status CheckRunning(int parameter) const;
+  // Whether `parameter` may be marked; why not.
+  bool IsRunning(int parameter) const;
+  absl::Status WhyNotRunning(int parameter) const;
   bool Learning() const;
   // Counts `parameter` as done, and appends what may go then.
   void Done(int parameter, std::vector<int>* full);
@@ -100,6 +102,8 @@ class BackwardTracker {
   // By bucket: parameters that are not done.
   std::vector<int> bucket_sizes_;
   std::vector<int> left_;
+  // Parameters that are not done.
+  int undone_ = 0;
   int next_ = 0;
 };
 

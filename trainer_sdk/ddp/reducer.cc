@@ -164,14 +164,10 @@ class Reducer::Body {
     return broken_;
   }
 
-  void* gradient(int parameter) const {
-    return options_.place == GradientPlace::kBucket
-               ? places_[parameter]
-               : parameters_[parameter].gradient;
-  }
+  void* gradient(int parameter) const { return gradients_[parameter]; }
   GradientView average(int parameter) const {
     if (options_.place == GradientPlace::kOwn) {
-      return {parameters_[parameter].gradient, parameters_[parameter].dtype};
+      return {gradients_[parameter], parameters_[parameter].dtype};
     }
     return {places_[parameter], as_in_buckets_[parameter].dtype};
   }
@@ -185,10 +181,10 @@ class Reducer::Body {
   template <typename Step>
   absl::Status Launched(Step step) {
     if (!broken_.ok()) return broken_;
-    std::vector<int> full;
-    const absl::Status status = step(&full);
+    full_.clear();
+    const absl::Status status = step(&full_);
     if (alone_) return status;
-    for (const int index : full) {
+    for (const int index : full_) {
       GradientBucket& bucket = buckets_[index];
       // What is used is settled for a full bucket, and read here, as other
       // parameters' marks go on while it is reduced.
@@ -272,6 +268,12 @@ class Reducer::Body {
         Copy(old_places[i], places_[i], as_in_buckets_[i].bytes());
       }
     }
+    gradients_ = places_;
+    if (options_.place != GradientPlace::kBucket) {
+      for (size_t i = 0; i < gradients_.size(); ++i) {
+        gradients_[i] = parameters_[i].gradient;
+      }
+    }
     tracker_.SetBuckets(assignment);
     if (!old.empty()) options_.hook->OnNewBuckets();
     return absl::OkStatus();
@@ -289,7 +291,12 @@ class Reducer::Body {
   // At the end of this pass; settled when it begins.
   bool share_use_ = false;
   std::vector<GradientBucket> buckets_;
+  // Buckets that the last mark made full.
+  std::vector<int> full_;
+  // By parameter: where it is in its bucket, and where the backward pass puts
+  // its gradient.
   std::vector<void*> places_;
+  std::vector<void*> gradients_;
   // int32, as it is reduced.
   std::vector<int32_t> used_somewhere_;
   absl::Status broken_;
