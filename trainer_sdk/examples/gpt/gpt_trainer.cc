@@ -17,6 +17,12 @@
 #include "trainer_sdk/zero/sharded_optimizer.h"
 
 namespace muster {
+namespace {
+
+// A gradient that overflows float16 even so is no matter of scale.
+constexpr double kLeastScale = 1.0 / 1024;
+
+}  // namespace
 
 GptTrainer::GptTrainer(const GptTrainingOptions& options,
                        std::shared_ptr<const Tokens> tokens,
@@ -226,7 +232,10 @@ absl::StatusOr<double> GptTrainer::Update(int64_t step, double learning_rate) {
                options_.precision == DType::kFloat16 ? &scaler_ : nullptr);
   progress_.scaler = scaler_.state();
   if (plan.verdict == LossScaler::Verdict::kSkip) {
-    if (options_.precision == DType::kFloat16) return plan.norm;
+    if (options_.precision == DType::kFloat16 &&
+        scaler_.scale() >= kLeastScale) {
+      return plan.norm;
+    }
     return absl::OutOfRangeError(absl::StrCat(
         "step ", step, ": the gradient is no number, ",
         "so weights would be none; a lower learning rate may help"));
