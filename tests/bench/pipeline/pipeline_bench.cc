@@ -1,0 +1,169 @@
+// Steps of a pipeline beside the time that its schedule would take if messages
+// cost nothing, in ranks that share memory; see `run`. Prints for each step
+//
+//   STEP IDEAL IDEAL_OF_ITS_OWN_PASSES     (microseconds)
+//
+// IDEAL is simulated with what each stage's passes take without a pipeline,
+// measured right before the step while all ranks compute at once; the other one
+// with what they took in the step itself.
+//
+// usage: pipeline_bench RANKS CHUNKS SCHEDULE MICRO_BATCHES STEPS
+
+#include <sched.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "base/monotonic_clock.h"
+#include "tests/bench/pipeline/stage_times.h"
+#include "trainer_sdk/gpt/gpt_pipeline_stage.h"
+#include "trainer_sdk/gpt/layer_split.h"
+#include "trainer_sdk/pipeline/runtime/measured_timeline.h"
+#include "trainer_sdk/pipeline/runtime/pipeline_runtime.h"
+#include "trainer_sdk/pipeline/schedule/generators.h"
+#include "trainer_sdk/pipeline/schedule/measured_costs.h"
+#include "trainer_sdk/process_group/operations.h"
+#include "trainer_sdk/shared_memory/shared_memory_transport.h"
+#include "trainer_sdk/shared_memory/testing/forked_ranks.h"
+
+namespace muster {
+namespace {
+
+// nanoGPT's for a CPU.
+constexpr GptConfig kModel{.vocabulary = 65,
+                           .context = 64,
+                           .layers = 4,
+                           .heads = 4,
+                           .width = 128,
+                           .biases = GptConfig::Biases::kNone};
+constexpr int64_t kBatch = 12;
+// Before these nothing is measured: memory is touched.
+constexpr int kWarmUp = 3;
+
+absl::Status Fill(int micro_batch, GptMicroBatch* filled) {
+  const int64_t rows = kBatch * kModel.context;
+  filled->tokens.resize(static_cast<size_t>(rows));
+  filled->targets.resize(static_cast<size_t>(rows));
+  for (int64_t i = 0; i < rows; ++i) {
+    const auto at = static_cast<size_t>(i);
+    filled->tokens[at] = static_cast<int32_t>((i * 7 + micro_batch) % 65);
+    filled->targets[at] = static_cast<int32_t>((i * 11 + micro_batch) % 65);
+  }
+  return absl::OkStatus();
+}
+
+// One core for each rank, as launch gives it, as far as there are enough.
+void PinToCore(int rank) {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  CPU_SET(static_cast<unsigned>(rank) % std::thread::hardware_concurrency(),
+          &cores);
+  sched_setaffinity(0, sizeof(cores), &cores);
+}
+
+// A rank's stages.
+struct Stages {
+  std::vector<std::unique_ptr<GptWeights>> weights;
+  std::vector<std::unique_ptr<GptPipelineStage>> stages;
+  std::vector<PipelineStage*> all;
+
+  Stages(int rank, const PipelineShape& shape,
+         const std::vector<GptLayers>& layers) {
+    for (int stage = rank; stage < shape.stages(); stage += shape.ranks) {
+      weights.push_back(std::make_unique<GptWeights>(
+          kModel, layers[static_cast<size_t>(stage)]));
+      weights.back()->Initialize(1);
+      stages.push_back(std::make_unique<GptPipelineStage>(
+          *weights.back(), kBatch, kModel.context,
+          GptStage::Checkpointing::kNone, Fill, nullptr));
+      all.push_back(stages.back().get());
+    }
+  }
+};
+
+// Of the slowest rank, from a common begin to the loss's being known.
+absl::StatusOr<int64_t> TimedStep(ProcessGroup& group,
+                                  PipelineRuntime& runtime) {
+  if (absl::Status status = group.Run(Barrier()); !status.ok()) return status;
+  const Instant begin = MonotonicNow();
+  if (auto loss = runtime.Step(); !loss.ok()) return loss.status();
+  int64_t took = (MonotonicNow() - begin).count();
+  const absl::Status status =
+      group.Run(AllReduce(&took, &took, 1, DType::kInt64, ReduceOp::kMax));
+  if (!status.ok()) return status;
+  return took;
+}
+
+absl::Status RunRank(const PipelineSchedule& schedule, int steps,
+                     const GroupPlace& place) {
+  PinToCore(place.rank);
+  auto group =
+      ProcessGroup::Create(place, [](GroupPlace of_group, Instant deadline) {
+        return NewSharedMemoryTransport(std::move(of_group), {}, deadline);
+      });
+  if (!group.ok()) return group.status();
+  const auto layers = SplitLayers(kModel, schedule.shape.stages());
+  if (!layers.ok()) return layers.status();
+  const Stages stages(place.rank, schedule.shape, *layers);
+  auto runtime = PipelineRuntime::Create(**group, schedule, stages.all);
+  if (!runtime.ok()) return runtime.status();
+  for (int step = 0; step < kWarmUp + steps; ++step) {
+    const auto costs =
+        MeasureStagesAlone(**group, (*runtime)->schedule(), stages.all);
+    if (!costs.ok()) return costs.status();
+    const auto took = TimedStep(**group, **runtime);
+    if (!took.ok()) return took.status();
+    const auto timeline = MeasuredTimeline(**runtime, **group);
+    if (!timeline.ok()) return timeline.status();
+    const auto ideal = Simulate(schedule, *costs);
+    if (!ideal.ok()) return ideal.status();
+    const auto own = Simulate(schedule, MeasuredCosts({*timeline}));
+    if (!own.ok()) return own.status();
+    if (place.rank > 0 || step < kWarmUp) continue;
+    std::printf("%.1f %.1f %.1f\n", static_cast<double>(*took) / 1e3,
+                static_cast<double>(ideal->makespan) / 1e3,
+                static_cast<double>(own->makespan) / 1e3);
+  }
+  std::fflush(stdout);
+  return absl::OkStatus();
+}
+
+int Run(int argc, char** argv) {
+  if (argc != 6) {
+    std::fprintf(stderr,
+                 "usage: pipeline_bench RANKS CHUNKS SCHEDULE MICRO_BATCHES "
+                 "STEPS\n");
+    return 2;
+  }
+  const auto kind = ParseScheduleName(argv[3]);
+  const auto schedule =
+      kind.ok() ? MakeSchedule(*kind, {std::atoi(argv[1]), std::atoi(argv[2]),
+                                       std::atoi(argv[4])})
+                : absl::StatusOr<PipelineSchedule>(kind.status());
+  if (!schedule.ok()) {
+    std::fprintf(stderr, "%s\n", schedule.status().ToString().c_str());
+    return 2;
+  }
+  const ForkedRanks ranks(schedule->shape.ranks, [&](const GroupPlace& place) {
+    return RunRank(*schedule, std::atoi(argv[5]), place);
+  });
+  int code = 0;
+  for (const absl::Status& status :
+       ranks.Wait(MonotonicNow() + std::chrono::minutes(5))) {
+    if (status.ok()) continue;
+    std::fprintf(stderr, "%s\n", status.ToString().c_str());
+    code = 1;
+  }
+  return code;
+}
+
+}  // namespace
+}  // namespace muster
+
+int main(int argc, char** argv) { return muster::Run(argc, argv); }
