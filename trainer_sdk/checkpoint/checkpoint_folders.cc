@@ -53,7 +53,7 @@ std::optional<StepFolder> StepFolderOf(std::string_view name) {
   }
   // One name for each: neither "step-7" nor "step-00000007.1".
   if (read.ec != std::errc() || read.ptr != end || folder.step < 0 ||
-      NameOf(folder) != name) {
+      folder.attempt < 1 || NameOf(folder) != name) {
     return std::nullopt;
   }
   return folder;

@@ -1,0 +1,86 @@
+// The fuzzer's case with inputs from seeds, so that every run of the tests does
+// the same; and headers that want much memory.
+
+#include <gtest/gtest.h>
+#include <malloc.h>
+
+#include <cstdint>
+#include <iterator>
+#include <random>
+#include <string>
+#include <string_view>
+
+#include "tests/fuzz/checkpoint_fuzz_case.h"
+#include "trainer_sdk/safetensors/safetensors_header.h"
+
+namespace muster {
+namespace {
+
+// One to three edits that put pieces of headers and manifests somewhere.
+std::string Input(uint64_t seed) {
+  constexpr std::string_view kPieces[] = {
+      "{",    "}",    "[",      "]",    "\"",
+      ":",    ",",    "0",      "1",    "-1",
+      "9999", "1e3",  "\"a\":", "F32",  "\"dtype\":",
+      "null", "true", "\xff",   "[[[[", "9223372036854775807",
+      " ",    "\\",   "",       "\0",   "\"shape\":[2],"};
+  std::mt19937_64 random(seed);
+  std::string input(1, static_cast<char>(seed % 4));
+  for (uint64_t edits = 1 + random() % 3; edits > 0; --edits) {
+    const std::string_view piece = kPieces[random() % std::size(kPieces)];
+    input.push_back(static_cast<char>(random() % 2));
+    input.push_back(static_cast<char>(random()));
+    input.push_back(static_cast<char>(random() % 4));
+    input.push_back(static_cast<char>(piece.size()));
+    input += piece;
+  }
+  return input;
+}
+
+TEST(CheckpointFuzzTest, NothingUnsoundIsRead) {
+  for (uint64_t seed = 1; seed <= 20000; ++seed) {
+    SCOPED_TRACE(seed);
+    RunCheckpointFuzzCase(Input(seed));
+  }
+}
+
+// What this process has of malloc's memory. A sanitizer's own allocator is not
+// counted.
+size_t BytesInUse() {
+  const struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
+TEST(CheckpointFuzzTest, AHeaderTakesMemoryInProportionToItself) {
+  // The smallest tensors that there can be, many of them.
+  std::string json = "{";
+  int tensors = 0;
+  while (json.size() < 2'000'000) {
+    if (tensors > 0) json += ",";
+    json += "\"" + std::to_string(tensors++) +
+            "\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}";
+  }
+  json += "}";
+  const size_t before = BytesInUse();
+  {
+    const auto header = ParseSafetensorsHeader(json, 0);
+    ASSERT_TRUE(header.ok()) << header.status();
+    EXPECT_EQ(header->tensors.size(), static_cast<size_t>(tensors));
+    EXPECT_LT(BytesInUse() - before, 8 * json.size());
+  }
+  EXPECT_LT(BytesInUse(), before + json.size() / 4) << "some is never freed";
+}
+
+TEST(CheckpointFuzzTest, ARefusedHeaderLeavesNothing) {
+  const size_t before = BytesInUse();
+  for (const char* beginning :
+       {"[", "{\"a\":{\"shape\":[", "{\"n", "{\"a\":{\"dtype\":\"F"}) {
+    std::string json = beginning;
+    json.append(2'000'000, json.back());
+    EXPECT_FALSE(ParseSafetensorsHeader(json, 0).ok()) << beginning;
+  }
+  EXPECT_LT(BytesInUse(), before + 1'000'000);
+}
+
+}  // namespace
+}  // namespace muster

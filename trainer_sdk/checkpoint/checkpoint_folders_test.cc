@@ -1,0 +1,112 @@
+#include "trainer_sdk/checkpoint/checkpoint_folders.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "trainer_sdk/checkpoint/checkpoint_files.h"
+#include "trainer_sdk/files/testing/memory_disk.h"
+
+namespace muster {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(StepFolderTest, HasOneNameAndTheNameOneStep) {
+  for (const StepFolder folder :
+       {StepFolder{0}, StepFolder{100}, StepFolder{123456789012},
+        StepFolder{7, 2}, StepFolder{7, 31}}) {
+    EXPECT_EQ(StepFolderOf(NameOf(folder)), folder) << NameOf(folder);
+  }
+  EXPECT_EQ(NameOf({.step = 100}), "step-00000100");
+  EXPECT_EQ(NameOf({.step = 100, .attempt = 2}), "step-00000100.2");
+  for (const char* name :
+       {"", "step-", "step-7", "step-0000000007", "step-00000007.",
+        "step-00000007.1", "step-00000007.02", "step-00000007.-1",
+        "step-00000007x", "step--0000007", "Step-00000007", "step-00000007.2.2",
+        ".writing-step-00000007-a", "step-99999999999999999999"}) {
+    EXPECT_EQ(StepFolderOf(name), std::nullopt) << name;
+  }
+}
+
+// A checkpoint with nothing but a state.
+absl::StatusOr<std::string> Make(MemoryDisk& disk, int64_t step) {
+  const auto path = BeginCheckpoint(disk, "/d", step, "nonce");
+  if (!path.ok()) return path;
+  const auto state = WriteRecordedFile(disk, *path, kStateFile, {"abc"});
+  if (!state.ok()) return state.status();
+  return CommitCheckpoint(disk, "/d", *path,
+                          {.step = step, .ranks = 1, .files = {*state}});
+}
+
+class FoldersTest : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_TRUE(disk_.CreateFolders("/d").ok()); }
+  std::vector<std::string> Names() { return *disk_.List("/d"); }
+  MemoryDisk disk_;
+};
+
+TEST_F(FoldersTest, OthersFilesAreLeftAlone) {
+  ASSERT_TRUE(disk_.CreateFile("/d/notes").ok());
+  ASSERT_TRUE(disk_.CreateFolders("/d/step-x/y").ok());
+  ASSERT_TRUE(disk_.CreateFolders("/d/.writing-step-00000001-old/y").ok());
+  ASSERT_TRUE(disk_.CreateFolders("/d/.removing-step-00000001").ok());
+  ASSERT_TRUE(disk_.CreateFile("/d/.seen-old").ok());
+  ASSERT_TRUE(ClearLeftovers(disk_, "/d").ok());
+  EXPECT_THAT(Names(), ElementsAre("notes", "step-x"));
+  for (const int64_t step : {1, 2, 3}) ASSERT_TRUE(Make(disk_, step).ok());
+  PruneCheckpoints(disk_, "/d", "step-00000003", 1);
+  EXPECT_THAT(Names(), ElementsAre("notes", "step-00000003", "step-x"));
+}
+
+TEST_F(FoldersTest, TheNewestIsNeverRemoved) {
+  for (const int64_t step : {5, 9, 7}) ASSERT_TRUE(Make(disk_, step).ok());
+  // Even where another claims to be newer.
+  PruneCheckpoints(disk_, "/d", "step-00000005", 1);
+  EXPECT_THAT(Names(), ElementsAre("step-00000005"));
+}
+
+TEST_F(FoldersTest, BrokenOnesGoAndThoseOfLaterVersionsStay) {
+  ASSERT_TRUE(Make(disk_, 1).ok());
+  ASSERT_TRUE(disk_.CreateFolders("/d/step-00000002").ok());
+  ASSERT_TRUE(Make(disk_, 3).ok());
+  const auto entries = ListCheckpoints(disk_, "/d");
+  ASSERT_TRUE(entries.ok());
+  ASSERT_EQ(entries->size(), 3u);
+  EXPECT_EQ((*entries)[0].name, "step-00000002");
+  EXPECT_TRUE(absl::IsDataLoss((*entries)[0].manifest.status()));
+  EXPECT_EQ((*entries)[1].name, "step-00000003");
+  EXPECT_EQ((*entries)[1].manifest->serial, 2);
+  PruneCheckpoints(disk_, "/d", "step-00000003", 2);
+  EXPECT_THAT(Names(), ElementsAre("step-00000001", "step-00000003"));
+}
+
+TEST_F(FoldersTest, AnotherStepsManifestIsNone) {
+  ASSERT_TRUE(Make(disk_, 1).ok());
+  ASSERT_TRUE(disk_.Rename("/d/step-00000001", "/d/step-00000002").ok());
+  const auto entries = ListCheckpoints(disk_, "/d");
+  ASSERT_TRUE(entries.ok());
+  EXPECT_THAT((*entries)[0].manifest.status().message(),
+              HasSubstr("has the manifest of step 1"));
+}
+
+TEST_F(FoldersTest, WhatRankZeroDoesNotSeeIsNotCommitted) {
+  const auto path = BeginCheckpoint(disk_, "/d", 1, "nonce");
+  ASSERT_TRUE(path.ok());
+  const auto state = WriteRecordedFile(disk_, *path, kStateFile, {"abc"});
+  ASSERT_TRUE(state.ok());
+  for (const FileRecord& other : {FileRecord{"rank-00001.safetensors", 10, 1},
+                                  FileRecord{kStateFile, 4, state->checksum}}) {
+    const auto made = CommitCheckpoint(
+        disk_, "/d", *path, {.step = 1, .ranks = 1, .files = {other}});
+    EXPECT_EQ(made.status().code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(made.status().message(), HasSubstr(other.name));
+  }
+  EXPECT_THAT(Names(), ElementsAre(".writing-step-00000001-nonce"));
+}
+
+}  // namespace
+}  // namespace muster
