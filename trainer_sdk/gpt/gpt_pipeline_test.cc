@@ -1,5 +1,6 @@
 #include "trainer_sdk/gpt/gpt_pipeline.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -16,6 +17,7 @@
 #include "trainer_sdk/pipeline/schedule/generators.h"
 #include "trainer_sdk/process_group/testing/group_fixture.h"
 #include "trainer_sdk/shared_memory/shared_memory_transport.h"
+#include "trainer_sdk/transports/new_transport.h"
 
 namespace muster {
 namespace {
@@ -105,8 +107,17 @@ GptPipelineOptions Options(double clip) {
   return options;
 }
 
+TransportFactory SharedMemory() {
+  return [](GroupPlace place, Instant deadline) {
+    // Little memory: there are many groups.
+    return NewSharedMemoryTransport(
+        place, {.staging_bytes = 24 << 10, .channel_bytes = 4 << 10}, deadline);
+  };
+}
+
 Course Pipelined(ScheduleKind kind, const PipelineShape& shape, int data,
-                 const GptPipelineOptions& options) {
+                 const GptPipelineOptions& options,
+                 const TransportFactory& factory = SharedMemory()) {
   Course course;
   course.weights.resize(kSteps + 1);
   std::vector<std::vector<float>> tables;
@@ -155,12 +166,7 @@ Course Pipelined(ScheduleKind kind, const PipelineShape& shape, int data,
         course.evaluation = *evaluation;
         return absl::OkStatus();
       },
-      [](GroupPlace place, Instant deadline) {
-        // Little memory: there are many groups.
-        return NewSharedMemoryTransport(
-            place, {.staging_bytes = 24 << 10, .channel_bytes = 4 << 10},
-            deadline);
-      });
+      factory);
   EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
   // Two stages have the table, on each data-parallel rank.
   EXPECT_EQ(tables.size(), static_cast<size_t>(2 * data));
@@ -236,6 +242,100 @@ TEST(GptPipelineTest, ShardedStateChangesNoBit) {
                   whole.steps[step].gradient_norm, 1e-12);
     }
   }
+}
+
+TEST(GptPipelineTest, EqualsSequentialTrainingOverNetworks) {
+  for (const TransportChoice choice :
+       {TransportChoice::kTcp, TransportChoice::kGloo}) {
+    SCOPED_TRACE(Name(choice));
+    const auto factory = [choice](GroupPlace place, Instant deadline) {
+      return NewTransport(std::move(place), choice, deadline);
+    };
+    ExpectSameCourse(
+        Pipelined(ScheduleKind::k1F1B, {2, 1, 2}, 2, Options(0), factory),
+        Sequential(4, 0));
+    ExpectSameCourse(Pipelined(ScheduleKind::kInterleaved1F1B, {2, 2, 4}, 1,
+                               Options(0), factory),
+                     Sequential(4, 0));
+  }
+}
+
+// Elements of all tensors, by name.
+using Checkpoint = std::map<std::string, std::vector<float>>;
+
+void Copy(const std::vector<CheckpointSlice>& from, Checkpoint* to) {
+  for (const CheckpointSlice& slice : from) {
+    std::vector<float>& values = (*to)[slice.tensor.name];
+    values.resize(static_cast<size_t>(slice.tensor.count()));
+    std::copy_n(static_cast<const float*>(slice.data), slice.end - slice.begin,
+                values.begin() + slice.begin);
+  }
+}
+
+void Copy(const Checkpoint& from, const std::vector<CheckpointSlice>& to) {
+  for (const CheckpointSlice& slice : to) {
+    const std::vector<float>& values = from.at(slice.tensor.name);
+    ASSERT_EQ(values.size(), static_cast<size_t>(slice.tensor.count()))
+        << slice.tensor.name;
+    std::copy_n(values.begin() + slice.begin, slice.end - slice.begin,
+                static_cast<float*>(slice.data));
+  }
+}
+
+// Steps [from, to) of a pipeline that begins with `checkpoint`, unless it is
+// empty, and leaves its state there; the last loss.
+double Continue(const PipelineShape& shape, int data,
+                GptPipelineOptions::State state, int from, int to,
+                Checkpoint* checkpoint) {
+  std::mutex mutex;
+  double loss = 0;
+  const Checkpoint begin = *checkpoint;
+  checkpoint->clear();
+  GptPipelineOptions options = Options(0);
+  options.rule = AdamWRule({});
+  options.state = state;
+  const auto statuses = RunWorld(
+      shape.ranks * data,
+      [&](ProcessGroup& world) -> absl::Status {
+        int step = from;
+        int data_rank = 0;
+        auto pipeline = GptPipeline::Create(
+            world, *MakeSchedule(ScheduleKind::kZeroBubble1P, shape), options,
+            [&](int index, GptMicroBatch* filled) {
+              *filled =
+                  MicroBatch(step, data_rank * shape.micro_batches + index);
+              return absl::OkStatus();
+            });
+        if (!pipeline.ok()) return pipeline.status();
+        data_rank = (*pipeline)->data_rank();
+        if (!begin.empty()) Copy(begin, (*pipeline)->State());
+        for (; step < to; ++step) {
+          const auto done =
+              (*pipeline)->Step({.step = step + 1, .learning_rate = 1e-3});
+          if (!done.ok()) return done.status();
+          const std::lock_guard<std::mutex> lock(mutex);
+          loss = done->loss;
+        }
+        const std::lock_guard<std::mutex> lock(mutex);
+        Copy((*pipeline)->State(), checkpoint);
+        return absl::OkStatus();
+      },
+      SharedMemory());
+  EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
+  return loss;
+}
+
+TEST(GptPipelineTest, AnyMeshGoesOnWhereAnotherStopped) {
+  Checkpoint whole;
+  const double expected = Continue(
+      {1, 1, 4}, 1, GptPipelineOptions::State::kReplicated, 0, 4, &whole);
+  Checkpoint checkpoint;
+  Continue({2, 2, 2}, 2, GptPipelineOptions::State::kSharded, 0, 2,
+           &checkpoint);
+  EXPECT_EQ(checkpoint.size(), whole.size());
+  EXPECT_NEAR(Continue({3, 1, 4}, 1, GptPipelineOptions::State::kReplicated, 2,
+                       4, &checkpoint),
+              expected, 1e-5);
 }
 
 TEST(GptPipelineTest, TheWholeGradientIsClipped) {
