@@ -9,6 +9,7 @@
 #include "trainer_sdk/gpt/layer_split.h"
 #include "trainer_sdk/optim/gradient_norm.h"
 #include "trainer_sdk/optim/replicated_optimizer.h"
+#include "trainer_sdk/pipeline/runtime/first_cause.h"
 #include "trainer_sdk/process_group/operations.h"
 #include "trainer_sdk/zero/scatter_hook.h"
 #include "trainer_sdk/zero/sharded_optimizer.h"
@@ -19,6 +20,12 @@ absl::StatusOr<std::unique_ptr<GptPipeline>> GptPipeline::Create(
     ProcessGroup& world, PipelineSchedule schedule,
     const GptPipelineOptions& options, Source source) {
   if (absl::Status wrong = options.model.Check(); !wrong.ok()) return wrong;
+  if (options.batch < 1 || options.time < 1 ||
+      options.time > options.model.context) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "micro-batches of ", options.batch, " sequences of ", options.time,
+        " tokens, for a context of ", options.model.context));
+  }
   const PipelineShape& shape = schedule.shape;
   if (shape.ranks < 1 || world.size() % shape.ranks != 0) {
     return absl::InvalidArgumentError(absl::StrCat("pipelines of ", shape.ranks,
@@ -128,6 +135,22 @@ absl::StatusOr<std::unique_ptr<Optimizer>> GptPipeline::MakeOptimizer(
 }
 
 absl::StatusOr<GptPipelineStep> GptPipeline::Step(const OptimizerStep& step) {
+  auto done = StepOrError(step);
+  if (!done.ok()) return Break(done.status());
+  return done;
+}
+
+absl::Status GptPipeline::Break(const absl::Status& status) {
+  const std::string reason = BrokenBecause(std::string(status.message()));
+  for (const Chunk& chunk : chunks_) chunk.data->Abort(reason);
+  if (tied_ != nullptr) tied_->Abort(reason);
+  mesh_->group("dp").Abort(reason);
+  mesh_->group("pp").Abort(reason);
+  return status;
+}
+
+absl::StatusOr<GptPipelineStep> GptPipeline::StepOrError(
+    const OptimizerStep& step) {
   for (Chunk& chunk : chunks_) chunk.weights->ZeroGradients();
   const absl::StatusOr<double> loss = MeanOverData(runtime_->Step());
   if (!loss.ok()) return loss.status();
@@ -205,7 +228,9 @@ std::vector<CheckpointSlice> GptPipeline::State() {
 }
 
 absl::StatusOr<double> GptPipeline::Evaluate() {
-  return MeanOverData(runtime_->Evaluate());
+  auto loss = MeanOverData(runtime_->Evaluate());
+  if (!loss.ok()) return Break(loss.status());
+  return loss;
 }
 
 }  // namespace muster

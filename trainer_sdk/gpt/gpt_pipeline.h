@@ -59,14 +59,16 @@ class GptPipeline {
   // Collective over `world`, of p * dp ranks for a schedule of p, ranks of dp
   // next to each other; `world` need not outlive it. InvalidArgument: the ranks
   // are no multiple of the schedule's, or the layers too few, or one rank has
-  // several stages and no other rank is there. Other errors are those of
-  // groups, PipelineRuntime and Reducer.
+  // several stages and no other rank is there, or micro-batches are empty or
+  // longer than the context. Other errors are those of groups, PipelineRuntime
+  // and Reducer.
   static absl::StatusOr<std::unique_ptr<GptPipeline>> Create(
       ProcessGroup& world, PipelineSchedule schedule,
       const GptPipelineOptions& options, Source source);
 
   // Collective: the schedule's micro-batches, then the optimizer with `step`.
-  // OutOfRange: the gradient is no number. After any error: the same again.
+  // OutOfRange: the gradient is no number. An error breaks all groups that this
+  // rank is in, so that the others hear of it, and why.
   absl::StatusOr<GptPipelineStep> Step(const OptimizerStep& step);
 
   // Collective: the mean loss over as many micro-batches as a step has.
@@ -106,6 +108,8 @@ class GptPipeline {
   absl::Status AddChunk(GptLayers layers, int stage, const Source& source);
   absl::StatusOr<std::unique_ptr<Optimizer>> MakeOptimizer(
       const Chunk& chunk, const GptTensorGroup& group, ProcessGroup& ranks);
+  absl::StatusOr<GptPipelineStep> StepOrError(const OptimizerStep& step);
+  absl::Status Break(const absl::Status& status);
   absl::StatusOr<double> SumOfSquares();
   absl::StatusOr<double> MeanOverData(absl::StatusOr<double> loss);
 

@@ -338,6 +338,64 @@ TEST(GptPipelineTest, AnyMeshGoesOnWhereAnotherStopped) {
               expected, 1e-5);
 }
 
+// One rank's failure is all ranks' at once, of its own pipeline and of others,
+// whatever they wait for.
+TEST(GptPipelineTest, WhatFailsIsHeardEverywhere) {
+  for (const int fatal_step : {0, 1}) {
+    const auto statuses = RunWorld(
+        4,
+        [&](ProcessGroup& world) -> absl::Status {
+          int step = 0;
+          auto pipeline = GptPipeline::Create(
+              world, *MakeSchedule(ScheduleKind::k1F1B, {2, 1, 4}), Options(0),
+              [&](int index, GptMicroBatch* filled) {
+                *filled = MicroBatch(step, index);
+                return world.rank() == 3 && step == fatal_step && index == 2
+                           ? absl::NotFoundError("no more paper")
+                           : absl::OkStatus();
+              });
+          if (!pipeline.ok()) return pipeline.status();
+          absl::Status status;
+          for (; step < 2 && status.ok(); ++step) {
+            status = (*pipeline)
+                         ->Step({.step = step + 1, .learning_rate = 0.1})
+                         .status();
+          }
+          EXPECT_FALSE((*pipeline)->Evaluate().ok());
+          return status;
+        },
+        SharedMemory());
+    EXPECT_EQ(statuses[3].code(), absl::StatusCode::kNotFound);
+    for (const absl::Status& status : statuses) {
+      EXPECT_THAT(std::string(status.message()),
+                  testing::HasSubstr("stage 1 on rank 3, 1F2: no more paper"));
+    }
+  }
+}
+
+TEST(GptPipelineTest, WhatCannotBeTrainedIsSaid) {
+  const auto complaint = [](const PipelineShape& shape, int world,
+                            const GptPipelineOptions& options) {
+    const auto statuses = RunWorld(world, [&](ProcessGroup& group) {
+      return GptPipeline::Create(
+                 group, *MakeSchedule(ScheduleKind::kZeroBubble1P, shape),
+                 options, [](int, GptMicroBatch*) { return absl::OkStatus(); })
+          .status();
+    });
+    return std::string(statuses[0].message());
+  };
+  EXPECT_EQ(complaint({2, 1, 2}, 3, Options(0)),
+            "pipelines of 2 ranks cannot be made of 3 ranks");
+  EXPECT_EQ(complaint({1, 2, 2}, 1, Options(0)),
+            "a pipeline of one rank has one stage, not 2");
+  EXPECT_EQ(complaint({2, 6, 2}, 2, Options(0)),
+            "8 layers cannot be split over 12 stages: each needs one");
+  GptPipelineOptions options = Options(0);
+  options.time = 9;
+  EXPECT_EQ(complaint({1, 1, 2}, 1, options),
+            "micro-batches of 2 sequences of 9 tokens, for a context of 8");
+}
+
 TEST(GptPipelineTest, TheWholeGradientIsClipped) {
   const double clip = 0.5 * Sequential(4, 0).steps[0].gradient_norm;
   ExpectSameCourse(Pipelined(ScheduleKind::k1F1B, {2, 1, 2}, 2, Options(clip)),
