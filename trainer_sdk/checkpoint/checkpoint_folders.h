@@ -34,7 +34,8 @@ struct CheckpointEntry {
 };
 
 // All of a directory, the one saved last first; before them those whose
-// manifest cannot be read, as nobody knows when they were saved. NotFound: no such directory.
+// manifest cannot be read, as nobody knows when they were saved. NotFound: no
+// such directory.
 absl::StatusOr<std::vector<CheckpointEntry>> ListCheckpoints(
     FileSystem& files, const std::string& directory);
 

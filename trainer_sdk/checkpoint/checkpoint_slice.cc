@@ -2,13 +2,11 @@
 
 #include <utility>
 
+#include "trainer_sdk/safetensors/safetensors_header.h"
+
 namespace muster {
 
-int64_t CheckpointTensor::count() const {
-  int64_t count = 1;
-  for (const int64_t size : shape) count *= size;
-  return count;
-}
+int64_t CheckpointTensor::count() const { return CountOf(shape).value_or(-1); }
 
 CheckpointSlice WholeTensor(CheckpointTensor tensor, void* data) {
   const int64_t count = tensor.count();

@@ -18,7 +18,7 @@ struct CheckpointTensor {
   // The whole tensor's. No dimension: one element.
   std::vector<int64_t> shape;
 
-  // Elements; 0 where a dimension is 0.
+  // Elements; 0 where a dimension is 0, -1 for a shape that cannot be.
   int64_t count() const;
 
   bool operator==(const CheckpointTensor&) const = default;

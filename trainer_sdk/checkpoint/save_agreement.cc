@@ -26,18 +26,19 @@ std::string_view RangesIn(const Word& word) {
 absl::Status SaveAgreement::Reach(const absl::Status& status, int64_t step,
                                   const std::vector<CheckpointSlice>& slices,
                                   CallOptions call) {
+  const std::string ranges = WriteRanges(RangesOf(slices));
+  // What is known was checked when it was told.
+  const bool known = ranges == known_[static_cast<size_t>(group_.rank())];
   Word mine = {status, ""};
-  if (mine.status.ok()) mine.status = CheckSlices(slices);
+  if (mine.status.ok()) {
+    mine.status = known ? CheckPlaces(slices) : CheckSlices(slices);
+  }
   if (mine.status.ok() && step < 0) {
     mine.status =
         absl::InvalidArgumentError(absl::StrCat("a checkpoint of step ", step));
   }
   AppendInteger(step, &mine.bytes);
-  if (mine.status.ok()) {
-    const std::string ranges = WriteRanges(RangesOf(slices));
-    const bool told = ranges == known_[static_cast<size_t>(group_.rank())];
-    AppendString(told ? "" : ranges, &mine.bytes);
-  }
+  AppendString(known ? "" : ranges, &mine.bytes);
   const auto words = Exchange(group_, mine, call);
   if (!mine.status.ok()) return mine.status;
   if (!words.ok()) return words.status();

@@ -63,15 +63,20 @@ absl::Status CheckRange(const SliceRange& range) {
   return absl::OkStatus();
 }
 
+absl::Status CheckPlaces(const std::vector<CheckpointSlice>& slices) {
+  for (const CheckpointSlice& slice : slices) {
+    if (slice.data != nullptr || slice.begin >= slice.end) continue;
+    return Wrong({slice.tensor}, "has elements, but nowhere");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckSlices(const std::vector<CheckpointSlice>& slices) {
   for (const CheckpointSlice& slice : slices) {
     const SliceRange range = {slice.tensor, slice.begin, slice.end};
     if (absl::Status wrong = CheckRange(range); !wrong.ok()) return wrong;
-    if (slice.data == nullptr && slice.begin < slice.end) {
-      return Wrong(range, "has elements, but nowhere");
-    }
   }
-  return absl::OkStatus();
+  return CheckPlaces(slices);
 }
 
 std::string WriteRanges(const std::vector<SliceRange>& ranges) {

@@ -23,10 +23,12 @@ struct SliceRange {
 
 std::vector<SliceRange> RangesOf(const std::vector<CheckpointSlice>& slices);
 
-// InvalidArgument: a name, shape or range that cannot be, or elements without a
-// place; which.
-absl::Status CheckSlices(const std::vector<CheckpointSlice>& slices);
+// InvalidArgument: a name, shape or range that cannot be; which.
 absl::Status CheckRange(const SliceRange& range);
+// InvalidArgument: elements without a place.
+absl::Status CheckPlaces(const std::vector<CheckpointSlice>& slices);
+// Both, of all of them.
+absl::Status CheckSlices(const std::vector<CheckpointSlice>& slices);
 
 // "tensor 'a' (float32 [2,3])".
 std::string Describe(const CheckpointTensor& tensor);

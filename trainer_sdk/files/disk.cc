@@ -187,7 +187,8 @@ class DiskFileSystem : public FileSystem {
   absl::Status SyncFolder(const std::string& path) override {
     const OwnedFd fd = Open(path, O_RDONLY | O_DIRECTORY);
     if (!fd.open()) return Failure("cannot open", path, errno);
-    if (fsync(fd.get()) == 0) return absl::OkStatus();
+    // Some network's file systems have no such thing for folders.
+    if (fsync(fd.get()) == 0 || errno == EINVAL) return absl::OkStatus();
     return Failure("cannot force to the disk", path, errno);
   }
 

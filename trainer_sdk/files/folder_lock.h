@@ -13,6 +13,7 @@ namespace muster {
 // FileSystem::Lock on a disk: a lock of the kernel's on FOLDER/.lock, which
 // goes with the process that has it, however it ends; on NFS, when its server
 // finds out. The file says which host and process that is, and stays.
+// Where the file system has no locks, nobody is kept out.
 absl::StatusOr<std::unique_ptr<FolderLock>> LockFolder(
     const std::string& folder, Instant deadline);
 
