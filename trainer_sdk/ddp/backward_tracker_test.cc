@@ -199,5 +199,29 @@ TEST_F(BackwardTrackerTest, BucketsMayChangeBetweenPasses) {
   EXPECT_THAT(Ready(1), ElementsAre(0));
 }
 
+TEST_F(BackwardTrackerTest, AStaticGraphIsThatOfTheFirstReducedPass) {
+  Use(ParameterUse::kStatic);
+  // Passes that only accumulate teach nothing, and are not added to it.
+  Begin(GradientSync::kAccumulate);
+  for (const int parameter : {3, 2, 1}) Ready(parameter);
+  Finish();
+  Begin();
+  for (const int parameter : {3, 2, 1, 0, 0}) Ready(parameter);
+  EXPECT_THAT(Finish(), ElementsAre(0, 1, 2));
+  Begin();
+  for (const int parameter : {3, 2, 1}) Ready(parameter);
+  EXPECT_THAT(Ready(0), IsEmpty());
+  EXPECT_THAT(Ready(0), ElementsAre(2));
+  Finish();
+}
+
+TEST_F(BackwardTrackerTest, OfManyMissingGradientsAFewAreNamed) {
+  tracker_.emplace(std::vector<std::string>{"a", "b", "c", "d", "e", "f", "g"},
+                   ParameterUse::kAll);
+  tracker_->SetBuckets({{0, 1, 2, 3, 4, 5, 6}});
+  Begin();
+  EXPECT_THAT(FinishError(), HasSubstr("'a', 'b', 'c', 'd', 'e' and 2 others"));
+}
+
 }  // namespace
 }  // namespace muster

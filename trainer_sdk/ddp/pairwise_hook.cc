@@ -30,7 +30,7 @@ absl::Status PairwiseHook::Reduce(GradientBucket& bucket,
                                   ProcessGroup& /*group*/) {
   for (const std::unique_ptr<ProcessGroup>& pair : pairs_) {
     // Halving is exact, so that the order of it does not matter.
-    const absl::Status status = pair->Run(AllReduce(
+    absl::Status status = pair->Run(AllReduce(
         bucket.data, bucket.data, bucket.count, bucket.dtype, ReduceOp::kAvg));
     if (!status.ok()) return status;
   }

@@ -16,6 +16,7 @@ constexpr int kElements = 37;
 // Summands whose sum depends on the order.
 std::vector<float> Part(int64_t part) {
   std::vector<float> values;
+  values.reserve(kElements);
   for (int i = 0; i < kElements; ++i) {
     values.push_back(
         std::sin(static_cast<float>(1 + i) * static_cast<float>(1 + 3 * part)) *
@@ -81,7 +82,7 @@ TEST(PairwiseHookTest, AnyNumberOfRanksHasTheSameAverage) {
           GradientBucket bucket;
           bucket.count = kElements;
           bucket.data = sum.data();
-          const absl::Status status = (*hook)->Reduce(bucket, group);
+          absl::Status status = (*hook)->Reduce(bucket, group);
           EXPECT_EQ(sum, expected)
               << "rank " << group.rank() << " of " << world;
           return status;

@@ -35,6 +35,12 @@ TEST(LossScalerTest, GrowsAfterSoManyGoodStepsInARow) {
   EXPECT_EQ(scaler.scale(), 16);
 }
 
+TEST(LossScalerTest, GrowsAgainAndAgain) {
+  LossScaler scaler({.initial = 8, .growth_interval = 2});
+  for (int i = 0; i < 6; ++i) scaler.Update(Finite::kAll);
+  EXPECT_EQ(scaler.scale(), 64);
+}
+
 TEST(LossScalerTest, GoesOnWhereItWas) {
   LossScaler first({.initial = 8, .growth_interval = 2});
   first.Update(Finite::kAll);
