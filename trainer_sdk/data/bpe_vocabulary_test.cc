@@ -50,7 +50,7 @@ TEST(BpeVocabularyTest, AnyBytesComeBack) {
 TEST(BpeVocabularyTest, WhatIsRememberedIsBounded) {
   std::string text;
   for (int round = 0; round < 2; ++round) {
-    for (int i = 0; i < 70000; ++i) text += " " + std::to_string(i) + "hello";
+    for (int i = 0; i < 70000; ++i) text += " " + std::to_string(i);
   }
   const auto vocabulary = SmallBpe();
   const auto tokens = vocabulary->Encode(text);

@@ -68,8 +68,9 @@ TEST_F(TokenFileTest, ComesBackWithItsVocabulary) {
 
 TEST_F(TokenFileTest, IsTheSameInPortionsAsInOne) {
   const auto vocabulary = SmallBpe();
-  std::string text = std::string(9 << 20, 'h');  // no place to cut
-  while (text.size() < 20u << 20) text += " hello world\n  hell,";
+  std::string text;
+  while (text.size() < 1200u << 10) text += "hello,world1";  // no place to cut
+  while (text.size() < 4u << 20) text += " hello world\n  hell,";
   std::vector<int64_t> done;
   const auto count = WriteTokenFile(
       path_, *vocabulary, text, [&](int64_t bytes) { done.push_back(bytes); });

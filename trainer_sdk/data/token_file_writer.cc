@@ -19,7 +19,7 @@
 namespace muster {
 namespace {
 
-constexpr size_t kPortionBytes = size_t{4} << 20;
+constexpr size_t kPortionBytes = size_t{1} << 20;
 
 template <typename Stored>
 std::vector<Stored> AsStored(std::span<const int32_t> tokens) {
