@@ -79,7 +79,7 @@ absl::Status ReadTensor(const SafetensorsFile& file,
                      ", not F32, F16 or BF16"));
   }
   std::vector<uint16_t> narrow(static_cast<size_t>(tensor.bytes() / 2));
-  const absl::Status status = file.Read(tensor, narrow.data());
+  absl::Status status = file.Read(tensor, narrow.data());
   if (!status.ok()) return status;
   Widen(*type, narrow.data(), out, static_cast<int64_t>(narrow.size()));
   return absl::OkStatus();

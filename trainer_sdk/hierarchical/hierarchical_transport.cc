@@ -244,7 +244,6 @@ absl::StatusOr<std::unique_ptr<Transport>> NewHierarchicalTransport(
         NewSharedMemoryTransport(local, options.shared_memory, deadline);
     if (!made.ok()) return made.status();
     tiers.local = *std::move(made);
-    tiers.local_name = local.name;
   }
   if (layout.even() || tiers.leads()) {
     const std::vector<int> ranks = layout.Across(tiers.place());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
+#include <string_view>
 
 namespace muster {
 namespace {
@@ -29,6 +30,17 @@ size_t FinderAtEnd(const std::string& text) {
     return 0;
   }
   return text.size() - (begin - rank.size());
+}
+
+// Whether it begins as Describe's descriptions do: "barrier #1", "send after
+// #3".
+bool IsCall(std::string_view text) {
+  const size_t name = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_");
+  if (name == 0 || name == std::string_view::npos) return false;
+  for (const std::string_view number : {" #", " after #"}) {
+    if (text.substr(name, number.size()) == number) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -58,10 +70,17 @@ std::string TellAs(const std::string& message,
   }
 }
 
-std::string AfterLast(const std::string& heading, const std::string& message) {
-  const size_t found = message.rfind(heading);
-  return found == std::string::npos ? message
-                                    : message.substr(found + heading.size());
+std::string WithoutCalls(const std::string& message) {
+  constexpr std::string_view kEnd = ": ";
+  size_t rest = 0;
+  size_t at = 0;
+  for (size_t end = message.find(kEnd); end != std::string::npos;
+       end = message.find(kEnd, at)) {
+    const bool is_call = IsCall(std::string_view(message).substr(at, end - at));
+    at = end + kEnd.size();
+    if (is_call) rest = at;
+  }
+  return message.substr(rest);
 }
 
 std::string TellFinderAs(const std::string& message,

@@ -11,9 +11,11 @@ namespace muster {
 // Pure.
 std::string TellAs(const std::string& message, const std::vector<int>& told_as);
 
-// What follows the last `heading` in `message`; all of it where there is none.
-// For what parts of a group say under headings of their own. Pure.
-std::string AfterLast(const std::string& heading, const std::string& message);
+// What follows the last operation that heads a part of `message`, as
+// "reduce #2 of 4 float32 (16 bytes), sum: " does (Describe); all of it where
+// there is none. For what parts of a group say of operations of their own.
+// Pure.
+std::string WithoutCalls(const std::string& message);
 
 // `message`, found by "rank 1" of a part of the group where it begins with
 // that, as found by told_as[1]; what follows stays. Pure.

@@ -17,13 +17,21 @@ TEST(TellAs, LeavesWhatIsNoRankOfThePart) {
   EXPECT_EQ(TellAs("", {4}), "");
 }
 
-TEST(AfterLast, DropsHeadingsAndWhatIsBeforeThem) {
-  EXPECT_EQ(AfterLast("barrier #1: ",
-                      "rank 1 found: all/lane0: barrier #1: "
-                      "rank 0 found: all: barrier #1: it died"),
-            "it died");
-  EXPECT_EQ(AfterLast("barrier #2: ", "barrier #1: it died"),
-            "barrier #1: it died");
+TEST(WithoutCalls, DropsHeadingsAndWhatIsBeforeThem) {
+  EXPECT_EQ(WithoutCalls("barrier #1: it died"), "it died");
+  EXPECT_EQ(WithoutCalls("aborted by rank 1: send after #3 of 1 int8 (1 bytes) "
+                         "to rank 0: reduce #2 of 4 float32 (16 bytes), sum to "
+                         "rank 0: rank 0: it died"),
+            "rank 0: it died");
+}
+
+TEST(WithoutCalls, LeavesWhatOnlySpeaksOfCalls) {
+  for (const char* message :
+       {"ranks called different things: rank 0 called barrier #1; rank 1 "
+        "called all_reduce #1 of 1 int8 (1 bytes), sum",
+        "it died", "barrier #1", ": it died", "number 1: it died", ""}) {
+    EXPECT_EQ(WithoutCalls(message), message);
+  }
 }
 
 TEST(TellFinderAs, LeavesTheRanksOfWhatWasFound) {

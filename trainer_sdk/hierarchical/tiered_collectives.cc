@@ -304,9 +304,7 @@ class Journey {
 
 std::string ToldByHost(const Tiers& tiers, const std::string& late,
                        const std::string& message) {
-  const std::string heading =
-      absl::StrCat(" in group \"", tiers.local_name, "\": ");
-  return TellAs(WithoutSteps(AfterLast(heading, message), late),
+  return TellAs(WithoutSteps(WithoutCalls(message), late),
                 tiers.layout.members(tiers.host()));
 }
 

@@ -22,7 +22,6 @@ struct Tiers {
 
   // The ranks of this host; null where it has one only.
   std::unique_ptr<Transport> local;
-  std::string local_name;       // what `local`'s errors call its group
   uint64_t local_sequence = 0;  // of its last collective
   // One rank of each host, ranked by host: those at this rank's place of
   // their host where all hosts have as many, else each host's first. Null for

@@ -15,7 +15,8 @@ class Scratch {
   char* Get(int64_t bytes) {
     if (bytes > bytes_) {
       memory_.reset();
-      memory_.reset(new std::max_align_t[bytes / sizeof(std::max_align_t) + 1]);
+      memory_ = std::make_unique_for_overwrite<std::max_align_t[]>(
+          bytes / sizeof(std::max_align_t) + 1);
       bytes_ = bytes;
     }
     return reinterpret_cast<char*>(memory_.get());

@@ -183,7 +183,7 @@ absl::Status Agreement::Compare(const Operation& operation,
     absl::StrAppend(&who, who.empty() ? "" : ", ", peers_->Who(rank));
   }
   std::string text =
-      absl::StrCat(peers_->Called(own), ": ranks called different things:");
+      absl::StrCat(Describe(own), ": ranks called different things:");
   for (const std::string& call : calls) {
     absl::StrAppend(&text, " ", callers[call], " called ", call, ";");
   }

@@ -110,7 +110,7 @@ absl::Status Exchange::Execute(const std::vector<PointToPoint>& messages,
   while (true) {
     if (absl::Status moved = batch.Move(); !moved.ok()) {
       return peers_->Break(absl::Status(
-          moved.code(), absl::StrCat(peers_->Called(waiting.signature), ": ",
+          moved.code(), absl::StrCat(Describe(waiting.signature), ": ",
                                      std::string(moved.message()))));
     }
     if (batch.done()) return absl::OkStatus();

@@ -66,7 +66,6 @@ absl::StatusOr<std::unique_ptr<Peers>> Peers::Join(const GroupPlace& place,
 
 Peers::Peers(const GroupPlace& place, Gathered gathered, Mapping mapping)
     : rank_(place.rank),
-      name_(place.name),
       layout_(place.size, gathered.dimensions.slot_bytes,
               gathered.dimensions.channel_bytes),
       memory_(std::move(gathered.memory)),
@@ -103,10 +102,6 @@ std::string Peers::Who(int rank) const {
   return absl::StrCat(
       "rank ", rank, " (pid ", one.pid, " on ",
       std::string(one.host, strnlen(one.host, sizeof(one.host))), ")");
-}
-
-std::string Peers::Called(const OperationSignature& signature) const {
-  return absl::StrCat(Describe(signature), " in group \"", name_, "\"");
 }
 
 // The kernel may leave two ranks on one core though another is free. What
@@ -188,13 +183,13 @@ std::string Peers::TellGone(const std::vector<int>& ranks) const {
 absl::Status Peers::BreakForLoss(const std::string& lost,
                                  const Waiting& waiting) {
   return Break(absl::UnavailableError(absl::StrCat(
-      Called(waiting.signature), ": ", lost, "; noticed by ", Who(rank_))));
+      Describe(waiting.signature), ": ", lost, "; noticed by ", Who(rank_))));
 }
 
 absl::Status Peers::BreakForDeadline(const Wish& wish, const Waiting& waiting) {
   std::string text =
-      absl::StrCat(Called(waiting.signature), ": at its deadline ", Who(rank_),
-                   " still waited for ");
+      absl::StrCat(Describe(waiting.signature), ": at its deadline ",
+                   Who(rank_), " still waited for ");
   const char* separator = "";
   for (const int rank : wish.Absent()) {
     absl::StrAppend(&text, separator, Who(rank), ", which ", wish.Tell(rank));
@@ -210,8 +205,8 @@ absl::Status Peers::Break(const absl::Status& cause) {
 }
 
 void Peers::Abort(const std::string& reason) {
-  Break(absl::AbortedError(absl::StrCat("group \"", name_, "\" aborted by ",
-                                        Who(rank_), ": ", reason)))
+  Break(
+      absl::AbortedError(absl::StrCat("aborted by ", Who(rank_), ": ", reason)))
       .IgnoreError();
 }
 

@@ -82,8 +82,6 @@ class Peers {
 
   // "rank 2 (pid 4711 on node-b)".
   std::string Who(int rank) const;
-  // "all_reduce #3 of … in group "world"".
-  std::string Called(const OperationSignature& signature) const;
 
   // Waits until the wish is granted, at first without and then with sleep.
   // Otherwise the group is broken, by this call if by nobody else, and this is
@@ -116,7 +114,6 @@ class Peers {
   void RingAll();
 
   const int rank_;
-  const std::string name_;
   const Layout layout_;
   OwnedFd memory_;
   Mapping mapping_;

@@ -60,8 +60,7 @@ absl::Status WriteWithGpt(const GptWriting& writing) {
 absl::Status ExportGpt(const GptExport& exported) {
   const auto trained = OpenTrainedGpt(exported.checkpoint_directory);
   if (!trained.ok()) return trained.status();
-  const absl::Status status =
-      WriteHuggingFaceModel(*trained->weights, exported.out);
+  absl::Status status = WriteHuggingFaceModel(*trained->weights, exported.out);
   if (!status.ok()) return status;
   std::printf("step %lld as model.safetensors and config.json in %s\n",
               static_cast<long long>(trained->step), exported.out.c_str());

@@ -99,6 +99,7 @@ absl::Status GptTrainer::MakeReducer() {
   if (!group.ok()) return group.status();
   group_ = *std::move(group);
   std::vector<DdpParameter> parameters;
+  parameters.reserve(weights_.tensors().size());
   for (int i = 0; i < static_cast<int>(weights_.tensors().size()); ++i) {
     parameters.push_back(ParameterOf(i));
   }
@@ -126,6 +127,7 @@ absl::Status GptTrainer::MakeReducer() {
 
 absl::Status GptTrainer::MakeOptimizer() {
   std::vector<OptimizerParameter> parameters;
+  parameters.reserve(weights_.tensors().size());
   for (int i = 0; i < static_cast<int>(weights_.tensors().size()); ++i) {
     const GptTensor& tensor = weights_.tensors()[i];
     parameters.push_back({.name = tensor.name,
@@ -240,7 +242,7 @@ absl::StatusOr<double> GptTrainer::Update(int64_t step, double learning_rate) {
         "step ", step, ": the gradient is no number, ",
         "so weights would be none; a lower learning rate may help"));
   }
-  const absl::Status status =
+  absl::Status status =
       optimizer_->Step({.step = ++progress_.updates,
                         .learning_rate = learning_rate,
                         .gradient_factor = plan.gradient_factor});
@@ -269,7 +271,7 @@ absl::Status GptTrainer::Restore(const GptProgress& progress) {
 absl::StatusOr<double> GptTrainer::MeanLoss(std::vector<double> losses) {
   // Nothing is added to a loss but zeros, so that the mean does not depend on
   // who computed which.
-  const absl::Status status = world_.Run(
+  absl::Status status = world_.Run(
       AllReduce(losses.data(), losses.data(),
                 static_cast<int64_t>(losses.size()), DType::kFloat64));
   if (!status.ok()) return status;

@@ -35,7 +35,7 @@ absl::Status Prepare(const GptPreparation& preparation) {
 absl::Status Train(const GptTrainingOptions& options) {
   const auto session = Session::FromEnvironment();
   if (!session.ok()) return session.status();
-  const absl::Status status = TrainGpt(options, **session);
+  absl::Status status = TrainGpt(options, **session);
   if (status.ok()) return status;
   return absl::Status(status.code(), absl::StrCat("rank ", (*session)->rank(),
                                                   ": ", status.message()));

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "trainer_sdk/data/tokens.h"
@@ -32,13 +31,14 @@ inline GptTrainingOptions SmallTraining() {
 // A text that can be learned: each token tells the next.
 inline std::shared_ptr<const Tokens> LearnableText() {
   std::vector<int32_t> tokens;
+  tokens.reserve(500);
   for (int i = 0; i < 500; ++i) tokens.push_back(i * 3 % 11);
   return std::make_shared<TokensInMemory>(std::move(tokens));
 }
 
 inline TransportFactory SharedMemory() {
-  return [](GroupPlace place, Instant deadline) {
-    return NewSharedMemoryTransport(std::move(place), {}, deadline);
+  return [](const GroupPlace& place, Instant deadline) {
+    return NewSharedMemoryTransport(place, {}, deadline);
   };
 }
 

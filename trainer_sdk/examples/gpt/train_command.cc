@@ -44,7 +44,7 @@ bool IsDue(int64_t step, int64_t every, const GptTrainingOptions& options) {
 // A disk that is full is no reason to lose the training that has no
 // checkpoint: it is said, and the next checkpoint tries again.
 absl::Status Save(int64_t step, const Course& course) {
-  const absl::Status status = course.checkpoints->Save(step);
+  absl::Status status = course.checkpoints->Save(step);
   switch (status.code()) {
     case absl::StatusCode::kResourceExhausted:
     case absl::StatusCode::kPermissionDenied:
@@ -77,7 +77,7 @@ absl::Status TakeSteps(int64_t step, const Course& course) {
     }
     if (course.checkpoints != nullptr &&
         (*stop || IsDue(step, options.checkpoint_every, options))) {
-      const absl::Status status = Save(step, course);
+      absl::Status status = Save(step, course);
       if (!status.ok()) return status;
     }
     if (*stop) return absl::OkStatus();
