@@ -28,7 +28,8 @@ def _cuda_library_impl(ctx):
             arguments = _ARCHITECTURES + [
                 "-std=c++20",
                 "-O3",
-                "-Xcompiler=-fPIC,-Wall",
+                "-Xcompiler=-fPIC,-Wall,-Werror",
+                "-Werror=all-warnings",
                 "-I.",
                 "-I" + ctx.bin_dir.path,
                 "-c",

@@ -1,0 +1,107 @@
+#include "trainer_sdk/cuda/kernels/cross_entropy.h"
+#include "trainer_sdk/cuda/kernels/element.h"
+#include "trainer_sdk/cuda/kernels/group_sums.h"
+
+namespace muster::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kWarps = kThreads / kWarp;
+
+// A row's largest logit and the sum of e^(logit - largest).
+struct Partition {
+  float most;
+  float sum;
+};
+
+// One pass over the row; every thread of the block gets the result.
+template <typename T>
+__device__ Partition RowPartition(const T* row, int64_t classes,
+                                  SharedArray<float, kWarps>& line) {
+  float most = -INFINITY;
+  float sum = 0;
+  for (int64_t j = threadIdx.x; j < classes; j += kThreads) {
+    const float x = ToFloat(row[j]);
+    if (x > most) {
+      sum = sum * expf(most - x) + 1;
+      most = x;
+    } else {
+      sum += expf(x - most);
+    }
+  }
+  const float largest = BlockMost(most, line);
+  // A thread without a column has seen nothing: its sum is 0.
+  return {largest, BlockSum(sum * expf(most - largest), line)};
+}
+
+// A block for each row.
+template <typename T>
+__global__ void RowLoss(const T* logits, const int32_t* targets,
+                        int64_t classes, float* losses) {
+  __shared__ SharedArray<float, kWarps> line;
+  const T* const row = logits + static_cast<int64_t>(blockIdx.x) * classes;
+  const Partition all = RowPartition(row, classes, line);
+  if (threadIdx.x == 0) {
+    losses[blockIdx.x] =
+        logf(all.sum) + all.most - ToFloat(row[targets[blockIdx.x]]);
+  }
+}
+
+template <typename T>
+__global__ void RowLossAndGradient(T* logits, const int32_t* targets,
+                                   int64_t classes, float factor,
+                                   float* losses) {
+  __shared__ SharedArray<float, kWarps> line;
+  T* const row = logits + static_cast<int64_t>(blockIdx.x) * classes;
+  const int32_t target = targets[blockIdx.x];
+  // Before other threads overwrite it, which the barriers below hold back.
+  const float aimed = ToFloat(row[target]);
+  const Partition all = RowPartition(row, classes, line);
+  if (threadIdx.x == 0) losses[blockIdx.x] = logf(all.sum) + all.most - aimed;
+  const float share = 1 / all.sum;
+  for (int64_t j = threadIdx.x; j < classes; j += kThreads) {
+    const float probability = expf(ToFloat(row[j]) - all.most) * share;
+    Put((probability - (j == target ? 1.0f : 0.0f)) * factor, &row[j]);
+  }
+}
+
+// One block.
+__global__ void Mean(const float* values, int64_t count, double* mean) {
+  __shared__ SharedArray<double, kWarps> line;
+  double sum = 0;
+  for (int64_t i = threadIdx.x; i < count; i += kThreads) sum += values[i];
+  sum = BlockSum(sum, line);
+  if (threadIdx.x == 0) *mean = sum / static_cast<double>(count);
+}
+
+}  // namespace
+
+template <typename T>
+void CrossEntropy(const T* logits, const int32_t* targets, int64_t rows,
+                  int64_t classes, float* losses, double* mean_loss,
+                  CudaStream stream) {
+  Launch(RowLoss<T>, {.blocks = rows, .threads = kThreads}, stream, logits,
+         targets, classes, losses);
+  Launch(Mean, {.threads = kThreads}, stream, losses, rows, mean_loss);
+}
+
+template <typename T>
+void CrossEntropyWithGradient(T* logits, const int32_t* targets, int64_t rows,
+                              int64_t classes, float factor, float* losses,
+                              double* mean_loss, CudaStream stream) {
+  Launch(RowLossAndGradient<T>, {.blocks = rows, .threads = kThreads}, stream,
+         logits, targets, classes, factor / static_cast<float>(rows), losses);
+  Launch(Mean, {.threads = kThreads}, stream, losses, rows, mean_loss);
+}
+
+template void CrossEntropy(const float*, const int32_t*, int64_t, int64_t,
+                           float*, double*, CudaStream);
+template void CrossEntropy(const Bfloat16*, const int32_t*, int64_t, int64_t,
+                           float*, double*, CudaStream);
+template void CrossEntropyWithGradient(float*, const int32_t*, int64_t, int64_t,
+                                       float, float*, double*, CudaStream);
+template void CrossEntropyWithGradient(Bfloat16*, const int32_t*, int64_t,
+                                       int64_t, float, float*, double*,
+                                       CudaStream);
+
+}  // namespace muster::cuda

@@ -1,0 +1,25 @@
+#ifndef MUSTER_TRAINER_SDK_CUDA_KERNELS_CROSS_ENTROPY_H_
+#define MUSTER_TRAINER_SDK_CUDA_KERNELS_CROSS_ENTROPY_H_
+
+#include <cstdint>
+
+#include "trainer_sdk/cuda/kernels/cuda_stream.h"
+
+namespace muster::cuda {
+
+// As kernels/cross_entropy.h; *mean_loss is in device memory. `losses` is
+// working memory of `rows` elements. T: float, Bfloat16.
+template <typename T>
+void CrossEntropy(const T* logits, const int32_t* targets, int64_t rows,
+                  int64_t classes, float* losses, double* mean_loss,
+                  CudaStream stream);
+
+// The same, and the logits become their own gradient, times `factor`.
+template <typename T>
+void CrossEntropyWithGradient(T* logits, const int32_t* targets, int64_t rows,
+                              int64_t classes, float factor, float* losses,
+                              double* mean_loss, CudaStream stream);
+
+}  // namespace muster::cuda
+
+#endif  // MUSTER_TRAINER_SDK_CUDA_KERNELS_CROSS_ENTROPY_H_
