@@ -1,0 +1,63 @@
+"""Runs the measurements in turns, several times, and prints a table.
+
+usage: compare.py BINARY FOLDER [REPEATS [PYTHON]]
+
+BINARY is checkpoint_bench; FOLDER is on the disk that is written to; PYTHON an
+interpreter with PyTorch 2.x, measured beside it.
+"""
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+MIB = (16, 256)
+SAVES = 4
+ENVIRONMENT = dict(os.environ, OMP_NUM_THREADS='1', PYTHONWARNINGS='ignore',
+                   GLOO_SOCKET_IFNAME='lo', TORCH_CPP_LOG_LEVEL='ERROR')
+
+
+def samples(command, folder):
+  """Pairs of blocked and written milliseconds."""
+  with tempfile.TemporaryDirectory(dir=folder) as place:
+    output = subprocess.run(command + [place], check=True, timeout=600,
+                            stdout=subprocess.PIPE, stdin=subprocess.DEVNULL,
+                            text=True, env=ENVIRONMENT).stdout
+  # What the last run left to the disk is not the next one's.
+  os.sync()
+  return [tuple(map(float, line.split())) for line in output.splitlines()]
+
+
+def main(binary, folder, repeats=3, python=None):
+  ours = 'CheckpointWriter'
+  for ranks in (1, 2):
+    for mib in MIB:
+      size = [str(ranks), str(mib), str(SAVES)]
+      commands = {ours: [binary] + size}
+      if python:
+        theirs = [python, os.path.join(HERE, 'torch_saves.py')]
+        commands['torch.save'] = theirs + ['save'] + size
+        commands['DCP async_save'] = theirs + ['dcp'] + size
+      found = {name: [] for name in commands}
+      for repeat in range(int(repeats)):
+        for name, command in commands.items():
+          print('bench: %d of %s, %s, %d MiB, %d ranks' % (
+              repeat + 1, repeats, name, mib, ranks), file=sys.stderr,
+                flush=True)
+          found[name] += samples(command, folder)
+      print('\n%d MiB, the same on %d rank%s; medians of %s runs of %d saves\n'
+            % (mib, ranks, 's' if ranks > 1 else '', repeats, SAVES))
+      print('| by | training waits | ratio | until it is written |')
+      print('|---' * 4 + '|')
+      base = statistics.median(s[0] for s in found[ours])
+      for name, pairs in found.items():
+        blocked = statistics.median(s[0] for s in pairs)
+        written = statistics.median(s[1] for s in pairs)
+        print('| %s | %.1f ms | %.1f | %.0f ms |' % (
+            name, blocked, blocked / base, written), flush=True)
+
+
+if __name__ == '__main__':
+  main(*sys.argv[1:])
