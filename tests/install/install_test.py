@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 import unittest
 
 _HERE = os.path.dirname(os.path.realpath(__file__))
@@ -17,6 +18,7 @@ import xml_main
 _ROOT = os.path.join(_HERE, os.pardir, os.pardir)
 _INSTALL = os.path.join(_ROOT, 'tools', 'install')
 _WORKER = os.path.join(_HERE, 'outside_worker.cc')
+_DOCUMENTED = os.path.join(_HERE, 'documented.cc')
 # Here the programs and libraries lie as they do in bazel-bin.
 _BUILT = os.getcwd()
 _LIMIT_S = 200
@@ -274,6 +276,18 @@ class OutsideProgram(unittest.TestCase):
     done = run(self.folder + '/tutorial', env=environment(
         LD_LIBRARY_PATH=self.prefix + '/lib'))
     self.assertRegex(done.stdout, r'y = (2\.9|3).* x \+ (1\.9|2)')
+
+  def test_what_the_documentation_shows_compiles(self):
+    with open(_DOCUMENTED, encoding='utf-8') as file:
+      compiled = file.read()
+    with open(os.path.join(_ROOT, 'docs', 'SDK.md'), encoding='utf-8') as file:
+      text = file.read()
+    blocks = re.findall(r'(?ms)^```c\+\+\n(.*?)^```$',
+                        text[text.index('\n## Data\n'):])
+    self.assertGreater(len(blocks), 5)
+    for block in blocks:
+      self.assertIn(textwrap.indent(block, '  '), compiled)
+    self.compile(['-fsyntax-only', _DOCUMENTED])
 
   def test_every_header_stands_alone(self):
     top = self.prefix + '/include/muster'

@@ -1,0 +1,190 @@
+// The pieces of code that docs/SDK.md shows, so that they are compiled: each is
+// the body of a function, which says what the piece takes for granted.
+
+#include <iostream>
+
+#include "trainer_sdk/checkpoint/checkpoint_writer.h"
+#include "trainer_sdk/checkpoint/open_together.h"
+#include "trainer_sdk/data/bpe_files.h"
+#include "trainer_sdk/data/distributed_sampler.h"
+#include "trainer_sdk/data/token_file.h"
+#include "trainer_sdk/data/token_file_writer.h"
+#include "trainer_sdk/ddp/broadcast_parameters.h"
+#include "trainer_sdk/ddp/power_sgd_hook.h"
+#include "trainer_sdk/ddp/reducer.h"
+#include "trainer_sdk/gpt/gpt_stage.h"
+#include "trainer_sdk/optim/gradient_norm.h"
+#include "trainer_sdk/optim/learning_rate.h"
+#include "trainer_sdk/optim/replicated_optimizer.h"
+#include "trainer_sdk/optim/step_plan.h"
+#include "trainer_sdk/pipeline/runtime/measured_timeline.h"
+#include "trainer_sdk/pipeline/runtime/pipeline_runtime.h"
+#include "trainer_sdk/pipeline/schedule/generators.h"
+#include "trainer_sdk/pipeline/schedule/schedule_csv.h"
+#include "trainer_sdk/pipeline/schedule/schedule_svg.h"
+#include "trainer_sdk/pipeline/schedule/simulator.h"
+#include "trainer_sdk/process_group/device_mesh.h"
+#include "trainer_sdk/safetensors/safetensors_file.h"
+#include "trainer_sdk/zero/scatter_hook.h"
+#include "trainer_sdk/zero/sharded_optimizer.h"
+
+using namespace muster;
+
+struct Model {
+  std::vector<float> weight, gradient;
+};
+
+absl::Status Vocabularies(std::string_view text, int64_t begin) {
+  const auto bpe = ReadBpeFiles("vocab.json", "merges.txt");
+  if (!bpe.ok()) return bpe.status();
+  const auto tokens = (*bpe)->Encode("To be, or not to be");
+  if (!tokens.ok()) return tokens.status();
+  std::cout << (*bpe)->Describe() << "\n" << (*bpe)->Decode(*tokens) << "\n";
+
+  // A text is encoded once; after that its tokens are mapped into memory.
+  const auto count = WriteTokenFile("tokens", **bpe, text);
+  if (!count.ok()) return count.status();
+  const auto file = TokenFile::Open("tokens");
+  if (!file.ok()) return file.status();
+  std::vector<int32_t> window(1025);
+  return (*file)->Read(begin, window);
+}
+
+absl::Status Gradients(ProcessGroup& world, Model& model) {
+  // All ranks begin with rank 0's weights.
+  absl::Status status = BroadcastParameters(
+      world, {{"weight", 6000, DType::kFloat32, model.weight.data()}});
+  if (!status.ok()) return status;
+
+  DdpOptions options;
+  options.hook = std::make_shared<PowerSgdHook>(PowerSgdOptions{.rank = 4});
+  auto reducer = Reducer::Create(world,
+                                 {{.name = "weight",
+                                   .count = 6000,
+                                   .gradient = model.gradient.data(),
+                                   .rows = 60}},
+                                 options);
+  if (!reducer.ok()) return reducer.status();
+
+  // Three passes add to the same gradients; only the last one communicates.
+  for (int pass = 0; pass < 3; ++pass) {
+    status.Update((*reducer)->Begin(pass < 2 ? GradientSync::kAccumulate
+                                             : GradientSync::kReduce));
+    // ... the backward pass, and for each gradient that is there ...
+    status.Update((*reducer)->MarkReady(0));
+    status.Update((*reducer)->Finish());
+  }
+  return status;
+}
+
+absl::Status Optimize(ProcessGroup& group, Reducer& reducer,
+                      std::vector<OptimizerParameter> parameters,
+                      int64_t step) {
+  const auto rule = AdamWRule({.weight_decay = 0.1});
+  ReplicatedOptimizer optimizer(rule, parameters, [&](int parameter) {
+    return reducer.average(parameter);
+  });
+
+  // Or ZeRO-1: with a Reducer made with ForSharding(options).
+  auto sharded = ShardedOptimizer::Create(group, reducer, rule, parameters);
+  if (!sharded.ok()) return sharded.status();
+
+  // Either of them, in each step behind reducer.Finish():
+  const LearningRateSchedule rate{
+      .peak = 6e-4, .floor = 6e-5, .warmup = 100, .decay_until = 10'000};
+  const auto squares = (*sharded)->SumOfSquares();
+  if (!squares.ok()) return squares.status();
+  return (*sharded)->Step({.step = step + 1,
+                           .learning_rate = rate.At(step),
+                           .gradient_factor = ClipCoefficient(*squares, 1.0)});
+}
+
+absl::Status Scaled(Optimizer& optimizer, LossScaler& scaler, int64_t updates,
+                    double rate) {
+  // The loss was multiplied with scaler.scale() before the backward pass.
+  const auto squares = optimizer.SumOfSquares();
+  if (!squares.ok()) return squares.status();
+  const StepPlan plan = PlanStep(*squares, /*most=*/1.0, &scaler);
+  if (plan.verdict == LossScaler::Verdict::kSkip) return absl::OkStatus();
+  return optimizer.Step({.step = updates + 1,
+                         .learning_rate = rate,
+                         .gradient_factor = plan.gradient_factor});
+}
+
+absl::Status Pictures() {
+  auto schedule =
+      MakeSchedule(ScheduleKind::kZeroBubble1P,
+                   {.ranks = 4, .stages_per_rank = 1, .micro_batches = 8});
+  if (!schedule.ok()) return schedule.status();
+  std::cout << WriteScheduleCsv(*schedule);  // 0F0,0F1,0F2,0F3,0I0,...
+  const auto timeline = Simulate(*schedule, {});
+  if (!timeline.ok()) return timeline.status();
+  std::cout << timeline->BubbleOverIdeal();  // 3 / (3 * 8)
+  std::cout << DrawSchedule(*timeline, "zb1p, 4 ranks, 8 micro-batches");
+  return absl::OkStatus();
+}
+
+absl::Status Pipeline(ProcessGroup& world, PipelineSchedule schedule,
+                      PipelineStage& stage) {
+  // World ranks 0 and 1 are one pipeline's first stage, for different data.
+  const auto mesh = DeviceMesh::Create(world, {{"pp", 4}, {"dp", 2}});
+  if (!mesh.ok()) return mesh.status();
+  auto pipeline =
+      PipelineRuntime::Create((*mesh)->group("pp"), schedule, {&stage});
+  if (!pipeline.ok()) return pipeline.status();
+  const absl::StatusOr<double> loss = (*pipeline)->Step();
+  return loss.status();
+}
+
+absl::Status Checkpoints(ProcessGroup& world, ProcessGroup& group, Model& model,
+                         Optimizer& optimizer, int64_t step) {
+  std::vector<CheckpointSlice> slices = optimizer.State();
+  slices.push_back(
+      WholeTensor({.name = "weight", .shape = {60, 100}}, model.weight.data()));
+
+  // At the beginning. Nothing saved yet is no error.
+  const auto newest = OpenNewestTogether(world, "checkpoints");
+  absl::Status status = newest.status();
+  if (newest.ok()) status = ReadTogether(world, **newest, slices);
+  if (newest.ok()) status.Update(optimizer.OnStateLoaded());
+  if (!status.ok() && !absl::IsNotFound(status)) return status;
+
+  // Later. Returns when this rank's share has been copied.
+  const auto writer =
+      CheckpointWriter::Create(group, {.directory = "checkpoints", .keep = 2});
+  if (!writer.ok()) return writer.status();
+  return (*writer)->Save(step, slices, "anything, such as the loss scale");
+}
+
+absl::Status Safetensors(const std::vector<float>& table) {
+  absl::Status status = WriteSafetensorsFile("model.safetensors",
+                                             {{.name = "wte.weight",
+                                               .type = SafetensorsType::kF32,
+                                               .shape = {50257, 768},
+                                               .data = table.data()}},
+                                             {{"format", "pt"}});
+  if (!status.ok()) return status;
+  const auto file = SafetensorsFile::Open("model.safetensors");
+  if (!file.ok()) return file.status();
+  const SafetensorsTensor* const tensor = (*file)->header().Find("wte.weight");
+  std::vector<float> again(tensor == nullptr ? 0 : 50257 * 768);
+  return again.empty() ? status : (*file)->Read(*tensor, again.data());
+}
+
+absl::Status Transformer(Reducer& reducer, const std::vector<int32_t>& tokens,
+                         const std::vector<int32_t>& targets) {
+  GptWeights weights(GptConfig{}, {0, 12});  // GPT-2's 124M
+  weights.Initialize(/*seed=*/1337);
+  const GptStage model(weights, /*batch=*/4, /*time=*/1024);
+
+  absl::Status status = reducer.Begin(GradientSync::kReduce);
+  GptMicroBatch batch{.tokens = tokens, .targets = targets};
+  std::vector<float> stream;
+  model.Forward(&batch, &stream);
+  const double loss = model.Loss(&batch, stream, /*factor=*/1);
+  model.Backward(&batch, &stream,
+                 [&](int tensor) { status.Update(reducer.MarkReady(tensor)); });
+  status.Update(reducer.Finish());
+  std::cout << loss << "\n";
+  return status;
+}
