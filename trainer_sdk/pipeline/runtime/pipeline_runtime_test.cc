@@ -25,8 +25,9 @@ using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
+constexpr int64_t kFew = 200;
 // More than a ring of shared memory has room for.
-constexpr int64_t kElements = 70'000;
+constexpr int64_t kMany = 70'000;
 
 TransportFactory Over(TransportChoice choice) {
   return [choice](GroupPlace place, Instant deadline) {
@@ -91,12 +92,13 @@ int MostBuffers(const PipelineSchedule& lowered, int rank) {
 
 // Two steps, an evaluation and a third step: each exactly the actions of the
 // schedule, in order, with everything where it belongs.
-void ExpectPerformed(const PipelineSchedule& schedule, TransportChoice choice) {
+void ExpectPerformed(const PipelineSchedule& schedule, TransportChoice choice,
+                     int64_t elements = kFew) {
   const PipelineShape& shape = schedule.shape;
   const auto statuses = RunWorld(
       shape.ranks,
       [&](ProcessGroup& group) -> absl::Status {
-        Pipeline mine(group, schedule, kElements);
+        Pipeline mine(group, schedule, elements);
         if (!mine.runtime.ok()) return mine.runtime.status();
         PipelineRuntime& runtime = **mine.runtime;
         const auto& lowered = runtime.schedule();
@@ -165,12 +167,18 @@ TEST(PipelineRuntimeTest, PerformsEveryKindOfSchedule) {
   }
 }
 
+TEST(PipelineRuntimeTest, PerformsWithMessagesThatFitInNoRing) {
+  ExpectPerformed(*MakeSchedule(ScheduleKind::kZeroBubble1P, {3, 1, 4}),
+                  TransportChoice::kSharedMemory, kMany);
+}
+
 TEST(PipelineRuntimeTest, PerformsOverNetworksToo) {
   for (const TransportChoice choice :
        {TransportChoice::kTcp, TransportChoice::kGloo,
         TransportChoice::kHierarchical}) {
     SCOPED_TRACE(Name(choice));
-    ExpectPerformed(*MakeSchedule(ScheduleKind::k1F1B, {3, 1, 4}), choice);
+    ExpectPerformed(*MakeSchedule(ScheduleKind::k1F1B, {3, 1, 4}), choice,
+                    kMany);
     ExpectPerformed(*MakeSchedule(ScheduleKind::kInterleaved1F1B, {2, 2, 4}),
                     choice);
   }
