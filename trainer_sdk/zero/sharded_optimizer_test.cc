@@ -167,14 +167,18 @@ TEST(ShardedOptimizerTest, ThereMayBeMoreRanksThanElements) {
   ExpectSame(Train(6, plan, 0, 3), replicated);
 }
 
-TEST(ShardedOptimizerTest, EveryPlaceOfGradientsWillDo) {
+TEST(ShardedOptimizerTest, EveryPlaceAndUseOfGradientsWillDo) {
   ToyPlan plan;
   const Trace expected = Train(2, plan, 0, 4);
   plan.state = ToyPlan::State::kSharded;
   for (const GradientPlace place :
        {GradientPlace::kBucket, GradientPlace::kOwnToBucket}) {
-    plan.ddp.place = place;
-    ExpectSame(Train(2, plan, 0, 4), expected);
+    for (const ParameterUse use :
+         {ParameterUse::kAll, ParameterUse::kMayVary, ParameterUse::kStatic}) {
+      plan.ddp.place = place;
+      plan.ddp.use = use;
+      ExpectSame(Train(2, plan, 0, 4), expected);
+    }
   }
   // Another hook leaves averages everywhere, of which a rank takes its own.
   plan.ddp.hook = std::make_shared<AllReduceHook>();
