@@ -49,9 +49,9 @@ class TokenFileWriter {
 };
 
 // Encodes `text` into a token file at `path`, about a MiB at a time, so that no
-// more of it than that is in memory as tokens. `progress`, if not null, is told now
-// and then how many of the text's bytes are done. Errors are Encode's, with the
-// place in the whole text, and the writer's. The number of tokens.
+// more of it than that is in memory as tokens. `progress`, if not null, is told
+// now and then how many of the text's bytes are done. Errors are Encode's, with
+// the place in the whole text, and the writer's. The number of tokens.
 absl::StatusOr<int64_t> WriteTokenFile(
     const std::string& path, const Vocabulary& vocabulary,
     std::string_view text,
