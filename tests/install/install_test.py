@@ -93,7 +93,9 @@ class Install(unittest.TestCase):
     for path in ('docs/SDK.md', 'examples/progress/train.cc',
                  'trainer_sdk/examples/tutorial/tutorial.cc'):
       with open(os.path.join(_ROOT, path), encoding='utf-8') as file:
-        included += re.findall(r'(?m)^#include "([^"]+)"', file.read())
+        text = file.read()
+      included += re.findall(r'(?m)^#include "([^"]+)"', text)
+      included += re.findall(r'`(trainer_sdk/[\w/]+\.h)`', text)
     self.assertIn('trainer_sdk/ddp/reducer.h', included)
     self.assertEqual([header for header in included
                       if 'include/muster/' + header not in self.files], [])
