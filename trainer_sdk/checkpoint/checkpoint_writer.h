@@ -21,8 +21,8 @@ struct CheckpointOptions {
   // Every rank reaches the same folder under this path; made where it is not
   // there.
   std::string directory;
-  // How many checkpoints stay; at least 1. While one is written there is one
-  // more.
+  // How many checkpoints stay; at least 1, and 2 where somebody may read the
+  // newest while the training goes on. While one is written there is one more.
   int keep = 2;
   // How long a rank waits for the slowest one to have written its share.
   Duration timeout = std::chrono::minutes(10);
