@@ -37,9 +37,9 @@ __device__ Partition RowPartition(const T* row, int64_t classes,
 // A block for each row.
 template <typename T>
 __global__ void RowLoss(const T* logits, const int32_t* targets,
-                        int64_t classes, float* losses) {
+                        int64_t classes, int64_t stride, float* losses) {
   __shared__ SharedArray<float, kWarps> line;
-  const T* const row = logits + static_cast<int64_t>(blockIdx.x) * classes;
+  const T* const row = logits + static_cast<int64_t>(blockIdx.x) * stride;
   const Partition all = RowPartition(row, classes, line);
   if (threadIdx.x == 0) {
     losses[blockIdx.x] =
@@ -49,10 +49,10 @@ __global__ void RowLoss(const T* logits, const int32_t* targets,
 
 template <typename T>
 __global__ void RowLossAndGradient(T* logits, const int32_t* targets,
-                                   int64_t classes, float factor,
-                                   float* losses) {
+                                   int64_t classes, int64_t stride,
+                                   float factor, float* losses) {
   __shared__ SharedArray<float, kWarps> line;
-  T* const row = logits + static_cast<int64_t>(blockIdx.x) * classes;
+  T* const row = logits + static_cast<int64_t>(blockIdx.x) * stride;
   const int32_t target = targets[blockIdx.x];
   // Before other threads overwrite it, which the barriers below hold back.
   const float aimed = ToFloat(row[target]);
@@ -78,30 +78,33 @@ __global__ void Mean(const float* values, int64_t count, double* mean) {
 
 template <typename T>
 void CrossEntropy(const T* logits, const int32_t* targets, int64_t rows,
-                  int64_t classes, float* losses, double* mean_loss,
-                  CudaStream stream) {
+                  int64_t classes, int64_t stride, float* losses,
+                  double* mean_loss, CudaStream stream) {
   Launch(RowLoss<T>, {.blocks = rows, .threads = kThreads}, stream, logits,
-         targets, classes, losses);
+         targets, classes, stride, losses);
   Launch(Mean, {.threads = kThreads}, stream, losses, rows, mean_loss);
 }
 
 template <typename T>
 void CrossEntropyWithGradient(T* logits, const int32_t* targets, int64_t rows,
-                              int64_t classes, float factor, float* losses,
-                              double* mean_loss, CudaStream stream) {
+                              int64_t classes, int64_t stride, float factor,
+                              float* losses, double* mean_loss,
+                              CudaStream stream) {
   Launch(RowLossAndGradient<T>, {.blocks = rows, .threads = kThreads}, stream,
-         logits, targets, classes, factor / static_cast<float>(rows), losses);
+         logits, targets, classes, stride, factor / static_cast<float>(rows),
+         losses);
   Launch(Mean, {.threads = kThreads}, stream, losses, rows, mean_loss);
 }
 
 template void CrossEntropy(const float*, const int32_t*, int64_t, int64_t,
-                           float*, double*, CudaStream);
+                           int64_t, float*, double*, CudaStream);
 template void CrossEntropy(const Bfloat16*, const int32_t*, int64_t, int64_t,
-                           float*, double*, CudaStream);
+                           int64_t, float*, double*, CudaStream);
 template void CrossEntropyWithGradient(float*, const int32_t*, int64_t, int64_t,
-                                       float, float*, double*, CudaStream);
-template void CrossEntropyWithGradient(Bfloat16*, const int32_t*, int64_t,
                                        int64_t, float, float*, double*,
+                                       CudaStream);
+template void CrossEntropyWithGradient(Bfloat16*, const int32_t*, int64_t,
+                                       int64_t, int64_t, float, float*, double*,
                                        CudaStream);
 
 }  // namespace muster::cuda

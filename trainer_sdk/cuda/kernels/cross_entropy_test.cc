@@ -16,17 +16,29 @@ class CudaCrossEntropyTest : public KernelTest<Case> {
     auto gradient = logits;
     const double expected = muster::CrossEntropyWithGradient(
         gradient.data(), targets.data(), rows, classes, kFactor);
-    auto own = this->Narrowed(logits);
+    // What lies between the rows is not touched.
+    constexpr float kBetween = 4;
+    constexpr int64_t kGap = 3;
+    const int64_t stride = classes + kGap;
+    const auto spread = [&](const std::vector<float>& values) {
+      std::vector<float> all(static_cast<size_t>(rows * stride), kBetween);
+      for (int64_t i = 0; i < rows * classes; ++i) {
+        all[static_cast<size_t>(i / classes * stride + i % classes)] =
+            values[static_cast<size_t>(i)];
+      }
+      return all;
+    };
+    auto own = this->Narrowed(spread(logits));
     std::vector<float> losses(targets.size());
     double loss = 0;
-    CrossEntropy(own.data(), targets.data(), rows, classes, losses.data(),
-                 &loss, nullptr);
+    CrossEntropy(own.data(), targets.data(), rows, classes, stride,
+                 losses.data(), &loss, nullptr);
     EXPECT_NEAR(loss, expected, 1e-5);
-    this->ExpectElements(own, logits);
-    CrossEntropyWithGradient(own.data(), targets.data(), rows, classes, kFactor,
-                             losses.data(), &loss, nullptr);
+    this->ExpectElements(own, spread(logits));
+    CrossEntropyWithGradient(own.data(), targets.data(), rows, classes, stride,
+                             kFactor, losses.data(), &loss, nullptr);
     EXPECT_NEAR(loss, expected, 1e-5);
-    this->ExpectElements(own, gradient);
+    this->ExpectElements(own, spread(gradient));
   }
 };
 

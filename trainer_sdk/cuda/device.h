@@ -1,0 +1,46 @@
+#ifndef MUSTER_TRAINER_SDK_CUDA_DEVICE_H_
+#define MUSTER_TRAINER_SDK_CUDA_DEVICE_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "trainer_sdk/cuda/kernels/cuda_stream.h"
+#include "trainer_sdk/cuda/product.h"
+
+namespace muster::cuda {
+
+// A GPU and one stream of it, as training code uses them. What is put on the
+// stream is done in order, later; its errors are told by status(), and the
+// first stays. Our kernels go on stream() too. One thread at a time.
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  // Aligned to 256 bytes; of any content. ResourceExhausted: there is not so
+  // much. It may not be freed before what uses it is done.
+  virtual absl::StatusOr<std::shared_ptr<void>> Allocate(int64_t bytes) = 0;
+
+  virtual CudaStream stream() const = 0;
+
+  // The host's memory may be changed at once.
+  virtual void CopyIn(void* to, const void* from, int64_t bytes) = 0;
+  // Waits until it is there.
+  virtual void CopyOut(void* to, const void* from, int64_t bytes) = 0;
+  // Within the device.
+  virtual void Copy(void* to, const void* from, int64_t bytes) = 0;
+  virtual void Zero(void* at, int64_t bytes) = 0;
+  virtual void Multiply(const Product& product) = 0;
+
+  // Waits for the stream.
+  virtual void Wait() = 0;
+
+  // The first error of anything above or of a kernel's launch, as far as it is
+  // known by now: Wait makes all known. CUDA's call and its words.
+  virtual absl::Status status() = 0;
+};
+
+}  // namespace muster::cuda
+
+#endif  // MUSTER_TRAINER_SDK_CUDA_DEVICE_H_
