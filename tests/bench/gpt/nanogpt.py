@@ -76,7 +76,7 @@ def main(binaries, text, plots):
   for ranks, ((training, ours), (peer, theirs)) in results.items():
     last = max(ours)
     for step in sorted(ours):
-      print('| %d | %d | %.4f | %.4f | %+.4f |' % (
+      print('| %d | %d | %.4f | %.4f | %+.0e |' % (
           ranks, step, ours[step], theirs[step], ours[step] - theirs[step]))
     close = abs(ours[last] - theirs[last]) <= _BOTH_WITHIN
     published = abs(ours[last] - _PUBLISHED) <= _PUBLISHED_WITHIN
