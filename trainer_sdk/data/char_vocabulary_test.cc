@@ -17,8 +17,9 @@ TEST(CharVocabularyTest, BytesAreNumberedInTheirOrder) {
 
 TEST(CharVocabularyTest, AnyByteIsAByte) {
   std::string all;
-  for (int byte = 255; byte >= 0; --byte)
+  for (int byte = 255; byte >= 0; --byte) {
     all.push_back(static_cast<char>(byte));
+  }
   const CharVocabulary vocabulary(all);
   EXPECT_EQ(vocabulary.size(), 256);
   EXPECT_EQ(vocabulary.Decode(*vocabulary.Encode(all)), all);
