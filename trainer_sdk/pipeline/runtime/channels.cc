@@ -14,6 +14,12 @@ namespace {
 constexpr int kSender = 0;
 constexpr int kReceiver = 1;
 
+// Of each place: a cache line.
+constexpr int64_t kAlignment = 64;
+
+// One is filled while another is on its way.
+constexpr int64_t kPlaces = 2;
+
 size_t IndexOf(ActionKind kind) {
   MUSTER_CHECK(IsCommunication(kind));
   return static_cast<size_t>(kind) -
@@ -27,8 +33,10 @@ bool IsSend(ActionKind kind) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<PipelineChannels>> PipelineChannels::Create(
-    ProcessGroup& group, const PipelineShape& shape) {
+    ProcessGroup& group, const PipelineShape& shape, int64_t most_bytes) {
   std::unique_ptr<PipelineChannels> channels(new PipelineChannels());
+  channels->most_bytes_ =
+      (most_bytes + kAlignment - 1) / kAlignment * kAlignment;
   channels->world_ranks_ = group.global_ranks();
   for (const ActionKind send :
        {ActionKind::kSendForward, ActionKind::kSendBackward}) {
@@ -55,17 +63,39 @@ absl::Status PipelineChannels::Connect(ProcessGroup& group,
     }
     auto channel = group.Split(color, role, forward ? "forward" : "backward");
     if (!channel.ok()) return channel.status();
-    if (color >= 0) {
-      by_kind_[IndexOf(role == kSender ? send : receive)] = *std::move(channel);
-    }
+    if (color < 0) continue;
+    Channel& made = by_kind_[IndexOf(role == kSender ? send : receive)];
+    made.group = *std::move(channel);
+    // In the same round everywhere, so that nobody waits in a circle.
+    const absl::Status reserved = ReservePlaces(made);
+    if (!reserved.ok()) return reserved;
   }
   return absl::OkStatus();
+}
+
+absl::Status PipelineChannels::ReservePlaces(Channel& channel) const {
+  auto memory = channel.group->Allocate(kPlaces * most_bytes_);
+  // Messages can come from anywhere.
+  if (absl::IsResourceExhausted(memory.status())) return absl::OkStatus();
+  if (!memory.ok()) return memory.status();
+  channel.memory = *std::move(memory);
+  return absl::OkStatus();
+}
+
+std::vector<std::byte*> PipelineChannels::Places(ActionKind kind) const {
+  const Channel& channel = by_kind_[IndexOf(kind)];
+  std::vector<std::byte*> places;
+  for (int64_t i = 0; channel.memory != nullptr && i < kPlaces; ++i) {
+    places.push_back(static_cast<std::byte*>(channel.memory->data()) +
+                     i * most_bytes_);
+  }
+  return places;
 }
 
 std::shared_ptr<Work> PipelineChannels::Start(ActionKind kind, void* data,
                                               const StreamShape& shape,
                                               Duration timeout) {
-  ProcessGroup* const channel = by_kind_[IndexOf(kind)].get();
+  ProcessGroup* const channel = by_kind_[IndexOf(kind)].group.get();
   MUSTER_CHECK(channel != nullptr) << ActionName(kind) << " to nobody";
   return channel->Start(
       IsSend(kind) ? Send(data, shape.count(), shape.dtype, kReceiver)
@@ -74,8 +104,8 @@ std::shared_ptr<Work> PipelineChannels::Start(ActionKind kind, void* data,
 }
 
 void PipelineChannels::Abort(const std::string& reason) {
-  for (const auto& channel : by_kind_) {
-    if (channel != nullptr) channel->Abort(reason);
+  for (const Channel& channel : by_kind_) {
+    if (channel.group != nullptr) channel.group->Abort(reason);
   }
 }
 

@@ -2,8 +2,11 @@
 #define MUSTER_TRAINER_SDK_PIPELINE_RUNTIME_CHANNELS_H_
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -24,9 +27,16 @@ namespace muster {
 class PipelineChannels {
  public:
   // Collective over `group`, which has the pipeline's ranks in order, and which
-  // may go before the channels do.
+  // may go before the channels do. The longest message has `most_bytes`, the
+  // same on all ranks.
   static absl::StatusOr<std::unique_ptr<PipelineChannels>> Create(
-      ProcessGroup& group, const PipelineShape& shape);
+      ProcessGroup& group, const PipelineShape& shape, int64_t most_bytes);
+
+  // Places for whole messages in memory that the channel of such an action
+  // reaches faster than any other; none where there is no channel, or no such
+  // memory. From there a neighbour takes a message in one go, which costs this
+  // rank's computations no time, as handing it over piece by piece would.
+  std::vector<std::byte*> Places(ActionKind kind) const;
 
   // Starts the message of a send or receive action. The buffer must stay until
   // the work is completed, or the channels are gone.
@@ -41,12 +51,21 @@ class PipelineChannels {
 
  private:
   PipelineChannels() = default;
+  struct Channel {
+    // Goes after the group, whose messages may be in it.
+    std::unique_ptr<TransportMemory> memory;
+    std::unique_ptr<ProcessGroup> group;
+  };
+
   absl::Status Connect(ProcessGroup& group, const PipelineShape& shape,
                        ActionKind send);
+  absl::Status ReservePlaces(Channel& channel) const;
 
   std::vector<int> world_ranks_;
   // By kind of action, from kSendForward on; null where there is no neighbour.
-  std::array<std::unique_ptr<ProcessGroup>, 4> by_kind_;
+  std::array<Channel, 4> by_kind_;
+  // Of a place.
+  int64_t most_bytes_ = 0;
 };
 
 }  // namespace muster

@@ -72,7 +72,8 @@ class PipelineRuntime::Body {
     everybody_ = *std::move(everybody);
     auto inputs = AgreeOnStreams();
     if (!inputs.ok()) return inputs.status();
-    auto channels = PipelineChannels::Create(group, shape());
+    auto channels =
+        PipelineChannels::Create(group, shape(), LongestStream(*inputs));
     if (!channels.ok()) return channels.status();
     channels_ = *std::move(channels);
     streams_ = std::make_unique<Streams>(*channels_, shape(),
@@ -179,7 +180,7 @@ class PipelineRuntime::Body {
     MeasuredAction measured{
         .action = action, .begin = MonotonicNow(), .end = {}};
     const absl::Status status =
-        Call(action, pass, taken->get(), given->get(), factor);
+        Call(action, pass, taken->data, given->data, factor);
     measured.end = MonotonicNow();
     if (!status.ok()) {
       return absl::Status(
@@ -191,8 +192,8 @@ class PipelineRuntime::Body {
     if (pass.purpose == PipelinePass::Purpose::kTraining) {
       measured_.push_back(measured);
     }
-    streams_->Free(*std::move(taken));
-    streams_->Put(action, *std::move(given));
+    Streams::Free(*taken);
+    streams_->Put(action, *given);
     return absl::OkStatus();
   }
 

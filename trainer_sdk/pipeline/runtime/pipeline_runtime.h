@@ -72,7 +72,8 @@ class PipelineRuntime {
 
   // With its communication.
   const PipelineSchedule& schedule() const;
-  // Buffers for what flows between stages: made once, used over and over.
+  // Buffers for what flows between stages, made once and used over and over,
+  // besides the two that each channel to a neighbour has.
   int stream_buffers() const;
 
  private:

@@ -68,14 +68,25 @@ Action ReceiveOf(const Action& send) {
 
 }  // namespace
 
+int64_t LongestStream(const std::vector<StreamShape>& inputs) {
+  int64_t most = 0;
+  for (size_t stage = 1; stage < inputs.size(); ++stage) {
+    most = std::max(most, inputs[stage].bytes());
+  }
+  return most;
+}
+
 Streams::Streams(PipelineChannels& channels, const PipelineShape& shape,
                  std::vector<StreamShape> inputs, Duration timeout)
     : channels_(channels),
       shape_(shape),
       inputs_(std::move(inputs)),
       timeout_(timeout) {
-  for (size_t stage = 1; stage < inputs_.size(); ++stage) {
-    bytes_ = std::max(bytes_, static_cast<size_t>(inputs_[stage].bytes()));
+  bytes_ = static_cast<size_t>(LongestStream(inputs_));
+  for (const ActionKind kind :
+       {ActionKind::kSendForward, ActionKind::kRecvForward,
+        ActionKind::kSendBackward, ActionKind::kRecvBackward}) {
+    places_[kind] = channels_.Places(kind);
   }
 }
 
@@ -89,64 +100,68 @@ StreamShape Streams::ShapeOf(const Action& message) const {
       std::max(message.stage, OtherStage(message)))];
 }
 
-Streams::Buffer Streams::Any() {
-  if (free_.empty()) {
-    ++buffers_;
-    return std::make_unique<std::byte[]>(bytes_);
+StreamBuffer Streams::Any(ActionKind kind) {
+  std::vector<std::byte*>* home = &places_[kind];
+  if (home->empty()) home = &free_;
+  if (home->empty()) {
+    made_.push_back(std::make_unique<std::byte[]>(bytes_));
+    free_.push_back(made_.back().get());
   }
-  Buffer buffer = std::move(free_.back());
-  free_.pop_back();
-  return buffer;
+  std::byte* const data = home->back();
+  home->pop_back();
+  return {.data = data, .home = home};
 }
 
 void Streams::Receive(const Action& receive) {
-  Buffer buffer = Any();
-  auto work =
-      channels_.Start(receive.kind, buffer.get(), ShapeOf(receive), timeout_);
-  arrivals_.emplace(receive, Arrival{std::move(buffer), std::move(work)});
+  const StreamBuffer buffer = Any(receive.kind);
+  arrivals_.emplace(
+      receive, Arrival{buffer, channels_.Start(receive.kind, buffer.data,
+                                               ShapeOf(receive), timeout_)});
 }
 
 void Streams::Send(const Action& send) {
   const auto at = ready_.find(send);
   MUSTER_CHECK(at != ready_.end()) << ToString(send);
-  Buffer buffer = std::move(at->second);
+  const StreamBuffer buffer = at->second;
   ready_.erase(at);
-  auto work = channels_.Start(send.kind, buffer.get(), ShapeOf(send), timeout_);
-  departures_.push_back({send, std::move(buffer), std::move(work)});
+  departures_.push_back(
+      {send, buffer,
+       channels_.Start(send.kind, buffer.data, ShapeOf(send), timeout_)});
 }
 
-absl::StatusOr<Streams::Buffer> Streams::Take(const Action& computation) {
+absl::StatusOr<StreamBuffer> Streams::Take(const Action& computation) {
   const std::optional<Action> receive = TakenBy(computation, shape_);
-  if (!receive) return Buffer();
+  if (!receive) return StreamBuffer();
   const auto at = arrivals_.find(*receive);
   MUSTER_CHECK(at != arrivals_.end()) << ToString(*receive);
   if (at->second.work != nullptr) {
     const absl::Status status = at->second.work->Wait();
     if (!status.ok()) return Failed(*receive, status);
   }
-  Buffer buffer = std::move(at->second.buffer);
+  const StreamBuffer buffer = at->second.buffer;
   arrivals_.erase(at);
   return buffer;
 }
 
-absl::StatusOr<Streams::Buffer> Streams::Make(const Action& computation) {
-  if (!GivenBy(computation, shape_)) return Buffer();
+absl::StatusOr<StreamBuffer> Streams::Make(const Action& computation) {
+  const std::optional<Action> send = GivenBy(computation, shape_);
+  if (!send) return StreamBuffer();
   if (absl::Status status = Reap(); !status.ok()) return status;
-  return Any();
+  return Any(send->kind);
 }
 
-void Streams::Put(const Action& computation, Buffer buffer) {
+void Streams::Put(const Action& computation, StreamBuffer buffer) {
   const std::optional<Action> send = GivenBy(computation, shape_);
   if (!send) return;
   if (shape_.RankOf(OtherStage(*send)) == shape_.RankOf(send->stage)) {
-    arrivals_.emplace(ReceiveOf(*send), Arrival{std::move(buffer), nullptr});
+    arrivals_.emplace(ReceiveOf(*send), Arrival{buffer, nullptr});
   } else {
-    ready_.emplace(*send, std::move(buffer));
+    ready_.emplace(*send, buffer);
   }
 }
 
-void Streams::Free(Buffer buffer) {
-  if (buffer != nullptr) free_.push_back(std::move(buffer));
+void Streams::Free(StreamBuffer buffer) {
+  if (buffer.data != nullptr) buffer.home->push_back(buffer.data);
 }
 
 absl::Status Streams::Reap() {
@@ -157,7 +172,7 @@ absl::Status Streams::Reap() {
     }
     const absl::Status status = at->work->status();
     if (!status.ok()) return Failed(at->send, status);
-    Free(std::move(at->buffer));
+    Free(at->buffer);
     at = departures_.erase(at);
   }
   return absl::OkStatus();

@@ -19,6 +19,17 @@
 
 namespace muster {
 
+// The most bytes of any of the stages' inputs but the first's.
+int64_t LongestStream(const std::vector<StreamShape>& inputs);
+
+// Memory for what one micro-batch is between two stages.
+struct StreamBuffer {
+  // Null: none.
+  std::byte* data = nullptr;
+  // Where it is put when it is free.
+  std::vector<std::byte*>* home = nullptr;
+};
+
 // What flows between the stages of one rank and their neighbours, in buffers of
 // a pool: received, used, computed and sent. A buffer is free again when what
 // it holds has been used or sent; so there are never more than the schedule has
@@ -27,8 +38,6 @@ namespace muster {
 // Not thread-safe.
 class Streams {
  public:
-  using Buffer = std::unique_ptr<std::byte[]>;
-
   // `inputs` are the shapes of stages' inputs, by stage; the first's is not
   // looked at. `channels` must outlive it, but not its transfers: see Abandon.
   Streams(PipelineChannels& channels, const PipelineShape& shape,
@@ -45,33 +54,34 @@ class Streams {
 
   // What `computation` takes from its neighbour, once it is there; null where
   // it has none. Give it back with Free.
-  absl::StatusOr<Buffer> Take(const Action& computation);
+  absl::StatusOr<StreamBuffer> Take(const Action& computation);
   // A buffer for what `computation` gives to its neighbour, which Put is to
   // follow; null where it has none. Fails if a send has failed.
-  absl::StatusOr<Buffer> Make(const Action& computation);
-  void Put(const Action& computation, Buffer buffer);
-  void Free(Buffer buffer);
+  absl::StatusOr<StreamBuffer> Make(const Action& computation);
+  void Put(const Action& computation, StreamBuffer buffer);
+  static void Free(StreamBuffer buffer);
 
   // Waits until all that was sent has gone.
   absl::Status Drain();
 
-  // Buffers made so far.
-  int buffers() const { return buffers_; }
+  // Buffers made so far, besides the channels' places.
+  int buffers() const { return static_cast<int>(made_.size()); }
 
  private:
   struct Arrival {
-    Buffer buffer;
+    StreamBuffer buffer;
     // Null: computed on this rank.
     std::shared_ptr<Work> work;
   };
   struct Departure {
     Action send;
-    Buffer buffer;
+    StreamBuffer buffer;
     std::shared_ptr<Work> work;
   };
 
   StreamShape ShapeOf(const Action& message) const;
-  Buffer Any();
+  // For a message of this kind, or one to a stage of this rank.
+  StreamBuffer Any(ActionKind kind);
   absl::Status Reap();
   absl::Status Failed(const Action& message, const absl::Status& status) const;
 
@@ -81,12 +91,14 @@ class Streams {
   const Duration timeout_;
   PipelinePass::Purpose purpose_ = PipelinePass::Purpose::kTraining;
   size_t bytes_ = 0;
-  int buffers_ = 0;
-  std::vector<Buffer> free_;
+  std::vector<std::unique_ptr<std::byte[]>> made_;
+  std::vector<std::byte*> free_;
+  // The channels' places that are free, by kind of action.
+  std::map<ActionKind, std::vector<std::byte*>> places_;
   // By receive action, whether it is a message or not.
   std::map<Action, Arrival> arrivals_;
   // By send action.
-  std::map<Action, Buffer> ready_;
+  std::map<Action, StreamBuffer> ready_;
   std::list<Departure> departures_;
 };
 
