@@ -38,7 +38,7 @@ std::string Input(uint64_t seed) {
 }
 
 TEST(CheckpointFuzzTest, NothingUnsoundIsRead) {
-  for (uint64_t seed = 1; seed <= 20000; ++seed) {
+  for (uint64_t seed = 1; seed <= 8000; ++seed) {
     SCOPED_TRACE(seed);
     RunCheckpointFuzzCase(Input(seed));
   }
