@@ -1,12 +1,15 @@
 #include "trainer_sdk/cuda/emulation/block_run.h"
 
-#include <ucontext.h>
-
 #include <sstream>
 #include <string_view>
 
 #include "base/check.h"
 #include "trainer_sdk/cuda/emulation/shared_array.h"
+
+// The compiler must not take such a function's registers for those that it
+// leaves alone (-fipa-ra did), nor a sanitizer watch it leave.
+#define MUSTER_SWITCHES_STACKS \
+  __attribute__((noipa, no_sanitize_address, no_sanitize_undefined))
 
 namespace muster::emulation {
 namespace {
@@ -26,6 +29,10 @@ std::string Name(const std::source_location& place) {
 bool Same(const std::source_location& a, const std::source_location& b) {
   return a.line() == b.line() && a.column() == b.column() &&
          std::string_view(a.file_name()) == b.file_name();
+}
+
+MUSTER_SWITCHES_STACKS void JumpTo(void** context) {
+  __builtin_longjmp(context, 1);
 }
 
 }  // namespace
@@ -62,7 +69,7 @@ void BlockRun::MakeFibers() {
     begin.uc_stack.ss_size = kStackBytes;
     begin.uc_link = nullptr;
     makecontext(&begin, &BlockRun::Enter, 0);
-    if (_setjmp(scheduler_) == 0) setcontext(&begin);
+    Start(begin);
   }
 }
 
@@ -76,12 +83,16 @@ void BlockRun::Enter() {
   }
 }
 
-void BlockRun::Resume() {
-  if (_setjmp(scheduler_) == 0) _longjmp(fibers_[running_].context, 1);
+MUSTER_SWITCHES_STACKS void BlockRun::Start(const ucontext_t& begin) {
+  if (__builtin_setjmp(scheduler_) == 0) setcontext(&begin);
 }
 
-void BlockRun::Yield() {
-  if (_setjmp(fibers_[running_].context) == 0) _longjmp(scheduler_, 1);
+MUSTER_SWITCHES_STACKS void BlockRun::Resume() {
+  if (__builtin_setjmp(scheduler_) == 0) JumpTo(fibers_[running_].context);
+}
+
+MUSTER_SWITCHES_STACKS void BlockRun::Yield() {
+  if (__builtin_setjmp(fibers_[running_].context) == 0) JumpTo(scheduler_);
 }
 
 void BlockRun::RunGrid(Extent blocks, Extent threads,

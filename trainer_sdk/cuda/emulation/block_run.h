@@ -1,8 +1,9 @@
 #ifndef MUSTER_TRAINER_SDK_CUDA_EMULATION_BLOCK_RUN_H_
 #define MUSTER_TRAINER_SDK_CUDA_EMULATION_BLOCK_RUN_H_
 
+#include <ucontext.h>
+
 #include <array>
-#include <csetjmp>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -66,11 +67,16 @@ class BlockRun {
                     const std::source_location& here);
 
  private:
+  // Of __builtin_setjmp, which leaves signals alone, other than swapcontext,
+  // and AddressSanitizer, other than setjmp: switches are to be cheap, and no
+  // frame is left for good.
+  using Context = void* [5];
+
   enum class State { kReady, kWaiting, kDone };
 
   struct Fiber {
     std::unique_ptr<char[]> stack;
-    jmp_buf context;
+    Context context;
     State state = State::kDone;
     // How many exchanges it has been in.
     unsigned exchanges = 0;
@@ -95,8 +101,9 @@ class BlockRun {
   void RunBlock(Extent block);
   // What a fiber does: `body` once for each block.
   static void Enter();
-  // From the scheduler to the fiber that is running_, and back from it. Other
-  // than swapcontext they leave signals alone, which takes a system call.
+  // From the scheduler to the fiber that is running_, at first by what makes
+  // it, and back from it.
+  void Start(const ucontext_t& begin);
   void Resume();
   void Yield();
   // Waits until `size` threads, from `first` on, are here.
@@ -113,7 +120,7 @@ class BlockRun {
   std::vector<Fiber> fibers_;
   std::vector<Warp> warps_;
   Gathering barrier_;
-  jmp_buf scheduler_;
+  Context scheduler_;
 };
 
 }  // namespace muster::emulation

@@ -1,0 +1,112 @@
+#include "trainer_sdk/cuda/cuda_device.h"
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace muster::cuda {
+namespace {
+
+absl::Status StatusOf(const char* call, cudaError_t result) {
+  if (result == cudaSuccess) return absl::OkStatus();
+  const std::string text =
+      absl::StrCat(call, " says: ", cudaGetErrorString(result));
+  return result == cudaErrorMemoryAllocation
+             ? absl::ResourceExhaustedError(text)
+             : absl::UnavailableError(text);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<CudaDevice>> CudaDevice::Open(int ordinal) {
+  std::unique_ptr<CudaDevice> device(new CudaDevice);
+  if (absl::Status status = device->Prepare(ordinal); !status.ok()) {
+    return status;
+  }
+  return device;
+}
+
+absl::Status CudaDevice::Prepare(int ordinal) {
+  absl::Status status = StatusOf("cudaSetDevice", cudaSetDevice(ordinal));
+  if (!status.ok()) return status;
+  // Apart from the default stream, which waits for others and they for it.
+  status = StatusOf("cudaStreamCreateWithFlags",
+                    cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+  if (!status.ok()) return status;
+  auto lt = CublasLt::Load();
+  if (!lt.ok()) return lt.status();
+  auto workspace =
+      Allocate(static_cast<int64_t>(CublasProducts::kWorkspaceBytes));
+  if (!workspace.ok()) return workspace.status();
+  workspace_ = *std::move(workspace);
+  auto products = CublasProducts::Create(*std::move(lt), workspace_.get());
+  if (!products.ok()) return products.status();
+  products_ = *std::move(products);
+  return absl::OkStatus();
+}
+
+CudaDevice::~CudaDevice() {
+  if (stream_ == nullptr) return;
+  cudaStreamSynchronize(stream_);
+  cudaStreamDestroy(stream_);
+}
+
+absl::StatusOr<std::shared_ptr<void>> CudaDevice::Allocate(int64_t bytes) {
+  void* memory = nullptr;
+  const cudaError_t result = cudaMalloc(&memory, static_cast<size_t>(bytes));
+  if (result != cudaSuccess) {
+    // A later look at the last error must not find this one.
+    cudaGetLastError();
+    return absl::Status(StatusOf("cudaMalloc", result).code(),
+                        absl::StrCat("cudaMalloc of ", bytes, " bytes says: ",
+                                     cudaGetErrorString(result)));
+  }
+  return std::shared_ptr<void>(memory, [](void* data) { cudaFree(data); });
+}
+
+void CudaDevice::CopyIn(void* to, const void* from, int64_t bytes) {
+  // From pageable memory the runtime takes its copy before it returns.
+  Note(StatusOf("cudaMemcpyAsync to the device",
+                cudaMemcpyAsync(to, from, static_cast<size_t>(bytes),
+                                cudaMemcpyHostToDevice, stream_)));
+}
+
+void CudaDevice::CopyOut(void* to, const void* from, int64_t bytes) {
+  Note(StatusOf("cudaMemcpyAsync from the device",
+                cudaMemcpyAsync(to, from, static_cast<size_t>(bytes),
+                                cudaMemcpyDeviceToHost, stream_)));
+  Wait();
+}
+
+void CudaDevice::Copy(void* to, const void* from, int64_t bytes) {
+  Note(StatusOf("cudaMemcpyAsync on the device",
+                cudaMemcpyAsync(to, from, static_cast<size_t>(bytes),
+                                cudaMemcpyDeviceToDevice, stream_)));
+}
+
+void CudaDevice::Zero(void* at, int64_t bytes) {
+  Note(StatusOf("cudaMemsetAsync",
+                cudaMemsetAsync(at, 0, static_cast<size_t>(bytes), stream_)));
+}
+
+void CudaDevice::Multiply(const Product& product) {
+  Note(products_->Multiply(product, stream_));
+}
+
+void CudaDevice::Wait() {
+  Note(StatusOf("cudaStreamSynchronize", cudaStreamSynchronize(stream_)));
+}
+
+absl::Status CudaDevice::status() {
+  Note(StatusOf("a kernel's launch", cudaGetLastError()));
+  return status_;
+}
+
+void CudaDevice::Note(absl::Status status) {
+  if (status_.ok()) status_ = std::move(status);
+}
+
+}  // namespace muster::cuda

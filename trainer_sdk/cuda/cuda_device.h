@@ -1,0 +1,51 @@
+#ifndef MUSTER_TRAINER_SDK_CUDA_CUDA_DEVICE_H_
+#define MUSTER_TRAINER_SDK_CUDA_CUDA_DEVICE_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "trainer_sdk/cuda/cublas_lt.h"
+#include "trainer_sdk/cuda/cublas_products.h"
+#include "trainer_sdk/cuda/device.h"
+
+namespace muster::cuda {
+
+// A GPU by CUDA's runtime and cuBLASLt. It is the current device of the threads
+// that use it.
+class CudaDevice final : public Device {
+ public:
+  // Device `ordinal` of those that this process sees, from 0. NotFound: there
+  // is no cuBLASLt. Unavailable: CUDA's call and its words, also where there is
+  // no GPU.
+  static absl::StatusOr<std::unique_ptr<CudaDevice>> Open(int ordinal);
+  ~CudaDevice() override;
+  CudaDevice(const CudaDevice&) = delete;
+  CudaDevice& operator=(const CudaDevice&) = delete;
+
+  absl::StatusOr<std::shared_ptr<void>> Allocate(int64_t bytes) override;
+  CudaStream stream() const override { return stream_; }
+  void CopyIn(void* to, const void* from, int64_t bytes) override;
+  void CopyOut(void* to, const void* from, int64_t bytes) override;
+  void Copy(void* to, const void* from, int64_t bytes) override;
+  void Zero(void* at, int64_t bytes) override;
+  void Multiply(const Product& product) override;
+  void Wait() override;
+  absl::Status status() override;
+
+ private:
+  CudaDevice() = default;
+  absl::Status Prepare(int ordinal);
+  // Keeps the first error.
+  void Note(absl::Status status);
+
+  absl::Status status_;
+  CudaStream stream_ = nullptr;
+  std::shared_ptr<void> workspace_;
+  std::unique_ptr<CublasProducts> products_;
+};
+
+}  // namespace muster::cuda
+
+#endif  // MUSTER_TRAINER_SDK_CUDA_CUDA_DEVICE_H_
