@@ -15,7 +15,15 @@ PURE_FOLDERS = ('rendezvous/protocol/', 'rendezvous/job/', 'agent/lifecycle/',
                 'store/relay/relay_core', 'store/server/buffer_budget',
                 'trainer_sdk/ddp/backward_tracker',
                 'trainer_sdk/ddp/bucket_assignment', 'trainer_sdk/optim/',
-                'trainer_sdk/pipeline/schedule/')
+                'trainer_sdk/pipeline/schedule/',
+                'trainer_sdk/pipeline/runtime/rank_plan',
+                'trainer_sdk/checkpoint/share_plan',
+                'trainer_sdk/checkpoint/shard_layout',
+                'trainer_sdk/checkpoint/slice_list',
+                'trainer_sdk/checkpoint/manifest',
+                'trainer_sdk/safetensors/safetensors_header',
+                'trainer_sdk/safetensors/header_reader',
+                'trainer_sdk/zero/shard_partition')
 
 # Linked into other people's programs, where a second gRPC or Protocol Buffers
 # clashes with theirs.

@@ -16,7 +16,13 @@ _GTEST = ['-l:libgmock_main.a', '-l:libgmock.a', '-l:libgtest.a']
 
 _CORE = ('rendezvous/job/*.cc', 'agent/lifecycle/*.cc',
          'rendezvous/protocol/job_spec.cc',
-         'rendezvous/protocol/signal_names.cc')
+         'rendezvous/protocol/signal_names.cc',
+         'trainer_sdk/ddp/backward_tracker*.cc',
+         'trainer_sdk/ddp/bucket_assignment*.cc',
+         'trainer_sdk/optim/gradient_norm*.cc',
+         'trainer_sdk/optim/loss_scaler*.cc',
+         'trainer_sdk/optim/step_plan*.cc',
+         'trainer_sdk/zero/shard_partition*.cc')
 _SIMULATION = ('tests/simulation/*.cc', 'tests/simulation/checkers/*.cc')
 
 Program = collections.namedtuple('Program', 'name sources libraries arguments')

@@ -11,31 +11,35 @@ sys.path[:0] = [_HERE, os.path.join(_HERE, os.pardir, 'python')]
 
 import mutants
 import slaughter
+import training_mutants
 import xml_main
+
+_ALL = mutants.ALL + training_mutants.ALL
 
 
 class Mutants(unittest.TestCase):
 
   def test_every_text_occurs_once(self):
-    complaints = [complaint for mutant in mutants.ALL
+    complaints = [complaint for mutant in _ALL
                   for complaint in slaughter.mismatches(mutant)]
     if complaints:
       self.fail('\n'.join(['a guard has changed; change its mutant as well:'] +
                           complaints))
 
   def test_names_are_unique(self):
-    names = [mutant.name for mutant in mutants.ALL]
+    names = [mutant.name for mutant in _ALL]
     self.assertEqual(sorted(names), sorted(set(names)))
 
   def test_every_core_has_some(self):
-    files = {mutant.file for mutant in mutants.ALL}
-    self.assertGreaterEqual(len(mutants.ALL), 20)
+    files = {mutant.file for mutant in _ALL}
+    self.assertGreaterEqual(len(_ALL), 20)
     for core in ('rendezvous/job/job.cc', 'rendezvous/job/job_phases.cc',
-                 'agent/lifecycle/lifecycle.cc'):
+                 'agent/lifecycle/lifecycle.cc',
+                 'trainer_sdk/ddp/backward_tracker.cc'):
       self.assertIn(core, files)
 
   def test_every_mutant_changes_something(self):
-    for mutant in mutants.ALL:
+    for mutant in _ALL:
       self.assertNotEqual(mutant.old, mutant.new, mutant.name)
 
 

@@ -11,7 +11,10 @@ sys.path[:0] = [_HERE, os.path.join(_HERE, os.pardir, 'python')]
 
 import mutants
 import slaughter
+import training_mutants
 import xml_main
+
+_ALL = mutants.ALL + training_mutants.ALL
 
 # Killers by mutant name, once all have been tried.
 _KILLERS = {}
@@ -19,7 +22,7 @@ _KILLERS = {}
 
 def setUpModule():  # pylint: disable=invalid-name
   with slaughter.House(os.cpu_count()) as house:
-    for mutant, killers in house.kill(mutants.ALL, everybody=False):
+    for mutant, killers in house.kill(_ALL, everybody=False):
       _KILLERS[mutant.name] = killers
 
 
@@ -28,7 +31,7 @@ class Mutation(unittest.TestCase):
 
 
 def _add_one_case_per_mutant():
-  for mutant in mutants.ALL:
+  for mutant in _ALL:
     def case(self, mutant=mutant):
       self.assertTrue(
           _KILLERS.get(mutant.name),

@@ -37,7 +37,8 @@ class House:
   def __enter__(self):
     self._folder = tempfile.TemporaryDirectory(prefix='mutation.')
     self._sources = os.path.join(self._folder.name, 'sources')
-    for top in ('base', 'rendezvous', 'agent', 'tests/simulation'):
+    for top in ('base', 'rendezvous', 'agent', 'trainer_sdk',
+                'tests/simulation'):
       shutil.copytree(os.path.join(ROOT, top), os.path.join(self._sources, top))
     self._programs = build.programs(ROOT)
     self._objects = os.path.join(self._folder.name, 'objects')

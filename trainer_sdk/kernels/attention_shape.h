@@ -29,7 +29,9 @@ constexpr int64_t ProbabilitiesCount(const AttentionShape& shape) {
 // multiple.
 inline constexpr int64_t kAttentionPanel = 16;
 
-constexpr int64_t InPanels(int64_t columns) {
+// Static: kernels_avx2.cc must not give the linker a copy of it, or of anything
+// else, that other files' callers then run on any processor.
+static constexpr int64_t InPanels(int64_t columns) {
   return (columns + kAttentionPanel - 1) / kAttentionPanel * kAttentionPanel;
 }
 

@@ -11,6 +11,7 @@
 #include "trainer_sdk/examples/gpt/gpt_text.h"
 #include "trainer_sdk/examples/gpt/gpt_trainer.h"
 #include "trainer_sdk/examples/gpt/matrix_rate.h"
+#include "trainer_sdk/kernels/matrix_threads.h"
 #include "trainer_sdk/session/stop_request.h"
 #include "trainer_sdk/store/prefix_store.h"
 #include "trainer_sdk/transports/new_transport.h"
@@ -120,6 +121,8 @@ absl::Status Train(const Course& course) {
 
 absl::Status TrainGpt(GptTrainingOptions options, Session& session) {
   StopRequest::Listen();
+  UseMatrixThreads(
+      ChooseMatrixThreads(ReadMatrixThreadFacts(session.local_world_size())));
   const absl::StatusOr<GptText> text = LoadText(options.text);
   if (!text.ok()) return text.status();
   options.model.vocabulary = text->vocabulary->size();
