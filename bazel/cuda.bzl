@@ -62,6 +62,7 @@ def _cuda_library_impl(ctx):
             feature_configuration = features,
             cc_toolchain = toolchain,
             static_library = archive,
+            alwayslink = ctx.attr.alwayslink,
         )]),
     )
     own = CcInfo(
@@ -86,6 +87,7 @@ _cuda_library = rule(
         "srcs": attr.label_list(allow_files = [".cu"]),
         "hdrs": attr.label_list(allow_files = [".h", ".cuh"]),
         "deps": attr.label_list(providers = [CcInfo]),
+        "alwayslink": attr.bool(),
         "_cc_toolchain": attr.label(
             default = "@bazel_tools//tools/cpp:current_cc_toolchain",
         ),
@@ -93,7 +95,13 @@ _cuda_library = rule(
     fragments = ["cpp"],
 )
 
-def cuda_library(name, srcs, hdrs = [], deps = [], visibility = None):
+def cuda_library(
+        name,
+        srcs,
+        hdrs = [],
+        deps = [],
+        alwayslink = False,
+        visibility = None):
     """Compiles .cu sources with nvcc into one library.
 
     Args:
@@ -101,6 +109,7 @@ def cuda_library(name, srcs, hdrs = [], deps = [], visibility = None):
       srcs: .cu files.
       hdrs: headers that C++ and CUDA sources include.
       deps: C++ or CUDA libraries.
+      alwayslink: as cc_library's.
       visibility: as everywhere.
     """
     _cuda_library(
@@ -108,6 +117,7 @@ def cuda_library(name, srcs, hdrs = [], deps = [], visibility = None):
         srcs = srcs,
         hdrs = hdrs,
         deps = deps + ["@cuda_toolkit//:runtime"],
+        alwayslink = alwayslink,
         target_compatible_with = CUDA_COMPATIBLE,
         visibility = visibility,
     )

@@ -21,6 +21,9 @@ def cuda_kernels(name, srcs, hdrs, deps, emulation, visibility = None):
         name = name + "_cuda",
         srcs = srcs,
         hdrs = hdrs,
+        # Libraries that use the kernels depend on their headers alone, so the
+        # linker may meet this one first.
+        alwayslink = True,
         deps = deps,
         visibility = visibility,
     )
@@ -42,6 +45,7 @@ def cuda_kernels(name, srcs, hdrs, deps, emulation, visibility = None):
         # Millions of steps of single threads: worth it in every build.
         copts = ["-O2", "-Wall", "-Wextra", "-Werror"],
         textual_hdrs = srcs,
+        alwayslink = True,
         deps = deps + [emulation],
         visibility = visibility,
     )

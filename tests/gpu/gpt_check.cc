@@ -1,0 +1,51 @@
+// The checks of the GPT that need a GPU; see tests/gpu/run_gpt.
+//
+//   gpt_check probe
+//   gpt_check gradients
+//   gpt_check speed BATCH STEPS PEAK_TFLOPS
+//
+// Exit code 3: there is no GPU or no cuBLASLt here (a line says why).
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "tests/gpu/gpt_passes.h"
+#include "trainer_sdk/cuda/cuda_device.h"
+
+namespace muster {
+namespace {
+
+constexpr int kNothingToCheck = 3;
+constexpr int kWrongUse = 2;
+
+int Main(int argc, char** argv) {
+  const std::string step = argc > 1 ? argv[1] : "";
+  if (const auto device = cuda::CudaDevice::Open(0); !device.ok()) {
+    std::printf("SKIPPED: %s\n",
+                std::string(device.status().message()).c_str());
+    return kNothingToCheck;
+  }
+  absl::Status status;
+  if (step == "gradients") {
+    status = CheckGptGradients();
+  } else if (step == "speed" && argc == 5) {
+    status = MeasureGptSteps(std::atoll(argv[2]), std::atoi(argv[3]),
+                             std::atof(argv[4]));
+  } else if (step != "probe") {
+    std::fprintf(stderr,
+                 "gpt_check: probe, gradients or speed BATCH STEPS "
+                 "PEAK_TFLOPS\n");
+    return kWrongUse;
+  }
+  if (!status.ok()) {
+    std::fprintf(stderr, "gpt_check: %s\n", status.ToString().c_str());
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace muster
+
+int main(int argc, char** argv) { return muster::Main(argc, argv); }
