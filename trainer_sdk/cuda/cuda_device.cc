@@ -32,9 +32,15 @@ absl::StatusOr<std::unique_ptr<CudaDevice>> CudaDevice::Open(int ordinal) {
 absl::Status CudaDevice::Prepare(int ordinal) {
   absl::Status status = StatusOf("cudaSetDevice", cudaSetDevice(ordinal));
   if (!status.ok()) return status;
-  // Apart from the default stream, which waits for others and they for it.
-  status = StatusOf("cudaStreamCreateWithFlags",
-                    cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+  for (CudaStream* const stream : {&stream_, &side_stream_}) {
+    // Apart from the default stream, which waits for others and they for it.
+    status = StatusOf("cudaStreamCreateWithFlags",
+                      cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking));
+    if (!status.ok()) return status;
+  }
+  status =
+      StatusOf("cudaEventCreateWithFlags",
+               cudaEventCreateWithFlags(&reached_, cudaEventDisableTiming));
   if (!status.ok()) return status;
   auto lt = CublasLt::Load();
   if (!lt.ok()) return lt.status();
@@ -49,10 +55,24 @@ absl::Status CudaDevice::Prepare(int ordinal) {
 }
 
 CudaDevice::~CudaDevice() {
-  if (stream_ == nullptr) return;
-  cudaStreamSynchronize(stream_);
-  cudaStreamDestroy(stream_);
+  for (const CudaStream stream : {stream_, side_stream_}) {
+    if (stream == nullptr) continue;
+    cudaStreamSynchronize(stream);
+    cudaStreamDestroy(stream);
+  }
+  if (reached_ != nullptr) cudaEventDestroy(reached_);
 }
+
+void CudaDevice::Order(CudaStream earlier, CudaStream later) {
+  // A wait is for the event as it was recorded last before it, so that one
+  // event serves all.
+  Note(StatusOf("cudaEventRecord", cudaEventRecord(reached_, earlier)));
+  Note(StatusOf("cudaStreamWaitEvent", cudaStreamWaitEvent(later, reached_)));
+}
+
+void CudaDevice::SideWaitsForMain() { Order(stream_, side_stream_); }
+
+void CudaDevice::MainWaitsForSide() { Order(side_stream_, stream_); }
 
 absl::StatusOr<std::shared_ptr<void>> CudaDevice::Allocate(int64_t bytes) {
   void* memory = nullptr;

@@ -26,6 +26,9 @@ class CudaDevice final : public Device {
 
   absl::StatusOr<std::shared_ptr<void>> Allocate(int64_t bytes) override;
   CudaStream stream() const override { return stream_; }
+  CudaStream side_stream() const override { return side_stream_; }
+  void SideWaitsForMain() override;
+  void MainWaitsForSide() override;
   void CopyIn(void* to, const void* from, int64_t bytes) override;
   void CopyOut(void* to, const void* from, int64_t bytes) override;
   void Copy(void* to, const void* from, int64_t bytes) override;
@@ -37,11 +40,15 @@ class CudaDevice final : public Device {
  private:
   CudaDevice() = default;
   absl::Status Prepare(int ordinal);
+  // What comes on `later` waits for what is on `earlier`.
+  void Order(CudaStream earlier, CudaStream later);
   // Keeps the first error.
   void Note(absl::Status status);
 
   absl::Status status_;
   CudaStream stream_ = nullptr;
+  CudaStream side_stream_ = nullptr;
+  CudaEvent reached_ = nullptr;
   std::shared_ptr<void> workspace_;
   std::unique_ptr<CublasProducts> products_;
 };

@@ -11,9 +11,10 @@
 
 namespace muster::cuda {
 
-// A GPU and one stream of it, as training code uses them. What is put on the
+// A GPU and two streams of it, as training code uses them. What is put on a
 // stream is done in order, later; its errors are told by status(), and the
-// first stays. Our kernels go on stream() too. One thread at a time.
+// first stays. All here goes on stream(), and our kernels too; communication
+// goes on side_stream(), beside it. One thread at a time.
 class Device {
  public:
   virtual ~Device() = default;
@@ -23,6 +24,10 @@ class Device {
   virtual absl::StatusOr<std::shared_ptr<void>> Allocate(int64_t bytes) = 0;
 
   virtual CudaStream stream() const = 0;
+  virtual CudaStream side_stream() const = 0;
+  // What comes on one stream from now on waits for what is on the other now.
+  virtual void SideWaitsForMain() = 0;
+  virtual void MainWaitsForSide() = 0;
 
   // The host's memory may be changed at once.
   virtual void CopyIn(void* to, const void* from, int64_t bytes) = 0;
@@ -33,7 +38,7 @@ class Device {
   virtual void Zero(void* at, int64_t bytes) = 0;
   virtual void Multiply(const Product& product) = 0;
 
-  // Waits for the stream.
+  // Waits for stream().
   virtual void Wait() = 0;
 
   // The first error of anything above or of a kernel's launch, as far as it is

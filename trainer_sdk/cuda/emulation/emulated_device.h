@@ -10,7 +10,7 @@ namespace muster::cuda {
 
 // The device of emulated kernels: the host's memory, everything done at once,
 // products by OpenBLAS in float32. New memory is no number.
-class EmulatedDevice final : public Device {
+class EmulatedDevice : public Device {
  public:
   // Allocations beyond `most_bytes` altogether fail.
   explicit EmulatedDevice(int64_t most_bytes = int64_t{1} << 40)
@@ -18,6 +18,9 @@ class EmulatedDevice final : public Device {
 
   absl::StatusOr<std::shared_ptr<void>> Allocate(int64_t bytes) override;
   CudaStream stream() const override { return nullptr; }
+  CudaStream side_stream() const override { return nullptr; }
+  void SideWaitsForMain() override {}
+  void MainWaitsForSide() override {}
   void CopyIn(void* to, const void* from, int64_t bytes) override;
   void CopyOut(void* to, const void* from, int64_t bytes) override;
   void Copy(void* to, const void* from, int64_t bytes) override;

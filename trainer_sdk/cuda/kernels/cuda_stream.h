@@ -3,11 +3,14 @@
 
 // As CUDA's headers declare it, which a machine without them need not have.
 struct CUstream_st;
+struct CUevent_st;
 
 namespace muster::cuda {
 
 // cudaStream_t, in names for the linker too; null is the default stream.
 using CudaStream = ::CUstream_st*;
+// cudaEvent_t.
+using CudaEvent = ::CUevent_st*;
 
 }  // namespace muster::cuda
 

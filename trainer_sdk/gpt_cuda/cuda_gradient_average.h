@@ -1,0 +1,65 @@
+#ifndef MUSTER_TRAINER_SDK_GPT_CUDA_CUDA_GRADIENT_AVERAGE_H_
+#define MUSTER_TRAINER_SDK_GPT_CUDA_CUDA_GRADIENT_AVERAGE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "trainer_sdk/cuda/device.h"
+#include "trainer_sdk/gpt_cuda/contiguous_buckets.h"
+#include "trainer_sdk/process_group/process_group.h"
+
+namespace muster::cuda {
+
+// Averages gradients that lie in device memory over all ranks of a group while
+// the backward pass makes them: a full bucket goes to the side stream as one
+// all_reduce, behind what has made it, and beside what follows. What Reducer is
+// for gradients in the host's memory, without its options: it zeroes, copies
+// and compares parameters there, and knows no streams.
+//
+//   average.Begin();
+//   stage->Backward(..., [&](int tensor) { average.MarkReady(tensor); });
+//   status = average.Finish();   // what follows on stream() sees averages
+//
+// One thread at a time.
+class CudaGradientAverage {
+ public:
+  struct Limits {
+    // In bytes; PyTorch's.
+    int64_t first = int64_t{1} << 20;
+    int64_t others = int64_t{25} << 20;
+  };
+
+  // gradients[total] has a tensor at each of `offsets`, ascending from 0; the
+  // same on every rank. All must outlive it; the group is its own from Begin
+  // to Finish, and its operations take device memory and streams: NCCL's.
+  CudaGradientAverage(Device& device, ProcessGroup& group, float* gradients,
+                      const std::vector<int64_t>& offsets, int64_t total,
+                      const Limits& limits);
+
+  // A backward pass whose gradients are to be averaged; without it they add up
+  // on each rank alone.
+  void Begin();
+  // All that adds to the tensor's gradient in this pass is on the stream.
+  void MarkReady(int tensor);
+  // The first error of an all_reduce; FailedPrecondition: not all tensors were
+  // ready.
+  absl::Status Finish();
+
+  const std::vector<ContiguousBucket>& buckets() const {
+    return tracker_.buckets();
+  }
+
+ private:
+  void Reduce(const ContiguousBucket& bucket);
+
+  Device& device_;
+  ProcessGroup& group_;
+  float* const gradients_;
+  BucketTracker tracker_;
+  absl::Status status_;
+};
+
+}  // namespace muster::cuda
+
+#endif  // MUSTER_TRAINER_SDK_GPT_CUDA_CUDA_GRADIENT_AVERAGE_H_

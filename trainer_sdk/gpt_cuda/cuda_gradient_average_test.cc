@@ -1,0 +1,146 @@
+#include "trainer_sdk/gpt_cuda/cuda_gradient_average.h"
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "trainer_sdk/cuda/emulation/emulated_device.h"
+#include "trainer_sdk/gpt_cuda/cuda_gpt_stage.h"
+#include "trainer_sdk/process_group/testing/group_fixture.h"
+
+namespace muster::cuda {
+namespace {
+
+constexpr int64_t kBatch = 1;
+constexpr int64_t kTime = 5;
+constexpr GptConfig kConfig{
+    .vocabulary = 11, .context = 6, .layers = 2, .heads = 2, .width = 8};
+// Bytes, for several buckets of these small tensors.
+constexpr CudaGradientAverage::Limits kLimits = {.first = 300, .others = 4000};
+
+// What crosses from stream to stream, in order with what is told of gradients.
+class OrderedDevice final : public EmulatedDevice {
+ public:
+  void SideWaitsForMain() override { log.push_back("side waits"); }
+  void MainWaitsForSide() override { log.push_back("main waits"); }
+
+  std::vector<std::string> log;
+};
+
+// One rank's gradients, of its own tokens; averaged if there is an average.
+std::vector<std::vector<float>> Gradients(int rank, OrderedDevice& device,
+                                          CudaGptWeights<Bfloat16>& weights,
+                                          CudaGradientAverage* average,
+                                          absl::Status* status) {
+  const auto stage =
+      *CudaGptStage<Bfloat16>::Create(device, weights, kBatch, kTime);
+  const auto micro_batch = *stage->NewMicroBatch();
+  for (int i = 0; i < kBatch * kTime; ++i) {
+    micro_batch->tokens.push_back((3 * i + rank) % 11);
+    micro_batch->targets.push_back((5 * i + rank) % 11);
+  }
+  DeviceArrays arrays(device);
+  Bfloat16* const gradient = arrays.Add<Bfloat16>(stage->stream_count());
+  weights.ZeroGradients();
+  stage->Forward(micro_batch.get(), nullptr);
+  stage->Loss(micro_batch.get(), 1);
+  if (average != nullptr) average->Begin();
+  stage->Backward(micro_batch.get(), gradient, [&](int tensor) {
+    if (average != nullptr) average->MarkReady(tensor);
+  });
+  if (average != nullptr) *status = average->Finish();
+  std::vector<std::vector<float>> all;
+  for (size_t i = 0; i < weights.tensors().size(); ++i) {
+    all.push_back(weights.Gradient(static_cast<int>(i)));
+  }
+  return all;
+}
+
+struct Model {
+  Model() : host(kConfig, {0, 2}) {
+    host.Initialize(1);
+    weights = *CudaGptWeights<Bfloat16>::Create(device, host);
+    for (size_t i = 0; i < weights->tensors().size(); ++i) {
+      offsets.push_back(weights->offset(static_cast<int>(i)));
+    }
+  }
+  CudaGradientAverage AverageOver(ProcessGroup& group) {
+    return {device,           group,  weights->gradients(), offsets,
+            weights->count(), kLimits};
+  }
+
+  OrderedDevice device;
+  GptWeights host;
+  std::unique_ptr<CudaGptWeights<Bfloat16>> weights;
+  std::vector<int64_t> offsets;
+};
+
+TEST(CudaGradientAverageTest, IsTheRanksMean) {
+  constexpr int kRanks = 2;
+  std::vector<std::vector<float>> mean;
+  for (int rank = 0; rank < kRanks; ++rank) {
+    Model model;
+    absl::Status unused;
+    const auto own =
+        Gradients(rank, model.device, *model.weights, nullptr, &unused);
+    mean.resize(own.size());
+    for (size_t i = 0; i < own.size(); ++i) {
+      mean[i].resize(own[i].size());
+      for (size_t j = 0; j < own[i].size(); ++j) {
+        mean[i][j] += own[i][j] / kRanks;
+      }
+    }
+  }
+  std::mutex mutex;
+  std::vector<std::vector<std::vector<float>>> found;
+  const auto statuses = RunWorld(kRanks, [&](ProcessGroup& world) {
+    Model model;
+    CudaGradientAverage average = model.AverageOver(world);
+    EXPECT_GT(average.buckets().size(), 2u);
+    absl::Status status;
+    auto gradients = Gradients(world.rank(), model.device, *model.weights,
+                               &average, &status);
+    // Each bucket behind what has made it, and what follows behind them all.
+    std::vector<std::string> log(average.buckets().size(), "side waits");
+    log.push_back("main waits");
+    EXPECT_EQ(model.device.log, log);
+    const std::lock_guard<std::mutex> lock(mutex);
+    found.push_back(std::move(gradients));
+    return status;
+  });
+  for (const absl::Status& status : statuses) EXPECT_TRUE(status.ok());
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0], found[1]);
+  for (size_t i = 0; i < mean.size(); ++i) {
+    EXPECT_THAT(found[0][i],
+                testing::Pointwise(testing::FloatNear(1e-6f), mean[i]));
+  }
+}
+
+TEST(CudaGradientAverageTest, APassThatLeavesGradientsOutFails) {
+  const auto statuses = RunWorld(1, [&](ProcessGroup& world) {
+    Model model;
+    CudaGradientAverage average = model.AverageOver(world);
+    average.Begin();
+    average.MarkReady(static_cast<int>(model.offsets.size()) - 1);
+    return average.Finish();
+  });
+  EXPECT_EQ(statuses[0].code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(CudaGradientAverageTest, ABrokenGroupIsTold) {
+  const auto statuses = RunWorld(1, [&](ProcessGroup& world) {
+    Model model;
+    CudaGradientAverage average = model.AverageOver(world);
+    world.Abort("no more paper");
+    absl::Status status;
+    Gradients(0, model.device, *model.weights, &average, &status);
+    return status;
+  });
+  EXPECT_EQ(statuses[0].code(), absl::StatusCode::kAborted);
+}
+
+}  // namespace
+}  // namespace muster::cuda
