@@ -18,6 +18,7 @@
 #include "trainer_sdk/examples/gpt/gpt_text.h"
 #include "trainer_sdk/examples/gpt_pipeline/pipeline_options.h"
 #include "trainer_sdk/examples/gpt_pipeline/pipeline_trainer.h"
+#include "trainer_sdk/kernels/matrix_threads.h"
 #include "trainer_sdk/session/session.h"
 #include "trainer_sdk/store/prefix_store.h"
 #include "trainer_sdk/transports/new_transport.h"
@@ -64,6 +65,8 @@ absl::Status WritePicture(const std::string& path, PipelineTrainer& trainer,
 }
 
 absl::Status Train(PipelineTrainingOptions options, Session& session) {
+  UseMatrixThreads(
+      ChooseMatrixThreads(ReadMatrixThreadFacts(session.local_world_size())));
   const absl::StatusOr<GptText> text = LoadText(options.text);
   if (!text.ok()) return text.status();
   options.model.vocabulary = text->vocabulary->size();
