@@ -1,5 +1,6 @@
 #include "trainer_sdk/cuda/emulation/block_run.h"
 
+#include <algorithm>
 #include <sstream>
 #include <string_view>
 
@@ -124,16 +125,34 @@ void BlockRun::RunBlock(Extent block) {
   const auto count = static_cast<unsigned>(fibers_.size());
   for (unsigned done = 0; done < count;) {
     bool moved = false;
-    for (unsigned i = 0; i < count; ++i) {
-      running_ = thread_order == ThreadOrder::kForward ? i : count - 1 - i;
-      Fiber& fiber = fibers_[running_];
-      if (fiber.state != State::kReady) continue;
-      moved = true;
-      Resume();
-      if (fiber.state == State::kDone) ++done;
+    for (unsigned i = 0; i < warps_.size(); ++i) {
+      moved |= RunWarp(thread_order == ThreadOrder::kForward
+                           ? i
+                           : static_cast<unsigned>(warps_.size()) - 1 - i,
+                       &done);
     }
     MUSTER_CHECK(moved) << Stuck();
   }
+}
+
+bool BlockRun::RunWarp(unsigned warp, unsigned* done) {
+  const unsigned first = warp * kWarpSize;
+  const unsigned size =
+      std::min(kWarpSize, static_cast<unsigned>(fibers_.size()) - first);
+  bool moved = false;
+  for (bool again = true; again;) {
+    again = false;
+    for (unsigned i = 0; i < size; ++i) {
+      running_ =
+          first + (thread_order == ThreadOrder::kForward ? i : size - 1 - i);
+      if (fibers_[running_].state != State::kReady) continue;
+      again = true;
+      moved = true;
+      Resume();
+      if (fibers_[running_].state == State::kDone) ++*done;
+    }
+  }
+  return moved;
 }
 
 std::string BlockRun::Stuck() const {

@@ -19,8 +19,9 @@ struct Extent {
   unsigned y = 1;
 };
 
-// In which order threads run from one barrier to the next. A kernel that is
-// right gives the same with both; one that lacks a barrier rarely does.
+// In which order warps, and their threads, run. A warp goes on alone as far as
+// it can, up to where the whole block must wait: a kernel that is right gives
+// the same with both orders; one that lacks a barrier rarely does.
 enum class ThreadOrder { kForward, kBackward };
 
 // Holds on the calling thread while it lives; kForward without one.
@@ -99,6 +100,9 @@ class BlockRun {
 
   void MakeFibers();
   void RunBlock(Extent block);
+  // Until all of it wait or are done, which are added to `done`; whether any
+  // thread ran.
+  bool RunWarp(unsigned warp, unsigned* done);
   // What a fiber does: `body` once for each block.
   static void Enter();
   // From the scheduler to the fiber that is running_, at first by what makes

@@ -68,6 +68,25 @@ TEST(CudaEmulationOrderTest, AMissingBarrierShowsInOneOfTheOrders) {
   EXPECT_NE(sum(ThreadOrder::kForward), sum(ThreadOrder::kBackward));
 }
 
+// A warp that uses memory again before others have read it.
+TEST(CudaEmulationOrderTest, AWarpRunsAheadOfOthersThroughItsExchanges) {
+  for (const auto order : {ThreadOrder::kForward, ThreadOrder::kBackward}) {
+    const ScopedThreadOrder scoped(order);
+    std::vector<int> read(64);
+    BlockRun::RunGrid({1}, {64}, [&] {
+      __shared__ SharedArray<int, 1> value;
+      if (threadIdx.x == 0) value[0] = 5;
+      __syncthreads();
+      read[threadIdx.x] = value[0];
+      for (int step = 16; step > 0; step /= 2) __shfl_xor_sync(kAll, 1, step);
+      if (threadIdx.x == 0) value[0] = 6;
+    });
+    // The warp that came to the barrier last goes on first.
+    EXPECT_EQ(read[0], 5);
+    EXPECT_EQ(read[40], order == ThreadOrder::kForward ? 5 : 6);
+  }
+}
+
 TEST_P(CudaEmulationTest, LanesExchangeWithinTheirWarp) {
   std::vector<double> sums(96);
   BlockRun::RunGrid({1}, {96}, [&] {
