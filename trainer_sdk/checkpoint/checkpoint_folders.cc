@@ -162,23 +162,32 @@ void PruneCheckpoints(FileSystem& files, const std::string& directory,
         !files.Rename(Join(directory, entry.name), removing).ok()) {
       continue;
     }
+  }
+  const auto names = files.List(directory);
+  if (!names.ok()) return;
+  for (const std::string& name : *names) {
+    if (!BeginsWith(name, kRemoving)) continue;
     // Fails where somebody else's NFS client has a file of it open.
-    files.Remove(removing).IgnoreError();
+    files.Remove(Join(directory, name)).IgnoreError();
   }
 }
 
-absl::Status ClearLeftovers(FileSystem& files, const std::string& directory) {
+absl::StatusOr<std::vector<std::string>> ClearLeftovers(
+    FileSystem& files, const std::string& directory) {
   const auto names = files.List(directory);
   if (!names.ok()) return names.status();
+  std::vector<std::string> left;
   for (const std::string& name : *names) {
     if (!BeginsWith(name, kWriting) && !BeginsWith(name, kRemoving) &&
         !BeginsWith(name, kMarker)) {
       continue;
     }
-    absl::Status removed = files.Remove(Join(directory, name));
-    if (!removed.ok()) return removed;
+    const std::string path = Join(directory, name);
+    const absl::Status removed = files.Remove(path);
+    if (removed.ok()) continue;
+    left.push_back(absl::StrCat(path, " is left over: ", removed.message()));
   }
-  return absl::OkStatus();
+  return left;
 }
 
 std::string MarkerName(const std::string& nonce) {

@@ -57,12 +57,16 @@ absl::StatusOr<std::string> CommitCheckpoint(FileSystem& files,
                                              Manifest manifest);
 
 // Removes all but the `keep` checkpoints saved last; the one called `newest`
-// never. What cannot be removed stays for the next time.
+// never. What cannot be removed stays for the next time, when it is tried
+// again.
 void PruneCheckpoints(FileSystem& files, const std::string& directory,
                       const std::string& newest, int keep);
 
-// Removes what was not finished: nobody else writes in the directory.
-absl::Status ClearLeftovers(FileSystem& files, const std::string& directory);
+// Removes what was not finished: nobody else writes in the directory. What
+// cannot be removed is in nobody's way: each one's path, and why it stays. An
+// error: the directory cannot be listed.
+absl::StatusOr<std::vector<std::string>> ClearLeftovers(
+    FileSystem& files, const std::string& directory);
 
 // The name of a file by which ranks see that they have the same directory.
 std::string MarkerName(const std::string& nonce);

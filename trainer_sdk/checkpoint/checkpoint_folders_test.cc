@@ -12,8 +12,10 @@
 namespace muster {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 TEST(StepFolderTest, HasOneNameAndTheNameOneStep) {
   for (const StepFolder folder :
@@ -55,11 +57,43 @@ TEST_F(FoldersTest, OthersFilesAreLeftAlone) {
   ASSERT_TRUE(disk_.CreateFolders("/d/.writing-step-00000001-old/y").ok());
   ASSERT_TRUE(disk_.CreateFolders("/d/.removing-step-00000001").ok());
   ASSERT_TRUE(disk_.CreateFile("/d/.seen-old").ok());
-  ASSERT_TRUE(ClearLeftovers(disk_, "/d").ok());
+  const auto left = ClearLeftovers(disk_, "/d");
+  ASSERT_TRUE(left.ok()) << left.status();
+  EXPECT_THAT(*left, IsEmpty());
   EXPECT_THAT(Names(), ElementsAre("notes", "step-x"));
   for (const int64_t step : {1, 2, 3}) ASSERT_TRUE(Make(disk_, step).ok());
   PruneCheckpoints(disk_, "/d", "step-00000003", 1);
   EXPECT_THAT(Names(), ElementsAre("notes", "step-00000003", "step-x"));
+}
+
+TEST_F(FoldersTest, WhatCannotBeRemovedIsToldAndTriedAgain) {
+  for (const char* name :
+       {".removing-step-00000001", ".writing-step-00000002-a",
+        ".writing-step-00000003-b"}) {
+    ASSERT_TRUE(disk_.CreateFolder(absl::StrCat("/d/", name)).ok());
+  }
+  disk_.KeepBusy("/d/.removing-step-00000001");
+  disk_.KeepBusy("/d/.writing-step-00000002-a");
+  const auto left = ClearLeftovers(disk_, "/d");
+  ASSERT_TRUE(left.ok()) << left.status();
+  EXPECT_THAT(*left, ElementsAre(AllOf(HasSubstr("/d/.removing-step-00000001"),
+                                       HasSubstr("busy")),
+                                 HasSubstr("/d/.writing-step-00000002-a")));
+  EXPECT_THAT(Names(), ElementsAre(".removing-step-00000001",
+                                   ".writing-step-00000002-a"));
+  // They are in the way of no save, not even of the same steps.
+  for (const int64_t step : {1, 2, 3}) {
+    const auto made = Make(disk_, step);
+    ASSERT_TRUE(made.ok()) << made.status();
+  }
+  PruneCheckpoints(disk_, "/d", "step-00000003", 1);
+  EXPECT_THAT(Names(),
+              ElementsAre(".removing-step-00000001", ".writing-step-00000002-a",
+                          "step-00000001", "step-00000003"));
+  disk_.KeepBusy("");
+  PruneCheckpoints(disk_, "/d", "step-00000003", 1);
+  EXPECT_THAT(Names(),
+              ElementsAre(".writing-step-00000002-a", "step-00000003"));
 }
 
 TEST_F(FoldersTest, TheNewestIsNeverRemoved) {

@@ -188,8 +188,7 @@ absl::StatusOr<std::unique_ptr<CheckpointReader>> CheckpointReader::Open(
     return CheckpointOpening::Make(files, folder, *std::move(entry.manifest),
                                    {});
   }
-  return absl::NotFoundError(
-      absl::StrCat("there is no checkpoint of step ", step, " in ", directory));
+  return unreadable;
 }
 
 CheckpointReader::CheckpointReader(std::unique_ptr<Body> body)

@@ -35,7 +35,8 @@ class CheckpointReader {
   static absl::StatusOr<std::unique_ptr<CheckpointReader>> OpenNewest(
       const std::string& directory, FileSystem* file_system = nullptr);
 
-  // NotFound: none of this step. DataLoss: it is not whole, and why.
+  // NotFound: none of this step. DataLoss: it is not whole, and why. Others,
+  // such as PermissionDenied: it cannot be read here, or not by this version.
   static absl::StatusOr<std::unique_ptr<CheckpointReader>> Open(
       const std::string& directory, int64_t step,
       FileSystem* file_system = nullptr);

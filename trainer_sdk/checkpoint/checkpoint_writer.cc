@@ -19,8 +19,10 @@
 namespace muster {
 namespace {
 
-// The lock of a job that has ended is free within this time, NFS aside.
-constexpr Duration kLockPatience = std::chrono::seconds(10);
+// The kernel frees the lock of a process that has ended, a file server that of
+// a lost node at the end of its lease, on NFS after 90 s.
+constexpr Duration kPatienceHere = std::chrono::seconds(10);
+constexpr Duration kPatienceElsewhere = std::chrono::minutes(2);
 
 }  // namespace
 
@@ -44,6 +46,7 @@ class CheckpointWriter::Body {
     return std::exchange(failure_, absl::OkStatus());
   }
   CheckpointTimes times() const { return times_; }
+  const std::vector<std::string>& left_over() const { return left_over_; }
 
  private:
   absl::Status Claim();
@@ -57,7 +60,9 @@ class CheckpointWriter::Body {
   const CheckpointOptions options_;
   FileSystem& files_;
   const CallOptions call_;
-  std::unique_ptr<FolderLock> lock_;  // rank 0's
+  // Rank 0's.
+  std::unique_ptr<FolderLock> lock_;
+  std::vector<std::string> left_over_;
 
   // Read by the thread while it runs.
   SaveAgreement agreement_;
@@ -81,12 +86,19 @@ absl::Status CheckpointWriter::Body::Claim() {
   if (group_.rank() != 0) return absl::OkStatus();
   absl::Status status = files_.CreateFolders(options_.directory);
   if (!status.ok()) return status;
-  auto lock = files_.Lock(
-      options_.directory,
-      MonotonicNow() + std::min(kLockPatience, options_.timeout / 2));
+  // The others wait meanwhile, and no longer than the timeout.
+  const Instant now = MonotonicNow();
+  const Duration most = options_.timeout / 2;
+  auto lock =
+      files_.Lock(options_.directory,
+                  {.here = now + std::min(kPatienceHere, most),
+                   .elsewhere = now + std::min(kPatienceElsewhere, most)});
   if (!lock.ok()) return lock.status();
   lock_ = *std::move(lock);
-  return ClearLeftovers(files_, options_.directory);
+  auto left = ClearLeftovers(files_, options_.directory);
+  if (!left.ok()) return left.status();
+  left_over_ = *std::move(left);
+  return absl::OkStatus();
 }
 
 absl::Status CheckpointWriter::Body::Prepare() {
@@ -188,5 +200,8 @@ absl::Status CheckpointWriter::Save(int64_t step,
 }
 absl::Status CheckpointWriter::Wait() { return body_->Wait(); }
 CheckpointTimes CheckpointWriter::times() const { return body_->times(); }
+const std::vector<std::string>& CheckpointWriter::left_over() const {
+  return body_->left_over();
+}
 
 }  // namespace muster

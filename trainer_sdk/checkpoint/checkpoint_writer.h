@@ -60,9 +60,20 @@ struct CheckpointTimes {
 class CheckpointWriter {
  public:
   // Collective. `group` is the writer's alone from here on and must outlive it.
-  // Clears away what writers that died have left unfinished.
-  // FailedPrecondition: another job writes in the directory, or a rank does not
-  // see what rank 0 writes there. InvalidArgument: the options.
+  // Clears away what writers that died have left unfinished; what cannot be
+  // removed is told by left_over() and is in nobody's way.
+  //
+  // One job writes in a directory: rank 0 has it locked, and waits for the lock
+  // of a job before it, 10 s for a process on its own host and 2 minutes for
+  // any other, as a file server keeps the lock of a lost node that long; never
+  // longer than half of the timeout. Where the file system has no locks (NFS or
+  // Lustre mounted without), nothing keeps two jobs apart: the second clears
+  // away what the first is writing, which is then lost, and each removes the
+  // other's old checkpoints. Give each job a directory of its own there.
+  //
+  // FailedPrecondition: another job writes in the directory, on which host and
+  // which process, or a rank does not see what rank 0 writes there.
+  // InvalidArgument: the options.
   static absl::StatusOr<std::unique_ptr<CheckpointWriter>> Create(
       ProcessGroup& group, CheckpointOptions options);
 
@@ -94,6 +105,10 @@ class CheckpointWriter {
   absl::Status Wait();
 
   CheckpointTimes times() const;
+
+  // What Create could not clear away: paths, and what the system said. It takes
+  // room until a later save or writer can remove it. Rank 0's; others: none.
+  const std::vector<std::string>& left_over() const;
 
  private:
   class Body;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/monotonic_clock.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "trainer_sdk/checkpoint/checkpoint_reader.h"
@@ -262,6 +263,60 @@ TEST(CheckpointWriterTest, TwoJobsDoNotShareAFolder) {
     return CheckpointWriter::Create(group, options).status();
   });
   EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
+}
+
+// A disk that tells how long somebody wants to wait for its lock.
+class PatienceDisk : public MemoryDisk {
+ public:
+  absl::StatusOr<std::unique_ptr<FolderLock>> Lock(
+      const std::string& folder, LockDeadlines deadlines) override {
+    deadlines_ = deadlines;
+    return MemoryDisk::Lock(folder, deadlines);
+  }
+  LockDeadlines deadlines() const { return deadlines_; }
+
+ private:
+  LockDeadlines deadlines_{};
+};
+
+TEST(CheckpointWriterTest, TheLockOfALostNodeIsWaitedForToItsEnd) {
+  PatienceDisk disk;
+  CheckpointOptions options = In(disk);
+  const auto create = [&](ProcessGroup& group) {
+    return CheckpointWriter::Create(group, options).status();
+  };
+  const Instant before = MonotonicNow();
+  ASSERT_TRUE(FirstFailure(RunWorld(2, create)).ok());
+  // The lease of an NFS server, 90 s, and some.
+  EXPECT_GE(disk.deadlines().elsewhere - before, std::chrono::seconds(120));
+  EXPECT_LE(disk.deadlines().here - MonotonicNow(), std::chrono::seconds(10));
+  // The other ranks must not give up before the holder is named.
+  options.timeout = std::chrono::seconds(16);
+  ASSERT_TRUE(FirstFailure(RunWorld(2, create)).ok());
+  EXPECT_LE(disk.deadlines().elsewhere - MonotonicNow(),
+            std::chrono::seconds(8));
+  EXPECT_LE(disk.deadlines().here - MonotonicNow(), std::chrono::seconds(8));
+}
+
+TEST(CheckpointWriterTest, WhatCannotBeClearedIsInNobodysWay) {
+  MemoryDisk disk;
+  const std::string stuck = absl::StrCat(kFolder, "/.removing-step-00000001");
+  ASSERT_TRUE(disk.CreateFolders(stuck).ok());
+  disk.KeepBusy(stuck);
+  const auto statuses = RunWorld(2, [&](ProcessGroup& group) -> absl::Status {
+    auto writer = CheckpointWriter::Create(group, In(disk));
+    if (!writer.ok()) return writer.status();
+    if (group.rank() == 0) {
+      EXPECT_THAT((*writer)->left_over(),
+                  ElementsAre(AllOf(HasSubstr(stuck), HasSubstr("busy"))));
+      disk.KeepBusy("");
+    } else {
+      EXPECT_THAT((*writer)->left_over(), ElementsAre());
+    }
+    return Save(**writer, 7);
+  });
+  EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
+  EXPECT_THAT(Folders(disk), ElementsAre("step-00000007"));
 }
 
 TEST(CheckpointWriterTest, OptionsAreChecked) {

@@ -114,6 +114,26 @@ TEST_F(DamageTest, TheReasonTellsFileAndWhat) {
   ExpectFallback(disk_, "manifest.json");
 }
 
+TEST_F(DamageTest, OneThatIsAskedForTellsWhyItIsNotOpened) {
+  const auto open = [&](int64_t step) {
+    return CheckpointReader::Open(kFolder, step, &disk_).status();
+  };
+  EXPECT_TRUE(open(2).ok()) << open(2);
+  EXPECT_EQ(open(3).code(), absl::StatusCode::kNotFound);
+  const std::string manifest = "/checkpoints/step-00000002/manifest.json";
+  const std::string content = disk_.Contents()[manifest];
+  for (const std::string& damaged :
+       {content.substr(1), content + "x", std::string()}) {
+    disk_.Overwrite(manifest, damaged);
+    EXPECT_EQ(open(2).code(), absl::StatusCode::kDataLoss) << open(2);
+    EXPECT_THAT(open(2).message(), HasSubstr(manifest));
+  }
+  ASSERT_TRUE(disk_.Remove(manifest).ok());
+  EXPECT_EQ(open(2).code(), absl::StatusCode::kDataLoss) << open(2);
+  EXPECT_THAT(open(2).message(), HasSubstr(manifest));
+  EXPECT_TRUE(open(1).ok()) << open(1);
+}
+
 TEST_F(DamageTest, AllRanksTurnToTheSameOne) {
   const std::string shard = "/checkpoints/step-00000002/rank-00001.safetensors";
   disk_.Overwrite(shard, "short");

@@ -199,9 +199,9 @@ class DiskFileSystem : public FileSystem {
     return Failure("cannot remove", path, error.value());
   }
 
-  absl::StatusOr<std::unique_ptr<FolderLock>> Lock(const std::string& folder,
-                                                   Instant deadline) override {
-    return LockFolder(folder, deadline);
+  absl::StatusOr<std::unique_ptr<FolderLock>> Lock(
+      const std::string& folder, LockDeadlines deadlines) override {
+    return LockFolder(folder, deadlines);
   }
 };
 

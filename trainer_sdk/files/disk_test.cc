@@ -1,10 +1,16 @@
 #include "trainer_sdk/files/disk.h"
 
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
+#include <fstream>
+#include <memory>
 #include <string>
+#include <thread>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
@@ -88,12 +94,13 @@ TEST_P(AnyDisk, FoldersAreMadeListedRenamedAndRemoved) {
 }
 
 TEST_P(AnyDisk, AFolderIsOnesAlone) {
-  auto lock = disk_->Lock(folder_, MonotonicNow());
+  const LockDeadlines now = {MonotonicNow(), MonotonicNow()};
+  auto lock = disk_->Lock(folder_, now);
   ASSERT_TRUE(lock.ok()) << lock.status();
-  EXPECT_EQ(disk_->Lock(folder_, MonotonicNow()).status().code(),
+  EXPECT_EQ(disk_->Lock(folder_, now).status().code(),
             absl::StatusCode::kFailedPrecondition);
   lock->reset();
-  EXPECT_TRUE(disk_->Lock(folder_, MonotonicNow()).ok());
+  EXPECT_TRUE(disk_->Lock(folder_, now).ok());
 }
 
 INSTANTIATE_TEST_SUITE_P(Both, AnyDisk, testing::Values("Real", "Memory"),
@@ -115,6 +122,69 @@ TEST(DiskTest, ErrorsNameThePathAndWhatTheSystemSaid) {
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_THAT(Disk().OpenFile(pipe).status().message(),
               HasSubstr("it is no file"));
+}
+
+// A folder that is locked, by whom the test says.
+class LockTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_NE(mkdtemp(folder_.data()), nullptr);
+    auto lock = Disk().Lock(folder_, {MonotonicNow(), MonotonicNow()});
+    ASSERT_TRUE(lock.ok()) << lock.status();
+    lock_ = *std::move(lock);
+  }
+  void SetOwner(const std::string& owner) {
+    std::ofstream(folder_ + "/.lock") << owner;
+  }
+  static std::string OnThisHost(pid_t process) {
+    char host[256] = "";
+    gethostname(host, sizeof(host) - 1);
+    return absl::StrCat("host ", host, ", process ", process, "\n");
+  }
+
+  std::string folder_ = testing::TempDir() + "/lock-XXXXXX";
+  std::unique_ptr<FolderLock> lock_;
+};
+
+TEST_F(LockTest, AProcessOfThisHostIsWaitedForUntilItsDeadline) {
+  const Instant now = MonotonicNow();
+  const auto other =
+      Disk().Lock(folder_, {.here = now, .elsewhere = Instant::max()});
+  EXPECT_EQ(other.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(other.status().message(),
+              AllOf(HasSubstr("another job writes in " + folder_),
+                    HasSubstr(absl::StrCat("process ", getpid()))));
+}
+
+TEST_F(LockTest, AnyOtherIsWaitedForUntilTheDeadlineOfThose) {
+  // One that has ended.
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  siginfo_t ended;
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED), 0);
+  for (const std::string& owner :
+       {std::string("host elsewhere, process 1\n"), std::string(),
+        std::string("host "), OnThisHost(child), OnThisHost(0),
+        OnThisHost(getpid()).substr(1)}) {
+    SetOwner(owner);
+    const Instant now = MonotonicNow();
+    const auto at_once =
+        Disk().Lock(folder_, {.here = Instant::max(), .elsewhere = now});
+    EXPECT_EQ(at_once.status().code(), absl::StatusCode::kFailedPrecondition)
+        << owner;
+    const Instant later = now + std::chrono::milliseconds(60);
+    EXPECT_FALSE(Disk().Lock(folder_, {.here = now, .elsewhere = later}).ok());
+    EXPECT_GE(MonotonicNow(), later) << owner;
+  }
+}
+
+TEST_F(LockTest, ItIsHadWhenAnotherHostsIsFree) {
+  SetOwner("host elsewhere, process 1\n");
+  std::thread server([this] { lock_.reset(); });
+  const auto lock = Disk().Lock(
+      folder_, {.here = MonotonicNow(), .elsewhere = Instant::max()});
+  server.join();
+  EXPECT_TRUE(lock.ok()) << lock.status();
 }
 
 }  // namespace

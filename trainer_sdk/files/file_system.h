@@ -34,6 +34,15 @@ class InputFile {
                               void* out) const = 0;
 };
 
+// Until when to wait for somebody who has a folder locked.
+struct LockDeadlines {
+  // For a process that runs on this host.
+  Instant here;
+  // For any other: where its host is lost, a file server keeps its lock until
+  // it finds out, on NFS for 90 s as a rule.
+  Instant elsewhere;
+};
+
 // Somebody's right to a folder, until it is destroyed or its process dies.
 class FolderLock {
  public:
@@ -74,9 +83,9 @@ class FileSystem {
   // Of a folder with everything in it, or a file. Nothing there is no error.
   virtual absl::Status Remove(const std::string& path) = 0;
   // Waits until nobody else has the folder. FailedPrecondition: somebody has it
-  // still at the deadline, and who.
+  // still at their deadline, and who.
   virtual absl::StatusOr<std::unique_ptr<FolderLock>> Lock(
-      const std::string& folder, Instant deadline) = 0;
+      const std::string& folder, LockDeadlines deadlines) = 0;
 };
 
 }  // namespace muster

@@ -1,16 +1,19 @@
 #include "trainer_sdk/files/folder_lock.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <thread>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "base/log_folder.h"
 #include "base/monotonic_clock.h"
 #include "base/owned_fd.h"
@@ -39,20 +42,38 @@ std::string OwnerIn(int fd) {
   return text.empty() ? "an unknown process" : std::string(text);
 }
 
-void WriteOwner(int fd) {
+// What the owners on this host begin with.
+std::string ThisHost() {
   char host[256] = "?";
   gethostname(host, sizeof(host) - 1);
-  const std::string owner =
-      absl::StrCat("host ", host, ", process ", getpid(), "\n");
-  // For people only: a full disk may keep it from being there.
+  return absl::StrCat("host ", host, ", process ");
+}
+
+// Whether the owner is known to be a process that runs on this host. If it has
+// ended, the text may be one that a later owner could not replace any more.
+bool RunsHere(const std::string& owner) {
+  absl::string_view number = owner;
+  if (!absl::ConsumePrefix(&number, ThisHost())) return false;
+  pid_t process = 0;
+  const char* const end = number.data() + number.size();
+  const auto read = std::from_chars(number.data(), end, process);
+  if (read.ec != std::errc() || read.ptr != end || process <= 0) return false;
+  return kill(process, 0) == 0 || errno == EPERM;
+}
+
+void WriteOwner(int fd) {
+  const std::string owner = absl::StrCat(ThisHost(), getpid(), "\n");
+  // A full disk may keep it from being there: then its owner is unknown.
   if (ftruncate(fd, 0) != 0) return;
   if (pwrite(fd, owner.data(), owner.size(), 0) < 0) return;
+  // Other hosts are to see it even if this one is lost.
+  fdatasync(fd);
 }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<FolderLock>> LockFolder(
-    const std::string& folder, Instant deadline) {
+    const std::string& folder, LockDeadlines deadlines) {
   const std::string path = folder + "/.lock";
   OwnedFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
   if (!fd.open()) return PathStatus("cannot open", path, errno);
@@ -62,10 +83,13 @@ absl::StatusOr<std::unique_ptr<FolderLock>> LockFolder(
     if (errno != EWOULDBLOCK && errno != EINTR) {
       return PathStatus("cannot lock", path, errno);
     }
-    if (MonotonicNow() >= deadline) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("another job writes in ", folder, ": ",
-                       OwnerIn(fd.get()), " has ", path, " locked"));
+    const Instant now = MonotonicNow();
+    // It may be another one than the last time.
+    const std::string owner = OwnerIn(fd.get());
+    if (now >= (RunsHere(owner) ? deadlines.here : deadlines.elsewhere)) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "another job writes in ", folder, ": ", owner, " has ", path,
+          " locked; end it, or give each job a folder of its own"));
     }
     // The kernel tells nobody when a lock is free.
     std::this_thread::sleep_for(kPause);

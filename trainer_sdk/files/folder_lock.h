@@ -5,7 +5,6 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "base/time.h"
 #include "trainer_sdk/files/file_system.h"
 
 namespace muster {
@@ -13,9 +12,10 @@ namespace muster {
 // FileSystem::Lock on a disk: a lock of the kernel's on FOLDER/.lock, which
 // goes with the process that has it, however it ends; on NFS, when its server
 // finds out. The file says which host and process that is, and stays.
-// Where the file system has no locks, nobody is kept out.
+// Where the file system has no locks (Lustre, unless it is mounted with them),
+// nobody is kept out.
 absl::StatusOr<std::unique_ptr<FolderLock>> LockFolder(
-    const std::string& folder, Instant deadline);
+    const std::string& folder, LockDeadlines deadlines);
 
 }  // namespace muster
 

@@ -115,6 +115,15 @@ void MemoryDisk::FillUp(int64_t first, int64_t count) {
   full_until_ = first + count;
 }
 
+void MemoryDisk::KeepBusy(const std::string& path) {
+  const std::lock_guard lock(mutex_);
+  if (path.empty()) {
+    busy_.clear();
+  } else {
+    busy_.insert(path);
+  }
+}
+
 absl::Status MemoryDisk::Begin(const std::string& doing,
                                const std::string& path, Room room) {
   if (stop_at_ >= 0 && operations_ >= stop_at_) {
@@ -266,11 +275,15 @@ absl::Status MemoryDisk::Remove(const std::string& path) {
   const auto above = Above(path, &name);
   if (!above.ok()) return above.status();
   if (!(*above)->names.contains(name)) return absl::OkStatus();
+  if (busy_.contains(path)) {
+    return absl::InternalError(
+        absl::StrCat("cannot remove ", path, ": Device or resource busy"));
+  }
   return RemoveNode(path, *above, name);
 }
 
 absl::StatusOr<std::unique_ptr<FolderLock>> MemoryDisk::Lock(
-    const std::string& folder, Instant) {
+    const std::string& folder, LockDeadlines) {
   const std::lock_guard lock(mutex_);
   if (!locked_.insert(folder).second) {
     return absl::FailedPreconditionError(

@@ -32,6 +32,10 @@ class MemoryDisk : public FileSystem {
   // and bytes do not fit, the rest goes on.
   void FillUp(int64_t first, int64_t count);
 
+  // From now on `path` cannot be removed; of several, none of them can. Empty:
+  // all can again.
+  void KeepBusy(const std::string& path);
+
   // What the next process finds after this one has ended.
   std::unique_ptr<MemoryDisk> AfterProcess() const;
   // And after the machine has: of every folder the names that were forced to
@@ -55,8 +59,8 @@ class MemoryDisk : public FileSystem {
   absl::Status Rename(const std::string& from, const std::string& to) override;
   absl::Status SyncFolder(const std::string& path) override;
   absl::Status Remove(const std::string& path) override;
-  absl::StatusOr<std::unique_ptr<FolderLock>> Lock(const std::string& folder,
-                                                   Instant deadline) override;
+  absl::StatusOr<std::unique_ptr<FolderLock>> Lock(
+      const std::string& folder, LockDeadlines deadlines) override;
 
  private:
   // A file or folder, now and as it is on the disk.
@@ -87,6 +91,7 @@ class MemoryDisk : public FileSystem {
   mutable std::mutex mutex_;
   std::shared_ptr<Node> root_;
   std::set<std::string> locked_;
+  std::set<std::string> busy_;
   int64_t operations_ = 0;
   int64_t stop_at_ = -1;
   int64_t full_from_ = -1;
