@@ -26,6 +26,9 @@ struct PowerSgdOptions {
 // iteration a step, from the last step's Q; what was lost is added to the next
 // step's gradient. Vectors, matrices that are too small, and types other than
 // float32 are averaged exactly.
+//
+// What it keeps from step to step (Q, what was lost) is in no checkpoint: a
+// training that goes on from one begins with exact steps again.
 class PowerSgdHook : public CommHook {
  public:
   explicit PowerSgdHook(const PowerSgdOptions& options = {});

@@ -36,7 +36,7 @@ class Training : public ::testing::Test {
 
   // A worker that trains a very small model and tells its pid. What is named
   // `name` has checkpoints and a log of its own.
-  std::string Worker(const std::string& name) const {
+  std::string Worker(const std::string& name, const std::string& more) const {
     return "echo up rank=$RANK round=$TORCHELASTIC_RESTART_COUNT pid=$$; "
            "exec " +
            std::string(kGpt) + " train --data " + folder_ + "/text" +
@@ -45,15 +45,16 @@ class Training : public ::testing::Test {
            std::to_string(kSteps) +
            " --layers 2 --heads 2 --width 32 --context 32 --batch 4" +
            " --micro-batches 2 --validate-every 500 --validation-batches 2" +
-           " --log-every 1 --pairwise";
+           " --log-every 1 " + more;
   }
 
   // `launch` of so many workers.
-  std::unique_ptr<Subprocess> Launch(const std::string& name, int workers) {
+  std::unique_ptr<Subprocess> Launch(const std::string& name, int workers,
+                                     const std::string& more = "") {
     return std::make_unique<Subprocess>(std::vector<std::string>{
         kLaunch, "--standalone", "--nproc-per-node=" + std::to_string(workers),
         "--max-restarts=2", "--log-dir=" + folder_ + "/logs-" + name, "sh",
-        "-c", Worker(name)});
+        "-c", Worker(name, more)});
   }
 
   std::string LogOf(const std::string& name) const {
@@ -76,8 +77,8 @@ class Training : public ::testing::Test {
     return curve;
   }
 
-  LossCurve Undisturbed(int workers) {
-    const auto launch = Launch("undisturbed", workers);
+  LossCurve Undisturbed(int workers, const std::string& more = "") {
+    const auto launch = Launch("undisturbed", workers, more);
     EXPECT_EQ(launch->ExitCode(), 0) << launch->Output();
     LossCurve curve = CurveOf("undisturbed");
     EXPECT_EQ(curve.size(), size_t{kSteps});
@@ -136,13 +137,13 @@ TEST_F(Training, AskedToStopItGoesOnWhereItStopped) {
 // losses are still those of one worker that nobody disturbed, as gradients are
 // added in pairs.
 TEST_F(Training, ALostNodeLeavesNoTraceEither) {
-  const LossCurve undisturbed = Undisturbed(1);
+  const LossCurve undisturbed = Undisturbed(1, "--pairwise");
   Cluster cluster("sh");
   const auto node = [&] {
     return cluster.Node({"--nnodes=1:2", "--nproc-per-node=1",
                          "--rdzv-conf=is_host=0,last_call_timeout=60",
                          "--log-dir=" + folder_ + "/logs-lost"},
-                        {"-c", Worker("lost")});
+                        {"-c", Worker("lost", "--pairwise")});
   };
   const auto a = node();
   const auto b = node();

@@ -13,9 +13,21 @@
 #include "trainer_sdk/gpt/hugging_face.h"
 
 namespace muster {
+namespace {
+
+// Says which one it is where people look for it, beside the output.
+absl::StatusOr<TrainedGpt> Open(const std::string& directory) {
+  absl::StatusOr<TrainedGpt> trained = OpenTrainedGpt(directory);
+  if (trained.ok()) {
+    std::fprintf(stderr, "gpt: from %s\n", trained->from.c_str());
+  }
+  return trained;
+}
+
+}  // namespace
 
 absl::Status ValidateGpt(const GptValidation& validation) {
-  const auto trained = OpenTrainedGpt(validation.checkpoint_directory);
+  const auto trained = Open(validation.checkpoint_directory);
   if (!trained.ok()) return trained.status();
   const absl::StatusOr<GptText> text = LoadText(validation.text);
   if (!text.ok()) return text.status();
@@ -44,7 +56,7 @@ absl::Status ValidateGpt(const GptValidation& validation) {
 }
 
 absl::Status WriteWithGpt(const GptWriting& writing) {
-  const auto trained = OpenTrainedGpt(writing.checkpoint_directory);
+  const auto trained = Open(writing.checkpoint_directory);
   if (!trained.ok()) return trained.status();
   const auto prompt = trained->vocabulary->Encode(writing.prompt);
   if (!prompt.ok()) return prompt.status();
@@ -58,7 +70,7 @@ absl::Status WriteWithGpt(const GptWriting& writing) {
 }
 
 absl::Status ExportGpt(const GptExport& exported) {
-  const auto trained = OpenTrainedGpt(exported.checkpoint_directory);
+  const auto trained = Open(exported.checkpoint_directory);
   if (!trained.ok()) return trained.status();
   absl::Status status = WriteHuggingFaceModel(*trained->weights, exported.out);
   if (!status.ok()) return status;

@@ -8,6 +8,7 @@
 #include "trainer_sdk/checkpoint/open_together.h"
 #include "trainer_sdk/data/stored_vocabulary.h"
 #include "trainer_sdk/examples/gpt/gpt_checkpoint_state.h"
+#include "trainer_sdk/examples/gpt/training_course.h"
 
 namespace muster {
 namespace {
@@ -66,6 +67,10 @@ absl::StatusOr<int64_t> GptCheckpoints::Resume() {
   if (state->vocabulary != vocabulary_) {
     return Another(reader.folder(), "vocabulary");
   }
+  other_options_ = CourseDifference(DescribeCourse(options_), state->course);
+  if (other_options_.find("precision") != std::string::npos) {
+    return Another(reader.folder(), "precision");
+  }
   absl::Status status = ReadTogether(world_, reader, trainer_.State());
   if (status.ok()) status = trainer_.Restore(state->progress);
   if (!status.ok()) return status;
@@ -77,6 +82,7 @@ absl::Status GptCheckpoints::Save(int64_t step) {
   return writer_->Save(step, trainer_.State(),
                        ToBytes({.model = options_.model,
                                 .progress = trainer_.progress(),
+                                .course = DescribeCourse(options_),
                                 .vocabulary = vocabulary_}));
 }
 
@@ -94,6 +100,7 @@ absl::StatusOr<TrainedGpt> OpenTrainedGpt(const std::string& directory) {
                      state->model.vocabulary));
   }
   TrainedGpt trained{.step = (*opened)->step(),
+                     .from = Told(**opened),
                      .weights = std::make_unique<GptWeights>(
                          state->model, GptLayers{0, state->model.layers}),
                      .vocabulary = *std::move(vocabulary)};

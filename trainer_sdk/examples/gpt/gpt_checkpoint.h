@@ -25,10 +25,13 @@ class GptCheckpoints {
 
   // Collective: puts the trainer where the newest checkpoint was; how many
   // steps it has done, 0 if there is no checkpoint. FailedPrecondition: it is
-  // of another model or another text.
+  // of another model, another precision or another text.
   absl::StatusOr<int64_t> Resume();
   // What is to be said of it: the folder, and which ones were passed over.
   const std::string& resumed_from() const { return resumed_from_; }
+  // In what this training has other options than the one that was saved; empty:
+  // nothing.
+  const std::string& other_options() const { return other_options_; }
 
   // Collective: behind `step`. The writing goes on beside the training.
   absl::Status Save(int64_t step);
@@ -47,11 +50,14 @@ class GptCheckpoints {
   std::unique_ptr<ProcessGroup> group_;
   std::unique_ptr<CheckpointWriter> writer_;
   std::string resumed_from_;
+  std::string other_options_;
 };
 
 // What a checkpoint holds for those who do not train.
 struct TrainedGpt {
   int64_t step = 0;
+  // Where it was, and what was passed over because it is not whole.
+  std::string from;
   std::unique_ptr<GptWeights> weights;
   std::unique_ptr<Vocabulary> vocabulary;
 };

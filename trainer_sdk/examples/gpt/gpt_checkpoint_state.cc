@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kLongestLine = 4096;
+constexpr size_t kLongestLine = 16384;
 
 absl::Status Wrong(std::string_view what) {
   return absl::InvalidArgumentError(
@@ -38,6 +38,12 @@ class Members {
     missing_ = name;
     return 0;
   }
+  std::string Text(const char* name) {
+    const auto at = json_.find(name);
+    if (at != json_.end() && at->is_string()) return at->get<std::string>();
+    missing_ = name;
+    return "";
+  }
   const std::string& missing() const { return missing_; }
 
  private:
@@ -57,7 +63,8 @@ std::string ToBytes(const GptCheckpointState& state) {
       {"biases", state.model.biases == GptConfig::Biases::kAll ? 1 : 0},
       {"updates", state.progress.updates},
       {"loss_scale", state.progress.scaler.scale},
-      {"good_steps", state.progress.scaler.good_steps}};
+      {"good_steps", state.progress.scaler.good_steps},
+      {"course", state.course}};
   return absl::StrCat(json.dump(), "\n", state.vocabulary);
 }
 
@@ -80,8 +87,10 @@ absl::StatusOr<GptCheckpointState> ParseGptCheckpointState(
   state.progress = {.updates = members.Integer("updates"),
                     .scaler = {.scale = members.Number("loss_scale"),
                                .good_steps = members.Integer("good_steps")}};
+  state.course = members.Text("course");
   if (!members.missing().empty()) {
-    return Wrong(absl::StrCat("no number '", members.missing(), "'"));
+    return Wrong(
+        absl::StrCat("no '", members.missing(), "', or of another type"));
   }
   if (absl::Status wrong = state.model.Check(); !wrong.ok()) return wrong;
   if (state.progress.updates < 0 || state.progress.scaler.good_steps < 0 ||

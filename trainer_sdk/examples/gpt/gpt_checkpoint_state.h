@@ -24,6 +24,8 @@ struct GptProgress {
 struct GptCheckpointState {
   GptConfig model;
   GptProgress progress;
+  // DescribeCourse: to say so where a training goes on with other options.
+  std::string course;
   // Vocabulary::Serialize.
   std::string vocabulary;
 };

@@ -136,6 +136,32 @@ TEST_F(GptCheckpoint, OfAnotherModelOrTextIsRefused) {
       << other_model;
 }
 
+TEST_F(GptCheckpoint, OfAnotherPrecisionIsRefusedAndOtherOptionsAreTold) {
+  TrainTo(3, 2);
+  options_.seed = 5;
+  const auto statuses = RunWorld(
+      2,
+      [&](ProcessGroup& group) -> absl::Status {
+        auto trainer = GptTrainer::Create(options_, LearnableText(), group);
+        if (!trainer.ok()) return trainer.status();
+        auto checkpoints =
+            GptCheckpoints::Create(options_, Vocabulary11(), **trainer, group);
+        if (!checkpoints.ok()) return checkpoints.status();
+        const absl::Status status = (*checkpoints)->Resume().status();
+        EXPECT_EQ((*checkpoints)->other_options(), "seed 5, was 1337");
+        return status;
+      },
+      SharedMemory());
+  EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
+  options_.order = GptTrainingOptions::GradientOrder::kByRank;
+  options_.precision = DType::kBFloat16;
+  const absl::Status other_precision = ResumeWith(Vocabulary11());
+  EXPECT_EQ(other_precision.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_NE(other_precision.message().find("another precision"),
+            absl::string_view::npos)
+      << other_precision;
+}
+
 TEST_F(GptCheckpoint, ThereIsNoneToWriteWith) {
   EXPECT_EQ(OpenTrainedGpt(options_.checkpoint_directory).status().code(),
             absl::StatusCode::kNotFound);

@@ -64,6 +64,11 @@ void GptReporter::Validation(int64_t step, double loss) {
   Log(ValidationJson(step, loss));
 }
 
+void GptReporter::Stopped(int64_t step) {
+  Say(absl::StrCat("asked to stop behind step ", step));
+  Log(StopJson(step));
+}
+
 void GptReporter::Say(const std::string& line) {
   if (session_.rank() != 0) return;
   std::printf("%s\n", line.c_str());
@@ -75,7 +80,12 @@ void GptReporter::Warn(const std::string& line) {
 }
 
 void GptReporter::Log(const std::string& json) {
-  if (log_.is_open()) log_ << json << '\n' << std::flush;
+  if (!log_.is_open()) return;
+  log_ << json << '\n' << std::flush;
+  if (log_) return;
+  // A disk that was full may have room again for the next line.
+  log_.clear();
+  Warn(absl::StrCat("cannot write a line of the log '", options_.log, "'"));
 }
 
 }  // namespace muster

@@ -36,6 +36,8 @@ class GptReporter {
   void Step(int64_t step, double loss, double learning_rate,
             double gradient_norm);
   void Validation(int64_t step, double loss);
+  // Behind this step, because it was asked to.
+  void Stopped(int64_t step);
 
   // Rank 0's lines of any other kind; Warn's go to stderr.
   void Say(const std::string& line);

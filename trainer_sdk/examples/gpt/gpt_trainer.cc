@@ -8,7 +8,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/fnv_hash.h"
+#include "trainer_sdk/ddp/broadcast_parameters.h"
 #include "trainer_sdk/ddp/pairwise_hook.h"
+#include "trainer_sdk/examples/gpt/training_course.h"
 #include "trainer_sdk/gpt/hugging_face.h"
 #include "trainer_sdk/optim/replicated_optimizer.h"
 #include "trainer_sdk/optim/step_plan.h"
@@ -58,9 +60,19 @@ absl::StatusOr<std::unique_ptr<GptTrainer>> GptTrainer::Create(
         "gradients are added in pairs in fp32 only, and where micro-batches ",
         "are a power of two, not ", options.micro_batches));
   }
+  // Before anything is made of that size.
+  if (absl::Status wrong =
+          GptBatches(tokens, options.seed, options.batch, options.model.context)
+              .Check();
+      !wrong.ok()) {
+    return wrong;
+  }
+  if (absl::Status differ = CheckSameCourse(world, DescribeCourse(options));
+      !differ.ok()) {
+    return differ;
+  }
   std::unique_ptr<GptTrainer> trainer(
       new GptTrainer(options, std::move(tokens), world));
-  if (absl::Status wrong = trainer->batches_.Check(); !wrong.ok()) return wrong;
   if (absl::Status status = trainer->Prepare(); !status.ok()) return status;
   return trainer;
 }
@@ -71,6 +83,7 @@ absl::Status GptTrainer::Prepare() {
   if (!options_.initial_weights.empty()) {
     status = ReadHuggingFaceWeights(options_.initial_weights, &weights_);
   }
+  if (status.ok()) status = BroadcastWeights();
   if (status.ok()) status = MakeReducer();
   if (!status.ok()) return status;
   status = MakeOptimizer();
@@ -78,6 +91,19 @@ absl::Status GptTrainer::Prepare() {
   progress_.scaler = scaler_.state();
   PlaceGradients();
   return absl::OkStatus();
+}
+
+// The file of initial weights may be another one on another host.
+absl::Status GptTrainer::BroadcastWeights() {
+  std::vector<ParameterValue> values;
+  values.reserve(weights_.tensors().size());
+  for (int i = 0; i < static_cast<int>(weights_.tensors().size()); ++i) {
+    const GptTensor& tensor = weights_.tensors()[i];
+    values.push_back({.name = tensor.name,
+                      .count = tensor.count(),
+                      .data = weights_.value(i)});
+  }
+  return BroadcastParameters(world_, values);
 }
 
 DdpParameter GptTrainer::ParameterOf(int tensor) {

@@ -46,8 +46,10 @@ struct GptStep {
 // other.
 class GptTrainer {
  public:
-  // Collective; `world` must outlive it. InvalidArgument: the text is too
-  // short, or the ranks do not divide the micro-batches.
+  // Collective; `world` must outlive it. Every rank begins with rank 0's
+  // weights. InvalidArgument: the text is too short, or the ranks do not divide
+  // the micro-batches. FailedPrecondition: ranks have other options than rank
+  // 0.
   static absl::StatusOr<std::unique_ptr<GptTrainer>> Create(
       const GptTrainingOptions& options, std::shared_ptr<const Tokens> tokens,
       ProcessGroup& world);
@@ -76,6 +78,7 @@ class GptTrainer {
              std::shared_ptr<const Tokens> tokens, ProcessGroup& world);
 
   absl::Status Prepare();
+  absl::Status BroadcastWeights();
   absl::Status MakeReducer();
   absl::Status MakeOptimizer();
   int64_t micro_batches_of_rank() const {

@@ -273,6 +273,19 @@ TEST(GptTrainerTest, TheSameSeedIsTheSameCourse) {
             Train({.world = 2, .steps = 3})[0].hashes);
 }
 
+TEST(GptTrainerTest, ARankWithOtherOptionsIsNamed) {
+  const auto statuses = RunWorld(2, [](ProcessGroup& group) {
+    GptTrainingOptions options = SmallTraining();
+    if (group.rank() == 1) options.seed = 5;
+    return GptTrainer::Create(options, LearnableText(), group).status();
+  });
+  for (const absl::Status& status : statuses) {
+    EXPECT_NE(status.message().find("rank 1 was started with other options"),
+              absl::string_view::npos)
+        << status;
+  }
+}
+
 TEST(GptTrainerTest, RanksMustDivideTheMicroBatches) {
   const auto statuses = RunWorld(3, [](ProcessGroup& group) {
     return GptTrainer::Create(SmallTraining(), LearnableText(), group).status();

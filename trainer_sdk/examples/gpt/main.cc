@@ -11,6 +11,8 @@
 #include <cstdio>
 #include <iostream>
 #include <memory>
+#include <new>
+#include <string>
 #include <variant>
 
 #include "absl/strings/str_cat.h"
@@ -37,8 +39,11 @@ absl::Status Train(const GptTrainingOptions& options) {
   if (!session.ok()) return session.status();
   absl::Status status = TrainGpt(options, **session);
   if (status.ok()) return status;
-  return absl::Status(status.code(), absl::StrCat("rank ", (*session)->rank(),
-                                                  ": ", status.message()));
+  // Some name the rank that they are of themselves.
+  const std::string rank = absl::StrCat("rank ", (*session)->rank());
+  if (status.message().substr(0, rank.size()) == rank) return status;
+  return absl::Status(status.code(),
+                      absl::StrCat(rank, ": ", status.message()));
 }
 
 // Each command to those who do it.
@@ -68,7 +73,14 @@ int Main(int argc, char** argv) {
     (exit_code == 0 ? std::cout : std::cerr) << command.status().message();
     return exit_code;
   }
-  const absl::Status status = std::visit(Do{}, *command);
+  absl::Status status;
+  try {
+    status = std::visit(Do{}, *command);
+  } catch (const std::bad_alloc&) {
+    status = absl::ResourceExhaustedError(
+        "out of memory: a smaller --batch, --context, --width or --layers, or "
+        "--recompute");
+  }
   if (!status.ok()) std::cerr << "gpt: " << status.message() << "\n";
   return status.ok() ? 0 : 1;
 }

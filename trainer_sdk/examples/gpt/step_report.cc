@@ -62,6 +62,10 @@ std::string StartJson(int64_t step, int world_size, int restart) {
       .dump();
 }
 
+std::string StopJson(int64_t step) {
+  return Json{{"event", "stop"}, {"step", step}}.dump();
+}
+
 std::string StepJson(const StepReport& report) {
   Json json = {{"step", report.step},
                {"loss", report.loss},

@@ -34,6 +34,8 @@ std::string ValidationLine(int64_t step, int64_t steps, double loss);
 // Lines of the log, JSON objects; numbers can be read back exactly.
 //   {"event":"start","step":40,"world_size":4,"restart":1}
 std::string StartJson(int64_t step, int world_size, int restart);
+//   {"event":"stop","step":60}
+std::string StopJson(int64_t step);
 std::string StepJson(const StepReport& report);
 std::string ValidationJson(int64_t step, double loss);
 

@@ -67,5 +67,11 @@ TEST(StepReportTest, ValidationHasLinesOfItsOwn) {
   EXPECT_EQ(ValidationJson(250, 1.5), R"({"step":250,"validation_loss":1.5})");
 }
 
+TEST(StepReportTest, BeginAndStopAreEvents) {
+  EXPECT_EQ(StartJson(40, 4, 1),
+            R"({"event":"start","step":40,"world_size":4,"restart":1})");
+  EXPECT_EQ(StopJson(60), R"({"event":"stop","step":60})");
+}
+
 }  // namespace
 }  // namespace muster

@@ -42,20 +42,20 @@ bool IsDue(int64_t step, int64_t every, const GptTrainingOptions& options) {
   return every > 0 && (step == options.steps || step % every == 0);
 }
 
-// A disk that is full is no reason to lose the training that has no
-// checkpoint: it is said, and the next checkpoint tries again.
+bool IsOfTheDisk(const absl::Status& status) {
+  return status.code() == absl::StatusCode::kResourceExhausted ||
+         status.code() == absl::StatusCode::kPermissionDenied ||
+         status.code() == absl::StatusCode::kInternal;
+}
+
+// A disk that is full is no reason to lose a training: that the last checkpoint
+// failed is said when the next one is due, which is tried all the same.
 absl::Status Save(int64_t step, const Course& course) {
   absl::Status status = course.checkpoints->Save(step);
-  switch (status.code()) {
-    case absl::StatusCode::kResourceExhausted:
-    case absl::StatusCode::kPermissionDenied:
-    case absl::StatusCode::kInternal:
-      course.reporter.Warn(
-          absl::StrCat("no checkpoint at step ", step, ": ", status.message()));
-      return absl::OkStatus();
-    default:
-      return status;
-  }
+  if (!IsOfTheDisk(status)) return status;
+  course.reporter.Warn(
+      absl::StrCat("the last checkpoint failed: ", status.message()));
+  return course.checkpoints->Save(step);
 }
 
 // The steps from `step` on.
@@ -69,7 +69,7 @@ absl::Status TakeSteps(int64_t step, const Course& course) {
     const absl::StatusOr<bool> stop = StopRequest::AskedAnyone(course.world);
     if (!stop.ok()) return stop.status();
     if (*stop) {
-      course.reporter.Say(absl::StrCat("asked to stop behind step ", step));
+      course.reporter.Stopped(step);
     }
     if (!*stop && IsDue(step, options.validate_every, options)) {
       const absl::StatusOr<double> loss = course.trainer.Validate();
@@ -110,6 +110,15 @@ absl::Status Train(const Course& course) {
       course.reporter.Say(absl::StrCat("going on behind step ", step, " from ",
                                        course.checkpoints->resumed_from()));
     }
+    if (!course.checkpoints->other_options().empty()) {
+      course.reporter.Warn(
+          absl::StrCat("this is no longer the training that was begun: ",
+                       course.checkpoints->other_options()));
+    }
+    if (step >= course.options.steps) {
+      course.reporter.Say(
+          absl::StrCat("nothing to do: --steps is ", course.options.steps));
+    }
   }
   absl::Status status = course.reporter.Begin(step);
   if (status.ok()) status = TakeSteps(step, course);
@@ -120,7 +129,6 @@ absl::Status Train(const Course& course) {
 }  // namespace
 
 absl::Status TrainGpt(GptTrainingOptions options, Session& session) {
-  StopRequest::Listen();
   UseMatrixThreads(
       ChooseMatrixThreads(ReadMatrixThreadFacts(session.local_world_size())));
   const absl::StatusOr<GptText> text = LoadText(options.text);
@@ -128,6 +136,8 @@ absl::Status TrainGpt(GptTrainingOptions options, Session& session) {
   options.model.vocabulary = text->vocabulary->size();
   const auto world = World(session);
   if (!world.ok()) return world.status();
+  // Not before: until all ranks are here a signal just ends the process.
+  StopRequest::Listen();
   const auto trainer = GptTrainer::Create(options, text->tokens, **world);
   if (!trainer.ok()) return trainer.status();
   const absl::StatusOr<double> peak =

@@ -92,7 +92,7 @@ absl::StatusOr<PipelineTrainingOptions> ReadPipelineOptions(int argc,
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     std::ostringstream text;
-    *exit_code = app.exit(error, text, text);
+    *exit_code = app.exit(error, text, text) == 0 ? 0 : 2;
     return absl::InvalidArgumentError(text.str());
   }
   options.learning_rate.decay_until = options.steps;
