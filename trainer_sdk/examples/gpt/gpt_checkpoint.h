@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -32,6 +33,11 @@ class GptCheckpoints {
   // In what this training has other options than the one that was saved; empty:
   // nothing.
   const std::string& other_options() const { return other_options_; }
+
+  // Of writers that died, and could not be cleared away.
+  const std::vector<std::string>& left_over() const {
+    return writer_->left_over();
+  }
 
   // Collective: behind `step`. The writing goes on beside the training.
   absl::Status Save(int64_t step);

@@ -103,6 +103,9 @@ void SayWhatIsTrained(const GptTrainingOptions& options, const GptText& text,
 absl::Status Train(const Course& course) {
   int64_t step = 0;
   if (course.checkpoints != nullptr) {
+    for (const std::string& path : course.checkpoints->left_over()) {
+      course.reporter.Warn(absl::StrCat("could not clear away ", path));
+    }
     const absl::StatusOr<int64_t> resumed = course.checkpoints->Resume();
     if (!resumed.ok()) return resumed.status();
     step = *resumed;
