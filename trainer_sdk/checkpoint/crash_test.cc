@@ -123,7 +123,7 @@ absl::StatusOr<int64_t> AtEveryOperation(const Scenario& scenario, int ranks,
       if (auto s = meet(); !s.ok()) return s;
       if (world.rank() == 0) fault(*disk, begun + at);
       if (auto s = meet(); !s.ok()) return s;
-      const absl::Status saved = Save(**writer, scenario.step);
+      absl::Status saved = Save(**writer, scenario.step);
       writer->reset();
       if (auto s = meet(); !s.ok()) return s;
       absl::Status status;
@@ -138,7 +138,7 @@ absl::StatusOr<int64_t> AtEveryOperation(const Scenario& scenario, int ranks,
       if (saved.ok() && at >= disk->operations() - begun) return saved;
     }
   };
-  const absl::Status failure =
+  absl::Status failure =
       FirstFailure(ranks == 1 ? RunWorld(1, run,
                                          [](const GroupPlace& place, Instant) {
                                            return NewLocalTransport(place);
@@ -183,7 +183,7 @@ TEST_P(AnyScenario, ProcessAndMachineMayEndAtEveryByte) {
       scenario, 1, 1, [](MemoryDisk& disk, int64_t at) { disk.StopAt(at); },
       [&](ProcessGroup& group, MemoryDisk& disk, const absl::Status& saved) {
         for (uint64_t seed = 0; seed < 4; ++seed) {
-          const absl::Status s =
+          absl::Status s =
               CheckNewest(scenario, *disk.AfterPowerLoss(seed), saved);
           if (!s.ok()) {
             return absl::InternalError(

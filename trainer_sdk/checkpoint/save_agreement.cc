@@ -42,7 +42,7 @@ absl::Status SaveAgreement::Reach(const absl::Status& status, int64_t step,
   const auto words = Exchange(group_, mine, call);
   if (!mine.status.ok()) return mine.status;
   if (!words.ok()) return words.status();
-  const absl::Status failure = FirstFailureOf(*words);
+  absl::Status failure = FirstFailureOf(*words);
   if (!failure.ok()) return failure;
   for (size_t rank = 1; rank < words->size(); ++rank) {
     const int64_t other = StepOf((*words)[rank]);

@@ -95,7 +95,7 @@ std::string WriteRanges(const std::vector<SliceRange>& ranges) {
 }
 
 absl::StatusOr<std::vector<SliceRange>> ReadRanges(std::string_view bytes) {
-  const absl::Status torn = absl::DataLossError("a torn list of slices");
+  absl::Status torn = absl::DataLossError("a torn list of slices");
   MessageReader reader(bytes);
   const int64_t count = reader.Number();
   if (count < 0 || count > reader.Most(kLeastRangeBytes)) return torn;

@@ -59,7 +59,7 @@ absl::StatusOr<std::unique_ptr<CublasProducts>> CublasProducts::Create(
     std::shared_ptr<const CublasLt> lt, void* workspace) {
   std::unique_ptr<CublasProducts> made(
       new CublasProducts(std::move(lt), workspace));
-  const absl::Status status =
+  absl::Status status =
       made->lt_->StatusOf("cublasLtCreate", made->lt_->Create(&made->handle_));
   if (!status.ok()) return status;
   return made;
@@ -175,7 +175,7 @@ absl::Status CublasProducts::Multiply(const Product& product,
   const absl::StatusOr<Way*> way = Find(product);
   if (!way.ok()) return way.status();
   if (product.bias != nullptr) {
-    const absl::Status status =
+    absl::Status status =
         lt_->StatusOf("cublasLtMatmulDescSetAttribute",
                       lt_->MatmulDescSetAttribute(
                           (*way)->operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER,

@@ -37,7 +37,7 @@ absl::Status CheckSame(ProcessGroup& group,
 // Bytes, whatever they mean: nothing is computed.
 absl::Status Send(ProcessGroup& group, void* data, int64_t bytes,
                   const std::string& what) {
-  const absl::Status status =
+  absl::Status status =
       group.Run(Broadcast(data, data, bytes, DType::kInt8, 0));
   if (status.ok()) return status;
   return absl::Status(status.code(), absl::StrCat("sending rank 0's ", what,
@@ -53,7 +53,7 @@ absl::Status SendPacked(ProcessGroup& group,
     const char* const data = static_cast<const char*>(values[i].data);
     packed.insert(packed.end(), data, data + BytesOf(values[i]));
   }
-  const absl::Status status =
+  absl::Status status =
       Send(group, packed.data(), static_cast<int64_t>(packed.size()),
            absl::StrCat("parameters '", values[first].name, "' to '",
                         values[last - 1].name, "'"));

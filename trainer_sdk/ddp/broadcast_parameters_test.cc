@@ -33,7 +33,7 @@ TEST_P(Ranks, AllHaveWhatRank0Has) {
                             .data = each.data()});
         }
         values.push_back({"steps", 4, DType::kInt64, numbers.data()});
-        const absl::Status status = BroadcastParameters(group, values);
+        absl::Status status = BroadcastParameters(group, values);
         if (!status.ok()) return status;
         for (const std::vector<float>& each : floats) {
           if (each != std::vector<float>(each.size(), 7.0f)) {

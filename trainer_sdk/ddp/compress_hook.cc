@@ -20,7 +20,7 @@ absl::Status CompressHook::Reduce(GradientBucket& bucket, ProcessGroup& group) {
   narrow_.resize(static_cast<size_t>(bucket.count));
   float* const data = static_cast<float*>(bucket.data);
   Narrow(data, type_, narrow_.data(), bucket.count);
-  const absl::Status status = group.Run(AllReduce(
+  absl::Status status = group.Run(AllReduce(
       narrow_.data(), narrow_.data(), bucket.count, type_, ReduceOp::kAvg));
   if (status.ok()) Widen(type_, narrow_.data(), data, bucket.count);
   return status;

@@ -59,7 +59,7 @@ TEST_P(Compress, IsTheAverageOfWhatWasRounded) {
           values[i] = Local(group.rank(), 0, i);
         }
         GradientBucket bucket = BucketOf(values, {{1000, 1}});
-        const absl::Status status = CompressHook(type).Reduce(bucket, group);
+        absl::Status status = CompressHook(type).Reduce(bucket, group);
         if (!status.ok()) return status;
         for (size_t i = 0; i < values.size(); ++i) {
           float sum = 0;
@@ -84,8 +84,7 @@ TEST(CompressTest, OtherTypesAreAveragedAsTheyAre) {
     bucket.dtype = DType::kFloat64;
     bucket.count = 1;
     bucket.data = &value;
-    const absl::Status status =
-        CompressHook(DType::kBFloat16).Reduce(bucket, group);
+    absl::Status status = CompressHook(DType::kBFloat16).Reduce(bucket, group);
     if (status.ok() && value != (1.0 + 1e-12 + 1.0 + 2e-12) / 2) {
       return absl::InternalError("rounded");
     }
@@ -183,7 +182,7 @@ TEST(PowerSgdTest, AnAverageOfLowRankArrivesWhole) {
         }
         GradientBucket bucket = BucketOf(values, {{kRows, kColumns}});
         PowerSgdHook hook(FromTheStart(2));
-        const absl::Status status = hook.Reduce(bucket, group);
+        absl::Status status = hook.Reduce(bucket, group);
         if (!status.ok()) return status;
         for (int64_t i = 0; i < kRows; ++i) {
           for (int64_t j = 0; j < kColumns; ++j) {
@@ -216,7 +215,7 @@ TEST(PowerSgdTest, WhatIsLostComesLater) {
             values[i] = Local(group.rank(), 0, i * i);
           }
           GradientBucket bucket = BucketOf(values, {{kRows, kColumns}});
-          const absl::Status status = hook.Reduce(bucket, group);
+          absl::Status status = hook.Reduce(bucket, group);
           if (!status.ok()) return status;
           gap = 0;
           for (size_t i = 0; i < values.size(); ++i) {
@@ -251,7 +250,7 @@ TEST(PowerSgdTest, VectorsAndTheFirstStepsAreExact) {
             values[i] = Local(group.rank(), step, i * i);
           }
           GradientBucket bucket = BucketOf(values, parts);
-          const absl::Status status = hook.Reduce(bucket, group);
+          absl::Status status = hook.Reduce(bucket, group);
           if (!status.ok()) return status;
           bool matrix_is_exact = true;
           for (size_t i = 0; i < values.size(); ++i) {
@@ -281,7 +280,7 @@ TEST(PowerSgdTest, AllRanksHaveTheSameBits) {
         values[i] = Local(group.rank(), step, i * i);
       }
       GradientBucket bucket = BucketOf(values, {{kRows, kColumns}});
-      const absl::Status status = hook.Reduce(bucket, group);
+      absl::Status status = hook.Reduce(bucket, group);
       if (!status.ok()) return status;
     }
     results[static_cast<size_t>(group.rank())] = values;

@@ -68,7 +68,7 @@ absl::Status PowerSgdHook::ReduceRest(const State& state, float* data,
   for (const auto& [offset, count] : state.rest) {
     to = std::copy_n(data + offset, count, to);
   }
-  const absl::Status status = Reduced(flat, ReduceOp::kAvg, group);
+  absl::Status status = Reduced(flat, ReduceOp::kAvg, group);
   if (!status.ok()) return status;
   const float* from = flat->data();
   for (const auto& [offset, count] : state.rest) {

@@ -147,7 +147,7 @@ class Reducer::Body {
   }
 
   absl::Status Finish() {
-    const absl::Status status =
+    absl::Status status =
         Launched([&](std::vector<int>* full) { return tracker_.Finish(full); });
     if (!status.ok() || sync_ == GradientSync::kAccumulate) return status;
     ++steps_;
@@ -182,7 +182,7 @@ class Reducer::Body {
   absl::Status Launched(Step step) {
     if (!broken_.ok()) return broken_;
     full_.clear();
-    const absl::Status status = step(&full_);
+    absl::Status status = step(&full_);
     if (alone_) return status;
     for (const int index : full_) {
       GradientBucket& bucket = buckets_[index];
@@ -209,7 +209,7 @@ class Reducer::Body {
         CopyIntoBucket(parameters_[part.parameter], bucket, part);
       }
     }
-    const absl::Status status = options_.hook->Reduce(bucket, group_);
+    absl::Status status = options_.hook->Reduce(bucket, group_);
     // Without use being shared, what is used somewhere is known already.
     if (status.ok() && !share_use_) CopyBack(bucket);
     return status;
@@ -228,7 +228,7 @@ class Reducer::Body {
     for (size_t i = 0; i < parameters_.size(); ++i) {
       used_somewhere_[i] = tracker_.used(static_cast<int>(i)) ? 1 : 0;
     }
-    const absl::Status status =
+    absl::Status status =
         group_.Run(AllReduce(used_somewhere_.data(), used_somewhere_.data(),
                              static_cast<int64_t>(used_somewhere_.size()),
                              DType::kInt32, ReduceOp::kMax));
@@ -240,7 +240,7 @@ class Reducer::Body {
   absl::Status FollowObservedOrder() {
     const std::vector<int> mine = tracker_.ObservedOrder();
     std::vector<int32_t> order(mine.begin(), mine.end());
-    const absl::Status status = group_.Run(
+    absl::Status status = group_.Run(
         Broadcast(order.data(), order.data(),
                   static_cast<int64_t>(order.size()), DType::kInt32, 0));
     if (!status.ok()) return status;

@@ -297,7 +297,7 @@ class OneCase {
     }
     const auto mine = static_cast<int64_t>(hash.value());
     std::vector<int64_t> all(static_cast<size_t>(group_.size()));
-    const absl::Status status =
+    absl::Status status =
         group_.Run(AllGather(&mine, all.data(), 1, DType::kInt64));
     if (!status.ok()) return status;
     return all == std::vector<int64_t>(all.size(), mine)

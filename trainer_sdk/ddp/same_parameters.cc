@@ -26,7 +26,7 @@ int64_t DigestOf(const DdpParameter& parameter) {
 absl::StatusOr<std::vector<int64_t>> Gathered(ProcessGroup& group,
                                               int64_t mine) {
   std::vector<int64_t> all(static_cast<size_t>(group.size()));
-  const absl::Status status =
+  absl::Status status =
       group.Run(AllGather(&mine, all.data(), 1, DType::kInt64));
   if (!status.ok()) return status;
   return all;
@@ -62,7 +62,7 @@ absl::Status CheckSameParameters(ProcessGroup& group,
   std::vector<int64_t> most = least;
   for (const auto& [values, op] :
        {std::pair(&least, ReduceOp::kMin), std::pair(&most, ReduceOp::kMax)}) {
-    const absl::Status status = group.Run(
+    absl::Status status = group.Run(
         AllReduce(values->data(), values->data(),
                   static_cast<int64_t>(values->size()), DType::kInt64, op));
     if (!status.ok()) return status;

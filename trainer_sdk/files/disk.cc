@@ -26,7 +26,7 @@ constexpr mode_t kFileMode = 0666;
 
 absl::Status Failure(const std::string& doing, const std::string& path,
                      int error) {
-  const absl::Status status = PathStatus(doing, path, error);
+  absl::Status status = PathStatus(doing, path, error);
   switch (error) {
     case ENOENT:
       return absl::NotFoundError(status.message());

@@ -37,8 +37,7 @@ absl::StatusOr<std::unique_ptr<GptPipeline>> GptPipeline::Create(
         "a pipeline of one rank has one stage, not ", shape.stages_per_rank));
   }
   std::unique_ptr<GptPipeline> pipeline(new GptPipeline(options));
-  const absl::Status status =
-      pipeline->Prepare(world, std::move(schedule), source);
+  absl::Status status = pipeline->Prepare(world, std::move(schedule), source);
   if (!status.ok()) return status;
   return pipeline;
 }
@@ -62,7 +61,7 @@ absl::Status GptPipeline::Prepare(ProcessGroup& world,
   }
   std::vector<PipelineStage*> stages;
   for (int stage = rank; stage < shape.stages(); stage += shape.ranks) {
-    const absl::Status status =
+    absl::Status status =
         AddChunk((*layers)[static_cast<size_t>(stage)], stage, source);
     if (!status.ok()) return status;
     stages.push_back(chunks_.back().stage.get());
@@ -155,7 +154,7 @@ absl::StatusOr<GptPipelineStep> GptPipeline::StepOrError(
   const absl::StatusOr<double> loss = MeanOverData(runtime_->Step());
   if (!loss.ok()) return loss.status();
   for (Chunk& chunk : chunks_) {
-    const absl::Status status = chunk.gradients->Finish();
+    absl::Status status = chunk.gradients->Finish();
     if (!status.ok()) return status;
   }
   const absl::StatusOr<double> squares = SumOfSquares();
@@ -192,7 +191,7 @@ absl::StatusOr<double> GptPipeline::SumOfSquares() {
     // The last stage has a copy.
     if (chunk.weights->layers().first == 0) sum += *tied;
   }
-  const absl::Status status = mesh_->group("pp").Run(
+  absl::Status status = mesh_->group("pp").Run(
       AllReduce(&sum, &sum, 1, DType::kFloat64, ReduceOp::kSum));
   if (!status.ok()) return status;
   return sum;
@@ -200,7 +199,7 @@ absl::StatusOr<double> GptPipeline::SumOfSquares() {
 
 absl::StatusOr<double> GptPipeline::MeanOverData(absl::StatusOr<double> loss) {
   if (!loss.ok()) return loss;
-  const absl::Status status = mesh_->group("dp").Run(
+  absl::Status status = mesh_->group("dp").Run(
       AllReduce(&*loss, &*loss, 1, DType::kFloat64, ReduceOp::kAvg));
   if (!status.ok()) return status;
   return loss;

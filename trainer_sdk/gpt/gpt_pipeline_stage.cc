@@ -38,7 +38,7 @@ absl::Status GptPipelineStage::Forward(const PipelinePass& pass,
                                        const void* input, void* output) {
   GptMicroBatch& micro_batch = At(pass);
   if (stage_.has_embeddings() || stage_.has_head()) {
-    const absl::Status filled = source_(pass.micro_batch, &micro_batch);
+    absl::Status filled = source_(pass.micro_batch, &micro_batch);
     if (!filled.ok()) return filled;
   }
   Read(input);
@@ -74,7 +74,7 @@ absl::Status GptPipelineStage::Backward(const PipelinePass& pass,
                                         const void* output_gradient,
                                         void* input_gradient) {
   Read(output_gradient);
-  const absl::Status status = Heard(pass, [&](const GradientReady& ready) {
+  absl::Status status = Heard(pass, [&](const GradientReady& ready) {
     stage_.Backward(&At(pass), &stream_, ready);
   });
   if (status.ok()) Write(input_gradient);

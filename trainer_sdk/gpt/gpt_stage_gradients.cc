@@ -97,8 +97,7 @@ absl::Status GptStageGradients::End() {
 }
 
 absl::Status GptStageGradients::Finish() {
-  const absl::Status status =
-      Each([](Reducer& reducer) { return reducer.Finish(); });
+  absl::Status status = Each([](Reducer& reducer) { return reducer.Finish(); });
   // The first step may have moved them.
   Place();
   return status;

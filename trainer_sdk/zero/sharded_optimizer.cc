@@ -117,9 +117,9 @@ absl::StatusOr<double> ShardedOptimizer::SumOfSquares() {
     sum.Add(GradientOf(piece), piece.range.count());
   }
   SquareSum::Words words = sum.words();
-  const absl::Status status = group_.Run(
-      AllReduce(words.data(), words.data(), static_cast<int64_t>(words.size()),
-                DType::kInt64, ReduceOp::kSum));
+  absl::Status status = group_.Run(AllReduce(words.data(), words.data(),
+                                             static_cast<int64_t>(words.size()),
+                                             DType::kInt64, ReduceOp::kSum));
   if (!status.ok()) return status;
   return SquareSum::Value(words);
 }

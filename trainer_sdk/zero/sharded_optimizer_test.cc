@@ -76,7 +76,7 @@ Trace Train(int world, const ToyPlan& plan, int begin, int end,
                       static_cast<float*>(slice.data));
           }
           toy.set_updates(begin);
-          const absl::Status loaded = toy.optimizer().OnStateLoaded();
+          absl::Status loaded = toy.optimizer().OnStateLoaded();
           if (!loaded.ok()) return loaded;
         }
         Trace& trace = traces[static_cast<size_t>(group.rank())];

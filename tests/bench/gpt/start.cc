@@ -102,13 +102,13 @@ absl::Status Write(const std::string& folder, GptTrainingOptions options) {
   BatchFiles training(folder + "/");
   for (int64_t step = 0; step < options.steps; ++step) {
     for (int64_t i = 0; i < options.micro_batches; ++i) {
-      const absl::Status status = training.Append(batches.Training(step, i));
+      absl::Status status = training.Append(batches.Training(step, i));
       if (!status.ok()) return status;
     }
   }
   BatchFiles validation(folder + "/validation_");
   for (int64_t i = 0; i < options.validation_batches; ++i) {
-    const absl::Status status = validation.Append(batches.Validation(i));
+    absl::Status status = validation.Append(batches.Validation(i));
     if (!status.ok()) return status;
   }
   return absl::OkStatus();

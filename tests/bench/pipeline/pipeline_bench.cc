@@ -94,7 +94,7 @@ absl::StatusOr<int64_t> TimedStep(ProcessGroup& group,
   const Instant begin = MonotonicNow();
   if (auto loss = runtime.Step(); !loss.ok()) return loss.status();
   int64_t took = (MonotonicNow() - begin).count();
-  const absl::Status status =
+  absl::Status status =
       group.Run(AllReduce(&took, &took, 1, DType::kInt64, ReduceOp::kMax));
   if (!status.ok()) return status;
   return took;

@@ -52,7 +52,7 @@ absl::StatusOr<PipelineCosts> MeasureStagesAlone(
            .actions) {
     if (IsCommunication(planned.action.kind)) continue;
     const Instant begin = MonotonicNow();
-    const absl::Status status = Perform(
+    absl::Status status = Perform(
         planned, shape.stages(),
         *stages[static_cast<size_t>(planned.action.stage / shape.ranks)], in,
         out);
@@ -68,7 +68,7 @@ absl::StatusOr<PipelineCosts> MeasureStagesAlone(
     numbers.push_back(cost.weight_backward);
   }
   // Stages of other ranks have no passes here, and cost nothing.
-  const absl::Status status =
+  absl::Status status =
       group.Run(AllReduce(numbers.data(), numbers.data(),
                           static_cast<int64_t>(numbers.size()), DType::kInt64));
   if (!status.ok()) return status;

@@ -147,7 +147,7 @@ TEST_F(GptCheckpoint, OfAnotherPrecisionIsRefusedAndOtherOptionsAreTold) {
         auto checkpoints =
             GptCheckpoints::Create(options_, Vocabulary11(), **trainer, group);
         if (!checkpoints.ok()) return checkpoints.status();
-        const absl::Status status = (*checkpoints)->Resume().status();
+        absl::Status status = (*checkpoints)->Resume().status();
         EXPECT_EQ((*checkpoints)->other_options(), "seed 5, was 1337");
         return status;
       },

@@ -40,7 +40,7 @@ absl::StatusOr<std::unique_ptr<PipelineChannels>> PipelineChannels::Create(
   channels->world_ranks_ = group.global_ranks();
   for (const ActionKind send :
        {ActionKind::kSendForward, ActionKind::kSendBackward}) {
-    const absl::Status status = channels->Connect(group, shape, send);
+    absl::Status status = channels->Connect(group, shape, send);
     if (!status.ok()) return status;
   }
   return channels;
@@ -67,7 +67,7 @@ absl::Status PipelineChannels::Connect(ProcessGroup& group,
     Channel& made = by_kind_[IndexOf(role == kSender ? send : receive)];
     made.group = *std::move(channel);
     // In the same round everywhere, so that nobody waits in a circle.
-    const absl::Status reserved = ReservePlaces(made);
+    absl::Status reserved = ReservePlaces(made);
     if (!reserved.ok()) return reserved;
   }
   return absl::OkStatus();

@@ -32,7 +32,7 @@ absl::StatusOr<int64_t> ClockLead(ProcessGroup& group) {
     own.push_back(MonotonicNow().time_since_epoch().count());
   }
   std::vector<int64_t> first = own;
-  const absl::Status status = group.Run(
+  absl::Status status = group.Run(
       Broadcast(first.data(), first.data(), kBarriers, DType::kInt64, 0));
   if (!status.ok()) return status;
   for (int i = 0; i < kBarriers; ++i) own[i] -= first[i];
@@ -67,7 +67,7 @@ absl::StatusOr<PipelineTimeline> MeasuredTimeline(
     own.push_back(one.end.time_since_epoch().count() - *lead);
   }
   std::vector<int64_t> times(all);
-  const absl::Status status =
+  absl::Status status =
       group.Run(AllGather(own.data(), times.data(), counts, DType::kInt64));
   if (!status.ok()) return status;
   const int64_t first = *std::min_element(times.begin(), times.end());

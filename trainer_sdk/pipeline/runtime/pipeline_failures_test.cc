@@ -46,7 +46,7 @@ absl::Status OneStep(ProcessGroup& group, Duration timeout,
       PipelineRuntime::Create(group, *MakeSchedule(ScheduleKind::k1F1B, kShape),
                               {&stage}, {.timeout = timeout});
   if (!runtime.ok()) return runtime.status();
-  const absl::Status status = (*runtime)->Step().status();
+  absl::Status status = (*runtime)->Step().status();
   // It is broken for good, and the cause stays.
   EXPECT_EQ((*runtime)->Step().status(), status);
   EXPECT_EQ((*runtime)->Evaluate().status(), status);
@@ -112,7 +112,7 @@ TEST(PipelineFailuresTest, WhoLagsIsNamedWithStageAndMicroBatch) {
       kRanks,
       [&](ProcessGroup& group) {
         const bool patient = group.rank() != 3;
-        const absl::Status status = OneStep(
+        absl::Status status = OneStep(
             group, patient ? kLong : std::chrono::milliseconds(300), [&] {
               failed.WaitFor();
               return absl::OkStatus();

@@ -179,8 +179,7 @@ class PipelineRuntime::Body {
     if (!given.ok()) return given.status();
     MeasuredAction measured{
         .action = action, .begin = MonotonicNow(), .end = {}};
-    const absl::Status status =
-        Call(action, pass, taken->data, given->data, factor);
+    absl::Status status = Call(action, pass, taken->data, given->data, factor);
     measured.end = MonotonicNow();
     if (!status.ok()) {
       return absl::Status(

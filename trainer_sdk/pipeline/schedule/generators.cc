@@ -183,7 +183,7 @@ absl::StatusOr<ScheduleKind> ParseScheduleName(std::string_view name) {
 
 absl::StatusOr<PipelineSchedule> MakeSchedule(ScheduleKind kind,
                                               const PipelineShape& shape) {
-  if (const absl::Status status = Check(kind, shape); !status.ok()) {
+  if (absl::Status status = Check(kind, shape); !status.ok()) {
     return status;
   }
   PipelineSchedule schedule{.shape = shape, .ranks = {}};

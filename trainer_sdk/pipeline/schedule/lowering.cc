@@ -12,7 +12,7 @@ namespace muster {
 
 absl::StatusOr<PipelineSchedule> AddCommunication(
     const PipelineSchedule& schedule) {
-  if (const absl::Status status = CheckComputations(schedule); !status.ok()) {
+  if (absl::Status status = CheckComputations(schedule); !status.ok()) {
     return status;
   }
   const PipelineShape& shape = schedule.shape;

@@ -148,10 +148,10 @@ PipelineTimeline TimelineOf(const PipelineShape& shape,
 absl::StatusOr<PipelineTimeline> Simulate(const PipelineSchedule& schedule,
                                           const PipelineCosts& costs) {
   const PipelineShape& shape = schedule.shape;
-  if (const absl::Status status = CheckComputations(schedule); !status.ok()) {
+  if (absl::Status status = CheckComputations(schedule); !status.ok()) {
     return status;
   }
-  if (const absl::Status status = CheckCosts(costs, shape); !status.ok()) {
+  if (absl::Status status = CheckCosts(costs, shape); !status.ok()) {
     return status;
   }
   std::vector<std::vector<TimedAction>> ranks(schedule.ranks.size());

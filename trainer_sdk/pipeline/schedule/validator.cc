@@ -141,8 +141,8 @@ absl::Status CheckMessages(const PipelineSchedule& schedule,
     const auto message = MessageAfter(action, schedule.shape);
     if (!message) continue;
     ++messages;
-    const absl::Status status = CheckMessage(
-        action, position.first, position.second, *message, positions);
+    absl::Status status = CheckMessage(action, position.first, position.second,
+                                       *message, positions);
     if (!status.ok()) return status;
   }
   if (communications == 2 * messages) return absl::OkStatus();
@@ -222,7 +222,7 @@ absl::Status CheckParts(const PipelineSchedule& schedule,
 
 absl::Status CheckComputations(const PipelineSchedule& schedule) {
   Positions positions;
-  const absl::Status status = CheckParts(schedule, &positions);
+  absl::Status status = CheckParts(schedule, &positions);
   if (!status.ok()) return status;
   for (const auto& [action, position] : positions) {
     if (IsCommunication(action.kind)) {
