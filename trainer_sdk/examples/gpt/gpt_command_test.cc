@@ -21,6 +21,7 @@ struct Read {
 Read Words(std::vector<std::string> words) {
   words.insert(words.begin(), "gpt");
   std::vector<char*> argv;
+  argv.reserve(words.size());
   for (std::string& word : words) argv.push_back(word.data());
   int exit_code = -1;
   auto command =
@@ -29,7 +30,7 @@ Read Words(std::vector<std::string> words) {
 }
 
 std::string Text() {
-  const std::string path = testing::TempDir() + "/text";
+  std::string path = testing::TempDir() + "/text";
   std::ofstream(path) << "a text";
   return path;
 }
