@@ -16,8 +16,7 @@
 #include "trainer_sdk/process_group/operations.h"
 #include "trainer_sdk/process_group/process_group.h"
 #include "trainer_sdk/session/session.h"
-#include "trainer_sdk/store/prefix_store.h"
-#include "trainer_sdk/transports/new_transport.h"
+#include "trainer_sdk/transports/session_world.h"
 
 namespace muster {
 namespace {
@@ -48,12 +47,7 @@ int Fail(const absl::Status& status) {
 }
 
 int Train(Session& session) {
-  GroupPlace place;
-  place.rank = session.rank();
-  place.size = session.world_size();
-  place.store = std::make_shared<PrefixStore>("world", session.store());
-  place.name = "world";
-  auto world = NewProcessGroup(place, TransportChoice::kAutomatic);
+  auto world = NewWorld(session);
   if (!world.ok()) return Fail(world.status());
   std::vector<float> data(kLarge, 1);
   absl::Status status =

@@ -19,8 +19,7 @@
 #include "trainer_sdk/examples/gpt/gpt_trainer.h"
 #include "trainer_sdk/examples/gpt/training_flags.h"
 #include "trainer_sdk/session/session.h"
-#include "trainer_sdk/store/prefix_store.h"
-#include "trainer_sdk/transports/new_transport.h"
+#include "trainer_sdk/transports/session_world.h"
 
 namespace muster {
 namespace {
@@ -60,12 +59,7 @@ absl::Status Run(GptTrainingOptions options) {
   if (!text.ok()) return text.status();
   options.model.vocabulary = text->vocabulary->size();
   options.learning_rate.decay_until = options.steps;
-  GroupPlace place;
-  place.rank = (*session)->rank();
-  place.size = (*session)->world_size();
-  place.store = std::make_shared<PrefixStore>("world", (*session)->store());
-  place.name = "world";
-  auto world = NewProcessGroup(place, TransportChoice::kAutomatic);
+  auto world = NewWorld(**session);
   if (!world.ok()) return world.status();
   auto trainer = GptTrainer::Create(options, text->tokens, **world);
   if (!trainer.ok()) return trainer.status();

@@ -13,20 +13,10 @@
 #include "trainer_sdk/examples/gpt/matrix_rate.h"
 #include "trainer_sdk/kernels/matrix_threads.h"
 #include "trainer_sdk/session/stop_request.h"
-#include "trainer_sdk/store/prefix_store.h"
-#include "trainer_sdk/transports/new_transport.h"
+#include "trainer_sdk/transports/session_world.h"
 
 namespace muster {
 namespace {
-
-absl::StatusOr<std::unique_ptr<ProcessGroup>> World(Session& session) {
-  GroupPlace place;
-  place.rank = session.rank();
-  place.size = session.world_size();
-  place.store = std::make_shared<PrefixStore>("world", session.store());
-  place.name = "world";
-  return NewProcessGroup(place, TransportChoice::kAutomatic);
-}
 
 // What a training consists of besides its trainer.
 struct Course {
@@ -137,7 +127,7 @@ absl::Status TrainGpt(GptTrainingOptions options, Session& session) {
   const absl::StatusOr<GptText> text = LoadText(options.text);
   if (!text.ok()) return text.status();
   options.model.vocabulary = text->vocabulary->size();
-  const auto world = World(session);
+  const auto world = NewWorld(session);
   if (!world.ok()) return world.status();
   // Not before: until all ranks are here a signal just ends the process.
   StopRequest::Listen();

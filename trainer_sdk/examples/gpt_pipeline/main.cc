@@ -20,20 +20,10 @@
 #include "trainer_sdk/examples/gpt_pipeline/pipeline_trainer.h"
 #include "trainer_sdk/kernels/matrix_threads.h"
 #include "trainer_sdk/session/session.h"
-#include "trainer_sdk/store/prefix_store.h"
-#include "trainer_sdk/transports/new_transport.h"
+#include "trainer_sdk/transports/session_world.h"
 
 namespace muster {
 namespace {
-
-absl::StatusOr<std::unique_ptr<ProcessGroup>> World(Session& session) {
-  GroupPlace place;
-  place.rank = session.rank();
-  place.size = session.world_size();
-  place.store = std::make_shared<PrefixStore>("world", session.store());
-  place.name = "world";
-  return NewProcessGroup(place, TransportChoice::kAutomatic);
-}
 
 absl::Status TakeSteps(const PipelineTrainingOptions& options,
                        PipelineTrainer& trainer, GptReporter& reporter) {
@@ -73,7 +63,7 @@ absl::Status Train(PipelineTrainingOptions options, Session& session) {
   auto schedule = ChosenSchedule(options, session.world_size());
   if (!schedule.ok()) return schedule.status();
   const PipelineShape shape = schedule->shape;
-  const auto world = World(session);
+  const auto world = NewWorld(session);
   if (!world.ok()) return world.status();
   const auto trainer = PipelineTrainer::Create(options, *std::move(schedule),
                                                text->tokens, **world);
