@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/agent_session.h"
+#include "agent/cluster/cluster_defaults.h"
 #include "agent/guardian/guardian.h"
 #include "agent/init_process.h"
 #include "agent/nccl_id/nccl_id_process.h"
@@ -98,7 +99,9 @@ int AgentMain(const std::vector<std::string>& args) {
   const std::vector<Flag> flags = FlagsOf(FlagUser::kLaunchAndAgent);
   const Environment environment = ReadEnvironment();
   const absl::StatusOr<ParsedOptions> parsed =
-      ParseRunOptions(flags, args, environment);
+      ParseRunOptions(flags, args, environment, [&](const FlagValues& given) {
+        return ClusterDefaults(given, environment);
+      });
   if (!parsed.ok()) {
     return Voice("agent", Talk::kAll).Refuse(parsed.status());
   }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "agent/cluster/cluster_defaults.h"
 #include "agent/nccl_id/nccl_id_process.h"
 #include "agent/options/flag_table.h"
 #include "agent/options/read_machine.h"
@@ -49,7 +50,10 @@ int Launch(const std::vector<std::string>& args) {
                         : voice.Refuse(request.status());
   }
   const absl::StatusOr<ParsedOptions> parsed =
-      ParseRunOptions(FlagsOf(FlagUser::kLaunchOnly), args, environment);
+      ParseRunOptions(FlagsOf(FlagUser::kLaunchOnly), args, environment,
+                      [&](const FlagValues& given) {
+                        return ClusterDefaults(given, environment);
+                      });
   if (!parsed.ok()) return voice.Refuse(parsed.status());
   switch (parsed->request) {
     case Request::kHelp:

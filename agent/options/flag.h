@@ -13,14 +13,17 @@ enum class FlagKind {
 // Help texts and docs/CLI.md show flags in these groups, in this order.
 enum class FlagGroup {
   kCluster,
+  kRemote,
   kWorkers,
   kRestarts,
+  kFitness,
   kOutput,
   kStopping,
+  kPreemption,
   kAccepted,
   kGeneral,
 };
-inline constexpr int kFlagGroups = 7;
+inline constexpr int kFlagGroups = 10;
 
 // The title of a group, as help texts show it.
 const char* GroupTitle(FlagGroup group);

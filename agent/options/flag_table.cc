@@ -65,6 +65,39 @@ constexpr Flag kFlags[] = {
     {"coordinator-timeout", 0, kValue, "SECONDS", "60", kRead, kCluster,
      kLaunchAndAgent, "",
      "How long workers go on while the coordinator cannot be reached."},
+    {"cluster", 0, kValue, "MODE", "auto", kRead, kCluster, kLaunchAndAgent,
+     "auto none slurm kubernetes",
+     "Whose environment says what was not given (nodes, ranks, endpoint, "
+     "workers, run id): auto: Slurm's or Kubernetes' where this process is in "
+     "one of their jobs; none: nobody's."},
+    {"topology", 0, kValue, "KEY=VALUE,...", "", kRead, kCluster,
+     kLaunchAndAgent, "",
+     "Where this node is in the network, from the outermost to the innermost "
+     "switch, such as block=b1,rack=r7: nodes with equal labels get "
+     "neighbouring ranks. Not given: Slurm's or Kubernetes' word."},
+    {"config", 0, kValue, "FILE", "", kNone, kCluster, kLaunchOnly, "<file>",
+     "A YAML file with flags' values: our own, Accelerate's "
+     "default_config.yaml, or one with InstructLab's train: section. The "
+     "command line and PET_ variables win. launch config writes and shows "
+     "one."},
+
+    {"slurm", 0, kSwitch, "", "0", kNone, kRemote, kLaunchOnly, "",
+     "In a Slurm allocation, without srun: start an agent on each of its "
+     "nodes."},
+    {"hostfile", 0, kValue, "FILE", "", kNone, kRemote, kLaunchOnly, "<file>",
+     "Start an agent over ssh on each host of FILE: lines of HOST, HOST "
+     "slots=N (DeepSpeed, Open MPI) or HOST:N (MPICH)."},
+    {"include", 0, kValue, "HOSTS", "", kNone, kRemote, kLaunchOnly, "",
+     "Of --hostfile these hosts and slots only: HOST[:SLOT,...][@HOST...]."},
+    {"exclude", 0, kValue, "HOSTS", "", kNone, kRemote, kLaunchOnly, "",
+     "Of --hostfile all but these hosts or slots."},
+    {"export", 0, kValue, "LIST", "", kNone, kRemote, kLaunchOnly, "",
+     "More variables that go with --hostfile to the other nodes: names, "
+     "prefixes such as NCCL_*, or NAME=VALUE."},
+    {"ssh-args", 0, kValue, "TEXT", "", kNone, kRemote, kLaunchOnly, "",
+     "More arguments of ssh, such as '-p 2222 -i key'."},
+    {"ssh-timeout", 0, kValue, "SECONDS", "30", kNone, kRemote, kLaunchOnly, "",
+     "How long a host may take to be reached and to start its agent."},
 
     {"nproc-per-node", 0, kValue, "N|gpu|cpu|auto", "1", kRead, kWorkers,
      kLaunchAndAgent, "gpu cpu auto 1 2 4 8",
@@ -91,6 +124,11 @@ constexpr Flag kFlags[] = {
      "node socket exclusive core-complex",
      "Accepted: node, socket, exclusive, core-complex. Workers are not bound "
      "yet, which is said once."},
+
+    {"dialect", 0, kValue, "LIST", "", kRead, kWorkers, kLaunchAndAgent,
+     "tf jax mpi deepspeed accelerate",
+     "Other launchers' variables that workers find besides torchrun's: tf, "
+     "jax, mpi, deepspeed, accelerate."},
 
     {"max-restarts", 0, kValue, "N", "0", kRead, kRestarts, kLaunchAndAgent, "",
      "Worker failures that the whole job survives. Nodes that come and go are "
@@ -122,6 +160,23 @@ constexpr Flag kFlags[] = {
      "it counts as failed. auto: ten times the longest pause between its "
      "reports, at least five minutes, learned after five pauses. A worker's "
      "own WATCHDOG_S goes before; one that never reports never hangs."},
+
+    {"health-check", 0, kValue, "COMMAND", "", kRead, kFitness, kLaunchAndAgent,
+     "",
+     "Run by the shell on this node before every round. Another exit code than "
+     "0 keeps the node out, with its last line as the reason; it is run again "
+     "until it passes."},
+    {"node-checks", 0, kValue, "LIST", "", kRead, kFitness, kLaunchAndAgent,
+     "all none gpu disk memory shm",
+     "Built-in checks before every round: gpu, disk, memory, shm, or all."},
+    {"health-timeout", 0, kValue, "SECONDS", "60", kRead, kFitness,
+     kLaunchAndAgent, "", "How long a check may take; later it has failed."},
+    {"health-interval", 0, kValue, "SECONDS", "30", kRead, kFitness,
+     kLaunchAndAgent, "", "When a failed check is run again."},
+    {"probe-listen", 0, kValue, "HOST:PORT", "", kRead, kFitness,
+     kLaunchAndAgent, "",
+     "Serve /livez, /readyz and /startupz over HTTP here, such as "
+     "0.0.0.0:8080 in a pod."},
 
     {"log-dir", 0, kValue, "DIR", "", kRead, kOutput, kLaunchAndAgent,
      "<directory>",
@@ -162,6 +217,26 @@ constexpr Flag kFlags[] = {
      "SIGTERM where pods are evicted."},
     {"shutdown-timeout", 0, kValue, "SECONDS", "30", kRead, kStopping,
      kLaunchAndAgent, "", "From the first signal to a worker until SIGKILL."},
+
+    {"signals-to-preempt", 0, kValue, "LIST", "", kRead, kPreemption,
+     kLaunchAndAgent, "",
+     "Signals by which a cluster announces that it takes the nodes away: every "
+     "worker of the job is told, may write a checkpoint, and the job ends with "
+     "status 75. Under Slurm: SIGUSR1,SIGTERM."},
+    {"preempt-signal", 0, kValue, "SIGNAL", "SIGTERM", kRead, kPreemption,
+     kLaunchAndAgent, "",
+     "What workers get at a preemption; 0: nothing but the file that "
+     "MUSTER_PREEMPTION_FILE names."},
+    {"preempt-grace", 0, kValue, "SECONDS", "120", kRead, kPreemption,
+     kLaunchAndAgent, "",
+     "How long after the notice workers may run; then they are stopped as by "
+     "--shutdown-timeout."},
+    {"on-preempt", 0, kValue, "COMMAND", "", kRead, kPreemption,
+     kLaunchAndAgent, "",
+     "Run by the shell on each node when the notice comes."},
+    {"requeue", 0, kSwitch, "", "0", kRead, kPreemption, kLaunchAndAgent, "",
+     "After a preemption rank 0's node puts the Slurm job back into its queue "
+     "(scontrol requeue)."},
 
     {"monitor-interval", 0, kValue, "SECONDS", "0.1", kRead, kAccepted,
      kLaunchAndAgent, "",

@@ -23,6 +23,15 @@ FlagValues::FlagValues(const std::vector<Flag>& flags, const CommandLine& line,
   }
 }
 
+void FlagValues::TakeDefaults(
+    const std::map<std::string, FlagDefault>& defaults) {
+  for (const auto& [name, said] : defaults) {
+    const auto value = values_.find(name);
+    if (value == values_.end() || !value->second.origin.empty()) continue;
+    value->second = {said.origin, said.text};
+  }
+}
+
 bool FlagValues::IsGiven(const std::string& name) const {
   const auto value = values_.find(name);
   return value != values_.end() && !value->second.origin.empty();

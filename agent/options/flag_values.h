@@ -7,19 +7,24 @@
 
 #include "absl/status/statusor.h"
 #include "agent/options/command_line.h"
+#include "agent/options/defaults.h"
 #include "agent/options/flag.h"
 
 namespace muster {
 
 // What holds for each flag: the command line, else PET_<NAME> in the
-// environment (an empty one counts as unset), else the fallback. Keeps the
+// environment (an empty one counts as unset), else what a file or a cluster
+// says (TakeDefaults), else the fallback. Keeps the
 // first error of all reads, so that a reader asks for status() once.
 class FlagValues {
  public:
   FlagValues(const std::vector<Flag>& flags, const CommandLine& line,
              const std::map<std::string, std::string>& environment);
 
-  // Whether the flag was given, on the command line or by its variable.
+  // For the flags that have not been given. Names that no flag has are left.
+  void TakeDefaults(const std::map<std::string, FlagDefault>& defaults);
+
+  // Whether somebody gave the flag: anything but the fallback holds.
   bool IsGiven(const std::string& name) const;
 
   // The flag's text as it holds.
@@ -44,7 +49,8 @@ class FlagValues {
 
  private:
   struct Value {
-    std::string origin;  // "--name", "PET_NAME"; empty: the fallback
+    std::string
+        origin;  // "--name", "PET_NAME", a default's; empty: the fallback
     std::string text;
   };
 

@@ -110,6 +110,54 @@ absl::StatusOr<HangPolicy> ReadHangPolicy(const std::string& text) {
   return HangPolicy{HangDetection::kGiven, *timeout};
 }
 
+absl::StatusOr<std::vector<std::string>> ReadLabels(const std::string& text) {
+  std::vector<std::string> labels = ReadList(text);
+  for (const std::string& label : labels) {
+    const size_t equals = label.find('=');
+    if (equals == 0 || equals == std::string::npos ||
+        equals + 1 == label.size()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "'", label, "' is not KEY=VALUE; write for example rack=r7"));
+    }
+  }
+  return labels;
+}
+
+absl::StatusOr<std::string> ReadClusterMode(const std::string& text) {
+  return ReadChoice(text, {"auto", "none", "slurm", "kubernetes"});
+}
+
+absl::StatusOr<Binding> ReadBinding(const std::string& text) {
+  if (text.empty()) return Binding::kNone;
+  if (text == "node") return Binding::kNode;
+  if (text == "socket") return Binding::kSocket;
+  if (text == "exclusive") return Binding::kExclusive;
+  if (text == "core-complex") return Binding::kCoreComplex;
+  return absl::InvalidArgumentError(
+      "is no binding; write node, socket, exclusive or core-complex");
+}
+
+absl::StatusOr<std::vector<Dialect>> ReadDialects(const std::string& text) {
+  static const auto& known =
+      *new std::map<std::string, Dialect>{{"tf", Dialect::kTensorFlow},
+                                          {"jax", Dialect::kJax},
+                                          {"mpi", Dialect::kMpi},
+                                          {"deepspeed", Dialect::kDeepSpeed},
+                                          {"accelerate", Dialect::kAccelerate}};
+  std::vector<Dialect> dialects;
+  for (const std::string& word : ReadList(text)) {
+    const auto found = known.find(word);
+    if (found == known.end()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("'", word,
+                       "' is no dialect; write one or more of "
+                       "tf,jax,mpi,deepspeed,accelerate"));
+    }
+    dialects.push_back(found->second);
+  }
+  return dialects;
+}
+
 void ReadCluster(FlagValues& values, RunOptions& options) {
   std::pair<int, int> nodes;
   values.Into("nnodes", ReadNodes, nodes);
@@ -145,6 +193,8 @@ void ReadCluster(FlagValues& values, RunOptions& options) {
   if (values.IsGiven("node-id")) {
     values.Into("node-id", ReadName, options.node_id);
   }
+  values.Into("topology", ReadLabels, options.topology);
+  options.remote = ReadRemoteOptions(values);
   values.Into("token-file", ReadText, options.token_file);
   values.Into("connect-timeout", ReadSeconds, options.connect_timeout);
   values.Into("coordinator-timeout", ReadSeconds, options.coordinator_timeout);
@@ -211,6 +261,9 @@ void ReadWorkers(FlagValues& values, RunOptions& options) {
   values.Into("scale-up-cooldown", ReadSeconds,
               options.spec.scale_up_cool_down);
   values.Into("hang-timeout", ReadHangPolicy, options.hangs);
+  values.Into("numa-binding", ReadBinding, options.binding);
+  values.Into("dialect", ReadDialects, options.dialects);
+  options.fitness = ReadFitnessOptions(values);
 }
 
 void ReadOutput(FlagValues& values, RunOptions& options) {
@@ -237,6 +290,7 @@ void ReadStopping(FlagValues& values, RunOptions& options) {
   values.Into("signals-to-handle", ReadSignals, options.signals_to_handle);
   values.Into("signals-to-leave", ReadSignals, options.signals_to_leave);
   values.Into("shutdown-timeout", ReadSeconds, options.spec.shutdown_timeout);
+  options.preemption = ReadPreemptionOptions(values);
 }
 
 // Checked, so that a slip shows here as it does there; without effect.
@@ -263,21 +317,14 @@ void ReadAccepted(FlagValues& values, RunOptions& options) {
         "--event-log-handler has no effect: decisions go to events.jsonl in "
         "the log folder");
   }
-  if (values.IsGiven("numa-binding")) {
-    const auto mode = [](const std::string& text) {
-      return ReadChoice(text, {"node", "socket", "exclusive", "core-complex"});
-    };
-    values.Into("numa-binding", mode, word);
-    options.remarks.emplace_back(
-        "--numa-binding has no effect yet: workers are not bound to cores");
-  }
 }
 
 }  // namespace
 
 absl::StatusOr<ParsedOptions> ParseRunOptions(
     const std::vector<Flag>& flags, const std::vector<std::string>& args,
-    const std::map<std::string, std::string>& environment) {
+    const std::map<std::string, std::string>& environment,
+    const DefaultsSource& source) {
   absl::StatusOr<CommandLine> line = ParseCommandLine(flags, args);
   if (!line.ok()) return line.status();
   ParsedOptions parsed;
@@ -290,7 +337,15 @@ absl::StatusOr<ParsedOptions> ParseRunOptions(
     return parsed;
   }
   FlagValues values(flags, *line, environment);
+  std::string cluster;
+  values.Into("cluster", ReadClusterMode, cluster);
+  absl::StatusOr<Defaults> defaults =
+      source != nullptr && values.status().ok() ? source(values) : Defaults();
+  if (!defaults.ok()) return defaults.status();
+  values.TakeDefaults(defaults->flags);
   RunOptions& options = parsed.options;
+  options.remarks = std::move(defaults->remarks);
+  options.worker_environment = std::move(defaults->worker_environment);
   ReadCluster(values, options);
   ReadRendezvousConf(values, options);
   ReadWorkers(values, options);
@@ -303,6 +358,7 @@ absl::StatusOr<ParsedOptions> ParseRunOptions(
   options.interpreter = *interpreter;
   const absl::Status spec = options.spec.Validate();
   if (!spec.ok()) return spec;
+  if (line->rest.empty()) line->rest = std::move(defaults->program);
   if (line->rest.empty()) {
     return absl::InvalidArgumentError(
         "no program: there is nothing to run; name the script or program after "

@@ -9,7 +9,11 @@
 
 #include "absl/status/statusor.h"
 #include "agent/logs/log_plan.h"
+#include "agent/options/defaults.h"
+#include "agent/options/fitness_options.h"
 #include "agent/options/flag.h"
+#include "agent/options/preemption_options.h"
+#include "agent/options/remote_options.h"
 #include "agent/progress/hang_policy.h"
 #include "agent/store/store_path.h"
 #include "rendezvous/endpoint/endpoint.h"
@@ -21,6 +25,11 @@ enum class RendezvousBackend { kStatic, kDynamic };
 enum class Standalone { kNo, kYes };
 enum class Hosting { kIfOwner, kAlways, kNever };  // is_host
 enum class Verbosity { kNotices, kQuiet };
+// Other launchers' variables that workers may find besides torchrun's.
+enum class Dialect { kTensorFlow, kJax, kMpi, kDeepSpeed, kAccelerate };
+
+// To which cores and memory workers are bound (torchrun's --numa-binding).
+enum class Binding { kNone, kNode, kSocket, kExclusive, kCoreComplex };
 enum class LocalRanks { kReal, kVirtual };
 
 // How the program becomes a worker's command.
@@ -46,7 +55,9 @@ struct RunOptions {
   std::string local_addr;
   std::string node_id;
   std::string token_file;
+  std::vector<std::string> topology;  // "KEY=VALUE", the outermost first
   JobSpec spec;
+  RemoteOptions remote;
   Duration connect_timeout = std::chrono::seconds(60);
   Duration coordinator_timeout = std::chrono::seconds(60);
   Duration close_timeout = std::chrono::seconds(30);
@@ -60,6 +71,10 @@ struct RunOptions {
   std::string role = "default";
   std::vector<std::string> program;  // and its arguments
   HangPolicy hangs;
+  Binding binding = Binding::kNone;
+  std::vector<Dialect> dialects;
+  std::map<std::string, std::string> worker_environment;  // more of it
+  FitnessOptions fitness;
 
   // Output.
   std::string log_dir;
@@ -75,6 +90,7 @@ struct RunOptions {
   std::string signals_to_handle_text;
   std::vector<int> signals_to_handle;
   std::vector<int> signals_to_leave;
+  PreemptionOptions preemption;
 
   // One line each, to be said once: flags that have no effect here.
   std::vector<std::string> remarks;
@@ -89,11 +105,13 @@ struct ParsedOptions {
 };
 
 // Reads `args` (without the program's name); `environment` gives the PET_
-// defaults. Pure. InvalidArgument, one line: "--nnodes=4:2: what was wrong;
-// what to write".
+// defaults, and `source`, asked once these are known, what is left. Pure but
+// for `source`. InvalidArgument, one line: "--nnodes=4:2: what was wrong; what
+// to write".
 absl::StatusOr<ParsedOptions> ParseRunOptions(
     const std::vector<Flag>& flags, const std::vector<std::string>& args,
-    const std::map<std::string, std::string>& environment);
+    const std::map<std::string, std::string>& environment,
+    const DefaultsSource& source = nullptr);
 
 }  // namespace muster
 

@@ -122,8 +122,9 @@ std::vector<FlagCase> TorchrunFlags() {
        "10.0.0.2:80", "local_addr"},
       {"logs-specs", "mine", [](O o) { return o.remarks.size() == 1; }, nullptr,
        "logs_specs"},
-      {"numa-binding", "socket", [](O o) { return o.remarks.size() == 1; },
-       "pod", "numa_binding"},
+      {"numa-binding", "socket",
+       [](O o) { return o.binding == Binding::kSocket; }, "pod",
+       "numa_binding"},
       {"signals-to-handle", "SIGTERM,SIGUSR1",
        [](O o) {
          return o.signals_to_handle == std::vector<int>{SIGTERM, SIGUSR1} &&

@@ -1,0 +1,36 @@
+#include "agent/cluster/cluster_defaults.h"
+
+#include "agent/cluster/kubernetes/kubernetes_defaults.h"
+#include "agent/cluster/slurm/slurm_defaults.h"
+
+namespace muster {
+
+absl::StatusOr<Defaults> ClusterDefaults(
+    const FlagValues& given,
+    const std::map<std::string, std::string>& environment) {
+  const std::string mode = given.Text("cluster");
+  if (mode == "slurm" && !InSlurm(environment)) {
+    return absl::InvalidArgumentError(
+        "--cluster=slurm: this process is in no Slurm job (SLURM_JOB_ID is not "
+        "set); run it by sbatch, salloc or srun");
+  }
+  if (mode == "kubernetes" && !InKubernetes(environment)) {
+    return absl::InvalidArgumentError(
+        "--cluster=kubernetes: this process is in no pod "
+        "(KUBERNETES_SERVICE_HOST is not set)");
+  }
+  if (mode == "none") return Defaults();
+  if (given.IsGiven("standalone") && given.Text("standalone") != "0") {
+    return Defaults();
+  }
+  // A pod of a Slurm cluster that runs in Kubernetes is Slurm's.
+  if (mode != "kubernetes" && InSlurm(environment)) {
+    return SlurmDefaults(given, environment);
+  }
+  if (mode != "slurm" && InKubernetes(environment)) {
+    return KubernetesDefaults(given, environment);
+  }
+  return Defaults();
+}
+
+}  // namespace muster

@@ -1,0 +1,15 @@
+#include "agent/options/defaults.h"
+
+namespace muster {
+
+Defaults Layered(Defaults first, const Defaults& second) {
+  first.flags.insert(second.flags.begin(), second.flags.end());
+  first.worker_environment.insert(second.worker_environment.begin(),
+                                  second.worker_environment.end());
+  if (first.program.empty()) first.program = second.program;
+  first.remarks.insert(first.remarks.end(), second.remarks.begin(),
+                       second.remarks.end());
+  return first;
+}
+
+}  // namespace muster

@@ -1,0 +1,40 @@
+#ifndef MUSTER_AGENT_OPTIONS_DEFAULTS_H_
+#define MUSTER_AGENT_OPTIONS_DEFAULTS_H_
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace muster {
+
+class FlagValues;
+
+// What something outside the command line says of a flag.
+struct FlagDefault {
+  std::string origin;  // who says so, for messages: "SLURM_JOB_ID"
+  std::string text;    // as it would be written after --name=
+};
+
+// What a cluster's environment or a configuration file says of a run.
+struct Defaults {
+  std::map<std::string, FlagDefault> flags;  // by flag name
+  std::vector<std::string> program;          // where the command line has none
+  // What workers find on top of the inherited environment.
+  std::map<std::string, std::string> worker_environment;
+  std::vector<std::string> remarks;  // one line each, to be said once
+};
+
+// Makes the defaults once the command line and PET_ variables are known, which
+// win over them. Errors: one line, InvalidArgument.
+using DefaultsSource =
+    std::function<absl::StatusOr<Defaults>(const FlagValues& given)>;
+
+// Both, where they agree or only one speaks; else what `first` says.
+Defaults Layered(Defaults first, const Defaults& second);
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_OPTIONS_DEFAULTS_H_

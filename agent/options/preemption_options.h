@@ -1,0 +1,29 @@
+#ifndef MUSTER_AGENT_OPTIONS_PREEMPTION_OPTIONS_H_
+#define MUSTER_AGENT_OPTIONS_PREEMPTION_OPTIONS_H_
+
+#include <string>
+#include <vector>
+
+#include "agent/options/flag_values.h"
+#include "base/time.h"
+
+namespace muster {
+
+// Whether a preempted job goes back into its cluster's queue.
+enum class Requeue { kNo, kYes };
+
+// What happens when the cluster takes the nodes away.
+struct PreemptionOptions {
+  std::vector<int> signals;  // that announce it
+  int worker_signal = 15;    // what workers get; 0: none
+  Duration grace = std::chrono::seconds(120);
+  std::string command;  // for `sh -c`, on each node; empty: none
+  Requeue requeue = Requeue::kNo;
+};
+
+// Reads the flags of FlagGroup::kPreemption; errors go to `values`.
+PreemptionOptions ReadPreemptionOptions(FlagValues& values);
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_OPTIONS_PREEMPTION_OPTIONS_H_

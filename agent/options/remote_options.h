@@ -1,0 +1,30 @@
+#ifndef MUSTER_AGENT_OPTIONS_REMOTE_OPTIONS_H_
+#define MUSTER_AGENT_OPTIONS_REMOTE_OPTIONS_H_
+
+#include <string>
+#include <vector>
+
+#include "agent/options/flag_values.h"
+#include "base/time.h"
+
+namespace muster {
+
+// Whether this `launch` starts the job's agents on other nodes, and how.
+enum class RemoteStart { kNone, kSlurm, kHostFile };
+
+struct RemoteOptions {
+  RemoteStart start = RemoteStart::kNone;
+  std::string host_file;
+  std::string include;  // DeepSpeed's syntax, not yet read
+  std::string exclude;
+  std::vector<std::string> exports;  // NAME, PREFIX* or NAME=VALUE
+  std::string ssh_args;
+  Duration ssh_timeout = std::chrono::seconds(30);
+};
+
+// Reads the flags of FlagGroup::kRemote; errors go to `values`.
+RemoteOptions ReadRemoteOptions(FlagValues& values);
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_OPTIONS_REMOTE_OPTIONS_H_
