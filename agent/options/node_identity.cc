@@ -61,8 +61,8 @@ NodeIdentity PlanNodeIdentity(const RunOptions& options,
   node.pid = facts.pid;
   node.node_rank = options.node_rank;
   node.index = OutsideIndex(options, facts);
-  node.topology = options.topology.empty() ? Topology(facts.environment)
-                                           : options.topology;
+  node.topology =
+      options.topology.empty() ? Topology(facts.environment) : options.topology;
   node.role = options.role;
   if (!options.node_id.empty()) {
     node.node_id = options.node_id;
