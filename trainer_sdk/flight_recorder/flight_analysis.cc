@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/rank_ranges.h"
 #include "trainer_sdk/flight_recorder/flight_deaths.h"
 #include "trainer_sdk/flight_recorder/flight_groups.h"
 #include "trainer_sdk/flight_recorder/flight_words.h"
 #include "trainer_sdk/process_group/signature.h"
-#include "trainer_sdk/store/rank_ranges.h"
 
 namespace muster {
 namespace {

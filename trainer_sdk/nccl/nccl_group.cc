@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
+#include "base/rank_ranges.h"
 #include "nccl/unique_id.h"
 #include "trainer_sdk/nccl/nccl_operation.h"
 #include "trainer_sdk/nccl/unique_id.h"
@@ -16,7 +17,6 @@
 #include "trainer_sdk/process_group/formation.h"
 #include "trainer_sdk/store/call_within.h"
 #include "trainer_sdk/store/prefix_store.h"
-#include "trainer_sdk/store/rank_ranges.h"
 
 namespace muster {
 namespace {

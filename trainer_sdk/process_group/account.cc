@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
-#include "trainer_sdk/store/rank_ranges.h"
+#include "base/rank_ranges.h"
 
 namespace muster {
 namespace {

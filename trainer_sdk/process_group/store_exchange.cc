@@ -4,7 +4,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "trainer_sdk/store/rank_ranges.h"
+#include "base/rank_ranges.h"
 
 namespace muster {
 namespace {

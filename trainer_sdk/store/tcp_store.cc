@@ -6,10 +6,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
+#include "store/client/dial_store.h"
+#include "store/client/tcp_connect.h"
 #include "store/wire/limits.h"
-#include "trainer_sdk/store/dial_store.h"
 #include "trainer_sdk/store/store_errors.h"
-#include "trainer_sdk/store/tcp_connect.h"
 
 namespace muster {
 namespace {

@@ -14,10 +14,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/time.h"
+#include "store/client/store_channel.h"
 #include "store/wire/command.h"
 #include "store/wire/request.h"
 #include "trainer_sdk/store/store.h"
-#include "trainer_sdk/store/store_channel.h"
 #include "trainer_sdk/store/wait_lines.h"
 
 namespace muster {

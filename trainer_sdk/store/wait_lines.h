@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/time.h"
-#include "trainer_sdk/store/store_channel.h"
+#include "store/client/store_channel.h"
 
 namespace muster {
 

@@ -13,10 +13,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
+#include "base/rank_ranges.h"
 #include "trainer_sdk/process_group/operations.h"
 #include "trainer_sdk/process_group/signature.h"
 #include "trainer_sdk/process_group/testing/plain_collectives.h"
-#include "trainer_sdk/store/rank_ranges.h"
 
 namespace muster {
 namespace {

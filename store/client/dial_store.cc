@@ -1,4 +1,4 @@
-#include "trainer_sdk/store/dial_store.h"
+#include "store/client/dial_store.h"
 
 #include <algorithm>
 #include <chrono>
@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_format.h"
 #include "base/monotonic_clock.h"
-#include "trainer_sdk/store/tcp_connect.h"
+#include "store/client/tcp_connect.h"
 
 namespace muster {
 namespace {

@@ -1,4 +1,4 @@
-#include "trainer_sdk/store/tcp_connect.h"
+#include "store/client/tcp_connect.h"
 
 #include <netdb.h>
 #include <netinet/in.h>
@@ -11,7 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
-#include "trainer_sdk/store/poll_until.h"
+#include "store/client/poll_until.h"
 
 namespace muster {
 namespace {

@@ -1,5 +1,5 @@
-#ifndef MUSTER_TRAINER_SDK_STORE_TCP_CONNECT_H_
-#define MUSTER_TRAINER_SDK_STORE_TCP_CONNECT_H_
+#ifndef MUSTER_STORE_CLIENT_TCP_CONNECT_H_
+#define MUSTER_STORE_CLIENT_TCP_CONNECT_H_
 
 #include <string>
 
@@ -30,4 +30,4 @@ absl::StatusOr<OwnedFd> ConnectTcp(const std::string& host, int port,
 
 }  // namespace muster
 
-#endif  // MUSTER_TRAINER_SDK_STORE_TCP_CONNECT_H_
+#endif  // MUSTER_STORE_CLIENT_TCP_CONNECT_H_

@@ -1,4 +1,4 @@
-#include "trainer_sdk/store/rank_ranges.h"
+#include "base/rank_ranges.h"
 
 #include <cstddef>
 

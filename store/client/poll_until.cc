@@ -1,4 +1,4 @@
-#include "trainer_sdk/store/poll_until.h"
+#include "store/client/poll_until.h"
 
 #include <algorithm>
 #include <chrono>

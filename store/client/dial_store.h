@@ -1,11 +1,11 @@
-#ifndef MUSTER_TRAINER_SDK_STORE_DIAL_STORE_H_
-#define MUSTER_TRAINER_SDK_STORE_DIAL_STORE_H_
+#ifndef MUSTER_STORE_CLIENT_DIAL_STORE_H_
+#define MUSTER_STORE_CLIENT_DIAL_STORE_H_
 
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "base/time.h"
-#include "trainer_sdk/store/store_channel.h"
+#include "store/client/store_channel.h"
 
 namespace muster {
 
@@ -21,4 +21,4 @@ absl::StatusOr<StoreChannel> DialStore(const std::string& host, int port,
 
 }  // namespace muster
 
-#endif  // MUSTER_TRAINER_SDK_STORE_DIAL_STORE_H_
+#endif  // MUSTER_STORE_CLIENT_DIAL_STORE_H_

@@ -1,4 +1,4 @@
-#include "trainer_sdk/store/tcp_connect.h"
+#include "store/client/tcp_connect.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-#ifndef MUSTER_TRAINER_SDK_STORE_STORE_CHANNEL_H_
-#define MUSTER_TRAINER_SDK_STORE_STORE_CHANNEL_H_
+#ifndef MUSTER_STORE_CLIENT_STORE_CHANNEL_H_
+#define MUSTER_STORE_CLIENT_STORE_CHANNEL_H_
 
 #include <cstddef>
 #include <string>
@@ -57,4 +57,4 @@ class StoreChannel {
 
 }  // namespace muster
 
-#endif  // MUSTER_TRAINER_SDK_STORE_STORE_CHANNEL_H_
+#endif  // MUSTER_STORE_CLIENT_STORE_CHANNEL_H_

@@ -1,5 +1,5 @@
-#ifndef MUSTER_TRAINER_SDK_STORE_RANK_RANGES_H_
-#define MUSTER_TRAINER_SDK_STORE_RANK_RANGES_H_
+#ifndef MUSTER_BASE_RANK_RANGES_H_
+#define MUSTER_BASE_RANK_RANGES_H_
 
 #include <string>
 #include <vector>
@@ -12,4 +12,4 @@ std::string RankRanges(const std::vector<int>& ranks);
 
 }  // namespace muster
 
-#endif  // MUSTER_TRAINER_SDK_STORE_RANK_RANGES_H_
+#endif  // MUSTER_BASE_RANK_RANGES_H_

@@ -1,5 +1,5 @@
-#ifndef MUSTER_TRAINER_SDK_STORE_POLL_UNTIL_H_
-#define MUSTER_TRAINER_SDK_STORE_POLL_UNTIL_H_
+#ifndef MUSTER_STORE_CLIENT_POLL_UNTIL_H_
+#define MUSTER_STORE_CLIENT_POLL_UNTIL_H_
 
 #include <poll.h>
 
@@ -14,4 +14,4 @@ bool PollUntil(int fd, int events, Instant deadline);
 
 }  // namespace muster
 
-#endif  // MUSTER_TRAINER_SDK_STORE_POLL_UNTIL_H_
+#endif  // MUSTER_STORE_CLIENT_POLL_UNTIL_H_

@@ -1,4 +1,4 @@
-#include "trainer_sdk/store/store_channel.h"
+#include "store/client/store_channel.h"
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -8,9 +8,9 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "store/client/poll_until.h"
+#include "store/client/tcp_connect.h"
 #include "store/wire/request.h"
-#include "trainer_sdk/store/poll_until.h"
-#include "trainer_sdk/store/tcp_connect.h"
 
 namespace muster {
 namespace {
