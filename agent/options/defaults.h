@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,9 @@ struct FlagDefault {
 struct Defaults {
   std::map<std::string, FlagDefault> flags;  // by flag name
   std::vector<std::string> program;          // where the command line has none
+  // Whether this node hosts the coordinator at the endpoint in `flags`, where
+  // that is known better than a look at addresses would tell.
+  std::optional<bool> is_host;
   // What workers find on top of the inherited environment.
   std::map<std::string, std::string> worker_environment;
   std::vector<std::string> remarks;  // one line each, to be said once
@@ -32,7 +36,8 @@ struct Defaults {
 using DefaultsSource =
     std::function<absl::StatusOr<Defaults>(const FlagValues& given)>;
 
-// Both, where they agree or only one speaks; else what `first` says.
+// Both, where they agree or only one speaks; else what `first` says. Who hosts
+// is said of an endpoint: `second` is not heard on it where `first` names one.
 Defaults Layered(Defaults first, const Defaults& second);
 
 }  // namespace muster

@@ -1,14 +1,169 @@
 #include "agent/cluster/kubernetes/kubernetes_defaults.h"
 
-namespace muster {
+#include <optional>
+#include <string>
+#include <utility>
 
-bool InKubernetes(const std::map<std::string, std::string>& environment) {
+#include "absl/strings/str_cat.h"
+#include "agent/cluster/kubernetes/pod_place.h"
+
+namespace muster {
+namespace {
+
+using Environment = std::map<std::string, std::string>;
+
+// Pods of one job start minutes apart: images are pulled, nodes are added. And
+// a pod with the coordinator that is evicted takes as long to come back.
+constexpr char kStartSeconds[] = "600";
+constexpr char kAbsenceSeconds[] = "300";
+constexpr char kOrigin[] = "Kubernetes";
+
+// How much of a uid tells two Jobs of the same name apart.
+constexpr size_t kUidDigits = 8;
+
+bool IsGpuList(const std::string& devices) {
+  // "all" is what CUDA's images say wherever they run.
+  return devices != "all" && devices != "none" && devices != "void";
+}
+
+bool AsksForSeveralNodes(const std::string& nodes) {
+  return !nodes.empty() && nodes != "1" && nodes != "1:1";
+}
+
+bool IsRange(const std::string& nodes) {
+  return nodes.find(':') != std::string::npos;
+}
+
+// The outermost first. What a variable's label holds, empty where the node has
+// no such label, does not count.
+std::optional<FlagDefault> Topology(const Environment& environment) {
+  constexpr struct {
+    const char* variable;
+    const char* key;
+  } kLevels[] = {{"MUSTER_REGION", "region"},
+                 {"MUSTER_ZONE", "zone"},
+                 {"MUSTER_BLOCK", "block"},
+                 {"MUSTER_RACK", "rack"},
+                 {"MUSTER_NODE_NAME", "host"}};
+  std::optional<FlagDefault> topology;
+  for (const auto& level : kLevels) {
+    const auto label = VariableSaid(environment, level.variable);
+    if (!label) continue;
+    const std::string pair = absl::StrCat(level.key, "=", label->text);
+    if (!topology) {
+      topology = FlagDefault{label->origin, pair};
+    } else {
+      absl::StrAppend(&topology->text, ",", pair);
+    }
+  }
+  return topology;
+}
+
+std::optional<FlagDefault> RunId(const std::optional<PodPlace>& place,
+                                 const Environment& environment) {
+  if (auto id = VariableSaid(environment, "MUSTER_RUN_ID")) return id;
+  if (auto job_set = VariableSaid(environment, "MUSTER_JOBSET_NAME")) {
+    // Its Jobs have a uid each; restarted, they are other Jobs.
+    const auto attempt = VariableSaid(environment, "MUSTER_JOBSET_ATTEMPT");
+    if (attempt) absl::StrAppend(&job_set->text, "-", attempt->text);
+    return job_set;
+  }
+  if (!place || place->set.text.empty()) return std::nullopt;
+  FlagDefault id = place->set;
+  if (const auto uid = VariableSaid(environment, "MUSTER_JOB_UID")) {
+    absl::StrAppend(&id.text, "-", uid->text.substr(0, kUidDigits));
+  }
+  return id;
+}
+
+// This pod's name in the job, the same for the pod that replaces it.
+std::optional<FlagDefault> NodeId(const std::optional<PodPlace>& place,
+                                  const Environment& environment) {
+  if (!place) return VariableSaid(environment, "MUSTER_POD_NAME");
+  if (place->set.text.empty()) return std::nullopt;
+  return FlagDefault{place->set.origin,
+                     absl::StrCat(place->set.text, "-", place->index.text)};
+}
+
+// Where the pods meet, and who hosts the coordinator there.
+void AddMeeting(const FlagValues& given, const std::optional<PodPlace>& place,
+                const Environment& environment, Defaults& defaults) {
+  if (given.IsGiven("rdzv-endpoint")) return;
+  if (given.IsGiven("master-addr")) {
+    if (place) defaults.flags["node-rank"] = place->index;
+    return;
+  }
+  if (const auto coordinator =
+          VariableSaid(environment, "MUSTER_COORDINATOR")) {
+    defaults.flags["rdzv-endpoint"] = *coordinator;
+    defaults.is_host = false;
+    return;
+  }
+  if (!place || place->first.text.empty()) return;
+  defaults.flags["rdzv-endpoint"] = place->first;
+  defaults.is_host = place->is_first;
+  if (!place->remark.empty()) defaults.remarks.push_back(place->remark);
+}
+
+// What an evicted pod does: in a job of fixed size all write a checkpoint and
+// end, to be started again together; in an elastic one the others go on.
+void AddEviction(const FlagValues& given, const std::string& nodes,
+                 Defaults& defaults) {
+  for (const char* flag :
+       {"signals-to-handle", "signals-to-leave", "signals-to-preempt"}) {
+    if (given.IsGiven(flag)) return;
+  }
+  defaults.flags[IsRange(nodes) ? "signals-to-leave" : "signals-to-preempt"] = {
+      kOrigin, "SIGTERM"};
+}
+
+}  // namespace
+
+bool InKubernetes(const Environment& environment) {
   return environment.count("KUBERNETES_SERVICE_HOST") > 0;
 }
 
-absl::StatusOr<Defaults> KubernetesDefaults(
-    const FlagValues&, const std::map<std::string, std::string>&) {
-  return Defaults();
+absl::StatusOr<Defaults> KubernetesDefaults(const FlagValues& given,
+                                            const Environment& environment) {
+  Defaults defaults;
+  if (const auto gpus = VariableSaid(environment, "NVIDIA_VISIBLE_DEVICES");
+      gpus && IsGpuList(gpus->text)) {
+    defaults.flags["nproc-per-node"] = {gpus->origin, "gpu"};
+  }
+  absl::StatusOr<std::optional<PodPlace>> place = ReadPodPlace(environment);
+  if (!place.ok()) return place.status();
+  const auto nodes = VariableSaid(environment, "MUSTER_NODES");
+  if (nodes) defaults.flags["nnodes"] = *nodes;
+  const std::string asked = given.IsGiven("nnodes") ? given.Text("nnodes")
+                            : nodes                 ? nodes->text
+                                                    : "";
+  if (!AsksForSeveralNodes(asked)) {
+    if (asked.empty() && *place) {
+      defaults.remarks.push_back(absl::StrCat(
+          "this pod runs alone: neither --nnodes nor MUSTER_NODES says how "
+          "many pods like this one (",
+          (*place)->index.origin, "=", (*place)->index.text,
+          ") belong together"));
+    }
+    return defaults;
+  }
+  AddMeeting(given, *place, environment, defaults);
+  AddEviction(given, asked, defaults);
+  if (const auto id = RunId(*place, environment)) {
+    defaults.flags["rdzv-id"] = *id;
+  }
+  if (const auto id = NodeId(*place, environment)) {
+    defaults.flags["node-id"] = *id;
+  }
+  if (const auto ip = VariableSaid(environment, "MUSTER_POD_IP")) {
+    defaults.flags["local-addr"] = *ip;
+  }
+  if (const auto topology = Topology(environment)) {
+    defaults.flags["topology"] = *topology;
+  }
+  defaults.flags["connect-timeout"] = {kOrigin, kStartSeconds};
+  defaults.flags["coordinator-timeout"] = {kOrigin, kAbsenceSeconds};
+  return defaults;
 }
 
 }  // namespace muster

@@ -10,10 +10,16 @@
 
 namespace muster {
 
-// Whether this process is in one of Kubernetes's jobs.
+// Whether this process is in a pod.
 bool InKubernetes(const std::map<std::string, std::string>& environment);
 
-// What Kubernetes's environment says of a run, where `given` does not. Pure.
+// What a pod's environment says of a run, where `given` does not. Kubernetes
+// sets JOB_COMPLETION_INDEX, HOSTNAME and, where a device plugin gave GPUs,
+// NVIDIA_VISIBLE_DEVICES; the manifests in deploy/kubernetes add the variables
+// called MUSTER_ by the downward API. docs/KUBERNETES.md has the table.
+//
+// A pod that nothing says to be one of several gets nothing. InvalidArgument:
+// a variable that makes no sense. Pure.
 absl::StatusOr<Defaults> KubernetesDefaults(
     const FlagValues& given,
     const std::map<std::string, std::string>& environment);

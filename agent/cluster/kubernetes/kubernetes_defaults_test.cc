@@ -1,0 +1,219 @@
+#include "agent/cluster/kubernetes/kubernetes_defaults.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "agent/options/flag_table.h"
+#include "agent/options/run_options.h"
+
+namespace muster {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+using Environment = std::map<std::string, std::string>;
+
+absl::StatusOr<ParsedOptions> Parse(const Environment& environment,
+                                    std::vector<std::string> args = {}) {
+  args.push_back("train.py");
+  return ParseRunOptions(FlagsOf(FlagUser::kLaunchOnly), args, environment,
+                         [&](const FlagValues& given) {
+                           return KubernetesDefaults(given, environment);
+                         });
+}
+
+RunOptions Options(const Environment& environment,
+                   const std::vector<std::string>& args = {}) {
+  const absl::StatusOr<ParsedOptions> parsed = Parse(environment, args);
+  EXPECT_TRUE(parsed.ok()) << parsed.status();
+  return parsed.ok() ? parsed->options : RunOptions();
+}
+
+std::string Refusal(const Environment& environment,
+                    const std::vector<std::string>& args = {}) {
+  return std::string(Parse(environment, args).status().message());
+}
+
+// A pod of deploy/kubernetes' Indexed Job.
+Environment IndexedJobPod(const std::string& index) {
+  return {{"KUBERNETES_SERVICE_HOST", "10.96.0.1"},
+          {"JOB_COMPLETION_INDEX", index},
+          {"HOSTNAME", "trainer-" + index},
+          {"MUSTER_NODES", "4"},
+          {"MUSTER_JOB_NAME", "trainer"},
+          {"MUSTER_JOB_UID", "0123456789-abcdef"},
+          {"MUSTER_SERVICE", "trainer-pods"},
+          {"MUSTER_POD_NAME", "trainer-" + index + "-x7k2p"},
+          {"MUSTER_POD_IP", "10.1.0.7"},
+          {"MUSTER_NODE_NAME", "node-9"},
+          {"MUSTER_ZONE", "z1"},
+          {"MUSTER_RACK", "r7"}};
+}
+
+TEST(KubernetesDefaultsTest, AnIndexedJobNeedsNoAddresses) {
+  const RunOptions options = Options(IndexedJobPod("2"));
+  ASSERT_TRUE(options.endpoint);
+  EXPECT_EQ(options.endpoint->ToString(), "trainer-0.trainer-pods:29400");
+  EXPECT_EQ(options.hosting, Hosting::kNever);
+  EXPECT_EQ(options.spec.min_nodes, 4);
+  EXPECT_EQ(options.spec.max_nodes, 4);
+  EXPECT_EQ(options.run_id, "trainer-01234567");
+  EXPECT_EQ(options.node_id, "trainer-2");
+  EXPECT_EQ(options.local_addr, "10.1.0.7");
+  EXPECT_THAT(options.topology,
+              ElementsAre("zone=z1", "rack=r7", "host=node-9"));
+  EXPECT_THAT(options.preemption.signals, ElementsAre(SIGTERM));
+  EXPECT_EQ(options.connect_timeout, std::chrono::seconds(600));
+  EXPECT_EQ(options.coordinator_timeout, std::chrono::seconds(300));
+  EXPECT_THAT(options.remarks, IsEmpty());
+}
+
+TEST(KubernetesDefaultsTest, PodZeroHostsWhateverItsAddressIs) {
+  EXPECT_EQ(Options(IndexedJobPod("0")).hosting, Hosting::kAlways);
+}
+
+TEST(KubernetesDefaultsTest, TheHostNameTellsTheJobToo) {
+  Environment pod = IndexedJobPod("2");
+  pod.erase("MUSTER_JOB_NAME");
+  EXPECT_EQ(Options(pod).endpoint->host, "trainer-0.trainer-pods");
+  // With hostNetwork it is the machine's.
+  pod["HOSTNAME"] = "node-9";
+  EXPECT_FALSE(Options(pod).endpoint);
+}
+
+TEST(KubernetesDefaultsTest, WithoutAServiceItsNameIsTheJobs) {
+  Environment pod = IndexedJobPod("1");
+  pod.erase("MUSTER_SERVICE");
+  const RunOptions options = Options(pod);
+  EXPECT_EQ(options.endpoint->host, "trainer-0.trainer");
+  EXPECT_THAT(options.remarks, Contains(HasSubstr("MUSTER_SERVICE")));
+}
+
+TEST(KubernetesDefaultsTest, WhatIsGivenWins) {
+  const RunOptions options =
+      Options(IndexedJobPod("0"),
+              {"--nnodes=2:3", "--rdzv-endpoint=other:7", "--rdzv-id=mine",
+               "--node-id=me", "--topology=rack=r1", "--connect-timeout=5",
+               "--signals-to-leave=SIGUSR1"});
+  EXPECT_EQ(options.spec.min_nodes, 2);
+  EXPECT_EQ(options.endpoint->ToString(), "other:7");
+  EXPECT_EQ(options.hosting, Hosting::kIfOwner);
+  EXPECT_EQ(options.run_id, "mine");
+  EXPECT_EQ(options.node_id, "me");
+  EXPECT_THAT(options.topology, ElementsAre("rack=r1"));
+  EXPECT_EQ(options.connect_timeout, std::chrono::seconds(5));
+  EXPECT_THAT(options.preemption.signals, IsEmpty());
+  EXPECT_EQ(Options(IndexedJobPod("0"), {"--rdzv-conf=is_host=0"}).hosting,
+            Hosting::kNever);
+}
+
+TEST(KubernetesDefaultsTest, AMasterAddressMakesTheIndexTheNodeRank) {
+  const RunOptions options =
+      Options(IndexedJobPod("3"), {"--master-addr=trainer-0.pods"});
+  EXPECT_FALSE(options.endpoint);
+  EXPECT_EQ(options.node_rank, 3);
+  EXPECT_EQ(options.hosting, Hosting::kIfOwner);
+}
+
+TEST(KubernetesDefaultsTest, PodsThatNobodyCountsRunAlone) {
+  Environment pod = IndexedJobPod("2");
+  pod.erase("MUSTER_NODES");
+  const RunOptions options = Options(pod);
+  EXPECT_FALSE(options.endpoint);
+  EXPECT_EQ(options.run_id, "none");
+  EXPECT_EQ(options.spec.max_nodes, 1);
+  EXPECT_THAT(options.remarks, ElementsAre(HasSubstr("runs alone")));
+  // Somebody who says so knows.
+  EXPECT_THAT(Options(pod, {"--nnodes=1"}).remarks, IsEmpty());
+  EXPECT_THAT(Options({{"KUBERNETES_SERVICE_HOST", "10.96.0.1"}}).remarks,
+              IsEmpty());
+}
+
+TEST(KubernetesDefaultsTest, AStatefulSetsOrdinalEndsThePodsName) {
+  const RunOptions options = Options({{"KUBERNETES_SERVICE_HOST", "10.96.0.1"},
+                                      {"HOSTNAME", "trainer-11"},
+                                      {"MUSTER_SERVICE", "pods"},
+                                      {"MUSTER_NODES", "12"}});
+  EXPECT_EQ(options.endpoint->host, "trainer-0.pods");
+  EXPECT_EQ(options.hosting, Hosting::kNever);
+  EXPECT_EQ(options.node_id, "trainer-11");
+  EXPECT_EQ(options.run_id, "trainer");
+}
+
+TEST(KubernetesDefaultsTest, ElasticAgentsMeetAtTheDaemonAndLeaveAlone) {
+  const RunOptions options =
+      Options({{"KUBERNETES_SERVICE_HOST", "10.96.0.1"},
+               {"HOSTNAME", "agents-6d4cf56db6-b9f2k"},
+               {"MUSTER_POD_NAME", "agents-6d4cf56db6-b9f2k"},
+               {"MUSTER_COORDINATOR", "rendezvousd:29400"},
+               {"MUSTER_RUN_ID", "job-7"},
+               {"MUSTER_NODES", "2:4"}});
+  EXPECT_EQ(options.endpoint->ToString(), "rendezvousd:29400");
+  EXPECT_EQ(options.hosting, Hosting::kNever);
+  EXPECT_EQ(options.node_id, "agents-6d4cf56db6-b9f2k");
+  EXPECT_EQ(options.run_id, "job-7");
+  EXPECT_THAT(options.signals_to_leave, ElementsAre(SIGTERM));
+  EXPECT_THAT(options.preemption.signals, IsEmpty());
+}
+
+TEST(KubernetesDefaultsTest, AJobSetsControllerNamesTheFirstPod) {
+  Environment pod = {{"KUBERNETES_SERVICE_HOST", "10.96.0.1"},
+                     {"JOB_COMPLETION_INDEX", "0"},
+                     {"HOSTNAME", "set-worker-1-0"},
+                     {"MUSTER_JOB_NAME", "set-worker-1"},
+                     {"MUSTER_JOB_UID", "0123456789"},
+                     {"MUSTER_JOBSET_NAME", "set"},
+                     {"MUSTER_JOBSET_ATTEMPT", "2"},
+                     {"MUSTER_JOBSET_COORDINATOR", "set-worker-0-0.set"},
+                     {"MUSTER_NODES", "4"}};
+  RunOptions options = Options(pod);
+  EXPECT_EQ(options.endpoint->host, "set-worker-0-0.set");
+  EXPECT_EQ(options.hosting, Hosting::kNever);
+  EXPECT_EQ(options.node_id, "set-worker-1-0");
+  EXPECT_EQ(options.run_id, "set-2");
+  pod["HOSTNAME"] = "set-worker-0-0";
+  pod["MUSTER_JOB_NAME"] = "set-worker-0";
+  EXPECT_EQ(Options(pod).hosting, Hosting::kAlways);
+}
+
+TEST(KubernetesDefaultsTest, WorkersAreAsManyAsTheDevicePluginsGpus) {
+  const auto workers = [](const std::string& devices) {
+    return Options({{"KUBERNETES_SERVICE_HOST", "10.96.0.1"},
+                    {"NVIDIA_VISIBLE_DEVICES", devices}})
+        .workers_per_node;
+  };
+  EXPECT_EQ(workers("GPU-1,GPU-2"), "gpu");
+  EXPECT_EQ(workers("/var/run/nvidia-container-devices"), "gpu");
+  EXPECT_EQ(workers("all"), "1");
+  EXPECT_EQ(workers("void"), "1");
+  EXPECT_EQ(workers(""), "1");
+}
+
+TEST(KubernetesDefaultsTest, ErrorsNameTheVariable) {
+  Environment pod = IndexedJobPod("2");
+  pod["JOB_COMPLETION_INDEX"] = "two";
+  EXPECT_THAT(Refusal(pod), HasSubstr("JOB_COMPLETION_INDEX=two: "));
+  pod = IndexedJobPod("2");
+  pod["MUSTER_NODES"] = "4:2";
+  EXPECT_THAT(Refusal(pod), HasSubstr("MUSTER_NODES=4:2: "));
+  pod = IndexedJobPod("2");
+  pod["MUSTER_POD_IP"] = "10.0.0.1:7";
+  EXPECT_THAT(Refusal(pod), HasSubstr("MUSTER_POD_IP=10.0.0.1:7: "));
+  pod = IndexedJobPod("2");
+  pod["MUSTER_SERVICE"] = "a b";
+  EXPECT_THAT(Refusal(pod), HasSubstr("MUSTER_SERVICE=trainer-0.a b: "));
+  pod = IndexedJobPod("2");
+  pod["MUSTER_RACK"] = "r,7";
+  EXPECT_THAT(Refusal(pod), HasSubstr("MUSTER_ZONE=zone=z1,rack=r,7,"));
+}
+
+}  // namespace
+}  // namespace muster
