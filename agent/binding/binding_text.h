@@ -1,0 +1,22 @@
+#ifndef MUSTER_AGENT_BINDING_BINDING_TEXT_H_
+#define MUSTER_AGENT_BINDING_BINDING_TEXT_H_
+
+#include <cstddef>
+#include <string>
+
+#include "agent/binding/binding_mode.h"
+#include "agent/binding/binding_plan.h"
+
+namespace muster {
+
+// A node's binding in one short line, its workers by local rank: "node: 0-15 |
+// 16-31", "socket: 0-31 x4 | 32-63 x4". Cut behind a worker where it would be
+// longer than `most` bytes, which are at least 40. Pure.
+std::string BindingText(Binding mode, const BindingPlan& plan, size_t most);
+
+// The same with the reason, for the beginning of a run. Pure.
+std::string BindingRemark(Binding mode, const BindingPlan& plan);
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_BINDING_BINDING_TEXT_H_

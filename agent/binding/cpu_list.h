@@ -1,0 +1,15 @@
+#ifndef MUSTER_AGENT_BINDING_CPU_LIST_H_
+#define MUSTER_AGENT_BINDING_CPU_LIST_H_
+
+#include <string>
+#include <vector>
+
+namespace muster {
+
+// Ascending numbers as the kernel writes them in Cpus_allowed_list: "0-3,8".
+// Pure.
+std::string CpuList(const std::vector<int>& numbers);
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_BINDING_CPU_LIST_H_

@@ -1,0 +1,208 @@
+#include "agent/binding/read_layout.h"
+
+#include <hwloc.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+
+namespace muster {
+namespace {
+
+// Sets a variable for as long as it lives.
+class VariableMeanwhile {
+ public:
+  VariableMeanwhile(const char* name, const char* value) : name_(name) {
+    if (const char* before = std::getenv(name)) before_ = before;
+    setenv(name, value, /*overwrite=*/1);
+  }
+  ~VariableMeanwhile() {
+    if (before_) {
+      setenv(name_, before_->c_str(), /*overwrite=*/1);
+    } else {
+      unsetenv(name_);
+    }
+  }
+  VariableMeanwhile(const VariableMeanwhile&) = delete;
+  VariableMeanwhile& operator=(const VariableMeanwhile&) = delete;
+
+ private:
+  const char* const name_;
+  std::optional<std::string> before_;
+};
+
+struct Destroy {
+  void operator()(hwloc_topology* topology) const {
+    hwloc_topology_destroy(topology);
+  }
+};
+using Topology = std::unique_ptr<hwloc_topology, Destroy>;
+
+absl::Status Refused(const char* step) {
+  return absl::UnavailableError(
+      absl::StrCat("hwloc cannot read this machine's topology (", step,
+                   "): ", std::strerror(errno)));
+}
+
+absl::StatusOr<Topology> Load() {
+  const VariableMeanwhile no_plugins("HWLOC_PLUGINS_PATH", "/dev/null");
+  hwloc_topology* made = nullptr;
+  if (hwloc_topology_init(&made) != 0) return Refused("init");
+  Topology topology(made);
+  // Which CPUs are allowed is asked of the scheduler; and nothing may be bound
+  // to learn more of each core.
+  hwloc_topology_set_flags(made, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED |
+                                     HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING);
+  hwloc_topology_set_components(made, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST,
+                                "x86");
+  hwloc_topology_set_io_types_filter(made, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+  if (hwloc_topology_load(made) != 0) return Refused("load");
+  return topology;
+}
+
+int Number(hwloc_obj_t object) { return static_cast<int>(object->os_index); }
+
+LogicalCpu Describe(hwloc_obj_t pu) {
+  LogicalCpu cpu;
+  cpu.number = cpu.core = cpu.complex = Number(pu);
+  bool has_cache = false;
+  for (hwloc_obj_t at = pu; at != nullptr; at = at->parent) {
+    const int first = hwloc_bitmap_first(at->cpuset);
+    if (at->type == HWLOC_OBJ_CORE) cpu.core = first;
+    if (at->type == HWLOC_OBJ_PACKAGE) cpu.socket = Number(at);
+    if (hwloc_obj_type_is_dcache(at->type)) {
+      cpu.complex = first;  // the last one met is the outermost
+      has_cache = true;
+    }
+  }
+  if (!has_cache) cpu.complex = cpu.core;
+  return cpu;
+}
+
+std::vector<LogicalCpu> ReadCpus(hwloc_topology* topology) {
+  std::map<int, LogicalCpu> cpus;
+  hwloc_obj_t pu = nullptr;
+  while ((pu = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, pu))) {
+    cpus[Number(pu)] = Describe(pu);
+  }
+  // Memory without CPUs of its own (of a GPU, or slower) is said to be local to
+  // those of other nodes, and has the higher numbers: from the last, so that
+  // the CPUs' own node stays.
+  std::vector<hwloc_obj_t> nodes;
+  hwloc_obj_t node = nullptr;
+  while (
+      (node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node))) {
+    nodes.push_back(node);
+  }
+  std::sort(nodes.begin(), nodes.end(), [](hwloc_obj_t a, hwloc_obj_t b) {
+    return a->os_index > b->os_index;
+  });
+  for (const hwloc_obj_t one : nodes) {
+    for (auto& [number, cpu] : cpus) {
+      if (hwloc_bitmap_isset(one->cpuset, static_cast<unsigned>(number))) {
+        cpu.numa_node = Number(one);
+      }
+    }
+  }
+  std::vector<LogicalCpu> list;
+  for (const auto& [number, cpu] : cpus) list.push_back(cpu);
+  return list;
+}
+
+std::string Address(const hwloc_obj_attr_u::hwloc_pcidev_attr_s& pci) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%04x:%02x:%02x.%x",
+                static_cast<unsigned>(pci.domain), pci.bus, pci.dev, pci.func);
+  return text;
+}
+
+PciDevice Describe(hwloc_topology* topology, hwloc_obj_t device) {
+  PciDevice result;
+  result.address = Address(device->attr->pcidev);
+  hwloc_obj_t at = device->parent;
+  for (; at != nullptr && at->type == HWLOC_OBJ_BRIDGE; at = at->parent) {
+    const bool of_host =
+        at->attr->bridge.upstream_type == HWLOC_OBJ_BRIDGE_HOST;
+    result.bridges.push_back(of_host ? absl::StrCat("host ", at->logical_index)
+                                     : Address(at->attr->bridge.upstream.pci));
+  }
+  std::reverse(result.bridges.begin(), result.bridges.end());
+  const hwloc_obj_t near = hwloc_get_non_io_ancestor_obj(topology, device);
+  if (near == nullptr || near->nodeset == nullptr) return result;
+  for (int node = hwloc_bitmap_first(near->nodeset); node >= 0;
+       node = hwloc_bitmap_next(near->nodeset, node)) {
+    result.numa_nodes.push_back(node);
+  }
+  return result;
+}
+
+// By PCI class: displays, coprocessors, accelerators.
+bool MayBeGpu(unsigned short class_id) {
+  const int base = class_id >> 8;
+  return base == 0x03 || base == 0x0b || base == 0x12;
+}
+
+void ReadDevices(hwloc_topology* topology, MachineLayout* layout) {
+  hwloc_obj_t device = nullptr;
+  while ((device = hwloc_get_next_pcidev(topology, device))) {
+    const PciDevice described = Describe(topology, device);
+    if (MayBeGpu(device->attr->pcidev.class_id)) {
+      layout->devices.push_back(described);
+    }
+    for (hwloc_obj_t child = device->io_first_child; child != nullptr;
+         child = child->next_sibling) {
+      if (child->type != HWLOC_OBJ_OS_DEVICE || child->name == nullptr) {
+        continue;
+      }
+      if (child->attr->osdev.type == HWLOC_OBJ_OSDEV_NETWORK) {
+        layout->nics.push_back({child->name, NicKind::kEthernet, described});
+      } else if (child->attr->osdev.type == HWLOC_OBJ_OSDEV_OPENFABRICS) {
+        layout->nics.push_back({child->name, NicKind::kInfiniBand, described});
+      }
+    }
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<MachineLayout> ReadLayout() {
+  const absl::StatusOr<Topology> topology = Load();
+  if (!topology.ok()) return topology.status();
+  MachineLayout layout;
+  layout.cpus = ReadCpus(topology->get());
+  ReadDevices(topology->get(), &layout);
+  return layout;
+}
+
+std::vector<int> AllowedCpus() {
+  std::vector<int> allowed;
+  // A machine of more than CPU_SETSIZE CPUs needs a larger set.
+  for (int size = CPU_SETSIZE; size <= 1 << 16; size *= 2) {
+    const size_t bytes = CPU_ALLOC_SIZE(static_cast<size_t>(size));
+    cpu_set_t* set = CPU_ALLOC(static_cast<size_t>(size));
+    if (set == nullptr) break;
+    const bool read = sched_getaffinity(0, bytes, set) == 0;
+    const bool too_small = !read && errno == EINVAL;
+    for (int cpu = 0; read && cpu < size; ++cpu) {
+      if (CPU_ISSET_S(static_cast<size_t>(cpu), bytes, set)) {
+        allowed.push_back(cpu);
+      }
+    }
+    CPU_FREE(set);
+    if (!too_small) break;
+  }
+  return allowed;
+}
+
+}  // namespace muster
