@@ -1,10 +1,16 @@
 // A stand-in for NVIDIA's management library, for tests: the environment says
 // what it tells. FAKE_NVML_GPUS: how many; FAKE_NVML_MIG: how many instances
-// the first has; FAKE_NVML_INIT: what nvmlInit returns.
+// the first has; FAKE_NVML_INIT: what nvmlInit returns; FAKE_NVML_SET: what is
+// wrong with them, as "1.ecc=3,0.width=8,fallen=1": KEY=VALUE for every GPU, or
+// INDEX.KEY=VALUE for one. FAKE_NVML_HANG=1: nvmlInit never comes back.
+
+#include <unistd.h>
 
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <string>
 
 namespace {
 
@@ -21,6 +27,48 @@ int NumberOf(void* device) {
   return static_cast<int>(reinterpret_cast<intptr_t>(device));
 }
 
+// What FAKE_NVML_SET says of `key` of the GPU; the last word counts.
+unsigned long long Said(void* device, const char* key,
+                        unsigned long long fallback) {
+  const char* text = std::getenv("FAKE_NVML_SET");
+  if (text == nullptr) return fallback;
+  const std::string all = std::string(",") + text;
+  const std::string own = std::to_string(NumberOf(device) - 1) + ".";
+  const std::string names[] = {"," + own + key + "=",
+                               std::string(",") + key + "="};
+  for (const std::string& name : names) {
+    const size_t at = all.rfind(name);
+    if (at == std::string::npos) continue;
+    return std::strtoull(all.c_str() + at + name.size(), nullptr, 10);
+  }
+  return fallback;
+}
+
+template <typename Value>
+int Tell(void* device, const char* key, unsigned long long fallback,
+         Value* value) {
+  *value = static_cast<Value>(Said(device, key, fallback));
+  return 0;
+}
+
+constexpr int kNotSupported = 3;
+constexpr int kGpuIsLost = 15;
+constexpr unsigned long long kGiB = 1ull << 30;
+
+struct PciInfo {
+  char short_address[16];
+  unsigned domain, bus, device, device_id, subsystem_id;
+  char address[32];
+};
+struct Memory {
+  unsigned long long total, free, used;
+};
+struct ProcessInfo {
+  unsigned pid;
+  unsigned long long used;
+  unsigned gpu_instance, compute_instance;
+};
+
 constexpr int kNotFound = 6;
 constexpr int kInvalidArgument = 2;
 constexpr unsigned kMostInstances = 7;
@@ -29,10 +77,14 @@ constexpr unsigned kMostInstances = 7;
 
 extern "C" {
 
-int nvmlInit_v2() { return Setting("FAKE_NVML_INIT"); }
+int nvmlInit_v2() {
+  while (Setting("FAKE_NVML_HANG") != 0) pause();
+  return Setting("FAKE_NVML_INIT");
+}
 int nvmlShutdown() { return 0; }
 
 const char* nvmlErrorString(int result) {
+  if (result == kGpuIsLost) return "GPU is lost";
   return result == 18 ? "Driver/library version mismatch" : "Unknown Error";
 }
 
@@ -43,7 +95,7 @@ int nvmlDeviceGetCount_v2(unsigned* count) {
 
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
   *device = DeviceOf(1 + static_cast<int>(index));
-  return 0;
+  return Said(*device, "fallen", 0) != 0 ? kGpuIsLost : 0;
 }
 
 int nvmlDeviceGetUUID(void* device, char* id, unsigned size) {
@@ -76,6 +128,108 @@ int nvmlDeviceGetMigDeviceHandleByIndex(void* /*device*/, unsigned index,
   if (number % 2 == 1 || number / 2 >= most) return kNotFound;
   *instance = DeviceOf(101 + number / 2);
   return 0;
+}
+
+int nvmlSystemGetDriverVersion(char* text, unsigned size) {
+  std::snprintf(text, size, "550.54.15");
+  return 0;
+}
+
+int nvmlSystemGetCudaDriverVersion_v2(int* version) {
+  return Tell(nullptr, "cuda", 12040, version);
+}
+
+// Two models, told apart by "model".
+int nvmlDeviceGetName(void* device, char* name, unsigned size) {
+  std::snprintf(name, size, "NVIDIA %s",
+                Said(device, "model", 0) == 0 ? "H100" : "A100");
+  return 0;
+}
+
+int nvmlDeviceGetPciInfo_v3(void* device, PciInfo* info) {
+  std::snprintf(info->address, sizeof(info->address), "00000000:%02X:00.0",
+                0x3a + NumberOf(device));
+  return 0;
+}
+
+int nvmlDeviceGetMemoryInfo(void* device, Memory* memory) {
+  memory->total = Said(device, "gib", 80) * kGiB;
+  memory->used = Said(device, "used_mib", 512) << 20;
+  memory->free = memory->total - memory->used;
+  return 0;
+}
+
+int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count,
+                                            ProcessInfo* processes) {
+  const auto pid = static_cast<unsigned>(Said(device, "pid", 0));
+  if (pid != 0) processes[0] = {pid, 3 * kGiB, ~0u, ~0u};
+  *count = pid != 0 ? 1 : 0;
+  return 0;
+}
+
+int nvmlDeviceGetTotalEccErrors(void* device, int /*type*/, int /*since*/,
+                                unsigned long long* errors) {
+  return Tell(device, "ecc", 0, errors);
+}
+
+int nvmlDeviceGetRetiredPagesPendingStatus(void* device, unsigned* pending) {
+  return Tell(device, "retiring", 0, pending);
+}
+
+int nvmlDeviceGetRemappedRows(void* device, unsigned* correctable,
+                              unsigned* uncorrectable, unsigned* pending,
+                              unsigned* failed) {
+  *correctable = 0;
+  Tell(device, "remapped", 0, uncorrectable);
+  Tell(device, "remap_pending", 0, pending);
+  return Tell(device, "remap_failed", 0, failed);
+}
+
+int nvmlDeviceGetCurrentClocksThrottleReasons(void* device,
+                                              unsigned long long* reasons) {
+  return Tell(device, "throttle", 1, reasons);
+}
+
+int nvmlDeviceGetTemperature(void* device, int /*sensor*/, unsigned* degrees) {
+  return Tell(device, "celsius", 41, degrees);
+}
+
+int nvmlDeviceGetPersistenceMode(void* device, unsigned* mode) {
+  return Tell(device, "persistent", 1, mode);
+}
+
+int nvmlDeviceGetComputeMode(void* device, int* mode) {
+  return Tell(device, "compute_mode", 0, mode);
+}
+
+int nvmlDeviceGetCurrPcieLinkWidth(void* device, unsigned* width) {
+  return Tell(device, "width", 16, width);
+}
+int nvmlDeviceGetMaxPcieLinkWidth(void* device, unsigned* width) {
+  return Tell(device, "most_width", 16, width);
+}
+int nvmlDeviceGetCurrPcieLinkGeneration(void* device, unsigned* generation) {
+  return Tell(device, "generation", 5, generation);
+}
+int nvmlDeviceGetMaxPcieLinkGeneration(void* device, unsigned* generation) {
+  return Tell(device, "most_generation", 5, generation);
+}
+
+// "links" of them; "link_down" is the number, from 1, of one that is down.
+int nvmlDeviceGetNvLinkState(void* device, unsigned link, unsigned* active) {
+  if (link >= Said(device, "links", 0)) {
+    return link == 0 ? kNotSupported : kInvalidArgument;
+  }
+  *active = Said(device, "link_down", 0) == link + 1 ? 0 : 1;
+  return 0;
+}
+
+int nvmlDeviceGetP2PStatus(void* a, void* /*b*/, int /*index*/, int* status) {
+  return Tell(a, "peer_status", 0, status);
+}
+
+int nvmlDeviceGetTopologyCommonAncestor(void* a, void* /*b*/, int* level) {
+  return Tell(a, "distance", 40, level);
 }
 
 }  // extern "C"

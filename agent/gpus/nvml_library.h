@@ -1,0 +1,57 @@
+#ifndef MUSTER_AGENT_GPUS_NVML_LIBRARY_H_
+#define MUSTER_AGENT_GPUS_NVML_LIBRARY_H_
+
+#include <dlfcn.h>
+
+#include <string>
+
+namespace muster {
+
+// NVIDIA's management library, loaded at run time. The names and numbers are
+// those of NVIDIA's nvml.h, whose binary interface is stable.
+class NvmlLibrary {
+ public:
+  using Device = struct NvmlDevice*;
+  using Result = int;
+  static constexpr Result kSuccess = 0;
+  static constexpr Result kNotSupported = 3;
+  static constexpr Result kInsufficientSize = 7;
+  static constexpr Result kDriverNotLoaded = 9;
+  static constexpr Result kNoDriverFiles = 12;  // NVML_ERROR_LIBRARY_NOT_FOUND
+  static constexpr Result kVersionMismatch = 18;
+  // Of Call, where an old driver has no such function.
+  static constexpr Result kMissing = -1;
+
+  static constexpr unsigned kTextBytes = 96;
+  // Beyond what any machine has; counts come from outside.
+  static constexpr unsigned kMostGpus = 1024;
+  static constexpr unsigned kMostInstances = 64;
+
+  explicit NvmlLibrary(const std::string& name);
+  ~NvmlLibrary();
+  NvmlLibrary(const NvmlLibrary&) = delete;
+  NvmlLibrary& operator=(const NvmlLibrary&) = delete;
+
+  bool loaded() const { return handle_ != nullptr; }
+
+  // Calls the function of that name; kMissing where there is none.
+  template <typename... Arguments>
+  Result Call(const char* name, Arguments... arguments) const {
+    using Function = Result (*)(Arguments...);
+    const auto function = reinterpret_cast<Function>(dlsym(handle_, name));
+    return function == nullptr ? kMissing : function(arguments...);
+  }
+
+  // A result in NVIDIA's words.
+  std::string Explain(Result result) const;
+
+  // A device's id, "" with *result set where it does not tell.
+  std::string IdOf(Device device, Result* result) const;
+
+ private:
+  void* const handle_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_GPUS_NVML_LIBRARY_H_
