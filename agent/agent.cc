@@ -112,6 +112,7 @@ class Agent::Impl {
   LinkUp PeerKnown(std::string own, std::string peer) {
     std::lock_guard<std::mutex> lock(peer_mutex_);
     peer_address_ = std::move(peer);
+    if (own_address_.empty()) own_address_ = own;
     return LinkUp{.own_address = std::move(own)};
   }
 
@@ -200,6 +201,7 @@ class Agent::Impl {
 
   void Do(const StartWorkers& action) {
     Place place = action.place;
+    std::string node_address = options_.node.address;
     {
       // A master that shares the coordinator's host is known to its own agent
       // by a loopback address; the others reach it where they reach the
@@ -209,6 +211,7 @@ class Agent::Impl {
           !IsLoopback(peer_address_)) {
         place.master_address = peer_address_;
       }
+      if (node_address.empty()) node_address = own_address_;
     }
     const absl::Status opened =
         progress_.Open(MonotonicNow(), place.round, options_.node.slots);
@@ -222,7 +225,7 @@ class Agent::Impl {
     if (master.ok()) {
       place.master_address = master->host;
       place.master_port = master->port;
-      failed = workers_.Start(place);
+      failed = workers_.Start(place, node_address);
     } else {
       failed = workers_.Refuse(place, std::string(master.status().message()));
     }
@@ -299,6 +302,7 @@ class Agent::Impl {
 
   std::mutex peer_mutex_;
   std::string peer_address_;  // guarded by peer_mutex_
+  std::string own_address_;   // this too; the first link's, as Lifecycle's
 };
 
 Agent::Agent(AgentOptions options, Guardian* guardian, CoordinatorLink* link,

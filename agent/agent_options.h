@@ -1,6 +1,7 @@
 #ifndef MUSTER_AGENT_AGENT_OPTIONS_H_
 #define MUSTER_AGENT_AGENT_OPTIONS_H_
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,9 @@ struct AgentOptions {
   std::vector<std::string> argv;  // the worker's command
   // Signals that this process catches. INT, TERM, HUP and QUIT stop the job;
   // others (USR1, USR2, …) are forwarded to every worker of the job.
+  // --NAME=LOCAL_RANK is inserted into argv at this place; NAME empty: nothing.
+  std::string local_rank_flag;
+  size_t local_rank_at = 0;
   std::vector<int> signals_to_handle;
   // Of those, the ones on which this node alone leaves (a pod's eviction).
   std::vector<int> signals_to_leave;

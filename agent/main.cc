@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/agent_session.h"
 #include "agent/cluster/cluster_defaults.h"
+#include "agent/dialects/dialect_process.h"
 #include "agent/guardian/guardian.h"
 #include "agent/init_process.h"
 #include "agent/nccl_id/nccl_id_process.h"
@@ -122,5 +123,8 @@ int AgentMain(const std::vector<std::string>& args) {
 
 int main(int argc, char** argv) {
   if (muster::IsNcclIdProcess(argc, argv)) return muster::RunNcclIdProcess();
+  if (muster::IsDialectProcess(argc, argv)) {
+    return muster::RunDialectProcess(argv);
+  }
   return muster::AgentMain(std::vector<std::string>(argv + 1, argv + argc));
 }

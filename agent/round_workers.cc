@@ -57,8 +57,10 @@ void RoundWorkers::Begin(const Place& place) {
   }
 }
 
-std::vector<WorkerDown> RoundWorkers::Start(const Place& place) {
+std::vector<WorkerDown> RoundWorkers::Start(const Place& place,
+                                            const std::string& node_address) {
   Begin(place);
+  node_address_ = node_address;
   std::vector<WorkerDown> failed;
   for (int local_rank = 0; local_rank < options_->node.slots; ++local_rank) {
     std::optional<Failure> failure = StartOne(local_rank);
@@ -94,11 +96,12 @@ std::optional<Failure> RoundWorkers::StartOne(int local_rank) {
   if (!error_file.empty()) unlink(error_file.c_str());
   WorkerSpec spec;
   spec.local_rank = local_rank;
-  spec.argv = options_->argv;
+  spec.argv = CommandOf(local_rank);
   spec.environment =
       WorkerEnvironment(options_->environment, place_, local_rank,
                         {.error_file = error_file,
-                         .progress_socket = progress_->PathOf(local_rank)},
+                         .progress_socket = progress_->PathOf(local_rank),
+                         .node_address = node_address_},
                         inherited_);
   const std::string records = RecordsFolder();
   if (!records.empty() && inherited_.count(kFlightRecorderFolder) == 0) {
@@ -112,6 +115,16 @@ std::optional<Failure> RoundWorkers::StartOne(int local_rank) {
   close(pipes->stderr_fd);
   if (!asked.ok()) return NotStartable(local_rank, asked.message());
   return std::nullopt;
+}
+
+std::vector<std::string> RoundWorkers::CommandOf(int local_rank) const {
+  std::vector<std::string> command = options_->argv;
+  if (!options_->local_rank_flag.empty()) {
+    command.insert(
+        command.begin() + static_cast<std::ptrdiff_t>(options_->local_rank_at),
+        absl::StrCat("--", options_->local_rank_flag, "=", local_rank));
+  }
+  return command;
 }
 
 WorkerDown RoundWorkers::Ended(const WorkerEnded& event) const {

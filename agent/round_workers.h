@@ -26,7 +26,9 @@ class RoundWorkers {
   // Asks the guardian for every worker of `place`. What failed before the
   // guardian could be asked (log folder, descriptors) comes back at once; the
   // rest comes through the guardian.
-  std::vector<WorkerDown> Start(const Place& place);
+  // `node_address` is this node's, as its peers dial it.
+  std::vector<WorkerDown> Start(const Place& place,
+                                const std::string& node_address);
 
   // None of `place`'s workers can be started, for the reason given.
   std::vector<WorkerDown> Refuse(const Place& place, const std::string& why);
@@ -50,6 +52,7 @@ class RoundWorkers {
   Failure NewFailure(int local_rank) const;
   Failure NotStartable(int local_rank, absl::string_view why) const;
   std::optional<Failure> StartOne(int local_rank);
+  std::vector<std::string> CommandOf(int local_rank) const;
   int Attempt() const;
   // Where this round's flight recorders are kept; empty if they are not.
   std::string RecordsFolder() const;
@@ -61,6 +64,7 @@ class RoundWorkers {
   const ProgressSockets* const progress_;
   const std::map<std::string, std::string> inherited_;
   Place place_;
+  std::string node_address_;
 };
 
 }  // namespace muster

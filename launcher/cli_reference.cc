@@ -87,8 +87,10 @@ The environment of `launch`, and: `RANK`, `LOCAL_RANK`, `WORLD_SIZE`,
 (with `--gpus` or `--virtual-local-rank`), `MUSTER_RUN_ID`, `MUSTER_NODE_ID`,
 `MUSTER_ROUND`, `MUSTER_COORDINATOR`, `MUSTER_FLIGHT_RECORDER_DIR` (where the
 training library keeps each rank's last operations, for `launch inspect`),
-`MUSTER_PROGRESS_SOCKET`; where rank 0's node has an NVIDIA driver and NCCL,
-`MUSTER_NCCL_ID` (see SDK.md).
+`MUSTER_PROGRESS_SOCKET`, `MUSTER_NODE_ADDRESS` (where peers dial this node);
+where rank 0's node has an NVIDIA driver and NCCL, `MUSTER_NCCL_ID` (see
+SDK.md). `--dialect` adds other launchers' variables, and a `--config` file's
+`env:` its own, which go before inherited ones.
 
 ## Progress
 

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/cluster/cluster_defaults.h"
+#include "agent/dialects/dialect_process.h"
 #include "agent/nccl_id/nccl_id_process.h"
 #include "agent/options/flag_table.h"
 #include "agent/options/read_machine.h"
@@ -72,5 +73,8 @@ int Launch(const std::vector<std::string>& args) {
 
 int main(int argc, char** argv) {
   if (muster::IsNcclIdProcess(argc, argv)) return muster::RunNcclIdProcess();
+  if (muster::IsDialectProcess(argc, argv)) {
+    return muster::RunDialectProcess(argv);
+  }
   return muster::Launch(std::vector<std::string>(argv + 1, argv + argc));
 }

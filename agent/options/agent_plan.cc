@@ -1,6 +1,7 @@
 #include "agent/options/agent_plan.h"
 
 #include "absl/strings/str_cat.h"
+#include "agent/dialects/dialect_command.h"
 #include "agent/options/node_identity.h"
 #include "agent/options/worker_slots.h"
 #include "agent/workers/worker_command.h"
@@ -67,7 +68,9 @@ absl::StatusOr<AgentOptions> PlanAgent(const RunOptions& options,
   agent.node = PlanNodeIdentity(options, facts);
   agent.node.slots = slots->count;
   agent.spec = options.spec;
-  agent.argv = *std::move(command);
+  agent.argv = WithDialects(options.dialects, *std::move(command));
+  agent.local_rank_flag = options.local_rank_flag;
+  agent.local_rank_at = agent.argv.size() - (options.program.size() - 1);
   agent.logs = PlanLogs(options, facts);
   agent.environment.run_id = options.run_id;
   agent.environment.node_id = agent.node.node_id;
@@ -81,6 +84,8 @@ absl::StatusOr<AgentOptions> PlanAgent(const RunOptions& options,
   agent.environment.store_host = options.spec.store_host;
   agent.environment.cores = facts.cores;
   agent.environment.coordinator_endpoint = endpoint;
+  agent.environment.dialects = options.dialects;
+  agent.environment.more = options.worker_environment;
   agent.signals_to_handle = options.signals_to_handle;
   agent.signals_to_leave = options.signals_to_leave;
   agent.hangs = options.hangs;

@@ -127,8 +127,16 @@ constexpr Flag kFlags[] = {
 
     {"dialect", 0, kValue, "LIST", "", kRead, kWorkers, kLaunchAndAgent,
      "tf jax mpi deepspeed accelerate",
-     "Other launchers' variables that workers find besides torchrun's: tf, "
-     "jax, mpi, deepspeed, accelerate."},
+     "Other launchers' variables that workers find besides torchrun's: tf "
+     "(TF_CONFIG), jax (JAX_COORDINATOR_ADDRESS and what "
+     "jax.distributed.initialize() looks for), mpi (OMPI_COMM_WORLD_*, PMI_*), "
+     "deepspeed (CROSS_RANK, CROSS_SIZE, LOCAL_SIZE), accelerate "
+     "(ACCELERATE_*)."},
+    {"local-rank-flag", 0, kValue, "NAME", "", kRead, kWorkers, kLaunchAndAgent,
+     "local_rank local-rank",
+     "Every program finds --NAME=N, its local rank, before its own arguments: "
+     "local_rank as DeepSpeed's launcher gives it, local-rank as "
+     "torch.distributed.launch does."},
 
     {"max-restarts", 0, kValue, "N", "0", kRead, kRestarts, kLaunchAndAgent, "",
      "Worker failures that the whole job survives. Nodes that come and go are "

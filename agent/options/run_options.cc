@@ -158,6 +158,20 @@ absl::StatusOr<std::vector<Dialect>> ReadDialects(const std::string& text) {
   return dialects;
 }
 
+// TensorFlow's and JAX's workers tell each other their addresses in the
+// agents' store, before there is a worker that could serve one.
+void CheckDialects(bool worker_store, FlagValues& values,
+                   const RunOptions& options) {
+  for (const Dialect dialect : options.dialects) {
+    if (worker_store &&
+        (dialect == Dialect::kTensorFlow || dialect == Dialect::kJax)) {
+      values.Refuse("dialect", absl::InvalidArgumentError(
+                                   "tf and jax need the agent's store; leave "
+                                   "out --worker-store"));
+    }
+  }
+}
+
 void ReadCluster(FlagValues& values, RunOptions& options) {
   std::pair<int, int> nodes;
   values.Into("nnodes", ReadNodes, nodes);
@@ -200,9 +214,11 @@ void ReadCluster(FlagValues& values, RunOptions& options) {
   values.Into("coordinator-timeout", ReadSeconds, options.coordinator_timeout);
 }
 
-void ReadRendezvousConf(FlagValues& values, RunOptions& options) {
+void ReadRendezvousConf(FlagValues& values, std::optional<bool> is_host,
+                        RunOptions& options) {
   RdzvConf conf;
   values.Into("rdzv-conf", ReadRdzvConf, conf);
+  if (!conf.is_host) conf.is_host = is_host;
   JobSpec& spec = options.spec;
   if (conf.timeout) spec.join_timeout = *conf.timeout;
   if (conf.join_timeout) spec.join_timeout = *conf.join_timeout;
@@ -263,6 +279,11 @@ void ReadWorkers(FlagValues& values, RunOptions& options) {
   values.Into("hang-timeout", ReadHangPolicy, options.hangs);
   values.Into("numa-binding", ReadBinding, options.binding);
   values.Into("dialect", ReadDialects, options.dialects);
+  CheckDialects(worker_store, values, options);
+  const auto local_rank_flag = [](const std::string& text) {
+    return ReadChoice(text, {"", "local_rank", "local-rank"});
+  };
+  values.Into("local-rank-flag", local_rank_flag, options.local_rank_flag);
   options.fitness = ReadFitnessOptions(values);
 }
 
@@ -347,7 +368,7 @@ absl::StatusOr<ParsedOptions> ParseRunOptions(
   options.remarks = std::move(defaults->remarks);
   options.worker_environment = std::move(defaults->worker_environment);
   ReadCluster(values, options);
-  ReadRendezvousConf(values, options);
+  ReadRendezvousConf(values, defaults->is_host, options);
   ReadWorkers(values, options);
   ReadOutput(values, options);
   ReadStopping(values, options);

@@ -16,6 +16,7 @@
 #include "agent/options/remote_options.h"
 #include "agent/progress/hang_policy.h"
 #include "agent/store/store_path.h"
+#include "agent/workers/dialect.h"
 #include "rendezvous/endpoint/endpoint.h"
 #include "rendezvous/protocol/job_spec.h"
 
@@ -25,9 +26,6 @@ enum class RendezvousBackend { kStatic, kDynamic };
 enum class Standalone { kNo, kYes };
 enum class Hosting { kIfOwner, kAlways, kNever };  // is_host
 enum class Verbosity { kNotices, kQuiet };
-// Other launchers' variables that workers may find besides torchrun's.
-enum class Dialect { kTensorFlow, kJax, kMpi, kDeepSpeed, kAccelerate };
-
 // To which cores and memory workers are bound (torchrun's --numa-binding).
 enum class Binding { kNone, kNode, kSocket, kExclusive, kCoreComplex };
 enum class LocalRanks { kReal, kVirtual };
@@ -73,6 +71,7 @@ struct RunOptions {
   HangPolicy hangs;
   Binding binding = Binding::kNone;
   std::vector<Dialect> dialects;
+  std::string local_rank_flag;  // its name, without dashes; empty: none
   std::map<std::string, std::string> worker_environment;  // more of it
   FitnessOptions fitness;
 

@@ -1,5 +1,6 @@
 #include "agent/ports/port_reservation.h"
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
@@ -34,6 +35,11 @@ absl::StatusOr<OwnedFd> BindAnyPort(int family) {
 }
 
 }  // namespace
+
+void PortReservation::KeepForProgram() {
+  fcntl(socket_.get(), F_SETFD, 0);
+  socket_.Release();
+}
 
 absl::StatusOr<PortReservation> PortReservation::Take() {
   absl::StatusOr<OwnedFd> fd = BindAnyPort(AF_INET6);

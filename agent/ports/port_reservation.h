@@ -19,6 +19,10 @@ class PortReservation {
 
   int port() const { return port_; }
 
+  // The port stays held by this process for good, and by the program that it
+  // becomes (exec).
+  void KeepForProgram();
+
  private:
   PortReservation(OwnedFd socket, int port)
       : socket_(std::move(socket)), port_(port) {}

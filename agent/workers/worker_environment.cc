@@ -1,11 +1,22 @@
 #include "agent/workers/worker_environment.h"
 
 #include <algorithm>
+#include <set>
 
+#include "agent/workers/dialect_variables.h"
 #include "base/check.h"
 
 namespace muster {
 namespace {
+
+// `plan.more` before what is inherited.
+std::map<std::string, std::string> Surroundings(
+    const EnvironmentPlan& plan,
+    const std::map<std::string, std::string>& inherited) {
+  std::map<std::string, std::string> all = plan.more;
+  all.insert(inherited.begin(), inherited.end());
+  return all;
+}
 
 std::string ValueOr(const std::map<std::string, std::string>& inherited,
                     const std::string& name, const std::string& otherwise) {
@@ -18,10 +29,12 @@ std::string ValueOr(const std::map<std::string, std::string>& inherited,
 std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
     const EnvironmentPlan& plan, const Place& place, int local_rank,
     const WorkerPaths& paths,
-    const std::map<std::string, std::string>& inherited) {
+    const std::map<std::string, std::string>& agents) {
   MUSTER_CHECK(local_rank >= 0 && local_rank < plan.local_world_size)
       << "local rank " << local_rank << " of " << plan.local_world_size;
 
+  const std::map<std::string, std::string> inherited =
+      Surroundings(plan, agents);
   std::vector<std::pair<std::string, std::string>> variables;
   auto set = [&variables](const char* name, std::string value) {
     variables.emplace_back(name, std::move(value));
@@ -75,7 +88,23 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
   set("MUSTER_NODE_ID", plan.node_id);
   set_number("MUSTER_ROUND", place.round);
   set("MUSTER_COORDINATOR", plan.coordinator_endpoint);
+  set_unless_absent("MUSTER_NODE_ADDRESS", paths.node_address);
   set_unless_absent("MUSTER_PROGRESS_SOCKET", paths.progress_socket);
+  std::set<std::string> told;
+  for (const auto& [name, value] : variables) told.insert(name);
+  const auto add_new = [&](const std::string& name, const std::string& value) {
+    if (told.insert(name).second) variables.emplace_back(name, value);
+  };
+  for (const auto& [name, value] : plan.more) add_new(name, value);
+  for (const auto& [name, value] : DialectVariables(
+           plan.dialects, {.rank = place.first_rank + local_rank,
+                          .world_size = place.world_size,
+                          .local_rank = local_rank,
+                          .local_world_size = plan.local_world_size,
+                          .node = place.group_rank,
+                          .nodes = place.group_world_size})) {
+    add_new(name, value);
+  }
   return variables;
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "agent/workers/dialect.h"
 #include "rendezvous/protocol/directive.h"
 
 namespace muster {
@@ -26,20 +27,26 @@ struct EnvironmentPlan {
   StoreHost store_host = StoreHost::kAgent;
   int cores = 1;                     // cores that this node's workers share
   std::string coordinator_endpoint;  // MUSTER_COORDINATOR
+  std::vector<Dialect> dialects;
+  // What a configuration file gives; goes before what is inherited, and after
+  // what says the worker's place.
+  std::map<std::string, std::string> more;
 };
 
-// What belongs to one worker of one round; each may be empty.
+// Where one worker of one round finds things; each may be empty.
 struct WorkerPaths {
   std::string error_file;
   std::string
-      progress_socket;  // a Unix datagram socket, see progress_message.h
+      progress_socket;       // a Unix datagram socket, see progress_message.h
+  std::string node_address;  // this node's, as its peers dial it
 };
 
 // The variables that worker `local_rank` of `place` gets on top of
 // `inherited`: torchrun's, name for name (docs/CLI.md lists them), and
 // MUSTER_RUN_ID, MUSTER_NODE_ID, MUSTER_ROUND, MUSTER_COORDINATOR,
-// MUSTER_PROGRESS_SOCKET. Pure. `gpu_of_local_rank` is empty or as long as
-// `local_world_size`.
+// MUSTER_NODE_ADDRESS, MUSTER_PROGRESS_SOCKET; those of the dialects that can
+// be told from its place; and what is left of `more`. Pure. `gpu_of_local_rank`
+// is empty or as long as `local_world_size`.
 std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
     const EnvironmentPlan& plan, const Place& place, int local_rank,
     const WorkerPaths& paths,

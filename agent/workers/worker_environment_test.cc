@@ -158,6 +158,36 @@ TEST(WorkerEnvironmentTest, NorIsAProgressSocket) {
               Contains(Pair("MUSTER_PROGRESS_SOCKET", "")));
 }
 
+TEST(WorkerEnvironmentTest, AFilesVariablesGoBeforeTheInherited) {
+  EnvironmentPlan plan = Plan();
+  plan.more = {
+      {"NCCL_DEBUG", "INFO"}, {"OMP_NUM_THREADS", "5"}, {"RANK", "99"}};
+  const Variables variables =
+      Of(plan, 0, {{"NCCL_DEBUG", "WARN"}, {"OMP_NUM_THREADS", "16"}});
+  EXPECT_THAT(variables, Contains(Pair("NCCL_DEBUG", "INFO")));
+  EXPECT_THAT(variables, Contains(Pair("OMP_NUM_THREADS", "5")));
+  EXPECT_THAT(variables, Contains(Pair("RANK", "4"))) << "is not a file's";
+}
+
+TEST(WorkerEnvironmentTest, DialectsTellTheSamePlace) {
+  EnvironmentPlan plan = Plan();
+  plan.dialects = {Dialect::kMpi, Dialect::kDeepSpeed, Dialect::kAccelerate};
+  plan.virtual_local_rank = true;
+  plan.more = {{"ACCELERATE_MIXED_PRECISION", "bf16"}};
+  const Variables variables = Of(plan, 2);
+  EXPECT_THAT(variables, Contains(Pair("OMPI_COMM_WORLD_RANK", "6")));
+  EXPECT_THAT(variables, Contains(Pair("OMPI_COMM_WORLD_LOCAL_RANK", "2")))
+      << "virtual is torchrun's local rank alone";
+  EXPECT_THAT(variables, Contains(Pair("CROSS_RANK", "1")));
+  EXPECT_THAT(variables, Contains(Pair("ACCELERATE_MIXED_PRECISION", "bf16")));
+}
+
+TEST(WorkerEnvironmentTest, TheNodesAddressIsTold) {
+  EXPECT_THAT(WorkerEnvironment(Plan(), SecondNode(), 0,
+                                {.node_address = "10.0.0.2"}, {}),
+              Contains(Pair("MUSTER_NODE_ADDRESS", "10.0.0.2")));
+}
+
 TEST(WorkerEnvironmentDeathTest, ALocalRankBeyondTheNodeIsABug) {
   EXPECT_DEATH(Of(Plan(), 4), "local rank 4 of 4");
 }

@@ -1,6 +1,7 @@
 #ifndef MUSTER_AGENT_WORKERS_WORKER_SPEC_H_
 #define MUSTER_AGENT_WORKERS_WORKER_SPEC_H_
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,10 @@ struct WorkerSpec {
   std::vector<std::pair<std::string, std::string>> environment;
   std::vector<std::string> unset;
   std::string working_directory;  // empty: the agent's
+  // Logical CPUs that the worker is bound to; empty: as the agent.
+  std::vector<int> cpus;
+  // The NUMA node that its memory is taken from as long as there is some.
+  std::optional<int> memory_node;
   // Descriptors of this process that become the worker's stdout and stderr;
   // the caller closes them after Start. stdin is /dev/null.
   int stdout_fd = -1;

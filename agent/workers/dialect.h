@@ -1,0 +1,11 @@
+#ifndef MUSTER_AGENT_WORKERS_DIALECT_H_
+#define MUSTER_AGENT_WORKERS_DIALECT_H_
+
+namespace muster {
+
+// Other launchers' variables that workers may find besides torchrun's.
+enum class Dialect { kTensorFlow, kJax, kMpi, kDeepSpeed, kAccelerate };
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_WORKERS_DIALECT_H_
