@@ -1,0 +1,45 @@
+#include "agent/preemption/requeue_command.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+
+namespace muster {
+namespace {
+
+constexpr size_t kMostDigits = 10;  // Slurm's numbers have 32 bits
+
+bool IsNumber(const std::string& text) {
+  return !text.empty() && text.size() <= kMostDigits &&
+         std::all_of(text.begin(), text.end(),
+                     [](char c) { return c >= '0' && c <= '9'; });
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::string>> RequeueCommand(
+    const std::map<std::string, std::string>& environment) {
+  const auto value = [&](const char* name) {
+    const auto found = environment.find(name);
+    return found == environment.end() ? std::string() : found->second;
+  };
+  const std::string task = value("SLURM_ARRAY_TASK_ID");
+  const bool of_array = !task.empty();
+  const char* const variable = of_array ? "SLURM_ARRAY_JOB_ID" : "SLURM_JOB_ID";
+  const std::string job = value(variable);
+  if (job.empty()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "--requeue: this is no Slurm job (", variable, " is not set)"));
+  }
+  if (!IsNumber(job) || (of_array && !IsNumber(task))) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "--requeue: ", variable, "=", job,
+        of_array ? absl::StrCat(", SLURM_ARRAY_TASK_ID=", task) : "",
+        ": that is no job's number"));
+  }
+  return std::vector<std::string>{
+      "scontrol", "requeue", of_array ? absl::StrCat(job, "_", task) : job};
+}
+
+}  // namespace muster

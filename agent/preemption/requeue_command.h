@@ -1,0 +1,24 @@
+#ifndef MUSTER_AGENT_PREEMPTION_REQUEUE_COMMAND_H_
+#define MUSTER_AGENT_PREEMPTION_REQUEUE_COMMAND_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace muster {
+
+// The command that puts the Slurm job of `environment` back into its queue:
+// scontrol, looked up in PATH, with the job's number, or of a task of a job
+// array ARRAY_TASK (SLURM_ARRAY_JOB_ID and SLURM_ARRAY_TASK_ID), so that its
+// siblings stay where they are; see scontrol(1), "requeue". Pure.
+//
+// FailedPrecondition: there is no job to put back, or what Slurm's variables
+// say is no number; one sentence.
+absl::StatusOr<std::vector<std::string>> RequeueCommand(
+    const std::map<std::string, std::string>& environment);
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_PREEMPTION_REQUEUE_COMMAND_H_
