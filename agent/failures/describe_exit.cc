@@ -86,6 +86,10 @@ std::string DescribeStep(const WorkerNotStarted& event) {
            ": the dynamic loader that it names is not there (built for "
            "another system?)";
   }
+  if (event.step == "bind") {
+    return "--numa-binding: cannot be bound to CPUs " + event.path + ": " +
+           error + " (are they offline, or taken from this cgroup?)";
+  }
   if (event.step == "exec" && event.error == ENOEXEC) {
     return "exec " + event.path +
            ": neither a program for this machine nor a script with a #! line";

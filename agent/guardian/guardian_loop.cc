@@ -160,6 +160,8 @@ void GuardianLoop::Handle(StartCommand start) {
   request.environment =
       MergeEnvironment(OwnEnvironment(), start.environment, start.unset);
   request.working_directory = std::move(start.working_directory);
+  request.cpus = std::move(start.cpus);
+  request.memory_node = start.memory_node;
   request.stdout_fd = out.get();
   request.stderr_fd = err.get();
   auto outcome = Spawn(request);

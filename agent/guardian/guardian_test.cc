@@ -2,8 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +19,10 @@ namespace muster {
 namespace {
 
 using ::testing::HasSubstr;
+
+// Whether this system refuses memory policies to everybody: a kernel without
+// NUMA, a container's seccomp profile.
+bool MayNotPrefer() { return syscall(SYS_set_mempolicy, 0, nullptr, 0) != 0; }
 
 class GuardianTest : public ::testing::Test {
  protected:
@@ -90,6 +96,46 @@ TEST_F(GuardianTest, TellsExitCodesAndSignals) {
   status = events_.Await<WorkerEnded>().wait_status;
   ASSERT_TRUE(WIFSIGNALED(status));
   EXPECT_EQ(WTERMSIG(status), SIGKILL);
+}
+
+TEST_F(GuardianTest, BindsAWorkerToTheCpusItIsGiven) {
+  cpu_set_t own;
+  ASSERT_EQ(sched_getaffinity(0, sizeof(own), &own), 0);
+  int last = 0;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &own)) last = cpu;
+  }
+  WorkerSpec spec = Staged(0, {"say-cpus"}, out_);
+  spec.cpus = {last};
+  ASSERT_TRUE(guardian_->Start(spec).ok());
+  EXPECT_EQ(out_.Line(), std::to_string(last));
+  events_.Await<AllGone>();
+  // Nothing of it stays with the guardian.
+  const std::string bound = Said({"say-cpus"});
+  EXPECT_EQ(bound == std::to_string(last), CPU_COUNT(&own) == 1) << bound;
+}
+
+TEST_F(GuardianTest, TellsCpusThatThereAreNot) {
+  WorkerSpec spec = Staged(0, {"exit", "0"}, out_);
+  spec.cpus = {60001, 60002, 60003};
+  const WorkerNotStarted failure = Failure(spec);
+  EXPECT_EQ(failure.step, "bind");
+  EXPECT_EQ(failure.path, "60001-60003");
+  EXPECT_EQ(failure.error, EINVAL);
+}
+
+TEST_F(GuardianTest, PrefersAMemoryNodeWhereTheKernelLetsIt) {
+  WorkerSpec spec = Staged(0, {"say-memory"}, out_);
+  spec.memory_node = 0;
+  ASSERT_TRUE(guardian_->Start(spec).ok());
+  const std::string policy = out_.Line();
+  EXPECT_TRUE(policy == "1 of 1" || MayNotPrefer()) << policy;
+  events_.Await<AllGone>();
+  // A node that there is not costs nothing but the preference.
+  spec.memory_node = 1023;
+  ASSERT_TRUE(guardian_->Start(spec).ok());
+  EXPECT_NE(out_.Line(), "1 of 1");
+  EXPECT_EQ(events_.Await<WorkerEnded>().wait_status, 0);
 }
 
 TEST_F(GuardianTest, TellsAMissingProgram) {

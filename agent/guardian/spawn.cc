@@ -10,6 +10,8 @@
 #include <csignal>
 #include <string_view>
 
+#include "agent/binding/cpu_list.h"
+#include "agent/guardian/bind_process.h"
 #include "agent/guardian/wire_fields.h"
 
 namespace muster {
@@ -67,6 +69,12 @@ StartFailure BecomeProgram(const SpawnRequest& request, pid_t parent,
       chdir(request.working_directory.c_str()) != 0) {
     return {"chdir", request.working_directory, errno};
   }
+  if (!request.cpus.empty()) {
+    if (const int error = BindToCpus(request.cpus); error != 0) {
+      return {"bind", CpuList(request.cpus), error};
+    }
+  }
+  if (request.memory_node) PreferMemoryOf(*request.memory_node);
   ResetSignals();
   return ExecProgram(request.argv, request.environment);
 }

@@ -17,6 +17,8 @@ struct SpawnRequest {
   std::vector<std::string> argv;
   std::vector<std::string> environment;  // whole, "NAME=value"
   std::string working_directory;         // empty: this process's
+  std::vector<int> cpus;                 // ascending; empty: not bound
+  std::optional<int> memory_node;        // see bind_process.h
   int stdout_fd = -1;                    // -1: as this process's
   int stderr_fd = -1;
 };

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -89,6 +90,28 @@ void SaySizes(int argc, char** argv) {
   std::cout << arguments << " " << variables << std::endl;
 }
 
+// The CPUs that it may run on, as the kernel writes them.
+void SayCpus() {
+  const std::string name = "Cpus_allowed_list:\t";
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.rfind(name, 0) == 0) {
+      std::cout << line.substr(name.size()) << std::endl;
+    }
+  }
+}
+
+// The NUMA policy of its memory, by the kernel's number, and the first nodes.
+void SayMemory() {
+  int policy = -1;
+  unsigned long nodes[1024 / 8 / sizeof(unsigned long)] = {};
+  if (syscall(SYS_get_mempolicy, &policy, nodes, 1024, nullptr, 0) != 0) {
+    std::cout << "unknown" << std::endl;
+    return;
+  }
+  std::cout << policy << " of " << nodes[0] << std::endl;
+}
+
 void SayDirectory() {
   char path[4096];
   std::cout << getcwd(path, sizeof path) << std::endl;
@@ -116,6 +139,8 @@ int main(int argc, char** argv) {
       {"say-signals", SaySignals},
       {"say-sizes", [=] { SaySizes(argc, argv); }},
       {"say-directory", SayDirectory},
+      {"say-cpus", SayCpus},
+      {"say-memory", SayMemory},
       {"err", [] { std::cerr << "to stderr" << std::endl; }},
   };
   for (int i = 1; i < argc; ++i) {

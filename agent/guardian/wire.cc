@@ -18,6 +18,8 @@ enum Kind : uint8_t {
   kAllGone = 19,
 };
 
+constexpr int kNoMemoryNode = -1;
+
 std::string EncodeOne(const StartCommand& start) {
   FieldWriter out(kStart);
   out.I32(start.local_rank);
@@ -29,6 +31,9 @@ std::string EncodeOne(const StartCommand& start) {
   }
   out.Strings(start.unset);
   out.String(start.working_directory);
+  out.U32(static_cast<uint32_t>(start.cpus.size()));
+  for (const int cpu : start.cpus) out.I32(cpu);
+  out.I32(start.memory_node.value_or(kNoMemoryNode));
   out.U8(start.has_stdout ? 1 : 0);
   out.U8(start.has_stderr ? 1 : 0);
   return out.Take();
@@ -88,9 +93,22 @@ StartCommand ReadStart(FieldReader& in) {
   }
   start.unset = in.Strings();
   start.working_directory = in.String();
+  start.cpus.resize(in.Count(4));
+  for (int& cpu : start.cpus) cpu = in.I32();
+  const int node = in.I32();
+  if (node != kNoMemoryNode) start.memory_node = node;
   start.has_stdout = in.U8() != 0;
   start.has_stderr = in.U8() != 0;
   return start;
+}
+
+bool CanBeBound(const StartCommand& start) {
+  for (size_t i = 0; i < start.cpus.size(); ++i) {
+    const int least = i == 0 ? 0 : start.cpus[i - 1] + 1;
+    if (start.cpus[i] < least || start.cpus[i] >= kMostCpus) return false;
+  }
+  return !start.memory_node ||
+         (*start.memory_node >= 0 && *start.memory_node < kMostMemoryNodes);
 }
 
 absl::Status Unreadable(std::string_view what) {
@@ -115,6 +133,7 @@ absl::StatusOr<Command> DecodeCommand(std::string_view payload) {
     case kStart: {
       StartCommand start = ReadStart(in);
       if (start.argv.empty()) return Unreadable("starts no program");
+      if (!CanBeBound(start)) return Unreadable("binds to impossible CPUs");
       command = std::move(start);
       break;
     }

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,10 @@ namespace muster {
 // frame (see frame_channel.h). Both ends are the same binary, so there is no
 // version. Integers are little-endian. Pure.
 
+// Beyond what any machine has: the numbers of CPUs and NUMA nodes.
+inline constexpr int kMostCpus = 1 << 16;
+inline constexpr int kMostMemoryNodes = 1 << 10;
+
 // The most bytes of one message. The kernel takes 2 MiB of arguments and
 // environment with default limits; the rest is room for limits set higher.
 inline constexpr size_t kMostMessageBytes = 8 << 20;
@@ -30,6 +35,8 @@ struct StartCommand {
   std::vector<std::pair<std::string, std::string>> environment;
   std::vector<std::string> unset;
   std::string working_directory;
+  std::vector<int> cpus;           // ascending; empty: not bound
+  std::optional<int> memory_node;  // preferred
   bool has_stdout = false;
   bool has_stderr = false;
 };

@@ -20,6 +20,8 @@ StartCommand AStart() {
   start.environment = {{"RANK", "7"}, {"EMPTY", ""}};
   start.unset = {"LD_PRELOAD"};
   start.working_directory = "/work";
+  start.cpus = {0, 2, 65535};
+  start.memory_node = 1;
   start.has_stdout = true;
   return start;
 }
@@ -34,6 +36,8 @@ TEST(Wire, AStartComesBack) {
               ElementsAre(Pair("RANK", "7"), Pair("EMPTY", "")));
   EXPECT_THAT(start.unset, ElementsAre("LD_PRELOAD"));
   EXPECT_EQ(start.working_directory, "/work");
+  EXPECT_THAT(start.cpus, ElementsAre(0, 2, 65535));
+  EXPECT_EQ(start.memory_node, 1);
   EXPECT_TRUE(start.has_stdout);
   EXPECT_FALSE(start.has_stderr);
 }
@@ -94,6 +98,23 @@ TEST(Wire, ImpossibleValuesAreRefused) {
   EXPECT_FALSE(DecodeCommand(Encode(Command(SignalCommand{-9, false}))).ok());
   EXPECT_FALSE(DecodeCommand(Encode(Command(SignalCommand{65, false}))).ok());
   EXPECT_FALSE(DecodeCommand(Encode(Command(StartCommand()))).ok());
+}
+
+TEST(Wire, ImpossibleCpusAreRefused) {
+  const auto taken = [](std::vector<int> cpus, std::optional<int> memory) {
+    StartCommand start = AStart();
+    start.cpus = std::move(cpus);
+    start.memory_node = memory;
+    return DecodeCommand(Encode(Command(std::move(start)))).ok();
+  };
+  EXPECT_TRUE(taken({}, std::nullopt));
+  EXPECT_TRUE(taken({5}, 1023));
+  EXPECT_FALSE(taken({-1}, std::nullopt));
+  EXPECT_FALSE(taken({65536}, std::nullopt));
+  EXPECT_FALSE(taken({2, 2}, std::nullopt));
+  EXPECT_FALSE(taken({2, 1}, std::nullopt));
+  EXPECT_FALSE(taken({0}, 1024));
+  EXPECT_FALSE(taken({0}, -2));
 }
 
 TEST(Wire, AForgedLengthAsksForNoMemory) {
