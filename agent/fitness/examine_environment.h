@@ -1,0 +1,27 @@
+#ifndef MUSTER_AGENT_FITNESS_EXAMINE_ENVIRONMENT_H_
+#define MUSTER_AGENT_FITNESS_EXAMINE_ENVIRONMENT_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/fitness/finding.h"
+#include "agent/fitness/node_facts.h"
+
+namespace muster {
+
+// What is to be said of the variables that steer CUDA, NCCL and Gloo, given
+// what is on this node. Pure.
+std::vector<Finding> ExamineEnvironment(const NodeFacts& facts);
+
+// CUDA_VISIBLE_DEVICES (nullopt: not set) against the GPUs that there are.
+std::vector<Finding> ExamineVisibleGpus(
+    const std::optional<std::string>& visible, const GpuFacts& gpus);
+
+// `gpus` less those that CUDA_VISIBLE_DEVICES hides; all where it names none
+// of them, or MIG instances.
+GpuFacts OnlyVisible(const std::optional<std::string>& visible, GpuFacts gpus);
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_FITNESS_EXAMINE_ENVIRONMENT_H_

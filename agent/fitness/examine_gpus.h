@@ -1,0 +1,21 @@
+#ifndef MUSTER_AGENT_FITNESS_EXAMINE_GPUS_H_
+#define MUSTER_AGENT_FITNESS_EXAMINE_GPUS_H_
+
+#include <vector>
+
+#include "agent/fitness/finding.h"
+#include "agent/fitness/node_facts.h"
+
+namespace muster {
+
+// What is to be said of a node's GPUs, of what connects them, and of the
+// versions of what drives them. Pure.
+std::vector<Finding> ExamineVersions(const NodeFacts& facts);
+std::vector<Finding> ExamineGpus(const GpuFacts& gpus,
+                                 const GpuSurroundings& surroundings);
+std::vector<Finding> ExamineLinks(const GpuFacts& gpus,
+                                  const GpuSurroundings& surroundings);
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_FITNESS_EXAMINE_GPUS_H_

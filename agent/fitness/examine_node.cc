@@ -1,0 +1,25 @@
+#include "agent/fitness/examine_node.h"
+
+#include "agent/fitness/examine_environment.h"
+#include "agent/fitness/examine_gpus.h"
+#include "agent/fitness/examine_host.h"
+
+namespace muster {
+
+std::vector<Finding> ExamineNode(const NodeFacts& facts) {
+  std::vector<Finding> findings;
+  for (const std::vector<Finding>& part :
+       {ExamineVersions(facts), ExamineGpus(facts.gpus, facts.surroundings),
+        ExamineLinks(facts.gpus, facts.surroundings), ExamineEnvironment(facts),
+        ExamineNetwork(facts.network),
+        facts.coordinator
+            ? ExamineCoordinator(*facts.coordinator, facts.version)
+            : std::vector<Finding>(),
+        ExamineMachine(facts.host, facts.network),
+        ExamineDisks(facts.folders)}) {
+    findings.insert(findings.end(), part.begin(), part.end());
+  }
+  return findings;
+}
+
+}  // namespace muster

@@ -1,0 +1,66 @@
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "agent/fitness/read_host.h"
+#include "agent/fitness/within.h"
+
+namespace muster {
+namespace {
+
+// The path itself or the nearest folder above it that is there.
+std::string NearestThere(std::string path) {
+  while (path.size() > 1 && access(path.c_str(), F_OK) != 0 &&
+         (errno == ENOENT || errno == ENOTDIR)) {
+    const size_t slash = path.rfind('/');
+    if (slash == std::string::npos) return ".";
+    path.resize(slash == 0 ? 1 : slash);
+  }
+  return path;
+}
+
+FolderFacts Look(const std::string& path) {
+  FolderFacts facts;
+  const std::string there = NearestThere(path);
+  struct statvfs space = {};
+  if (statvfs(there.c_str(), &space) != 0) {
+    facts.error = std::strerror(errno);
+    return facts;
+  }
+  struct stat status = {};
+  if (stat(there.c_str(), &status) == 0 && !S_ISDIR(status.st_mode)) {
+    facts.error = there + " is no folder";
+    return facts;
+  }
+  const auto block = static_cast<int64_t>(space.f_frsize);
+  facts.total = static_cast<int64_t>(space.f_blocks) * block;
+  facts.free = static_cast<int64_t>(space.f_bavail) * block;
+  facts.files = static_cast<int64_t>(space.f_files);
+  facts.files_free = static_cast<int64_t>(space.f_favail);
+  facts.read_only = (space.f_flag & ST_RDONLY) != 0;
+  facts.writable = access(there.c_str(), W_OK | X_OK) == 0;
+  return facts;
+}
+
+}  // namespace
+
+FolderFacts ReadFolder(const std::string& purpose, const std::string& path,
+                       Instant deadline) {
+  const std::optional<FolderFacts> looked =
+      Within<FolderFacts>(deadline, [path] { return Look(path); });
+  FolderFacts facts;
+  if (looked) {
+    facts = *looked;
+  } else {
+    facts.error = "the file system does not answer";
+  }
+  facts.purpose = purpose;
+  facts.path = path;
+  return facts;
+}
+
+}  // namespace muster

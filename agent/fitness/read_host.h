@@ -1,0 +1,23 @@
+#ifndef MUSTER_AGENT_FITNESS_READ_HOST_H_
+#define MUSTER_AGENT_FITNESS_READ_HOST_H_
+
+#include <string>
+
+#include "agent/fitness/node_facts.h"
+#include "base/time.h"
+
+namespace muster {
+
+// Cores, memory, limits and clock, from /proc and /sys below `root` and from
+// the kernel. Never waits.
+HostFacts ReadHost(const std::string& root);
+
+// The space of a file system, and whether it can be written; of a folder that
+// is not there, of the nearest one above it. A file system that does not answer
+// by `deadline` is told as such.
+FolderFacts ReadFolder(const std::string& purpose, const std::string& path,
+                       Instant deadline);
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_FITNESS_READ_HOST_H_

@@ -1,0 +1,68 @@
+#include "agent/fitness/small_file.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <memory>
+
+#include "base/owned_fd.h"
+
+namespace muster {
+
+std::optional<std::string> ReadSmallFile(const std::string& path, size_t most) {
+  const OwnedFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd.open()) return std::nullopt;
+  std::string text;
+  while (text.size() < most) {
+    char chunk[4096];
+    const ssize_t n =
+        read(fd.get(), chunk, std::min(sizeof(chunk), most - text.size()));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && text.empty()) return std::nullopt;
+    if (n <= 0) break;
+    text.append(chunk, static_cast<size_t>(n));
+  }
+  return text;
+}
+
+std::string ReadWord(const std::string& path) {
+  const std::string text = ReadSmallFile(path, 4096).value_or("");
+  const size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin == std::string::npos) return "";
+  return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
+}
+
+std::optional<int64_t> LeadingNumber(const std::string& text) {
+  const size_t begin = text.find_first_not_of(" \t");
+  if (begin == std::string::npos) return std::nullopt;
+  int64_t number = 0;
+  const auto [end, error] =
+      std::from_chars(text.data() + begin, text.data() + text.size(), number);
+  if (error != std::errc()) return std::nullopt;
+  return number;
+}
+
+std::optional<int64_t> ReadCount(const std::string& path) {
+  return LeadingNumber(ReadWord(path));
+}
+
+std::vector<std::string> ListFolder(const std::string& path, size_t most) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(path.c_str()),
+                                                   closedir);
+  std::vector<std::string> names;
+  if (folder == nullptr) return names;
+  while (names.size() < most) {
+    const dirent* entry = readdir(folder.get());
+    if (entry == nullptr) break;
+    const std::string name = entry->d_name;
+    if (name != "." && name != "..") names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace muster

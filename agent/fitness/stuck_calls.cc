@@ -1,0 +1,21 @@
+#include "agent/fitness/stuck_calls.h"
+
+#include <atomic>
+
+namespace muster {
+namespace {
+
+constexpr int kMost = 32;
+std::atomic<int> under_way{0};
+
+}  // namespace
+
+bool StuckCalls::Begin() {
+  if (under_way.fetch_add(1) < kMost) return true;
+  under_way.fetch_sub(1);
+  return false;
+}
+
+void StuckCalls::End() { under_way.fetch_sub(1); }
+
+}  // namespace muster
