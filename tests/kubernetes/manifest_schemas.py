@@ -1,0 +1,64 @@
+"""Kubernetes' and JobSet's own schemas, and validation against them."""
+
+import copy
+import json
+import os
+
+import jsonschema
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+
+# Below these, keys are the user's, and any is allowed.
+FREE_KEYS = {'labels', 'annotations', 'matchLabels', 'nodeSelector', 'limits',
+             'requests'}
+
+
+def _load(name):
+  with open(os.path.join(HERE, 'schemas', name)) as file:
+    return json.load(file)
+
+
+class Schemas:
+  """Of each kind, one schema a version of Kubernetes."""
+
+  def __init__(self):
+    kubernetes, jobset = _load('kubernetes.json'), _load('jobset.json')
+    self.versions = list(kubernetes['versions'])
+    self._definitions = {
+        version: {**kubernetes['common'], **kubernetes['versions'][version],
+                  **jobset['definitions']}
+        for version in self.versions}
+
+  def errors(self, version, thing):
+    """What is wrong with `thing` under that version, a line each."""
+    definitions = self._definitions[version]
+    kind = '%s %s' % (thing.get('apiVersion'), thing.get('kind'))
+    if kind not in definitions:
+      return ['%s: unknown in %s' % (kind, version)]
+    schema = {**definitions[kind], '$defs': definitions}
+    found = jsonschema.Draft7Validator(schema).iter_errors(thing)
+    return ['%s: %s' % ('.'.join(map(str, error.absolute_path)), error.message)
+            for error in found]
+
+
+def misspelt(thing):
+  """Copies of `thing`, in each of them one field with a letter too many."""
+  for path in _fields(thing, ()):
+    copied = copy.deepcopy(thing)
+    parent = copied
+    for step in path[:-1]:
+      parent = parent[step]
+    parent[path[-1] + 'x'] = parent.pop(path[-1])
+    yield '.'.join(map(str, path)), copied
+
+
+def _fields(thing, path):
+  if isinstance(thing, list):
+    for i, one in enumerate(thing):
+      yield from _fields(one, path + (i,))
+  elif isinstance(thing, dict):
+    free = bool(path) and (path[-1] in FREE_KEYS or path[-2:] == ('spec', 'selector'))
+    for key, value in thing.items():
+      if not free:
+        yield path + (key,)
+      yield from _fields(value, path + (key,))
