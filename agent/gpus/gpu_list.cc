@@ -91,4 +91,28 @@ std::vector<std::string> VisibleGpus(
   return visible;
 }
 
+std::vector<std::string> PciAddresses(const std::vector<std::string>& visible,
+                                      const std::vector<Gpu>& gpus) {
+  std::vector<std::string> ids;  // of all kinds
+  std::vector<size_t> gpu_of_id;
+  for (size_t i = 0; i < gpus.size(); ++i) {
+    ids.push_back(gpus[i].uuid);
+    ids.insert(ids.end(), gpus[i].mig_instances.begin(),
+               gpus[i].mig_instances.end());
+    gpu_of_id.resize(ids.size(), i);
+  }
+  std::vector<std::string> addresses;
+  for (const std::string& word : visible) {
+    const bool by_id = StartsWith(word, "GPU-") || StartsWith(word, "MIG-");
+    const int found = FindDevice(word, by_id ? &ids : nullptr, gpus.size());
+    if (found < 0) {
+      addresses.emplace_back();
+      continue;
+    }
+    const size_t at = static_cast<size_t>(found);
+    addresses.push_back(gpus[by_id ? gpu_of_id[at] : at].pci_address);
+  }
+  return addresses;
+}
+
 }  // namespace muster

@@ -12,6 +12,7 @@ struct Gpu {
   std::string uuid;  // "GPU-5fdf…"
   // Its MIG instances' ids ("MIG-7a3c…"); with any, they are what can be used.
   std::vector<std::string> mig_instances;
+  std::string pci_address = "";  // "0000:3b:00.0"; empty: not known
 };
 
 // The devices that CUDA_VISIBLE_DEVICES leaves visible on a machine with
@@ -26,6 +27,11 @@ struct Gpu {
 std::vector<std::string> VisibleGpus(
     const std::optional<std::string>& cuda_visible_devices,
     const std::vector<Gpu>& gpus);
+
+// Where each of `visible`, in that variable's notation, is on the PCI bus;
+// empty where that is not known. Pure.
+std::vector<std::string> PciAddresses(const std::vector<std::string>& visible,
+                                      const std::vector<Gpu>& gpus);
 
 }  // namespace muster
 

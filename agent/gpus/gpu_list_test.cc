@@ -66,5 +66,19 @@ TEST(VisibleGpus, MigInstancesById) {
   EXPECT_THAT(VisibleGpus("MIG-y", kDivided), IsEmpty());
 }
 
+TEST(PciAddresses, OfNumbersIdsAndInstances) {
+  const std::vector<Gpu> gpus = {{"GPU-aa1", {"MIG-x1", "MIG-x2"}, "0:1"},
+                                 {"GPU-ab2", {}, "0:2"},
+                                 {"GPU-bb3", {}, ""}};
+  EXPECT_THAT(PciAddresses({"1", "0", "2"}, gpus),
+              ElementsAre("0:2", "0:1", ""));
+  EXPECT_THAT(PciAddresses({"GPU-ab", "GPU-aa1"}, gpus),
+              ElementsAre("0:2", "0:1"));
+  EXPECT_THAT(PciAddresses({"MIG-x2", "MIG-x1", "1"}, gpus),
+              ElementsAre("0:1", "0:1", "0:2"));
+  EXPECT_THAT(PciAddresses({"7", "GPU-a", "GPU-zz"}, gpus),
+              ElementsAre("", "", ""));
+}
+
 }  // namespace
 }  // namespace muster

@@ -60,6 +60,7 @@ absl::StatusOr<std::vector<Gpu>> ReadFrom(const NvmlLibrary& nvml) {
     gpu.uuid = nvml.IdOf(device, &result);
     if (result != kSuccess) return Failed(nvml, "nvmlDeviceGetUUID", result);
     gpu.mig_instances = MigInstances(nvml, device);
+    gpu.pci_address = nvml.PciAddressOf(device);
     gpus.push_back(std::move(gpu));
   }
   return gpus;

@@ -1,6 +1,18 @@
 #include "agent/gpus/nvml_library.h"
 
+#include <algorithm>
+
 namespace muster {
+namespace {
+
+// nvml.h's nvmlPciInfo_t.
+struct PciInfo {
+  char short_address[16];
+  unsigned domain, bus, device, device_id, subsystem_id;
+  char address[32];
+};
+
+}  // namespace
 
 NvmlLibrary::NvmlLibrary(const std::string& name)
     : handle_(dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) {}
@@ -23,6 +35,18 @@ std::string NvmlLibrary::IdOf(Device device, Result* result) const {
   *result = Call("nvmlDeviceGetUUID", device, +id, kTextBytes);
   id[kTextBytes - 1] = '\0';
   return id;
+}
+
+std::string NvmlLibrary::PciAddressOf(Device device) const {
+  PciInfo info = {};
+  if (Call("nvmlDeviceGetPciInfo_v3", device, &info) != kSuccess) return "";
+  info.address[sizeof(info.address) - 1] = '\0';
+  std::string address = info.address;  // "00000000:3B:00.0"
+  if (address.size() > 12) address.erase(0, address.size() - 12);
+  std::transform(address.begin(), address.end(), address.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return address;
 }
 
 }  // namespace muster

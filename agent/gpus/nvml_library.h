@@ -48,6 +48,9 @@ class NvmlLibrary {
   // A device's id, "" with *result set where it does not tell.
   std::string IdOf(Device device, Result* result) const;
 
+  // Where a device is, as /sys has it: "0000:3b:00.0"; empty: not known.
+  std::string PciAddressOf(Device device) const;
+
  private:
   void* const handle_;
 };

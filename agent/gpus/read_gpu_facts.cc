@@ -19,11 +19,6 @@ constexpr unsigned kMostLinks = 36;  // NVML_NVLINK_MAX_LINKS
 constexpr unsigned kMostProcesses = 128;
 
 // nvml.h's structures.
-struct PciInfo {
-  char short_address[16];
-  unsigned domain, bus, device, device_id, subsystem_id;
-  char address[32];
-};
 struct Memory {
   unsigned long long total, free, used;
 };
@@ -49,21 +44,6 @@ void Ask(const NvmlLibrary& nvml, const char* function, Device device,
   Raw raw = 0;
   if (nvml.Call(function, device, &raw) != kSuccess) return;
   *value = static_cast<Value>(raw);
-}
-
-// "00000000:3B:00.0" as /sys has it: "0000:3b:00.0".
-std::string PciAddress(const NvmlLibrary& nvml, Device device) {
-  PciInfo info = {};
-  if (nvml.Call("nvmlDeviceGetPciInfo_v3", device, &info) != kSuccess) {
-    return "";
-  }
-  info.address[sizeof(info.address) - 1] = '\0';
-  std::string address = info.address;
-  if (address.size() > 12) address.erase(0, address.size() - 12);
-  std::transform(address.begin(), address.end(), address.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return address;
 }
 
 void AskMemory(const NvmlLibrary& nvml, Device device, GpuDevice& gpu) {
@@ -166,7 +146,7 @@ GpuDevice ReadDevice(const NvmlLibrary& nvml, unsigned index, Device* device) {
     gpu.error = nvml.Explain(result);
     return gpu;
   }
-  gpu.pci_address = PciAddress(nvml, *device);
+  gpu.pci_address = nvml.PciAddressOf(*device);
   gpu.uuid = nvml.IdOf(*device, &result);
   if (result != kSuccess) {
     gpu.error = nvml.Explain(result);
