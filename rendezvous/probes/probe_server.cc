@@ -1,0 +1,189 @@
+#include "rendezvous/probes/probe_server.h"
+
+#include <signal.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ip/v6_only.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http.hpp>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "rendezvous/endpoint/resolve.h"
+
+namespace muster {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+using asio::ip::tcp;
+using boost::system::error_code;
+
+constexpr auto kPeersTime = std::chrono::seconds(5);
+constexpr auto kWithoutDescriptors = std::chrono::milliseconds(500);
+constexpr int kMostPeers = 64;
+constexpr size_t kMostHeaderBytes = 8 << 10;
+constexpr Duration kResolveTimeout = std::chrono::seconds(10);
+
+// One connection: a request, its answer, the end.
+class Peer : public std::enable_shared_from_this<Peer> {
+ public:
+  Peer(tcp::socket socket, const Probes* probes, int* peers)
+      : stream_(std::move(socket)), probes_(probes), peers_(peers) {
+    ++*peers_;
+    parser_.header_limit(kMostHeaderBytes);
+    parser_.body_limit(0);
+  }
+  ~Peer() { --*peers_; }
+
+  void Read() {
+    stream_.expires_after(kPeersTime);
+    http::async_read(stream_, buffer_, parser_,
+                     [self = shared_from_this()](error_code error, size_t) {
+                       if (!error) self->Answer();
+                     });
+  }
+
+ private:
+  void Answer() {
+    const auto& request = parser_.get();
+    const ProbeAnswer answer =
+        AnswerProbe(*probes_, std::string(request.method_string()),
+                    std::string(request.target()));
+    response_.result(static_cast<unsigned>(answer.status));
+    response_.set(http::field::content_type, "text/plain; charset=utf-8");
+    response_.set(http::field::cache_control, "no-store");
+    response_.keep_alive(false);
+    response_.body() = answer.body;
+    response_.prepare_payload();
+    if (request.method() == http::verb::head) response_.body().clear();
+    http::async_write(
+        stream_, response_, [self = shared_from_this()](error_code, size_t) {
+          error_code ignored;
+          self->stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+        });
+  }
+
+  beast::tcp_stream stream_;
+  const Probes* const probes_;
+  int* const peers_;  // of the server's thread, like all of this
+  beast::flat_buffer buffer_;
+  http::request_parser<http::string_body> parser_;
+  http::response<http::string_body> response_;
+};
+
+std::vector<tcp::endpoint> Candidates(
+    const Endpoint& listen, const std::vector<SocketAddress>& addresses) {
+  std::vector<tcp::endpoint> candidates;
+  const auto port = static_cast<unsigned short>(listen.port);
+  // A socket for both families, where the kernel has IPv6.
+  if (listen.host == "0.0.0.0") candidates.emplace_back(tcp::v6(), port);
+  for (const SocketAddress& address : addresses) {
+    error_code error;
+    const auto ip = asio::ip::make_address(address.Ip(), error);
+    if (!error) candidates.emplace_back(ip, port);
+  }
+  return candidates;
+}
+
+}  // namespace
+
+class ProbeServer::Impl {
+ public:
+  explicit Impl(Probes probes) : probes_(std::move(probes)) {}
+
+  ~Impl() {
+    context_.stop();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  error_code Listen(const tcp::endpoint& where) {
+    error_code error;
+    acceptor_.close(error);
+    acceptor_.open(where.protocol(), error);
+    if (error) return error;
+    if (where.protocol() == tcp::v6() && where.address().is_unspecified()) {
+      acceptor_.set_option(asio::ip::v6_only(false), error);
+      if (error) return error;
+    }
+    acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
+    if (!error) acceptor_.bind(where, error);
+    if (!error)
+      acceptor_.listen(asio::socket_base::max_listen_connections, error);
+    return error;
+  }
+
+  int port() const { return acceptor_.local_endpoint().port(); }
+
+  void Serve() {
+    Accept();
+    // Signals are others' to take.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    thread_ = std::thread([this] { context_.run(); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+ private:
+  void Accept() {
+    acceptor_.async_accept([this](error_code error, tcp::socket socket) {
+      if (!error && peers_ < kMostPeers) {
+        std::make_shared<Peer>(std::move(socket), &probes_, &peers_)->Read();
+      }
+      if (!error) return Accept();
+      // Out of descriptors, most likely: at once it would be so again.
+      later_.expires_after(kWithoutDescriptors);
+      later_.async_wait([this](error_code stopped) {
+        if (!stopped) Accept();
+      });
+    });
+  }
+
+  const Probes probes_;
+  int peers_ = 0;  // of thread_; peers are gone before it, with context_
+  asio::io_context context_{1};
+  tcp::acceptor acceptor_{context_};
+  asio::steady_timer later_{context_};
+  std::thread thread_;
+};
+
+absl::StatusOr<std::unique_ptr<ProbeServer>> ProbeServer::Start(
+    const Endpoint& listen, Probes probes) {
+  const auto addresses = Resolve(listen, kResolveTimeout);
+  if (!addresses.ok()) {
+    return absl::UnavailableError(absl::StrCat(
+        "probes: ", absl::string_view(addresses.status().message())));
+  }
+  auto impl = std::make_unique<Impl>(std::move(probes));
+  error_code why = asio::error::host_not_found;
+  for (const tcp::endpoint& where : Candidates(listen, *addresses)) {
+    why = impl->Listen(where);
+    if (!why) break;
+  }
+  if (why) {
+    return absl::UnavailableError(
+        absl::StrCat("cannot answer probes at ", listen.ToString(), ": ",
+                     why.message(), "; choose another address or port"));
+  }
+  Endpoint address{listen.host, impl->port()};
+  impl->Serve();
+  return std::unique_ptr<ProbeServer>(
+      new ProbeServer(std::move(impl), std::move(address)));
+}
+
+ProbeServer::ProbeServer(std::unique_ptr<Impl> impl, Endpoint address)
+    : impl_(std::move(impl)), address_(std::move(address)) {}
+
+ProbeServer::~ProbeServer() = default;
+
+}  // namespace muster

@@ -1,0 +1,136 @@
+#include "rendezvous/probes/probe_server.h"
+
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/owned_fd.h"
+
+namespace muster {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+Probes Steady() {
+  const auto ok = [] { return absl::OkStatus(); };
+  return {.live = ok, .started = ok, .ready = ok};
+}
+
+std::unique_ptr<ProbeServer> Serve(Probes probes,
+                                   const std::string& host = "127.0.0.1") {
+  auto server = ProbeServer::Start({host, 0}, std::move(probes));
+  EXPECT_TRUE(server.ok()) << server.status();
+  return server.ok() ? *std::move(server) : nullptr;
+}
+
+OwnedFd Dial(const ProbeServer& server) {
+  OwnedFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in to = {};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(static_cast<uint16_t>(server.address().port));
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  timeval patience = {30, 0};
+  setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+  EXPECT_EQ(connect(fd.get(), reinterpret_cast<sockaddr*>(&to), sizeof(to)), 0);
+  return fd;
+}
+
+// Until the server closes.
+std::string ReadAll(const OwnedFd& fd) {
+  std::string all;
+  char buffer[4096];
+  for (;;) {
+    const ssize_t got = read(fd.get(), buffer, sizeof(buffer));
+    if (got <= 0) return all;
+    all.append(buffer, static_cast<size_t>(got));
+  }
+}
+
+std::string Ask(const ProbeServer& server, const std::string& request) {
+  const OwnedFd fd = Dial(server);
+  EXPECT_EQ(send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL),
+            static_cast<ssize_t>(request.size()));
+  return ReadAll(fd);
+}
+
+TEST(ProbeServerTest, AnswersWhatHoldsNow) {
+  std::atomic<bool> ready{false};
+  Probes probes = Steady();
+  probes.ready = [&] {
+    return ready ? absl::OkStatus()
+                 : absl::UnavailableError("nobody else is here");
+  };
+  const auto server = Serve(std::move(probes));
+  const std::string request = "GET /readyz HTTP/1.1\r\nHost: pod\r\n\r\n";
+  const std::string before = Ask(*server, request);
+  EXPECT_THAT(before, StartsWith("HTTP/1.1 503 Service Unavailable\r\n"));
+  EXPECT_THAT(before, EndsWith("\r\n\r\nnobody else is here\n"));
+  ready = true;
+  const std::string after = Ask(*server, request);
+  EXPECT_THAT(after, StartsWith("HTTP/1.1 200 OK\r\n"));
+  EXPECT_THAT(after, HasSubstr("Content-Length: 3\r\n"));
+  EXPECT_THAT(after, HasSubstr("Connection: close\r\n"));
+  EXPECT_THAT(after, EndsWith("\r\n\r\nok\n"));
+}
+
+TEST(ProbeServerTest, AHeadRequestGetsNoBody) {
+  const auto server = Serve(Steady());
+  const std::string answer =
+      Ask(*server, "HEAD /livez HTTP/1.1\r\nHost: pod\r\n\r\n");
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 200 OK\r\n"));
+  EXPECT_THAT(answer, EndsWith("\r\n\r\n"));
+}
+
+TEST(ProbeServerTest, NonsenseGetsTheConnectionClosedAndNothingElse) {
+  const auto server = Serve(Steady());
+  for (const std::string& nonsense :
+       {std::string("\x16\x03\x01\x02\r\n\r\n", 8), std::string("GET\r\n\r\n"),
+        "GET /livez HTTP/1.1\r\nX: " + std::string(100'000, 'x') + "\r\n\r\n",
+        std::string(
+            "POST /livez HTTP/1.1\r\nContent-Length: 9\r\n\r\nabcdefghi")}) {
+    const OwnedFd fd = Dial(*server);
+    (void)send(fd.get(), nonsense.data(), nonsense.size(), MSG_NOSIGNAL);
+    EXPECT_EQ(ReadAll(fd), "");
+  }
+  EXPECT_THAT(Ask(*server, "GET /livez HTTP/1.1\r\n\r\n"),
+              StartsWith("HTTP/1.1 200"));
+}
+
+TEST(ProbeServerTest, TheSilentDoNotKeepOthersFromAsking) {
+  const auto server = Serve(Steady());
+  std::vector<OwnedFd> silent;
+  for (int i = 0; i < 40; ++i) silent.push_back(Dial(*server));
+  EXPECT_THAT(Ask(*server, "GET /livez HTTP/1.1\r\n\r\n"),
+              StartsWith("HTTP/1.1 200"));
+}
+
+TEST(ProbeServerTest, ServesIpv4AtTheUnspecifiedAddress) {
+  const auto server = Serve(Steady(), "0.0.0.0");
+  EXPECT_THAT(Ask(*server, "GET /startupz HTTP/1.1\r\n\r\n"),
+              StartsWith("HTTP/1.1 200"));
+}
+
+TEST(ProbeServerTest, SaysWhyItCannotListen) {
+  const auto first = Serve(Steady());
+  const auto second = ProbeServer::Start(first->address(), Steady());
+  EXPECT_EQ(second.status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(
+      std::string(second.status().message()),
+      HasSubstr(first->address().ToString() + ": Address already in use"));
+  const auto nowhere = ProbeServer::Start({"192.0.2.1", 0}, Steady());
+  EXPECT_THAT(std::string(nowhere.status().message()),
+              HasSubstr("192.0.2.1:0: "));
+}
+
+}  // namespace
+}  // namespace muster
