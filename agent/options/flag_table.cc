@@ -93,11 +93,14 @@ constexpr Flag kFlags[] = {
      "Of --hostfile all but these hosts or slots."},
     {"export", 0, kValue, "LIST", "", kNone, kRemote, kLaunchOnly, "",
      "More variables that go with --hostfile to the other nodes: names, "
-     "prefixes such as NCCL_*, or NAME=VALUE."},
+     "prefixes such as MY_*, or NAME=VALUE."},
     {"ssh-args", 0, kValue, "TEXT", "", kNone, kRemote, kLaunchOnly, "",
      "More arguments of ssh, such as '-p 2222 -i key'."},
     {"ssh-timeout", 0, kValue, "SECONDS", "30", kNone, kRemote, kLaunchOnly, "",
-     "How long a host may take to be reached and to start its agent."},
+     "How long a host may take to be reached and to answer."},
+    {"ssh-fan-out", 0, kValue, "N", "32", kNone, kRemote, kLaunchOnly, "",
+     "Hosts that one machine starts itself; with more hosts those start the "
+     "next ones."},
 
     {"nproc-per-node", 0, kValue, "N|gpu|cpu|auto", "1", kRead, kWorkers,
      kLaunchAndAgent, "gpu cpu auto 1 2 4 8",

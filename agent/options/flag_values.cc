@@ -37,6 +37,14 @@ bool FlagValues::IsGiven(const std::string& name) const {
   return value != values_.end() && !value->second.origin.empty();
 }
 
+std::map<std::string, std::string> FlagValues::Given() const {
+  std::map<std::string, std::string> given;
+  for (const auto& [name, value] : values_) {
+    if (!value.origin.empty()) given[name] = value.text;
+  }
+  return given;
+}
+
 std::string FlagValues::Text(const std::string& name) const {
   const auto value = values_.find(name);
   return value == values_.end() ? "" : value->second.text;

@@ -27,6 +27,9 @@ class FlagValues {
   // Whether somebody gave the flag: anything but the fallback holds.
   bool IsGiven(const std::string& name) const;
 
+  // Those flags, with their texts.
+  std::map<std::string, std::string> Given() const;
+
   // The flag's text as it holds.
   std::string Text(const std::string& name) const;
 

@@ -16,6 +16,11 @@ RemoteOptions ReadRemoteOptions(FlagValues& values) {
   options.exports = ReadList(values.Text("export"));
   options.ssh_args = values.Text("ssh-args");
   values.Into("ssh-timeout", ReadSeconds, options.ssh_timeout);
+  const auto fan_out = [](const std::string& text) {
+    return ReadNumber(text, 1, 1024);
+  };
+  values.Into("ssh-fan-out", fan_out, options.ssh_fan_out);
+  options.given = values.Given();
   if (slurm) options.start = RemoteStart::kSlurm;
   if (options.host_file.empty()) return options;
   if (slurm) {

@@ -1,6 +1,7 @@
 #ifndef MUSTER_AGENT_OPTIONS_REMOTE_OPTIONS_H_
 #define MUSTER_AGENT_OPTIONS_REMOTE_OPTIONS_H_
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,15 @@ struct RemoteOptions {
   std::vector<std::string> exports;  // NAME, PREFIX* or NAME=VALUE
   std::string ssh_args;
   Duration ssh_timeout = std::chrono::seconds(30);
+  int ssh_fan_out = 32;  // hosts that one machine starts itself
+  // Every flag that the command line, PET_ variables, a file or a cluster gave,
+  // with the text that holds: what a command line for another node is made of.
+  std::map<std::string, std::string> given;
+  // Of an agent that another `launch` started: descriptors at which it says the
+  // port of the coordinator that it hosts, and the verdict, which otherwise
+  // goes to stderr; -1: none.
+  int endpoint_fd = -1;
+  int verdict_fd = -1;
 };
 
 // Reads the flags of FlagGroup::kRemote; errors go to `values`.
