@@ -42,6 +42,7 @@ struct AgentOptions {
   Duration coordinator_timeout = std::chrono::seconds(60);
   std::string coordinator_endpoint;  // for messages
   StorePath store_path = StorePath::kDirect;
+  std::vector<std::string> remarks;  // one line each, said at the beginning
   // What makes NCCL ids (see agent/nccl_id); empty: nobody.
   std::string nccl_id_program;
 };

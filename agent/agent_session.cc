@@ -73,6 +73,7 @@ AgentResult RunAgentSession(const Voice& voice, AgentOptions options,
     options.logs.rotate_bytes = kTemporaryRotateBytes;
     options.logs.keep_rotated = 1;
   }
+  for (const std::string& remark : options.remarks) voice.Notice(remark);
   options.nccl_id_program = NcclIdProgram(ReadEnvironment());
   AgentResult result;
   {

@@ -82,6 +82,8 @@ int Run(const RunOptions& options, const Environment& environment) {
   absl::StatusOr<std::unique_ptr<Guardian>> guardian = Guardian::Fork();
   if (!guardian.ok()) return voice.Refuse(guardian.status());
   for (const std::string& remark : options.remarks) voice.Notice(remark);
+  const absl::Status layout = ReadBindingFacts(options, facts);
+  if (!layout.ok()) return voice.Refuse(layout);
   const absl::Status gpus = ReadGpuFacts(options, facts);
   if (!gpus.ok()) return voice.Refuse(gpus);
   absl::StatusOr<AgentOptions> plan =

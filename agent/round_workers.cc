@@ -108,6 +108,11 @@ std::optional<Failure> RoundWorkers::StartOne(int local_rank) {
     spec.environment.emplace_back(kFlightRecorderFolder, records);
   }
   spec.unset = WithheldFromWorkers();
+  if (!options_->environment.bindings.empty()) {
+    const WorkerBinding& bound = options_->environment.bindings.at(local_rank);
+    spec.cpus = bound.cpus;
+    spec.memory_node = bound.memory_node;
+  }
   spec.stdout_fd = pipes->stdout_fd;
   spec.stderr_fd = pipes->stderr_fd;
   const absl::Status asked = guardian_->Start(spec);

@@ -61,6 +61,8 @@ absl::Status CheckFirst(const RunOptions& options, const MachineFacts& facts,
 // The plan, once names are resolved and GPUs counted.
 absl::StatusOr<LaunchPlan> Plan(const RunOptions& options, MachineFacts& facts,
                                 const Voice& voice) {
+  const absl::Status layout = ReadBindingFacts(options, facts);
+  if (!layout.ok()) return layout;
   absl::Status gpus = ReadGpuFacts(options, facts);
   if (!gpus.ok()) return gpus;
   if (!IsAlone(options)) ReadAddresses(facts);

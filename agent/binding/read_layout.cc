@@ -1,7 +1,6 @@
 #include "agent/binding/read_layout.h"
 
 #include <hwloc.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -183,26 +182,6 @@ absl::StatusOr<MachineLayout> ReadLayout() {
   layout.cpus = ReadCpus(topology->get());
   ReadDevices(topology->get(), &layout);
   return layout;
-}
-
-std::vector<int> AllowedCpus() {
-  std::vector<int> allowed;
-  // A machine of more than CPU_SETSIZE CPUs needs a larger set.
-  for (int size = CPU_SETSIZE; size <= 1 << 16; size *= 2) {
-    const size_t bytes = CPU_ALLOC_SIZE(static_cast<size_t>(size));
-    cpu_set_t* set = CPU_ALLOC(static_cast<size_t>(size));
-    if (set == nullptr) break;
-    const bool read = sched_getaffinity(0, bytes, set) == 0;
-    const bool too_small = !read && errno == EINVAL;
-    for (int cpu = 0; read && cpu < size; ++cpu) {
-      if (CPU_ISSET_S(static_cast<size_t>(cpu), bytes, set)) {
-        allowed.push_back(cpu);
-      }
-    }
-    CPU_FREE(set);
-    if (!too_small) break;
-  }
-  return allowed;
 }
 
 }  // namespace muster

@@ -1,9 +1,6 @@
 #ifndef MUSTER_AGENT_BINDING_READ_LAYOUT_H_
 #define MUSTER_AGENT_BINDING_READ_LAYOUT_H_
 
-#include <string>
-#include <vector>
-
 #include "absl/status/statusor.h"
 #include "agent/binding/machine_layout.h"
 
@@ -15,9 +12,6 @@ namespace muster {
 // displays and OpenCL drivers, by a variable that is set meanwhile.
 // Unavailable: hwloc's refusal.
 absl::StatusOr<MachineLayout> ReadLayout();
-
-// The logical CPUs that this process may run on, ascending.
-std::vector<int> AllowedCpus();
 
 }  // namespace muster
 

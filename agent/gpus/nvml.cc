@@ -82,17 +82,20 @@ absl::StatusOr<std::vector<Gpu>> ReadGpus(const std::string& library) {
   return gpus;
 }
 
-absl::StatusOr<std::vector<std::string>> ReadVisibleGpus(
+absl::StatusOr<VisibleGpuList> ReadVisibleGpus(
     const std::optional<std::string>& cuda_visible_devices,
     const std::string& library) {
   // Loading the driver's library takes tens of milliseconds.
   if (cuda_visible_devices &&
       (cuda_visible_devices->empty() || *cuda_visible_devices == "-1")) {
-    return std::vector<std::string>();
+    return VisibleGpuList();
   }
   const absl::StatusOr<std::vector<Gpu>> gpus = ReadGpus(library);
   if (!gpus.ok()) return gpus.status();
-  return VisibleGpus(cuda_visible_devices, *gpus);
+  VisibleGpuList visible;
+  visible.names = VisibleGpus(cuda_visible_devices, *gpus);
+  visible.pci_addresses = PciAddresses(visible.names, *gpus);
+  return visible;
 }
 
 }  // namespace muster

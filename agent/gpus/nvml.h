@@ -18,9 +18,14 @@ namespace muster {
 absl::StatusOr<std::vector<Gpu>> ReadGpus(
     const std::string& library = "libnvidia-ml.so.1");
 
-// The GPUs that CUDA_VISIBLE_DEVICES (nullopt: not set) leaves visible here, in
-// its notation. Loads the library only where it can matter.
-absl::StatusOr<std::vector<std::string>> ReadVisibleGpus(
+struct VisibleGpuList {
+  std::vector<std::string> names;          // in CUDA_VISIBLE_DEVICES' notation
+  std::vector<std::string> pci_addresses;  // of each; empty: not known
+};
+
+// The GPUs that CUDA_VISIBLE_DEVICES (nullopt: not set) leaves visible here.
+// Loads the library only where it can matter.
+absl::StatusOr<VisibleGpuList> ReadVisibleGpus(
     const std::optional<std::string>& cuda_visible_devices,
     const std::string& library = "libnvidia-ml.so.1");
 

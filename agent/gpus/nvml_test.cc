@@ -62,15 +62,17 @@ TEST_F(NvmlTest, TellsGpusAndMigInstances) {
 
 TEST_F(NvmlTest, VisibleOnesAreThoseOfTheMachine) {
   Set("FAKE_NVML_GPUS", "3");
-  EXPECT_THAT(*ReadVisibleGpus("2,0,7", kFake), ElementsAre("2", "0"));
-  EXPECT_THAT(*ReadVisibleGpus(std::nullopt, kFake),
+  EXPECT_THAT(ReadVisibleGpus("2,0,7", kFake)->names, ElementsAre("2", "0"));
+  EXPECT_THAT(ReadVisibleGpus("2,0,7", kFake)->pci_addresses,
+              ElementsAre("0000:3d:00.0", "0000:3b:00.0"));
+  EXPECT_THAT(ReadVisibleGpus(std::nullopt, kFake)->names,
               ElementsAre("0", "1", "2"));
 }
 
 TEST_F(NvmlTest, TheLibraryIsNotAskedWhereAllIsHidden) {
   Set("FAKE_NVML_INIT", "18");  // would be an error
-  EXPECT_THAT(*ReadVisibleGpus("", kFake), IsEmpty());
-  EXPECT_THAT(*ReadVisibleGpus("-1", kFake), IsEmpty());
+  EXPECT_THAT(ReadVisibleGpus("", kFake)->names, IsEmpty());
+  EXPECT_THAT(ReadVisibleGpus("-1", kFake)->names, IsEmpty());
 }
 
 }  // namespace

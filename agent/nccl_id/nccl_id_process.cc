@@ -42,7 +42,7 @@ std::optional<std::string> VisibleDevices() {
 std::string Answer(const NcclIdProcessOptions& options) {
   const auto gpus = ReadVisibleGpus(VisibleDevices(), options.nvml_library);
   if (!gpus.ok()) return absl::StrCat("none ", gpus.status().message());
-  if (gpus->empty()) return "none ";
+  if (gpus->names.empty()) return "none ";
   const auto nccl = NcclLibrary::Load(options.nccl_library);
   if (!nccl.ok()) return absl::StrCat("none ", nccl.status().message());
   NcclUniqueId id;

@@ -1,7 +1,11 @@
 #include "agent/options/agent_plan.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
+#include "agent/binding/binding_text.h"
 #include "agent/dialects/dialect_command.h"
+#include "agent/options/node_binding.h"
 #include "agent/options/node_identity.h"
 #include "agent/options/worker_slots.h"
 #include "agent/workers/worker_command.h"
@@ -86,6 +90,15 @@ absl::StatusOr<AgentOptions> PlanAgent(const RunOptions& options,
   agent.environment.coordinator_endpoint = endpoint;
   agent.environment.dialects = options.dialects;
   agent.environment.more = options.worker_environment;
+  if (options.binding != Binding::kNone) {
+    absl::StatusOr<BindingPlan> binding =
+        PlanNodeBinding(options, facts, *slots);
+    if (!binding.ok()) return binding.status();
+    agent.node.binding =
+        BindingText(options.binding, *binding, kMostBindingBytes);
+    agent.remarks.push_back(BindingRemark(options.binding, *binding));
+    agent.environment.bindings = std::move(binding->workers);
+  }
   agent.signals_to_handle = options.signals_to_handle;
   agent.signals_to_leave = options.signals_to_leave;
   agent.hangs = options.hangs;

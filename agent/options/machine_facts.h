@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "agent/binding/machine_layout.h"
+
 namespace muster {
 
 // What a plan needs to know of this machine and this process. The plans are
@@ -21,6 +23,11 @@ struct MachineFacts {
   // The GPUs that CUDA_VISIBLE_DEVICES leaves visible, in its notation. Read
   // only where the options ask for GPUs.
   std::vector<std::string> gpus;
+  // Where each of them is on the PCI bus; empty: not known.
+  std::vector<std::string> gpu_addresses;
+  // The logical CPUs that this process may run on, ascending.
+  std::vector<int> allowed_cpus;
+  MachineLayout layout;  // read only where workers are to be bound
   int64_t pid = 0;
   uint64_t incarnation = 0;  // random
   std::string uuid;          // random

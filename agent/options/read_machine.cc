@@ -4,7 +4,6 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
-#include <sched.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -22,6 +21,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "agent/binding/allowed_cpus.h"
+#include "agent/binding/read_layout.h"
 #include "agent/gpus/nvml.h"
 #include "agent/options/worker_slots.h"
 #include "base/check.h"
@@ -65,20 +66,6 @@ std::string HostName() {
 std::string WorkingDirectory() {
   char path[PATH_MAX];
   return getcwd(path, sizeof(path)) == nullptr ? "/" : path;
-}
-
-int AffinityCores() {
-  // A machine of more than CPU_SETSIZE cores needs a larger set.
-  for (int size = CPU_SETSIZE; size <= 1 << 16; size *= 2) {
-    cpu_set_t* set = CPU_ALLOC(static_cast<size_t>(size));
-    const size_t bytes = CPU_ALLOC_SIZE(static_cast<size_t>(size));
-    const int rc = sched_getaffinity(0, bytes, set);
-    const int cores = rc == 0 ? CPU_COUNT_S(bytes, set) : 0;
-    CPU_FREE(set);
-    if (rc == 0) return std::max(1, cores);
-    if (errno != EINVAL) break;
-  }
-  return 1;
 }
 
 // A container's share of cores (cgroup v2), rounded up; large if unlimited.
@@ -159,7 +146,9 @@ std::map<std::string, std::string> ReadEnvironment() {
 MachineFacts ReadMachineFacts(std::map<std::string, std::string> environment) {
   MachineFacts facts;
   facts.host_name = HostName();
-  facts.cores = std::min(AffinityCores(), QuotaCores());
+  facts.allowed_cpus = AllowedCpus();
+  const int allowed = static_cast<int>(facts.allowed_cpus.size());
+  facts.cores = std::min(std::max(1, allowed), QuotaCores());
   facts.pid = getpid();
   facts.incarnation = Random<uint64_t>();
   facts.uuid = RandomUuid();
@@ -172,14 +161,23 @@ MachineFacts ReadMachineFacts(std::map<std::string, std::string> environment) {
   return facts;
 }
 
+absl::Status ReadBindingFacts(const RunOptions& options, MachineFacts& facts) {
+  if (options.binding == Binding::kNone) return absl::OkStatus();
+  absl::StatusOr<MachineLayout> layout = ReadLayout();
+  if (!layout.ok()) return layout.status();
+  facts.layout = *std::move(layout);
+  return absl::OkStatus();
+}
+
 absl::Status ReadGpuFacts(const RunOptions& options, MachineFacts& facts) {
   if (!NeedsGpus(options)) return absl::OkStatus();
   std::optional<std::string> visible;
   const auto found = facts.environment.find("CUDA_VISIBLE_DEVICES");
   if (found != facts.environment.end()) visible = found->second;
-  absl::StatusOr<std::vector<std::string>> gpus = ReadVisibleGpus(visible);
+  absl::StatusOr<VisibleGpuList> gpus = ReadVisibleGpus(visible);
   if (!gpus.ok()) return gpus.status();
-  facts.gpus = *std::move(gpus);
+  facts.gpus = std::move(gpus->names);
+  facts.gpu_addresses = std::move(gpus->pci_addresses);
   return absl::OkStatus();
 }
 

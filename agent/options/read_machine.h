@@ -16,6 +16,10 @@ std::map<std::string, std::string> ReadEnvironment();
 // Everything but GPUs and network, which cost nothing where nobody needs them.
 MachineFacts ReadMachineFacts(std::map<std::string, std::string> environment);
 
+// Adds what binding needs, if `options` ask for it; before the process has a
+// second thread (see read_layout.h). Unavailable: the machine does not tell.
+absl::Status ReadBindingFacts(const RunOptions& options, MachineFacts& facts);
+
 // Adds the GPUs, if `options` need them: loads NVIDIA's library. Internal: it
 // is there and fails.
 absl::Status ReadGpuFacts(const RunOptions& options, MachineFacts& facts);

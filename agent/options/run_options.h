@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "agent/binding/binding_mode.h"
 #include "agent/logs/log_plan.h"
 #include "agent/options/defaults.h"
 #include "agent/options/fitness_options.h"
@@ -26,8 +27,6 @@ enum class RendezvousBackend { kStatic, kDynamic };
 enum class Standalone { kNo, kYes };
 enum class Hosting { kIfOwner, kAlways, kNever };  // is_host
 enum class Verbosity { kNotices, kQuiet };
-// To which cores and memory workers are bound (torchrun's --numa-binding).
-enum class Binding { kNone, kNode, kSocket, kExclusive, kCoreComplex };
 enum class LocalRanks { kReal, kVirtual };
 
 // How the program becomes a worker's command.

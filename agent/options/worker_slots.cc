@@ -50,7 +50,8 @@ absl::StatusOr<std::vector<std::string>> ChosenGpus(const RunOptions& options,
 bool NeedsGpus(const RunOptions& options) {
   return options.workers_per_node == "gpu" ||
          options.workers_per_node == "auto" || !options.gpus.empty() ||
-         options.local_ranks == LocalRanks::kVirtual;
+         options.local_ranks == LocalRanks::kVirtual ||
+         options.binding != Binding::kNone;
 }
 
 absl::StatusOr<WorkerSlots> PlanWorkerSlots(const RunOptions& options,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "agent/binding/cpu_list.h"
 #include "agent/workers/dialect_variables.h"
 #include "base/check.h"
 
@@ -35,6 +36,8 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
 
   const std::map<std::string, std::string> inherited =
       Surroundings(plan, agents);
+  const WorkerBinding* const bound =
+      plan.bindings.empty() ? nullptr : &plan.bindings.at(local_rank);
   std::vector<std::pair<std::string, std::string>> variables;
   auto set = [&variables](const char* name, std::string value) {
     variables.emplace_back(name, std::move(value));
@@ -73,8 +76,13 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
   set_unless_absent("TORCHELASTIC_ERROR_FILE", paths.error_file);
   // As torchrun, a lone worker is left to take every core.
   if (plan.local_world_size > 1 && inherited.count("OMP_NUM_THREADS") == 0) {
+    const int share = std::max(1, plan.cores / plan.local_world_size);
     set_number("OMP_NUM_THREADS",
-               std::max(1, plan.cores / plan.local_world_size));
+               bound == nullptr ? share : std::min(share, bound->threads));
+  }
+  if (bound != nullptr) {
+    set("MUSTER_CPU_SET", CpuList(bound->cpus));
+    if (!bound->near_nic.empty()) set("MUSTER_NEAR_NIC", bound->near_nic);
   }
   if (!plan.gpu_of_local_rank.empty()) {
     MUSTER_CHECK(plan.gpu_of_local_rank.size() ==
@@ -109,8 +117,10 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
 }
 
 std::vector<std::string> WithheldFromWorkers() {
-  return {"MUSTER_TOKEN",  "MUSTER_NCCL_ID", "NOTIFY_SOCKET", "WATCHDOG_PID",
-          "WATCHDOG_USEC", "LISTEN_FDS",     "LISTEN_PID",    "LISTEN_FDNAMES"};
+  return {"MUSTER_TOKEN",    "MUSTER_NCCL_ID", "MUSTER_CPU_SET",
+          "MUSTER_NEAR_NIC", "NOTIFY_SOCKET",  "WATCHDOG_PID",
+          "WATCHDOG_USEC",   "LISTEN_FDS",     "LISTEN_PID",
+          "LISTEN_FDNAMES"};
 }
 
 }  // namespace muster

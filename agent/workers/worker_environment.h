@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "agent/binding/binding_plan.h"
 #include "agent/workers/dialect.h"
 #include "rendezvous/protocol/directive.h"
 
@@ -25,8 +26,9 @@ struct EnvironmentPlan {
   std::vector<std::string> gpu_of_local_rank;
   bool virtual_local_rank = false;  // --virtual-local-rank
   StoreHost store_host = StoreHost::kAgent;
-  int cores = 1;                     // cores that this node's workers share
-  std::string coordinator_endpoint;  // MUSTER_COORDINATOR
+  int cores = 1;                        // cores that this node's workers share
+  std::vector<WorkerBinding> bindings;  // one a worker; empty: not bound
+  std::string coordinator_endpoint;     // MUSTER_COORDINATOR
   std::vector<Dialect> dialects;
   // What a configuration file gives; goes before what is inherited, and after
   // what says the worker's place.
@@ -44,18 +46,19 @@ struct WorkerPaths {
 // The variables that worker `local_rank` of `place` gets on top of
 // `inherited`: torchrun's, name for name (docs/CLI.md lists them), and
 // MUSTER_RUN_ID, MUSTER_NODE_ID, MUSTER_ROUND, MUSTER_COORDINATOR,
-// MUSTER_NODE_ADDRESS, MUSTER_PROGRESS_SOCKET; those of the dialects that can
-// be told from its place; and what is left of `more`. Pure. `gpu_of_local_rank`
-// is empty or as long as `local_world_size`.
+// MUSTER_NODE_ADDRESS, MUSTER_PROGRESS_SOCKET; of a bound worker
+// MUSTER_CPU_SET and, where there is one, MUSTER_NEAR_NIC; those of the
+// dialects that can be told from its place; and what is left of `more`. Pure.
+// `gpu_of_local_rank` is empty or as long as `local_world_size`.
 std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
     const EnvironmentPlan& plan, const Place& place, int local_rank,
     const WorkerPaths& paths,
     const std::map<std::string, std::string>& inherited);
 
 // The agent's own variables that are none of its workers' business: the job's
-// secret, the id of an outer job's world, and the channels by which an init
-// system speaks to the agent, which a worker would take for its own. For
-// WorkerSpec::unset.
+// secret, the id of an outer job's world, an outer worker's cores, and the
+// channels by which an init system speaks to the agent, which a worker would
+// take for its own. For WorkerSpec::unset.
 std::vector<std::string> WithheldFromWorkers();
 
 }  // namespace muster

@@ -8,6 +8,7 @@ namespace {
 
 using ::testing::_;
 using ::testing::Contains;
+using ::testing::Key;
 using ::testing::Not;
 using ::testing::Pair;
 
@@ -186,6 +187,31 @@ TEST(WorkerEnvironmentTest, TheNodesAddressIsTold) {
   EXPECT_THAT(WorkerEnvironment(Plan(), SecondNode(), 0,
                                 {.node_address = "10.0.0.2"}, {}),
               Contains(Pair("MUSTER_NODE_ADDRESS", "10.0.0.2")));
+}
+
+TEST(WorkerEnvironmentTest, ABoundWorkerIsToldItsCpusAndHasThreadsThatFit) {
+  EnvironmentPlan plan = Plan();
+  plan.cores = 64;
+  plan.bindings.resize(4);
+  plan.bindings[1] = {.cpus = {8, 9, 10, 11, 40, 41},
+                      .threads = 4,
+                      .memory_node = {},
+                      .near_nic = "mlx5_1",
+                      .reason = ""};
+  const Variables variables = Of(plan, 1);
+  EXPECT_THAT(variables, Contains(Pair("MUSTER_CPU_SET", "8-11,40-41")));
+  EXPECT_THAT(variables, Contains(Pair("MUSTER_NEAR_NIC", "mlx5_1")));
+  EXPECT_THAT(variables, Contains(Pair("OMP_NUM_THREADS", "4")));
+  EXPECT_THAT(Of(plan, 0), Not(Contains(Key("MUSTER_NEAR_NIC"))));
+  plan.cores = 8;  // a container's share of them
+  EXPECT_THAT(Of(plan, 1), Contains(Pair("OMP_NUM_THREADS", "2")));
+  EXPECT_THAT(Of(plan, 1, {{"OMP_NUM_THREADS", "7"}}),
+              Not(Contains(Key("OMP_NUM_THREADS"))));
+}
+
+TEST(WorkerEnvironmentTest, AnOuterWorkersCpusAreNotHandedOn) {
+  EXPECT_THAT(Of(Plan(), 0), Not(Contains(Key("MUSTER_CPU_SET"))));
+  EXPECT_THAT(WithheldFromWorkers(), Contains("MUSTER_CPU_SET"));
 }
 
 TEST(WorkerEnvironmentDeathTest, ALocalRankBeyondTheNodeIsABug) {

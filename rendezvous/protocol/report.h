@@ -1,6 +1,7 @@
 #ifndef MUSTER_RENDEZVOUS_PROTOCOL_REPORT_H_
 #define MUSTER_RENDEZVOUS_PROTOCOL_REPORT_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,6 +16,9 @@ namespace muster {
 // Raised when the meaning of the messages changes in a way that an older peer
 // would misread. Both sides name theirs; unequal ones are refused.
 inline constexpr int kProtocolVersion = 1;
+
+// Of NodeIdentity::binding.
+inline constexpr size_t kMostBindingBytes = 200;
 
 // Who holds a node's place.
 struct NodeIdentity {
@@ -33,6 +37,7 @@ struct NodeIdentity {
   // given neighbouring ranks.
   std::vector<std::string> topology;
   std::string role = "default";
+  std::string binding;  // its workers' CPUs, for people; empty: not bound
 };
 
 enum class NodePhase {

@@ -38,6 +38,7 @@ NodeIdentity FullNode() {
   node.index = 4;
   node.topology = {"row1", "rack2"};
   node.role = "trainer";
+  node.binding = "node: 0-15 | 16-31";
   return node;
 }
 

@@ -76,6 +76,7 @@ void ToWire(const NodeIdentity& node, v1::NodeIdentity* wire) {
   if (node.index.has_value()) wire->set_index(*node.index);
   for (const std::string& key : node.topology) wire->add_topology(key);
   wire->set_role(node.role);
+  wire->set_binding(node.binding);
 }
 
 void FromWire(const v1::NodeIdentity& wire, BoundedReader* reader,
@@ -107,6 +108,8 @@ void FromWire(const v1::NodeIdentity& wire, BoundedReader* reader,
   }
   reader->Text("role", wire.role(), kMostNameBytes, TextKind::kName,
                &node->role);
+  reader->Text("binding", wire.binding(), kMostBindingBytes, TextKind::kName,
+               &node->binding);
 }
 
 void ToWire(const Report& report, v1::Report* wire) {

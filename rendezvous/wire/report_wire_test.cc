@@ -140,6 +140,13 @@ TEST(ReportWireTest, RefusesWhatIsBeyondBoundsNamingTheField) {
        }},
       {"node.role",
        [&](v1::Report* r) { r->mutable_node()->set_role(long_name); }},
+      {"node.binding",
+       [&](v1::Report* r) {
+         r->mutable_node()->set_binding(
+             std::string(kMostBindingBytes + 1, '1'));
+       }},
+      {"node.binding",
+       [](v1::Report* r) { r->mutable_node()->set_binding("node: 0\n1"); }},
       {"spec is missing", [](v1::Report* r) { r->clear_spec(); }},
       {"spec.max_nodes",
        [](v1::Report* r) { r->mutable_spec()->set_max_nodes(-1); }},
