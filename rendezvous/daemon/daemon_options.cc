@@ -35,6 +35,7 @@ absl::StatusOr<DaemonOptions> ParseDaemonOptions(int argc,
                                                  const char* const* argv) {
   DaemonOptions options;
   std::string listen = options.listen.ToString();
+  std::string probe_listen;
   double keep_seconds = ToSeconds(options.keep_finished);
 
   CLI::App app(kAbout, "rendezvousd");
@@ -59,6 +60,10 @@ absl::StatusOr<DaemonOptions> ParseDaemonOptions(int argc,
                  "File to append each decision to, with its reason, as one "
                  "JSON object a line")
       ->type_name("FILE");
+  app.add_option("--probe-listen", probe_listen,
+                 "Address and port at which /livez, /readyz and /startupz are "
+                 "answered over HTTP, such as 0.0.0.0:8080 in a pod")
+      ->type_name("HOST:PORT");
   app.add_option("--port-file", options.port_file,
                  "File to write the port to once it is open")
       ->type_name("FILE");
@@ -82,6 +87,14 @@ absl::StatusOr<DaemonOptions> ParseDaemonOptions(int argc,
         absl::StrCat("--listen: ", endpoint.status().message()));
   }
   options.listen = *endpoint;
+  if (!probe_listen.empty()) {
+    absl::StatusOr<Endpoint> probes = ParseEndpoint(probe_listen);
+    if (!probes.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--probe-listen: ", probes.status().message()));
+    }
+    options.probe_listen = *std::move(probes);
+  }
   if (!(keep_seconds >= 0 && keep_seconds <= kLongestKeepSeconds)) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--keep-finished is ", keep_seconds, "; from 0 s to one year"));

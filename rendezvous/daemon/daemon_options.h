@@ -1,6 +1,7 @@
 #ifndef MUSTER_RENDEZVOUS_DAEMON_DAEMON_OPTIONS_H_
 #define MUSTER_RENDEZVOUS_DAEMON_DAEMON_OPTIONS_H_
 
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -22,6 +23,7 @@ struct DaemonOptions {
   Duration keep_finished = std::chrono::minutes(10);
   std::string event_log;
   std::string port_file;
+  std::optional<Endpoint> probe_listen;  // where probes are answered
 };
 
 // InvalidArgument: one line that names the option and what is wrong.

@@ -22,12 +22,13 @@ TEST(DaemonOptionsTest, HasDefaults) {
   EXPECT_EQ(options->listen.ToString(), "0.0.0.0:29400");
   EXPECT_EQ(options->keep_finished, std::chrono::minutes(10));
   EXPECT_EQ(options->token_file, "");
+  EXPECT_FALSE(options->probe_listen);
 }
 
 TEST(DaemonOptionsTest, ReadsEveryOption) {
-  const auto options =
-      Parse({"--listen", "[::1]:0", "--token-file=/t", "--keep-finished", "1.5",
-             "--event-log", "/e", "--port-file=/p"});
+  const auto options = Parse({"--listen", "[::1]:0", "--token-file=/t",
+                              "--keep-finished", "1.5", "--event-log", "/e",
+                              "--port-file=/p", "--probe-listen=[::]:8080"});
   ASSERT_TRUE(options.ok()) << options.status();
   EXPECT_EQ(options->listen.host, "::1");
   EXPECT_EQ(options->listen.port, 0);
@@ -35,6 +36,8 @@ TEST(DaemonOptionsTest, ReadsEveryOption) {
   EXPECT_EQ(options->keep_finished, std::chrono::milliseconds(1500));
   EXPECT_EQ(options->event_log, "/e");
   EXPECT_EQ(options->port_file, "/p");
+  ASSERT_TRUE(options->probe_listen);
+  EXPECT_EQ(options->probe_listen->ToString(), "[::]:8080");
 }
 
 TEST(DaemonOptionsTest, ShowsHelpAndVersion) {
@@ -57,6 +60,7 @@ TEST(DaemonOptionsTest, RefusesWhatMakesNoSense) {
       {{"train.py"}, "train.py"},
       {{"--listen", "node0:http"}, "--listen"},
       {{"--listen"}, "--listen"},
+      {{"--probe-listen", ":80"}, "--probe-listen"},
       {{"--keep-finished", "-1"}, "--keep-finished"},
       {{"--keep-finished", "nan"}, "--keep-finished"},
       {{"--keep-finished", "soon"}, "--keep-finished"},

@@ -2,6 +2,7 @@
 
 #include <signal.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -12,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "rendezvous/daemon/daemon_options.h"
 #include "rendezvous/events/event_log.h"
+#include "rendezvous/probes/probe_server.h"
 #include "rendezvous/server/coordinator.h"
 #include "rendezvous/server/grpc_server.h"
 #include "rendezvous/token/token.h"
@@ -43,6 +45,25 @@ absl::Status WritePortFile(const std::string& path, int port) {
   }
   return absl::InvalidArgumentError(absl::StrCat(
       "cannot write the port file ", path, ": ", std::strerror(errno)));
+}
+
+// It lives as long as its coordinator answers: a lock that nobody gives back
+// would be found here. It is ready while it takes agents. Null: not asked for.
+absl::StatusOr<std::unique_ptr<ProbeServer>> ServeProbes(
+    const DaemonOptions& options, Coordinator* coordinator,
+    const std::atomic<bool>* ending) {
+  if (!options.probe_listen) return nullptr;
+  Probes probes;
+  probes.live = [coordinator] {
+    coordinator->ListJobs();
+    return absl::OkStatus();
+  };
+  probes.started = [] { return absl::OkStatus(); };
+  probes.ready = [ending] {
+    return *ending ? absl::UnavailableError("the daemon is ending")
+                   : absl::OkStatus();
+  };
+  return ProbeServer::Start(*options.probe_listen, std::move(probes));
 }
 
 // Until SIGTERM or SIGINT; the signal.
@@ -88,6 +109,9 @@ int Serve(const DaemonOptions& options) {
   serving.token = *std::move(token);
   auto server = GrpcServer::Start(&coordinator, serving);
   if (!server.ok()) return Fail(server.status(), 1);
+  std::atomic<bool> ending{false};
+  const auto probes = ServeProbes(options, &coordinator, &ending);
+  if (!probes.ok()) return Fail(probes.status(), 1);
   if (!options.port_file.empty()) {
     const absl::Status written =
         WritePortFile(options.port_file, (*server)->address().port);
@@ -96,9 +120,14 @@ int Serve(const DaemonOptions& options) {
   std::printf("rendezvousd: listening on %s, room for %d nodes%s\n",
               (*server)->address().ToString().c_str(), (*server)->most_nodes(),
               serving.token.empty() ? "" : ", job token asked for");
+  if (*probes != nullptr) {
+    std::printf("rendezvousd: answering probes on %s\n",
+                (*probes)->address().ToString().c_str());
+  }
   std::fflush(stdout);
 
   const int signal = WaitForEnd(signals, log.get());
+  ending = true;
   Say(absl::StrCat("ending on ", signal == SIGINT ? "SIGINT" : "SIGTERM"));
   (*server)->Shutdown(kShutdownGrace);
   return 0;

@@ -1,14 +1,18 @@
 // The daemon as a process: what it prints, writes, and ends with.
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -56,15 +60,28 @@ class Daemon {
     if (out_ >= 0) close(out_);
   }
 
+  // Nothing more comes from one that has ended.
+  void ReadMore() {
+    pollfd ready = {.fd = out_, .events = POLLIN, .revents = 0};
+    char buffer[1024];
+    if (poll(&ready, 1, kPatienceMs) <= 0) return;
+    const ssize_t got = read(out_, buffer, sizeof(buffer));
+    if (got > 0) text_.append(buffer, static_cast<size_t>(got));
+  }
   // What it has printed, once that holds `end` or it has ended.
   std::string ReadUntil(const std::string& end) {
     while (text_.find(end) == std::string::npos) {
-      pollfd ready = {.fd = out_, .events = POLLIN, .revents = 0};
-      char buffer[1024];
-      if (poll(&ready, 1, kPatienceMs) <= 0) break;
-      const ssize_t got = read(out_, buffer, sizeof(buffer));
-      if (got <= 0) break;
-      text_.append(buffer, got);
+      const size_t before = text_.size();
+      ReadMore();
+      if (text_.size() == before) break;
+    }
+    return text_;
+  }
+  std::string ReadLines(int count) {
+    while (std::count(text_.begin(), text_.end(), '\n') < count) {
+      const size_t before = text_.size();
+      ReadMore();
+      if (text_.size() == before) break;
     }
     return text_;
   }
@@ -134,6 +151,42 @@ TEST(RendezvousdTest, RunsAJobAndLogsItsDecisions) {
   EXPECT_EQ(daemon.Wait(), 0);
   EXPECT_THAT(Content(log), HasSubstr("\"kind\":\"join\",\"node\":\"node-a\""));
   EXPECT_THAT(daemon.ReadAll(), HasSubstr("job token asked for"));
+}
+
+// The first line of what HTTP says of `path`.
+std::string Probe(int port, const std::string& path) {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in to = {};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(static_cast<uint16_t>(port));
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  std::string answer;
+  if (connect(fd, reinterpret_cast<sockaddr*>(&to), sizeof(to)) == 0) {
+    const std::string request = "GET " + path + " HTTP/1.1\r\n\r\n";
+    (void)!write(fd, request.data(), request.size());
+    char buffer[1024];
+    ssize_t got = 0;
+    while ((got = read(fd, buffer, sizeof(buffer))) > 0) {
+      answer.append(buffer, static_cast<size_t>(got));
+    }
+  }
+  close(fd);
+  return answer.substr(0, answer.find('\r'));
+}
+
+TEST(RendezvousdTest, AnswersProbes) {
+  Daemon daemon({"--listen=127.0.0.1:0", "--probe-listen=127.0.0.1:0"});
+  const std::string line = "answering probes on 127.0.0.1:";
+  const std::string text = daemon.ReadLines(2);
+  const size_t at = text.find(line);
+  ASSERT_NE(at, std::string::npos) << text;
+  const int port = std::atoi(text.c_str() + at + line.size());
+  for (const char* path : {"/livez", "/startupz", "/readyz"}) {
+    EXPECT_EQ(Probe(port, path), "HTTP/1.1 200 OK") << path;
+  }
+  EXPECT_EQ(Probe(port, "/metrics"), "HTTP/1.1 404 Not Found");
+  daemon.Signal(SIGTERM);
+  EXPECT_EQ(daemon.Wait(), 0);
 }
 
 TEST(RendezvousdTest, SurvivesTheLossOfWhoeverReadItsOutput) {
