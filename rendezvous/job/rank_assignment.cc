@@ -4,7 +4,9 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "rendezvous/job/mover_queue.h"
 #include "rendezvous/job/natural_order.h"
+#include "rendezvous/job/topology_groups.h"
 
 namespace muster {
 namespace {
@@ -14,17 +16,9 @@ int OrLast(const std::optional<int>& number) {
   return number.value_or(std::numeric_limits<int>::max());
 }
 
-int CompareTopology(const std::vector<std::string>& a,
-                    const std::vector<std::string>& b) {
-  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-    const int order = CompareNaturally(a[i], b[i]);
-    if (order != 0) return order;
-  }
-  return static_cast<int>(a.size()) - static_cast<int>(b.size());
-}
-
-// The order in which those without a fixed place take the holes.
-bool TakesHoleBefore(const Candidate& a, const Candidate& b) {
+// The order in which those without a fixed place take the holes, as far as the
+// topology leaves it open.
+bool ComesBefore(const Candidate& a, const Candidate& b) {
   const NodeIdentity& x = *a.identity;
   const NodeIdentity& y = *b.identity;
   if (x.node_rank != y.node_rank) {
@@ -34,9 +28,6 @@ bool TakesHoleBefore(const Candidate& a, const Candidate& b) {
     return OrLast(a.previous_rank) < OrLast(b.previous_rank);
   }
   if (x.index != y.index) return OrLast(x.index) < OrLast(y.index);
-  if (int order = CompareTopology(x.topology, y.topology); order != 0) {
-    return order < 0;
-  }
   if (int order = CompareNaturally(x.host, y.host); order != 0) {
     return order < 0;
   }
@@ -57,6 +48,16 @@ std::vector<size_t> Choose(const std::vector<Candidate>& candidates,
   });
   if (chosen.size() > most) chosen.resize(most);
   return chosen;
+}
+
+std::vector<std::vector<std::string>> TopologyOf(
+    const std::vector<Candidate>& candidates) {
+  std::vector<std::vector<std::string>> keys;
+  keys.reserve(candidates.size());
+  for (const Candidate& candidate : candidates) {
+    keys.push_back(candidate.identity->topology);
+  }
+  return keys;
 }
 
 }  // namespace
@@ -88,17 +89,24 @@ Assignment AssignRanks(const std::vector<Candidate>& candidates, int most) {
     }
   }
   std::sort(movers.begin(), movers.end(), [&](size_t i, size_t j) {
-    return TakesHoleBefore(candidates[i], candidates[j]);
+    return ComesBefore(candidates[i], candidates[j]);
   });
-  size_t hole = 0;
-  for (size_t i : movers) {
-    while (result.order[hole] != kFree) ++hole;
-    result.order[hole] = i;
+  const TopologyGroups groups(TopologyOf(candidates));
+  MoverQueue queue(&groups, NeighboursTogether(groups, movers));
+  const auto who = [&](size_t rank) {
+    const size_t i = result.order[rank % result.order.size()];
+    return i == kFree ? std::nullopt : std::optional<size_t>(i);
+  };
+  for (size_t rank = 0; rank < result.order.size(); ++rank) {
+    if (result.order[rank] != kFree) continue;
+    const size_t i =
+        queue.Take(who(rank + result.order.size() - 1), who(rank + 1));
+    result.order[rank] = i;
     const NodeIdentity& node = *candidates[i].identity;
     if (node.node_rank.has_value()) {
       result.notes.push_back(absl::StrCat(
           "node rank ", *node.node_rank, " of ", node.host,
-          " became group rank ", hole, ": the world has ", size, " nodes"));
+          " became group rank ", rank, ": the world has ", size, " nodes"));
     }
   }
   return result;

@@ -29,9 +29,15 @@ struct Assignment {
 //
 // Chosen: members of the previous world first, then by arrival. Ranked: an
 // explicit node rank that fits is honoured; a survivor keeps its rank where it
-// still exists; the others take the holes, ordered by Slurm's or Kubernetes'
-// index, topology, and natural host order. So a replacement takes the place of
+// still exists; the others take the holes. So a replacement takes the place of
 // the one it replaces, and nobody else moves.
+//
+// The holes are taken so that neighbours in the network get neighbouring ranks:
+// nodes with equal topology keys, from the outermost inwards, stay together, in
+// a new world without exception; such groups, and the nodes within one, come
+// in the order of the least Slurm's or Kubernetes' index in them, and then in
+// natural host order. So index 0 has rank 0. In a world with fixed places a
+// hole goes to the one that is nearest to those beside it.
 //
 // No two candidates have the same node_rank or node_id.
 Assignment AssignRanks(const std::vector<Candidate>& candidates, int most);

@@ -134,28 +134,95 @@ TEST_F(RankAssignmentTest, BeyondTheMostThoseWhoCameFirstAreChosen) {
   EXPECT_THAT(Ranked(2), ElementsAre("y", "z"));
 }
 
-TEST_F(RankAssignmentTest, IndexBeforeTopologyBeforeHost) {
+TEST_F(RankAssignmentTest, IndexBeforeHost) {
   Add("a").index = 2;
   Add("b").index = 1;
-  NodeIdentity& c = Add("c");
-  c.topology = {"switch2"};
-  NodeIdentity& d = Add("d");
-  d.topology = {"switch1"};
-  EXPECT_THAT(Ranked(4), ElementsAre("b", "a", "d", "c"));
+  Add("d");
+  Add("c");
+  EXPECT_THAT(Ranked(4), ElementsAre("b", "a", "c", "d"));
 }
 
 TEST_F(RankAssignmentTest, EqualTopologyKeysBecomeNeighbours) {
-  Add("n1").topology = {"spine1", "leaf10"};
+  Add("n4").topology = {"spine1", "leaf9"};
   Add("n2").topology = {"spine1", "leaf9"};
   Add("n3").topology = {"spine1", "leaf10"};
-  Add("n4").topology = {"spine1", "leaf9"};
-  EXPECT_THAT(Ranked(4), ElementsAre("n2", "n4", "n1", "n3"));
+  Add("n1").topology = {"spine1", "leaf10"};
+  EXPECT_THAT(Ranked(4), ElementsAre("n1", "n3", "n2", "n4"));
 }
 
-TEST_F(RankAssignmentTest, ShorterTopologyComesFirst) {
-  Add("a").topology = {"s", "t"};
-  Add("b").topology = {"s"};
-  EXPECT_THAT(Ranked(2), ElementsAre("b", "a"));
+TEST_F(RankAssignmentTest, AnIndexDoesNotPartNeighbours) {
+  for (const int index : {3, 0, 2, 1}) {
+    NodeIdentity& node = Add("n" + std::to_string(index));
+    node.index = index;
+    node.topology = {index % 2 == 0 ? "even" : "odd"};
+  }
+  EXPECT_THAT(Ranked(4), ElementsAre("n0", "n2", "n1", "n3"));
+}
+
+TEST_F(RankAssignmentTest, GroupsComeByTheirLeastIndexWhateverTheirName) {
+  NodeIdentity& b = Add("b");
+  b.index = 7;
+  b.topology = {"block1"};
+  NodeIdentity& a = Add("a");
+  a.index = 5;
+  a.topology = {"block2"};
+  EXPECT_THAT(Ranked(2), ElementsAre("a", "b"));
+}
+
+TEST_F(RankAssignmentTest, EqualKeysInDifferentGroupsAreDifferentSwitches) {
+  Add("n1").topology = {"pod1", "leaf1"};
+  Add("n2").topology = {"pod2", "leaf1"};
+  Add("n3").topology = {"pod1", "leaf2"};
+  Add("n4").topology = {"pod2", "leaf1"};
+  Add("n5").topology = {"pod1", "leaf1"};
+  EXPECT_THAT(Ranked(5), ElementsAre("n1", "n5", "n3", "n2", "n4"));
+}
+
+TEST_F(RankAssignmentTest, NodesWithoutKeysStandAlone) {
+  Add("n1");
+  Add("n2").topology = {"s"};
+  Add("n3");
+  Add("n4").topology = {"s", "t"};
+  Add("n5").topology = {"s"};
+  Add("n6").topology = {"s", "t"};
+  EXPECT_THAT(Ranked(6), ElementsAre("n1", "n2", "n4", "n6", "n5", "n3"));
+}
+
+TEST_F(RankAssignmentTest, ReplacementsTakeTheHolesBesideTheirOwn) {
+  Add("a1", 0).topology = {"A"};
+  Add("a3", 2).topology = {"A"};
+  Add("b1", 3).topology = {"B"};
+  Add("b3", 5).topology = {"B"};
+  Add("b2").topology = {"B"};  // holes: 1 and 4
+  NodeIdentity& a2 = Add("a2");
+  a2.topology = {"A"};
+  a2.index = 9;
+  EXPECT_THAT(Ranked(6), ElementsAre("a1", "a2", "a3", "b1", "b2", "b3"));
+}
+
+TEST_F(RankAssignmentTest, AGrownWorldGoesOnWhereItsLastNodeIs) {
+  Add("a1", 0).topology = {"A"};
+  Add("b1", 1).topology = {"B"};
+  Add("a2").topology = {"A"};
+  Add("b2").topology = {"B"};
+  EXPECT_THAT(Ranked(4), ElementsAre("a1", "b1", "b2", "a2"));
+}
+
+TEST_F(RankAssignmentTest, TheNeighbourOnTheRightCountsWhereItIsNearer) {
+  Add("a", 0).topology = {"A", "1"};
+  Add("c", 2).topology = {"A", "2"};
+  Add("n1").topology = {"A", "3"};
+  Add("n2").topology = {"A", "2"};
+  EXPECT_THAT(Ranked(4), ElementsAre("a", "n2", "c", "n1"));
+}
+
+TEST_F(RankAssignmentTest, TheNeighbourOnTheLeftCountsWhereBothAreAsNear) {
+  Add("b", 1).topology = {"B"};
+  Add("a", 3).topology = {"A"};
+  Add("n1").topology = {"B"};
+  Add("n2").topology = {"A"};
+  EXPECT_THAT(Ranked(4), ElementsAre("n2", "b", "n1", "a"))
+      << "the last rank is to the left of the first";
 }
 
 TEST_F(RankAssignmentTest, NobodyAndNoRoom) {
