@@ -23,6 +23,7 @@ launch [FLAGS] PROGRAM [ARGUMENTS]
 launch status|watch|cancel|drain [FLAGS]
 launch inspect DUMPS...
 launch bench [FLAGS] OPERATION [OPTIONS]
+launch config [FILE] [--force] | show FILE [--json]
 launch completion bash|zsh|fish
 agent  [FLAGS] PROGRAM [ARGUMENTS]
 ```

@@ -66,7 +66,7 @@ _launch() {
     completion)
       COMPREPLY=($(compgen -W 'bash zsh fish' -- "$cur"))
       return ;;
-    inspect)
+    inspect|config)
       COMPREPLY=($(compgen -f -- "$cur"))
       return ;;
     *)
@@ -176,7 +176,7 @@ std::string Zsh() {
                   "    )\n    _describe subcommand subcommands\n    _files\n"
                   "    return\n  fi\n  case $words[2] in\n"
                   "    completion)\n      _values shell bash zsh fish\n"
-                  "      return ;;\n    inspect)\n      _files\n"
+                  "      return ;;\n    inspect|config)\n      _files\n"
                   "      return ;;\n    bench)\n      shift words\n"
                   "      ((CURRENT--)) ;;\n    status|watch|cancel|drain)\n"
                   "      shift words\n      ((CURRENT--))\n"

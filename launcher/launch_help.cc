@@ -16,6 +16,7 @@ Usage:
   launch status|watch|cancel|drain [FLAGS]   look at or steer a running job
   launch inspect DUMPS...                    find who holds up a job's workers
   launch bench [FLAGS] OPERATION [OPTIONS]   measure a collective
+  launch config [FILE] | show FILE           write or explain a --config file
   launch completion bash|zsh|fish            print a completion script
 
 PROGRAM runs once for each worker. A *.py file (or a module, with -m) runs

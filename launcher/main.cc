@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "agent/cluster/cluster_defaults.h"
 #include "agent/dialects/dialect_process.h"
 #include "agent/nccl_id/nccl_id_process.h"
 #include "agent/options/flag_table.h"
@@ -50,11 +49,9 @@ int Launch(const std::vector<std::string>& args) {
     return request.ok() ? AdminCommand(*request, voice)
                         : voice.Refuse(request.status());
   }
-  const absl::StatusOr<ParsedOptions> parsed =
-      ParseRunOptions(FlagsOf(FlagUser::kLaunchOnly), args, environment,
-                      [&](const FlagValues& given) {
-                        return ClusterDefaults(given, environment);
-                      });
+  const absl::StatusOr<ParsedOptions> parsed = ParseRunOptions(
+      FlagsOf(FlagUser::kLaunchOnly), args, environment,
+      LaunchDefaults(FlagsOf(FlagUser::kLaunchOnly), environment));
   if (!parsed.ok()) return voice.Refuse(parsed.status());
   switch (parsed->request) {
     case Request::kHelp:

@@ -33,8 +33,12 @@ void FlagValues::TakeDefaults(
 }
 
 bool FlagValues::IsGiven(const std::string& name) const {
+  return !Origin(name).empty();
+}
+
+std::string FlagValues::Origin(const std::string& name) const {
   const auto value = values_.find(name);
-  return value != values_.end() && !value->second.origin.empty();
+  return value == values_.end() ? "" : value->second.origin;
 }
 
 std::map<std::string, std::string> FlagValues::Given() const {

@@ -30,6 +30,9 @@ class FlagValues {
   // Those flags, with their texts.
   std::map<std::string, std::string> Given() const;
 
+  // Who gave it: "--name", "PET_NAME", a default's origin; empty: nobody.
+  std::string Origin(const std::string& name) const;
+
   // The flag's text as it holds.
   std::string Text(const std::string& name) const;
 

@@ -1,0 +1,188 @@
+#include "launcher/config/config_command.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "agent/options/flag_values.h"
+#include "agent/options/run_options.h"
+#include "base/owned_fd.h"
+#include "launcher/config/config_defaults.h"
+#include "launcher/config/config_file.h"
+#include "launcher/config/config_questions.h"
+#include "launcher/config/config_view.h"
+
+namespace muster {
+namespace {
+
+constexpr char kHelp[] = R"(launch config: write and explain configuration files
+
+Usage:
+  launch config [FILE] [--force]   write FILE (muster.yaml) by questions
+  launch config show FILE [--json] say what launch --config FILE would do
+
+FILE may be our own form, Accelerate's default_config.yaml, or InstructLab's
+config.yaml with its train: section. An empty answer, or the end of input,
+takes what is proposed in brackets. --force replaces a file that is there.
+)";
+
+using Environment = std::map<std::string, std::string>;
+
+int Print(const std::string& text) {
+  return std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0 ? 0
+                                                                           : 1;
+}
+
+absl::StatusOr<ConfigView> View(const std::string& path,
+                                const std::vector<Flag>& flags,
+                                const Environment& environment) {
+  const absl::StatusOr<std::string> text = ReadConfigText(path);
+  if (!text.ok()) return text.status();
+  absl::StatusOr<ConfigMeaning> meaning =
+      ReadConfig(*text, flags, SurroundingsOf(path, environment));
+  if (!meaning.ok()) return meaning.status();
+  // As a run would begin, so that what it refuses is refused here.
+  std::vector<std::string> args = {absl::StrCat("--config=", path)};
+  if (meaning->defaults.program.empty()) args.emplace_back("program");
+  absl::StatusOr<FlagValues> held = absl::InternalError("");
+  const DefaultsSource defaults = LaunchDefaults(flags, environment);
+  const absl::Status parsed =
+      ParseRunOptions(flags, args, environment, [&](const FlagValues& given) {
+        absl::StatusOr<Defaults> found = defaults(given);
+        held = given;
+        if (found.ok()) held->TakeDefaults(found->flags);
+        return found;
+      }).status();
+  if (!parsed.ok()) return parsed;
+  ConfigView view{
+      .file_name = path, .meaning = *std::move(meaning), .flags = {}};
+  for (const Flag& flag : flags) {
+    if (flag.name == std::string("config") || !held->IsGiven(flag.name)) {
+      continue;
+    }
+    view.flags.push_back(
+        {flag.name, held->Text(flag.name), held->Origin(flag.name)});
+  }
+  return view;
+}
+
+int Show(const std::vector<std::string>& arguments,
+         const std::vector<Flag>& flags, const Environment& environment,
+         const Voice& voice) {
+  std::string path;
+  bool json = false;
+  for (const std::string& argument : arguments) {
+    if (argument == "--json") {
+      json = true;
+    } else if (argument.rfind('-', 0) == 0 || !path.empty()) {
+      return voice.Refuse(absl::InvalidArgumentError(absl::StrCat(
+          "config show: ", argument, ": name one file, and --json at most")));
+    } else {
+      path = argument;
+    }
+  }
+  if (path.empty()) {
+    return voice.Refuse(
+        absl::InvalidArgumentError("config show: name the file"));
+  }
+  const absl::StatusOr<ConfigView> view = View(path, flags, environment);
+  if (!view.ok()) return voice.Refuse(view.status());
+  return Print(json ? ConfigJson(*view) : ConfigText(*view));
+}
+
+absl::StatusOr<std::string> Ask(const std::vector<Flag>& flags) {
+  std::map<std::string, std::string> answers;
+  bool ended = false;
+  while (const std::optional<ConfigQuestion> question = NextQuestion(answers)) {
+    std::cerr << question->text << " [" << question->fallback << "]: ";
+    std::string answer;
+    ended = ended || !std::getline(std::cin, answer);
+    if (ended) std::cerr << "\n";
+    if (answer.empty()) answer = question->fallback;
+    const absl::Status good = CheckAnswer(*question, answer, flags);
+    if (good.ok()) {
+      answers[question->key] = answer;
+    } else if (ended || !isatty(STDIN_FILENO)) {
+      return good;
+    } else {
+      std::cerr << "  " << good.message() << "\n";
+    }
+  }
+  return ConfigOf(answers, flags);
+}
+
+enum class Overwrite { kNo, kYes };
+
+absl::Status WriteFile(const std::string& path, const std::string& text,
+                       Overwrite overwrite) {
+  const int how = overwrite == Overwrite::kYes ? O_TRUNC : O_EXCL;
+  const OwnedFd file(
+      open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | how, 0666));
+  if (!file.open()) {
+    return errno == EEXIST
+               ? absl::InvalidArgumentError(absl::StrCat(
+                     path, ": is there already; --force replaces it"))
+               : absl::InvalidArgumentError(
+                     absl::StrCat(path, ": ", std::strerror(errno)));
+  }
+  if (write(file.get(), text.data(), text.size()) !=
+      static_cast<ssize_t>(text.size())) {
+    return absl::UnavailableError(
+        absl::StrCat(path, ": ", std::strerror(errno)));
+  }
+  return absl::OkStatus();
+}
+
+int Write(const std::vector<std::string>& arguments,
+          const std::vector<Flag>& flags, const Voice& voice) {
+  std::string path;
+  Overwrite overwrite = Overwrite::kNo;
+  for (const std::string& argument : arguments) {
+    if (argument == "--force") {
+      overwrite = Overwrite::kYes;
+    } else if (argument.rfind('-', 0) == 0 || !path.empty()) {
+      return voice.Refuse(absl::InvalidArgumentError(absl::StrCat(
+          "config: ", argument,
+          ": write launch config [FILE] [--force], or launch config show "
+          "FILE")));
+    } else {
+      path = argument;
+    }
+  }
+  if (path.empty()) path = "muster.yaml";
+  // Before anybody has answered in vain.
+  if (overwrite == Overwrite::kNo && access(path.c_str(), F_OK) == 0) {
+    return voice.Refuse(absl::InvalidArgumentError(
+        absl::StrCat(path, ": is there already; --force replaces it")));
+  }
+  const absl::StatusOr<std::string> text = Ask(flags);
+  if (!text.ok()) return voice.Refuse(text.status());
+  const absl::Status written = WriteFile(path, *text, overwrite);
+  if (!written.ok()) return voice.Refuse(written);
+  voice.Notice(
+      absl::StrCat(path, " is written; start it with launch --config ", path));
+  return 0;
+}
+
+}  // namespace
+
+int ConfigCommand(const std::vector<std::string>& arguments,
+                  const std::vector<Flag>& flags,
+                  const Environment& environment, const Voice& voice) {
+  for (const std::string& argument : arguments) {
+    if (argument == "--help" || argument == "-h") return Print(kHelp);
+  }
+  if (!arguments.empty() && arguments[0] == "show") {
+    return Show({arguments.begin() + 1, arguments.end()}, flags, environment,
+                voice);
+  }
+  return Write(arguments, flags, voice);
+}
+
+}  // namespace muster

@@ -1,0 +1,44 @@
+#include "launcher/config/config_defaults.h"
+
+#include <string>
+#include <utility>
+
+#include "agent/cluster/cluster_defaults.h"
+#include "agent/options/flag_values.h"
+#include "launcher/config/config_file.h"
+
+namespace muster {
+namespace {
+
+absl::StatusOr<Defaults> FileDefaults(
+    const std::string& path, const std::vector<Flag>& flags,
+    const std::map<std::string, std::string>& environment) {
+  const absl::StatusOr<std::string> text = ReadConfigText(path);
+  if (!text.ok()) return text.status();
+  absl::StatusOr<ConfigMeaning> meaning =
+      ReadConfig(*text, flags, SurroundingsOf(path, environment));
+  if (!meaning.ok()) return meaning.status();
+  return std::move(meaning->defaults);
+}
+
+}  // namespace
+
+DefaultsSource LaunchDefaults(
+    const std::vector<Flag>& flags,
+    const std::map<std::string, std::string>& environment) {
+  return [=](const FlagValues& given) -> absl::StatusOr<Defaults> {
+    const std::string path = given.Text("config");
+    if (path.empty()) return ClusterDefaults(given, environment);
+    absl::StatusOr<Defaults> file = FileDefaults(path, flags, environment);
+    if (!file.ok()) return file.status();
+    // The cluster need not say what the file says.
+    FlagValues known = given;
+    known.TakeDefaults(file->flags);
+    const absl::StatusOr<Defaults> cluster =
+        ClusterDefaults(known, environment);
+    if (!cluster.ok()) return cluster.status();
+    return Layered(*std::move(file), *cluster);
+  };
+}
+
+}  // namespace muster

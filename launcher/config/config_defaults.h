@@ -1,0 +1,21 @@
+#ifndef MUSTER_LAUNCHER_CONFIG_CONFIG_DEFAULTS_H_
+#define MUSTER_LAUNCHER_CONFIG_CONFIG_DEFAULTS_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "agent/options/defaults.h"
+#include "agent/options/flag.h"
+
+namespace muster {
+
+// What `launch` finds outside its command line: the --config file's word, and
+// the cluster's where that says nothing.
+DefaultsSource LaunchDefaults(
+    const std::vector<Flag>& flags,
+    const std::map<std::string, std::string>& environment);
+
+}  // namespace muster
+
+#endif  // MUSTER_LAUNCHER_CONFIG_CONFIG_DEFAULTS_H_

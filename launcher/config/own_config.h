@@ -1,0 +1,22 @@
+#ifndef MUSTER_LAUNCHER_CONFIG_OWN_CONFIG_H_
+#define MUSTER_LAUNCHER_CONFIG_OWN_CONFIG_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "agent/options/flag.h"
+#include "launcher/config/config_meaning.h"
+#include "launcher/config/yaml_value.h"
+
+namespace muster {
+
+// Our own form: flags' names as keys, with dashes or underscores, `program:` (a
+// text or a list) and `env:` (a map of variables). A flag that takes a list may
+// be given one. Pure. InvalidArgument: "FILE:LINE: what is wrong".
+absl::StatusOr<ConfigMeaning> ReadOwnConfig(
+    const YamlValue& document, const std::vector<Flag>& flags,
+    const ConfigSurroundings& surroundings);
+
+}  // namespace muster
+
+#endif  // MUSTER_LAUNCHER_CONFIG_OWN_CONFIG_H_
