@@ -14,6 +14,8 @@
 #include "launcher/admin_request.h"
 #include "launcher/bench_command.h"
 #include "launcher/completion.h"
+#include "launcher/config/config_command.h"
+#include "launcher/config/config_defaults.h"
 #include "launcher/inspect_command.h"
 #include "launcher/launch_help.h"
 #include "launcher/run_command.h"
@@ -39,6 +41,10 @@ int Launch(const std::vector<std::string>& args) {
   }
   if (!args.empty() && args[0] == "bench") {
     return BenchCommand({args.begin() + 1, args.end()}, environment, voice);
+  }
+  if (!args.empty() && args[0] == "config") {
+    return ConfigCommand({args.begin() + 1, args.end()},
+                         FlagsOf(FlagUser::kLaunchOnly), environment, voice);
   }
   if (!args.empty() && args[0] == "inspect") {
     return InspectCommand({args.begin() + 1, args.end()}, voice);

@@ -14,6 +14,8 @@ std::vector<Subcommand> Subcommands() {
        "Find who holds up a job, from its flight recorders."},
       {"bench", "[FLAGS] OPERATION",
        "Measure collectives with nccl-tests' columns."},
+      {"config", "[FILE] | show FILE",
+       "Write a configuration file by questions, or show what one would do."},
       {"completion", "bash|zsh|fish", "Print a shell's completion script."},
   };
 }
