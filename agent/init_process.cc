@@ -37,7 +37,7 @@ int RunUnderInit(const std::function<int()>& program) {
   sigprocmask(SIG_BLOCK, &all, &before);
   const pid_t child = fork();
   if (child < 0) {
-    std::fprintf(stderr, "agent: fork: %s\n", std::strerror(errno));
+    std::fprintf(stderr, "muster: fork: %s\n", std::strerror(errno));
     return 1;
   }
   if (child == 0) {

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/dialects/dialect_process.h"
+#include "agent/init_process.h"
 #include "agent/nccl_id/nccl_id_process.h"
 #include "agent/options/flag_table.h"
 #include "agent/options/read_machine.h"
@@ -68,7 +69,7 @@ int Launch(const std::vector<std::string>& args) {
     case Request::kRun:
       break;
   }
-  return RunCommand(parsed->options, environment);
+  return RunAsInit([&] { return RunCommand(parsed->options, environment); });
 }
 
 }  // namespace

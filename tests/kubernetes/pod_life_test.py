@@ -1,0 +1,171 @@
+#!/usr/bin/python3
+"""Pods' lives: any order, late names, eviction, new addresses, process 1."""
+
+import os
+import signal
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path.insert(0, HERE)
+import pods  # noqa: E402
+import yaml  # noqa: E402
+
+KUSTOMIZE = os.path.join(HERE, '..', '..', 'deploy', 'kubernetes', 'kustomize')
+BINARIES = ['launcher/launch', 'agent/agent', 'rendezvous/daemon/rendezvousd']
+
+
+def container_of(path):
+  """The first container of a manifest's last object."""
+  with open(os.path.join(KUSTOMIZE, path)) as file:
+    thing = list(yaml.safe_load_all(file))[-1]
+  return thing['spec']['template']['spec']['containers'][0]
+
+
+def environment_of(container, fields):
+  """What the manifest's variables are in a pod whose fields are `fields`."""
+  environment = {}
+  for variable in container.get('env', []):
+    if 'value' in variable:
+      environment[variable['name']] = variable['value']
+    else:
+      path = variable['valueFrom']['fieldRef']['fieldPath']
+      environment[variable['name']] = fields.get(path, '')
+  return environment
+
+
+class PodLife(unittest.TestCase):
+
+  def setUp(self):
+    self.cluster = pods.Cluster(BINARIES + [os.path.join(HERE, 'pod_worker.py')])
+    self.addCleanup(self.cluster.close)
+    self.succeeded = False
+    self.addCleanup(lambda: self.succeeded or print(self.cluster.logs()))
+
+  def job_pod(self, index, nodes=3, flags=(), **more):
+    """A pod of deploy/kubernetes' Indexed Job; its name does not resolve yet."""
+    container = container_of('indexed-job/job.yaml')
+    environment = environment_of(container, {
+        "metadata.labels['batch.kubernetes.io/job-name']": 'trainer',
+        "metadata.labels['batch.kubernetes.io/controller-uid']": '1234-5678',
+        'status.podIP': 'POD_ADDRESS', 'spec.nodeName': 'node-%d' % index})
+    environment.update({'JOB_COMPLETION_INDEX': str(index),
+                        'MUSTER_NODES': str(nodes), **more})
+    command = container['command'] + container['args'][:-1] + list(flags)
+    return self.cluster.start('trainer-%d' % index, environment,
+                              command + ['/srv/bin/pod_worker.py'])
+
+  def start_job(self, nodes=3, **more):
+    started = [self.job_pod(index, nodes, **more) for index in range(nodes)]
+    self.cluster.set_name('trainer-0.trainer', started[0])
+    return started
+
+  def coordinator_pod(self):
+    container = container_of('elastic/rendezvousd.yaml')
+    pod = self.cluster.start('rendezvousd-x', environment_of(container, {}),
+                             container['command'] + container['args'])
+    self.cluster.set_name('rendezvousd', pod)
+    return pod
+
+  def agent_pod(self, index, nodes='2:3', flags=()):
+    container = container_of('elastic/agents.yaml')
+    environment = environment_of(container, {
+        'metadata.name': 'trainer-%d' % index, 'status.podIP': 'POD_ADDRESS'})
+    environment['MUSTER_NODES'] = nodes
+    quick = ['--rdzv-conf=last_call_timeout=1', '--scale-up-cooldown=0']
+    command = container['command'] + container['args'][:-1] + quick + list(flags)
+    return self.cluster.start('trainer-%d' % index, environment,
+                              command + ['/srv/bin/pod_worker.py'])
+
+  def finish(self, running, code=0):
+    open(os.path.join(self.cluster.share, 'finish'), 'w').close()
+    self.assertEqual([pod.exit_code() for pod in running],
+                     [code] * len(running))
+    self.succeeded = True
+
+  def test_any_order_and_names_that_come_late(self):
+    started = [self.job_pod(index) for index in (2, 1, 0)]
+    for pod in started[:2]:
+      pod.wait_for('does not resolve')
+    self.cluster.set_name('trainer-0.trainer', started[2])
+    for pod in started:
+      pod.wait_for('of 3 works')
+    self.finish(started)
+
+  def test_a_members_pod_is_replaced_with_a_new_address(self):
+    started = self.start_job()
+    for pod in started:
+      pod.wait_for('of 3 works')
+    started[1].kill()
+    replaced = self.job_pod(1)
+    self.assertNotEqual(replaced.address, started[1].address)
+    replaced.wait_for('rank 1 of 3 works')
+    # The others went on, in the next round, at no restart's cost.
+    for pod in (started[0], started[2]):
+      pods.wait_until('a second round',
+                      lambda: pod.log().count('of 3 works') == 2)
+    self.finish([started[0], replaced, started[2]])
+
+  def test_the_coordinators_pod_is_replaced_with_a_new_address(self):
+    started = self.start_job()
+    for pod in started:
+      pod.wait_for('of 3 works')
+    started[0].kill()
+    replaced = self.job_pod(0)
+    # DNS still names the old address for a while.
+    self.cluster.set_name('trainer-0.trainer', replaced)
+    replaced.wait_for('of 3 works')
+    self.finish([replaced, started[1], started[2]])
+
+  def test_the_daemons_pod_is_replaced_with_a_new_address(self):
+    daemon = self.coordinator_pod()
+    agents = [self.agent_pod(index) for index in range(3)]
+    for agent in agents:
+      agent.wait_for('of 3 works')
+    daemon.kill()
+    for agent in agents:
+      agent.wait_for('the workers run on')
+    daemon = self.coordinator_pod()
+    pods.wait_until('the next one is ready',
+                    lambda: daemon.probe('/readyz') == (200, 'ok\n'))
+    # It knows nothing of the round, so that there is another one.
+    for agent in agents:
+      pods.wait_until('%s works again' % agent.host_name,
+                      lambda: agent.log().count('works') == 2)
+    self.finish(agents)
+
+  def test_an_evicted_agent_leaves_and_another_comes(self):
+    self.coordinator_pod()
+    agents = [self.agent_pod(index) for index in range(3)]
+    for agent in agents:
+      agent.wait_for('of 3 works')
+    agents[2].evict()
+    self.assertEqual(agents[2].exit_code(), 0)
+    self.assertIn('wrote a checkpoint', agents[2].log())
+    for agent in agents[:2]:
+      agent.wait_for('of 2 works')
+    back = self.agent_pod(2)
+    back.wait_for('of 3 works')
+    self.finish(agents[:2] + [back])
+
+  def test_process_1_reaps_forwards_and_tells_the_exit_code(self):
+    pod = self.job_pod(0, nodes=1, flags=['--signals-to-handle=SIGUSR1,SIGTERM'],
+                       ORPHAN='1')
+    pod.wait_for('of 1 works')
+    # The orphan ends by itself; what is left is the agent, its guardian and the
+    # worker.
+    pods.wait_until('no zombie is left', lambda: pod.states() and
+                    'Z' not in pod.states() and len(pod.states()) == 3)
+    pod.signal(signal.SIGUSR1)
+    pod.wait_for('got SIGUSR1')
+    open(os.path.join(self.cluster.share, 'fail-0'), 'w').close()
+    self.assertEqual(pod.exit_code(), 7)
+    self.succeeded = True
+
+
+if __name__ == '__main__':
+  why = pods.enter_namespaces()
+  if why:
+    print('SKIPPED: pods need namespaces: ' + why)
+    sys.exit(0)
+  unittest.main()

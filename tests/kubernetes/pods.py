@@ -1,0 +1,249 @@
+"""Pods without Kubernetes: containers of namespaces on one machine.
+
+A pod has a network namespace with an address of its own on a bridge, a PID
+namespace in which its program is process 1, a root that it cannot write to, a
+user that is not root, and names that resolve only once the "cluster's DNS" (a
+file of hosts, mounted in every pod) has them. What its environment says is what
+the manifest's downward API would have it say.
+
+Everything lives in a network and a mount namespace of the test's own, so that
+nothing is left when the test is gone.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+PATIENCE = 60.0  # seconds; how long anything may take before a test fails
+_INSIDE = 'MUSTER_TEST_NAMESPACES'
+_USER = 10001  # as the manifests'
+
+# What a pod's first process does before it becomes the program: waits for its
+# interface, then builds the container around itself.
+_SETUP = r'''
+read -r go
+ip link set lo up
+ip addr add "$POD_ADDRESS/24" dev eth0
+ip link set eth0 up
+hostname "$HOSTNAME"
+mount --bind "$CLUSTER" /srv
+mount --bind /srv/hosts /etc/hosts
+mount --bind /srv/resolv.conf /etc/resolv.conf
+mount -t tmpfs -o mode=1777 shm /dev/shm
+mount -t tmpfs -o mode=1777 tmp /tmp
+mount -o remount,bind,ro /
+cd /srv/share
+unset CLUSTER
+exec setpriv --reuid %d --regid %d --clear-groups --no-new-privs \
+  --inh-caps=-all --bounding-set=-all "$@" </dev/null
+''' % (_USER, _USER)
+
+
+def enter_namespaces():
+  """Starts this test again in namespaces of its own; the reason if it cannot."""
+  if os.environ.get(_INSIDE):
+    return None
+  for program in ['ip', 'unshare', 'setpriv']:
+    if not shutil.which(program):
+      return 'no program "%s"' % program
+  tried = subprocess.run(
+      ['unshare', '--net', '--mount', '--pid', '--fork', 'sh', '-c',
+       'ip link add bridge0 type bridge && ip link add veth0 type veth peer name veth1 && '
+       'mount -t tmpfs none /srv'],
+      stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+  if tried.returncode != 0:
+    return 'no namespaces for this process: ' + tried.stdout.strip()
+  os.environ[_INSIDE] = '1'
+  os.execvp('unshare', ['unshare', '--net', '--mount', sys.executable,
+                        os.path.abspath(sys.argv[0])] + sys.argv[1:])
+
+
+def wait_until(what, condition):
+  """`condition`'s first true value; fails loudly after PATIENCE."""
+  deadline = time.monotonic() + PATIENCE
+  while True:
+    value = condition()
+    if value:
+      return value
+    if time.monotonic() > deadline:
+      raise AssertionError('within %g s not: %s' % (PATIENCE, what))
+    time.sleep(0.02)
+
+
+def ip(*words):
+  subprocess.run(('ip',) + words, check=True)
+
+
+class Cluster:
+  """A bridge, a DNS, and the pods on it."""
+
+  _addresses = 0  # given so far, by all clusters: each pod's is new
+
+  def __init__(self, programs):
+    """`programs`: paths of what pods run; found by them in /srv/bin."""
+    self.folder = tempfile.mkdtemp(prefix='pods-', dir='/tmp')
+    os.chmod(self.folder, 0o755)
+    for name, mode in [('bin', 0o755), ('share', 0o777)]:
+      path = os.path.join(self.folder, name)
+      os.mkdir(path)
+      os.chmod(path, mode)
+    self.share = os.path.join(self.folder, 'share')
+    for program in programs:
+      shutil.copy(program, os.path.join(self.folder, 'bin'))
+    self._names = {}
+    self._write_names()
+    with open(os.path.join(self.folder, 'resolv.conf'), 'w') as file:
+      # Nobody answers there, and at once.
+      file.write('nameserver 127.0.0.1\noptions timeout:1 attempts:1\n')
+    self.pods = []
+    if Cluster._addresses == 0:
+      Cluster._addresses = 1
+      ip('link', 'add', 'pods', 'type', 'bridge')
+      ip('addr', 'add', '10.77.0.1/24', 'dev', 'pods')
+      ip('link', 'set', 'pods', 'up')
+      ip('link', 'set', 'lo', 'up')
+
+  def set_name(self, name, pod):
+    """From now on `name` resolves to `pod`; None: to nothing."""
+    if pod is None:
+      self._names.pop(name, None)
+    else:
+      self._names[name] = pod.address
+    self._write_names()
+
+  def _write_names(self):
+    # In place: the file is mounted where it is.
+    with open(os.path.join(self.folder, 'hosts'), 'w') as file:
+      file.write('127.0.0.1 localhost\n' + ''.join(
+          '%s %s\n' % (ip, name) for name, ip in self._names.items()))
+
+  def start(self, host_name, environment, command):
+    """A new pod, with an address that no pod had before."""
+    Cluster._addresses += 1
+    pod = Pod(self, host_name, '10.77.0.%d' % Cluster._addresses,
+              'pod%d' % Cluster._addresses, environment, command)
+    self.pods.append(pod)
+    return pod
+
+  def close(self):
+    for pod in self.pods:
+      pod.kill()
+    shutil.rmtree(self.folder, ignore_errors=True)
+
+  def logs(self):
+    return '\n'.join('--- %s (%s)\n%s' % (pod.host_name, pod.address, pod.log())
+                     for pod in self.pods)
+
+
+class Pod:
+  """One container. Its process 1 is the command."""
+
+  def __init__(self, cluster, host_name, address, link, environment, command):
+    self.host_name, self.address = host_name, address
+    self._path = os.path.join(cluster.folder, link + '.log')
+    environment = {
+        name: value.replace('POD_ADDRESS', address)
+        for name, value in environment.items()}
+    with open(self._path, 'w') as log:
+      self._process = subprocess.Popen(
+          ['unshare', '--net', '--pid', '--mount', '--uts', '--ipc', '--fork',
+           '--kill-child', '--mount-proc', 'sh', '-ec', _SETUP, 'pod'] + command,
+          stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True,
+          env={'PATH': '/srv/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+               'HOSTNAME': host_name, 'POD_ADDRESS': address,
+               'CLUSTER': cluster.folder,
+               'KUBERNETES_SERVICE_HOST': '10.96.0.1', **environment})
+    self._init = wait_until('the first process of ' + host_name, self._child)
+    ip('link', 'add', link, 'type', 'veth', 'peer', 'name', 'eth0',
+       'netns', str(self._init))
+    ip('link', 'set', link, 'master', 'pods', 'up')
+    self._process.stdin.write(b'go\n')
+    self._process.stdin.close()
+
+  def _child(self):
+    path = '/proc/%d/task/%d/children' % (self._process.pid, self._process.pid)
+    with open(path) as file:
+      children = file.read().split()
+    # Once it has left unshare behind, and with it our namespaces.
+    if children and self._program(int(children[0])) != 'unshare':
+      return int(children[0])
+    return None
+
+  @staticmethod
+  def _program(pid):
+    try:
+      with open('/proc/%d/comm' % pid) as file:
+        return file.read().strip()
+    except FileNotFoundError:
+      return 'unshare'
+
+  def log(self):
+    with open(self._path, errors='replace') as file:
+      return file.read()
+
+  def wait_for(self, text):
+    def look():
+      if self._process.poll() is not None and text not in self.log():
+        raise AssertionError('%s ended with %s before it said "%s"' % (
+            self.host_name, self._process.returncode, text))
+      return text in self.log()
+    wait_until('%s says "%s"' % (self.host_name, text), look)
+
+  def evict(self):
+    """What the kubelet does first: SIGTERM to process 1."""
+    os.kill(self._init, signal.SIGTERM)
+
+  def signal(self, number):
+    os.kill(self._init, number)
+
+  def kill(self):
+    """What the kubelet does last."""
+    if self._process.poll() is None:
+      try:
+        os.kill(self._init, signal.SIGKILL)
+      except ProcessLookupError:
+        pass
+    try:
+      self._process.wait(PATIENCE)
+    except subprocess.TimeoutExpired:
+      self._process.kill()
+      self._process.wait()
+
+  def exit_code(self):
+    """Waits for the end: the container's exit code."""
+    try:
+      return self._process.wait(PATIENCE)
+    except subprocess.TimeoutExpired:
+      raise AssertionError('%s did not end within %g s' % (
+          self.host_name, PATIENCE)) from None
+
+  def states(self):
+    """The states (R, S, Z …) of the pod's processes but the first."""
+    space = os.readlink('/proc/%d/ns/pid' % self._init)
+    states = []
+    for pid in filter(str.isdigit, os.listdir('/proc')):
+      try:
+        if int(pid) != self._init and os.readlink(
+            '/proc/%s/ns/pid' % pid) == space:
+          with open('/proc/%s/stat' % pid) as file:
+            states.append(file.read().rpartition(')')[2].split()[0])
+      except OSError:
+        continue
+    return states
+
+  def probe(self, path):
+    """(status, text) that the kubelet's HTTP probe gets; None: no answer."""
+    try:
+      with urllib.request.urlopen('http://%s:8080%s' % (self.address, path),
+                                  timeout=PATIENCE) as answer:
+        return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+      return error.code, error.read().decode()
+    except OSError:
+      return None
