@@ -116,6 +116,23 @@ absl::Status AdminClient::DrainNode(const std::string& run_id,
   return impl_->Ask(&v1::Admin::Stub::DrainNode, request, &response);
 }
 
+absl::StatusOr<AdminClient::Caller> AdminClient::WhoAmI() {
+  using Wall = std::chrono::system_clock;
+  v1::WhoAmIResponse response;
+  const Wall::time_point asked = Wall::now();
+  absl::Status status =
+      impl_->Ask(&v1::Admin::Stub::WhoAmI, v1::WhoAmIRequest(), &response);
+  const Duration took = Wall::now() - asked;
+  if (!status.ok()) return status;
+  if (response.address().size() > kMostNameBytes ||
+      response.version().size() > kMostNameBytes) {
+    return absl::InvalidArgumentError("the coordinator's answer is too long");
+  }
+  const Duration there(response.unix_time());
+  const Duration here = Duration(asked.time_since_epoch()) + took / 2;
+  return Caller{response.address(), response.version(), there - here, took};
+}
+
 absl::Status AdminClient::WatchJob(
     const std::string& run_id,
     const std::function<Watching(const Update&)>& on_update) {

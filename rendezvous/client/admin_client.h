@@ -45,6 +45,16 @@ class AdminClient {
   // FailedPrecondition: too few nodes would remain.
   absl::Status DrainNode(const std::string& run_id, const std::string& node);
 
+  struct Caller {
+    std::string address;  // from which the coordinator sees us; empty: unknown
+    std::string version;  // the coordinator's
+    // Its wall clock before ours, give or take half the round trip.
+    Duration clock_ahead = Duration::zero();
+    Duration round_trip = Duration::zero();
+  };
+  // Unimplemented: the coordinator is older than the question.
+  absl::StatusOr<Caller> WhoAmI();
+
   struct Update {
     std::vector<Decision> decisions;  // in the order in which they were made
     int decisions_dropped = 0;        // before these: we were too slow

@@ -3,11 +3,14 @@
 #include <grpcpp/server_context.h>
 #include <grpcpp/support/server_callback.h>
 
+#include <chrono>
 #include <string>
 
 #include "proto/admin.grpc.pb.h"
 #include "rendezvous/grpc/grpc_status.h"
+#include "rendezvous/server/peer_ip.h"
 #include "rendezvous/server/watch_stream.h"
+#include "rendezvous/version.h"
 #include "rendezvous/wire/bounded_reader.h"
 #include "rendezvous/wire/bounds.h"
 #include "rendezvous/wire/status_wire.h"
@@ -82,6 +85,21 @@ class AdminService : public v1::Admin::CallbackService {
     if (!allowed.ok()) return Answer(context, allowed);
     return Answer(context, ToGrpc(coordinator_->DrainNode(request->run_id(),
                                                           request->node())));
+  }
+
+  grpc::ServerUnaryReactor* WhoAmI(grpc::CallbackServerContext* context,
+                                   const v1::WhoAmIRequest*,
+                                   v1::WhoAmIResponse* response) override {
+    const grpc::Status allowed = check_->Check(*context);
+    if (allowed.ok()) {
+      response->set_address(PeerIp(context->peer()));
+      response->set_unix_time(
+          std::chrono::nanoseconds(
+              std::chrono::system_clock::now().time_since_epoch())
+              .count());
+      response->set_version(kVersion);
+    }
+    return Answer(context, allowed);
   }
 
  private:
