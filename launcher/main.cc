@@ -17,6 +17,7 @@
 #include "launcher/completion.h"
 #include "launcher/config/config_command.h"
 #include "launcher/config/config_defaults.h"
+#include "launcher/doctor/doctor_command.h"
 #include "launcher/inspect_command.h"
 #include "launcher/launch_help.h"
 #include "launcher/run_command.h"
@@ -46,6 +47,11 @@ int Launch(const std::vector<std::string>& args) {
   if (!args.empty() && args[0] == "config") {
     return ConfigCommand({args.begin() + 1, args.end()},
                          FlagsOf(FlagUser::kLaunchOnly), environment, voice);
+  }
+  if (!args.empty() && args[0] == "doctor") {
+    return DoctorCommand(
+        {args.begin() + 1, args.end()}, environment,
+        LaunchDefaults(FlagsOf(FlagUser::kLaunchOnly), environment), voice);
   }
   if (!args.empty() && args[0] == "inspect") {
     return InspectCommand({args.begin() + 1, args.end()}, voice);

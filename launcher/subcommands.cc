@@ -12,6 +12,9 @@ std::vector<Subcommand> Subcommands() {
       {"drain", "NODE", "Take one node out of a job, which goes on.", true},
       {"inspect", "DUMPS...",
        "Find who holds up a job, from its flight recorders."},
+      {"doctor", "[--nodes] [FLAGS]",
+       "Find what keeps this node, or all of a job, from training, and what "
+       "to do."},
       {"bench", "[FLAGS] OPERATION",
        "Measure collectives with nccl-tests' columns."},
       {"config", "[FILE] | show FILE",

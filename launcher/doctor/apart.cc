@@ -1,0 +1,84 @@
+#include "launcher/doctor/apart.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "base/owned_fd.h"
+
+namespace muster {
+namespace {
+
+[[noreturn]] void Work(const OwnedFd& answer,
+                       const std::function<int()>& work) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const int code = work();
+  std::fflush(nullptr);
+  const auto byte = static_cast<unsigned char>(code);
+  (void)!write(answer.get(), &byte, 1);
+  // Threads that are stuck in a driver must not keep destructors waiting.
+  _exit(code);
+}
+
+std::string EndOf(pid_t child) {
+  int status = 0;
+  if (waitpid(child, &status, 0) == child && WIFSIGNALED(status)) {
+    return absl::StrCat("died of signal ", WTERMSIG(status), " (",
+                        strsignal(WTERMSIG(status)), ")");
+  }
+  return "ended without an answer";
+}
+
+}  // namespace
+
+absl::StatusOr<int> RunApart(Duration patience,
+                             const std::function<int()>& work) {
+  int ends[2] = {-1, -1};
+  if (pipe2(ends, O_CLOEXEC) != 0) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no pipe: ", std::strerror(errno)));
+  }
+  const OwnedFd answer(ends[0]);
+  OwnedFd answering(ends[1]);
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child < 0) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no process: ", std::strerror(errno)));
+  }
+  if (child == 0) Work(answering, work);
+  answering.Close();
+  pollfd waiting = {answer.get(), POLLIN, 0};
+  const auto end = std::chrono::steady_clock::now() + patience;
+  int ready = -1;
+  while (true) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+        end - std::chrono::steady_clock::now());
+    ready = poll(&waiting, 1,
+                 left.count() > 0 ? static_cast<int>(left.count()) : 0);
+    if (ready >= 0 || errno != EINTR) break;
+  }
+  if (ready <= 0) {
+    kill(child, SIGKILL);
+    return absl::DeadlineExceededError(
+        absl::StrCat("it did not end within ", ToSeconds(patience),
+                     " s: a driver or a file system hangs"));
+  }
+  unsigned char code = 0;
+  if (read(answer.get(), &code, 1) != 1) {
+    return absl::InternalError(
+        absl::StrCat("looking at this node ", EndOf(child)));
+  }
+  return static_cast<int>(code);
+}
+
+}  // namespace muster

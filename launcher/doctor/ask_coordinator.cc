@@ -1,0 +1,52 @@
+#include "launcher/doctor/ask_coordinator.h"
+
+#include "absl/strings/str_cat.h"
+#include "rendezvous/client/admin_client.h"
+#include "rendezvous/endpoint/resolve.h"
+#include "rendezvous/token/token.h"
+
+namespace muster {
+namespace {
+
+constexpr Duration kPatience = std::chrono::seconds(5);
+
+}  // namespace
+
+CoordinatorFacts AskCoordinator(const Endpoint& endpoint,
+                                const std::string& token_file) {
+  CoordinatorFacts facts;
+  facts.endpoint = endpoint.ToString();
+  const auto addresses = Resolve(endpoint, kPatience);
+  if (!addresses.ok()) {
+    facts.error = std::string(addresses.status().message());
+    return facts;
+  }
+  for (const SocketAddress& address : *addresses) {
+    facts.addresses.push_back(address.Ip());
+  }
+  absl::StatusOr<std::string> token = ReadToken(
+      token_file,
+      [](const std::string& /*sentence*/) { /* told in the answer */ });
+  if (!token.ok()) {
+    facts.error = std::string(token.status().message());
+    return facts;
+  }
+  AdminClient client({.coordinator = endpoint,
+                      .token = *std::move(token),
+                      .timeout = kPatience});
+  const auto caller = client.WhoAmI();
+  facts.local_address = LocalAddressTowards(addresses->front());
+  // One that is older than the question answers all the same.
+  if (absl::IsUnimplemented(caller.status())) return facts;
+  if (!caller.ok()) {
+    facts.error = std::string(caller.status().message());
+    return facts;
+  }
+  facts.seen_address = caller->address;
+  facts.version = caller->version;
+  facts.clock_ahead = caller->clock_ahead;
+  facts.round_trip = caller->round_trip;
+  return facts;
+}
+
+}  // namespace muster

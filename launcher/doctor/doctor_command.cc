@@ -1,0 +1,70 @@
+#include "launcher/doctor/doctor_command.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "absl/strings/str_cat.h"
+#include "agent/report/text_style.h"
+#include "launcher/doctor/apart.h"
+#include "launcher/doctor/doctor_request.h"
+#include "launcher/doctor/doctor_text.h"
+#include "launcher/doctor/look_here.h"
+#include "launcher/doctor/node_worker.h"
+#include "launcher/doctor/nodes_job.h"
+
+namespace muster {
+namespace {
+
+// Beyond what all questions together may take.
+constexpr Duration kPatience = std::chrono::minutes(2);
+
+int Print(const std::string& text, int code) {
+  return std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0
+             ? code
+             : 1;
+}
+
+int Here(const DoctorRequest& request,
+         const std::map<std::string, std::string>& environment) {
+  const NodeReport report = LookHere(request, environment);
+  const std::string text =
+      request.format == DoctorFormat::kJson
+          ? absl::StrCat(NodeReportJson(report), "\n")
+          : DoctorText(report, request.detail, TargetOf(STDOUT_FILENO));
+  return Print(text, ExitCodeOf(WorstOf(report.findings)));
+}
+
+}  // namespace
+
+int DoctorCommand(const std::vector<std::string>& arguments,
+                  const std::map<std::string, std::string>& environment,
+                  const DefaultsSource& defaults, const Voice& voice) {
+  const absl::StatusOr<DoctorRequest> request =
+      ParseDoctorRequest(arguments, environment);
+  if (!request.ok()) return voice.Refuse(request.status());
+  absl::StatusOr<int> code = 0;
+  switch (request->way) {
+    case DoctorRequest::Way::kHelp:
+      return Print(DoctorHelp(), 0);
+    case DoctorRequest::Way::kHere:
+      code = RunApart(kPatience, [&] { return Here(*request, environment); });
+      break;
+    case DoctorRequest::Way::kAllNodes:
+      code = RunOnAllNodes(*request, environment, defaults);
+      break;
+    case DoctorRequest::Way::kAsNode:
+      code = RunAsNode(*request, environment);
+      break;
+  }
+  if (code.ok()) return *code;
+  if (absl::IsInvalidArgument(code.status()))
+    return voice.Refuse(code.status());
+  voice.Error(absl::StrCat("doctor: ", std::string(code.status().message())));
+  // A node on which looking hangs or crashes is not fit.
+  return request->way == DoctorRequest::Way::kHere
+             ? ExitCodeOf(Severity::kError)
+             : 1;
+}
+
+}  // namespace muster

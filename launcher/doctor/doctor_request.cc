@@ -1,0 +1,195 @@
+#include "launcher/doctor/doctor_request.h"
+
+#include <cstdlib>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "agent/options/command_line.h"
+#include "agent/options/flag_table.h"
+#include "agent/options/flag_values.h"
+#include "agent/options/help_text.h"
+#include "agent/options/option_values.h"
+
+namespace muster {
+namespace {
+
+// What a worker of the job is told: where its outcome goes, for how wide a
+// terminal (negative: without colours), its own address. No flags for people.
+constexpr char kAsNode[] = "as-node";
+constexpr char kColumns[] = "columns";
+constexpr char kOwnAddress[] = "own-address";
+
+bool IsDoctors(const std::string& name) {
+  return FindFlag(DoctorFlags(), name) != nullptr;
+}
+
+std::vector<Flag> FlagsFor(const std::vector<std::string>& arguments) {
+  std::vector<Flag> flags = DoctorFlags();
+  bool nodes = false;
+  for (const std::string& argument : arguments) {
+    nodes = nodes || argument == "--nodes";
+  }
+  if (nodes) {
+    for (const Flag& flag : FlagsOf(FlagUser::kLaunchOnly)) {
+      if (!IsDoctors(flag.name)) flags.push_back(flag);
+    }
+  }
+  for (const char* name : {kAsNode, kColumns, kOwnAddress}) {
+    flags.push_back({name, 0, FlagKind::kValue, "", "", PetVariable::kNone,
+                     FlagGroup::kGeneral, FlagUser::kLaunchOnly, "", ""});
+  }
+  return flags;
+}
+
+absl::StatusOr<std::optional<Endpoint>> ReadCoordinator(
+    const FlagValues& values,
+    const std::map<std::string, std::string>& environment) {
+  std::string origin = "--endpoint", text = values.Text("endpoint");
+  if (text.empty()) {
+    const auto inherited = environment.find("MUSTER_COORDINATOR");
+    if (inherited == environment.end() || inherited->second.empty()) {
+      return std::nullopt;
+    }
+    origin = "MUSTER_COORDINATOR";
+    text = inherited->second;
+  }
+  const absl::StatusOr<Endpoint> endpoint = ParseEndpoint(text);
+  if (!endpoint.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        origin, "=", text, ": ", std::string(endpoint.status().message())));
+  }
+  return *endpoint;
+}
+
+// What of the command line is the job's: every flag that is not the doctor's.
+std::vector<std::string> LaunchArguments(const CommandLine& line) {
+  std::vector<std::string> arguments;
+  for (const auto& [name, values] : line.values) {
+    // The job's too: where its logs go, and how its nodes prove themselves.
+    const bool shared = name == "log-dir" || name == "token-file";
+    if (IsDoctors(name) && !shared) continue;
+    for (const std::string& value : values) {
+      arguments.push_back(absl::StrCat("--", name, "=", value));
+    }
+  }
+  return arguments;
+}
+
+absl::StatusOr<DoctorRequest> Read(
+    const CommandLine& line, const std::vector<Flag>& flags,
+    const std::map<std::string, std::string>& environment) {
+  FlagValues values(flags, line, environment);
+  DoctorRequest request;
+  bool json = false, quiet = false, nodes = false;
+  values.Into("json", ReadSwitch, json);
+  values.Into("quiet", ReadSwitch, quiet);
+  values.Into("nodes", ReadSwitch, nodes);
+  if (!values.status().ok()) return values.status();
+  if (json) request.format = DoctorFormat::kJson;
+  if (quiet) request.detail = Detail::kTroubleOnly;
+  auto coordinator = ReadCoordinator(values, environment);
+  if (!coordinator.ok()) return coordinator.status();
+  request.coordinator = *std::move(coordinator);
+  request.token_file = values.Text("token-file");
+  request.log_dir = values.Text("log-dir");
+  request.folders = ReadList(values.Text("folders"));
+  request.outcome_file = values.Text(kAsNode);
+  if (values.IsGiven(kColumns)) {
+    int64_t columns = 80;
+    values.Into(
+        kColumns,
+        [](const std::string& text) { return ReadNumber(text, -500, 500); },
+        columns);
+    if (!values.status().ok()) return values.status();
+    request.target.columns = static_cast<int>(std::abs(columns));
+    if (columns > 0) request.target.style = TextStyle::kColoured;
+  }
+  if (nodes) {
+    request.way = DoctorRequest::Way::kAllNodes;
+    request.launch_arguments = LaunchArguments(line);
+    request.local_addr = values.Text("local-addr");
+  } else if (!request.outcome_file.empty()) {
+    request.way = DoctorRequest::Way::kAsNode;
+    request.local_addr = values.Text(kOwnAddress);
+  }
+  return request;
+}
+
+}  // namespace
+
+std::vector<Flag> DoctorFlags() {
+  using enum FlagKind;
+  constexpr FlagGroup kGroup = FlagGroup::kGeneral;
+  constexpr FlagUser kUser = FlagUser::kLaunchOnly;
+  constexpr PetVariable kPet = PetVariable::kNone;
+  return {
+      {"nodes", 0, kSwitch, "", "0", kPet, kGroup, kUser, "",
+       "Look at all nodes of a job, and at what lies between them: the flags "
+       "of a run say which (--nnodes and --rdzv-endpoint on each node, "
+       "--hostfile, or Slurm's environment under srun)."},
+      {"endpoint", 0, kValue, "HOST[:PORT]", "", kPet, kGroup, kUser, "",
+       "Ask this coordinator, too: whether it answers, which address it sees, "
+       "what time it has. Not given: MUSTER_COORDINATOR in the environment."},
+      {"log-dir", 0, kValue, "DIR", "", kPet, kGroup, kUser, "<directory>",
+       "Where a job's logs would go."},
+      {"folders", 0, kValue, "LIST", "", kPet, kGroup, kUser, "<directory>",
+       "More folders that must take files, such as checkpoints'."},
+      {"token-file", 0, kValue, "FILE", "", kPet, kGroup, kUser, "<file>",
+       "A file that holds the job's shared secret, for --endpoint."},
+      {"json", 0, kSwitch, "", "0", kPet, kGroup, kUser, "",
+       "Print JSON, for programs."},
+      {"quiet", 0, kSwitch, "", "0", kPet, kGroup, kUser, "",
+       "Show warnings and errors only."},
+      {"help", 'h', kSwitch, "", "", kPet, kGroup, kUser, "",
+       "Show this text."},
+  };
+}
+
+std::string DoctorHelp() {
+  return absl::StrCat(R"(Usage:
+  launch doctor [FLAGS]
+      Look at this node: what keeps it from training, or slows it down, each
+      with a remedy. Changes nothing.
+  launch doctor --nodes [FLAGS] [FLAGS OF A RUN]
+      Look at all nodes and at what lies between them: versions that differ,
+      clocks, firewalls. Run the same on every node, or once with --hostfile;
+      under Slurm: srun launch doctor --nodes.
+
+)",
+                      FlagHelp(DoctorFlags()), R"(
+Exit status:
+  0  Nothing worse than a note.
+  2  The command line is wrong.
+  3  Warnings: it trains, but slowly, or fails now and then.
+  4  Errors: training fails, or gives wrong results.
+  1  The nodes did not come together, or nothing could be printed.
+
+docs/DOCTOR.md explains each finding by the name in brackets.
+)");
+}
+
+absl::StatusOr<DoctorRequest> ParseDoctorRequest(
+    const std::vector<std::string>& arguments,
+    const std::map<std::string, std::string>& environment) {
+  const std::vector<Flag> flags = FlagsFor(arguments);
+  const absl::StatusOr<CommandLine> line = ParseCommandLine(flags, arguments);
+  if (!line.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("doctor: ", std::string(line.status().message())));
+  }
+  if (line->values.count("help") > 0) {
+    DoctorRequest help;
+    help.way = DoctorRequest::Way::kHelp;
+    return help;
+  }
+  if (!line->rest.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "doctor: takes no program, and ", line->rest.front(), " is one"));
+  }
+  absl::StatusOr<DoctorRequest> request = Read(*line, flags, environment);
+  if (request.ok()) return request;
+  return absl::InvalidArgumentError(
+      absl::StrCat("doctor: ", std::string(request.status().message())));
+}
+
+}  // namespace muster

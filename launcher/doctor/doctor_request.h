@@ -1,0 +1,51 @@
+#ifndef MUSTER_LAUNCHER_DOCTOR_DOCTOR_REQUEST_H_
+#define MUSTER_LAUNCHER_DOCTOR_DOCTOR_REQUEST_H_
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "agent/options/flag.h"
+#include "launcher/doctor/doctor_text.h"
+#include "rendezvous/endpoint/endpoint.h"
+
+namespace muster {
+
+enum class DoctorFormat { kText, kJson };
+
+// The command line of `launch doctor`, read.
+struct DoctorRequest {
+  enum class Way {
+    kHelp,
+    kHere,      // this node alone
+    kAllNodes,  // as a job of launch's, a worker on each node
+    kAsNode,    // such a worker
+  };
+  Way way = Way::kHere;
+  DoctorFormat format = DoctorFormat::kText;
+  Detail detail = Detail::kAll;
+  std::optional<Endpoint> coordinator;
+  std::string token_file;
+  std::string log_dir;
+  std::vector<std::string> folders;  // more of them
+  std::string local_addr;
+  std::vector<std::string> launch_arguments;  // kAllNodes: for the job
+  std::string outcome_file;                   // kAsNode
+  TextTarget target;                          // kAsNode: whose page it is
+};
+
+// Its flags; with --nodes those of a run are taken, too.
+std::vector<Flag> DoctorFlags();
+
+std::string DoctorHelp();
+
+// Reads the arguments behind "doctor". Pure. InvalidArgument: one line.
+absl::StatusOr<DoctorRequest> ParseDoctorRequest(
+    const std::vector<std::string>& arguments,
+    const std::map<std::string, std::string>& environment);
+
+}  // namespace muster
+
+#endif  // MUSTER_LAUNCHER_DOCTOR_DOCTOR_REQUEST_H_

@@ -1,0 +1,211 @@
+#include "launcher/doctor/doctor_text.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "agent/fitness/wording.h"
+#include "agent/report/text_layout.h"
+
+namespace muster {
+namespace {
+
+constexpr int kLabel = 9;  // " warning" and a blank
+
+// A line of the page: a finding, and the nodes that have it, where there are
+// several in the page.
+struct Line {
+  Finding finding;
+  std::vector<std::string> hosts;
+};
+
+Ink InkOf(Severity severity) {
+  switch (severity) {
+    case Severity::kOk:
+      return Ink::kGreen;
+    case Severity::kNote:
+      return Ink::kBold;
+    case Severity::kWarning:
+      return Ink::kYellow;
+    case Severity::kError:
+      return Ink::kRed;
+  }
+  return Ink::kBold;
+}
+
+void AppendLine(const Line& line, const TextTarget& target, std::string& out) {
+  const Finding& finding = line.finding;
+  const std::string label = SeverityText(finding.severity);
+  std::string what = PrintableLine(finding.what);
+  if (!line.hosts.empty()) {
+    what = absl::StrCat(PrintableLine(Listed(line.hosts)), ": ", what);
+  }
+  if (finding.severity != Severity::kOk) {
+    absl::StrAppend(&what, "  [", PrintableLine(finding.id), "]");
+  }
+  const std::string hang(kLabel + 2, ' ');
+  const int columns = target.columns - kLabel - 2;
+  bool first = true;
+  for (const std::string& piece : Wrap(what, columns, 0)) {
+    absl::StrAppend(
+        &out,
+        first ? absl::StrCat(
+                    "  ", Inked(label, InkOf(finding.severity), target.style),
+                    std::string(kLabel - label.size(), ' '))
+              : hang,
+        piece, "\n");
+    first = false;
+  }
+  if (finding.remedy.empty()) return;
+  first = true;
+  for (const std::string& piece :
+       Wrap(PrintableLine(finding.remedy), columns - 4, 0)) {
+    absl::StrAppend(&out, hang,
+                    Inked(absl::StrCat(first ? "do: " : "    ", piece),
+                          Ink::kFaint, target.style),
+                    "\n");
+    first = false;
+  }
+}
+
+std::string Counted(int count, const char* thing) {
+  return absl::StrCat(count, " ", thing, count == 1 ? "" : "s");
+}
+
+std::string Summary(const std::vector<Line>& lines, const TextTarget& target) {
+  int counts[4] = {};
+  for (const Line& line : lines) {
+    ++counts[static_cast<int>(line.finding.severity)];
+  }
+  std::vector<std::string> parts;
+  if (counts[3] > 0) parts.push_back(Counted(counts[3], "error"));
+  if (counts[2] > 0) parts.push_back(Counted(counts[2], "warning"));
+  if (counts[1] > 0) parts.push_back(Counted(counts[1], "note"));
+  const std::string found = parts.empty() ? "nothing to report" : Listed(parts);
+  if (counts[3] > 0) {
+    return Inked(absl::StrCat("Not fit to train: ", found), Ink::kRed,
+                 target.style);
+  }
+  if (counts[2] > 0) {
+    return Inked(absl::StrCat("Fit to train, with ", found), Ink::kYellow,
+                 target.style);
+  }
+  return Inked(absl::StrCat("Fit to train: ", found), Ink::kGreen,
+               target.style);
+}
+
+FindingGroup GroupOf(const Finding& finding) {
+  const FindingKind* kind = KindOf(finding.id);
+  return kind == nullptr ? FindingGroup::kNodes : kind->group;
+}
+
+std::string Page(const std::string& title, const std::vector<Line>& lines,
+                 const std::vector<FindingGroup>& order, Detail detail,
+                 const TextTarget& target) {
+  std::string out =
+      absl::StrCat(Inked(title, Ink::kBold, target.style), "\n\n");
+  for (const FindingGroup group : order) {
+    bool titled = false;
+    for (const Line& line : lines) {
+      if (GroupOf(line.finding) != group) continue;
+      if (detail == Detail::kTroubleOnly &&
+          line.finding.severity < Severity::kWarning) {
+        continue;
+      }
+      if (!titled) {
+        absl::StrAppend(
+            &out, Inked(GroupTitle(group), Ink::kBold, target.style), "\n");
+      }
+      titled = true;
+      AppendLine(line, target, out);
+    }
+  }
+  if (out.size() > title.size() &&
+      out.compare(out.size() - 2, 2, "\n\n") != 0) {
+    absl::StrAppend(&out, "\n");
+  }
+  absl::StrAppend(&out, Summary(lines, target), "\n");
+  return out;
+}
+
+std::vector<FindingGroup> AllGroups() {
+  std::vector<FindingGroup> groups;
+  for (int i = 0; i < kFindingGroups; ++i) {
+    groups.push_back(static_cast<FindingGroup>(i));
+  }
+  return groups;
+}
+
+}  // namespace
+
+std::string DoctorText(const NodeReport& report, Detail detail,
+                       const TextTarget& target) {
+  std::vector<Line> lines;
+  for (const Finding& finding : report.findings) lines.push_back({finding, {}});
+  return Page(absl::StrCat("launch doctor on ", PrintableLine(report.host)),
+              lines, AllGroups(), detail, target);
+}
+
+std::string NodesText(const std::vector<NodeReport>& reports,
+                      const std::vector<Finding>& between, Detail detail,
+                      const TextTarget& target) {
+  std::vector<Line> lines;
+  for (const Finding& finding : between) lines.push_back({finding, {}});
+  for (const NodeReport& report : reports) {
+    for (const Finding& finding : report.findings) {
+      const auto same =
+          std::find_if(lines.begin(), lines.end(), [&](const Line& line) {
+            return line.finding.id == finding.id &&
+                   line.finding.what == finding.what && !line.hosts.empty();
+          });
+      if (same == lines.end()) {
+        lines.push_back({finding, {report.host}});
+      } else {
+        same->hosts.push_back(report.host);
+      }
+    }
+  }
+  for (Line& line : lines) {
+    if (line.hosts.size() > 1 && line.hosts.size() == reports.size()) {
+      line.hosts = {"all"};
+    }
+  }
+  // What lies between the nodes comes first: it is why one has asked.
+  std::vector<FindingGroup> order = AllGroups();
+  std::rotate(order.begin(), order.end() - 1, order.end());
+  return Page(absl::StrCat("launch doctor on ",
+                           Counted(static_cast<int>(reports.size()), "node")),
+              lines, order, detail, target);
+}
+
+std::string NodesJson(const std::vector<NodeReport>& reports,
+                      const std::vector<Finding>& between) {
+  NodeReport own;
+  own.findings = between;
+  Severity worst = WorstOf(between);
+  std::string nodes;
+  for (const NodeReport& report : reports) {
+    worst = std::max(worst, WorstOf(report.findings));
+    absl::StrAppend(&nodes, nodes.empty() ? "" : ", ", NodeReportJson(report));
+  }
+  return absl::StrCat("{\"schema\": 1, \"severity\": \"", SeverityText(worst),
+                      "\", \"between\": ", NodeReportJson(own),
+                      ", \"nodes\": [", nodes, "]}");
+}
+
+int ExitCodeOf(Severity worst) {
+  switch (worst) {
+    case Severity::kOk:
+    case Severity::kNote:
+      return 0;
+    case Severity::kWarning:
+      return 3;
+    case Severity::kError:
+      return 4;
+  }
+  return 4;
+}
+
+}  // namespace muster

@@ -1,0 +1,36 @@
+#ifndef MUSTER_LAUNCHER_DOCTOR_DOCTOR_TEXT_H_
+#define MUSTER_LAUNCHER_DOCTOR_DOCTOR_TEXT_H_
+
+#include <string>
+#include <vector>
+
+#include "agent/fitness/finding.h"
+#include "agent/report/text_style.h"
+#include "launcher/doctor/node_report.h"
+
+namespace muster {
+
+// Whether a page shows what is fine, too.
+enum class Detail { kAll, kTroubleOnly };
+
+// What was found on one node, group by group, each with its remedy, and a
+// summary at the end. Ends in a newline. Pure.
+std::string DoctorText(const NodeReport& report, Detail detail,
+                       const TextTarget& target);
+
+// The same of several nodes: first what lies between them (`between`), then
+// what each has found, equal findings of several nodes told once.
+std::string NodesText(const std::vector<NodeReport>& reports,
+                      const std::vector<Finding>& between, Detail detail,
+                      const TextTarget& target);
+
+// The same as JSON, on one line: docs/DOCTOR.md has the schema.
+std::string NodesJson(const std::vector<NodeReport>& reports,
+                      const std::vector<Finding>& between);
+
+// 0: nothing worse than a note; 3: warnings; 4: errors.
+int ExitCodeOf(Severity worst);
+
+}  // namespace muster
+
+#endif  // MUSTER_LAUNCHER_DOCTOR_DOCTOR_TEXT_H_

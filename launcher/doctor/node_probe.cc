@@ -1,0 +1,223 @@
+#include "launcher/doctor/node_probe.h"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "base/monotonic_clock.h"
+#include "rendezvous/endpoint/resolve.h"
+
+namespace muster {
+namespace {
+
+// What a listener says: these eight bytes, then nanoseconds since 1970, the
+// lowest byte first.
+constexpr char kGreeting[] = "MUSTERDR";
+constexpr size_t kGreetingBytes = 8;
+constexpr size_t kAnswerBytes = kGreetingBytes + 8;
+using Answer = std::array<unsigned char, kAnswerBytes>;
+
+int64_t UnixNow() {
+  return std::chrono::nanoseconds(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+Answer AnswerNow() {
+  Answer answer;
+  std::memcpy(answer.data(), kGreeting, kGreetingBytes);
+  auto now = static_cast<uint64_t>(UnixNow());
+  for (size_t i = kGreetingBytes; i < kAnswerBytes; ++i, now >>= 8) {
+    answer[i] = static_cast<unsigned char>(now & 255);
+  }
+  return answer;
+}
+
+int64_t TimeIn(const Answer& answer) {
+  uint64_t time = 0;
+  for (size_t i = kAnswerBytes; i-- > kGreetingBytes;) {
+    time = time << 8 | answer[i];
+  }
+  return static_cast<int64_t>(time);
+}
+
+int MillisecondsLeft(Instant deadline) {
+  const auto left =
+      std::chrono::ceil<std::chrono::milliseconds>(deadline - MonotonicNow());
+  return static_cast<int>(std::clamp<int64_t>(left.count(), 0, 600'000));
+}
+
+// One connection under way.
+struct Attempt {
+  OwnedFd fd;
+  Probe probe;
+  bool connected = false;
+  bool done = false;
+  Answer answer = {};
+  size_t received = 0;
+  int64_t begun = 0;
+
+  void Fail(const std::string& why) {
+    probe.error = why;
+    done = true;
+    fd.Close();
+  }
+};
+
+void Begin(const Endpoint& target, Attempt& attempt) {
+  const auto addresses = Resolve(target, Duration::zero());
+  if (!addresses.ok() || addresses->empty()) {
+    attempt.Fail(absl::StrCat(target.host, " is no address"));
+    return;
+  }
+  const SocketAddress& address = addresses->front();
+  attempt.fd = OwnedFd(socket(address.storage.ss_family,
+                              SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  attempt.begun = UnixNow();
+  if (!attempt.fd.open() ||
+      (connect(attempt.fd.get(), address.get(), address.size) != 0 &&
+       errno != EINPROGRESS)) {
+    attempt.Fail(std::strerror(errno));
+  }
+}
+
+// Its descriptor is ready.
+void GoOn(Attempt& attempt) {
+  if (!attempt.connected) {
+    int error = 0;
+    socklen_t size = sizeof(error);
+    getsockopt(attempt.fd.get(), SOL_SOCKET, SO_ERROR, &error, &size);
+    if (error != 0) {
+      attempt.Fail(std::strerror(error));
+      return;
+    }
+    attempt.connected = true;
+    return;
+  }
+  const ssize_t n =
+      recv(attempt.fd.get(), attempt.answer.data() + attempt.received,
+           kAnswerBytes - attempt.received, 0);
+  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (n <= 0) {
+    attempt.Fail(n == 0 ? "the connection was closed" : std::strerror(errno));
+    return;
+  }
+  attempt.received += static_cast<size_t>(n);
+  if (attempt.received < kAnswerBytes) return;
+  if (std::memcmp(attempt.answer.data(), kGreeting, kGreetingBytes) != 0) {
+    attempt.Fail("somebody else answers there");
+    return;
+  }
+  const int64_t now = UnixNow();
+  attempt.probe.round_trip = Duration(now - attempt.begun);
+  attempt.probe.clock_ahead = Duration(TimeIn(attempt.answer) - attempt.begun -
+                                       (now - attempt.begun) / 2);
+  attempt.done = true;
+  attempt.fd.Close();
+}
+
+}  // namespace
+
+std::vector<Probe> ProbeAll(const std::vector<Endpoint>& targets,
+                            Instant deadline) {
+  std::vector<Attempt> attempts(targets.size());
+  for (size_t i = 0; i < targets.size(); ++i) Begin(targets[i], attempts[i]);
+  while (true) {
+    std::vector<pollfd> waiting;
+    std::vector<Attempt*> who;
+    for (Attempt& attempt : attempts) {
+      if (attempt.done) continue;
+      const short events = attempt.connected ? POLLIN : POLLOUT;
+      waiting.push_back({attempt.fd.get(), events, 0});
+      who.push_back(&attempt);
+    }
+    if (waiting.empty()) break;
+    const int left = MillisecondsLeft(deadline);
+    const int ready = poll(waiting.data(), waiting.size(), left);
+    if (ready == 0 || (ready < 0 && errno != EINTR)) {
+      for (Attempt* attempt : who) {
+        attempt->Fail(attempt->connected ? "connected, but no answer came"
+                                         : "no answer");
+      }
+      break;
+    }
+    for (size_t i = 0; ready > 0 && i < waiting.size(); ++i) {
+      if (waiting[i].revents != 0) GoOn(*who[i]);
+    }
+  }
+  std::vector<Probe> probes;
+  for (Attempt& attempt : attempts) probes.push_back(std::move(attempt.probe));
+  return probes;
+}
+
+ProbeListener::ProbeListener(OwnedFd listening, OwnedFd stopped, OwnedFd stop,
+                             int port)
+    : listening_(std::move(listening)),
+      stopped_(std::move(stopped)),
+      stop_(std::move(stop)),
+      port_(port),
+      thread_([this] { Serve(); }) {}
+
+ProbeListener::~ProbeListener() {
+  stop_.Close();
+  thread_.join();
+}
+
+absl::StatusOr<std::unique_ptr<ProbeListener>> ProbeListener::Start() {
+  // Both families where the kernel has both.
+  OwnedFd fd(socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  sockaddr_storage any = {};
+  any.ss_family = AF_INET6;
+  if (!fd.open()) {
+    fd =
+        OwnedFd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    any.ss_family = AF_INET;
+  } else {
+    const int no = 0;
+    setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof(no));
+  }
+  socklen_t size =
+      any.ss_family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
+  int pipe_ends[2] = {-1, -1};
+  if (!fd.open() ||
+      bind(fd.get(), reinterpret_cast<sockaddr*>(&any), size) != 0 ||
+      listen(fd.get(), SOMAXCONN) != 0 ||
+      getsockname(fd.get(), reinterpret_cast<sockaddr*>(&any), &size) != 0 ||
+      pipe2(pipe_ends, O_CLOEXEC) != 0) {
+    return absl::UnavailableError(
+        absl::StrCat("cannot listen on a fresh port: ", std::strerror(errno)));
+  }
+  const int port =
+      any.ss_family == AF_INET6
+          ? ntohs(reinterpret_cast<const sockaddr_in6*>(&any)->sin6_port)
+          : ntohs(reinterpret_cast<const sockaddr_in*>(&any)->sin_port);
+  return std::unique_ptr<ProbeListener>(new ProbeListener(
+      std::move(fd), OwnedFd(pipe_ends[0]), OwnedFd(pipe_ends[1]), port));
+}
+
+void ProbeListener::Serve() {
+  while (true) {
+    pollfd waiting[2] = {{listening_.get(), POLLIN, 0},
+                         {stopped_.get(), POLLIN, 0}};
+    if (poll(waiting, 2, -1) < 0 && errno != EINTR) return;
+    if (waiting[1].revents != 0) return;
+    const OwnedFd peer(
+        accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (!peer.open()) continue;
+    // Fits into any socket's buffer, so this does not wait.
+    const Answer answer = AnswerNow();
+    (void)!send(peer.get(), answer.data(), answer.size(),
+                MSG_NOSIGNAL | MSG_DONTWAIT);
+  }
+}
+
+}  // namespace muster

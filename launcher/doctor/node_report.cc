@@ -1,0 +1,129 @@
+#include "launcher/doctor/node_report.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "agent/fitness/wording.h"
+
+namespace muster {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Beyond what any node has to say; a report comes from another one.
+constexpr size_t kMostBytes = 1 << 20;
+constexpr size_t kMostFindings = 1000;
+
+void Add(const std::string& name, const std::string& value,
+         std::map<std::string, std::string>& into) {
+  if (!value.empty()) into[name] = value;
+}
+
+Severity SeverityOf(const std::string& text) {
+  for (const Severity severity :
+       {Severity::kOk, Severity::kNote, Severity::kWarning}) {
+    if (text == SeverityText(severity)) return severity;
+  }
+  return Severity::kError;
+}
+
+std::map<std::string, std::string> TextsOf(const Json& json, const char* name) {
+  std::map<std::string, std::string> texts;
+  const auto object = json.find(name);
+  if (object == json.end() || !object->is_object()) return texts;
+  for (const auto& [key, value] : object->items()) {
+    if (value.is_string()) texts[key] = value.get<std::string>();
+  }
+  return texts;
+}
+
+std::string TextOf(const Json& json, const char* name) {
+  const auto value = json.find(name);
+  return value != json.end() && value->is_string() ? value->get<std::string>()
+                                                   : "";
+}
+
+}  // namespace
+
+NodeReport ReportOf(const NodeFacts& facts, std::vector<Finding> findings) {
+  NodeReport report;
+  report.host = facts.network.host_name;
+  report.findings = std::move(findings);
+  const LibraryFacts& libraries = facts.libraries;
+  Add("muster", facts.version, report.versions);
+  Add("driver",
+      facts.gpus.driver_version.empty() ? libraries.kernel_driver
+                                        : facts.gpus.driver_version,
+      report.versions);
+  if (libraries.runtime_cuda) {
+    Add("CUDA", CudaText(*libraries.runtime_cuda), report.versions);
+  }
+  Add("NCCL", libraries.toolkit_nccl, report.versions);
+  Add("PyTorch", libraries.torch_version, report.versions);
+  Add("PyTorch's NCCL", libraries.torch_nccl, report.versions);
+  std::map<std::string, int> kinds;
+  for (const GpuDevice& gpu : facts.gpus.devices) ++kinds[gpu.name];
+  std::vector<std::string> gpus;
+  for (const auto& [name, count] : kinds) {
+    gpus.push_back(absl::StrCat(count, " x ", name));
+  }
+  Add("GPUs", gpus.empty() ? "none" : Listed(gpus), report.hardware);
+  Add("cores", absl::StrCat(facts.host.own_cores), report.hardware);
+  // Rounded: equal machines differ by a few pages.
+  Add("memory",
+      absl::StrCat(std::llround(static_cast<double>(facts.host.memory) /
+                                (int64_t{1} << 30)),
+                   " GiB"),
+      report.hardware);
+  Add("kernel", facts.host.kernel, report.hardware);
+  return report;
+}
+
+std::string NodeReportJson(const NodeReport& report) {
+  Json findings = Json::array();
+  for (const Finding& finding : report.findings) {
+    const FindingKind* kind = KindOf(finding.id);
+    findings.push_back(
+        {{"severity", SeverityText(finding.severity)},
+         {"id", finding.id},
+         {"group", kind == nullptr ? "" : GroupTitle(kind->group)},
+         {"what", finding.what},
+         {"remedy", finding.remedy}});
+  }
+  const Json json = {{"schema", 1},
+                     {"host", report.host},
+                     {"severity", SeverityText(WorstOf(report.findings))},
+                     {"versions", report.versions},
+                     {"hardware", report.hardware},
+                     {"findings", findings}};
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+absl::StatusOr<NodeReport> ParseNodeReport(const std::string& text) {
+  if (text.size() > kMostBytes) {
+    return absl::InvalidArgumentError("a node's report is too long");
+  }
+  const Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded() || !json.is_object()) {
+    return absl::InvalidArgumentError("a node's report is no JSON object");
+  }
+  NodeReport report;
+  report.host = TextOf(json, "host");
+  report.versions = TextsOf(json, "versions");
+  report.hardware = TextsOf(json, "hardware");
+  const auto findings = json.find("findings");
+  if (findings == json.end() || !findings->is_array() ||
+      findings->size() > kMostFindings) {
+    return absl::InvalidArgumentError("a node's report has no findings");
+  }
+  for (const Json& one : *findings) {
+    if (!one.is_object()) continue;
+    report.findings.push_back({SeverityOf(TextOf(one, "severity")),
+                               TextOf(one, "id"), TextOf(one, "what"),
+                               TextOf(one, "remedy")});
+  }
+  return report;
+}
+
+}  // namespace muster

@@ -1,0 +1,33 @@
+#ifndef MUSTER_LAUNCHER_DOCTOR_NODE_REPORT_H_
+#define MUSTER_LAUNCHER_DOCTOR_NODE_REPORT_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "agent/fitness/finding.h"
+#include "agent/fitness/node_facts.h"
+
+namespace muster {
+
+// What `launch doctor` found on one node, as it goes from node to node.
+struct NodeReport {
+  std::string host;
+  std::vector<Finding> findings;
+  // What should be equal on all nodes of a job, by name: "driver", "NCCL".
+  std::map<std::string, std::string> versions;
+  std::map<std::string, std::string> hardware;
+};
+
+// Pure.
+NodeReport ReportOf(const NodeFacts& facts, std::vector<Finding> findings);
+
+// A JSON object on one line, as docs/DOCTOR.md describes it, and back.
+// InvalidArgument: no such object, or beyond any sound size. Pure.
+std::string NodeReportJson(const NodeReport& report);
+absl::StatusOr<NodeReport> ParseNodeReport(const std::string& json);
+
+}  // namespace muster
+
+#endif  // MUSTER_LAUNCHER_DOCTOR_NODE_REPORT_H_

@@ -1,0 +1,77 @@
+#include "launcher/doctor/outcome_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "base/owned_fd.h"
+
+namespace muster {
+namespace {
+
+// A page of a thousand nodes is far below it.
+constexpr size_t kMostBytes = 64 << 20;
+
+}  // namespace
+
+absl::StatusOr<OutcomeFile> OutcomeFile::Make(const std::string& folder) {
+  std::string path = folder + "/muster-doctor-XXXXXX";
+  const OwnedFd fd(mkostemp(path.data(), O_CLOEXEC));
+  if (!fd.open()) {
+    return absl::UnavailableError(absl::StrCat(
+        "no file can be made in ", folder, ": ", std::strerror(errno),
+        "; set TMPDIR to a folder that can be written"));
+  }
+  return OutcomeFile(std::move(path));
+}
+
+OutcomeFile::OutcomeFile(OutcomeFile&& other) noexcept
+    : path_(std::exchange(other.path_, "")) {}
+
+OutcomeFile::~OutcomeFile() {
+  if (!path_.empty()) unlink(path_.c_str());
+}
+
+std::optional<Outcome> OutcomeFile::Read() const {
+  const OwnedFd fd(open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+  std::string text;
+  char chunk[65536];
+  while (fd.open() && text.size() < kMostBytes) {
+    const ssize_t n = read(fd.get(), chunk, sizeof(chunk));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    text.append(chunk, static_cast<size_t>(n));
+  }
+  const size_t line = text.find('\n');
+  Outcome outcome;
+  if (line == std::string::npos ||
+      !absl::SimpleAtoi(text.substr(0, line), &outcome.exit_code)) {
+    return std::nullopt;
+  }
+  outcome.page = text.substr(line + 1);
+  return outcome;
+}
+
+bool LeaveOutcome(const std::string& path, const Outcome& outcome) {
+  // Never made here: that it is there says who waits for it.
+  const OwnedFd fd(open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
+  if (!fd.open()) return false;
+  const std::string text = absl::StrCat(outcome.exit_code, "\n", outcome.page);
+  size_t written = 0;
+  while (written < text.size()) {
+    const ssize_t n =
+        write(fd.get(), text.data() + written, text.size() - written);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    written += static_cast<size_t>(n);
+  }
+  return true;
+}
+
+}  // namespace muster

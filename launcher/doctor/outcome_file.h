@@ -1,0 +1,41 @@
+#ifndef MUSTER_LAUNCHER_DOCTOR_OUTCOME_FILE_H_
+#define MUSTER_LAUNCHER_DOCTOR_OUTCOME_FILE_H_
+
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace muster {
+
+// How a worker hands its page to the `launch` that waits on the same node,
+// past the prefixes that a worker's output gets.
+struct Outcome {
+  int exit_code = 0;
+  std::string page;  // empty: another node prints it
+};
+
+// A file that is gone with this.
+class OutcomeFile {
+ public:
+  // Unavailable: no file can be made in `folder`.
+  static absl::StatusOr<OutcomeFile> Make(const std::string& folder);
+  OutcomeFile(OutcomeFile&& other) noexcept;
+  OutcomeFile& operator=(OutcomeFile&&) = delete;
+  ~OutcomeFile();
+
+  const std::string& path() const { return path_; }
+  // nullopt while nobody has left anything.
+  std::optional<Outcome> Read() const;
+
+ private:
+  explicit OutcomeFile(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+// Whether it was left: false where there is no such file on this node.
+bool LeaveOutcome(const std::string& path, const Outcome& outcome);
+
+}  // namespace muster
+
+#endif  // MUSTER_LAUNCHER_DOCTOR_OUTCOME_FILE_H_
