@@ -161,14 +161,17 @@ TEST(LaunchPlan, SlurmsNumberCountsIfItsStepHasATaskForEachNode) {
   MachineFacts facts = Node1();
   facts.environment["SLURM_PROCID"] = "1";
   facts.environment["SLURM_STEP_NUM_TASKS"] = "2";
-  facts.environment["SLURM_TOPOLOGY_ADDR"] = "s0.s4.node1";
   const std::vector<std::string> job = {"--nnodes=2", "--rdzv-endpoint=node1",
                                         "./a"};
   EXPECT_EQ(Plan(job, facts).agent.node.index, 1);
-  EXPECT_THAT(Plan(job, facts).agent.node.topology, ElementsAre("s0", "s4"));
   facts.environment["SLURM_STEP_NUM_TASKS"] = "1";
   EXPECT_FALSE(Plan(job, facts).agent.node.index.has_value())
       << "two agents in one task would be one node";
+}
+
+TEST(LaunchPlan, TheNodesLabelsAreItsTopology) {
+  EXPECT_THAT(Plan({"--topology=block=b1,rack=r7", "./a"}).agent.node.topology,
+              ElementsAre("block=b1", "rack=r7"));
 }
 
 TEST(LaunchPlan, Logs) {

@@ -35,21 +35,6 @@ std::optional<int> OutsideIndex(const RunOptions& options,
   return std::nullopt;
 }
 
-// "s0.s4.node7" without the node.
-std::vector<std::string> Topology(
-    const std::map<std::string, std::string>& environment) {
-  std::vector<std::string> switches;
-  const auto found = environment.find("SLURM_TOPOLOGY_ADDR");
-  if (found == environment.end()) return switches;
-  const std::string& text = found->second;
-  size_t start = 0;
-  for (size_t dot = text.find('.'); dot != std::string::npos;
-       start = dot + 1, dot = text.find('.', start)) {
-    switches.push_back(text.substr(start, dot - start));
-  }
-  return switches;
-}
-
 }  // namespace
 
 NodeIdentity PlanNodeIdentity(const RunOptions& options,
@@ -61,8 +46,7 @@ NodeIdentity PlanNodeIdentity(const RunOptions& options,
   node.pid = facts.pid;
   node.node_rank = options.node_rank;
   node.index = OutsideIndex(options, facts);
-  node.topology =
-      options.topology.empty() ? Topology(facts.environment) : options.topology;
+  node.topology = options.topology;
   node.role = options.role;
   if (!options.node_id.empty()) {
     node.node_id = options.node_id;

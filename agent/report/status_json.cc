@@ -51,6 +51,8 @@ Json ToJson(const NodeStatus& status, std::optional<int> first_rank) {
           {"incarnation", std::to_string(node.incarnation)},
           {"role", node.role},
           {"slots", node.slots},
+          {"topology", node.topology},
+          {"binding", node.binding},
           {"group_rank", OrNull(status.group_rank)},
           {"phase", PhaseText(status.phase)},
           {"round", status.round},

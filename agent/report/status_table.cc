@@ -1,5 +1,6 @@
 #include "agent/report/status_table.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "agent/report/duration_text.h"
@@ -13,6 +14,7 @@ namespace {
 
 constexpr int kMostNameColumns = 28;
 constexpr int kMostReasonColumns = 60;
+constexpr int kMostBindingColumns = 44;
 
 std::string Count(int64_t count, const std::string& thing) {
   return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
@@ -87,6 +89,10 @@ bool HostsNameNodes(const JobStatus& job) {
 std::vector<std::vector<std::string>> NodeRows(const JobStatus& job) {
   std::vector<std::vector<std::string>> rows = {
       {"GROUP", "RANKS", "NODE", "ADDRESS", "PHASE", "HEARD", "NOTES"}};
+  const bool binds =
+      std::any_of(job.nodes.begin(), job.nodes.end(),
+                  [](const NodeStatus& n) { return !n.node.binding.empty(); });
+  if (binds) rows[0].insert(rows[0].end() - 1, "CPUS");
   bool one_name = HostsNameNodes(job);
   if (!one_name) rows[0].insert(rows[0].begin() + 3, "HOST");
   int first_rank = 0;  // members come by group rank, so slots add up to ranks
@@ -98,9 +104,15 @@ std::vector<std::vector<std::string>> NodeRows(const JobStatus& job) {
       first_rank += node.node.slots;
     }
     if (!one_name) row.push_back(Name(node.node.host));
-    row.insert(row.end(),
-               {Name(node.node.address), PhaseText(node.phase),
-                DurationText(node.silent_for) + " ago", Notes(job, node)});
+    row.insert(row.end(), {Name(node.node.address), PhaseText(node.phase),
+                           DurationText(node.silent_for) + " ago"});
+    if (binds) {
+      row.push_back(
+          node.node.binding.empty()
+              ? "-"
+              : Shorten(PrintableLine(node.node.binding), kMostBindingColumns));
+    }
+    row.push_back(Notes(job, node));
     rows.push_back(std::move(row));
   }
   return rows;

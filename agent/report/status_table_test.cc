@@ -63,6 +63,24 @@ GROUP  RANKS  NODE    ADDRESS   PHASE    HEARD      NOTES
 )");
 }
 
+TEST(StatusTableTest, BoundWorkersShowTheirCpus) {
+  JobStatus job = Running();
+  job.nodes[0].node.binding = "node: 0-15 | 16-31";
+  job.nodes[0].node.topology = {"block=b1", "rack=r7"};
+  job.nodes[1].node.binding = "exclusive: " + std::string(180, '1');
+  const std::string table = StatusTable(job, {});
+  EXPECT_THAT(table, HasSubstr("HEARD      CPUS                            "));
+  EXPECT_THAT(table, HasSubstr("0.49s ago  node: 0-15 | 16-31\n"));
+  EXPECT_THAT(table, HasSubstr("0.49s ago  exclusive: 111"));
+  EXPECT_THAT(table, Not(HasSubstr(std::string(60, '1'))));
+  EXPECT_THAT(table, HasSubstr("0.49s ago  -  "));
+  const auto json = nlohmann::json::parse(StatusJson(job));
+  EXPECT_EQ(json["nodes"][0]["binding"], "node: 0-15 | 16-31");
+  EXPECT_EQ(json["nodes"][0]["topology"],
+            nlohmann::json({"block=b1", "rack=r7"}));
+  EXPECT_EQ(json["nodes"][2]["binding"], "");
+}
+
 TEST(StatusTableTest, AGatheringJobWhoseNodesHaveNamesOfTheirOwn) {
   JobStatus job = Running();
   job.phase = JobPhase::kGathering;

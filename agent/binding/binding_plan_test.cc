@@ -1,0 +1,234 @@
+#include "agent/binding/binding_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "agent/binding/cpu_list.h"
+#include "agent/binding/layouts.h"
+
+namespace muster {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// Two sockets of one NUMA node with four cores of two hyper-threads, numbered
+// as Intel's machines number them: CPUs 0-3 and 8-11 are on socket 0.
+constexpr char kTwoSockets[] =
+    "pack:2 [numa] l3:1 core:4 pu:2(indexes=0,8,1,9,2,10,3,11,4,12,5,13,6,14,7,"
+    "15)";
+// One socket, four NUMA nodes (NPS4) with two core complexes of two cores.
+constexpr char kComplexes[] = "pack:1 group:4 [numa] l3:2 core:2 pu:1";
+
+std::vector<std::string> CpusOf(const absl::StatusOr<BindingPlan>& plan) {
+  std::vector<std::string> cpus;
+  if (!plan.ok()) return {std::string(plan.status().message())};
+  for (const WorkerBinding& worker : plan->workers) {
+    cpus.push_back(CpuList(worker.cpus));
+  }
+  return cpus;
+}
+
+std::string Refusal(const BindingRequest& request,
+                    const MachineLayout& layout) {
+  return std::string(PlanBinding(request, layout).status().message());
+}
+
+BindingRequest Ask(Binding mode, int workers, const MachineLayout& layout,
+                   std::vector<std::string> gpus = {}) {
+  return {.mode = mode,
+          .workers = workers,
+          .allowed = AllCpus(layout),
+          .gpus = std::move(gpus)};
+}
+
+TEST(BindingPlan, NodeGivesEveryCoreOfTheGpusNode) {
+  MachineLayout layout = Synthetic(kTwoSockets);
+  const auto gpus = AddGpus({1, 0, 1, 0}, &layout);
+  const auto plan = PlanBinding(Ask(Binding::kNode, 4, layout, gpus), layout);
+  EXPECT_THAT(CpusOf(plan),
+              ElementsAre("4-7,12-15", "0-3,8-11", "4-7,12-15", "0-3,8-11"));
+  EXPECT_EQ(plan->workers[0].memory_node, 1);
+  EXPECT_EQ(plan->workers[0].threads, 2) << "four cores for two workers";
+  EXPECT_EQ(plan->workers[0].reason,
+            "GPU 0 (0000:00:00.0) is at NUMA node 1; CPUs 4-7,12-15");
+  EXPECT_EQ(plan->how, "by the GPUs' NUMA nodes");
+}
+
+TEST(BindingPlan, ExclusiveDividesCoresAndNeverACoresThreads) {
+  MachineLayout layout = Synthetic(kTwoSockets);
+  const auto gpus = AddGpus({0, 1, 0, 0}, &layout);
+  const auto plan =
+      PlanBinding(Ask(Binding::kExclusive, 4, layout, gpus), layout);
+  EXPECT_THAT(CpusOf(plan), ElementsAre("0-1,8-9", "4-7,12-15", "2,10", "3,11"))
+      << "four cores for three GPUs: the first has one more";
+  EXPECT_EQ(plan->workers[0].threads, 2);
+  EXPECT_EQ(plan->workers[1].threads, 4);
+}
+
+TEST(BindingPlan, GpusOfNobodyHaveTheirShareToo) {
+  MachineLayout layout = Synthetic(kTwoSockets);
+  const auto gpus = AddGpus({0, 0, 1, 1}, &layout);
+  EXPECT_THAT(
+      CpusOf(PlanBinding(Ask(Binding::kExclusive, 2, layout, gpus), layout)),
+      ElementsAre("0-1,8-9", "2-3,10-11"));
+}
+
+TEST(BindingPlan, SocketTakesAllItsNodes) {
+  // Sub-NUMA clustering: two nodes a socket.
+  MachineLayout layout = Synthetic("pack:2 group:2 [numa] l3:1 core:2 pu:1");
+  const auto gpus = AddGpus({3, 0}, &layout);
+  const auto plan = PlanBinding(Ask(Binding::kSocket, 2, layout, gpus), layout);
+  EXPECT_THAT(CpusOf(plan), ElementsAre("4-7", "0-3"));
+  EXPECT_EQ(plan->workers[0].memory_node, std::nullopt)
+      << "two nodes: where it runs";
+  EXPECT_THAT(CpusOf(PlanBinding(Ask(Binding::kNode, 2, layout, gpus), layout)),
+              ElementsAre("6-7", "0-1"));
+}
+
+TEST(BindingPlan, CoreComplexGoesRoundTheNodesCaches) {
+  MachineLayout layout = Synthetic(kComplexes);
+  const auto gpus = AddGpus({2, 2, 2, 0}, &layout);
+  const auto plan =
+      PlanBinding(Ask(Binding::kCoreComplex, 4, layout, gpus), layout);
+  EXPECT_THAT(CpusOf(plan), ElementsAre("8-9", "10-11", "8-9", "0-1"));
+  EXPECT_EQ(plan->workers[0].threads, 1) << "shared with worker 2";
+  EXPECT_EQ(plan->workers[1].threads, 2);
+}
+
+TEST(BindingPlan, TheComplexWithTheMostUsableCpusComesFirst) {
+  MachineLayout layout = Synthetic(kComplexes);
+  const auto gpus = AddGpus({0, 0}, &layout);
+  BindingRequest request = Ask(Binding::kCoreComplex, 2, layout, gpus);
+  request.allowed = {1, 2, 3};
+  EXPECT_THAT(CpusOf(PlanBinding(request, layout)), ElementsAre("2-3", "1"));
+}
+
+TEST(BindingPlan, CoresWithoutASharedCacheAreTheirOwnComplex) {
+  MachineLayout layout = Synthetic("pack:1 [numa] core:2 pu:2");
+  EXPECT_THAT(
+      CpusOf(PlanBinding(Ask(Binding::kCoreComplex, 2, layout), layout)),
+      ElementsAre("0-1", "2-3"));
+}
+
+TEST(BindingPlan, OnlyCpusThatThisProcessMayUse) {
+  MachineLayout layout = Synthetic(kTwoSockets);
+  const auto gpus = AddGpus({0, 1}, &layout);
+  BindingRequest request = Ask(Binding::kNode, 2, layout, gpus);
+  request.allowed = {0, 2, 3, 5, 6, 8, 1000};
+  EXPECT_THAT(CpusOf(PlanBinding(request, layout)),
+              ElementsAre("0,2-3,8", "5-6"));
+  request.mode = Binding::kExclusive;
+  request.gpus = {gpus[0], gpus[0]};
+  EXPECT_THAT(CpusOf(PlanBinding(request, layout)), ElementsAre("0,2,8", "3"));
+}
+
+TEST(BindingPlan, NoCoreNearTheGpuIsRefused) {
+  MachineLayout layout = Synthetic(kTwoSockets);
+  const auto gpus = AddGpus({0, 1}, &layout);
+  BindingRequest request = Ask(Binding::kNode, 2, layout, gpus);
+  request.allowed = {0, 1, 2, 3};
+  EXPECT_EQ(Refusal(request, layout),
+            "--numa-binding=node: worker 1 cannot be bound: GPU 1 "
+            "(0000:10:00.0) is at NUMA node 1, and this process may use no "
+            "core there, only CPUs 0-3; ask for cores near the GPUs, or leave "
+            "the flag out");
+}
+
+TEST(BindingPlan, MoreThanCoresIsRefusedWhereEachIsToHaveItsOwn) {
+  MachineLayout layout = Synthetic("pack:1 [numa] core:2 pu:2");
+  EXPECT_EQ(Refusal(Ask(Binding::kExclusive, 3, layout), layout),
+            "--numa-binding=exclusive: NUMA node 0 has 2 cores that may be "
+            "used and 3 workers, so that not everyone can have its own; write "
+            "--numa-binding=node, or start fewer workers");
+  const auto gpus = AddGpus({0, 0, 0}, &layout);
+  EXPECT_THAT(Refusal(Ask(Binding::kExclusive, 1, layout, gpus), layout),
+              HasSubstr("2 cores that may be used and 3 GPUs"));
+  EXPECT_THAT(CpusOf(PlanBinding(Ask(Binding::kNode, 5, layout), layout)),
+              Each("0-3"));
+}
+
+TEST(BindingPlan, WithoutGpusWorkersAreSpreadEvenly) {
+  const MachineLayout layout = Synthetic("pack:2 group:2 [numa] core:4 pu:1");
+  EXPECT_THAT(CpusOf(PlanBinding(Ask(Binding::kNode, 2, layout), layout)),
+              ElementsAre("0-3", "8-11"))
+      << "on different sockets";
+  EXPECT_THAT(CpusOf(PlanBinding(Ask(Binding::kExclusive, 8, layout), layout)),
+              ElementsAre("0-1", "2-3", "4-5", "6-7", "8-9", "10-11", "12-13",
+                          "14-15"));
+  EXPECT_THAT(CpusOf(PlanBinding(Ask(Binding::kExclusive, 5, layout), layout)),
+              ElementsAre("0-1", "2-3", "4-7", "8-11", "12-15"));
+  const auto plan = PlanBinding(Ask(Binding::kNode, 1, layout), layout);
+  EXPECT_EQ(plan->how, "no GPU to be near: spread evenly over NUMA nodes 0-3");
+}
+
+TEST(BindingPlan, InAnUnevenCgroupTheyAreSpreadByCores) {
+  const MachineLayout layout = Synthetic("pack:2 [numa] core:4 pu:1");
+  BindingRequest request = Ask(Binding::kExclusive, 5, layout);
+  request.allowed = {3, 4, 5, 6, 7};
+  EXPECT_THAT(CpusOf(PlanBinding(request, layout)),
+              ElementsAre("3", "4", "5", "6", "7"));
+}
+
+TEST(BindingPlan, FewerGpusThanWorkersDoNotMatter) {
+  MachineLayout layout = Synthetic("pack:2 [numa] core:2 pu:1");
+  const auto gpus = AddGpus({1}, &layout);
+  const auto plan = PlanBinding(Ask(Binding::kNode, 2, layout, gpus), layout);
+  EXPECT_THAT(CpusOf(plan), ElementsAre("0-1", "2-3"));
+  EXPECT_THAT(plan->how, HasSubstr("2 workers share 1 GPU: spread evenly"));
+}
+
+TEST(BindingPlan, GpusThatNobodyTellsTheNodeOfAreSpreadEvenly) {
+  MachineLayout layout = Synthetic("pack:2 [numa] core:2 pu:1");
+  auto gpus = AddGpus({-1, -1, -1}, &layout);
+  gpus.push_back("");  // not on the bus that this process sees
+  const auto plan = PlanBinding(Ask(Binding::kNode, 4, layout, gpus), layout);
+  EXPECT_THAT(CpusOf(plan), ElementsAre("0-1", "0-1", "2-3", "2-3"));
+  EXPECT_THAT(plan->how, HasSubstr("does not tell them, spread evenly"));
+  EXPECT_THAT(plan->workers[3].reason, HasSubstr("GPU 3 is at is not known"));
+  // Those of one socket are spread over its nodes.
+  MachineLayout clustered = Synthetic("pack:2 group:2 [numa] core:1 pu:1");
+  const auto near = AddGpus({-1, -1}, &clustered);
+  for (PciDevice& device : clustered.devices) device.numa_nodes = {2, 3};
+  EXPECT_THAT(
+      CpusOf(PlanBinding(Ask(Binding::kNode, 2, clustered, near), clustered)),
+      ElementsAre("2", "3"));
+}
+
+TEST(BindingPlan, OneNodeIsEverybodys) {
+  MachineLayout layout = Synthetic("pack:1 core:4 pu:1");
+  const auto gpus = AddGpus({-1, 7}, &layout);
+  const auto plan = PlanBinding(Ask(Binding::kNode, 2, layout, gpus), layout);
+  EXPECT_THAT(CpusOf(plan), ElementsAre("0-3", "0-3"));
+  EXPECT_EQ(plan->workers[0].memory_node, std::nullopt);
+  EXPECT_EQ(plan->how, "there is one NUMA node");
+  EXPECT_THAT(
+      CpusOf(PlanBinding(Ask(Binding::kExclusive, 2, layout, gpus), layout)),
+      ElementsAre("0-1", "2-3"));
+}
+
+TEST(BindingPlan, CpusThatTheMachineDoesNotShow) {
+  MachineLayout layout = Synthetic("pack:1 core:2 pu:1");
+  BindingRequest request = Ask(Binding::kSocket, 1, layout);
+  request.allowed = {64, 65};
+  EXPECT_THAT(Refusal(request, layout),
+              AllOf(HasSubstr("--numa-binding=socket: CPUs 64-65"),
+                    HasSubstr("not among those that the machine shows")));
+}
+
+TEST(BindingPlan, TheNearNicIsTold) {
+  MachineLayout layout = Synthetic(kTwoSockets);
+  const auto gpus = AddGpus({0, 1}, &layout);
+  layout.devices[0].bridges = {"host 0"};
+  layout.devices[1].bridges = {"host 1"};
+  layout.nics = {{"mlx5_0", NicKind::kInfiniBand, layout.devices[1]}};
+  const auto plan = PlanBinding(Ask(Binding::kNode, 2, layout, gpus), layout);
+  EXPECT_THAT(plan->workers[0].near_nic, IsEmpty());
+  EXPECT_EQ(plan->workers[1].near_nic, "mlx5_0");
+}
+
+}  // namespace
+}  // namespace muster
