@@ -37,10 +37,10 @@ void Show(const Voice& voice, const AgentResult& result,
     return;
   }
   const std::string text =
-      VerdictText(*result.verdict, program_name, TargetOf(STDERR_FILENO));
+      VerdictText(*result.verdict, program_name, TargetOf(voice.verdict_fd()));
   // A console that is gone is no reason for another exit code.
   [[maybe_unused]] const ssize_t written =
-      write(STDERR_FILENO, text.data(), text.size());
+      write(voice.verdict_fd(), text.data(), text.size());
 }
 
 }  // namespace

@@ -15,8 +15,10 @@ enum class Talk { kAll, kErrorsOnly };
 // Thread-safe.
 class Voice {
  public:
-  // `program`: "launch", "agent"; a literal.
-  Voice(const char* program, Talk talk) : program_(program), talk_(talk) {}
+  // `program`: "launch", "agent"; a literal. `verdict_fd`: where a job's verdict
+  // goes.
+  Voice(const char* program, Talk talk, int verdict_fd = 2)
+      : program_(program), talk_(talk), verdict_fd_(verdict_fd) {}
 
   // Something that went as it should.
   void Notice(const std::string& line) const;
@@ -30,10 +32,12 @@ class Voice {
   int Refuse(const absl::Status& error) const;
 
   Talk talk() const { return talk_; }
+  int verdict_fd() const { return verdict_fd_; }
 
  private:
   const char* const program_;
   const Talk talk_;
+  const int verdict_fd_;
 };
 
 }  // namespace muster

@@ -84,7 +84,7 @@ absl::Status CheckShape(const RunOptions& options) {
                      "and go"));
   }
   const Endpoint meeting = MeetingPoint(options);
-  if (meeting.port == 0) {
+  if (meeting.port == 0 && options.remote.endpoint_fd < 0) {
     return absl::InvalidArgumentError(absl::StrCat(
         is_static ? "--master-port=0" : "--rdzv-endpoint",
         ": port 0 cannot be found by the other nodes; write a port, for "

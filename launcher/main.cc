@@ -21,6 +21,8 @@
 #include "launcher/inspect_command.h"
 #include "launcher/launch_help.h"
 #include "launcher/run_command.h"
+#include "launcher/ssh/ssh_node.h"
+#include "launcher/ssh/starter_pipes.h"
 #include "launcher/subcommands.h"
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/version.h"
@@ -34,6 +36,8 @@ int Print(const std::string& text) {
 }
 
 int Launch(const std::vector<std::string>& args) {
+  RemoteOptions starter;
+  TakeStarterPipes(starter);
   const std::map<std::string, std::string> environment = ReadEnvironment();
   const Voice voice("launch", Talk::kAll);
   if (!args.empty() && args[0] == "completion") {
@@ -62,10 +66,12 @@ int Launch(const std::vector<std::string>& args) {
     return request.ok() ? AdminCommand(*request, voice)
                         : voice.Refuse(request.status());
   }
-  const absl::StatusOr<ParsedOptions> parsed = ParseRunOptions(
+  absl::StatusOr<ParsedOptions> parsed = ParseRunOptions(
       FlagsOf(FlagUser::kLaunchOnly), args, environment,
       LaunchDefaults(FlagsOf(FlagUser::kLaunchOnly), environment));
   if (!parsed.ok()) return voice.Refuse(parsed.status());
+  parsed->options.remote.endpoint_fd = starter.endpoint_fd;
+  parsed->options.remote.verdict_fd = starter.verdict_fd;
   switch (parsed->request) {
     case Request::kHelp:
       return Print(LaunchHelp());
@@ -86,5 +92,6 @@ int main(int argc, char** argv) {
   if (muster::IsDialectProcess(argc, argv)) {
     return muster::RunDialectProcess(argv);
   }
+  if (muster::IsSshNode(argc, argv)) return muster::RunSshNode();
   return muster::Launch(std::vector<std::string>(argv + 1, argv + argc));
 }

@@ -1,5 +1,7 @@
 #include "launcher/run_command.h"
 
+#include <unistd.h>
+
 #include <memory>
 #include <utility>
 
@@ -14,6 +16,8 @@
 #include "agent/voice.h"
 #include "launcher/embedded_coordinator.h"
 #include "launcher/meeting.h"
+#include "launcher/ssh/ssh_front.h"
+#include "launcher/ssh/starter_pipes.h"
 #include "rendezvous/client/grpc_link.h"
 #include "rendezvous/client/in_process_link.h"
 #include "rendezvous/token/token.h"
@@ -97,9 +101,14 @@ std::unique_ptr<CoordinatorLink> MakeLink(const CoordinatorChoice& choice,
 
 int RunCommand(const RunOptions& options,
                const std::map<std::string, std::string>& environment) {
-  const Voice voice("launch", options.verbosity == Verbosity::kQuiet
-                                  ? Talk::kErrorsOnly
-                                  : Talk::kAll);
+  if (options.remote.start == RemoteStart::kHostFile) {
+    return RunSshFront(options, environment);
+  }
+  const int verdict_fd = options.remote.verdict_fd;
+  const Voice voice(
+      "launch",
+      options.verbosity == Verbosity::kQuiet ? Talk::kErrorsOnly : Talk::kAll,
+      verdict_fd < 0 ? STDERR_FILENO : verdict_fd);
   MachineFacts facts = ReadMachineFacts(environment);
   std::string token;
   const absl::Status first = CheckFirst(options, facts, voice, token);
@@ -115,6 +124,7 @@ int RunCommand(const RunOptions& options,
   absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> here =
       Host(*plan, options, token, voice);
   if (!here.ok()) return voice.Refuse(here.status());
+  if (*here != nullptr) TellPort(options.remote, (*here)->address().port);
 
   AgentOptions agent = std::move(plan->agent);
   std::unique_ptr<CoordinatorLink> link =

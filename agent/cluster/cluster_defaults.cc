@@ -19,7 +19,8 @@ absl::StatusOr<Defaults> ClusterDefaults(
         "--cluster=kubernetes: this process is in no pod "
         "(KUBERNETES_SERVICE_HOST is not set)");
   }
-  if (mode == "none") return Defaults();
+  // Other hosts than the cluster's: what it says of this process means nothing.
+  if (mode == "none" || given.IsGiven("hostfile")) return Defaults();
   if (given.IsGiven("standalone") && given.Text("standalone") != "0") {
     return Defaults();
   }

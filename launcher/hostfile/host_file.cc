@@ -1,0 +1,266 @@
+#include "launcher/hostfile/host_file.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "agent/options/option_values.h"
+
+namespace muster {
+namespace {
+
+constexpr size_t kLongestName = 255;
+
+// What one line says.
+struct Entry {
+  std::string name;
+  std::string user;
+  std::optional<int> slots;
+  std::optional<int> most_slots;
+};
+
+// Shown in messages: short, and without what a terminal would obey.
+std::string Quoted(std::string_view text) {
+  constexpr size_t kShown = 60;
+  std::string shown = "'";
+  for (const char c : text.substr(0, kShown)) {
+    shown += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+  }
+  return shown + (text.size() > kShown ? "...'" : "'");
+}
+
+bool IsLetterOrDigit(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+         (c >= '0' && c <= '9');
+}
+
+bool IsUserName(std::string_view name) {
+  if (name.empty() || name.size() > kLongestName || name[0] == '-') {
+    return false;
+  }
+  return std::all_of(name.begin(), name.end(), [](char c) {
+    return IsLetterOrDigit(c) || c == '.' || c == '_' || c == '-' ||
+           c == '\\' || c == '$';
+  });
+}
+
+bool IsBlank(char c) {
+  return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
+}
+
+// The words of a line without its comment; "slots = 4" is one word.
+std::vector<std::string> Words(std::string_view line) {
+  line = line.substr(0, line.find('#'));
+  std::vector<std::string> words;
+  bool joins = false;  // the next word belongs to the last one
+  size_t at = 0;
+  while (at < line.size()) {
+    if (IsBlank(line[at])) {
+      ++at;
+      continue;
+    }
+    size_t end = at;
+    while (end < line.size() && !IsBlank(line[end])) ++end;
+    const std::string_view word = line.substr(at, end - at);
+    at = end;
+    if (!words.empty() && (joins || word[0] == '=')) {
+      words.back() += word;
+    } else {
+      words.emplace_back(word);
+    }
+    joins = word.back() == '=';
+  }
+  return words;
+}
+
+absl::Status Wrong(const std::string& what) {
+  return absl::InvalidArgumentError(what);
+}
+
+absl::StatusOr<int> ReadSlots(std::string_view text) {
+  const absl::StatusOr<int64_t> number =
+      ReadNumber(std::string(text), 1, kMostSlots);
+  if (number.ok()) return static_cast<int>(*number);
+  return Wrong(absl::StrCat(
+      Quoted(text), " is not a number of slots; write 1 to ", kMostSlots));
+}
+
+// HOST, HOST:N, [V6]:N, with USER@ before it.
+absl::Status ReadHost(std::string_view word, Entry& entry) {
+  const std::string_view whole = word;
+  const size_t at = word.rfind('@');
+  if (at != std::string_view::npos) {
+    entry.user = std::string(word.substr(0, at));
+    if (!IsUserName(entry.user)) {
+      return Wrong(absl::StrCat(Quoted(whole), " has no sound user name"));
+    }
+    word.remove_prefix(at + 1);
+  }
+  std::string_view slots;
+  bool has_slots = false;
+  if (!word.empty() && word[0] == '[') {
+    const size_t close = word.find(']');
+    const std::string_view after =
+        close == std::string_view::npos ? "" : word.substr(close + 1);
+    if (close == std::string_view::npos ||
+        (!after.empty() && after[0] != ':')) {
+      return Wrong(
+          absl::StrCat(Quoted(whole),
+                       " is no address in brackets; write [ADDRESS] or "
+                       "[ADDRESS]:N"));
+    }
+    has_slots = !after.empty();
+    if (has_slots) slots = after.substr(1);
+    word = word.substr(1, close - 1);
+  } else if (std::count(word.begin(), word.end(), ':') == 1) {
+    const size_t colon = word.find(':');
+    has_slots = true;
+    slots = word.substr(colon + 1);
+    word = word.substr(0, colon);
+  }
+  if (!IsHostName(word)) {
+    return Wrong(absl::StrCat(
+        Quoted(whole), " is no host name; write HOST, HOST slots=N or HOST:N"));
+  }
+  entry.name = std::string(word);
+  if (!has_slots) return absl::OkStatus();
+  const absl::StatusOr<int> number = ReadSlots(slots);
+  if (!number.ok()) return number.status();
+  entry.slots = *number;
+  return absl::OkStatus();
+}
+
+// One word behind the host: KEY=VALUE.
+absl::Status ReadKey(const std::string& word, Entry& entry) {
+  const size_t equals = word.find('=');
+  std::string key = word.substr(0, equals);
+  std::replace(key.begin(), key.end(), '-', '_');
+  const std::string value =
+      equals == std::string::npos ? "" : word.substr(equals + 1);
+  const bool is_slots = key == "slots" || key == "cpu" || key == "count";
+  const bool is_most = key == "max_slots" || key == "slots_max";
+  if (equals != std::string::npos && (is_slots || is_most)) {
+    const absl::StatusOr<int> number = ReadSlots(value);
+    if (!number.ok()) return number.status();
+    std::optional<int>& target = is_slots ? entry.slots : entry.most_slots;
+    if (target) {
+      return Wrong(absl::StrCat("two numbers of slots for ", Quoted(entry.name),
+                                "; write one"));
+    }
+    target = *number;
+    return absl::OkStatus();
+  }
+  if (equals != std::string::npos && (key == "user" || key == "username")) {
+    if (!IsUserName(value)) {
+      return Wrong(absl::StrCat(Quoted(value), " is no user name"));
+    }
+    entry.user = value;
+    return absl::OkStatus();
+  }
+  return Wrong(absl::StrCat("unknown word ", Quoted(word),
+                            " after the host; write slots=N or leave it out"));
+}
+
+absl::StatusOr<Entry> ReadLine(const std::vector<std::string>& words) {
+  Entry entry;
+  absl::Status read = ReadHost(words[0], entry);
+  for (size_t i = 1; read.ok() && i < words.size(); ++i) {
+    read = ReadKey(words[i], entry);
+  }
+  if (!read.ok()) return read;
+  return entry;
+}
+
+// A host in the making.
+struct Sum {
+  size_t place = 0;
+  std::optional<int> most_slots;
+};
+
+absl::Status Add(const Entry& entry, std::vector<Host>& hosts,
+                 std::map<std::string, Sum>& known) {
+  const auto [found, is_new] = known.try_emplace(entry.name);
+  Sum& sum = found->second;
+  if (is_new) {
+    sum.place = hosts.size();
+    hosts.push_back({.name = entry.name,
+                     .user = entry.user,
+                     .slots = entry.slots,
+                     .chosen_slots = {}});
+  } else {
+    Host& host = hosts[sum.place];
+    if (!entry.user.empty() && host.user != entry.user) {
+      return Wrong(absl::StrCat(Quoted(entry.name),
+                                " has another user on an earlier line; write "
+                                "one of them"));
+    }
+    host.slots = host.slots.value_or(1) + entry.slots.value_or(1);
+  }
+  if (entry.most_slots) sum.most_slots = entry.most_slots;
+  const int slots = hosts[sum.place].slots.value_or(1);
+  if (slots > kMostSlots) {
+    return Wrong(absl::StrCat(Quoted(entry.name), " has ", slots,
+                              " slots in all; at most ", kMostSlots));
+  }
+  if (sum.most_slots && slots > *sum.most_slots) {
+    return Wrong(
+        absl::StrCat(Quoted(entry.name), " has ", slots,
+                     " slots in all, but max_slots=", *sum.most_slots));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::string Host::Destination() const {
+  return user.empty() ? name : absl::StrCat(user, "@", name);
+}
+
+bool IsHostName(std::string_view name) {
+  if (name.empty() || name.size() > kLongestName) return false;
+  if (!IsLetterOrDigit(name[0]) && name[0] != ':' && name[0] != '_') {
+    return false;
+  }
+  return std::all_of(name.begin(), name.end(), [](char c) {
+    return IsLetterOrDigit(c) || c == '.' || c == '_' || c == '-' || c == ':' ||
+           c == '%';
+  });
+}
+
+absl::StatusOr<std::vector<Host>> ParseHostFile(std::string_view text) {
+  if (text.size() > kMostHostFileBytes) {
+    return Wrong(absl::StrCat("is longer than ", kMostHostFileBytes >> 20,
+                              " MiB: is this a host file?"));
+  }
+  std::vector<Host> hosts;
+  std::map<std::string, Sum> known;
+  int line_number = 0;
+  size_t start = 0;
+  while (start < text.size()) {
+    const size_t end = std::min(text.find('\n', start), text.size());
+    const std::vector<std::string> words =
+        Words(text.substr(start, end - start));
+    start = end + 1;
+    ++line_number;
+    if (words.empty()) continue;
+    const absl::StatusOr<Entry> entry = ReadLine(words);
+    const absl::Status added =
+        entry.ok() ? Add(*entry, hosts, known) : entry.status();
+    if (!added.ok()) {
+      return Wrong(absl::StrCat("line ", line_number, ": ", added.message()));
+    }
+    if (hosts.size() > kMostHosts) {
+      return Wrong(absl::StrCat("line ", line_number, ": more than ",
+                                kMostHosts, " hosts"));
+    }
+  }
+  if (hosts.empty()) {
+    return Wrong(
+        "names no host; write one on each line, such as worker-0 "
+        "slots=8");
+  }
+  return hosts;
+}
+
+}  // namespace muster

@@ -1,0 +1,139 @@
+#include "launcher/ssh/agent_process.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "agent/options/read_machine.h"
+#include "launcher/ssh/starter_pipes.h"
+
+namespace muster {
+namespace {
+
+constexpr size_t kMostLine = 128 << 10;
+constexpr size_t kMostVerdict = 1 << 20;
+constexpr size_t kMostPerTurn = 1 << 20;
+constexpr int kFirstExtra = 3;
+
+std::string OwnPath() {
+  std::array<char, 4096> path;
+  const ssize_t size = readlink("/proc/self/exe", path.data(), path.size());
+  return size <= 0 ? std::string("/proc/self/exe")
+                   : std::string(path.data(), static_cast<size_t>(size));
+}
+
+// All that can be read now, up to a bound; closes `fd` at its end.
+std::string ReadSome(OwnedFd& fd, size_t most) {
+  std::string text;
+  std::array<char, 64 << 10> buffer;
+  while (fd.open() && text.size() < most) {
+    const ssize_t got = read(fd.get(), buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN) break;
+    if (got <= 0) {
+      fd.Close();
+      break;
+    }
+    text.append(buffer.data(), static_cast<size_t>(got));
+  }
+  return text;
+}
+
+}  // namespace
+
+absl::StatusOr<AgentProcess> AgentProcess::Start(
+    const BeNode& job, const RemoteHost& host,
+    const std::vector<std::string>& flags) {
+  PipedProcessPlan plan;
+  plan.argv = {OwnPath()};
+  for (const std::vector<std::string>* part :
+       {&job.flags, &host.flags, &flags}) {
+    plan.argv.insert(plan.argv.end(), part->begin(), part->end());
+  }
+  plan.argv.emplace_back("--");
+  plan.argv.insert(plan.argv.end(), job.program.begin(), job.program.end());
+  std::map<std::string, std::string> environment = ReadEnvironment();
+  for (const auto& [name, value] : job.environment) environment[name] = value;
+  environment["PWD"] = job.working_directory;
+  environment[kEndpointVariable] = absl::StrCat(kFirstExtra);
+  environment[kVerdictVariable] = absl::StrCat(kFirstExtra + 1);
+  for (const auto& [name, value] : environment) {
+    plan.environment.push_back(absl::StrCat(name, "=", value));
+  }
+  plan.working_directory = job.working_directory;
+  plan.standard_input = PipedProcessPlan::Stdin::kNothing;
+  plan.extra_pipes = 2;
+  plan.death_signal = SIGKILL;
+  absl::StatusOr<PipedProcess> started = PipedProcess::Start(plan);
+  if (!started.ok()) return started.status();
+  return AgentProcess(host.index, *std::move(started));
+}
+
+void AgentProcess::AppendPolls(Intake intake,
+                               std::vector<pollfd>& polls) const {
+  if (ended_) return;
+  const auto add = [&](int fd) {
+    if (fd >= 0) polls.push_back({.fd = fd, .events = POLLIN, .revents = 0});
+  };
+  for (const OwnedFd& fd : process_.extra) add(fd.get());
+  if (intake == Intake::kPaused) return;
+  add(process_.standard_output.get());
+  add(process_.standard_error.get());
+  add(process_.end_fd());
+}
+
+std::vector<UpMessage> AgentProcess::Serve(Intake intake) {
+  std::vector<UpMessage> came;
+  if (ended_) return came;
+  ReadPort(came);
+  ReadVerdict();
+  if (intake == Intake::kPaused) return came;
+  // Looked at before the pipes are read for the last time.
+  const std::optional<int> code = process_.ExitCode();
+  Read(process_.standard_output, output_, came);
+  Read(process_.standard_error, error_, came);
+  if (!code) return came;
+  ReadVerdict();
+  for (Stream* stream : {&output_, &error_}) {
+    if (stream->waiting.empty()) continue;
+    came.push_back(OutputCame{host_, stream->name, stream->waiting + "\n"});
+  }
+  came.push_back(AgentEnded{host_, *code, std::move(verdict_)});
+  ended_ = true;
+  return came;
+}
+
+void AgentProcess::Read(OwnedFd& fd, Stream& stream,
+                        std::vector<UpMessage>& came) {
+  stream.waiting += ReadSome(fd, kMostPerTurn);
+  const size_t end = stream.waiting.rfind('\n');
+  if (end != std::string::npos) {
+    came.push_back(
+        OutputCame{host_, stream.name, stream.waiting.substr(0, end + 1)});
+    stream.waiting.erase(0, end + 1);
+  }
+  if (stream.waiting.size() <= kMostLine) return;
+  came.push_back(OutputCame{host_, stream.name, stream.waiting + "\n"});
+  stream.waiting.clear();
+}
+
+void AgentProcess::ReadPort(std::vector<UpMessage>& came) {
+  port_ += ReadSome(process_.extra[0], 64);
+  if (port_told_ || port_.find('\n') == std::string::npos) return;
+  port_told_ = true;
+  const unsigned long port = std::strtoul(port_.c_str(), nullptr, 10);
+  came.push_back(CoordinatorUp{host_, static_cast<uint32_t>(port)});
+}
+
+void AgentProcess::ReadVerdict() {
+  const std::string more = ReadSome(process_.extra[1], kMostVerdict);
+  verdict_ += more.substr(0, kMostVerdict - verdict_.size());
+}
+
+}  // namespace muster

@@ -1,0 +1,257 @@
+#include "launcher/ssh/messages.h"
+
+#include <limits>
+#include <utility>
+
+#include "agent/guardian/wire_fields.h"
+
+namespace muster {
+namespace {
+
+enum Kind : uint8_t {
+  kBeNode = 1,
+  kStartAgent,
+  kSignalAgents,
+  kStillThere,
+  kHostUp = 64,
+  kHostFailed,
+  kCoordinatorUp,
+  kOutputCame,
+  kAgentEnded,
+  kHostLost,
+};
+
+constexpr uint32_t kEveryHost = std::numeric_limits<uint32_t>::max();
+
+std::string Framed(FieldWriter writer) {
+  std::string payload = writer.Take();
+  std::string frame;
+  const auto size = static_cast<uint32_t>(payload.size());
+  for (int i = 0; i < 4; ++i) {
+    frame.push_back(static_cast<char>(size >> (8 * i) & 0xff));
+  }
+  return frame += payload;
+}
+
+std::string Write(const BeNode& m) {
+  FieldWriter w(kBeNode);
+  w.U32(m.protocol);
+  w.String(m.version);
+  w.String(m.working_directory);
+  w.U32(static_cast<uint32_t>(m.environment.size()));
+  for (const auto& [name, value] : m.environment) {
+    w.String(name);
+    w.String(value);
+  }
+  w.Strings(m.flags);
+  w.Strings(m.program);
+  w.U64(m.stop_timeout_ms);
+  w.Strings(m.ssh.arguments);
+  w.U64(m.ssh.timeout_ms);
+  w.U32(m.ssh.fan_out);
+  w.String(m.ssh.launch);
+  w.U32(static_cast<uint32_t>(m.hosts.size()));
+  for (const RemoteHost& host : m.hosts) {
+    w.U32(host.index);
+    w.String(host.name);
+    w.String(host.destination);
+    w.Strings(host.flags);
+  }
+  return Framed(std::move(w));
+}
+
+BeNode ReadBeNode(FieldReader& r) {
+  BeNode m;
+  m.protocol = r.U32();
+  m.version = r.String();
+  m.working_directory = r.String();
+  for (uint32_t left = r.Count(8); left > 0; --left) {
+    std::string name = r.String();
+    m.environment[std::move(name)] = r.String();
+  }
+  m.flags = r.Strings();
+  m.program = r.Strings();
+  m.stop_timeout_ms = r.U64();
+  m.ssh.arguments = r.Strings();
+  m.ssh.timeout_ms = r.U64();
+  m.ssh.fan_out = r.U32();
+  m.ssh.launch = r.String();
+  m.hosts.resize(r.Count(16));
+  for (RemoteHost& host : m.hosts) {
+    host.index = r.U32();
+    host.name = r.String();
+    host.destination = r.String();
+    host.flags = r.Strings();
+  }
+  return m;
+}
+
+std::string Write(const StartAgent& m) {
+  FieldWriter w(kStartAgent);
+  w.U32(m.host);
+  w.Strings(m.flags);
+  return Framed(std::move(w));
+}
+
+std::string Write(const SignalAgents& m) {
+  FieldWriter w(kSignalAgents);
+  w.U32(m.host.value_or(kEveryHost));
+  w.I32(m.signal);
+  return Framed(std::move(w));
+}
+
+std::string Write(const StillThere&) {
+  return Framed(FieldWriter(kStillThere));
+}
+
+std::string Write(const HostUp& m) {
+  FieldWriter w(kHostUp);
+  w.U32(m.host);
+  w.String(m.reached_address);
+  w.String(m.outward_address);
+  return Framed(std::move(w));
+}
+
+std::string Write(const HostFailed& m) {
+  FieldWriter w(kHostFailed);
+  w.U32(m.host);
+  w.String(m.why);
+  w.I32(m.exit_code);
+  return Framed(std::move(w));
+}
+
+std::string Write(const CoordinatorUp& m) {
+  FieldWriter w(kCoordinatorUp);
+  w.U32(m.host);
+  w.U32(m.port);
+  return Framed(std::move(w));
+}
+
+std::string Write(const OutputCame& m) {
+  FieldWriter w(kOutputCame);
+  w.U32(m.host);
+  w.U8(static_cast<uint8_t>(m.stream));
+  w.String(m.lines);
+  return Framed(std::move(w));
+}
+
+std::string Write(const AgentEnded& m) {
+  FieldWriter w(kAgentEnded);
+  w.U32(m.host);
+  w.I32(m.exit_code);
+  w.String(m.verdict);
+  return Framed(std::move(w));
+}
+
+std::string Write(const HostLost& m) {
+  FieldWriter w(kHostLost);
+  w.U32(m.host);
+  w.String(m.why);
+  return Framed(std::move(w));
+}
+
+}  // namespace
+
+std::string Encode(const DownMessage& message) {
+  return std::visit([](const auto& m) { return Write(m); }, message);
+}
+
+std::string Encode(const UpMessage& message) {
+  return std::visit([](const auto& m) { return Write(m); }, message);
+}
+
+std::optional<DownMessage> DecodeDown(std::string_view payload) {
+  FieldReader r(payload);
+  std::optional<DownMessage> message;
+  switch (r.U8()) {
+    case kBeNode: {
+      message = ReadBeNode(r);
+      break;
+    }
+    case kStartAgent: {
+      StartAgent m;
+      m.host = r.U32();
+      m.flags = r.Strings();
+      message = std::move(m);
+      break;
+    }
+    case kSignalAgents: {
+      SignalAgents m;
+      const uint32_t host = r.U32();
+      if (host != kEveryHost) m.host = host;
+      m.signal = r.I32();
+      if (m.signal < 1 || m.signal > 64) return std::nullopt;
+      message = m;
+      break;
+    }
+    case kStillThere:
+      message = StillThere();
+      break;
+    default:
+      return std::nullopt;
+  }
+  if (!r.complete()) return std::nullopt;
+  return message;
+}
+
+std::optional<UpMessage> DecodeUp(std::string_view payload) {
+  FieldReader r(payload);
+  std::optional<UpMessage> message;
+  switch (r.U8()) {
+    case kHostUp: {
+      HostUp m;
+      m.host = r.U32();
+      m.reached_address = r.String();
+      m.outward_address = r.String();
+      message = std::move(m);
+      break;
+    }
+    case kHostFailed: {
+      HostFailed m;
+      m.host = r.U32();
+      m.why = r.String();
+      m.exit_code = r.I32();
+      message = std::move(m);
+      break;
+    }
+    case kCoordinatorUp: {
+      CoordinatorUp m;
+      m.host = r.U32();
+      m.port = r.U32();
+      if (m.port == 0 || m.port > 65535) return std::nullopt;
+      message = m;
+      break;
+    }
+    case kOutputCame: {
+      OutputCame m;
+      m.host = r.U32();
+      const uint8_t stream = r.U8();
+      if (stream != 1 && stream != 2) return std::nullopt;
+      m.stream = static_cast<OutputStream>(stream);
+      m.lines = r.String();
+      message = std::move(m);
+      break;
+    }
+    case kAgentEnded: {
+      AgentEnded m;
+      m.host = r.U32();
+      m.exit_code = r.I32();
+      m.verdict = r.String();
+      message = std::move(m);
+      break;
+    }
+    case kHostLost: {
+      HostLost m;
+      m.host = r.U32();
+      m.why = r.String();
+      message = std::move(m);
+      break;
+    }
+    default:
+      return std::nullopt;
+  }
+  if (!r.complete()) return std::nullopt;
+  return message;
+}
+
+}  // namespace muster

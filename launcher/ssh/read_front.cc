@@ -1,0 +1,165 @@
+#include "launcher/ssh/read_front.h"
+
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "base/owned_fd.h"
+#include "launcher/hostfile/host_file.h"
+#include "launcher/hostfile/host_filter.h"
+#include "launcher/ssh/remote_environment.h"
+#include "rendezvous/token/token.h"
+#include "rendezvous/version.h"
+
+namespace muster {
+namespace {
+
+constexpr size_t kMostEnvironmentBytes = 1 << 20;
+
+// Up to one byte more than `most`, so that what is too long shows. NotFound:
+// there is no such file.
+absl::StatusOr<std::string> ReadFile(const std::string& path, size_t most) {
+  const OwnedFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.open()) {
+    return errno == ENOENT ? absl::NotFoundError(std::strerror(errno))
+                           : absl::InvalidArgumentError(std::strerror(errno));
+  }
+  std::string text;
+  std::array<char, 64 << 10> buffer;
+  while (text.size() <= most) {
+    const ssize_t got = read(file.get(), buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return absl::InvalidArgumentError(std::strerror(errno));
+    if (got == 0) break;
+    text.append(buffer.data(), static_cast<size_t>(got));
+  }
+  return text;
+}
+
+absl::StatusOr<std::vector<Host>> ReadHosts(const RemoteOptions& remote) {
+  const std::string flag = absl::StrCat("--hostfile=", remote.host_file, ": ");
+  const absl::StatusOr<std::string> text =
+      ReadFile(remote.host_file, kMostHostFileBytes);
+  if (!text.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(flag, text.status().message()));
+  }
+  absl::StatusOr<std::vector<Host>> hosts = ParseHostFile(*text);
+  if (!hosts.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(flag, hosts.status().message()));
+  }
+  return FilterHosts(*std::move(hosts), remote.include, remote.exclude);
+}
+
+absl::StatusOr<std::vector<Environment>> ReadEnvironmentFiles(
+    const Environment& here, const std::string& working_directory) {
+  const auto value = [&](const char* name, const std::string& otherwise) {
+    const auto found = here.find(name);
+    return found == here.end() || found->second.empty() ? otherwise
+                                                        : found->second;
+  };
+  const std::string name = value("DS_ENV_FILE", ".deepspeed_env");
+  std::vector<std::string> paths;
+  if (name[0] == '/') {
+    paths = {name};
+  } else {
+    const std::string home = value("HOME", "");
+    if (!home.empty()) paths.push_back(absl::StrCat(home, "/", name));
+    if (home != working_directory) {
+      paths.push_back(absl::StrCat(working_directory, "/", name));
+    }
+  }
+  std::vector<Environment> files;
+  for (const std::string& path : paths) {
+    const absl::StatusOr<std::string> text =
+        ReadFile(path, kMostEnvironmentBytes);
+    if (absl::IsNotFound(text.status())) continue;
+    absl::StatusOr<Environment> read =
+        text.ok() ? ParseEnvironmentFile(*text) : text.status();
+    if (!read.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(path, ": ", read.status().message()));
+    }
+    files.push_back(*std::move(read));
+  }
+  return files;
+}
+
+// PWD, if that is true: with links as the person went, which other hosts have
+// too.
+absl::StatusOr<std::string> WorkingDirectory(const Environment& here) {
+  struct stat said;
+  struct stat real;
+  const auto pwd = here.find("PWD");
+  if (pwd != here.end() && !pwd->second.empty() && pwd->second[0] == '/' &&
+      stat(pwd->second.c_str(), &said) == 0 && stat(".", &real) == 0 &&
+      said.st_dev == real.st_dev && said.st_ino == real.st_ino) {
+    return pwd->second;
+  }
+  std::array<char, PATH_MAX> path;
+  if (getcwd(path.data(), path.size()) == nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the working directory has no path: ", std::strerror(errno)));
+  }
+  return std::string(path.data());
+}
+
+std::string OwnPath() {
+  std::array<char, PATH_MAX> path;
+  const ssize_t size = readlink("/proc/self/exe", path.data(), path.size());
+  return size <= 0 ? std::string("launch")
+                   : std::string(path.data(), static_cast<size_t>(size));
+}
+
+std::string FreshToken() {
+  std::string bytes(32, 0);
+  size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t got = getrandom(bytes.data() + done, bytes.size() - done, 0);
+    if (got > 0) done += static_cast<size_t>(got);
+  }
+  return absl::BytesToHexString(bytes);
+}
+
+}  // namespace
+
+absl::StatusOr<RemotePlan> ReadFront(
+    const RunOptions& options,
+    const std::map<std::string, std::string>& environment, const Voice& voice) {
+  absl::StatusOr<std::vector<Host>> hosts = ReadHosts(options.remote);
+  if (!hosts.ok()) return hosts.status();
+  absl::StatusOr<std::string> folder = WorkingDirectory(environment);
+  if (!folder.ok()) return folder.status();
+  const absl::StatusOr<std::vector<Environment>> files =
+      ReadEnvironmentFiles(environment, *folder);
+  if (!files.ok()) return files.status();
+  absl::StatusOr<Environment> travelling =
+      ChooseEnvironment(environment, *files, options.remote.exports);
+  if (!travelling.ok()) return travelling.status();
+  absl::StatusOr<std::string> token =
+      ReadToken(options.token_file,
+                [&](const std::string& sentence) { voice.Error(sentence); });
+  if (!token.ok()) {
+    return absl::InvalidArgumentError(token.status().message());
+  }
+  return PlanRemote(options, *std::move(hosts),
+                    {.launch = OwnPath(),
+                     .version = kVersion,
+                     .working_directory = *std::move(folder),
+                     .environment = *std::move(travelling),
+                     .token = *std::move(token),
+                     .fresh_token = FreshToken()});
+}
+
+}  // namespace muster

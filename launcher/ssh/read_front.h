@@ -1,0 +1,25 @@
+#ifndef MUSTER_LAUNCHER_SSH_READ_FRONT_H_
+#define MUSTER_LAUNCHER_SSH_READ_FRONT_H_
+
+#include <map>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "agent/options/run_options.h"
+#include "agent/voice.h"
+#include "launcher/ssh/remote_plan.h"
+
+namespace muster {
+
+// Reads what a job over ssh needs of this machine: host file, .deepspeed_env in
+// the home folder and then in the working directory (DS_ENV_FILE names it
+// otherwise, as for DeepSpeed), token, folder; and plans with it.
+//
+// InvalidArgument, one line: what is wrong in a file or the options.
+absl::StatusOr<RemotePlan> ReadFront(
+    const RunOptions& options,
+    const std::map<std::string, std::string>& environment, const Voice& voice);
+
+}  // namespace muster
+
+#endif  // MUSTER_LAUNCHER_SSH_READ_FRONT_H_

@@ -1,0 +1,303 @@
+#include "launcher/ssh/remote_job.h"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "rendezvous/protocol/signal_names.h"
+
+namespace muster {
+namespace {
+
+// What agents may take beyond their own time to stop.
+constexpr Duration kSlack = std::chrono::seconds(15);
+// From the second signal, and from a closed connection, to the end.
+constexpr Duration kAtOnce = std::chrono::seconds(5);
+
+bool StopsTheJob(int signal) {
+  return signal == SIGINT || signal == SIGTERM || signal == SIGHUP ||
+         signal == SIGQUIT;
+}
+
+}  // namespace
+
+RemoteJob::RemoteJob(RemotePlan plan)
+    : plan_(std::move(plan)), hosts_(plan_.node.hosts.size()) {
+  endpoint_ = plan_.endpoint;
+}
+
+std::vector<FrontEffect> RemoteJob::Step(Instant now,
+                                         const UpMessage& message) {
+  std::visit(
+      [&](const auto& m) {
+        if (Knows(m.host) && !finished_) On(now, m);
+      },
+      message);
+  return std::exchange(effects_, {});
+}
+
+std::vector<FrontEffect> RemoteJob::SignalCaught(Instant now, int signal) {
+  if (finished_) return {};
+  if (!StopsTheJob(signal)) {
+    // An agent passes it on to every worker of the job.
+    for (uint32_t i = 0; i < hosts_.size(); ++i) {
+      if (hosts_[i].phase != Phase::kRunning) continue;
+      effects_.push_back(SendDown{SignalAgents{i, signal}});
+      break;
+    }
+    return std::exchange(effects_, {});
+  }
+  ++signals_;
+  // To an agent SIGHUP means that its connection broke.
+  const int sent = signal == SIGHUP ? SIGTERM : signal;
+  const std::string name = SignalName(signal);
+  if (!started_) {
+    own_exit_code_ = 128 + signal;
+    Error(absl::StrCat(name, ": nothing was started"));
+    End();
+  } else if (signals_ == 1) {
+    effects_.push_back(
+        Say{Say::Kind::kNotice, absl::StrCat(name,
+                                             ": the job is stopped; once more "
+                                             "to stop it at once")});
+    effects_.push_back(SendDown{SignalAgents{std::nullopt, sent}});
+    if (!verdict_code_) verdict_code_ = 128 + signal;
+    Expect(now, std::chrono::milliseconds(plan_.node.stop_timeout_ms) + kSlack);
+  } else if (signals_ == 2) {
+    effects_.push_back(SendDown{SignalAgents{std::nullopt, sent}});
+    Expect(now, kAtOnce);
+  } else {
+    Error(absl::StrCat(name, ": not waiting for the other hosts"));
+    End();
+  }
+  return std::exchange(effects_, {});
+}
+
+std::vector<FrontEffect> RemoteJob::TimePassed(Instant now) {
+  if (finished_ || !deadline_ || now < *deadline_) return {};
+  deadline_.reset();
+  if (!hung_up_) {
+    for (uint32_t i = 0; i < hosts_.size(); ++i) {
+      if (hosts_[i].phase != Phase::kRunning) continue;
+      Error(absl::StrCat(Name(i), ": its agent did not end in time"));
+    }
+    hung_up_ = true;
+    effects_.push_back(HangUp{});
+    Expect(now, kAtOnce);
+  } else {
+    End();
+  }
+  return std::exchange(effects_, {});
+}
+
+std::vector<FrontEffect> RemoteJob::AllClosed(Instant) {
+  if (!finished_) End();
+  return std::exchange(effects_, {});
+}
+
+void RemoteJob::On(Instant now, const HostUp& message) {
+  HostState& host = hosts_[message.host];
+  if (host.phase != Phase::kAsked) return;
+  host.phase = Phase::kUp;
+  host.up = message;
+  if (!started_) {
+    ConsiderStart(now);
+  } else {
+    StartAll();
+  }
+}
+
+void RemoteJob::On(Instant now, const HostFailed& message) {
+  HostState& host = hosts_[message.host];
+  if (host.phase == Phase::kEnded || host.phase == Phase::kFailed) return;
+  const bool was_running = host.phase == Phase::kRunning;
+  host.phase = Phase::kFailed;
+  host.why = message.why;
+  host.exit_code = message.exit_code;
+  if (!started_) {
+    ConsiderStart(now);
+    return;
+  }
+  Error(absl::StrCat(Name(message.host), ": ", message.why));
+  if (was_running && Usable() < plan_.least) {
+    Stop(now, message.exit_code, "");
+  }
+}
+
+void RemoteJob::On(Instant, const CoordinatorUp& message) {
+  if (coordinator_ != message.host || endpoint_) return;
+  endpoint_ = Endpoint{AddressForOthers(plan_, hosts_[message.host].up),
+                       static_cast<int>(message.port)};
+  effects_.push_back(
+      Say{Say::Kind::kNotice,
+          absl::StrCat("agents start on ", Count(Phase::kUp) + 1, " of ",
+                       hosts_.size(), " hosts; the coordinator is at ",
+                       endpoint_->ToString())});
+  StartAll();
+}
+
+void RemoteJob::On(Instant now, const AgentEnded& message) {
+  HostState& host = hosts_[message.host];
+  if (host.phase == Phase::kEnded) return;
+  host.phase = Phase::kEnded;
+  host.exit_code = message.exit_code;
+  if (!message.verdict.empty() && verdict_.empty()) {
+    verdict_ = message.verdict;
+    verdict_code_ = message.exit_code;
+    // The others have it too, from the coordinator.
+    Expect(now, std::chrono::milliseconds(plan_.node.stop_timeout_ms) + kSlack);
+    return;
+  }
+  const bool is_of_its_own = message.verdict.empty() && message.exit_code != 0;
+  if (!is_of_its_own || verdict_code_ || own_exit_code_) return;
+  if (Usable() < plan_.least || message.host == coordinator_) {
+    Stop(now, message.exit_code,
+         absl::StrCat(Name(message.host), ": its agent ended with status ",
+                      message.exit_code));
+  }
+}
+
+void RemoteJob::On(Instant now, const HostLost& message) {
+  HostState& host = hosts_[message.host];
+  if (host.phase == Phase::kEnded || host.phase == Phase::kFailed ||
+      host.phase == Phase::kLost) {
+    return;
+  }
+  if (!started_) {
+    On(now, HostFailed{message.host, message.why, 1});
+    return;
+  }
+  host.phase = Phase::kLost;
+  host.why = message.why;
+  const std::string line = absl::StrCat(Name(message.host), ": ", message.why);
+  if (own_exit_code_ || verdict_code_) {
+    Error(line);
+  } else if (message.host == coordinator_) {
+    Stop(now, 1,
+         absl::StrCat(line, "; it hosted the coordinator, so the job ends"));
+  } else if (Usable() < plan_.least) {
+    Stop(
+        now, 1,
+        absl::StrCat(line, "; the job needs ", plan_.least, " hosts and ends"));
+  } else {
+    Error(absl::StrCat(line, "; the job goes on without it"));
+  }
+}
+
+void RemoteJob::On(Instant, const OutputCame&) {}
+
+const std::string& RemoteJob::Name(uint32_t host) const {
+  return plan_.node.hosts[host].name;
+}
+
+int RemoteJob::Count(Phase phase) const {
+  return static_cast<int>(
+      std::count_if(hosts_.begin(), hosts_.end(),
+                    [&](const HostState& h) { return h.phase == phase; }));
+}
+
+int RemoteJob::Usable() const {
+  return Count(Phase::kAsked) + Count(Phase::kUp) + Count(Phase::kRunning);
+}
+
+void RemoteJob::ConsiderStart(Instant now) {
+  if (Usable() < plan_.least) {
+    // Every host's own word is worth the wait: each has a deadline.
+    if (Count(Phase::kAsked) == 0) GiveUpStarting(now);
+    return;
+  }
+  if (Count(Phase::kUp) < plan_.least) return;
+  // The first that is there, once nothing is open about those before it.
+  uint32_t first = 0;
+  while (hosts_[first].phase == Phase::kFailed) ++first;
+  if (hosts_[first].phase != Phase::kUp) return;
+  started_ = true;
+  for (uint32_t i = 0; i < hosts_.size(); ++i) {
+    if (hosts_[i].phase != Phase::kFailed) continue;
+    Error(absl::StrCat(Name(i), ": ", hosts_[i].why,
+                       "; the job starts without it"));
+  }
+  speaker_ = first;
+  if (endpoint_ || plan_.alone) {
+    StartAll();
+    return;
+  }
+  coordinator_ = first;
+  Start(first, HostingFlags(plan_, AddressForOthers(plan_, hosts_[first].up)));
+}
+
+void RemoteJob::StartAll() {
+  // Till the coordinator listens there is nowhere to go.
+  if (!endpoint_ && !plan_.alone) return;
+  for (uint32_t i = 0; i < hosts_.size(); ++i) {
+    if (hosts_[i].phase != Phase::kUp) continue;
+    Start(i, endpoint_ ? MeetingFlags(plan_, *endpoint_)
+                       : std::vector<std::string>());
+  }
+}
+
+void RemoteJob::Start(uint32_t host, std::vector<std::string> flags) {
+  if (own_exit_code_ || signals_ > 0) return;
+  if (speaker_ != host) flags.emplace_back("--quiet");
+  hosts_[host].phase = Phase::kRunning;
+  effects_.push_back(SendDown{StartAgent{host, std::move(flags)}});
+}
+
+void RemoteJob::GiveUpStarting(Instant now) {
+  const int failed = Count(Phase::kFailed);
+  int code = 1;
+  for (uint32_t i = 0; i < hosts_.size(); ++i) {
+    if (hosts_[i].phase != Phase::kFailed) continue;
+    Error(absl::StrCat(Name(i), ": ", hosts_[i].why));
+    if (failed == 1) code = hosts_[i].exit_code;
+  }
+  own_exit_code_ = code;
+  Error(absl::StrCat(failed, " of ", hosts_.size(),
+                     hosts_.size() == 1 ? " host" : " hosts",
+                     " cannot take part; nothing was started"));
+  hung_up_ = true;
+  effects_.push_back(HangUp{});
+  Expect(now, kAtOnce);
+}
+
+void RemoteJob::Stop(Instant now, int exit_code, const std::string& why) {
+  if (own_exit_code_) return;
+  own_exit_code_ = exit_code;
+  if (!why.empty()) Error(why);
+  effects_.push_back(SendDown{SignalAgents{std::nullopt, SIGTERM}});
+  Expect(now, std::chrono::milliseconds(plan_.node.stop_timeout_ms) + kSlack);
+}
+
+void RemoteJob::Expect(Instant now, Duration within) {
+  deadline_ = deadline_ ? std::min(*deadline_, now + within) : now + within;
+}
+
+void RemoteJob::Error(const std::string& line) {
+  effects_.push_back(Say{Say::Kind::kError, line});
+}
+
+void RemoteJob::End() {
+  finished_ = true;
+  deadline_.reset();
+  // What we stopped has a verdict that blames the signal.
+  effects_.push_back(
+      Finish{ExitCode(), own_exit_code_ ? std::string() : verdict_});
+}
+
+int RemoteJob::ExitCode() const {
+  if (own_exit_code_) return *own_exit_code_;
+  if (verdict_code_) return *verdict_code_;
+  if (speaker_ && hosts_[*speaker_].phase == Phase::kEnded) {
+    return hosts_[*speaker_].exit_code;
+  }
+  for (const HostState& host : hosts_) {
+    if (host.phase == Phase::kEnded && host.exit_code != 0) {
+      return host.exit_code;
+    }
+  }
+  return Count(Phase::kEnded) > 0 ? 0 : 1;
+}
+
+}  // namespace muster

@@ -1,0 +1,106 @@
+#ifndef MUSTER_LAUNCHER_SSH_REMOTE_JOB_H_
+#define MUSTER_LAUNCHER_SSH_REMOTE_JOB_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/time.h"
+#include "launcher/ssh/messages.h"
+#include "launcher/ssh/remote_plan.h"
+
+namespace muster {
+
+// What the front's core asks its driver to do.
+struct SendDown {
+  DownMessage message;
+};
+struct Say {
+  enum class Kind { kNotice, kError } kind = Kind::kNotice;
+  std::string line;
+};
+// Close every connection's way down: what still runs there leaves and ends.
+struct HangUp {};
+// End what is left of the connections, and this process. `verdict` is printed
+// first.
+struct Finish {
+  int exit_code = 0;
+  std::string verdict;
+};
+using FrontEffect = std::variant<SendDown, Say, HangUp, Finish>;
+
+// A job that was started over ssh, as the `launch` that started it sees it:
+// when which agent is started, whom a signal reaches, what a failed or lost
+// host means, what is printed and what the exit code is. Pure: every member
+// function is one step that returns its effects, and says of the time only what
+// it was told.
+//
+// Nothing is started before enough hosts are there: all of a job of fixed size,
+// MIN of one that may grow. Then the first host that is there hosts the
+// coordinator, and its port goes to the others. One agent speaks; the others
+// say only what went wrong.
+class RemoteJob {
+ public:
+  explicit RemoteJob(RemotePlan plan);
+
+  std::vector<FrontEffect> Step(Instant now, const UpMessage& message);
+  std::vector<FrontEffect> SignalCaught(Instant now, int signal);
+  std::vector<FrontEffect> TimePassed(Instant now);
+  // Nothing more will come of any host.
+  std::vector<FrontEffect> AllClosed(Instant now);
+
+  // When TimePassed is due; nullopt: nothing is.
+  std::optional<Instant> NextDeadline() const { return deadline_; }
+
+ private:
+  enum class Phase { kAsked, kUp, kRunning, kEnded, kFailed, kLost };
+  struct HostState {
+    Phase phase = Phase::kAsked;
+    HostUp up;
+    std::string why;    // kFailed, kLost
+    int exit_code = 0;  // kEnded, kFailed
+  };
+
+  void On(Instant now, const HostUp& message);
+  void On(Instant now, const HostFailed& message);
+  void On(Instant now, const CoordinatorUp& message);
+  void On(Instant now, const AgentEnded& message);
+  void On(Instant now, const HostLost& message);
+  void On(Instant now, const OutputCame& message);
+
+  bool Knows(uint32_t host) const { return host < hosts_.size(); }
+  const std::string& Name(uint32_t host) const;
+  int Count(Phase phase) const;
+  int Usable() const;
+  void ConsiderStart(Instant now);
+  void StartAll();
+  void Start(uint32_t host, std::vector<std::string> flags);
+  void GiveUpStarting(Instant now);
+  // Ends what runs, for a reason that this process saw.
+  void Stop(Instant now, int exit_code, const std::string& why);
+  void Expect(Instant now, Duration within);
+  void Error(const std::string& line);
+  void End();
+  int ExitCode() const;
+
+  const RemotePlan plan_;
+  std::vector<HostState> hosts_;
+  std::vector<FrontEffect> effects_;  // of the step under way
+  bool started_ = false;
+  bool finished_ = false;
+  std::optional<uint32_t> coordinator_;  // the host that hosts it
+  std::optional<Endpoint> endpoint_;     // known once it listens
+  std::optional<uint32_t> speaker_;
+  std::optional<int> own_exit_code_;  // this process's own reason to end
+  std::string verdict_;
+  std::optional<int> verdict_code_;
+  int signals_ = 0;
+  bool hung_up_ = false;
+  std::optional<Instant> deadline_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_LAUNCHER_SSH_REMOTE_JOB_H_

@@ -1,0 +1,242 @@
+#include "launcher/ssh/remote_plan.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "launcher/ssh/word_split.h"
+#include "rendezvous/token/token.h"
+
+namespace muster {
+namespace {
+
+// Flags that mean this process, or that the plan makes anew.
+constexpr std::array kNotForAgents = {
+    "hostfile",   "include",      "exclude",          "export",
+    "ssh-args",   "ssh-timeout",  "ssh-fan-out",      "slurm",
+    "config",     "cluster",      "nnodes",           "rdzv-endpoint",
+    "rdzv-conf",  "rdzv-backend", "master-addr",      "master-port",
+    "token-file", "standalone",   "signals-to-leave", "help",
+    "version",
+};
+
+// Flags of one node, which cannot hold for every host.
+constexpr std::array kOfOneNode = {"node-rank", "node-id", "local-addr",
+                                   "standalone"};
+
+bool IsIn(std::string_view name, const char* const* begin,
+          const char* const* end) {
+  return std::find(begin, end, name) != end;
+}
+
+std::string Written(const std::string& name, const std::string& value) {
+  return absl::StrCat("--", name, "=", value);
+}
+
+bool IsLoopbackName(const std::string& name) {
+  return name == "localhost" || name.rfind("127.", 0) == 0 || name == "::1";
+}
+
+// An address that every host of a network takes for the same machine.
+bool IsForOthers(const std::string& address) {
+  return !address.empty() && !IsLoopbackName(address) &&
+         address.find('%') == std::string::npos &&
+         address.rfind("fe80:", 0) != 0 && address.rfind("FE80:", 0) != 0;
+}
+
+absl::Status CheckOptions(const RunOptions& options) {
+  for (const char* name : kOfOneNode) {
+    const auto given = options.remote.given.find(name);
+    if (given == options.remote.given.end() || given->second == "0") continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("--", name,
+                     ": is for one node and does not go with --hostfile, which "
+                     "gives every host its own"));
+  }
+  return absl::OkStatus();
+}
+
+// The first hosts, as many as --nnodes asks for; how many must be there.
+absl::StatusOr<int> Choose(const RunOptions& options,
+                           std::vector<Host>& hosts) {
+  if (options.remote.given.count("nnodes") == 0) {
+    return static_cast<int>(hosts.size());
+  }
+  const JobSpec& spec = options.spec;
+  if (static_cast<size_t>(spec.min_nodes) > hosts.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--nnodes=", options.remote.given.at("nnodes"),
+        ": asks for more hosts than the host file gives, which is ",
+        hosts.size(), "; add hosts or ask for fewer"));
+  }
+  if (spec.min_nodes == spec.max_nodes) {
+    hosts.resize(static_cast<size_t>(spec.min_nodes));
+  }
+  return spec.min_nodes;
+}
+
+std::string JoinedSlots(const std::vector<int>& slots) {
+  std::string text;
+  for (const int slot : slots) {
+    absl::StrAppend(&text, text.empty() ? "" : ",", slot);
+  }
+  return text;
+}
+
+absl::StatusOr<std::vector<std::string>> HostFlags(const RunOptions& options,
+                                                 const Host& host, int place,
+                                                 int most) {
+  std::vector<std::string> flags = {Written("node-id", host.name)};
+  if (place < most && most > 1) {
+    flags.push_back(Written("node-rank", absl::StrCat(place)));
+  }
+  if (!host.chosen_slots.empty()) {
+    if (options.remote.given.count("gpus") > 0) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--gpus: does not go with slots in --include or --exclude, which "
+          "choose the GPUs of ",
+          host.name, "; give one of the two"));
+    }
+    flags.push_back(Written("gpus", JoinedSlots(host.chosen_slots)));
+  }
+  if (options.remote.given.count("nproc-per-node") == 0) {
+    const size_t workers = host.chosen_slots.empty()
+                               ? static_cast<size_t>(host.slots.value_or(0))
+                               : host.chosen_slots.size();
+    if (workers > 0) {
+      flags.push_back(Written("nproc-per-node", absl::StrCat(workers)));
+    }
+  }
+  return flags;
+}
+
+// The flags of every agent: those that somebody gave, but for those that are
+// this process's.
+std::vector<std::string> CommonFlags(const RunOptions& options, int least,
+                                     int most) {
+  std::vector<std::string> flags;
+  for (const auto& [name, text] : options.remote.given) {
+    if (IsIn(name, kNotForAgents.begin(), kNotForAgents.end())) continue;
+    flags.push_back(Written(name, text));
+  }
+  flags.push_back(Written("cluster", "none"));
+  flags.push_back(Written("nnodes", least == most
+                                     ? absl::StrCat(least)
+                                     : absl::StrCat(least, ":", most)));
+  // A host whose connection breaks leaves the job; it does not end it.
+  const auto leave = options.remote.given.find("signals-to-leave");
+  flags.push_back(
+      Written("signals-to-leave",
+           leave == options.remote.given.end() || leave->second.empty()
+               ? std::string("SIGHUP")
+               : absl::StrCat(leave->second, ",SIGHUP")));
+  return flags;
+}
+
+uint64_t Milliseconds(Duration duration) {
+  return static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
+}
+
+}  // namespace
+
+absl::StatusOr<RemotePlan> PlanRemote(const RunOptions& options,
+                                      std::vector<Host> hosts,
+                                      const FrontFacts& facts) {
+  const absl::Status sound = CheckOptions(options);
+  if (!sound.ok()) return sound;
+  const absl::StatusOr<int> least = Choose(options, hosts);
+  if (!least.ok()) return least.status();
+  const bool elastic = options.remote.given.count("nnodes") > 0 &&
+                       options.spec.min_nodes != options.spec.max_nodes;
+  const int most = elastic ? options.spec.max_nodes : *least;
+  absl::StatusOr<std::vector<std::string>> ssh_words =
+      SplitWords(options.remote.ssh_args);
+  if (!ssh_words.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--ssh-args=", options.remote.ssh_args, ": ",
+                     ssh_words.status().message()));
+  }
+
+  RemotePlan plan;
+  plan.least = *least;
+  plan.alone = most == 1 && hosts.size() == 1;
+  plan.endpoint = options.endpoint;
+  plan.port = options.master_port.value_or(0);
+  const auto conf = options.remote.given.find("rdzv-conf");
+  if (conf != options.remote.given.end()) plan.rendezvous_conf = conf->second;
+  if (options.remote.given.count("master-addr") > 0) {
+    plan.coordinator_address = options.master.host;
+  }
+  BeNode& node = plan.node;
+  node.version = facts.version;
+  node.working_directory = facts.working_directory;
+  node.environment = facts.environment;
+  for (const auto& [name, value] : options.worker_environment) {
+    node.environment[name] = value;
+  }
+  // A coordinator that is already there has a token of its own, or none.
+  const std::string& token =
+      facts.token.empty() && !plan.endpoint ? facts.fresh_token : facts.token;
+  if (!token.empty()) node.environment[kTokenVariable] = token;
+  node.flags = CommonFlags(options, *least, most);
+  node.program = options.program;
+  node.stop_timeout_ms = Milliseconds(options.spec.shutdown_timeout);
+  node.ssh = {.arguments = *std::move(ssh_words),
+              .timeout_ms = Milliseconds(options.remote.ssh_timeout),
+              .fan_out = static_cast<uint32_t>(options.remote.ssh_fan_out),
+              .launch = facts.launch};
+  for (size_t i = 0; i < hosts.size(); ++i) {
+    absl::StatusOr<std::vector<std::string>> flags =
+        HostFlags(options, hosts[i], static_cast<int>(i), most);
+    if (!flags.ok()) return flags.status();
+    node.hosts.push_back({.index = static_cast<uint32_t>(i),
+                          .name = hosts[i].name,
+                          .destination = hosts[i].Destination(),
+                          .flags = *std::move(flags)});
+  }
+  return plan;
+}
+
+std::vector<std::string> HostingFlags(const RemotePlan& plan,
+                                      const std::string& address) {
+  return {Written("rdzv-endpoint", Endpoint{address, plan.port}.ToString()),
+          Written("rdzv-conf",
+               plan.rendezvous_conf.empty()
+                   ? std::string("is_host=1")
+                   : absl::StrCat(plan.rendezvous_conf, ",is_host=1"))};
+}
+
+std::vector<std::string> MeetingFlags(const RemotePlan& plan,
+                                      const Endpoint& endpoint) {
+  std::vector<std::string> flags = {Written("rdzv-endpoint", endpoint.ToString())};
+  if (!plan.endpoint) {
+    flags.push_back(Written(
+        "rdzv-conf", plan.rendezvous_conf.empty()
+                         ? std::string("is_host=0")
+                         : absl::StrCat(plan.rendezvous_conf, ",is_host=0")));
+  } else if (!plan.rendezvous_conf.empty()) {
+    flags.push_back(Written("rdzv-conf", plan.rendezvous_conf));
+  }
+  return flags;
+}
+
+std::string AddressForOthers(const RemotePlan& plan, const HostUp& host) {
+  if (!plan.coordinator_address.empty()) return plan.coordinator_address;
+  const std::vector<RemoteHost>& hosts = plan.node.hosts;
+  const bool one_machine =
+      std::all_of(hosts.begin(), hosts.end(), [](const RemoteHost& other) {
+        return IsLoopbackName(
+            other.destination.substr(other.destination.rfind('@') + 1));
+      });
+  if (one_machine || IsForOthers(host.reached_address)) {
+    return host.reached_address.empty() ? "127.0.0.1" : host.reached_address;
+  }
+  return IsForOthers(host.outward_address) ? host.outward_address
+                                           : std::string("127.0.0.1");
+}
+
+}  // namespace muster

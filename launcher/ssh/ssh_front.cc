@@ -1,0 +1,123 @@
+#include "launcher/ssh/ssh_front.h"
+
+#include <signal.h>
+
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "agent/signal_catcher.h"
+#include "agent/voice.h"
+#include "base/monotonic_clock.h"
+#include "launcher/ssh/fan_out.h"
+#include "launcher/ssh/host_console.h"
+#include "launcher/ssh/poll_wait.h"
+#include "launcher/ssh/read_front.h"
+#include "launcher/ssh/remote_job.h"
+#include "launcher/ssh/remote_plan.h"
+
+namespace muster {
+namespace {
+
+std::vector<int> CaughtSignals(const RunOptions& options) {
+  std::vector<int> signals = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+  for (const std::vector<int>* more :
+       {&options.signals_to_handle, &options.preemption.signals}) {
+    signals.insert(signals.end(), more->begin(), more->end());
+  }
+  return signals;
+}
+
+// The driver: one loop over the connections, signals and time.
+class SshFront {
+ public:
+  SshFront(const RemotePlan& plan, const RunOptions& options)
+      : verbosity_(options.verbosity),
+        signals_(CaughtSignals(options)),
+        job_(plan),
+        hosts_(plan.node.hosts),
+        fan_out_(plan.node, MonotonicNow()) {}
+
+  int Run() {
+    while (!exit_code_) {
+      Wait();
+      for (const int signal : signals_.TakeAll()) {
+        Do(job_.SignalCaught(MonotonicNow(), signal));
+      }
+      const std::vector<UpMessage> came =
+          fan_out_.Serve(MonotonicNow(), Intake::kOpen);
+      for (const UpMessage& message : came) Take(message);
+      Do(job_.TimePassed(MonotonicNow()));
+      if (fan_out_.closed()) Do(job_.AllClosed(MonotonicNow()));
+    }
+    return *exit_code_;
+  }
+
+ private:
+  void Wait() {
+    std::vector<pollfd> polls = {
+        {.fd = signals_.fd(), .events = POLLIN, .revents = 0}};
+    fan_out_.AppendPolls(Intake::kOpen, polls);
+    std::optional<Instant> next = fan_out_.NextDeadline();
+    const std::optional<Instant> due = job_.NextDeadline();
+    if (due && (!next || *due < *next)) next = due;
+    WaitForAny(polls, next);
+  }
+
+  void Take(const UpMessage& message) {
+    if (const auto* output = std::get_if<OutputCame>(&message)) {
+      console_.Show(*output, hosts_[output->host].name);
+      return;
+    }
+    Do(job_.Step(MonotonicNow(), message));
+  }
+
+  void Do(const std::vector<FrontEffect>& effects) {
+    for (const FrontEffect& effect : effects) {
+      std::visit([this](const auto& e) { Do(e); }, effect);
+    }
+  }
+
+  void Do(const SendDown& effect) { fan_out_.Send(effect.message); }
+
+  void Do(const Say& effect) {
+    if (effect.kind == Say::Kind::kNotice && verbosity_ == Verbosity::kQuiet) {
+      return;
+    }
+    console_.Tell(absl::StrCat("launch: ", effect.line, "\n"));
+  }
+
+  void Do(const HangUp&) { fan_out_.HangUp(); }
+
+  void Do(const Finish& effect) {
+    if (!effect.verdict.empty()) console_.Tell(effect.verdict);
+    exit_code_ = effect.exit_code;
+  }
+
+  const Verbosity verbosity_;
+  SignalCatcher signals_;  // before what starts threads and processes
+  RemoteJob job_;
+  const std::vector<RemoteHost> hosts_;
+  HostConsole console_;
+  FanOut fan_out_;
+  std::optional<int> exit_code_;
+};
+
+}  // namespace
+
+int RunSshFront(const RunOptions& options,
+                const std::map<std::string, std::string>& environment) {
+  const Voice voice("launch", options.verbosity == Verbosity::kQuiet
+                                  ? Talk::kErrorsOnly
+                                  : Talk::kAll);
+  const absl::StatusOr<RemotePlan> plan =
+      ReadFront(options, environment, voice);
+  if (!plan.ok()) return voice.Refuse(plan.status());
+  for (const std::string& remark : options.remarks) voice.Notice(remark);
+  signal(SIGPIPE, SIG_IGN);
+  return SshFront(*plan, options).Run();
+}
+
+}  // namespace muster

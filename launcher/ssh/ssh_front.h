@@ -1,0 +1,19 @@
+#ifndef MUSTER_LAUNCHER_SSH_SSH_FRONT_H_
+#define MUSTER_LAUNCHER_SSH_SSH_FRONT_H_
+
+#include <map>
+#include <string>
+
+#include "agent/options/run_options.h"
+
+namespace muster {
+
+// `launch --hostfile FILE PROGRAM`: starts the job's agents over ssh, shows
+// what they print, passes signals on, and prints the verdict. The job's exit
+// code. Call while the process has one thread.
+int RunSshFront(const RunOptions& options,
+                const std::map<std::string, std::string>& environment);
+
+}  // namespace muster
+
+#endif  // MUSTER_LAUNCHER_SSH_SSH_FRONT_H_

@@ -1,0 +1,260 @@
+#include "launcher/ssh/ssh_node.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "agent/options/machine_facts.h"
+#include "agent/options/read_machine.h"
+#include "agent/signal_catcher.h"
+#include "base/monotonic_clock.h"
+#include "launcher/ssh/agent_process.h"
+#include "launcher/ssh/fan_out.h"
+#include "launcher/ssh/frame_reader.h"
+#include "launcher/ssh/messages.h"
+#include "launcher/ssh/poll_wait.h"
+#include "launcher/ssh/ssh_command.h"
+
+namespace muster {
+namespace {
+
+// Longer than a person stops a terminal for a moment.
+constexpr Duration kLongestSilence = std::chrono::minutes(5);
+// From the start to the first message, and from the end of all to the last
+// byte.
+constexpr Duration kShortWait = std::chrono::seconds(30);
+// What an agent may take beyond its own time to stop.
+constexpr Duration kSlack = std::chrono::seconds(10);
+// As much waits for the connection; then workers' output waits too.
+constexpr size_t kMostUp = 4 << 20;
+
+// The third word of "client-address client-port address port".
+std::string ReachedAddress() {
+  const char* text = getenv("SSH_CONNECTION");
+  if (text == nullptr) return "";
+  const std::string line = text;
+  const size_t start = line.find(' ', line.find(' ') + 1);
+  if (start == std::string::npos) return "";
+  return line.substr(start + 1, line.find(' ', start + 1) - start - 1);
+}
+
+std::string OutwardAddress() {
+  MachineFacts facts;
+  ReadAddresses(facts);
+  return facts.outward_address;
+}
+
+class SshNode {
+ public:
+  SshNode()
+      : signals_({SIGTERM, SIGINT, SIGHUP, SIGQUIT}),
+        heard_(MonotonicNow()),
+        deadline_(heard_ + kShortWait) {
+    fcntl(STDIN_FILENO, F_SETFL, fcntl(STDIN_FILENO, F_GETFL) | O_NONBLOCK);
+    fcntl(STDOUT_FILENO, F_SETFL, fcntl(STDOUT_FILENO, F_GETFL) | O_NONBLOCK);
+    up_ = GreetingLine();
+  }
+
+  int Run() {
+    while (!Done()) {
+      Wait();
+      ReadDown();
+      if (!signals_.TakeAll().empty()) Leave();
+      const Instant now = MonotonicNow();
+      if (now - heard_ > kLongestSilence) Leave();
+      const Intake intake = ThisIntake();
+      if (agent_ != nullptr) Tell(agent_->Serve(intake));
+      if (fan_out_ != nullptr) Tell(fan_out_->Serve(now, intake));
+      WriteUp();
+      if (deadline_ && now >= *deadline_) break;
+    }
+    return 0;
+  }
+
+ private:
+  // Whether nothing is left to do or to say.
+  bool Done() const {
+    const bool agent_done =
+        agent_ == nullptr ? leaving_ || failed_ : agent_->ended();
+    const bool rest_done = fan_out_ == nullptr || fan_out_->closed();
+    return agent_done && rest_done && (up_.empty() || up_closed_) &&
+           (job_ || leaving_);
+  }
+
+  Intake ThisIntake() const {
+    return up_.size() > kMostUp && !up_closed_ ? Intake::kPaused
+                                               : Intake::kOpen;
+  }
+
+  void Wait() {
+    std::vector<pollfd> polls;
+    if (!down_closed_) {
+      polls.push_back({.fd = STDIN_FILENO, .events = POLLIN, .revents = 0});
+    }
+    polls.push_back({.fd = signals_.fd(), .events = POLLIN, .revents = 0});
+    if (!up_.empty() && !up_closed_) {
+      polls.push_back({.fd = STDOUT_FILENO, .events = POLLOUT, .revents = 0});
+    }
+    const Intake intake = ThisIntake();
+    std::optional<Instant> next = deadline_;
+    const auto also = [&](std::optional<Instant> other) {
+      if (other && (!next || *other < *next)) next = other;
+    };
+    if (agent_ != nullptr) agent_->AppendPolls(intake, polls);
+    if (fan_out_ != nullptr) {
+      fan_out_->AppendPolls(intake, polls);
+      also(fan_out_->NextDeadline());
+    }
+    if (!leaving_) also(heard_ + kLongestSilence);
+    WaitForAny(polls, next);
+  }
+
+  void ReadDown() {
+    std::array<char, 64 << 10> buffer;
+    while (!down_closed_) {
+      const ssize_t got = read(STDIN_FILENO, buffer.data(), buffer.size());
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0 && errno == EAGAIN) break;
+      if (got <= 0) {
+        down_closed_ = true;
+        Leave();
+        return;
+      }
+      heard_ = MonotonicNow();
+      down_.Append({buffer.data(), static_cast<size_t>(got)});
+      while (const std::optional<std::string_view> frame = down_.Next()) {
+        std::optional<DownMessage> message = DecodeDown(*frame);
+        if (message) std::visit([this](auto& m) { On(m); }, *message);
+      }
+      if (!down_.error().empty()) Leave();
+    }
+  }
+
+  void On(BeNode& message) {
+    if (job_ || message.hosts.empty()) return;
+    job_ = std::move(message);
+    deadline_.reset();
+    own_ = job_->hosts[0];
+    job_->hosts.erase(job_->hosts.begin());
+    const std::string& folder = job_->working_directory;
+    if (chdir(folder.c_str()) != 0) {
+      Fail(absl::StrCat("the working directory ", folder,
+                        " cannot be entered there: ", std::strerror(errno)),
+           1);
+      return;
+    }
+    Tell({HostUp{own_.index, ReachedAddress(), OutwardAddress()}});
+    if (job_->hosts.empty()) return;
+    fan_out_ = std::make_unique<FanOut>(*job_, MonotonicNow());
+    job_->hosts.clear();
+  }
+
+  void On(const StartAgent& message) {
+    if (!job_) return;
+    if (message.host != own_.index) {
+      if (fan_out_ != nullptr) fan_out_->Send(message);
+      return;
+    }
+    if (agent_ != nullptr || leaving_) return;
+    absl::StatusOr<AgentProcess> started =
+        AgentProcess::Start(*job_, own_, message.flags);
+    if (!started.ok()) {
+      Fail(absl::StrCat("its agent cannot be started: ",
+                        started.status().message()),
+           1);
+      return;
+    }
+    agent_ = std::make_unique<AgentProcess>(*std::move(started));
+  }
+
+  void On(const SignalAgents& message) {
+    const bool is_own = !message.host || *message.host == own_.index;
+    if (is_own && agent_ != nullptr) agent_->Signal(message.signal);
+    if (fan_out_ != nullptr) fan_out_->Send(message);
+  }
+
+  void On(const StillThere&) {}
+
+  void Fail(const std::string& why, int exit_code) {
+    failed_ = true;
+    Tell({HostFailed{own_.index, why, exit_code}});
+  }
+
+  // The connection ends. SIGHUP takes this node out of its job; the job is
+  // ended by whoever counts the nodes.
+  void Leave() {
+    if (leaving_) return;
+    leaving_ = true;
+    if (fan_out_ != nullptr) fan_out_->HangUp();
+    Duration within = kShortWait;
+    if (agent_ != nullptr) {
+      agent_->Signal(SIGHUP);
+      within = std::chrono::milliseconds(job_->stop_timeout_ms) + kSlack;
+    }
+    deadline_ = MonotonicNow() + within;
+  }
+
+  void Tell(const std::vector<UpMessage>& messages) {
+    if (up_closed_) return;
+    for (const UpMessage& message : messages) up_ += Encode(message);
+  }
+
+  void WriteUp() {
+    size_t done = 0;
+    while (done < up_.size() && !up_closed_) {
+      const ssize_t written =
+          write(STDOUT_FILENO, up_.data() + done, up_.size() - done);
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0 && errno == EAGAIN) break;
+      if (written < 0) {
+        up_closed_ = true;
+        Leave();
+        break;
+      }
+      done += static_cast<size_t>(written);
+    }
+    up_.erase(0, done);
+    if (up_closed_) up_.clear();
+  }
+
+  SignalCatcher signals_;
+  FrameReader down_{Greeting::kNone};
+  bool down_closed_ = false;
+  std::string up_;  // not yet written
+  bool up_closed_ = false;
+  Instant heard_;
+  std::optional<Instant> deadline_;  // then this process ends
+  std::optional<BeNode> job_;        // without hosts
+  RemoteHost own_;
+  bool failed_ = false;  // this host has no agent and will not have one
+  bool leaving_ = false;
+  std::unique_ptr<AgentProcess> agent_;
+  std::unique_ptr<FanOut> fan_out_;
+};
+
+}  // namespace
+
+bool IsSshNode(int argc, char** argv) {
+  return argc == 2 && std::strcmp(argv[1], kSshNodeArgument) == 0;
+}
+
+int RunSshNode() {
+  signal(SIGPIPE, SIG_IGN);
+  return SshNode().Run();
+}
+
+}  // namespace muster

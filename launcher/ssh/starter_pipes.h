@@ -1,0 +1,24 @@
+#ifndef MUSTER_LAUNCHER_SSH_STARTER_PIPES_H_
+#define MUSTER_LAUNCHER_SSH_STARTER_PIPES_H_
+
+#include "agent/options/remote_options.h"
+
+namespace muster {
+
+// Where an agent that another `launch` started tells it the port of the
+// coordinator that it hosts (a line) and the verdict (text): numbers of open
+// descriptors.
+inline constexpr char kEndpointVariable[] = "MUSTER_ENDPOINT_FD";
+inline constexpr char kVerdictVariable[] = "MUSTER_VERDICT_FD";
+
+// Takes them out of this process's environment into `options`, and keeps them
+// from the programs that it starts. Call while there is one thread, before the
+// environment is read.
+void TakeStarterPipes(RemoteOptions& options);
+
+// Tells the port; does nothing where nobody asked.
+void TellPort(const RemoteOptions& options, int port);
+
+}  // namespace muster
+
+#endif  // MUSTER_LAUNCHER_SSH_STARTER_PIPES_H_
