@@ -1,5 +1,7 @@
 // `launch`: see docs/CLI.md.
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,8 @@
 #include "launcher/doctor/doctor_command.h"
 #include "launcher/inspect_command.h"
 #include "launcher/launch_help.h"
+#include "launcher/personality/own_line.h"
+#include "launcher/personality/personality.h"
 #include "launcher/run_command.h"
 #include "launcher/ssh/ssh_node.h"
 #include "launcher/ssh/starter_pipes.h"
@@ -84,6 +88,21 @@ int Launch(const std::vector<std::string>& args) {
   return RunAsInit([&] { return RunCommand(parsed->options, environment); });
 }
 
+// Another launcher's command line. In our words it begins with a flag, so that
+// its program is never taken for a subcommand.
+int LaunchAs(const CalledAs& called) {
+  const Voice voice("launch", Talk::kAll);
+  const absl::StatusOr<OwnLine> line =
+      ReadOwnLine(called, FlagsOf(FlagUser::kLaunchOnly));
+  if (!line.ok()) return voice.Refuse(line.status());
+  if (line->asks_help) return Print(line->help);
+  for (const std::string& remark : line->remarks) voice.Notice(remark);
+  for (const auto& [name, value] : line->variables) {
+    setenv(name.c_str(), value.c_str(), /*overwrite=*/1);
+  }
+  return Launch(line->args);
+}
+
 }  // namespace
 }  // namespace muster
 
@@ -93,5 +112,9 @@ int main(int argc, char** argv) {
     return muster::RunDialectProcess(argv);
   }
   if (muster::IsSshNode(argc, argv)) return muster::RunSshNode();
-  return muster::Launch(std::vector<std::string>(argv + 1, argv + argc));
+  const muster::CalledAs called = muster::WhoIsCalled(
+      argc > 0 ? argv[0] : "", {argv + std::min(argc, 1), argv + argc});
+  return called.personality == muster::Personality::kLaunch
+             ? muster::Launch(called.args)
+             : muster::LaunchAs(called);
 }

@@ -17,8 +17,8 @@ std::vector<Subcommand> Subcommands() {
        "to do."},
       {"bench", "[FLAGS] OPERATION",
        "Measure collectives with nccl-tests' columns."},
-      {"config", "[FILE] | show FILE",
-       "Write a configuration file by questions, or show what one would do."},
+      {"config", "[show] [FILE]",
+       "Write a configuration file, or explain one."},
       {"completion", "bash|zsh|fish", "Print a shell's completion script."},
   };
 }

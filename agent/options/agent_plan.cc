@@ -18,6 +18,7 @@ CommandRequest AskedCommand(const RunOptions& options,
   CommandRequest request;
   request.program = options.program[0];
   request.arguments.assign(options.program.begin() + 1, options.program.end());
+  request.is_python = options.interpreter == Interpreter::kPython;
   request.is_module = options.interpreter == Interpreter::kModule;
   request.no_python = options.interpreter == Interpreter::kNoPython;
   request.run_path = options.interpreter == Interpreter::kRunPath;

@@ -116,6 +116,9 @@ constexpr Flag kFlags[] = {
      "GPU."},
     {"module", 'm', kSwitch, "", "0", kRead, kWorkers, kLaunchAndAgent, "",
      "PROGRAM is a Python module, run as with python -m."},
+    {"python", 0, kSwitch, "", "0", kRead, kWorkers, kLaunchAndAgent, "",
+     "Run PROGRAM under Python whatever its name ends in, as torchrun does. "
+     "--module, --no-python and --run-path go before it."},
     {"no-python", 0, kSwitch, "", "0", kRead, kWorkers, kLaunchAndAgent, "",
      "Execute PROGRAM itself even if its name ends in .py."},
     {"run-path", 0, kSwitch, "", "0", kRead, kWorkers, kLaunchAndAgent, "",
@@ -125,8 +128,10 @@ constexpr Flag kFlags[] = {
      "The workers' role, ROLE_NAME in their environment."},
     {"numa-binding", 0, kValue, "MODE", "", kNone, kWorkers, kLaunchAndAgent,
      "node socket exclusive core-complex",
-     "Accepted: node, socket, exclusive, core-complex. Workers are not bound "
-     "yet, which is said once."},
+     "Bind each worker to cores and memory near its GPU: node (all of the GPU's "
+     "NUMA node), socket (of its socket), exclusive (a share of the node's "
+     "cores that no other worker has), core-complex (one last-level cache's). "
+     "Without GPUs workers are spread evenly. See BINDING.md."},
 
     {"dialect", 0, kValue, "LIST", "", kRead, kWorkers, kLaunchAndAgent,
      "tf jax mpi deepspeed accelerate",

@@ -22,6 +22,7 @@ bool EndsInPy(const std::string& name) {
 
 bool RunsUnderPython(const RunOptions& options) {
   switch (options.interpreter) {
+    case Interpreter::kPython:
     case Interpreter::kModule:
     case Interpreter::kRunPath:
       return true;

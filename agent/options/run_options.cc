@@ -79,7 +79,8 @@ absl::StatusOr<std::string> ReadHost(const std::string& text) {
 }
 
 absl::StatusOr<Interpreter> ReadInterpreter(FlagValues& values) {
-  bool module = false, no_python = false, run_path = false;
+  bool python = false, module = false, no_python = false, run_path = false;
+  values.Into("python", ReadSwitch, python);
   values.Into("module", ReadSwitch, module);
   values.Into("no-python", ReadSwitch, no_python);
   values.Into("run-path", ReadSwitch, run_path);
@@ -95,7 +96,8 @@ absl::StatusOr<Interpreter> ReadInterpreter(FlagValues& values) {
   }
   if (run_path) return Interpreter::kRunPath;
   if (module) return Interpreter::kModule;
-  return no_python ? Interpreter::kNoPython : Interpreter::kByName;
+  if (no_python) return Interpreter::kNoPython;
+  return python ? Interpreter::kPython : Interpreter::kByName;
 }
 
 absl::StatusOr<HangPolicy> ReadHangPolicy(const std::string& text) {

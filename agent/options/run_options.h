@@ -32,6 +32,7 @@ enum class LocalRanks { kReal, kVirtual };
 // How the program becomes a worker's command.
 enum class Interpreter {
   kByName,    // Python for *.py, else executed
+  kPython,    // --python
   kModule,    // -m
   kNoPython,  // --no-python
   kRunPath,   // --run-path

@@ -32,7 +32,9 @@ absl::StatusOr<std::vector<std::string>> WorkerCommand(
         "name");
   }
 
-  bool is_script = request.program.ends_with(".py") && !request.no_python;
+  const bool is_script =
+      request.is_python ||
+      (request.program.ends_with(".py") && !request.no_python);
   std::vector<std::string> argv;
   if (is_script || request.is_module || request.run_path) {
     argv = {request.python.empty() ? "python3" : request.python, "-u"};

@@ -12,6 +12,7 @@ namespace muster {
 struct CommandRequest {
   std::string program;  // a script, a module's name or an executable
   std::vector<std::string> arguments;
+  bool is_python = false;  // --python: a script whatever its name
   bool is_module = false;  // -m, --module
   bool no_python = false;  // --no-python
   bool run_path = false;   // --run-path

@@ -28,6 +28,11 @@ TEST(WorkerCommandTest, ScriptsRunUnderPythonUnbuffered) {
               ElementsAre("/opt/venv/bin/python", "-u", "train.py"));
 }
 
+TEST(WorkerCommandTest, AScriptOfAnyName) {
+  EXPECT_THAT(Argv({.program = "train", .arguments = {"x"}, .is_python = true}),
+              ElementsAre("python3", "-u", "train", "x"));
+}
+
 TEST(WorkerCommandTest, ModulesRunUnderPython) {
   EXPECT_THAT(
       Argv({.program = "pkg.train", .arguments = {"x"}, .is_module = true}),

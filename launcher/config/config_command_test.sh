@@ -29,7 +29,7 @@ expect 2 '*is there already; --force*' config </dev/null
 printf '%s\n' './show' 2 '' 3 | expect 0 '*is written*' config --force
 grep -qx 'nproc-per-node: 2' muster.yaml || complain "$(cat muster.yaml)"
 grep -qx 'max-restarts: 3' muster.yaml || complain "$(cat muster.yaml)"
-grep -q 'nnodes' muster.yaml && complain "a fallback is written"
+grep -q 'log-dir' muster.yaml && complain "a fallback is written"
 printf '%s\n' a b | expect 2 '*neither a number*' config other.yaml
 [[ ! -e other.yaml ]] || complain "a refused answer left a file"
 

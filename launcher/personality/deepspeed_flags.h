@@ -1,0 +1,15 @@
+#ifndef MUSTER_LAUNCHER_PERSONALITY_DEEPSPEED_FLAGS_H_
+#define MUSTER_LAUNCHER_PERSONALITY_DEEPSPEED_FLAGS_H_
+
+#include <vector>
+
+#include "agent/options/flag.h"
+
+namespace muster {
+
+// The flags of DeepSpeed's launcher (0.19), --help with what becomes of each.
+std::vector<Flag> DeepSpeedFlags();
+
+}  // namespace muster
+
+#endif  // MUSTER_LAUNCHER_PERSONALITY_DEEPSPEED_FLAGS_H_

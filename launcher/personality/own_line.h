@@ -1,0 +1,19 @@
+#ifndef MUSTER_LAUNCHER_PERSONALITY_OWN_LINE_H_
+#define MUSTER_LAUNCHER_PERSONALITY_OWN_LINE_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "agent/options/flag.h"
+#include "launcher/personality/personality.h"
+
+namespace muster {
+
+// The command line of whoever is called, as one of `launch`; reads DeepSpeed's
+// host file. It begins with a flag unless `called` is kLaunch.
+absl::StatusOr<OwnLine> ReadOwnLine(const CalledAs& called,
+                                    const std::vector<Flag>& flags);
+
+}  // namespace muster
+
+#endif  // MUSTER_LAUNCHER_PERSONALITY_OWN_LINE_H_
