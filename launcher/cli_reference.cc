@@ -89,6 +89,7 @@ The environment of `launch`, and: `RANK`, `LOCAL_RANK`, `WORLD_SIZE`,
 `MUSTER_ROUND`, `MUSTER_COORDINATOR`, `MUSTER_FLIGHT_RECORDER_DIR` (where the
 training library keeps each rank's last operations, for `launch inspect`),
 `MUSTER_PROGRESS_SOCKET`, `MUSTER_NODE_ADDRESS` (where peers dial this node);
+with `--numa-binding`, `MUSTER_CPU_SET` and `MUSTER_NEAR_NIC` (see BINDING.md);
 where rank 0's node has an NVIDIA driver and NCCL, `MUSTER_NCCL_ID` (see
 SDK.md). `--dialect` adds other launchers' variables, and a `--config` file's
 `env:` its own, which go before inherited ones.

@@ -163,6 +163,9 @@ TEST(BindingPlan, WithoutGpusWorkersAreSpreadEvenly) {
               ElementsAre("0-1", "2-3", "4-7", "8-11", "12-15"));
   const auto plan = PlanBinding(Ask(Binding::kNode, 1, layout), layout);
   EXPECT_EQ(plan->how, "no GPU to be near: spread evenly over NUMA nodes 0-3");
+  const MachineLayout small = Synthetic("pack:1 [numa] core:2 pu:1");
+  EXPECT_EQ(PlanBinding(Ask(Binding::kNode, 1, small), small)->how,
+            "no GPU to be near, and one NUMA node");
 }
 
 TEST(BindingPlan, InAnUnevenCgroupTheyAreSpreadByCores) {

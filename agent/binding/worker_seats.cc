@@ -43,8 +43,10 @@ Seats SpreadWorkers(const std::vector<LogicalCpu>& allowed, size_t workers,
          .reason = absl::StrCat(why, ": worker ", i, " of ", workers,
                                 " is at NUMA node ", node)});
   }
-  result.how =
-      absl::StrCat(why, ": spread evenly over ", NodesText(NodesOf(allowed)));
+  const std::vector<int> nodes = NodesOf(allowed);
+  result.how = nodes.size() == 1 ? absl::StrCat(why, ", and one NUMA node")
+                                 : absl::StrCat(why, ": spread evenly over ",
+                                                NodesText(nodes));
   return result;
 }
 
