@@ -8,10 +8,12 @@
 #include <utility>
 #include <variant>
 
+#include "agent/fitness_gate.h"
 #include "agent/inbox.h"
 #include "agent/lifecycle/lifecycle.h"
 #include "agent/logs/log_relay.h"
 #include "agent/nccl_id/nccl_id_holder.h"
+#include "agent/preemption/preemption_announcer.h"
 #include "agent/progress/progress_sockets.h"
 #include "agent/round_workers.h"
 #include "agent/signal_catcher.h"
@@ -45,6 +47,11 @@ Lifecycle::Config ConfigOf(const AgentOptions& options) {
     config.nccl_id_patience = kNcclIdPatience;
   }
   config.hangs = options.hangs;
+  config.signals_to_preempt = options.preemption.signals;
+  config.preempt_signal = options.preemption.worker_signal;
+  if (options.fitness.Asked()) {
+    config.fitness_interval = options.fitness.interval;
+  }
   return config;
 }
 
@@ -61,7 +68,27 @@ std::vector<int> CaughtSignals(const AgentOptions& options) {
   std::vector<int> signals = options.signals_to_handle;
   signals.insert(signals.end(), options.signals_to_leave.begin(),
                  options.signals_to_leave.end());
+  signals.insert(signals.end(), options.preemption.signals.begin(),
+                 options.preemption.signals.end());
   return signals;
+}
+
+PreemptionAnnouncer::Options AnnouncerOptions(
+    const AgentOptions& options,
+    const std::function<void(const std::string&)>& on_notice) {
+  return {.command = options.preemption.command,
+          .run_id = options.run_id,
+          .node_id = options.node.node_id,
+          .after_grace = options.spec.shutdown_timeout,
+          .on_notice = on_notice};
+}
+
+FitnessGate::Options GateOptions(const AgentOptions& options) {
+  return {.command = options.fitness.command,
+          .environment = {"MUSTER_RUN_ID=" + options.run_id,
+                          "MUSTER_NODE_ID=" + options.node.node_id},
+          .built_in = options.node_checks,
+          .timeout = options.fitness.timeout};
 }
 
 }  // namespace
@@ -80,7 +107,9 @@ class Agent::Impl {
         workers_(&options_, guardian_, &logs_, &progress_),
         store_(StoreOptions(options_, observer_.on_notice)),
         nccl_ids_(options_.nccl_id_program),
-        lifecycle_(ConfigOf(options_), MonotonicNow()) {}
+        lifecycle_(ConfigOf(options_), MonotonicNow()),
+        announcer_(AnnouncerOptions(options_, observer_.on_notice)),
+        gate_(GateOptions(options_)) {}
 
   AgentResult Run() {
     if (absl::Status writable = logs_.CheckWritable(); !writable.ok()) {
@@ -105,7 +134,8 @@ class Agent::Impl {
     link_->Close();
     return {.exit_code = leave_->exit_code,
             .verdict = leave_->verdict,
-            .reason = leave_->reason};
+            .reason = leave_->reason,
+            .acts_for_job = leave_->acts_for_job};
   }
 
  private:
@@ -123,6 +153,7 @@ class Agent::Impl {
                     {.fd = nccl_ids_.fd(), .events = POLLIN, .revents = 0},
                     {.fd = nccl_ids_.root_fd(), .events = POLLIN, .revents = 0},
                     {.fd = progress_.fd(), .events = POLLIN, .revents = 0}};
+    ShowState();
     timespec timeout;
     const int ready =
         ppoll(fds, std::size(fds), TimeLeft(&timeout), /*sigmask=*/nullptr);
@@ -138,17 +169,30 @@ class Agent::Impl {
       Step(ClockTicked());
       return;
     }
+    // A cluster may signal the workers as well. Their end is to be understood
+    // by the signal, so that comes first.
+    for (int signal : signals_.TakeAll()) Step(SignalCaught{signal});
     if (fds[0].revents != 0) {
       for (const GuardianEvent& event : guardian_->Next()) {
         std::visit([this](const auto& e) { On(e); }, event);
       }
     }
-    if (fds[2].revents != 0) {
-      for (int signal : signals_.TakeAll()) Step(SignalCaught{signal});
-    }
     if (fds[1].revents != 0) {
       for (LifecycleEvent& event : inbox_.TakeAll()) Step(event);
     }
+  }
+
+  void ShowState() {
+    if (observer_.view == nullptr) return;
+    const FitnessWatch& fitness = lifecycle_.fitness();
+    observer_.view->Show({.phase = lifecycle_.phase(),
+                          .round = lifecycle_.round(),
+                          .connected = lifecycle_.connected(),
+                          .reached = lifecycle_.reached(),
+                          .fitness = fitness.fitness(),
+                          .unfit = fitness.unfit(),
+                          .leaving = lifecycle_.leaving(),
+                          .turned = MonotonicNow()});
   }
 
   // Null (for ever) where nothing is due.
@@ -158,6 +202,10 @@ class Agent::Impl {
     if (id.has_value() && (!next.has_value() || *id < *next)) next = id;
     const std::optional<Instant> take = progress_.NextTake();
     if (take.has_value() && (!next.has_value() || *take < *next)) next = take;
+    if (observer_.view != nullptr) {
+      const Instant turn = MonotonicNow() + kLongestTurn;
+      next = std::min(next.value_or(turn), turn);
+    }
     if (!next.has_value()) return nullptr;
     const auto ns = std::max(*next - MonotonicNow(), Duration::zero()).count();
     left->tv_sec = ns / 1'000'000'000;
@@ -215,6 +263,7 @@ class Agent::Impl {
     }
     const absl::Status opened =
         progress_.Open(MonotonicNow(), place.round, options_.node.slots);
+    announcer_.file().PutInto(progress_.folder());
     // Should this process be killed.
     if (opened.ok()) guardian_->RemoveAfterwards(progress_.folder());
     if (!opened.ok() && observer_.on_notice) {
@@ -225,7 +274,9 @@ class Agent::Impl {
     if (master.ok()) {
       place.master_address = master->host;
       place.master_port = master->port;
-      failed = workers_.Start(place, node_address);
+      failed =
+          workers_.Start(place, {.node_address = node_address,
+                                 .preemption_file = announcer_.file().path()});
     } else {
       failed = workers_.Refuse(place, std::string(master.status().message()));
     }
@@ -264,6 +315,19 @@ class Agent::Impl {
     });
   }
 
+  void Do(const AnnouncePreemption& action) {
+    announcer_.Announce(action.notice,
+                        [this] { inbox_.Post(PreemptionAnnounced()); });
+  }
+  void Do(const EndAnnouncement&) { announcer_.End(); }
+
+  void Do(const CheckFitness& action) {
+    gate_.Check([this, check = action.check](std::string unfit) {
+      inbox_.Post(FitnessFound{check, std::move(unfit)});
+    });
+  }
+  void Do(const DropCheck&) { gate_.Drop(); }
+
   void Do(const CloseStore& action) { store_.Close(action.reason); }
 
   // Without one this node reports port 0; if it is to be the master, its
@@ -298,7 +362,10 @@ class Agent::Impl {
   Lifecycle lifecycle_;
   std::optional<Leave> leave_;
 
-  StackTaker stacks_;  // ends before what it uses
+  // These end before what they use.
+  PreemptionAnnouncer announcer_;
+  FitnessGate gate_;
+  StackTaker stacks_;
 
   std::mutex peer_mutex_;
   std::string peer_address_;  // guarded by peer_mutex_

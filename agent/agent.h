@@ -7,6 +7,7 @@
 #include <string>
 
 #include "agent/agent_options.h"
+#include "agent/agent_view.h"
 #include "agent/guardian/guardian.h"
 #include "rendezvous/client/coordinator_link.h"
 #include "rendezvous/protocol/verdict.h"
@@ -22,6 +23,8 @@ struct AgentResult {
   // Without a verdict: one sentence that says why this node stopped (refused,
   // released, the coordinator did not answer within its deadline).
   std::string reason;
+  // Of all nodes this one acts for the job (Directive::acts_for_job).
+  bool acts_for_job = false;
 };
 
 // One node's agent: drives the pure lifecycle with the coordinator's
@@ -36,6 +39,8 @@ class Agent {
   struct Observer {
     // One line for a person: joined, waiting for…, round n began, worker died.
     std::function<void(const std::string&)> on_notice;
+    // Shows what the agent is, for probes; null: nobody looks.
+    AgentView* view = nullptr;
   };
 
   // `guardian` and `link` outlive the agent; `link` has not been opened.

@@ -2,10 +2,14 @@
 #define MUSTER_AGENT_AGENT_OPTIONS_H_
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "agent/logs/log_plan.h"
+#include "agent/options/fitness_options.h"
+#include "agent/options/preemption_options.h"
 #include "agent/progress/hang_policy.h"
 #include "agent/store/store_path.h"
 #include "agent/workers/worker_environment.h"
@@ -22,14 +26,19 @@ struct AgentOptions {
   EnvironmentPlan environment;
   LogPlan logs;
   std::vector<std::string> argv;  // the worker's command
-  // Signals that this process catches. INT, TERM, HUP and QUIT stop the job;
-  // others (USR1, USR2, …) are forwarded to every worker of the job.
   // --NAME=LOCAL_RANK is inserted into argv at this place; NAME empty: nothing.
   std::string local_rank_flag;
   size_t local_rank_at = 0;
+  // Signals that this process catches. INT, TERM, HUP and QUIT stop the job;
+  // others (USR1, USR2, …) are forwarded to every worker of the job.
   std::vector<int> signals_to_handle;
   // Of those, the ones on which this node alone leaves (a pod's eviction).
   std::vector<int> signals_to_leave;
+  // Those that announce that the cluster takes the nodes away go before both.
+  PreemptionOptions preemption;
+  FitnessOptions fitness;
+  // What `fitness.checks` come to; called from any thread, may take long.
+  std::function<absl::Status()> node_checks;
   // A port fixed by --master-port on a single static node; 0: a free one.
   int master_port = 0;
   // Which silence of a worker is a hang.

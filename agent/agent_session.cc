@@ -6,17 +6,27 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "agent/agent_view.h"
+#include "agent/commands/tool_run.h"
+#include "agent/failures/bounded_text.h"
+#include "agent/fitness/check_fitness.h"
 #include "agent/nccl_id/nccl_id_holder.h"
 #include "agent/options/read_machine.h"
 #include "agent/options/temporary_folder.h"
+#include "agent/preemption/requeue_command.h"
 #include "agent/report/text_style.h"
 #include "agent/report/verdict_text.h"
+#include "base/monotonic_clock.h"
 
 namespace muster {
 namespace {
 
 // A temporary folder may lie in memory: less is kept there.
 constexpr int64_t kTemporaryRotateBytes = 16 << 20;
+
+// How long Slurm's controller may take to put a job back into its queue.
+constexpr Duration kRequeuePatience = std::chrono::seconds(30);
 
 bool KeepsStreams(const StreamsByRank& streams) {
   return streams.all != Streams::kNone || !streams.by_local_rank.empty();
@@ -43,6 +53,45 @@ void Show(const Voice& voice, const AgentResult& result,
       write(voice.verdict_fd(), text.data(), text.size());
 }
 
+bool IsPreempted(const AgentResult& result) {
+  return result.verdict.has_value() &&
+         result.verdict->outcome == Outcome::kPreempted;
+}
+
+// The job's other nodes have been told how it ended; what Slurm now ends is
+// over.
+void PutBackIntoQueue(const Voice& voice) {
+  const absl::StatusOr<std::vector<std::string>> command =
+      RequeueCommand(ReadEnvironment());
+  if (!command.ok()) {
+    voice.Error(std::string(command.status().message()));
+    return;
+  }
+  const std::string words = absl::StrJoin(*command, " ");
+  voice.Notice(absl::StrCat("putting the job back into its queue: ", words));
+  const ToolOutcome outcome = RunTool(
+      {.argv = *command, .deadline = MonotonicNow() + kRequeuePatience});
+  if (outcome.end == ToolOutcome::End::kSucceeded) return;
+  voice.Error(absl::StrCat(
+      words, " failed: ",
+      outcome.end == ToolOutcome::End::kNotStarted ? "there is no such program"
+      : outcome.end == ToolOutcome::End::kCutOff
+          ? absl::StrCat("no answer within ", ToSeconds(kRequeuePatience), " s")
+          : BoundedLine(outcome.output, kMostLineBytes)));
+}
+
+std::function<absl::Status()> NodeChecks(const AgentOptions& options) {
+  FitnessScope scope;
+  scope.folders = {options.logs.directory, options.socket_parent};
+  scope.timeout = options.fitness.timeout;
+  const std::map<std::string, std::string> environment = ReadEnvironment();
+  const auto gpus = environment.find("CUDA_VISIBLE_DEVICES");
+  if (gpus != environment.end()) scope.visible_gpus = gpus->second;
+  return [checks = options.fitness.checks, scope] {
+    return CheckFitness(checks, scope);
+  };
+}
+
 }  // namespace
 
 void PrepareSignals(const AgentOptions& options) {
@@ -52,6 +101,9 @@ void PrepareSignals(const AgentOptions& options) {
     sigaddset(&signals, number);
   }
   for (const int number : options.signals_to_leave) {
+    sigaddset(&signals, number);
+  }
+  for (const int number : options.preemption.signals) {
     sigaddset(&signals, number);
   }
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
@@ -75,14 +127,22 @@ AgentResult RunAgentSession(const Voice& voice, AgentOptions options,
   }
   for (const std::string& remark : options.remarks) voice.Notice(remark);
   options.nccl_id_program = NcclIdProgram(ReadEnvironment());
+  const Requeue requeue = options.preemption.requeue;
+  if (!options.fitness.checks.empty())
+    options.node_checks = NodeChecks(options);
+  AgentView view;
   AgentResult result;
   {
     Agent agent(
         std::move(options), guardian, link,
-        {.on_notice = [&](const std::string& line) { voice.Notice(line); }});
+        {.on_notice = [&](const std::string& line) { voice.Notice(line); },
+         .view = &view});
     result = agent.Run();
   }
   Show(voice, result, program_name);
+  if (requeue == Requeue::kYes && IsPreempted(result) && result.acts_for_job) {
+    PutBackIntoQueue(voice);
+  }
   if (log_folder == LogFolder::kGiven) return result;
   const bool wanted = result.exit_code != 0 || streams_kept;
   if (wanted && HoldsFile(directory)) {

@@ -58,9 +58,9 @@ void RoundWorkers::Begin(const Place& place) {
 }
 
 std::vector<WorkerDown> RoundWorkers::Start(const Place& place,
-                                            const std::string& node_address) {
+                                            const WorkerPaths& common) {
   Begin(place);
-  node_address_ = node_address;
+  common_paths_ = common;
   std::vector<WorkerDown> failed;
   for (int local_rank = 0; local_rank < options_->node.slots; ++local_rank) {
     std::optional<Failure> failure = StartOne(local_rank);
@@ -97,12 +97,11 @@ std::optional<Failure> RoundWorkers::StartOne(int local_rank) {
   WorkerSpec spec;
   spec.local_rank = local_rank;
   spec.argv = CommandOf(local_rank);
-  spec.environment =
-      WorkerEnvironment(options_->environment, place_, local_rank,
-                        {.error_file = error_file,
-                         .progress_socket = progress_->PathOf(local_rank),
-                         .node_address = node_address_},
-                        inherited_);
+  WorkerPaths paths = common_paths_;
+  paths.error_file = error_file;
+  paths.progress_socket = progress_->PathOf(local_rank);
+  spec.environment = WorkerEnvironment(options_->environment, place_,
+                                       local_rank, paths, inherited_);
   const std::string records = RecordsFolder();
   if (!records.empty() && inherited_.count(kFlightRecorderFolder) == 0) {
     spec.environment.emplace_back(kFlightRecorderFolder, records);

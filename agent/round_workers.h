@@ -11,6 +11,7 @@
 #include "agent/lifecycle/lifecycle_step.h"
 #include "agent/logs/log_relay.h"
 #include "agent/progress/progress_sockets.h"
+#include "agent/workers/worker_environment.h"
 #include "rendezvous/protocol/directive.h"
 
 namespace muster {
@@ -26,9 +27,8 @@ class RoundWorkers {
   // Asks the guardian for every worker of `place`. What failed before the
   // guardian could be asked (log folder, descriptors) comes back at once; the
   // rest comes through the guardian.
-  // `node_address` is this node's, as its peers dial it.
-  std::vector<WorkerDown> Start(const Place& place,
-                                const std::string& node_address);
+  // `common`: what they all find alike; the rest of it is put in here.
+  std::vector<WorkerDown> Start(const Place& place, const WorkerPaths& common);
 
   // None of `place`'s workers can be started, for the reason given.
   std::vector<WorkerDown> Refuse(const Place& place, const std::string& why);
@@ -64,7 +64,7 @@ class RoundWorkers {
   const ProgressSockets* const progress_;
   const std::map<std::string, std::string> inherited_;
   Place place_;
-  std::string node_address_;
+  WorkerPaths common_paths_;
 };
 
 }  // namespace muster

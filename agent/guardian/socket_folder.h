@@ -5,8 +5,11 @@
 
 namespace muster {
 
-// Removes `folder` and the sockets in it. Where it is not this user's own, is a
-// link, or holds something else than sockets, what is no socket stays, and the
+// The one file that may lie there as well (see agent/preemption).
+inline constexpr char kFileAmongSockets[] = "preemption.json";
+
+// Removes `folder` and the sockets in it, and kFileAmongSockets. Where it is
+// not this user's own, is a link, or holds something else, that stays, and the
 // folder with it. Says nothing.
 void RemoveSocketFolder(const std::string& folder);
 

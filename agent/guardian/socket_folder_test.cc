@@ -44,6 +44,13 @@ TEST_F(SocketFolder, GoesWithItsSockets) {
   RemoveSocketFolder(folder_);  // once more: there is nothing
 }
 
+TEST_F(SocketFolder, GoesWithTheNoticeOfAPreemption) {
+  MakeSocket("1.0");
+  std::ofstream(folder_ + "/" + kFileAmongSockets) << "{}";
+  RemoveSocketFolder(folder_);
+  EXPECT_FALSE(Exists());
+}
+
 TEST_F(SocketFolder, WhatIsNoSocketStays) {
   MakeSocket("1.0");
   std::ofstream(folder_ + "/precious") << "bytes";

@@ -37,6 +37,7 @@ Lifecycle::Lifecycle(Config config, Instant now)
       now_(now),
       watch_(config_.hangs),
       unanswered_since_(now),
+      fitness_(config_.fitness_interval),
       nccl_id_(config_.nccl_id_patience, now),
       next_report_(now) {}
 
@@ -106,6 +107,7 @@ void Lifecycle::On(const DirectiveCame& event) {
   if ((newer || was_due) && directive.kind == DirectiveKind::kStop) {
     changed_ = true;
   }
+  if (directive.preemption.has_value()) Preempt(*directive.preemption);
   if (directive.kind == DirectiveKind::kWait) {
     Notice(absl::StrCat("waiting: ", directive.reason));
   }
@@ -127,8 +129,8 @@ void Lifecycle::On(const WorkerDown& event) {
   }
   if (EndedHanging(event)) {
     // It has been told, and why.
-  } else if (!event.failure.has_value()) {
-    ++succeeded_;
+  } else if (!event.failure.has_value() || EndedByPreemption(*event.failure)) {
+    // As it should be.
   } else {
     Failure failure = *event.failure;
     const bool by_us = phase_ == NodePhase::kStopping;
@@ -177,10 +179,12 @@ void Lifecycle::NoteEnd(Failure failure) {
 // is the last worker's failure that ends the round.
 void Lifecycle::Settle() {
   if (pending_ > 0 || any_left_ || !HasWorkers()) return;
+  if (announcing_until_.has_value()) return;  // it is part of the round's end
   phase_ = phase_ == NodePhase::kRunning && failures_.empty()
                ? NodePhase::kSucceeded
                : NodePhase::kIdle;
   if (phase_ == NodePhase::kIdle) step_.ends = ends_;
+  fitness_.RoundEnded();
   kill_at_.reset();
   changed_ = true;
 }
@@ -191,10 +195,15 @@ void Lifecycle::On(const GuardianDied& event) {
   pending_ = 0;
   any_left_ = false;
   kill_at_.reset();
+  fitness_.RoundEnded();
   GiveUp(1, event.reason);
 }
 
 void Lifecycle::On(const SignalCaught& event) {
+  if (AnnouncesPreemption(event.signal)) {
+    CatchPreemption(event.signal);
+    return;
+  }
   const auto& leave = config_.signals_to_leave;
   if (std::find(leave.begin(), leave.end(), event.signal) != leave.end()) {
     if (leaving_.has_value()) {
@@ -219,6 +228,7 @@ void Lifecycle::On(const SignalCaught& event) {
     Notice("caught a second signal: killing the workers now");
     cancel_->at_once = true;
     if (HasWorkers()) Stop(event.signal, Duration::zero());
+    if (announcing_until_.has_value()) announcing_until_ = now_;
   } else {
     Notice(absl::StrCat("caught ", SignalName(event.signal),
                         ": stopping the job (once more: at once)"));
@@ -244,7 +254,11 @@ void Lifecycle::Reconcile() {
   }
   MindTheSilence();
   MindTheGrace();
-  if (leave_.has_value() && !HasWorkers()) step_.leave = leave_;
+  MindTheAnnouncement();
+  MindTheFitness();
+  if (leave_.has_value() && !HasWorkers() && !announcing_until_.has_value()) {
+    step_.leave = leave_;
+  }
 }
 
 void Lifecycle::FollowDirective() {
@@ -253,6 +267,8 @@ void Lifecycle::FollowDirective() {
     case DirectiveKind::kRun:
       if (round_ >= directive.place.round) {
         ForwardSignals();
+      } else if (preemption_.has_value()) {
+        // The coordinator does not know of it yet. Nothing begins any more.
       } else if (HasWorkers()) {
         // The stop in between was lost.
         if (phase_ == NodePhase::kRunning) {
@@ -289,6 +305,7 @@ void Lifecycle::FollowDirective() {
       return;
     case DirectiveKind::kFinished:
       leave_ = Leave{.exit_code = directive.verdict.exit_code,
+                     .acts_for_job = directive.acts_for_job,
                      .verdict = directive.verdict,
                      .reason = directive.verdict.reason};
       break;
@@ -325,12 +342,12 @@ void Lifecycle::Start(const Place& place) {
   suspicion_.reset();
   accused_.reset();
   any_left_ = false;
-  succeeded_ = 0;
   kill_at_.reset();
   killed_ = false;
   store_closed_ = false;
   forwarded_ = 0;
   changed_ = true;
+  if (fitness_.RoundBegan()) step_.actions.emplace_back(DropCheck{});
   if (nccl_id_.Spend(place) == NcclIdOffer::Renewal::kNeeded) {
     step_.actions.emplace_back(RenewNcclId{});
   }
@@ -370,6 +387,7 @@ void Lifecycle::MindTheGrace() {
       SignalWorkers{.signal = SIGKILL, .everything = true});
   kill_at_ = now_ + kKillAgain;
   killed_ = true;
+  if (announcing_until_.has_value()) announcing_until_ = now_;
 }
 
 void Lifecycle::MindTheCoordinator() {
@@ -400,6 +418,10 @@ void Lifecycle::GiveUp(int exit_code, std::string reason) {
   // a place in the next round.
   if (!leaving_.has_value()) leaving_ = reason;
   changed_ = true;
+  // Whatever came of it, this is why it ended.
+  if (preemption_.has_value() && exit_code == 1) {
+    exit_code = kPreemptedExitCode;
+  }
   leave_ = Leave{.exit_code = exit_code, .reason = std::move(reason)};
 }
 
@@ -438,6 +460,9 @@ void Lifecycle::SendReport() {
   report.leave = leaving_;
   report.cancel = cancel_;
   report.signals = signals_;
+  report.preemption = PreemptionNow();
+  report.fitness = fitness_.fitness();
+  report.unfit = fitness_.unfit();
   step_.report = std::move(report);
 }
 
@@ -453,6 +478,8 @@ std::optional<Instant> Lifecycle::NextDeadline() const {
     consider(held_back.has_value() ? held_back : next_report_);
   }
   consider(kill_at_);
+  consider(announcing_until_);
+  consider(fitness_.NextCheck());
   consider(HangDeadline());
   if (!leave_.has_value()) {
     consider(cancel_deadline_);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/lifecycle/fitness_watch.h"
 #include "agent/lifecycle/hang_watch.h"
 #include "agent/lifecycle/lifecycle_step.h"
 #include "agent/lifecycle/nccl_id_offer.h"
@@ -39,6 +40,12 @@ class Lifecycle {
     // How long the first report waits for the first NCCL id; zero: not.
     Duration nccl_id_patience = Duration::zero();
     HangPolicy hangs;
+    // Signals by which the cluster announces that it takes the nodes away, and
+    // what workers get then; 0: nothing.
+    std::vector<int> signals_to_preempt;
+    int preempt_signal = 15;
+    // How often a node that waits is checked; nothing: it is always fit.
+    std::optional<Duration> fitness_interval;
   };
 
   Lifecycle(Config config, Instant now);
@@ -51,6 +58,11 @@ class Lifecycle {
 
   NodePhase phase() const { return phase_; }
   int round() const { return round_; }
+  bool connected() const { return connected_; }
+  // Whether the coordinator has answered once.
+  bool reached() const { return ever_answered_; }
+  bool leaving() const { return leave_.has_value() || leaving_.has_value(); }
+  const FitnessWatch& fitness() const { return fitness_; }
 
  private:
   void On(const LinkUp& event);
@@ -67,6 +79,8 @@ class Lifecycle {
   void On(const NcclRootLost& event);
   void On(const WorkersReported& event);
   void On(const StackTaken& event);
+  void On(const PreemptionAnnounced& event);
+  void On(const FitnessFound& event);
   void On(const ClockTicked&) {}
 
   // Makes what is into what should be.
@@ -88,6 +102,16 @@ class Lifecycle {
   // Whether this end is that of the worker that hung: it has been told then.
   bool EndedHanging(const WorkerDown& event);
   std::optional<Instant> HangDeadline() const;
+  // --- the cluster takes the nodes away (lifecycle_preemption.cc)
+  bool AnnouncesPreemption(int signal) const;
+  void CatchPreemption(int signal);
+  void Preempt(const PreemptionNotice& notice);
+  // Whether this end is what the preemption has led to.
+  bool EndedByPreemption(const Failure& failure) const;
+  void MindTheAnnouncement();
+  std::optional<PreemptionNotice> PreemptionNow() const;
+  // --- whether the node may take part (lifecycle_fitness.cc)
+  void MindTheFitness();
   // Once a round, whether or not workers of ours are left: others' may wait.
   void ReleaseWaiters(const std::string& why);
   // An end that was none as it should be.
@@ -113,7 +137,6 @@ class Lifecycle {
   std::string nccl_root_lost_;     // of round_
   int pending_ = 0;        // workers that have not ended, nor failed to start
   bool any_left_ = false;  // a worker, or what descends from one
-  int succeeded_ = 0;      // workers that exited with 0
   std::optional<Instant> kill_at_;
   bool killed_ = false;        // kill_at_ is for SIGKILL's repetition
   bool store_closed_ = false;  // of round_
@@ -139,6 +162,16 @@ class Lifecycle {
   bool connected_ = false;
   bool ever_answered_ = false;
   std::string link_error_;
+
+  struct Preemption {
+    PreemptionNotice notice;  // without what is left
+    Instant deadline;
+    Instant caught;  // here or elsewhere
+  };
+  std::optional<Preemption> preemption_;
+  // Until when what tells of it may run, while it does.
+  std::optional<Instant> announcing_until_;
+  FitnessWatch fitness_;
 
   std::optional<CancelWish> cancel_;
   std::optional<Instant> cancel_deadline_;

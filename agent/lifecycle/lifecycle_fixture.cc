@@ -37,6 +37,14 @@ LifecycleStep LifecycleFixture::Step(const LifecycleEvent& event) {
       ++renewals;
     } else if (const auto* take = std::get_if<TakeStacks>(&action)) {
       stacks_asked.push_back(*take);
+    } else if (const auto* tell = std::get_if<AnnouncePreemption>(&action)) {
+      announced.push_back(tell->notice);
+    } else if (std::holds_alternative<EndAnnouncement>(action)) {
+      ++announcements_ended;
+    } else if (const auto* check = std::get_if<CheckFitness>(&action)) {
+      checks.push_back(check->check);
+    } else if (std::holds_alternative<DropCheck>(action)) {
+      ++checks_dropped;
     } else {
       const auto& signal = std::get<SignalWorkers>(action);
       signals.push_back(signal.signal);
@@ -143,6 +151,10 @@ void LifecycleFixture::Forget() {
   starts.clear();
   closed_stores.clear();
   stacks_asked.clear();
+  announced.clear();
+  announcements_ended = 0;
+  checks.clear();
+  checks_dropped = 0;
   reports.clear();
   ends.clear();
   notices.clear();

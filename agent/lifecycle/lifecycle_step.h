@@ -1,6 +1,7 @@
 #ifndef MUSTER_AGENT_LIFECYCLE_LIFECYCLE_STEP_H_
 #define MUSTER_AGENT_LIFECYCLE_LIFECYCLE_STEP_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
@@ -74,13 +75,20 @@ struct StackTaken {
   std::vector<std::string> stderr_tail;
   double unix_time = 0;
 };
+// What AnnouncePreemption was for has ended.
+struct PreemptionAnnounced {};
+// What CheckFitness with this number was for has ended; empty: the node is fit.
+struct FitnessFound {
+  uint64_t check = 0;
+  std::string unfit;
+};
 struct ClockTicked {};
 
 using LifecycleEvent =
     std::variant<LinkUp, LinkDown, DirectiveCame, WorkerUp, WorkerDown,
                  WorkersGone, GuardianDied, SignalCaught, PortHeld, NcclIdHeld,
                  NcclIdMissing, NcclRootLost, WorkersReported, StackTaken,
-                 ClockTicked>;
+                 PreemptionAnnounced, FitnessFound, ClockTicked>;
 
 // What the driver shall do.
 struct StartWorkers {
@@ -108,9 +116,25 @@ struct CloseStore {
 };
 // The NCCL id that is held may have been used: another is needed.
 struct RenewNcclId {};
+// The cluster takes the nodes away: workers find it in a file, and a person's
+// command is run. PreemptionAnnounced follows once that has ended.
+struct AnnouncePreemption {
+  PreemptionNotice notice;
+};
+// Whoever still runs for AnnouncePreemption has run for long enough.
+struct EndAnnouncement {};
+// Is this node fit for a round? FitnessFound with this number follows. Takes
+// the place of an earlier look.
+struct CheckFitness {
+  uint64_t check = 0;
+};
+// Nobody waits for that any more, and it must not get in the workers' way.
+struct DropCheck {};
 // The agent is done: every worker is gone.
 struct Leave {
   int exit_code = 0;
+  // Of all nodes this one acts for the job (Directive::acts_for_job).
+  bool acts_for_job = false;
   std::optional<Verdict> verdict;
   std::string reason;
 };
@@ -118,7 +142,8 @@ struct Leave {
 struct LifecycleStep {
   // In order.
   std::vector<std::variant<StartWorkers, SignalWorkers, CloseStore, RenewNcclId,
-                           TakeStacks>>
+                           TakeStacks, AnnouncePreemption, EndAnnouncement,
+                           CheckFitness, DropCheck>>
       actions;
   std::optional<Report> report;  // to be sent
   // How the workers of a round that breaks have ended so far, in that order,

@@ -102,6 +102,9 @@ absl::StatusOr<AgentOptions> PlanAgent(const RunOptions& options,
   }
   agent.signals_to_handle = options.signals_to_handle;
   agent.signals_to_leave = options.signals_to_leave;
+  agent.preemption = options.preemption;
+  agent.spec.preempt_grace = options.preemption.grace;
+  agent.fitness = options.fitness;
   agent.hangs = options.hangs;
   const auto temporary = facts.environment.find("TMPDIR");
   if (temporary != facts.environment.end()) {

@@ -40,6 +40,8 @@ const char* OutcomeText(Outcome outcome) {
       return "cancelled";
     case Outcome::kTimedOut:
       return "timed out";
+    case Outcome::kPreempted:
+      return "preempted";
   }
   return "unknown";
 }

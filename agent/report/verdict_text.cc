@@ -94,6 +94,7 @@ Ink OutcomeInk(Outcome outcome) {
     case Outcome::kSucceeded:
       return Ink::kGreen;
     case Outcome::kCancelled:
+    case Outcome::kPreempted:
       return Ink::kYellow;
     case Outcome::kFailed:
     case Outcome::kTimedOut:

@@ -14,9 +14,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "agent/commands/tool_run.h"
 #include "agent/stacks/kernel_stacks.h"
 #include "agent/stacks/stack_lines.h"
-#include "agent/stacks/tool_run.h"
 #include "base/check.h"
 #include "base/monotonic_clock.h"
 #include "base/owned_fd.h"
@@ -118,9 +118,10 @@ StackTexts Look(const StackTaker::Subject& subject, Instant deadline,
   const bool python = RunsPython(pid);
   if (python) {
     ToolOutcome spied =
-        RunTool({"py-spy", "dump", "--pid", absl::StrCat(pid)},
-                std::min(deadline, MonotonicNow() + kTimeForPySpy), cancel,
-                kMostToolBytes);
+        RunTool({.argv = {"py-spy", "dump", "--pid", absl::StrCat(pid)},
+                 .deadline = std::min(deadline, MonotonicNow() + kTimeForPySpy),
+                 .cancel_fd = cancel,
+                 .most_bytes = kMostToolBytes});
     if (spied.end == ToolOutcome::End::kSucceeded) {
       texts.python = std::move(spied.output);
     }
@@ -129,8 +130,10 @@ StackTexts Look(const StackTaker::Subject& subject, Instant deadline,
                           !subject.folder.empty() && IsPlain(subject.folder);
   const std::string python_file =
       ask_python ? subject.folder + kPythonFileName : "";
-  ToolOutcome debugged =
-      RunTool(GdbCommand(pid, python_file), deadline, cancel, kMostToolBytes);
+  ToolOutcome debugged = RunTool({.argv = GdbCommand(pid, python_file),
+                                  .deadline = deadline,
+                                  .cancel_fd = cancel,
+                                  .most_bytes = kMostToolBytes});
   texts.native = std::move(debugged.output);
   if (debugged.end == ToolOutcome::End::kCutOff) {
     // A debugger that dies in the middle may leave it stopped.

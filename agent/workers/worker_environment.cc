@@ -98,6 +98,7 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
   set("MUSTER_COORDINATOR", plan.coordinator_endpoint);
   set_unless_absent("MUSTER_NODE_ADDRESS", paths.node_address);
   set_unless_absent("MUSTER_PROGRESS_SOCKET", paths.progress_socket);
+  set_unless_absent("MUSTER_PREEMPTION_FILE", paths.preemption_file);
   std::set<std::string> told;
   for (const auto& [name, value] : variables) told.insert(name);
   const auto add_new = [&](const std::string& name, const std::string& value) {

@@ -41,15 +41,16 @@ struct WorkerPaths {
   std::string
       progress_socket;       // a Unix datagram socket, see progress_message.h
   std::string node_address;  // this node's, as its peers dial it
+  std::string preemption_file;  // see preemption_file.h
 };
 
 // The variables that worker `local_rank` of `place` gets on top of
 // `inherited`: torchrun's, name for name (docs/CLI.md lists them), and
 // MUSTER_RUN_ID, MUSTER_NODE_ID, MUSTER_ROUND, MUSTER_COORDINATOR,
-// MUSTER_NODE_ADDRESS, MUSTER_PROGRESS_SOCKET; of a bound worker
-// MUSTER_CPU_SET and, where there is one, MUSTER_NEAR_NIC; those of the
-// dialects that can be told from its place; and what is left of `more`. Pure.
-// `gpu_of_local_rank` is empty or as long as `local_world_size`.
+// MUSTER_NODE_ADDRESS, MUSTER_PROGRESS_SOCKET, MUSTER_PREEMPTION_FILE; of a
+// bound worker MUSTER_CPU_SET and, where there is one, MUSTER_NEAR_NIC; those
+// of the dialects that can be told from its place; and what is left of `more`.
+// Pure. `gpu_of_local_rank` is empty or as long as `local_world_size`.
 std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
     const EnvironmentPlan& plan, const Place& place, int local_rank,
     const WorkerPaths& paths,

@@ -49,7 +49,10 @@ Variables Of(const EnvironmentPlan& plan, int local_rank,
   Variables variables;
   for (const auto& [name, value] :
        WorkerEnvironment(plan, SecondNode(), local_rank,
-                         {error_file, "/tmp/s/3.2"}, inherited)) {
+                         {.error_file = error_file,
+                         .progress_socket = "/tmp/s/3.2",
+                         .preemption_file = "/tmp/s/preemption.json"},
+                         inherited)) {
     EXPECT_TRUE(variables.emplace(name, value).second) << name << " twice";
   }
   return variables;
@@ -81,6 +84,7 @@ TEST(WorkerEnvironmentTest, EveryVariableByName) {
       {"MUSTER_ROUND", "3"},
       {"MUSTER_COORDINATOR", "10.0.0.1:29400"},
       {"MUSTER_PROGRESS_SOCKET", "/tmp/s/3.2"},
+      {"MUSTER_PREEMPTION_FILE", "/tmp/s/preemption.json"},
   };
   EXPECT_EQ(Of(Plan(), 2), kExpected);
 }

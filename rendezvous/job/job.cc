@@ -1,6 +1,7 @@
 #include "rendezvous/job/job.h"
 
 #include <algorithm>
+#include <csignal>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -48,6 +49,7 @@ void Job::On(const ReportArrived& event) {
       .seen_revision =
           reconnected || report.seen_epoch != epoch_ ? 0 : report.seen_revision,
   };
+  if (report.preemption.has_value()) Preempt(*node, *report.preemption);
   TakeFailures(*node, report);
   if (report.cancel.has_value()) CancelFrom(*node, *report.cancel);
   if (report.leave.has_value() && !node->going && !finished()) {
@@ -173,12 +175,25 @@ void Job::TakeOver(Node& node, const Report& report) {
   node.offered_master_port = report.offered_master_port;
   node.offered_nccl_id = report.offered_nccl_id;
   node.progress = report.progress;
+  if (node.fitness != report.fitness || node.unfit != report.unfit) {
+    if (report.fitness == Fitness::kUnfit && node.unfit != report.unfit) {
+      Note("unfit", node.identity.node_id,
+           absl::StrCat(node.identity.host, " is kept out: ", report.unfit));
+    } else if (node.fitness == Fitness::kUnfit &&
+               report.fitness == Fitness::kFit) {
+      Note("fit", node.identity.node_id,
+           absl::StrCat(node.identity.host, " is fit again"));
+    }
+    ++wording_;
+  }
   if (node.round != report.round) node.failures_taken = 0;
   const bool was_ready = node.ready();
   nodes_.Update(node, [&](Node& n) {
     n.identity.address = report.node.address;
     n.phase = report.phase;
     n.round = report.round;
+    n.fitness = report.fitness;
+    n.unfit = report.unfit;
     n.seen = seen;
   });
   if (was_ready != node.ready()) ++wording_;
@@ -282,7 +297,9 @@ void Job::On(const CancelAsked& event) {
 
 void Job::CancelFrom(Node& node, const CancelWish& wish) {
   const bool has_workers = node.part != Part::kNone;
-  if (has_workers || phase_ == JobPhase::kGathering) {
+  if (preemption_.has_value() && wish.signal == SIGTERM) {
+    EndGrace(wish);
+  } else if (has_workers || phase_ == JobPhase::kGathering) {
     Cancel(absl::StrCat(SignalName(wish.signal), " at ", node.identity.host),
            wish);
   } else if (!node.going) {
@@ -415,6 +432,11 @@ JobStatus Job::Status(Instant now) const {
     status.master_address = world_.master_address;
     status.master_port = world_.master_port;
   }
+  if (preemption_.has_value()) {
+    status.preemption = preemption_->notice;
+    status.preemption->left =
+        std::max(preemption_->deadline - now, Duration::zero());
+  }
   status.age = now - born_;
   status.phase_age = now - phase_since_;
   for (const auto& [id, node] : nodes_.nodes()) {
@@ -426,6 +448,8 @@ JobStatus Job::Status(Instant now) const {
     one.connected = node.stream != 0;
     one.draining = node.going;
     one.silent_for = now - node.heard;
+    one.fitness = node.fitness;
+    one.unfit = node.unfit;
     if (node.part != Part::kNone && node.round == round_) {
       one.progress = node.progress;
       for (WorkerProgress& worker : one.progress) {

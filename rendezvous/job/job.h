@@ -23,12 +23,17 @@ namespace muster {
 //   gathering  max nodes are ready; or min are, and the last    running
 //              call (first time) or the wait for a replacement
 //              (later) is over
-//              the join time-out has passed, or a cancel        finished
+//              the join time-out has passed, a cancel, or a     finished
+//              preemption
 //   running    every member's workers have succeeded            finished
 //              a worker failed, a node was lost or goes, one    stopping
-//              waits and the policy lets it in, or a cancel
+//              waits and the policy lets it in, a cancel, or a
+//              preemption's grace is over
 //   stopping   no member has anything left of the round         gathering or
 //              (or was given up after the grace)                finished
+//
+// A preemption (job_preemption.cc) lets the members' workers end by themselves;
+// whatever else happens meanwhile, no round follows.
 //
 // Not thread-safe; performs nothing. The driver calls Step with everything
 // that happens, does what the step says, and calls Step with TimePassed when
@@ -92,6 +97,15 @@ class Job {
   void Lose(Node& node, const std::string& why, Membership::Memory memory);
   void ExpireLeases();
 
+  // --- the cluster takes the nodes away (job_preemption.cc)
+  void Preempt(const Node& by, const PreemptionNotice& notice);
+  // A signal to stop that comes after the notice: the grace is over.
+  void EndGrace(const CancelWish& wish);
+  void MindTheGrace();
+  std::optional<PreemptionNotice> PreemptionNow() const;
+  Verdict PreemptionVerdict() const;
+  std::string SpeakerNow() const;
+
   // --- phases (job_phases.cc)
   void Reconsider();
   void ConsiderGathering();
@@ -109,6 +123,7 @@ class Job {
   void Gather();
   void TimeOut();
   std::string Absent() const;
+  std::string KeptOut() const;
   void Finish(Verdict verdict);
   Verdict NewVerdict(Outcome outcome, int exit_code, std::string reason) const;
   bool SpareWaits() const;
@@ -158,6 +173,12 @@ class Job {
   std::vector<SignalNotice> signals_;  // forwarded to every worker, the last
   uint64_t newest_signal_ = 0;
   int restarts_used_ = 0;
+  struct Preemption {
+    PreemptionNotice notice;  // without what is left
+    Instant deadline;         // then workers are stopped
+  };
+  std::optional<Preemption> preemption_;
+  std::string speaker_;  // once finished: the node that acts for the job
   uint64_t revision_ = 0;
   uint64_t wording_ = 1;
   std::optional<Verdict> verdict_;

@@ -18,10 +18,12 @@ DirectiveKey Job::KeyFor(const Node& node) const {
     key.kind = DirectiveKind::kRun;
     key.round = round_;
     key.newest_signal = signals_.empty() ? 0 : newest_signal_;
+    key.preempted = preemption_.has_value();
   } else if (phase_ == JobPhase::kStopping && member) {
     key.kind = DirectiveKind::kStop;
     key.round = round_;
     key.at_once = break_.at_once;
+    key.preempted = preemption_.has_value();
   } else if (node.going) {
     key.kind = DirectiveKind::kReleased;
   } else if (node.phase == NodePhase::kRunning ||
@@ -55,13 +57,20 @@ Directive Job::DirectiveFor(const Node& node) const {
   switch (key.kind) {
     case DirectiveKind::kWait:
       directive.reason = WaitReason();
+      if (node.kept_out()) {
+        directive.reason = absl::StrCat("this node is not let in: ", node.unfit,
+                                        "; it is looked at again and again (",
+                                        directive.reason, ")");
+      }
       break;
     case DirectiveKind::kRun:
       directive.place = world_.PlaceOf(node.group_rank, round_);
       directive.signals = signals_;
+      directive.preemption = PreemptionNow();
       break;
     case DirectiveKind::kStop:
       directive.stop = StopOrderFor(key.round);
+      directive.preemption = PreemptionNow();
       if (key.round > round_) {
         directive.reason =
             "the coordinator does not know it: it was started again";
@@ -72,6 +81,7 @@ Directive Job::DirectiveFor(const Node& node) const {
     case DirectiveKind::kFinished:
       directive.verdict = *verdict_;
       directive.stop = StopOrderFor(node.round);
+      directive.acts_for_job = node.identity.node_id == speaker_;
       break;
     case DirectiveKind::kReleased:
       directive.reason = node.going_why;
@@ -108,10 +118,11 @@ std::string Job::WaitReason() const {
                     spec_.min_nodes, " nodes here, waiting for ",
                     spec_.min_nodes - nodes_.ready(), " more");
   } else {
-    absl::StrAppend(&reason, "up to ", spec_.max_nodes,
-                    " nodes here, last call for more");
+    absl::StrAppend(&reason, "up to ", spec_.max_nodes, " nodes here, ",
+                    nodes_.being_checked() > 0 ? "others are being checked"
+                                               : "last call for more");
   }
-  return reason;
+  return absl::StrCat(reason, KeptOut());
 }
 
 void Job::Tell(Node& node) {

@@ -68,6 +68,8 @@ void Job::ConsiderGathering() {
   if (enough_since_.has_value()) {
     if (timed_out) {
       form = true;
+    } else if (nodes_.being_checked() > 0) {
+      // Soon it is ready, or known to be unfit: worth waiting for, as below.
     } else if (first_gathering_) {
       form = form || now_ >= *enough_since_ + spec_.last_call;
     } else if (nodes_.broken() == 0) {
@@ -144,14 +146,19 @@ void Job::FormWorld() {
 
 bool Job::SpareWaits() const {
   return spec_.scale_up == ScaleUp::kRestart && nodes_.ready() > 0 &&
-         world_.size() < spec_.max_nodes && world_.succeeded == 0;
+         world_.size() < spec_.max_nodes && world_.succeeded == 0 &&
+         !preemption_.has_value();
 }
 
 void Job::ConsiderRunning() {
   if (world_.succeeded == world_.size()) {
-    Finish(NewVerdict(Outcome::kSucceeded, 0, "every worker succeeded"));
+    Finish(preemption_.has_value()
+               ? PreemptionVerdict()
+               : NewVerdict(Outcome::kSucceeded, 0, "every worker succeeded"));
     return;
   }
+  MindTheGrace();
+  if (phase_ != JobPhase::kRunning) return;
   if (world_.unstarted > 0 && now_ >= world_.began + spec_.join_timeout) {
     for (const World::Member& member : world_.members) {
       Node* node = nodes_.Find(member.node_id);
@@ -182,6 +189,13 @@ std::string Job::WhyOf(const Failure& failure) const {
 void Job::BreakForFailure(const Failure& failure) {
   Break reason;
   reason.why = WhyOf(failure);
+  if (preemption_.has_value()) {
+    // The others would wait for it in vain. No restart is spent: what follows
+    // is the preemption's verdict, which names this failure.
+    reason.by_failure = true;
+    BreakRound(std::move(reason));
+    return;
+  }
   if (failure.kind == FailureKind::kStartFailed) {
     // What cannot be started now cannot be started again: no restart is
     // spent on it.
@@ -323,6 +337,8 @@ void Job::ConsiderStopping() {
   if (world_.unstopped > 0) return;
   if (break_.verdict.has_value()) {
     Finish(*std::move(break_.verdict));
+  } else if (preemption_.has_value()) {
+    Finish(PreemptionVerdict());
   } else {
     Gather();
   }
@@ -370,12 +386,25 @@ std::string Job::Absent() const {
                       more ? ", …" : "");
 }
 
+// Who is here and not let in, and why.
+std::string Job::KeptOut() const {
+  std::string text;
+  size_t named = 0;
+  for (const std::string& id : nodes_.kept_out()) {
+    if (named == kMostNamed) return absl::StrCat(text, ", …");
+    const Node& node = nodes_.nodes().at(id);
+    absl::StrAppend(&text, named++ == 0 ? "; unfit: " : ", ",
+                    node.identity.host, " (", node.unfit, ")");
+  }
+  return text;
+}
+
 void Job::TimeOut() {
-  Finish(
-      NewVerdict(Outcome::kTimedOut, 1,
-                 absl::StrCat("only ", nodes_.ready(), " of at least ",
-                              Count(spec_.min_nodes, "node"), " came within ",
-                              ToSeconds(spec_.join_timeout), " s", Absent())));
+  Finish(NewVerdict(
+      Outcome::kTimedOut, 1,
+      absl::StrCat("only ", nodes_.ready(), " of at least ",
+                   Count(spec_.min_nodes, "node"), " came within ",
+                   ToSeconds(spec_.join_timeout), " s", Absent(), KeptOut())));
 }
 
 Verdict Job::NewVerdict(Outcome outcome, int exit_code,
@@ -397,6 +426,7 @@ void Job::Finish(Verdict verdict) {
   verdict.lasted = now_ - born_;
   if (verdict.outcome != Outcome::kSucceeded) failures_.Tell(verdict);
   verdict_ = std::move(verdict);
+  speaker_ = SpeakerNow();
   Note("finish", "", why_);
   for (auto& [id, node] : nodes_.nodes()) Tell(node);
 }
@@ -416,6 +446,10 @@ std::optional<Instant> Job::PhaseDeadline() const {
     case JobPhase::kRunning: {
       std::optional<Instant> deadline;
       if (world_.unstarted > 0) deadline = world_.began + spec_.join_timeout;
+      if (preemption_.has_value() &&
+          (!deadline.has_value() || preemption_->deadline < *deadline)) {
+        deadline = preemption_->deadline;
+      }
       const Instant let_in = world_.began + spec_.scale_up_cool_down;
       if (SpareWaits() && (!deadline.has_value() || let_in < *deadline)) {
         deadline = let_in;

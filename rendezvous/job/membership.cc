@@ -124,11 +124,15 @@ std::optional<Instant> Membership::FirstDeadline() const {
 void Membership::Count(const Node& node) {
   ready_ += node.ready() ? 1 : 0;
   broken_ += node.stream == 0 ? 1 : 0;
+  being_checked_ += node.being_checked() ? 1 : 0;
+  if (node.kept_out()) kept_out_.insert(node.identity.node_id);
 }
 
 void Membership::Uncount(const Node& node) {
   ready_ -= node.ready() ? 1 : 0;
   broken_ -= node.stream == 0 ? 1 : 0;
+  being_checked_ -= node.being_checked() ? 1 : 0;
+  kept_out_.erase(node.identity.node_id);
 }
 
 }  // namespace muster

@@ -16,7 +16,7 @@
 
 namespace muster {
 
-// The nodes of one job with their streams and leases, and the two counts that
+// The nodes of one job with their streams and leases, and the counts that
 // decide a gathering. Every look-up and change costs O(log n).
 class Membership {
  public:
@@ -58,6 +58,10 @@ class Membership {
   std::optional<Instant> FirstDeadline() const;
 
   int ready() const { return ready_; }
+  // Nodes whose checks have not ended yet, and would be ready if they passed.
+  int being_checked() const { return being_checked_; }
+  // Those that are kept out because they are unfit, by id.
+  const std::set<std::string>& kept_out() const { return kept_out_; }
   // Nodes whose stream is broken but whose grace is not over.
   int broken() const { return broken_; }
   size_t size() const { return nodes_.size(); }
@@ -86,6 +90,8 @@ class Membership {
   uint64_t next_joined_ = 1;
   int ready_ = 0;
   int broken_ = 0;
+  int being_checked_ = 0;
+  std::set<std::string> kept_out_;
 };
 
 }  // namespace muster

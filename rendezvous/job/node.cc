@@ -2,7 +2,15 @@
 
 namespace muster {
 
-bool Node::ready() const {
+bool Node::ready() const { return present() && fitness == Fitness::kFit; }
+
+bool Node::being_checked() const {
+  return present() && fitness == Fitness::kUnchecked;
+}
+
+bool Node::kept_out() const { return present() && fitness == Fitness::kUnfit; }
+
+bool Node::present() const {
   return stream != 0 && !going && part == Part::kNone &&
          seen >= must_have_seen &&
          (phase == NodePhase::kIdle || phase == NodePhase::kSucceeded);

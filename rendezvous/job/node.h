@@ -27,6 +27,7 @@ struct DirectiveKey {
   int round = -1;
   uint64_t newest_signal = 0;
   bool at_once = false;
+  bool preempted = false;
 
   friend bool operator==(const DirectiveKey&, const DirectiveKey&) = default;
 };
@@ -47,7 +48,9 @@ struct Node {
   uint64_t newest_signal = 0;            // of its own notices, taken over
   int failures_taken = 0;                // of `round`'s failures
   std::vector<WorkerProgress> progress;  // of `round`'s workers, for status
-  bool going = false;                    // drained or leaving
+  Fitness fitness = Fitness::kFit;
+  std::string unfit;
+  bool going = false;  // drained or leaving
   std::string going_why;
 
   StreamId stream = 0;   // 0: broken
@@ -76,6 +79,14 @@ struct Node {
 
   // Whether it could be given a place in a world right now.
   bool ready() const;
+  // Whether it is about to be ready, or to be found unfit.
+  bool being_checked() const;
+  // Whether only its being unfit keeps it out.
+  bool kept_out() const;
+
+ private:
+  // Ready, fit or not.
+  bool present() const;
 };
 
 }  // namespace muster

@@ -2,6 +2,7 @@
 #define MUSTER_RENDEZVOUS_PROTOCOL_DIRECTIVE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,11 @@ struct Directive {
   Verdict verdict;  // kFinished
   // kRun: signals that every worker of the job shall get, the last few.
   std::vector<SignalNotice> signals;
+  // kRun, kStop: the job is being preempted, and begins no further round.
+  std::optional<PreemptionNotice> preemption;
+  // kFinished: of all nodes this one acts for the job, such as to put it back
+  // into its cluster's queue.
+  bool acts_for_job = false;
 };
 
 }  // namespace muster

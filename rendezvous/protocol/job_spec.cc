@@ -55,6 +55,7 @@ absl::Status JobSpec::Validate() const {
        std::chrono::milliseconds(1)},
       {"the reconnect grace", reconnect_grace, Duration::zero()},
       {"the scale-up cool-down", scale_up_cool_down, Duration::zero()},
+      {"the preemption's grace", preempt_grace, Duration::zero()},
   };
   for (const auto& span : spans) {
     absl::Status status = CheckSpan(span.name, span.value, span.least);

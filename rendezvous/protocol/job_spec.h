@@ -61,6 +61,10 @@ struct JobSpec {
 
   StoreHost store_host = StoreHost::kAgent;
 
+  // How long workers may run after the notice of a preemption; then they are
+  // stopped, within the shutdown time-out.
+  Duration preempt_grace = std::chrono::seconds(120);
+
   Duration lease() const { return keep_alive_interval * keep_alive_misses; }
 
   // InvalidArgument with one line that names the field and its bounds.

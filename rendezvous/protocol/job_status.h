@@ -24,6 +24,8 @@ struct NodeStatus {
   bool connected = true;
   bool draining = false;
   Duration silent_for = Duration::zero();  // since its last report
+  Fitness fitness = Fitness::kFit;
+  std::string unfit;  // why, if it is
   // Of its workers that have said something in the current round.
   std::vector<WorkerProgress> progress;
 };
@@ -41,6 +43,7 @@ struct JobStatus {
   int master_port = 0;
   Duration age = Duration::zero();
   Duration phase_age = Duration::zero();
+  std::optional<PreemptionNotice> preemption;
   std::vector<NodeStatus> nodes;   // members by group rank, then spares
   std::optional<Verdict> verdict;  // once finished
 };

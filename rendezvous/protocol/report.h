@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/time.h"
 #include "rendezvous/protocol/failure.h"
 #include "rendezvous/protocol/job_spec.h"
 #include "rendezvous/protocol/progress.h"
@@ -15,7 +16,7 @@ namespace muster {
 
 // Raised when the meaning of the messages changes in a way that an older peer
 // would misread. Both sides name theirs; unequal ones are refused.
-inline constexpr int kProtocolVersion = 1;
+inline constexpr int kProtocolVersion = 2;
 
 // Of NodeIdentity::binding.
 inline constexpr size_t kMostBindingBytes = 200;
@@ -60,6 +61,23 @@ struct CancelWish {
   bool at_once = false;  // the second Ctrl-C: no grace
 };
 
+// A cluster takes the job's nodes away (--signals-to-preempt): the whole job
+// writes what it must keep, and ends. Every agent that knows of it reports it,
+// so that neither a reconnect nor a new coordinator forgets it.
+struct PreemptionNotice {
+  int signal = 0;    // that announced it
+  std::string host;  // where it came
+  // How much longer workers may run, when the message that holds this was made.
+  Duration left = Duration::zero();
+};
+
+// Whether a node has passed its checks (--health-check, --node-checks).
+enum class Fitness {
+  kFit,        // It has, or there are none.
+  kUnchecked,  // They have not ended yet, since the last round or the start.
+  kUnfit,      // It has not; it is looked at again and again.
+};
+
 // What a node is: its whole truth in each message, so that a lost, repeated or
 // late one needs no special case.
 struct Report {
@@ -91,6 +109,9 @@ struct Report {
   std::optional<std::string> leave;
   std::optional<CancelWish> cancel;
   std::vector<SignalNotice> signals;  // the last few
+  std::optional<PreemptionNotice> preemption;
+  Fitness fitness = Fitness::kFit;
+  std::string unfit;  // kUnfit: why; one line, cut to kMostLineBytes
   // Of the workers of `round` that have said something. It rides along: news of
   // it alone does not make a report.
   std::vector<WorkerProgress> progress;

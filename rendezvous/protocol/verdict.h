@@ -15,13 +15,15 @@ enum class Outcome {
   kFailed,     // a worker or a node failed and nothing was left to try
   kCancelled,  // somebody asked: a signal at a node, or `launch cancel`
   kTimedOut,   // too few nodes came within the join time-out
+  kPreempted,  // the cluster took the nodes away, and had said so
 };
 
 // Why a job ended. Every node is told the same one. Its size does not grow
 // with the number of nodes.
 struct Verdict {
   Outcome outcome = Outcome::kSucceeded;
-  // What `launch` exits with: 0; the cause's exit code; 128 + signal; else 1.
+  // What `launch` exits with: 0; the cause's exit code; 128 + signal;
+  // kPreemptedExitCode; else 1.
   int exit_code = 0;
   std::string reason;               // one sentence
   std::optional<Failure> cause;     // the first failure in coordinator order
@@ -34,6 +36,10 @@ struct Verdict {
 };
 
 inline constexpr int kMostCollateral = 16;
+
+// What `launch` exits with after a preemption: EX_TEMPFAIL of sysexits.h, "try
+// again later", which no worker's end is likely to be.
+inline constexpr int kPreemptedExitCode = 75;
 
 }  // namespace muster
 

@@ -16,6 +16,7 @@
 #include "rendezvous/client/channel.h"
 #include "rendezvous/client/grpc_link.h"
 #include "rendezvous/endpoint/resolve.h"
+#include "rendezvous/protocol/report.h"
 #include "rendezvous/testing/scripted_node.h"
 #include "rendezvous/testing/tcp_stranger.h"
 #include "rendezvous/wire/bounds.h"
@@ -130,7 +131,7 @@ TEST_F(GrpcServerTest, AReportBeyondBoundsEndsItsStreamNamingTheField) {
   grpc::ClientContext context;
   const auto stream = stub->Attach(&context);
   v1::Report report;
-  report.set_protocol_version(1);
+  report.set_protocol_version(kProtocolVersion);
   report.set_run_id("two\nlines");
   stream->Write(report);
   const grpc::Status end = stream->Finish();

@@ -3,6 +3,7 @@
 #include "proto/coordinator.pb.h"
 #include "rendezvous/wire/bounded_reader.h"
 #include "rendezvous/wire/bounds.h"
+#include "rendezvous/wire/node_state_wire.h"
 #include "rendezvous/wire/report_wire.h"
 #include "rendezvous/wire/verdict_wire.h"
 
@@ -143,9 +144,15 @@ void ToWire(const Directive& directive, v1::Directive* wire) {
     ToWire(directive.place, wire->mutable_place());
     ToWire(directive.signals, wire->mutable_signals());
   }
+  const bool to_members = directive.kind == DirectiveKind::kRun ||
+                          directive.kind == DirectiveKind::kStop;
+  if (to_members && directive.preemption.has_value()) {
+    ToWire(*directive.preemption, wire->mutable_preemption());
+  }
   if (Stops(directive.kind)) ToWire(directive.stop, wire->mutable_stop());
   if (directive.kind == DirectiveKind::kFinished) {
     ToWire(directive.verdict, wire->mutable_verdict());
+    wire->set_acts_for_job(directive.acts_for_job);
   }
 }
 
@@ -164,6 +171,11 @@ absl::Status FromWire(const v1::Directive& wire, Directive* directive) {
     FromWire(wire.place(), &reader, &directive->place);
   }
   FromWire(wire.signals(), &reader, &directive->signals);
+  if (wire.has_preemption()) {
+    BoundedReader::Within within(&reader, "preemption");
+    FromWire(wire.preemption(), &reader, &directive->preemption.emplace());
+  }
+  directive->acts_for_job = wire.acts_for_job();
   if (Stops(directive->kind)) {
     reader.Present("stop", wire.has_stop());
     BoundedReader::Within within(&reader, "stop");

@@ -23,13 +23,15 @@ v1::Directive WireOf(DirectiveKind kind) {
 
 TEST(DirectiveWireTest, WritesWhatTheKindNeedsAndNothingElse) {
   EXPECT_THAT(UnsetFields(WireOf(DirectiveKind::kRun)),
-              UnorderedElementsAre("stop", "verdict"));
+              UnorderedElementsAre("stop", "verdict", "acts_for_job"));
   EXPECT_THAT(UnsetFields(WireOf(DirectiveKind::kFinished)),
-              UnorderedElementsAre("place", "signals"));
-  EXPECT_THAT(UnsetFields(WireOf(DirectiveKind::kStop)),
-              UnorderedElementsAre("place", "signals", "verdict"));
+              UnorderedElementsAre("place", "signals", "preemption"));
+  EXPECT_THAT(
+      UnsetFields(WireOf(DirectiveKind::kStop)),
+      UnorderedElementsAre("place", "signals", "verdict", "acts_for_job"));
   EXPECT_THAT(UnsetFields(WireOf(DirectiveKind::kWait)),
-              UnorderedElementsAre("place", "signals", "stop", "verdict"));
+              UnorderedElementsAre("place", "signals", "preemption", "stop",
+                                   "verdict", "acts_for_job"));
 }
 
 TEST(DirectiveWireTest, ComesBackAsItWent) {
@@ -91,6 +93,10 @@ TEST(DirectiveWireTest, RefusesWhatIsBeyondBoundsNamingTheField) {
        [](v1::Directive* d) {
          d->mutable_place()->set_master_address("a\nb");
        }},
+      {DirectiveKind::kRun, "preemption.signal",
+       [](v1::Directive* d) { d->mutable_preemption()->set_signal(65); }},
+      {DirectiveKind::kRun, "preemption.host",
+       [](v1::Directive* d) { d->mutable_preemption()->set_host("a\nb"); }},
       {DirectiveKind::kStop, "stop is missing",
        [](v1::Directive* d) { d->clear_stop(); }},
       {DirectiveKind::kStop, "stop.signal",

@@ -23,6 +23,7 @@ JobSpec FullSpec() {
   spec.scale_up = ScaleUp::kNever;
   spec.scale_up_cool_down = milliseconds(1007);
   spec.store_host = StoreHost::kWorker;
+  spec.preempt_grace = milliseconds(1008);
   return spec;
 }
 
@@ -119,6 +120,9 @@ Report FullReport() {
   report.leave = "drained";
   report.cancel = CancelWish{2, true};
   report.signals = {{1, 10}, {2, 12}};
+  report.preemption = PreemptionNotice{10, "h2", milliseconds(1500)};
+  report.fitness = Fitness::kUnfit;
+  report.unfit = "disk full\xff";
   report.progress = {FullProgress(1), FullProgress(2)};
   return report;
 }
@@ -142,6 +146,8 @@ Directive FullDirective(DirectiveKind kind) {
   directive.verdict.rounds = 3;
   directive.verdict.lasted = milliseconds(4);
   directive.signals = {{1, 10}};
+  directive.preemption = PreemptionNotice{10, "h2", milliseconds(1400)};
+  directive.acts_for_job = true;
   return directive;
 }
 
@@ -167,6 +173,9 @@ JobStatus FullStatus() {
   node.draining = true;
   node.silent_for = milliseconds(7);
   node.progress = {FullProgress(1)};
+  node.fitness = Fitness::kUnfit;
+  node.unfit = "no GPU";
+  status.preemption = PreemptionNotice{10, "h2", milliseconds(1300)};
   status.nodes = {node};
   status.verdict = FullDirective(DirectiveKind::kFinished).verdict;
   return status;

@@ -5,43 +5,11 @@
 #include "proto/coordinator.pb.h"
 #include "rendezvous/wire/bounds.h"
 #include "rendezvous/wire/failure_wire.h"
+#include "rendezvous/wire/node_state_wire.h"
 #include "rendezvous/wire/progress_wire.h"
 #include "rendezvous/wire/spec_wire.h"
 
 namespace muster {
-
-int ToWire(NodePhase phase) {
-  switch (phase) {
-    case NodePhase::kIdle:
-      return v1::IDLE;
-    case NodePhase::kRunning:
-      return v1::RUNNING;
-    case NodePhase::kStopping:
-      return v1::STOPPING;
-    case NodePhase::kSucceeded:
-      return v1::SUCCEEDED;
-  }
-  return v1::NODE_PHASE_UNSPECIFIED;
-}
-
-void FromWire(int wire, BoundedReader* reader, NodePhase* phase) {
-  switch (wire) {
-    case v1::IDLE:
-      *phase = NodePhase::kIdle;
-      return;
-    case v1::RUNNING:
-      *phase = NodePhase::kRunning;
-      return;
-    case v1::STOPPING:
-      *phase = NodePhase::kStopping;
-      return;
-    case v1::SUCCEEDED:
-      *phase = NodePhase::kSucceeded;
-      return;
-    default:
-      reader->Unknown("phase", wire);
-  }
-}
 
 void ToWire(const std::vector<SignalNotice>& signals, WireSignals* wire) {
   const size_t most = kMostSignalNotices;
@@ -137,6 +105,11 @@ void ToWire(const Report& report, v1::Report* wire) {
     wire->mutable_cancel()->set_at_once(report.cancel->at_once);
   }
   ToWire(report.signals, wire->mutable_signals());
+  if (report.preemption.has_value()) {
+    ToWire(*report.preemption, wire->mutable_preemption());
+  }
+  wire->set_fitness(static_cast<v1::Fitness>(ToWire(report.fitness)));
+  wire->set_unfit(report.unfit.substr(0, kMostLineBytes));
   ToWire(report.progress, wire->mutable_progress());
 }
 
@@ -186,6 +159,13 @@ absl::Status FromWire(const v1::Report& wire, Report* report) {
                    &wish.signal);
   }
   FromWire(wire.signals(), &reader, &report->signals);
+  if (wire.has_preemption()) {
+    BoundedReader::Within within(&reader, "preemption");
+    FromWire(wire.preemption(), &reader, &report->preemption.emplace());
+  }
+  FromWire(wire.fitness(), &reader, &report->fitness);
+  reader.Text("unfit", wire.unfit(), kMostLineBytes, TextKind::kWords,
+              &report->unfit);
   FromWire(wire.progress(), &reader, &report->progress);
   return reader.status();
 }

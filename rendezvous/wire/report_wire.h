@@ -31,10 +31,6 @@ void ToWire(const NodeIdentity& node, v1::NodeIdentity* wire);
 void FromWire(const v1::NodeIdentity& wire, BoundedReader* reader,
               NodeIdentity* node);
 
-// v1::NodePhase as int: its type cannot be declared ahead.
-int ToWire(NodePhase phase);
-void FromWire(int wire, BoundedReader* reader, NodePhase* phase);
-
 using WireSignals = google::protobuf::RepeatedPtrField<v1::SignalNotice>;
 void ToWire(const std::vector<SignalNotice>& signals, WireSignals* wire);
 void FromWire(const WireSignals& wire, BoundedReader* reader,

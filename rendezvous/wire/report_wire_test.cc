@@ -43,6 +43,10 @@ TEST(ReportWireTest, ComesBackAsItWent) {
   EXPECT_EQ(back.progress[1].step, 1200);
   EXPECT_THAT(back.failures[0].stack, ElementsAre("main.py:3", "\xff"));
   EXPECT_EQ(back.nccl_root_lost, "it was killed");
+  EXPECT_EQ(back.preemption->host, "h2");
+  EXPECT_EQ(back.preemption->left, std::chrono::milliseconds(1500));
+  EXPECT_EQ(back.fitness, Fitness::kUnfit);
+  EXPECT_EQ(back.unfit, "disk full\xff");
 }
 
 TEST(ReportWireTest, SurvivesBytesThatAreNotUtf8) {
@@ -63,6 +67,8 @@ TEST(ReportWireTest, OptionalFieldsStayAbsent) {
   EXPECT_FALSE(back.leave.has_value());
   EXPECT_THAT(back.progress, IsEmpty());
   EXPECT_FALSE(back.cancel.has_value());
+  EXPECT_FALSE(back.preemption.has_value());
+  EXPECT_EQ(back.fitness, Fitness::kFit);
 }
 
 TEST(ReportWireTest, AnotherVersionIsReadNoFurther) {
@@ -77,6 +83,7 @@ TEST(ReportWireTest, AnotherVersionIsReadNoFurther) {
 
 TEST(ReportWireTest, CutsAWorkersLastWordsToFit) {
   Report report = FullReport();
+  report.unfit.assign(10'000, 'u');
   Failure& failure = report.failures[0];
   failure.message.assign(10'000, 'm');
   failure.traceback.assign(100'000, 't');
@@ -215,6 +222,17 @@ TEST(ReportWireTest, RefusesWhatIsBeyondBoundsNamingTheField) {
       {"leave", [](v1::Report* r) { r->set_leave(std::string(5000, 'l')); }},
       {"cancel.signal",
        [](v1::Report* r) { r->mutable_cancel()->set_signal(65); }},
+      {"preemption.signal",
+       [](v1::Report* r) { r->mutable_preemption()->set_signal(0); }},
+      {"preemption.host",
+       [](v1::Report* r) { r->mutable_preemption()->set_host("a\nb"); }},
+      {"preemption.left",
+       [](v1::Report* r) {
+         r->mutable_preemption()->set_left(std::numeric_limits<int64_t>::max());
+       }},
+      {"fitness",
+       [](v1::Report* r) { r->set_fitness(static_cast<v1::Fitness>(9)); }},
+      {"unfit", [](v1::Report* r) { r->set_unfit(std::string(401, 'u')); }},
       {"signals",
        [](v1::Report* r) {
          for (int i = 0; i < 10; ++i) r->add_signals()->set_signal(10);

@@ -3,6 +3,7 @@
 #include "proto/admin.pb.h"
 #include "rendezvous/wire/bounded_reader.h"
 #include "rendezvous/wire/bounds.h"
+#include "rendezvous/wire/node_state_wire.h"
 #include "rendezvous/wire/progress_wire.h"
 #include "rendezvous/wire/report_wire.h"
 #include "rendezvous/wire/spec_wire.h"
@@ -54,6 +55,8 @@ void ToWire(const NodeStatus& node, v1::NodeStatus* wire) {
   wire->set_draining(node.draining);
   wire->set_silent_for(node.silent_for.count());
   ToWire(node.progress, wire->mutable_progress());
+  wire->set_fitness(static_cast<v1::Fitness>(muster::ToWire(node.fitness)));
+  wire->set_unfit(node.unfit.substr(0, kMostLineBytes));
 }
 
 void FromWire(const v1::NodeStatus& wire, BoundedReader* reader,
@@ -71,6 +74,9 @@ void FromWire(const v1::NodeStatus& wire, BoundedReader* reader,
   reader->Integer64("silent_for", wire.silent_for(), 0, &silent_for);
   node->silent_for = Duration(silent_for);
   FromWire(wire.progress(), reader, &node->progress);
+  muster::FromWire(wire.fitness(), reader, &node->fitness);
+  reader->Text("unfit", wire.unfit(), kMostLineBytes, TextKind::kWords,
+               &node->unfit);
 }
 
 }  // namespace
@@ -87,6 +93,9 @@ void ToWire(const JobStatus& status, v1::JobStatus* wire) {
   wire->set_master_port(status.master_port);
   wire->set_age(status.age.count());
   wire->set_phase_age(status.phase_age.count());
+  if (status.preemption.has_value()) {
+    ToWire(*status.preemption, wire->mutable_preemption());
+  }
   for (const NodeStatus& node : status.nodes) ToWire(node, wire->add_nodes());
   if (status.verdict.has_value()) {
     ToWire(*status.verdict, wire->mutable_verdict());
@@ -118,6 +127,10 @@ absl::Status FromWire(const v1::JobStatus& wire, JobStatus* status) {
   status->age = Duration(age);
   reader.Integer64("phase_age", wire.phase_age(), 0, &age);
   status->phase_age = Duration(age);
+  if (wire.has_preemption()) {
+    BoundedReader::Within within(&reader, "preemption");
+    FromWire(wire.preemption(), &reader, &status->preemption.emplace());
+  }
   if (reader.Count("nodes", wire.nodes_size(), kMostListedNodes)) {
     status->nodes.resize(wire.nodes_size());
     for (int i = 0; i < wire.nodes_size(); ++i) {

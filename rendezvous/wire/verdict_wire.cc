@@ -19,6 +19,8 @@ v1::Verdict::Outcome ToWire(Outcome outcome) {
       return v1::Verdict::CANCELLED;
     case Outcome::kTimedOut:
       return v1::Verdict::TIMED_OUT;
+    case Outcome::kPreempted:
+      return v1::Verdict::PREEMPTED;
   }
   return v1::Verdict::OUTCOME_UNSPECIFIED;
 }
@@ -37,6 +39,9 @@ void FromWire(v1::Verdict::Outcome wire, BoundedReader* reader,
       return;
     case v1::Verdict::TIMED_OUT:
       *outcome = Outcome::kTimedOut;
+      return;
+    case v1::Verdict::PREEMPTED:
+      *outcome = Outcome::kPreempted;
       return;
     default:
       reader->Unknown("outcome", wire);

@@ -46,6 +46,17 @@ std::string Words(const Report& report) {
   if (report.leave.has_value()) {
     absl::StrAppend(&words, "; wants to leave (", *report.leave, ")");
   }
+  if (report.preemption.has_value()) {
+    absl::StrAppend(&words, "; preempted (",
+                    SignalName(report.preemption->signal), " at ",
+                    report.preemption->host, ")");
+  }
+  if (report.fitness == Fitness::kUnchecked) {
+    absl::StrAppend(&words, "; not checked yet");
+  }
+  if (report.fitness == Fitness::kUnfit) {
+    absl::StrAppend(&words, "; unfit: ", report.unfit);
+  }
   return words;
 }
 
@@ -59,7 +70,11 @@ std::string Words(const Directive& directive) {
           "run round ", place.round, " as node ", place.group_rank, " of ",
           place.group_world_size, ", ranks ", place.first_rank, "-",
           place.first_rank + kWorkers - 1, " of ", place.world_size,
-          ", restart ", place.restart_count, ", master ", place.master_address);
+          ", restart ", place.restart_count, ", master ", place.master_address,
+          directive.preemption.has_value()
+              ? absl::StrCat("; preempted, ",
+                             ToSeconds(directive.preemption->left), " s left")
+              : "");
     }
     case DirectiveKind::kStop:
       return absl::StrCat("stop round ", directive.stop.round, " with ",
@@ -67,7 +82,11 @@ std::string Words(const Directive& directive) {
                           ToSeconds(directive.stop.grace), " s");
     case DirectiveKind::kFinished:
       return absl::StrCat("finished, exit code ", directive.verdict.exit_code,
-                          ": ", directive.verdict.reason);
+                          ": ", directive.verdict.reason,
+                          directive.acts_for_job && directive.verdict.outcome ==
+                                                        Outcome::kPreempted
+                              ? " (acts for the job)"
+                              : "");
     case DirectiveKind::kReleased:
       return absl::StrCat("released: ", directive.reason);
     case DirectiveKind::kRefused:
@@ -100,6 +119,8 @@ void Conversation::Start(const std::string& node) {
   config.node.address = node;
   config.node.incarnation = last_stream_ + 1;
   config.node.slots = kWorkers;
+  config.signals_to_preempt = {SIGUSR1};
+  if (checked_) config.fitness_interval = std::chrono::seconds(30);
   Agent& agent = agents_[node];
   agent.core = std::make_unique<Lifecycle>(config, now_);
   agent.stream = ++last_stream_;
@@ -137,6 +158,15 @@ void Conversation::WorkerExits(const std::string& node, int local_rank,
 
 void Conversation::WorkersSucceed(const std::string& node) {
   for (int i = 0; i < kWorkers; ++i) WorkerExits(node, i, 0);
+}
+
+void Conversation::Unfit(const std::string& node, const std::string& why) {
+  checked_ = true;
+  if (why.empty()) {
+    unfit_.erase(node);
+  } else {
+    unfit_[node] = why;
+  }
 }
 
 void Conversation::Signal(const std::string& node, int signal) {
@@ -204,6 +234,17 @@ void Conversation::Step(const std::string& node, const LifecycleEvent& event) {
                          agent.place.first_rank + local_rank, " is"));
       to_agents_.emplace_back(
           node, StackTaken{.round = take->round, .local_rank = local_rank});
+    } else if (std::holds_alternative<AnnouncePreemption>(action)) {
+      Write(absl::StrCat(node, " tells its workers that they are preempted"));
+      to_agents_.emplace_back(node, PreemptionAnnounced());
+    } else if (const auto* check = std::get_if<CheckFitness>(&action)) {
+      const auto unfit = unfit_.find(node);
+      const std::string why = unfit == unfit_.end() ? "" : unfit->second;
+      Write(absl::StrCat(node, " is checked: ", why.empty() ? "fit" : why));
+      to_agents_.emplace_back(node, FitnessFound{check->check, why});
+    } else if (std::holds_alternative<EndAnnouncement>(action) ||
+               std::holds_alternative<DropCheck>(action)) {
+      // Nothing of the kind takes any time here.
     } else if (std::holds_alternative<CloseStore>(action)) {
       Write(absl::StrCat(node, " releases who waits in the round's store"));
     } else {

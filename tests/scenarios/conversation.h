@@ -28,6 +28,9 @@ class Conversation {
   void WorkerExits(const std::string& node, int local_rank, int code);
   void WorkersSucceed(const std::string& node);
   void Signal(const std::string& node, int signal);
+  // What checks of a node find from now on; empty: it is fit. Agents that are
+  // started after the first call check their nodes.
+  void Unfit(const std::string& node, const std::string& why);
   void Drain(const std::string& node);
   void Wait(Duration duration);
 
@@ -55,6 +58,8 @@ class Conversation {
   std::map<std::string, Agent> agents_;
   std::map<StreamId, std::string> by_stream_;
   StreamId last_stream_ = 0;
+  bool checked_ = false;
+  std::map<std::string, std::string> unfit_;
   std::deque<JobEvent> to_job_;
   std::deque<std::pair<std::string, LifecycleEvent>> to_agents_;
   std::string transcript_;

@@ -96,6 +96,33 @@ std::vector<Scenario> Scenarios() {
          talk.Say("Ctrl-C at b.");
          talk.Signal("b", SIGINT);
        }},
+      {"preempted", Nodes(2, 2),
+       [](Conversation& talk) {
+         Begin(talk, {"a", "b"});
+         talk.Say(
+             "The cluster announces at b that it takes the nodes away;"
+             " workers die of the signal.");
+         talk.Signal("b", SIGUSR1);
+       }},
+      {"preempted_while_gathering", Nodes(2, 2),
+       [](Conversation& talk) {
+         Begin(talk, {"a"});
+         talk.Say("The cluster takes the node away before b has come.");
+         talk.Signal("a", SIGUSR1);
+       }},
+      {"unfit_kept_out", Nodes(2, 2),
+       [](Conversation& talk) {
+         talk.Unfit("b", "a GPU has fallen off the bus");
+         Begin(talk, {"a", "b"});
+         talk.Say("Somebody resets the GPU.");
+         talk.Unfit("b", "");
+         talk.Wait(seconds(31));
+         talk.Say("A worker of a fails, and b's GPU with it.");
+         talk.Unfit("b", "a GPU has fallen off the bus");
+         talk.WorkerExits("a", 0, 3);
+         talk.Say("Nobody helps.");
+         talk.Wait(seconds(601));
+       }},
       {"too_few", Nodes(2, 2),
        [](Conversation& talk) {
          Begin(talk, {"a"});

@@ -74,6 +74,7 @@ class Checker {
   virtual void OnTrouble(int /*slot*/) {}
   virtual void OnLeaveAsked(int /*slot*/) {}  // or drained
   virtual void OnCancelAsked() {}
+  virtual void OnPreemptionAsked() {}
   virtual void OnHealed() {}
   // Now and then.
   virtual void OnTick() {}

@@ -118,6 +118,7 @@ std::string Cluster::OutOfPlace(const SimNode& node,
                          agent.phase() == NodePhase::kSucceeded);
       return runs ? "" : id + " does not run its part";
     }
+    if (one.fitness != Fitness::kFit) return id + " is not known to be fit";
     if (node.lifecycle()->phase() == NodePhase::kRunning) {
       return id + " runs what it should not";
     }
@@ -151,6 +152,7 @@ std::string Cluster::Unsettled() const {
   if (status.phase != JobPhase::kRunning) {
     return absl::StrCat("the job does not run: ", status.reason);
   }
+  if (status.preemption.has_value()) return "the job is being preempted";
   for (const NodeStatus& one : status.nodes) {
     const bool lives =
         std::any_of(nodes_.begin(), nodes_.end(), [&](const auto& node) {
@@ -213,7 +215,11 @@ std::string Cluster::Run() {
   // one that was late; a duplicate takes a lease to be told apart.
   const Duration bound =
       3 * (spec.lease() + spec.shutdown_timeout + seconds(5)) + spec.last_call +
-      spec.wait_for_replacement + 2 * spec.scale_up_cool_down + seconds(15);
+      spec.wait_for_replacement + 2 * spec.scale_up_cool_down +
+      spec.preempt_grace +
+      (plan.checked ? 3 * (plan.most_check + plan.check_interval)
+                    : Duration::zero()) +
+      seconds(15);
   Await("convergence", bound, [this] { return Unsettled(); });
   if (!stage_.failure.empty() || Finished()) return stage_.failure;
 

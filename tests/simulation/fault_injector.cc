@@ -77,6 +77,7 @@ void FaultInjector::TroubleNode(SimNode& node) {
     if (random.Chance(200)) node.Catch(SIGTERM);
   }
   if (random.Chance(plan.drain)) coordinator_->Drain(node.slot());
+  if (random.Chance(plan.preempt)) Preempt(node);
   if (random.Chance(plan.ctrl_c)) CtrlC(node);
   if (node.alive() && random.Chance(plan.kill)) {
     const bool had_workers = node.workers()->alive();
@@ -85,6 +86,22 @@ void FaultInjector::TroubleNode(SimNode& node) {
     // Its peers' connections break before anybody knows why.
     if (had_workers) Spread(*node.workers());
   }
+}
+
+// As clusters do: to one node or to several, now and then once more.
+void FaultInjector::Preempt(SimNode& by) {
+  Random& random = stage_->random;
+  ++stage_->census["preempted"];
+  stage_->Watch([](Checker& c) { c.OnPreemptionAsked(); });
+  const bool all = random.Chance(500);
+  for (const auto& node : *nodes_) {
+    if (node->alive() && (all || node.get() == &by)) node->Catch(SIGUSR2);
+  }
+  if (!random.Chance(300)) return;
+  stage_->queue.In(random.Between(Duration::zero(), seconds(5)),
+                   [&by, of = by.name().incarnation] {
+                     if (by.name().incarnation == of) by.Catch(SIGUSR2);
+                   });
 }
 
 void FaultInjector::CtrlC(SimNode& node) {

@@ -35,6 +35,7 @@ class FaultInjector {
   void ClogSome();
   void RestartCoordinator();
   void CtrlC(SimNode& node);
+  void Preempt(SimNode& by);
 
   Stage* const stage_;
   Network* const network_;

@@ -36,6 +36,7 @@ JobSpec DrawSpec(Random& random) {
   spec.reconnect_grace = random.Between(Duration::zero(), seconds(1));
   spec.scale_up = random.Chance(700) ? ScaleUp::kRestart : ScaleUp::kNever;
   spec.scale_up_cool_down = random.Between(Duration::zero(), seconds(8));
+  spec.preempt_grace = random.Between(Duration::zero(), seconds(8));
   return spec;
 }
 
@@ -91,6 +92,15 @@ Plan DrawPlan(Random& random) {
   plan.stack_lost = Level(random, 300, 500);
   plan.report_every = random.Between(milliseconds(200), seconds(1));
   plan.hang_timeout = random.Between(seconds(2), seconds(6));
+
+  plan.preempt = Level(random, 150, 8);
+  constexpr int kPreemptSignals[] = {15, 12, 0};
+  plan.preempt_signal = kPreemptSignals[random.Below(3)];
+  plan.slow_hook = Level(random, 300, 1000);
+  plan.checked = random.Chance(250);
+  plan.unfit = plan.checked ? Level(random, 800, 600) : 0;
+  plan.most_check = random.Between(milliseconds(1), seconds(2));
+  plan.check_interval = random.Between(milliseconds(200), seconds(4));
   return plan;
 }
 
@@ -108,7 +118,8 @@ std::string Plan::Describe() const {
       " straggle ", straggle, " break ", break_stream, " kill ", kill,
       " pause ", pause, " cut ", cut, " crash ", worker_crash, " hang ", hang,
       " clog ", clog, " restart ", coordinator_restart, " ctrl-c ", ctrl_c,
-      " drain ", drain, " leave ", leave);
+      " drain ", drain, " leave ", leave, " preempt ", preempt, " unfit ",
+      unfit);
 }
 
 }  // namespace muster::simulation

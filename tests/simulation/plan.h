@@ -48,6 +48,7 @@ struct Plan {
   int signal = 0;      // SIGUSR1
   int leave = 0;
   int drain = 0;
+  int preempt = 0;  // the cluster's SIGUSR2
   // --- of the whole cluster
   int clog = 0;
   int coordinator_restart = 0;
@@ -62,6 +63,16 @@ struct Plan {
   // Where workers may hang, they report so often, and such a silence is a hang.
   Duration report_every = Duration::zero();
   Duration hang_timeout = Duration::zero();
+
+  // What workers get at a preemption; 12: they end soon, with success.
+  int preempt_signal = 15;
+
+  // --- nodes, in a thousand
+  bool checked = false;
+  int unfit = 0;  // checks that a node does not pass
+  Duration most_check = Duration::zero();
+  Duration check_interval = Duration::zero();
+  int slow_hook = 0;  // takes as long as it likes
 
   std::string Describe() const;
 };

@@ -33,6 +33,8 @@ const char* NameOf(Outcome outcome) {
       return "job cancelled";
     case Outcome::kTimedOut:
       return "job timed out";
+    case Outcome::kPreempted:
+      return "job preempted";
   }
   return "?";
 }

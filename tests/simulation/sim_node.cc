@@ -1,6 +1,7 @@
 #include "tests/simulation/sim_node.h"
 
 #include <algorithm>
+#include <csignal>
 #include <utility>
 #include <variant>
 
@@ -44,6 +45,9 @@ void SimNode::StartAgent() {
   config.coordinator_timeout = plan.coordinator_timeout;
   config.hangs = {HangDetection::kGiven, plan.hang_timeout};
   if (plan.leaves_on_term) config.signals_to_leave = {15};
+  config.signals_to_preempt = {SIGUSR2};
+  config.preempt_signal = plan.preempt_signal;
+  if (plan.checked) config.fitness_interval = plan.check_interval;
   NodeIdentity& node = config.node;
   node.node_id = absl::StrCat("n", slot_);
   node.incarnation = incarnation_;
@@ -86,6 +90,33 @@ void SimNode::RenewNcclId() {
   stage_->queue.In(milliseconds(30), [this, begun, id = held_nccl_id_] {
     if (incarnation_ == begun && id == held_nccl_id_) Post(NcclIdHeld{id});
   });
+}
+
+// The hook runs for a while, or for as long as it is let.
+void SimNode::Announce() {
+  ++stage_->census["announced"];
+  const int announcement = ++announcement_;
+  if (stage_->random.Chance(stage_->plan.slow_hook)) return;
+  stage_->queue.In(stage_->random.Between(Duration::zero(), seconds(3)),
+                   [this, announcement, of = incarnation_] {
+                     if (incarnation_ != of || announcement_ != announcement)
+                       return;
+                     Post(PreemptionAnnounced());
+                   });
+}
+
+void SimNode::CheckFitness(uint64_t check) {
+  ++stage_->census["checked"];
+  wanted_check_ = check;
+  stage_->queue.In(
+      stage_->random.Between(milliseconds(1), stage_->plan.most_check),
+      [this, check, of = incarnation_] {
+        if (incarnation_ != of || wanted_check_ != check) return;
+        const bool unfit =
+            !stage_->healed && stage_->random.Chance(stage_->plan.unfit);
+        if (unfit) ++stage_->census["found unfit"];
+        Post(FitnessFound{check, unfit ? "a GPU is gone" : ""});
+      });
 }
 
 void SimNode::Dial() {
@@ -233,6 +264,14 @@ void SimNode::Perform(const LifecycleStep& step) {
       stage_->Note(absl::StrCat("n", slot_, " looks at worker ",
                                 take->workers.front().local_rank));
       workers_->TakeStack(*take);
+    } else if (std::holds_alternative<AnnouncePreemption>(action)) {
+      Announce();
+    } else if (std::holds_alternative<EndAnnouncement>(action)) {
+      ++announcement_;
+    } else if (const auto* check = std::get_if<muster::CheckFitness>(&action)) {
+      CheckFitness(check->check);
+    } else if (std::holds_alternative<DropCheck>(action)) {
+      wanted_check_ = 0;
     } else if (const auto* close = std::get_if<CloseStore>(&action)) {
       stage_->Note(
           absl::StrCat("n", slot_, " closes its store: ", close->reason));
@@ -254,6 +293,10 @@ void SimNode::Perform(const LifecycleStep& step) {
             ? ""
             : absl::StrCat(", ", report.failures.size(), " failures"),
         report.leave.has_value() ? ", leaves" : "",
+        report.preemption.has_value() ? ", preempted" : "",
+        report.fitness == Fitness::kFit     ? ""
+        : report.fitness == Fitness::kUnfit ? ", unfit"
+                                            : ", unchecked",
         report.cancel.has_value() ? ", cancels" : ""));
     network_->SendUp(talking_on_, report);
   }

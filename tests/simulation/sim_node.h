@@ -54,6 +54,8 @@ class SimNode {
   // Holds another NCCL id for the next world, a moment later.
   void RenewNcclId();
   std::string NewNcclId();
+  void Announce();
+  void CheckFitness(uint64_t check);
 
   Stage* const stage_;
   Network* const network_;
@@ -74,6 +76,8 @@ class SimNode {
   uint64_t told_epoch_ = 0;
   int nccl_ids_ = 0;  // made
   std::string held_nccl_id_;
+  int announcement_ = 0;       // the newest that runs, or one later
+  uint64_t wanted_check_ = 0;  // 0: none
   bool paused_ = false;
   std::deque<LifecycleEvent> inbox_;  // while paused
   std::optional<Instant> armed_;

@@ -68,7 +68,11 @@ TEST(Simulation, TheSeedsExerciseEverything) {
                            "rank",           "in contention",
                            "refused",        "released",
                            "job succeeded",  "job failed",
-                           "job cancelled",  "job timed out"}) {
+                           "job cancelled",  "job timed out",
+                           "preempt",        "announced",
+                           "checked",        "found unfit",
+                           "unfit",          "fit",
+                           "job preempted"}) {
     EXPECT_GE(seen[what], 3) << what;
   }
 }

@@ -190,8 +190,15 @@ void WorkerModel::Deliver(const SignalWorkers& order) {
   if (order.signal == SIGTERM || order.signal == SIGINT) {
     for (int i = 0; i < static_cast<int>(workers_.size()); ++i) {
       if (workers_[i] != State::kUp || ignores_term_[i] != 0) continue;
-      EndLater(i, random.Between(milliseconds(1), milliseconds(100)),
-               FailureOf(i, FailureKind::kSignal));
+      Failure failure = FailureOf(i, FailureKind::kSignal);
+      failure.signal = order.signal;
+      EndLater(i, random.Between(milliseconds(1), milliseconds(100)), failure);
+    }
+  }
+  if (order.signal == SIGUSR2) {  // They write a checkpoint, and end.
+    for (int i = 0; i < static_cast<int>(workers_.size()); ++i) {
+      if (workers_[i] != State::kUp) continue;
+      EndLater(i, random.Between(milliseconds(1), seconds(6)), std::nullopt);
     }
   }
   if (order.signal != SIGKILL) {

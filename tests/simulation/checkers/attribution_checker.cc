@@ -29,6 +29,7 @@ class AttributionChecker : public Checker {
   void OnTrouble(int slot) override { trouble_[slot] = now(); }
   void OnLeaveAsked(int slot) override { leave_asked_.insert(slot); }
   void OnCancelAsked() override { cancel_asked_ = true; }
+  void OnPreemptionAsked() override { preemption_asked_ = true; }
   void OnStep(const CoordinatorStepped& step) override {
     for (const Decision& decision : step.decisions) {
       if (decision.kind == "assign") {
@@ -52,6 +53,8 @@ class AttributionChecker : public Checker {
       Fail("a break of another round: " + decision.reason);
     } else if (why.compare(0, 9, "cancelled") == 0) {
       if (!cancel_asked_) Fail("nobody asked: " + why);
+    } else if (why.compare(0, 9, "preempted") == 0) {
+      if (!preemption_asked_) Fail("nobody announced it: " + why);
     } else if (why.compare(0, 5, "rank ") == 0) {
       CheckFailure(why, decision.round, step.epoch);
     } else if (why.find("waited to be let in") != std::string::npos) {
@@ -104,6 +107,7 @@ class AttributionChecker : public Checker {
   std::map<int, Instant> trouble_;  // the newest, by slot
   std::set<int> leave_asked_;
   bool cancel_asked_ = false;
+  bool preemption_asked_ = false;
 };
 
 }  // namespace

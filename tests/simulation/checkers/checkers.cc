@@ -5,8 +5,9 @@ namespace muster::simulation {
 std::vector<std::unique_ptr<Checker>> AllCheckers(const Plan& plan) {
   std::vector<std::unique_ptr<Checker>> all;
   for (auto make : {NewAttributionChecker, NewBudgetChecker, NewDeadlineChecker,
-                    NewDetectionChecker, NewHangChecker, NewIncarnationChecker,
-                    NewOwnerChecker, NewRoundChecker, NewStickyChecker,
+                    NewDetectionChecker, NewFitnessChecker, NewHangChecker,
+                    NewIncarnationChecker, NewOwnerChecker,
+                    NewPreemptionChecker, NewRoundChecker, NewStickyChecker,
                     NewVerdictChecker, NewWorldChecker}) {
     all.push_back(make(plan));
   }

@@ -25,6 +25,11 @@ std::unique_ptr<Checker> NewHangChecker(const Plan& plan);
 // Once an incarnation of a node has been followed by another, it never has a
 // part again.
 std::unique_ptr<Checker> NewIncarnationChecker(const Plan& plan);
+// No round begins with a node that is not known to be fit.
+std::unique_ptr<Checker> NewFitnessChecker(const Plan& plan);
+// After the notice of a preemption no round begins, on no node that knows of
+// it; the job ends within what it is given, and not as a success.
+std::unique_ptr<Checker> NewPreemptionChecker(const Plan& plan);
 // A rank of a round has one owner, ever; a round begins only when none of its
 // members has anything left of an earlier one.
 std::unique_ptr<Checker> NewOwnerChecker(const Plan& plan);

@@ -1,4 +1,4 @@
-#include "agent/stacks/tool_run.h"
+#include "agent/commands/tool_run.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,7 +22,10 @@ class ToolRunTest : public ::testing::Test {
  protected:
   ToolOutcome Run(const std::vector<std::string>& argv,
                   Duration timeout = seconds(60), size_t most = 10'000) {
-    return RunTool(argv, MonotonicNow() + timeout, cancel_.get(), most);
+    return RunTool({.argv = argv,
+                    .deadline = MonotonicNow() + timeout,
+                    .cancel_fd = cancel_.get(),
+                    .most_bytes = most});
   }
   ToolOutcome Shell(const std::string& script, Duration timeout = seconds(60),
                     size_t most = 10'000) {
@@ -81,6 +84,25 @@ TEST_F(ToolRunTest, TooLongAnAnswerIsCutOff) {
   const ToolOutcome outcome = Run({"yes"}, seconds(60), 1000);
   EXPECT_EQ(outcome.end, End::kCutOff);
   EXPECT_EQ(outcome.output.size(), 1000u);
+}
+
+TEST_F(ToolRunTest, OrItsLastWordsAreKept) {
+  const ToolOutcome outcome =
+      RunTool({.argv = {"sh", "-c", "seq 1 100000; echo last"},
+               .deadline = MonotonicNow() + seconds(60),
+               .most_bytes = 5,
+               .excess = ToolRequest::Excess::kForget});
+  EXPECT_EQ(outcome.end, End::kSucceeded);
+  EXPECT_EQ(outcome.output, "last\n");
+}
+
+TEST_F(ToolRunTest, VariablesReplaceThoseOfTheSameName) {
+  setenv("MUSTER_TOOL_RUN", "old", 1);
+  const ToolOutcome outcome =
+      RunTool({.argv = {"sh", "-c", "env | grep MUSTER_TOOL_RUN"},
+               .environment = {"MUSTER_TOOL_RUN=new"},
+               .deadline = MonotonicNow() + seconds(60)});
+  EXPECT_EQ(outcome.output, "MUSTER_TOOL_RUN=new\n");
 }
 
 TEST_F(ToolRunTest, OneThatClosesItsOutputAndStaysIsNotWaitedForInVain) {

@@ -1,4 +1,4 @@
-#include "agent/stacks/tool_run.h"
+#include "agent/commands/tool_run.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -34,26 +34,49 @@ void SetAttributes(posix_spawnattr_t* attributes) {
                                            POSIX_SPAWN_SETSIGDEF);
 }
 
+std::vector<char*> Pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (const std::string& text : texts) {
+    pointers.push_back(const_cast<char*>(text.c_str()));
+  }
+  return pointers;
+}
+
+// Of a name that is there twice, some programs take the first and some the
+// last.
+bool Replaced(const std::string& variable, const std::vector<std::string>& by) {
+  const std::string name = variable.substr(0, variable.find('=') + 1);
+  return std::any_of(by.begin(), by.end(), [&](const std::string& other) {
+    return other.compare(0, name.size(), name) == 0;
+  });
+}
+
 // posix_spawn shares the memory until exec, so that no lock of another thread
 // is copied in whatever state it was.
-std::optional<pid_t> Spawn(const std::vector<std::string>& argv, int output) {
-  std::vector<char*> arguments;
-  for (const std::string& argument : argv) {
-    arguments.push_back(const_cast<char*>(argument.c_str()));
-  }
+std::optional<pid_t> Spawn(const ToolRequest& request, int output) {
+  std::vector<char*> arguments = Pointers(request.argv);
   arguments.push_back(nullptr);
+  std::vector<char*> variables = Pointers(request.environment);
+  for (char** own = environ; *own != nullptr; ++own) {
+    if (!Replaced(*own, request.environment)) variables.push_back(*own);
+  }
+  variables.push_back(nullptr);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   SetAttributes(&attributes);
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY,
-                                   0);
+  if (request.stdin_fd >= 0) {
+    posix_spawn_file_actions_adddup2(&files, request.stdin_fd, STDIN_FILENO);
+  } else {
+    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null",
+                                     O_RDONLY, 0);
+  }
   posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO);
   pid_t pid = 0;
   const int error = posix_spawnp(&pid, arguments[0], &files, &attributes,
-                                 arguments.data(), environ);
+                                 arguments.data(), variables.data());
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
   return error == 0 ? std::optional(pid) : std::nullopt;
@@ -66,11 +89,10 @@ int MillisecondsUntil(Instant deadline) {
 }
 
 // True if the tool closed its output by itself.
-bool ReadAll(int from, Instant deadline, int cancel_fd, size_t most_bytes,
-             std::string& output) {
+bool ReadAll(const ToolRequest& request, int from, std::string& output) {
   for (;;) {
-    pollfd fds[] = {{from, POLLIN, 0}, {cancel_fd, POLLIN, 0}};
-    const int ready = poll(fds, 2, MillisecondsUntil(deadline));
+    pollfd fds[] = {{from, POLLIN, 0}, {request.cancel_fd, POLLIN, 0}};
+    const int ready = poll(fds, 2, MillisecondsUntil(request.deadline));
     if (ready < 0 && errno == EINTR) continue;
     if (ready <= 0 || fds[1].revents != 0) return false;
     char bytes[4096];
@@ -80,38 +102,40 @@ bool ReadAll(int from, Instant deadline, int cancel_fd, size_t most_bytes,
       if (errno == EINTR) continue;
       return false;
     }
-    const size_t room = most_bytes - output.size();
-    output.append(bytes, std::min(room, static_cast<size_t>(got)));
-    if (room < static_cast<size_t>(got)) return false;
+    output.append(bytes, static_cast<size_t>(got));
+    if (output.size() <= request.most_bytes) continue;
+    if (request.excess == ToolRequest::Excess::kCutOff) {
+      output.resize(request.most_bytes);
+      return false;
+    }
+    output.erase(0, output.size() - request.most_bytes);
   }
 }
 
 }  // namespace
 
-ToolOutcome RunTool(const std::vector<std::string>& argv, Instant deadline,
-                    int cancel_fd, size_t most_bytes) {
+ToolOutcome RunTool(const ToolRequest& request) {
   ToolOutcome outcome;
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return outcome;
   const OwnedFd output(ends[0]);
   OwnedFd input(ends[1]);
-  const std::optional<pid_t> pid = Spawn(argv, input.get());
+  const std::optional<pid_t> pid = Spawn(request, input.get());
   input.Close();
   if (!pid.has_value()) return outcome;
-  const bool whole =
-      ReadAll(output.get(), deadline, cancel_fd, most_bytes, outcome.output);
+  const bool whole = ReadAll(request, output.get(), outcome.output);
   // Not reaped yet, so the number is still its own. One that closed its output
   // has ended, or has nothing more to say.
   if (!whole) kill(-*pid, SIGKILL);
   // For a tool that closes its output and stays.
   siginfo_t info = {};
-  while (whole && MonotonicNow() < deadline) {
+  while (whole && MonotonicNow() < request.deadline) {
     if (waitid(P_PID, static_cast<id_t>(*pid), &info,
                WEXITED | WNOWAIT | WNOHANG) != 0 ||
         info.si_pid != 0) {
       break;
     }
-    pollfd cancel = {cancel_fd, POLLIN, 0};
+    pollfd cancel = {request.cancel_fd, POLLIN, 0};
     if (poll(&cancel, 1, /*timeout=*/1) > 0) break;
   }
   kill(-*pid, SIGKILL);
@@ -123,6 +147,7 @@ ToolOutcome RunTool(const std::vector<std::string>& argv, Instant deadline,
   // ECHILD: swept away with the workers' orphans, see Guardian.
   const bool succeeded =
       reaped == *pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  if (reaped == *pid) outcome.wait_status = status;
   outcome.end = !whole      ? End::kCutOff
                 : succeeded ? End::kSucceeded
                             : End::kFailed;

@@ -1,0 +1,63 @@
+#include "agent/agent_view.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace muster {
+namespace {
+
+// A loop that is late by less is busy, or the machine is.
+constexpr Duration kPatience = std::chrono::seconds(30);
+
+}  // namespace
+
+absl::Status IsReady(const AgentState& state) {
+  if (state.leaving) {
+    return absl::UnavailableError("this node is leaving the job");
+  }
+  if (state.phase == NodePhase::kRunning ||
+      state.phase == NodePhase::kSucceeded) {
+    return absl::OkStatus();
+  }
+  if (state.phase == NodePhase::kStopping) {
+    return absl::UnavailableError(
+        absl::StrCat("the workers of round ", state.round, " are stopped"));
+  }
+  if (!state.connected || !state.reached) {
+    return absl::UnavailableError("not connected to the coordinator");
+  }
+  switch (state.fitness) {
+    case Fitness::kFit:
+      break;
+    case Fitness::kUnchecked:
+      return absl::UnavailableError("the node's checks have not ended yet");
+    case Fitness::kUnfit:
+      return absl::UnavailableError(absl::StrCat("unfit: ", state.unfit));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status IsLive(const AgentState& state, Instant now) {
+  const Duration since = now - state.turned;
+  if (since <= kLongestTurn + kPatience) return absl::OkStatus();
+  return absl::DeadlineExceededError(absl::StrCat(
+      "the agent has not done anything for ", ToSeconds(since), " s"));
+}
+
+absl::Status IsStarted(const AgentState& state) {
+  if (state.reached) return absl::OkStatus();
+  return absl::UnavailableError("the coordinator has not answered yet");
+}
+
+void AgentView::Show(AgentState state) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  state_ = std::move(state);
+}
+
+AgentState AgentView::Look() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return state_;
+}
+
+}  // namespace muster

@@ -1,0 +1,80 @@
+#include "agent/agent_view.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace muster {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+
+constexpr Instant kNow{hours(1)};
+
+AgentState Waiting() {
+  AgentState state;
+  state.connected = true;
+  state.reached = true;
+  state.turned = kNow;
+  return state;
+}
+
+std::string Why(const absl::Status& status) {
+  return std::string(status.message());
+}
+
+TEST(AgentState, IsReadyWhileItWaitsFitAndConnected) {
+  EXPECT_TRUE(IsReady(Waiting()).ok());
+  AgentState state = Waiting();
+  state.connected = false;
+  EXPECT_THAT(Why(IsReady(state)), HasSubstr("not connected"));
+  state = Waiting();
+  state.fitness = Fitness::kUnchecked;
+  EXPECT_THAT(Why(IsReady(state)), HasSubstr("have not ended"));
+  state.fitness = Fitness::kUnfit;
+  state.unfit = "disk full";
+  EXPECT_EQ(Why(IsReady(state)), "unfit: disk full");
+}
+
+// Its workers run whether or not the coordinator is there, and what is unfit
+// is only looked at between rounds.
+TEST(AgentState, IsReadyWhileItHasAWorld) {
+  AgentState state;
+  state.phase = NodePhase::kRunning;
+  state.fitness = Fitness::kUnfit;
+  EXPECT_TRUE(IsReady(state).ok());
+  state.phase = NodePhase::kSucceeded;
+  EXPECT_TRUE(IsReady(state).ok());
+  state.phase = NodePhase::kStopping;
+  EXPECT_FALSE(IsReady(state).ok());
+}
+
+TEST(AgentState, IsNotReadyOnceItLeaves) {
+  AgentState state = Waiting();
+  state.phase = NodePhase::kRunning;
+  state.leaving = true;
+  EXPECT_THAT(Why(IsReady(state)), HasSubstr("leaving"));
+}
+
+TEST(AgentState, IsLiveWhileItsLoopTurns) {
+  EXPECT_TRUE(IsLive(Waiting(), kNow + kLongestTurn).ok());
+  EXPECT_THAT(Why(IsLive(Waiting(), kNow + seconds(60))),
+              HasSubstr("for 60 s"));
+}
+
+TEST(AgentState, HasStartedOnceTheCoordinatorAnswered) {
+  EXPECT_TRUE(IsStarted(Waiting()).ok());
+  EXPECT_FALSE(IsStarted(AgentState()).ok());
+}
+
+TEST(AgentView, ShowsTheNewestState) {
+  AgentView view;
+  AgentState state = Waiting();
+  state.round = 3;
+  view.Show(state);
+  EXPECT_EQ(view.Look().round, 3);
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,92 @@
+#include "agent/commands/shell_command.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "absl/strings/str_cat.h"
+#include "agent/commands/tool_run.h"
+#include "agent/failures/bounded_text.h"
+#include "base/monotonic_clock.h"
+#include "base/owned_fd.h"
+#include "rendezvous/protocol/failure.h"
+#include "rendezvous/protocol/signal_names.h"
+
+namespace muster {
+namespace {
+
+// Only the last line is wanted.
+constexpr size_t kKeptBytes = 4096;
+
+// Its standard input is a pipe whose other end is this process's alone: when
+// that is closed, the background job ends the process group, itself included.
+// The command takes the place of this shell and finds nothing at its own
+// standard input.
+constexpr char kWatchedShell[] =
+    "exec 3<&0 </dev/null; "
+    "{ read -r _ <&3; kill -KILL 0; } >/dev/null 2>&1 & "
+    "exec 3<&-; exec /bin/sh -c \"$0\"";
+
+std::string LastLine(const std::string& output) {
+  const size_t end = output.find_last_not_of(" \t\r\n");
+  if (end == std::string::npos) return "";
+  const size_t before = output.find_last_of("\n", end);
+  const size_t start = before == std::string::npos ? 0 : before + 1;
+  return BoundedLine(output.substr(start, end + 1 - start),
+                     kMostLineBytes - 100);
+}
+
+std::string EndInWords(int wait_status) {
+  if (WIFSIGNALED(wait_status)) {
+    return absl::StrCat("killed by ", SignalName(WTERMSIG(wait_status)));
+  }
+  if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) != 0) {
+    return absl::StrCat("exit code ", WEXITSTATUS(wait_status));
+  }
+  return "it failed";
+}
+
+bool Readable(int fd) {
+  pollfd poll_fd = {.fd = fd, .events = POLLIN, .revents = 0};
+  return fd >= 0 && poll(&poll_fd, 1, /*timeout=*/0) > 0;
+}
+
+}  // namespace
+
+absl::Status RunShellCommand(const ShellCommand& command) {
+  int life[2];
+  if (pipe2(life, O_CLOEXEC) != 0) {
+    return absl::UnavailableError("no shell could be started: pipe");
+  }
+  const OwnedFd watched(life[0]);
+  const OwnedFd ours(life[1]);
+  const ToolOutcome outcome =
+      RunTool({.argv = {"/bin/sh", "-c", kWatchedShell, command.command},
+               .environment = command.environment,
+               .deadline = MonotonicNow() + command.timeout,
+               .cancel_fd = command.cancel_fd,
+               .most_bytes = kKeptBytes,
+               .excess = ToolRequest::Excess::kForget,
+               .stdin_fd = watched.get()});
+  const std::string said = LastLine(outcome.output);
+  switch (outcome.end) {
+    case ToolOutcome::End::kSucceeded:
+      return absl::OkStatus();
+    case ToolOutcome::End::kFailed: {
+      const std::string end = EndInWords(outcome.wait_status);
+      return absl::FailedPreconditionError(
+          said.empty() ? end : absl::StrCat(said, " (", end, ")"));
+    }
+    case ToolOutcome::End::kNotStarted:
+      return absl::UnavailableError("/bin/sh could not be started");
+    case ToolOutcome::End::kCutOff:
+      break;
+  }
+  if (Readable(command.cancel_fd)) return absl::CancelledError("cancelled");
+  return absl::DeadlineExceededError(absl::StrCat(
+      "it did not end within ", ToSeconds(command.timeout), " s",
+      said.empty() ? "" : absl::StrCat("; the last it said was: ", said)));
+}
+
+}  // namespace muster

@@ -1,0 +1,52 @@
+#ifndef MUSTER_AGENT_LIFECYCLE_FITNESS_WATCH_H_
+#define MUSTER_AGENT_LIFECYCLE_FITNESS_WATCH_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/time.h"
+#include "rendezvous/protocol/report.h"
+
+namespace muster {
+
+// When a node is checked, and what it is taken for: unchecked from the end of a
+// round until the first check after it has ended; checked again, at intervals,
+// for as long as it waits, so that what is unfit can come in and what has
+// become unfit while it waited stays out. A running round is left alone. Pure.
+class FitnessWatch {
+ public:
+  // `interval`: from the end of a check to the next one; nothing: there are no
+  // checks, and the node is fit.
+  explicit FitnessWatch(std::optional<Duration> interval);
+
+  // Whether a check is under way that must be dropped.
+  bool RoundBegan();
+  void RoundEnded();
+
+  // A check's number, if one is due.
+  std::optional<uint64_t> Due(Instant now);
+  // Whether that changes what the node is. Those of old numbers do not.
+  bool Found(Instant now, uint64_t check, const std::string& unfit);
+  // No check will be needed any more: as RoundBegan.
+  bool Stop();
+
+  // When Due must be asked at the latest; nothing: not by time.
+  std::optional<Instant> NextCheck() const;
+
+  Fitness fitness() const { return fitness_; }
+  const std::string& unfit() const { return unfit_; }
+
+ private:
+  const std::optional<Duration> interval_;
+  Fitness fitness_;
+  std::string unfit_;
+  bool stopped_ = false;  // a round runs
+  uint64_t check_ = 0;    // the newest
+  bool under_way_ = false;
+  std::optional<Instant> next_;  // nothing: at once
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_LIFECYCLE_FITNESS_WATCH_H_

@@ -1,0 +1,105 @@
+// The cluster takes the job's nodes away, and has said so: workers are told,
+// and may end by themselves.
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "agent/lifecycle/lifecycle.h"
+#include "rendezvous/protocol/signal_names.h"
+
+namespace muster {
+namespace {
+
+// A cluster's one order may reach this process several times: from its step's
+// daemon, and from the program that started it, which hands its signals on.
+constexpr Duration kOneOrder = std::chrono::seconds(2);
+
+}  // namespace
+
+bool Lifecycle::AnnouncesPreemption(int signal) const {
+  const auto& signals = config_.signals_to_preempt;
+  return std::find(signals.begin(), signals.end(), signal) != signals.end();
+}
+
+void Lifecycle::CatchPreemption(int signal) {
+  if (preemption_.has_value()) {
+    if (now_ < preemption_->caught + kOneOrder) return;
+    if (preemption_->deadline <= now_) return;
+    Notice(absl::StrCat("caught ", SignalName(signal),
+                        " after the notice: the grace is over"));
+    preemption_->deadline = now_;
+    changed_ = true;
+    return;
+  }
+  Preempt({.signal = signal,
+           .host = config_.node.host,
+           .left = config_.spec.preempt_grace});
+  if (!ever_answered_ || (!connected_ && !HasWorkers())) {
+    GiveUp(kPreemptedExitCode, absl::StrCat("preempted by ", SignalName(signal),
+                                            " without a coordinator"));
+  }
+}
+
+void Lifecycle::Preempt(const PreemptionNotice& notice) {
+  const Instant deadline = now_ + std::max(notice.left, Duration::zero());
+  if (preemption_.has_value()) {
+    preemption_->deadline = std::min(preemption_->deadline, deadline);
+    return;
+  }
+  preemption_ = Preemption{
+      .notice = {.signal = notice.signal, .host = notice.host},
+      .deadline = deadline,
+      .caught = now_,
+  };
+  announcing_until_ = deadline + config_.spec.shutdown_timeout;
+  changed_ = true;
+  if (fitness_.Stop()) step_.actions.emplace_back(DropCheck{});
+  Notice(absl::StrCat(SignalName(notice.signal), " at ", notice.host,
+                      ": the job is being preempted; its workers have ",
+                      ToSeconds(deadline - now_), " s"));
+  // The file first: who gets the signal may look for it.
+  step_.actions.emplace_back(AnnouncePreemption{notice});
+  if (phase_ == NodePhase::kRunning && config_.preempt_signal != 0) {
+    step_.actions.emplace_back(SignalWorkers{.signal = config_.preempt_signal});
+  }
+}
+
+// A worker that does not handle the signal it was sent is gone by preemption,
+// and has not failed; so is one that the cluster's own signal has reached (some
+// signal every process of a job). A shell says it with its exit code.
+bool Lifecycle::EndedByPreemption(const Failure& failure) const {
+  if (!preemption_.has_value() || phase_ != NodePhase::kRunning) return false;
+  for (const int signal :
+       {config_.preempt_signal, preemption_->notice.signal}) {
+    if (signal == 0) continue;
+    if (failure.kind == FailureKind::kSignal && failure.signal == signal) {
+      return true;
+    }
+    if (failure.kind == FailureKind::kExitCode &&
+        failure.exit_code == 128 + signal) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void Lifecycle::On(const PreemptionAnnounced&) {
+  announcing_until_.reset();
+  Settle();
+}
+
+void Lifecycle::MindTheAnnouncement() {
+  if (!announcing_until_.has_value() || now_ < *announcing_until_) return;
+  step_.actions.emplace_back(EndAnnouncement{});
+  announcing_until_.reset();
+  Settle();
+}
+
+std::optional<PreemptionNotice> Lifecycle::PreemptionNow() const {
+  if (!preemption_.has_value()) return std::nullopt;
+  PreemptionNotice notice = preemption_->notice;
+  notice.left = std::max(preemption_->deadline - now_, Duration::zero());
+  return notice;
+}
+
+}  // namespace muster

@@ -1,0 +1,271 @@
+// The cluster takes the nodes away, and says so.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "agent/lifecycle/lifecycle_fixture.h"
+
+namespace muster {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+Lifecycle::Config PreemptedConfig() {
+  Lifecycle::Config config = LifecycleFixture::QuickConfig();
+  config.spec.preempt_grace = seconds(60);
+  config.signals_to_preempt = {SIGUSR1, SIGTERM};
+  config.preempt_signal = SIGTERM;
+  return config;
+}
+
+class LifecyclePreemption : public ::testing::Test {
+ protected:
+  void TellOfIt(int round, Duration left = seconds(40)) {
+    Directive directive = DirectiveOf(DirectiveKind::kRun);
+    directive.place.round = round;
+    directive.preemption =
+        PreemptionNotice{.signal = SIGUSR1, .host = "b", .left = left};
+    agent_.Tell(directive);
+  }
+  void Ends(int local_rank, FailureKind kind, int exit_code, int signal) {
+    Failure failure;
+    failure.kind = kind;
+    failure.local_rank = local_rank;
+    failure.exit_code = exit_code;
+    failure.signal = signal;
+    agent_.Step(WorkerDown{local_rank, failure});
+  }
+  void Announced() { agent_.Step(PreemptionAnnounced()); }
+
+  LifecycleFixture agent_{PreemptedConfig()};
+};
+
+TEST_F(LifecyclePreemption, TellsTheCoordinatorTheNodeAndTheWorkers) {
+  agent_.Run(1);
+  agent_.Forget();
+  agent_.Step(SignalCaught{SIGUSR1});
+  ASSERT_TRUE(agent_.last_step().report.has_value());
+  const auto& reported = agent_.last_step().report->preemption;
+  ASSERT_TRUE(reported.has_value());
+  EXPECT_EQ(reported->signal, SIGUSR1);
+  EXPECT_EQ(reported->host, "a");
+  EXPECT_EQ(reported->left, seconds(60));
+  ASSERT_THAT(agent_.announced, SizeIs(1));
+  EXPECT_EQ(agent_.announced[0].left, seconds(60));
+  EXPECT_THAT(agent_.signals, ElementsAre(SIGTERM));
+  EXPECT_EQ(agent_.phase(), NodePhase::kRunning);
+}
+
+// Who gets the signal may look for the file.
+TEST_F(LifecyclePreemption, TheFileComesBeforeTheSignal) {
+  agent_.Run(1);
+  agent_.Step(SignalCaught{SIGUSR1});
+  const auto& actions = agent_.last_step().actions;
+  ASSERT_THAT(actions, SizeIs(2));
+  EXPECT_TRUE(std::holds_alternative<AnnouncePreemption>(actions[0]));
+}
+
+TEST_F(LifecyclePreemption, ItsNoticeIsInEveryReportFromThenOn) {
+  agent_.Run(1);
+  agent_.Step(SignalCaught{SIGUSR1});
+  agent_.Wait(seconds(10));
+  EXPECT_EQ(agent_.reports.back().preemption->left, seconds(50));
+  agent_.Disconnect();
+  agent_.Connect();
+  EXPECT_EQ(agent_.reports.back().preemption->host, "a");
+}
+
+TEST_F(LifecyclePreemption, OneFromElsewhereIsPassedOnAsItIs) {
+  agent_.Run(1);
+  agent_.Forget();
+  TellOfIt(1);
+  EXPECT_THAT(agent_.signals, ElementsAre(SIGTERM));
+  EXPECT_THAT(agent_.announced, SizeIs(1));
+  EXPECT_EQ(agent_.reports.back().preemption->host, "b");
+  EXPECT_EQ(agent_.reports.back().preemption->left, seconds(40));
+  TellOfIt(1);
+  EXPECT_THAT(agent_.announced, SizeIs(1)) << "it was told twice";
+  EXPECT_THAT(agent_.signals, SizeIs(1));
+}
+
+TEST_F(LifecyclePreemption, WithoutASignalThereIsOnlyTheFile) {
+  Lifecycle::Config config = PreemptedConfig();
+  config.preempt_signal = 0;
+  LifecycleFixture agent(config);
+  agent.Run(1);
+  agent.Forget();
+  agent.Step(SignalCaught{SIGUSR1});
+  EXPECT_THAT(agent.announced, SizeIs(1));
+  EXPECT_THAT(agent.signals, IsEmpty());
+}
+
+TEST_F(LifecyclePreemption, WhatTheSignalKillsHasNotFailed) {
+  agent_.Run(1);
+  agent_.Step(SignalCaught{SIGUSR1});
+  Announced();
+  agent_.Forget();
+  Ends(0, FailureKind::kSignal, 0, SIGTERM);
+  Ends(1, FailureKind::kExitCode, 128 + SIGTERM, 0);
+  EXPECT_EQ(agent_.phase(), NodePhase::kRunning);
+  agent_.Gone();
+  EXPECT_EQ(agent_.phase(), NodePhase::kSucceeded);
+  EXPECT_THAT(agent_.reports.back().failures, IsEmpty());
+}
+
+// Some clusters signal every process of a job.
+TEST_F(LifecyclePreemption, NorHasWhatTheClustersOwnSignalKills) {
+  agent_.Run(1);
+  agent_.Step(SignalCaught{SIGUSR1});
+  Ends(0, FailureKind::kSignal, 0, SIGUSR1);
+  EXPECT_THAT(agent_.reports.back().failures, IsEmpty());
+}
+
+TEST_F(LifecyclePreemption, AnotherEndIsAFailure) {
+  agent_.Run(1);
+  agent_.Step(SignalCaught{SIGUSR1});
+  Ends(0, FailureKind::kExitCode, 3, 0);
+  EXPECT_THAT(agent_.reports.back().failures, SizeIs(1));
+  EXPECT_EQ(agent_.phase(), NodePhase::kStopping);
+}
+
+TEST_F(LifecyclePreemption, BeforeTheNoticeTheSameEndIsAFailure) {
+  agent_.Run(1);
+  Ends(0, FailureKind::kSignal, 0, SIGTERM);
+  EXPECT_THAT(agent_.reports.back().failures, SizeIs(1));
+}
+
+// What a person's command does belongs to the round: the job must not end, and
+// the cluster kill it, while it runs.
+TEST_F(LifecyclePreemption, TheRoundIsOverWhenTheCommandIsAsWell) {
+  agent_.Run(1);
+  agent_.Step(SignalCaught{SIGUSR1});
+  agent_.Down(0);
+  agent_.Down(1);
+  agent_.Gone();
+  EXPECT_EQ(agent_.phase(), NodePhase::kRunning);
+  Announced();
+  EXPECT_EQ(agent_.phase(), NodePhase::kSucceeded);
+}
+
+TEST_F(LifecyclePreemption, TheCommandHasADeadline) {
+  agent_.Run(1);
+  agent_.Step(SignalCaught{SIGUSR1});
+  agent_.Down(0);
+  agent_.Down(1);
+  agent_.Gone();
+  agent_.Wait(milliseconds(69'999));  // the grace, and the shutdown's
+  EXPECT_EQ(agent_.phase(), NodePhase::kRunning);
+  agent_.Wait(milliseconds(1));
+  EXPECT_EQ(agent_.announcements_ended, 1);
+  EXPECT_EQ(agent_.phase(), NodePhase::kSucceeded);
+}
+
+TEST_F(LifecyclePreemption, TheCommandIsEndedWithTheWorkers) {
+  agent_.Run(1);
+  agent_.Step(SignalCaught{SIGUSR1});
+  agent_.TellStop(1, seconds(10));
+  agent_.Wait(seconds(10));
+  EXPECT_EQ(agent_.announcements_ended, 1);
+  EXPECT_THAT(agent_.everything, Contains(SIGKILL));
+}
+
+TEST_F(LifecyclePreemption, NobodyLeavesWhileTheCommandRuns) {
+  agent_.Connect();
+  agent_.TellWait();
+  agent_.Step(SignalCaught{SIGUSR1});
+  agent_.TellFinished(kPreemptedExitCode);
+  EXPECT_FALSE(agent_.leave.has_value());
+  Announced();
+  ASSERT_TRUE(agent_.leave.has_value());
+  EXPECT_EQ(agent_.leave->exit_code, kPreemptedExitCode);
+}
+
+TEST_F(LifecyclePreemption, NothingBeginsAfterTheNotice) {
+  agent_.Connect();
+  agent_.TellWait();
+  agent_.Step(SignalCaught{SIGUSR1});
+  agent_.TellRun(1);  // sent before the coordinator knew
+  EXPECT_THAT(agent_.starts, IsEmpty());
+}
+
+TEST_F(LifecyclePreemption, ASecondSignalEndsTheGrace) {
+  agent_.Run(1);
+  agent_.Step(SignalCaught{SIGUSR1});
+  agent_.Wait(seconds(5));
+  agent_.Step(SignalCaught{SIGTERM});
+  EXPECT_EQ(agent_.last_step().report->preemption->left, Duration::zero());
+  EXPECT_FALSE(agent_.last_step().report->cancel.has_value());
+}
+
+// Slurm's step daemon and srun may both pass one order on.
+TEST_F(LifecyclePreemption, TheSameOrderMayComeTwice) {
+  agent_.Run(1);
+  agent_.Step(SignalCaught{SIGTERM});
+  agent_.Wait(milliseconds(1999));
+  agent_.Forget();
+  agent_.Step(SignalCaught{SIGTERM});
+  EXPECT_FALSE(agent_.last_step().report.has_value());
+  EXPECT_THAT(agent_.signals, IsEmpty());
+}
+
+TEST_F(LifecyclePreemption, CtrlCStillStops) {
+  agent_.Run(1);
+  agent_.Step(SignalCaught{SIGUSR1});
+  agent_.Step(SignalCaught{SIGINT});
+  EXPECT_EQ(agent_.reports.back().cancel->signal, SIGINT);
+  agent_.Step(SignalCaught{SIGINT});
+  EXPECT_EQ(agent_.phase(), NodePhase::kStopping);
+  EXPECT_EQ(agent_.announcements_ended, 1);
+}
+
+TEST_F(LifecyclePreemption, WithoutACoordinatorItEndsAtOnce) {
+  agent_.Step(SignalCaught{SIGUSR1});
+  Announced();
+  ASSERT_TRUE(agent_.leave.has_value());
+  EXPECT_EQ(agent_.leave->exit_code, kPreemptedExitCode);
+  EXPECT_THAT(agent_.leave->reason, HasSubstr("without a coordinator"));
+}
+
+TEST_F(LifecyclePreemption, WorkersHaveTheirGraceWithoutACoordinator) {
+  agent_.Run(1);
+  agent_.Disconnect();
+  agent_.Forget();
+  agent_.Step(SignalCaught{SIGUSR1});
+  EXPECT_THAT(agent_.signals, ElementsAre(SIGTERM));
+  EXPECT_EQ(agent_.phase(), NodePhase::kRunning);
+  agent_.Wait(seconds(30));  // the coordinator's absence is not for ever
+  EXPECT_EQ(agent_.phase(), NodePhase::kStopping);
+  Announced();
+  agent_.Down(0);
+  agent_.Down(1);
+  agent_.Gone();
+  EXPECT_EQ(agent_.leave->exit_code, kPreemptedExitCode);
+}
+
+TEST_F(LifecyclePreemption, OtherSignalsAreWhatTheyWere) {
+  agent_.Run(1);
+  agent_.Step(SignalCaught{SIGCONT});
+  agent_.Step(SignalCaught{SIGUSR2});
+  EXPECT_THAT(agent_.announced, IsEmpty());
+  EXPECT_THAT(agent_.reports.back().signals, SizeIs(2));
+}
+
+TEST_F(LifecyclePreemption, TheNodeThatActsForTheJobKnowsIt) {
+  agent_.Connect();
+  Directive directive = DirectiveOf(DirectiveKind::kFinished);
+  directive.acts_for_job = true;
+  agent_.Tell(directive);
+  ASSERT_TRUE(agent_.leave.has_value());
+  EXPECT_TRUE(agent_.leave->acts_for_job);
+}
+
+}  // namespace
+}  // namespace muster

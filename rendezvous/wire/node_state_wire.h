@@ -1,0 +1,25 @@
+#ifndef MUSTER_RENDEZVOUS_WIRE_NODE_STATE_WIRE_H_
+#define MUSTER_RENDEZVOUS_WIRE_NODE_STATE_WIRE_H_
+
+#include "rendezvous/protocol/report.h"
+#include "rendezvous/wire/bounded_reader.h"
+
+namespace muster {
+
+namespace v1 {
+class PreemptionNotice;
+}
+
+void ToWire(const PreemptionNotice& notice, v1::PreemptionNotice* wire);
+void FromWire(const v1::PreemptionNotice& wire, BoundedReader* reader,
+              PreemptionNotice* notice);
+
+// v1::NodePhase and v1::Fitness as int: their types cannot be declared ahead.
+int ToWire(NodePhase phase);
+void FromWire(int wire, BoundedReader* reader, NodePhase* phase);
+int ToWire(Fitness fitness);
+void FromWire(int wire, BoundedReader* reader, Fitness* fitness);
+
+}  // namespace muster
+
+#endif  // MUSTER_RENDEZVOUS_WIRE_NODE_STATE_WIRE_H_
