@@ -25,6 +25,8 @@
 #include "launcher/personality/own_line.h"
 #include "launcher/personality/personality.h"
 #include "launcher/run_command.h"
+#include "launcher/slurm/job_result.h"
+#include "launcher/slurm/slurm_command.h"
 #include "launcher/ssh/ssh_node.h"
 #include "launcher/ssh/starter_pipes.h"
 #include "launcher/subcommands.h"
@@ -42,6 +44,7 @@ int Print(const std::string& text) {
 int Launch(const std::vector<std::string>& args) {
   RemoteOptions starter;
   TakeStarterPipes(starter);
+  const std::string result_path = TakeResultPath();
   const std::map<std::string, std::string> environment = ReadEnvironment();
   const Voice voice("launch", Talk::kAll);
   if (!args.empty() && args[0] == "completion") {
@@ -85,7 +88,13 @@ int Launch(const std::vector<std::string>& args) {
     case Request::kRun:
       break;
   }
-  return RunAsInit([&] { return RunCommand(parsed->options, environment); });
+  if (parsed->options.remote.start == RemoteStart::kSlurm) {
+    return SlurmCommand(args, parsed->options, environment);
+  }
+  const int exit_code =
+      RunAsInit([&] { return RunCommand(parsed->options, environment); });
+  TellResult(result_path, exit_code);
+  return exit_code;
 }
 
 // Another launcher's command line. In our words it begins with a flag, so that

@@ -1,0 +1,124 @@
+#include "launcher/slurm/slurm_command.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "agent/options/flag_table.h"
+#include "agent/voice.h"
+#include "launcher/slurm/job_result.h"
+#include "launcher/slurm/slurm_step.h"
+#include "launcher/slurm/srun_command.h"
+
+namespace muster {
+namespace {
+
+// What a person, a batch script or Slurm may send to this process.
+sigset_t Caught(const RunOptions& options) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    sigaddset(&signals, number);
+  }
+  for (const auto* list :
+       {&options.signals_to_handle, &options.signals_to_leave,
+        &options.preemption.signals}) {
+    for (const int number : *list) sigaddset(&signals, number);
+  }
+  // Slurm's usual notice; without a handler it would end this process.
+  sigaddset(&signals, SIGUSR1);
+  return signals;
+}
+
+std::string OwnPath() {
+  char path[PATH_MAX];
+  const ssize_t length = readlink("/proc/self/exe", path, sizeof(path));
+  return length > 0 ? std::string(path, static_cast<size_t>(length)) : "launch";
+}
+
+// In a process group of its own, so that Ctrl-C at the terminal does not reach
+// it: srun would kill the tasks.
+pid_t Start(const SrunCommand& command, const sigset_t& before) {
+  std::vector<char*> argv, environment;
+  for (const auto& [texts, pointers] :
+       {std::pair(&command.argv, &argv),
+        std::pair(&command.environment, &environment)}) {
+    for (const std::string& text : *texts) {
+      pointers->push_back(const_cast<char*>(text.c_str()));
+    }
+    pointers->push_back(nullptr);
+  }
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  if (child != 0) return child;
+  setpgid(0, 0);
+  // Whatever ends this process, srun ends its tasks.
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (getppid() != parent) _exit(1);
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  execvpe("srun", argv.data(), environment.data());
+  const int error = errno;
+  const std::string line =
+      absl::StrCat("launch: srun: ", std::strerror(error),
+                   "; is Slurm's client installed here?\n");
+  [[maybe_unused]] const ssize_t written =
+      write(STDERR_FILENO, line.data(), line.size());
+  _exit(error == ENOENT ? 127 : 126);
+}
+
+// Passes signals on until srun has ended. Its status.
+int Attend(pid_t srun, const sigset_t& caught, const std::string& job_id,
+           const std::string& step_name, const Voice& voice) {
+  for (;;) {
+    int status = 0;
+    if (waitpid(srun, &status, WNOHANG) == srun) return status;
+    siginfo_t info;
+    const int number = sigwaitinfo(&caught, &info);
+    if (number <= 0 || number == SIGCHLD) continue;
+    const std::string reason = SignalStep(job_id, step_name, number);
+    if (reason.empty()) continue;
+    voice.Error(
+        absl::StrCat("signal ", number, " did not reach the nodes: ", reason));
+    // Better a job without grace than one that cannot be stopped.
+    if (number != SIGUSR1) kill(srun, SIGTERM);
+  }
+}
+
+}  // namespace
+
+int SlurmCommand(const std::vector<std::string>& args,
+                 const RunOptions& options,
+                 const std::map<std::string, std::string>& environment) {
+  const Voice voice("launch", options.verbosity == Verbosity::kQuiet
+                                  ? Talk::kErrorsOnly
+                                  : Talk::kAll);
+  const std::string step_name = absl::StrCat("launch-", getpid());
+  absl::StatusOr<SrunCommand> command =
+      PlanSrun(FlagsOf(FlagUser::kLaunchOnly), args, options, environment,
+               OwnPath(), step_name);
+  if (!command.ok()) return voice.Refuse(command.status());
+  for (const std::string& remark : options.remarks) voice.Notice(remark);
+  const JobResult result;
+  command->environment.push_back(result.Variable());
+  const sigset_t caught = Caught(options);
+  sigset_t before;
+  sigprocmask(SIG_BLOCK, &caught, &before);
+  const pid_t srun = Start(*command, before);
+  if (srun < 0) {
+    return voice.Refuse(
+        absl::UnavailableError(absl::StrCat("srun: ", std::strerror(errno))));
+  }
+  const int status =
+      Attend(srun, caught, environment.at("SLURM_JOB_ID"), step_name, voice);
+  if (const auto told = result.Read()) return *told;
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+}  // namespace muster

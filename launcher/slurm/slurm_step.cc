@@ -1,0 +1,51 @@
+#include "launcher/slurm/slurm_step.h"
+
+#include <sstream>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "agent/commands/tool_run.h"
+#include "base/monotonic_clock.h"
+
+namespace muster {
+namespace {
+
+constexpr Duration kPatience = std::chrono::seconds(10);
+
+ToolOutcome Run(std::vector<std::string> argv) {
+  ToolRequest request;
+  request.argv = std::move(argv);
+  request.deadline = MonotonicNow() + kPatience;
+  return RunTool(request);
+}
+
+}  // namespace
+
+std::string FindStep(const std::string& squeue, const std::string& name) {
+  std::istringstream lines(squeue);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t bar = line.find('|');
+    if (bar != std::string::npos && line.substr(bar + 1) == name) {
+      return line.substr(0, bar);
+    }
+  }
+  return "";
+}
+
+std::string SignalStep(const std::string& job_id, const std::string& name,
+                       int signal) {
+  const ToolOutcome listed = Run({"squeue", "--noheader", "--steps",
+                                  "--jobs=" + job_id, "--format=%i|%j"});
+  if (listed.end != ToolOutcome::End::kSucceeded) {
+    return absl::StrCat("squeue does not tell the job's steps: ",
+                        listed.output);
+  }
+  const std::string step = FindStep(listed.output, name);
+  if (step.empty()) return "the step has not begun";
+  const ToolOutcome sent =
+      Run({"scancel", absl::StrCat("--signal=", signal), step});
+  if (sent.end == ToolOutcome::End::kSucceeded) return "";
+  return absl::StrCat("scancel does not reach step ", step, ": ", sent.output);
+}
+
+}  // namespace muster

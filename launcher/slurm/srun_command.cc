@@ -1,0 +1,140 @@
+#include "launcher/slurm/srun_command.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "agent/cluster/slurm/slurm_place.h"
+#include "agent/options/command_line.h"
+#include "agent/options/option_values.h"
+
+namespace muster {
+namespace {
+
+// What the script asked of its tasks: srun would read it, and make as many
+// tasks, or give the one task of a node only its share.
+constexpr std::array kOfTasks = {
+    "SLURM_ARBITRARY_NODELIST",
+    "SLURM_CPUS_PER_GPU",
+    "SLURM_CPUS_PER_TASK",
+    "SLURM_CPU_BIND",
+    "SLURM_DISTRIBUTION",
+    "SLURM_GPUS_PER_SOCKET",
+    "SLURM_GPUS_PER_TASK",
+    "SLURM_GPU_BIND",
+    "SLURM_HOSTFILE",
+    "SLURM_MEM_BIND",
+    "SLURM_NPROCS",
+    "SLURM_NTASKS",
+    "SLURM_NTASKS_PER_CORE",
+    "SLURM_NTASKS_PER_GPU",
+    "SLURM_NTASKS_PER_NODE",
+    "SLURM_NTASKS_PER_SOCKET",
+    "SLURM_THREADS_PER_CORE",
+    "SLURM_TRES_PER_TASK",
+    "SRUN_CPUS_PER_TASK",
+};
+
+// "4" or "4(x2)", of the first node; 0: not to be read.
+int FirstPerNode(const std::string& text) {
+  const absl::StatusOr<int64_t> number =
+      ReadNumber(text.substr(0, text.find_first_of("(,")), 1, 4096);
+  return number.ok() ? static_cast<int>(*number) : 0;
+}
+
+// `launch`'s own command line, taken apart.
+struct OwnLine {
+  std::vector<std::string> kept;  // without --slurm
+  CommandLine line;
+};
+
+absl::StatusOr<OwnLine> ReadOwnLine(const std::vector<Flag>& flags,
+                                    const std::vector<std::string>& args) {
+  absl::StatusOr<CommandLine> line = ParseCommandLine(flags, args);
+  if (!line.ok()) return line.status();
+  OwnLine own;
+  const size_t end = args.size() - line->rest.size();
+  for (size_t i = 0; i < args.size(); ++i) {
+    const bool is_slurm =
+        i < end && (args[i] == "--slurm" || args[i].rfind("--slurm=", 0) == 0);
+    if (!is_slurm) own.kept.push_back(args[i]);
+  }
+  own.line = *std::move(line);
+  return own;
+}
+
+// Which nodes take part, one task on each. Those beyond --nnodes' most are the
+// job's spares; but with --nnodes=1 nodes would know nothing of one another.
+void AddNodes(const RunOptions& options, bool is_nnodes_given,
+              const SlurmEnvironment& environment, const SlurmPlace& place,
+              std::vector<std::string>& argv) {
+  const absl::StatusOr<int64_t> components =
+      ReadNumber(SlurmValue(environment, "SLURM_HET_SIZE"), 2, 128);
+  const bool is_one = is_nnodes_given && options.spec.max_nodes == 1;
+  if (components.ok() && !is_one) {
+    argv.push_back(absl::StrCat("--het-group=0-", *components - 1));
+  } else {
+    const int nodes = is_one ? 1 : place.nodes;
+    argv.push_back(absl::StrCat("--nodes=", nodes));
+    argv.push_back(absl::StrCat("--ntasks=", nodes));
+  }
+  argv.emplace_back("--ntasks-per-node=1");
+}
+
+}  // namespace
+
+absl::StatusOr<SrunCommand> PlanSrun(
+    const std::vector<Flag>& flags, const std::vector<std::string>& args,
+    const RunOptions& options,
+    const std::map<std::string, std::string>& environment,
+    const std::string& program, const std::string& step_name) {
+  if (SlurmValue(environment, "SLURM_JOB_ID").empty()) {
+    return absl::InvalidArgumentError(
+        "--slurm: this is no Slurm job (SLURM_JOB_ID is not set); run it in a "
+        "batch script or in salloc's shell");
+  }
+  const absl::StatusOr<SlurmPlace> place = ReadSlurmPlace(environment);
+  if (!place.ok()) return place.status();
+  const absl::StatusOr<OwnLine> own = ReadOwnLine(flags, args);
+  if (!own.ok()) return own.status();
+  const auto is_given = [&](const char* flag, const char* pet) {
+    return own->line.values.count(flag) > 0 ||
+           !SlurmValue(environment, pet).empty();
+  };
+  SrunCommand command;
+  command.argv = {"srun", "--job-name=" + step_name};
+  AddNodes(options, is_given("nnodes", "PET_NNODES"), environment, *place,
+           command.argv);
+  // What becomes of a job that loses a node or whose workers fail is decided
+  // by its coordinator; and its agents bind their workers to cores.
+  for (const char* flag : {"--kill-on-bad-exit=0", "--wait=0", "--no-kill",
+                           "--cpu-bind=none", "--input=none"}) {
+    command.argv.emplace_back(flag);
+  }
+  const std::string gpus = SlurmValue(environment, "SLURM_GPUS_ON_NODE");
+  if (!SlurmValue(environment, "SLURM_GPUS_PER_TASK").empty()) {
+    command.argv.push_back("--gpus-per-node=" + gpus);
+    // Slurm would divide them among the job's tasks once more.
+    command.argv.emplace_back("--gpu-bind=none");
+  }
+  command.argv.push_back(program);
+  // A script that asked for a task a worker has said how many workers.
+  const int tasks =
+      FirstPerNode(SlurmValue(environment, "SLURM_NTASKS_PER_NODE"));
+  if (gpus.empty() && tasks > 1 &&
+      !is_given("nproc-per-node", "PET_NPROC_PER_NODE")) {
+    command.argv.push_back(absl::StrCat("--nproc-per-node=", tasks));
+  }
+  command.argv.insert(command.argv.end(), own->kept.begin(), own->kept.end());
+  for (const auto& [name, value] : environment) {
+    const bool is_of_tasks =
+        std::find(kOfTasks.begin(), kOfTasks.end(), name) != kOfTasks.end();
+    if (!is_of_tasks) {
+      command.environment.push_back(absl::StrCat(name, "=", value));
+    }
+  }
+  return command;
+}
+
+}  // namespace muster
