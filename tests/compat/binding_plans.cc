@@ -1,0 +1,60 @@
+// What our planner binds workers to on planted machines: see numa_oracle.py.
+#include <cstdlib>
+#include <iostream>
+#include <sstream>
+#include <string>
+
+#include "agent/binding/binding_plan.h"
+#include "agent/binding/cpu_list.h"
+#include "agent/binding/read_layout.h"
+
+namespace muster {
+namespace {
+
+Binding ModeOf(const std::string& name) {
+  for (const Binding mode : {Binding::kNode, Binding::kSocket,
+                             Binding::kExclusive, Binding::kCoreComplex}) {
+    if (name == BindingName(mode)) return mode;
+  }
+  return Binding::kNone;
+}
+
+// "a,b" as its parts.
+std::vector<std::string> Parts(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> parts;
+  for (std::string part; std::getline(in, part, ',');) parts.push_back(part);
+  return parts;
+}
+
+std::string Plan(const std::string& line) {
+  std::istringstream in(line);
+  std::string root, mode, allowed, gpus;
+  in >> root >> mode >> allowed >> gpus;
+  setenv("HWLOC_FSROOT", root.c_str(), 1);
+  const absl::StatusOr<MachineLayout> layout = ReadLayout();
+  if (!layout.ok()) return std::string(layout.status().message());
+  BindingRequest request;
+  request.mode = ModeOf(mode);
+  for (const std::string& cpu : Parts(allowed)) {
+    request.allowed.push_back(std::stoi(cpu));
+  }
+  request.gpus = Parts(gpus);
+  request.workers = static_cast<int>(request.gpus.size());
+  const absl::StatusOr<BindingPlan> plan = PlanBinding(request, *layout);
+  if (!plan.ok()) return "refused";
+  std::string text;
+  for (const WorkerBinding& worker : plan->workers) {
+    text += (text.empty() ? "" : " | ") + CpuList(worker.cpus);
+  }
+  return text;
+}
+
+}  // namespace
+}  // namespace muster
+
+int main() {
+  for (std::string line; std::getline(std::cin, line);) {
+    std::cout << muster::Plan(line) << std::endl;
+  }
+}
