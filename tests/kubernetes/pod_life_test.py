@@ -39,6 +39,14 @@ class PodLife(unittest.TestCase):
   def setUp(self):
     self.cluster = pods.Cluster(BINARIES + [os.path.join(HERE, 'pod_worker.py')])
     self.addCleanup(self.cluster.close)
+    self.words = {}
+    for word in ['finish'] + ['fail-%d' % rank for rank in range(3)]:
+      path = os.path.join(self.cluster.share, word)
+      os.mkfifo(path)
+      os.chmod(path, 0o666)
+      # For both, so that what was said stays said whoever comes and goes.
+      self.words[word] = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+      self.addCleanup(os.close, self.words[word])
     self.succeeded = False
     self.addCleanup(lambda: self.succeeded or print(self.cluster.logs()))
 
@@ -77,10 +85,14 @@ class PodLife(unittest.TestCase):
     return self.cluster.start('trainer-%d' % index, environment,
                               command + ['/srv/bin/pod_worker.py'])
 
-  def finish(self, running, code=0):
-    open(os.path.join(self.cluster.share, 'finish'), 'w').close()
+  def say(self, word):
+    """To the workers that are there, and those that come."""
+    os.write(self.words[word], b'.')
+
+  def finish(self, running):
+    self.say('finish')
     self.assertEqual([pod.exit_code() for pod in running],
-                     [code] * len(running))
+                     [0] * len(running))
     self.succeeded = True
 
   def test_any_order_and_names_that_come_late(self):
@@ -158,7 +170,7 @@ class PodLife(unittest.TestCase):
                     'Z' not in pod.states() and len(pod.states()) == 3)
     pod.signal(signal.SIGUSR1)
     pod.wait_for('got SIGUSR1')
-    open(os.path.join(self.cluster.share, 'fail-0'), 'w').close()
+    self.say('fail-0')
     self.assertEqual(pod.exit_code(), 7)
     self.succeeded = True
 

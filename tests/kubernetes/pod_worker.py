@@ -1,10 +1,10 @@
 """A worker of the pods' tests: tells its place and works until it is told to
-end. With ORPHAN in its environment it leaves a grandchild behind first."""
+end or to fail. With ORPHAN in its environment it leaves a grandchild first."""
 
 import os
+import select
 import signal
 import sys
-import time
 
 rank, world = os.environ['RANK'], os.environ['WORLD_SIZE']
 
@@ -18,20 +18,39 @@ def preempted(number, frame):
   sys.exit(0)
 
 
-signal.signal(signal.SIGTERM, preempted)
-signal.signal(signal.SIGUSR1, lambda number, frame: say('got SIGUSR1'))
-if os.environ.get('ORPHAN'):
+def leave_an_orphan():
+  """A grandchild that ends once its parent has, and nobody waits for."""
   child = os.fork()
   if child == 0:
     os.setsid()
+    read, write = os.pipe()
     if os.fork() == 0:
-      time.sleep(0.2)
+      os.close(write)
+      os.read(read, 1)
     os._exit(0)
   os.waitpid(child, 0)
+
+
+def wait_for_word():
+  """What the test says to all workers, or to this rank's."""
+  pipes = {}
+  for word in ('finish', 'fail-' + rank):
+    # What is written there nobody reads, so that all see that it is there.
+    pipe = os.open('/srv/share/' + word, os.O_RDONLY | os.O_NONBLOCK)
+    pipes[pipe] = word
+  poll = select.poll()
+  for pipe in pipes:
+    poll.register(pipe, select.POLLIN)
+  return pipes[poll.poll()[0][0]]
+
+
+signal.signal(signal.SIGTERM, preempted)
+signal.signal(signal.SIGUSR1, lambda number, frame: say('got SIGUSR1'))
+if os.environ.get('ORPHAN'):
+  leave_an_orphan()
 say('works, restart %s' % os.environ['TORCHELASTIC_RESTART_COUNT'])
-while not os.path.exists('/srv/share/finish'):
-  if os.path.exists('/srv/share/fail-' + rank):
-    say('fails')
-    sys.exit(7)
-  time.sleep(0.02)
-say('is done')
+if wait_for_word() == 'finish':
+  say('is done')
+else:
+  say('fails')
+  sys.exit(7)

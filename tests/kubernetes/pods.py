@@ -16,17 +16,22 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.error
 import urllib.request
 
 PATIENCE = 60.0  # seconds; how long anything may take before a test fails
+_LOOK_AGAIN = 0.05  # seconds; for what happens without a word
 _INSIDE = 'MUSTER_TEST_NAMESPACES'
 _USER = 10001  # as the manifests'
 
-# What a pod's first process does before it becomes the program: waits for its
-# interface, then builds the container around itself.
+_news = threading.Condition()  # notified when a pod has said something
+
+# What a pod's first process does before it becomes the program: says that it is
+# there, waits for its interface, then builds the container around itself.
 _SETUP = r'''
+echo 'pod: here'
 read -r go
 ip link set lo up
 ip addr add "$POD_ADDRESS/24" dev eth0
@@ -73,7 +78,8 @@ def wait_until(what, condition):
       return value
     if time.monotonic() > deadline:
       raise AssertionError('within %g s not: %s' % (PATIENCE, what))
-    time.sleep(0.02)
+    with _news:
+      _news.wait(_LOOK_AGAIN)
 
 
 def ip(*words):
@@ -146,46 +152,40 @@ class Pod:
 
   def __init__(self, cluster, host_name, address, link, environment, command):
     self.host_name, self.address = host_name, address
-    self._path = os.path.join(cluster.folder, link + '.log')
+    self._log = []  # lines; guarded by _news
     environment = {
         name: value.replace('POD_ADDRESS', address)
         for name, value in environment.items()}
-    with open(self._path, 'w') as log:
-      self._process = subprocess.Popen(
-          ['unshare', '--net', '--pid', '--mount', '--uts', '--ipc', '--fork',
-           '--kill-child', '--mount-proc', 'sh', '-ec', _SETUP, 'pod'] + command,
-          stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True,
-          env={'PATH': '/srv/bin:/usr/sbin:/usr/bin:/sbin:/bin',
-               'HOSTNAME': host_name, 'POD_ADDRESS': address,
-               'CLUSTER': cluster.folder,
-               'KUBERNETES_SERVICE_HOST': '10.96.0.1', **environment})
-    self._init = wait_until('the first process of ' + host_name, self._child)
+    self._process = subprocess.Popen(
+        ['unshare', '--net', '--pid', '--mount', '--uts', '--ipc', '--fork',
+         '--kill-child', '--mount-proc', 'sh', '-ec', _SETUP, 'pod'] + command,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        start_new_session=True,
+        env={'PATH': '/srv/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+             'HOSTNAME': host_name, 'POD_ADDRESS': address,
+             'CLUSTER': cluster.folder,
+             'KUBERNETES_SERVICE_HOST': '10.96.0.1', **environment})
+    self._reader = threading.Thread(target=self._read, daemon=True)
+    self._reader.start()
+    self.wait_for('pod: here')
+    path = '/proc/%d/task/%d/children' % (self._process.pid, self._process.pid)
+    with open(path) as file:
+      self._init = int(file.read())
     ip('link', 'add', link, 'type', 'veth', 'peer', 'name', 'eth0',
        'netns', str(self._init))
     ip('link', 'set', link, 'master', 'pods', 'up')
     self._process.stdin.write(b'go\n')
     self._process.stdin.close()
 
-  def _child(self):
-    path = '/proc/%d/task/%d/children' % (self._process.pid, self._process.pid)
-    with open(path) as file:
-      children = file.read().split()
-    # Once it has left unshare behind, and with it our namespaces.
-    if children and self._program(int(children[0])) != 'unshare':
-      return int(children[0])
-    return None
-
-  @staticmethod
-  def _program(pid):
-    try:
-      with open('/proc/%d/comm' % pid) as file:
-        return file.read().strip()
-    except FileNotFoundError:
-      return 'unshare'
+  def _read(self):
+    for line in self._process.stdout:
+      with _news:
+        self._log.append(line.decode(errors='replace'))
+        _news.notify_all()
 
   def log(self):
-    with open(self._path, errors='replace') as file:
-      return file.read()
+    with _news:
+      return ''.join(self._log)
 
   def wait_for(self, text):
     def look():
@@ -214,11 +214,14 @@ class Pod:
     except subprocess.TimeoutExpired:
       self._process.kill()
       self._process.wait()
+    self._reader.join(PATIENCE)
 
   def exit_code(self):
     """Waits for the end: the container's exit code."""
     try:
-      return self._process.wait(PATIENCE)
+      code = self._process.wait(PATIENCE)
+      self._reader.join(PATIENCE)
+      return code
     except subprocess.TimeoutExpired:
       raise AssertionError('%s did not end within %g s' % (
           self.host_name, PATIENCE)) from None
