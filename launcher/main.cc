@@ -60,9 +60,8 @@ int Launch(const std::vector<std::string>& args) {
                          FlagsOf(FlagUser::kLaunchOnly), environment, voice);
   }
   if (!args.empty() && args[0] == "doctor") {
-    return DoctorCommand(
-        {args.begin() + 1, args.end()}, environment,
-        LaunchDefaults(FlagsOf(FlagUser::kLaunchOnly), environment), voice);
+    return DoctorCommand({args.begin() + 1, args.end()}, environment, Launch,
+                         voice);
   }
   if (!args.empty() && args[0] == "inspect") {
     return InspectCommand({args.begin() + 1, args.end()}, voice);

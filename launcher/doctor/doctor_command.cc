@@ -11,7 +11,6 @@
 #include "launcher/doctor/doctor_text.h"
 #include "launcher/doctor/look_here.h"
 #include "launcher/doctor/node_worker.h"
-#include "launcher/doctor/nodes_job.h"
 
 namespace muster {
 namespace {
@@ -39,7 +38,7 @@ int Here(const DoctorRequest& request,
 
 int DoctorCommand(const std::vector<std::string>& arguments,
                   const std::map<std::string, std::string>& environment,
-                  const DefaultsSource& defaults, const Voice& voice) {
+                  const LaunchFunction& launch, const Voice& voice) {
   const absl::StatusOr<DoctorRequest> request =
       ParseDoctorRequest(arguments, environment);
   if (!request.ok()) return voice.Refuse(request.status());
@@ -51,7 +50,7 @@ int DoctorCommand(const std::vector<std::string>& arguments,
       code = RunApart(kPatience, [&] { return Here(*request, environment); });
       break;
     case DoctorRequest::Way::kAllNodes:
-      code = RunOnAllNodes(*request, environment, defaults);
+      code = RunOnAllNodes(*request, environment, launch);
       break;
     case DoctorRequest::Way::kAsNode:
       code = RunAsNode(*request, environment);

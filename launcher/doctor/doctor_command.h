@@ -5,18 +5,17 @@
 #include <string>
 #include <vector>
 
-#include "agent/options/defaults.h"
 #include "agent/voice.h"
+#include "launcher/doctor/nodes_job.h"
 
 namespace muster {
 
 // `launch doctor`, with the arguments behind that word: prints what was found.
-// `defaults` are those of a run, for --nodes. The exit code, as DoctorHelp has
-// them. Call while the process has one
-// thread.
+// --nodes runs a job by `launch`. The exit code, as DoctorHelp has them. Call
+// while the process has one thread.
 int DoctorCommand(const std::vector<std::string>& arguments,
                   const std::map<std::string, std::string>& environment,
-                  const DefaultsSource& defaults, const Voice& voice);
+                  const LaunchFunction& launch, const Voice& voice);
 
 }  // namespace muster
 

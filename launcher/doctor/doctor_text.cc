@@ -14,6 +14,11 @@ namespace {
 
 constexpr int kLabel = 9;  // " warning" and a blank
 
+// So many different texts of one kind are shown; --json has all.
+constexpr int kMostOfAKind = 6;
+// What is fine is not worth more lines than that.
+constexpr int kMostFineOfAKind = 3;
+
 // A line of the page: a finding, and the nodes that have it, where there are
 // several in the page.
 struct Line {
@@ -35,7 +40,11 @@ Ink InkOf(Severity severity) {
   return Ink::kBold;
 }
 
-void AppendLine(const Line& line, const TextTarget& target, std::string& out) {
+// The remedy stands below the last line of its kind.
+enum class Remedy { kLeftOut, kTold };
+
+void AppendLine(const Line& line, Remedy remedy, const TextTarget& target,
+                std::string& out) {
   const Finding& finding = line.finding;
   const std::string label = SeverityText(finding.severity);
   std::string what = PrintableLine(finding.what);
@@ -58,7 +67,7 @@ void AppendLine(const Line& line, const TextTarget& target, std::string& out) {
         piece, "\n");
     first = false;
   }
-  if (finding.remedy.empty()) return;
+  if (finding.remedy.empty() || remedy == Remedy::kLeftOut) return;
   first = true;
   for (const std::string& piece :
        Wrap(PrintableLine(finding.remedy), columns - 4, 0)) {
@@ -101,32 +110,72 @@ FindingGroup GroupOf(const Finding& finding) {
   return kind == nullptr ? FindingGroup::kNodes : kind->group;
 }
 
+// Of each kind not too many lines; what is left out is counted.
+std::vector<Line> Bounded(const std::vector<Line>& lines) {
+  std::map<std::string, int> of_kind;
+  for (const Line& line : lines) ++of_kind[line.finding.id];
+  std::vector<Line> kept;
+  std::map<std::string, int> seen;
+  for (const Line& line : lines) {
+    const std::string& id = line.finding.id;
+    const int all = of_kind[id];
+    if (line.finding.severity == Severity::kOk && all > kMostFineOfAKind) {
+      continue;
+    }
+    const int index = ++seen[id];
+    if (index > kMostOfAKind) continue;
+    kept.push_back(line);
+    if (index == kMostOfAKind && all > kMostOfAKind) {
+      kept.back().finding.what = absl::StrCat("and ", all - kMostOfAKind + 1,
+                                              " more of this kind (--json)");
+      kept.back().hosts.clear();
+    }
+  }
+  return kept;
+}
+
+std::vector<Line> OfGroup(const std::vector<Line>& lines, FindingGroup group,
+                          Detail detail) {
+  std::vector<Line> chosen;
+  for (const Line& line : lines) {
+    if (GroupOf(line.finding) == group &&
+        (detail == Detail::kAll ||
+         line.finding.severity >= Severity::kWarning)) {
+      chosen.push_back(line);
+    }
+  }
+  // Equal kinds side by side, in the order in which they come up.
+  std::map<std::string, size_t> first;
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    first.emplace(chosen[i].finding.id, i);
+  }
+  std::stable_sort(chosen.begin(), chosen.end(),
+                   [&first](const Line& a, const Line& b) {
+                     return first[a.finding.id] < first[b.finding.id];
+                   });
+  return Bounded(chosen);
+}
+
 std::string Page(const std::string& title, const std::vector<Line>& lines,
                  const std::vector<FindingGroup>& order, Detail detail,
                  const TextTarget& target) {
   std::string out =
       absl::StrCat(Inked(title, Ink::kBold, target.style), "\n\n");
+  bool any = false;
   for (const FindingGroup group : order) {
-    bool titled = false;
-    for (const Line& line : lines) {
-      if (GroupOf(line.finding) != group) continue;
-      if (detail == Detail::kTroubleOnly &&
-          line.finding.severity < Severity::kWarning) {
-        continue;
-      }
-      if (!titled) {
-        absl::StrAppend(
-            &out, Inked(GroupTitle(group), Ink::kBold, target.style), "\n");
-      }
-      titled = true;
-      AppendLine(line, target, out);
+    const std::vector<Line> shown = OfGroup(lines, group, detail);
+    if (shown.empty()) continue;
+    any = true;
+    absl::StrAppend(&out, Inked(GroupTitle(group), Ink::kBold, target.style),
+                    "\n");
+    for (size_t i = 0; i < shown.size(); ++i) {
+      const bool last = i + 1 == shown.size() ||
+                        shown[i + 1].finding.id != shown[i].finding.id;
+      AppendLine(shown[i], last ? Remedy::kTold : Remedy::kLeftOut, target,
+                 out);
     }
   }
-  if (out.size() > title.size() &&
-      out.compare(out.size() - 2, 2, "\n\n") != 0) {
-    absl::StrAppend(&out, "\n");
-  }
-  absl::StrAppend(&out, Summary(lines, target), "\n");
+  absl::StrAppend(&out, any ? "\n" : "", Summary(lines, target), "\n");
   return out;
 }
 

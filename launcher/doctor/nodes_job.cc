@@ -8,12 +8,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "agent/options/flag_table.h"
-#include "agent/options/run_options.h"
 #include "agent/report/text_style.h"
 #include "launcher/doctor/doctor_text.h"
 #include "launcher/doctor/outcome_file.h"
-#include "launcher/run_command.h"
 
 namespace muster {
 namespace {
@@ -60,18 +57,11 @@ std::vector<std::string> JobArguments(const DoctorRequest& request,
 absl::StatusOr<int> RunOnAllNodes(
     const DoctorRequest& request,
     const std::map<std::string, std::string>& environment,
-    const DefaultsSource& defaults) {
+    const LaunchFunction& launch) {
   const auto file = OutcomeFile::Make(Variable(environment, "TMPDIR", "/tmp"));
   if (!file.ok()) return file.status();
-  const std::vector<std::string> arguments =
-      JobArguments(request, file->path(), TargetOf(STDOUT_FILENO));
-  const absl::StatusOr<ParsedOptions> parsed = ParseRunOptions(
-      FlagsOf(FlagUser::kLaunchOnly), arguments, environment, defaults);
-  if (!parsed.ok()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("doctor: ", std::string(parsed.status().message())));
-  }
-  const int code = RunCommand(parsed->options, environment);
+  const int code =
+      launch(JobArguments(request, file->path(), TargetOf(STDOUT_FILENO)));
   const std::optional<Outcome> outcome = file->Read();
   // Rank 0 ran on another machine and printed there, or the job failed.
   if (!outcome) return code;

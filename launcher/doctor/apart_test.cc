@@ -1,0 +1,60 @@
+#include "launcher/doctor/apart.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "launcher/doctor/outcome_file.h"
+
+namespace muster {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr Duration kPatience = std::chrono::seconds(60);
+
+TEST(RunApart, TheCodeOfWhatEnds) {
+  const auto code = RunApart(kPatience, [] { return 4; });
+  ASSERT_TRUE(code.ok()) << code.status();
+  EXPECT_EQ(*code, 4);
+}
+
+TEST(RunApart, ACrashIsNamed) {
+  const auto code = RunApart(kPatience, [] {
+    signal(SIGSEGV, SIG_DFL);
+    raise(SIGSEGV);
+    return 0;
+  });
+  EXPECT_EQ(code.status().code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(std::string(code.status().message()), HasSubstr("signal 11"));
+}
+
+TEST(RunApart, WhatHangsIsGivenUp) {
+  const auto code = RunApart(std::chrono::milliseconds(10), [] {
+    while (true) pause();
+    return 0;
+  });
+  EXPECT_EQ(code.status().code(), absl::StatusCode::kDeadlineExceeded);
+}
+
+TEST(OutcomeFile, ThereAndBackAndGone) {
+  std::string path;
+  {
+    const auto file = OutcomeFile::Make(testing::TempDir());
+    ASSERT_TRUE(file.ok()) << file.status();
+    path = file->path();
+    EXPECT_FALSE(file->Read().has_value());
+    ASSERT_TRUE(LeaveOutcome(path, {3, "a page\nof lines\n"}));
+    const auto outcome = file->Read();
+    ASSERT_TRUE(outcome.has_value());
+    EXPECT_EQ(outcome->exit_code, 3);
+    EXPECT_EQ(outcome->page, "a page\nof lines\n");
+  }
+  // Nobody waits there: another node's file.
+  EXPECT_FALSE(LeaveOutcome(path, {0, ""}));
+  EXPECT_FALSE(OutcomeFile::Make("/no/such/folder").ok());
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,124 @@
+#include "launcher/doctor/compare_nodes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace muster {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Probe Reached(Duration ahead) {
+  return {"", std::chrono::milliseconds(2), ahead};
+}
+
+std::vector<NodeSeen> Three() {
+  std::vector<NodeSeen> nodes(3);
+  for (int rank = 0; rank < 3; ++rank) {
+    NodeReport report;
+    report.host = std::string(1, static_cast<char>('a' + rank));
+    report.versions = {{"driver", "550"}, {"NCCL", "2.21.5"}};
+    report.hardware = {{"cores", "64"}};
+    nodes[rank].report = report;
+    nodes[rank].address = "10.0.0." + std::to_string(rank + 1);
+    for (int other = 0; other < 3; ++other) {
+      if (other != rank) nodes[rank].probes[other] = Reached({});
+    }
+  }
+  return nodes;
+}
+
+std::vector<std::string> Texts(const std::vector<Finding>& findings) {
+  std::vector<std::string> texts;
+  for (const Finding& finding : findings) {
+    texts.push_back(finding.id + ": " + finding.what);
+  }
+  return texts;
+}
+
+TEST(CompareNodes, EqualNodesThatReachEachOther) {
+  EXPECT_THAT(Texts(CompareNodes(Three())),
+              ElementsAre("nodes: a, b, c; 6 connections between them, the "
+                          "slowest in 2.0 ms"));
+}
+
+TEST(CompareNodes, APairThatIsCutIsNamedFromBothEnds) {
+  auto nodes = Three();
+  nodes[0].probes[2].error = "no answer";
+  nodes[2].probes[0].error = "no answer";
+  const auto texts = Texts(CompareNodes(nodes));
+  ASSERT_EQ(texts.size(), 3u);
+  EXPECT_EQ(texts[1],
+            "nodes-unreachable: a cannot connect to c (10.0.0.3): no answer");
+  EXPECT_EQ(texts[2],
+            "nodes-unreachable: c cannot connect to a (10.0.0.1): no answer");
+}
+
+TEST(CompareNodes, ANodeThatToldNothing) {
+  auto nodes = Three();
+  nodes[1] = NodeSeen();
+  const auto texts = Texts(CompareNodes(nodes));
+  ASSERT_EQ(texts.size(), 2u);
+  EXPECT_EQ(texts[1], "nodes-missing: rank 1 told nothing");
+}
+
+TEST(CompareNodes, VersionsAndHardware) {
+  auto nodes = Three();
+  nodes[1].report->versions["driver"] = "535";
+  nodes[2].report->versions.erase("NCCL");
+  nodes[2].report->hardware["cores"] = "32";
+  const auto texts = Texts(CompareNodes(nodes));
+  ASSERT_EQ(texts.size(), 4u);
+  EXPECT_EQ(texts[1], "nodes-versions-differ: NCCL: 2.21.5 on a, b; none on c");
+  EXPECT_EQ(texts[2], "nodes-versions-differ: driver: 535 on b; 550 on a, c");
+  EXPECT_EQ(texts[3], "nodes-hardware-differ: cores: 32 on c; 64 on a, b");
+}
+
+TEST(CompareNodes, ClocksAgainstRank0) {
+  auto nodes = Three();
+  // Rank 0's clock is behind b's by 5 s, and ahead of c's by half a second.
+  nodes[1].probes[0] = Reached(-std::chrono::seconds(5));
+  nodes[2].probes[0] = Reached(std::chrono::milliseconds(500));
+  const auto texts = Texts(CompareNodes(nodes));
+  ASSERT_EQ(texts.size(), 2u);
+  EXPECT_EQ(texts[1], "nodes-clock-skew: clocks differ from a's: b by +5.0 s");
+}
+
+TEST(CompareNodes, ASlowWayIsNoSkew) {
+  auto nodes = Three();
+  nodes[1].probes[0] = {"", std::chrono::seconds(3), std::chrono::seconds(2)};
+  EXPECT_EQ(CompareNodes(nodes).size(), 1u);
+}
+
+TEST(CompareNodes, NodesOfOneMachineAreToldApart) {
+  auto nodes = Three();
+  for (NodeSeen& node : nodes) node.report->host = "vm";
+  EXPECT_THAT(CompareNodes(nodes)[0].what, HasSubstr("vm#0, vm#1, vm#2;"));
+}
+
+TEST(ProbedBy, AllOfFewAndEverybodyTriedOfMany) {
+  EXPECT_THAT(ProbedBy(1, 3), ElementsAre(0, 2));
+  for (const int nodes : {33, 100, 1000}) {
+    std::set<int> tried;
+    for (int rank = 0; rank < nodes; ++rank) {
+      const std::vector<int> others = ProbedBy(rank, nodes);
+      EXPECT_LE(others.size(), 12u);
+      EXPECT_EQ(std::set<int>(others.begin(), others.end()).size(),
+                others.size());
+      for (const int other : others) {
+        EXPECT_NE(other, rank);
+        tried.insert(other);
+      }
+      if (rank > 0) {
+        EXPECT_EQ(std::set<int>(others.begin(), others.end()).count(0), 1u);
+      }
+    }
+    EXPECT_EQ(static_cast<int>(tried.size()), nodes);
+  }
+}
+
+}  // namespace
+}  // namespace muster

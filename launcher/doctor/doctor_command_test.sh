@@ -1,0 +1,88 @@
+#!/bin/bash
+# launch doctor on this machine, with GPUs that a stand-in for NVIDIA's library
+# tells of, and on three nodes of one job. $1: launch. $2: the stand-in.
+set -u
+launch=$PWD/$1
+fake=$PWD/$2
+export TMPDIR=$TEST_TMPDIR
+export PATH=/usr/local/bin:/usr/bin:/bin
+unset RANK MUSTER_COORDINATOR MUSTER_TOKEN CUDA_VISIBLE_DEVICES
+for name in ${!NCCL_@} ${!SLURM_@} ${!KUBERNETES_@}; do unset "$name"; done
+failed=0
+cd "$TEST_TMPDIR" || exit 1
+
+fail() {
+  echo "FAILED: $*"
+  failed=1
+}
+
+# expect CODE PATTERN ARGUMENTS...: launch doctor must exit with CODE (one of a
+# glob), and its output match PATTERN (a glob).
+expect() {
+  local code=$1 pattern=$2 output got
+  shift 2
+  output=$(timeout 60 "$launch" doctor "$@" 2>&1 </dev/null)
+  got=$?
+  # shellcheck disable=SC2053
+  [[ $got == $code && $output == $pattern ]] ||
+    fail "launch doctor $*: exit $got: $output"
+}
+
+expect '[034]' 'launch doctor on *Network*  ok  *Machine*it to train*'
+expect '[034]' '{"schema":1,"host":*"findings":[{"severity":*' --json
+expect 0 'Usage:*launch doctor --nodes*' --help
+expect 2 'launch: doctor: takes no program*' train.py
+expect 2 'launch: doctor: --nnodes: unknown flag*' --nnodes=2
+expect 4 '*error *127.0.0.1:1*coordinator-unreachable*' --endpoint 127.0.0.1:1
+expect 4 '*is no folder*disk-unusable*' --folders "$launch"
+export MUSTER_NVML_LIBRARY=$fake FAKE_NVML_GPUS=2
+expect '[034]' '*2 x NVIDIA H100 80.0 GiB*'
+FAKE_NVML_SET='1.fallen=1' \
+  expect 4 '*error *GPU 1: GPU is lost*gpu-lost*Not fit to train*' --quiet
+FAKE_NVML_INIT=18 expect 4 '*Driver/library version mismatch*nvml-mismatch*'
+CUDA_VISIBLE_DEVICES=0,5 expect 4 '*names 5; there are 2 GPUs*'
+NCCL_SOCKET_IFNAME=nosuch expect 4 '*nccl-interface-missing*'
+unset MUSTER_NVML_LIBRARY FAKE_NVML_GPUS
+
+# Three nodes, of which one has another GPU. A port that was free a moment ago.
+port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0))
+print(s.getsockname()[1])')
+# nodes FORMAT...: out.N and code.N of each.
+nodes() {
+  local node
+  for node in 0 1 2; do
+    (
+      if ((node == 1)); then
+        export MUSTER_NVML_LIBRARY=$fake FAKE_NVML_GPUS=1 FAKE_NVML_SET=ecc=9
+      fi
+      timeout 100 "$launch" doctor --nodes --nnodes=3 --node-id="node$node" \
+        --rdzv-backend=c10d --rdzv-endpoint="127.0.0.1:$port" \
+        --rdzv-id="doctor$1" "$@" >"out.$node" 2>"err.$node" </dev/null
+      echo $? >"code.$node"
+    ) &
+  done
+  wait
+  for node in 0 1 2; do
+    [[ $(<"code.$node") == 4 ]] ||
+      fail "node $node: exit $(<"code.$node"): $(<"out.$node") $(<"err.$node")"
+  done
+}
+nodes --quiet
+page=$(cat out.*)
+[[ $page == 'launch doctor on 3 nodes'*'9 memory errors'*'[gpu-ecc]'*'Not fit'* ]] ||
+  fail "the page: $page"
+(($(cat out.* | grep -c 'launch doctor on') == 1)) || fail "not one page: $page"
+nodes --json
+python3 - out.* <<'PYTHON' || fail "JSON: $(cat out.*)"
+import json, sys
+text = ''.join(open(name, encoding='utf-8').read() for name in sys.argv[1:])
+found = json.loads(text)
+assert found['schema'] == 1 and found['severity'] == 'error', found
+assert len(found['nodes']) == 3, found
+between = {f['id'] for f in found['between']['findings']}
+assert 'nodes' in between and 'nodes-unreachable' not in between, between
+assert 'nodes-hardware-differ' in between, between
+PYTHON
+left=(muster-doctor-*)
+[[ -e ${left[0]} ]] && fail "left behind: ${left[*]}"
+exit $failed

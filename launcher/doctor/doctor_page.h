@@ -1,0 +1,13 @@
+#ifndef MUSTER_LAUNCHER_DOCTOR_DOCTOR_PAGE_H_
+#define MUSTER_LAUNCHER_DOCTOR_DOCTOR_PAGE_H_
+
+#include <string>
+
+namespace muster {
+
+// docs/DOCTOR.md, made of the table of findings. Pure.
+std::string DoctorPage();
+
+}  // namespace muster
+
+#endif  // MUSTER_LAUNCHER_DOCTOR_DOCTOR_PAGE_H_

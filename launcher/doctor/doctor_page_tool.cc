@@ -1,0 +1,9 @@
+// Prints docs/DOCTOR.md.
+#include <cstdio>
+
+#include "launcher/doctor/doctor_page.h"
+
+int main() {
+  std::fputs(muster::DoctorPage().c_str(), stdout);
+  return 0;
+}
