@@ -1,0 +1,7 @@
+#!/bin/sh
+# Says what it is bound to, and runs on if it is told to.
+cpus=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)
+echo "bound rank=$RANK group=$GROUP_RANK cpus=$cpus set=$MUSTER_CPU_SET" \
+  "threads=$OMP_NUM_THREADS ."
+[ "$1" = forever ] && exec tail -f /dev/null
+exit 0
