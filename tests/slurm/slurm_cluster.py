@@ -1,0 +1,313 @@
+"""A real Slurm of several nodes on this machine, for one test.
+
+munged, slurmctld and one slurmd a node run in namespaces of their own
+(processes, network, host name, mounts): whatever ends the test, the kernel ends
+all of them, and no port, file or process of the machine is touched.
+"""
+
+import fcntl
+import os
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+import time
+
+_INSIDE = 'MUSTER_SLURM_TEST_INSIDE'
+_PROGRAMS = ('munged', 'slurmctld', 'slurmd', 'srun', 'sbatch', 'scontrol')
+_HOST = 'slurm-test'
+_START_LIMIT_S = 30
+_SHORT_S = 30
+_ENDED = ('COMPLETED', 'FAILED', 'CANCELLED', 'TIMEOUT', 'NODE_FAIL',
+          'PREEMPTED')
+
+
+class CannotStart(Exception):
+  """No Slurm can be had here; the message says why."""
+
+
+def enter_namespaces():
+  """Runs this program again in new namespaces and exits with its status.
+
+  Returns there. Raises CannotStart where that cannot be.
+  """
+  if _INSIDE in os.environ:
+    del os.environ[_INSIDE]
+    return
+  path = os.environ.get('PATH', '') + ':/usr/sbin:/sbin'
+  missing = [name for name in _PROGRAMS if not shutil.which(name, path=path)]
+  if missing:
+    raise CannotStart('not installed: ' + ', '.join(missing))
+  if os.geteuid() != 0:
+    raise CannotStart('slurmd needs root')
+  unshare = ['unshare', '--pid', '--mount', '--net', '--uts', '--ipc', '--fork',
+             '--kill-child', '--mount-proc']
+  tried = subprocess.run([*unshare, 'true'], stderr=subprocess.PIPE, text=True,
+                         check=False)
+  if tried.returncode != 0:
+    raise CannotStart('no namespaces here: ' + tried.stderr.strip())
+  os.environ.update({_INSIDE: '1', 'PATH': path})
+  os.execvp('unshare', [*unshare, sys.executable, *sys.argv])
+
+
+def poll(condition, what, limit_s=_SHORT_S):
+  """Waits until `condition()` is true-ish and returns it.
+
+  Args:
+    what: what was waited for, or a function that tells it then.
+  """
+  deadline = time.monotonic() + limit_s
+  while True:
+    value = condition()
+    if value:
+      return value
+    if time.monotonic() > deadline:
+      raise AssertionError(f'not within {limit_s} s: '
+                           f'{what() if callable(what) else what}')
+    time.sleep(0.02)
+
+
+def processes_of(job_id):
+  """The pids whose environment says that they belong to the job."""
+  wanted = f'SLURM_JOB_ID={job_id}'.encode()
+  found = []
+  for pid in filter(str.isdigit, os.listdir('/proc')):
+    try:
+      with open(f'/proc/{pid}/environ', 'rb') as file:
+        if wanted in file.read().split(b'\0'):
+          found.append(int(pid))
+    except OSError:
+      pass  # it has ended
+  return found
+
+
+def _set_up_loopback(count):
+  """The loopback device, with an address for each node."""
+  with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+    def request(code, name, payload):
+      fcntl.ioctl(s, code, struct.pack('16s24s', name.encode(), payload))
+
+    up = struct.pack('h', 0x1 | 0x40)  # IFF_UP | IFF_RUNNING
+    request(0x8914, 'lo', up)  # SIOCSIFFLAGS
+    for number in range(1, count + 1):
+      address = struct.pack('HH4s', socket.AF_INET, 0,
+                            socket.inet_aton(f'10.77.0.{number}'))
+      request(0x8916, f'lo:{number}', address)  # SIOCSIFADDR
+
+
+class Job:
+  """A batch job and what it printed."""
+
+  def __init__(self, cluster, job_id, output):
+    self.cluster = cluster
+    self.id = job_id
+    self.path = output
+
+  def output(self):
+    try:
+      with open(self.path, encoding='utf-8', errors='replace') as file:
+        return file.read()
+    except FileNotFoundError:
+      return ''
+
+  def facts(self):
+    """scontrol's words of the job, as a dictionary."""
+    text = self.cluster.run('scontrol', '-o', 'show', 'job', self.id)
+    return dict(word.split('=', 1) for word in text.split() if '=' in word)
+
+  def state(self):
+    return self.facts().get('JobState', '')
+
+  def wait_for(self, text, count=1, limit_s=_SHORT_S):
+    poll(lambda: self.output().count(text) >= count,
+         lambda: f'{count} x {text!r} of job {self.id}; it printed:\n'
+         f'{self.output()}', limit_s)
+
+  def wait(self, limit_s=_SHORT_S):
+    """Its end: (state, exit code)."""
+    def ended():
+      facts = self.facts()
+      return facts if facts.get('JobState') in _ENDED else None
+    facts = poll(ended, lambda: f'end of job {self.id}, which printed:\n'
+                 f'{self.output()}', limit_s)
+    return facts['JobState'], int(facts['ExitCode'].split(':')[0])
+
+
+class SlurmCluster:
+  """Starts in `folder`; stop() ends what it started.
+
+  Args:
+    folder: a folder of its own, which exists.
+    nodes: how many nodes, named n1, n2, ...
+    gpus: how many fake GPUs (/dev/null) each has.
+  """
+
+  def __init__(self, folder, nodes=4, gpus=(0, 0, 0, 0)):
+    self.folder = folder
+    self.names = [f'n{number}' for number in range(1, nodes + 1)]
+    self._children = []
+    self._environment = {
+        'PATH': os.environ['PATH'], 'HOME': folder, 'LANG': 'C.UTF-8',
+        'SLURM_CONF': self._path('slurm.conf'), 'TMPDIR': folder}
+    try:
+      self._start(gpus)
+    except BaseException:
+      self.stop()
+      raise
+
+  def _path(self, name):
+    return os.path.join(self.folder, name)
+
+  def _write(self, name, text):
+    with open(self._path(name), 'w', encoding='utf-8') as file:
+      file.write(text)
+
+  def _start(self, gpus):
+    os.chmod(self.folder, 0o755)
+    socket.sethostname(_HOST)
+    _set_up_loopback(len(self.names))
+    self._write('hosts', f'127.0.0.1 localhost {_HOST}\n' + ''.join(
+        f'10.77.0.{i} {name}\n' for i, name in enumerate(self.names, 1)))
+    subprocess.run(['mount', '--bind', self._path('hosts'), '/etc/hosts'],
+                   check=True)
+    with open(self._path('munge.key'), 'wb') as file:
+      os.chmod(self._path('munge.key'), 0o600)
+      file.write(os.urandom(128))
+    self._daemon('munged', '--foreground', '--force', '--num-threads=2',
+                 '--key-file=' + self._path('munge.key'),
+                 '--socket=' + self._path('munge.socket'),
+                 '--pid-file=' + self._path('munged.pid'),
+                 '--log-file=' + self._path('munged.log'),
+                 '--seed-file=' + self._path('munge.seed'))
+    poll(lambda: os.path.exists(self._path('munge.socket')), 'munged')
+    self._configure(gpus)
+    self._daemon('slurmctld', '-D', '-c')
+    for name in self.names:
+      self._daemon('slurmd', '-D', '-N', name)
+    poll(self._all_idle, lambda: 'all nodes idle; slurmctld says:\n'
+         + self._tail('slurmctld.out'), _START_LIMIT_S)
+
+  def _tail(self, name):
+    with open(self._path(name), encoding='utf-8', errors='replace') as file:
+      return ''.join(file.readlines()[-20:])
+
+  def _all_idle(self):
+    text = subprocess.run(['sinfo', '-h', '-o', '%t %D'],
+                          env=self._environment, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, text=True, check=False)
+    return text.stdout.split() == ['idle', str(len(self.names))]
+
+  def _configure(self, gpus):
+    os.mkdir(self._path('state'))
+    lines = []
+    gres = []
+    for i, name in enumerate(self.names, 1):
+      has = gpus[i - 1]
+      lines.append(f'NodeName={name} NodeHostname={_HOST} '
+                   f'NodeAddr=10.77.0.{i} Port={17000 + i} CPUs=8 '
+                   f'RealMemory=2000' + (f' Gres=gpu:{has}' if has else ''))
+      if has:
+        for number in range(has):
+          self._write(f'gpu{number}', '')
+        gres.append(f'NodeName={name} Name=gpu '
+                    f'File={self._path("gpu")}[0-{has - 1}]')
+    self._write('slurm.conf', '\n'.join([
+        'ClusterName=test',
+        f'SlurmctldHost={_HOST}(127.0.0.1)',
+        'SlurmUser=root',
+        'SlurmdUser=root',
+        'AuthInfo=socket=' + self._path('munge.socket'),
+        'StateSaveLocation=' + self._path('state'),
+        'SlurmdSpoolDir=' + self._path('spool.%n'),
+        'SlurmdPidFile=' + self._path('slurmd.%n.pid'),
+        'SlurmctldPidFile=' + self._path('slurmctld.pid'),
+        'SlurmdLogFile=' + self._path('slurmd.%n.log'),
+        'SlurmctldLogFile=' + self._path('slurmctld.log'),
+        'ProctrackType=proctrack/linuxproc',
+        'TaskPlugin=task/none',
+        'JobAcctGatherType=jobacct_gather/none',
+        'SelectType=select/cons_tres',
+        'SelectTypeParameters=CR_CPU',
+        'GresTypes=gpu',
+        'TopologyPlugin=topology/tree',
+        'SlurmdParameters=config_overrides',
+        'SlurmctldParameters=preempt_send_user_signal',
+        'PreemptType=preempt/partition_prio',
+        'PreemptMode=REQUEUE',
+        'ReturnToService=2',
+        'KillWait=3',
+        'InactiveLimit=0',
+        'MpiDefault=none',
+        # Heterogeneous jobs are started by the backfill scheduler alone.
+        'SchedulerParameters=batch_sched_delay=0,sched_min_interval=0,'
+        'bf_interval=1',
+        'AccountingStorageType=accounting_storage/none',
+        *lines,
+        'PartitionName=main Nodes=ALL Default=YES MaxTime=60 State=UP '
+        'PriorityTier=1 OverSubscribe=NO GraceTime=10',
+        'PartitionName=urgent Nodes=ALL MaxTime=60 State=UP PriorityTier=2 '
+        'PreemptMode=OFF',
+        '']))
+    self._write('gres.conf', '\n'.join(gres) + '\n')
+    # Neighbours by name are on different switches.
+    self._write('topology.conf', '\n'.join([
+        'SwitchName=leaf1 Nodes=' + ','.join(self.names[0::2]),
+        'SwitchName=leaf2 Nodes=' + ','.join(self.names[1::2]),
+        'SwitchName=top Switches=leaf[1-2]', '']))
+    self._write('cgroup.conf', 'CgroupPlugin=cgroup/v1\n')
+
+  def _daemon(self, *command):
+    log = open(self._path(os.path.basename(command[0]) + '.out'), 'ab')
+    with log:
+      child = subprocess.Popen(command, env=self._environment, stdout=log,
+                               stderr=log, stdin=subprocess.DEVNULL)
+    self._children.append(child)
+    return child
+
+  def run(self, *command, check=True, **options):
+    """A command's output (stdout and stderr)."""
+    done = subprocess.run(command, env={**self._environment,
+                                        **options.pop('env', {})},
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, timeout=60, check=False, cwd=self.folder,
+                          **options)
+    if check and done.returncode != 0:
+      raise AssertionError(f'{command}: {done.returncode}: {done.stdout}')
+    return done.stdout
+
+  def sbatch(self, script, *flags):
+    """Submits a script's text (without #!). An array: see sbatch_array."""
+    output = self._path('out-%j')
+    job_id = self._submit(script, output, flags)
+    return Job(self, job_id, output.replace('%j', job_id))
+
+  def sbatch_array(self, script, tasks, *flags):
+    """Submits an array of tasks 1 to `tasks`; one Job for each."""
+    output = self._path('out-%A-%a')
+    job_id = self._submit(script, output, (f'--array=1-{tasks}', *flags))
+    return [Job(self, f'{job_id}_{task}',
+                output.replace('%A', job_id).replace('%a', str(task)))
+            for task in range(1, tasks + 1)]
+
+  def _submit(self, script, output, flags):
+    answer = self.run('sbatch', '--parsable', '--output=' + output, *flags,
+                      input='#!/bin/bash\n' + script)
+    return answer.split()[-1].split(';')[0]
+
+  def start_now(self, job):
+    """A requeued job waits two minutes, unless somebody is impatient."""
+    poll(lambda: job.state() == 'PENDING', 'the requeued job')
+    self.run('scontrol', 'update', 'jobid=' + job.id, 'starttime=now')
+
+  def all_idle(self):
+    """Waits until no node has anything to do."""
+    poll(self._all_idle, lambda: 'all nodes idle: ' + self.run(
+        'sh', '-c', 'sinfo; squeue'))
+
+  def stop(self):
+    for child in reversed(self._children):
+      child.kill()
+    for child in self._children:
+      child.wait()
+    self._children = []

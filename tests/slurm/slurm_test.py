@@ -1,0 +1,276 @@
+#!/usr/bin/python3
+"""launch and launch --slurm in batch jobs of a real Slurm of four nodes."""
+
+import os
+import random
+import re
+import socket
+import sys
+import tempfile
+import unittest
+
+_HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path[:0] = [_HERE, os.path.join(_HERE, os.pardir, 'python')]
+
+import slurm_cluster
+import xml_main
+
+_LAUNCH = os.path.abspath('launcher/launch')
+_EXPAND = os.path.abspath('tests/slurm/expand_hosts')
+_WORKER = os.path.join(_HERE, 'worker.sh')
+_SRUN = f'srun --ntasks-per-node=1 --kill-on-bad-exit=0 {_LAUNCH}'
+# Of the nodes n1 to n4. n1 and n3 are on one switch, n2 and n4 on another.
+_GPUS = (2, 2, 4, 0)
+
+_why_not = ''  # why there is no Slurm here
+
+
+def setUpModule():
+  if _why_not:
+    raise unittest.SkipTest(_why_not)
+
+
+def workers(job):
+  """What the job's workers said of themselves: dictionaries, by rank."""
+  found = [dict(word.split('=', 1) for word in line.split()
+                if '=' in word)
+           for line in re.findall(r'up (rank=.*) \.', job.output())]
+  return sorted(found, key=lambda worker: int(worker['rank']))
+
+
+class SlurmTest(unittest.TestCase):
+
+  @classmethod
+  def setUpClass(cls):
+    folder = tempfile.TemporaryDirectory(dir='/tmp')
+    cls.addClassCleanup(folder.cleanup)
+    cls.folder = folder.name
+    cls.slurm = slurm_cluster.SlurmCluster(folder.name, gpus=_GPUS)
+    cls.addClassCleanup(cls.slurm.stop)
+
+  def succeeded(self, job):
+    self.assertEqual(job.wait(), ('COMPLETED', 0), job.output())
+
+  def test_jobs_of_one_two_and_four_nodes(self):
+    for nodes in (1, 2, 4):
+      for command in (_SRUN, f'{_LAUNCH} --slurm'):
+        with self.subTest(nodes=nodes, command=command):
+          job = self.slurm.sbatch(f'{command} --nproc-per-node=2 {_WORKER}\n',
+                                  f'--nodes={nodes}')
+          self.succeeded(job)
+          said = workers(job)
+          self.assertEqual(len(said), 2 * nodes)
+          self.assertEqual({w['of'] for w in said}, {str(2 * nodes)})
+          self.assertEqual({w['run'] for w in said}, {job.id + '.0'})
+          self.assertEqual(len({w['node'] for w in said}), nodes)
+          if nodes > 1:
+            self.assertEqual({w['at'] for w in said},
+                             {f'n1:{port_of(int(job.id), 0)}'})
+
+  def test_neighbours_on_a_switch_have_neighbouring_ranks(self):
+    job = self.slurm.sbatch(f'{_SRUN} {_WORKER}\n', '--nodes=4')
+    self.succeeded(job)
+    self.assertEqual([w['node'] for w in workers(job)],
+                     ['n1', 'n3', 'n2', 'n4'])
+
+  def test_each_node_has_as_many_workers_as_gpus(self):
+    # n2 has two: the nodes cannot have as many each.
+    job = self.slurm.sbatch(f'{_SRUN} {_WORKER}\n', '--nodes=2',
+                            '--nodelist=n[2-3]', '--exclusive', '--gpus=5')
+    self.succeeded(job)
+    nodes = [w['node'] for w in workers(job)]
+    self.assertEqual(len(nodes), 5)
+    self.assertIn((nodes.count('n2'), nodes.count('n3')), [(1, 4), (2, 3)])
+
+  def test_a_heterogeneous_job(self):
+    # Slurm sorts the nodes of such a step, but its first task is on n3.
+    parts = ('--nodelist=n3', '--gpus-per-node=1', ':', '--nodelist=n[1-2]',
+             '--gpus-per-node=2')
+    for command in (_SRUN.replace('srun', 'srun --het-group=0,1'),
+                    f'{_LAUNCH} --slurm'):
+      with self.subTest(command=command):
+        job = self.slurm.sbatch(f'{command} {_WORKER}\n', *parts)
+        self.succeeded(job)
+        said = workers(job)
+        self.assertEqual(sorted(w['node'] for w in said),
+                         ['n1', 'n1', 'n2', 'n2', 'n3'])
+        self.assertEqual({w['at'].split(':')[0] for w in said}, {'n3'})
+
+  def test_a_script_for_a_task_a_worker(self):
+    """Tasks share a node's GPUs; launch --slurm gives them to one agent."""
+    job = self.slurm.sbatch(
+        f'{_LAUNCH} --slurm {_WORKER}; {_SRUN[:4]} {_LAUNCH} true\n',
+        '--nodes=2', '--nodelist=n[1-2]', '--ntasks-per-node=2',
+        '--gpus-per-task=1')
+    self.assertEqual(job.wait(), ('FAILED', 2))
+    self.assertEqual([w['node'] for w in workers(job)],
+                     ['n1', 'n1', 'n2', 'n2'])
+    self.assertIn('SLURM_STEP_TASKS_PER_NODE=2(x2)', job.output())
+    self.assertIn('write srun --ntasks-per-node=1', job.output())
+
+  def test_a_step_narrower_than_its_job_and_two_at_once(self):
+    go = os.path.join(self.folder, 'go-steps')
+    job = self.slurm.sbatch(
+        f'srun --exact --nodes=2 --ntasks=2 --nodelist=n[3-4] {_LAUNCH} '
+        f'--nproc-per-node=1 {_WORKER} until {go} &\n'
+        f'srun --exact --nodes=2 --ntasks=2 --nodelist=n[3-4] {_LAUNCH} '
+        f'--nproc-per-node=1 {_WORKER} until {go} &\nwait\n',
+        '--nodes=4', '--ntasks-per-node=2')
+    job.wait_for('up rank', 4)
+    with open(go, 'wb'):
+      pass
+    self.succeeded(job)
+    said = workers(job)
+    self.assertEqual({w['run'] for w in said},
+                     {job.id + '.0', job.id + '.1'})
+    number = int(job.id)
+    self.assertEqual({w['at'] for w in said},
+                     {f'n3:{port_of(number, 0)}', f'n3:{port_of(number, 1)}'})
+    self.assertEqual({w['of'] for w in said}, {'2'})
+
+  def test_arrays_on_the_same_nodes_do_not_collide(self):
+    go = os.path.join(self.folder, 'go-array')
+    jobs = self.slurm.sbatch_array(f'{_SRUN} {_WORKER} until {go}\n', 4,
+                                   '--nodes=2', '--nodelist=n[1-2]')
+    for job in jobs:
+      job.wait_for('up rank', 2)
+    with open(go, 'wb'):
+      pass
+    for job in jobs:
+      self.succeeded(job)
+      self.assertEqual({w['run'] for w in workers(job)}, {job.id + '.0'})
+    self.assertEqual(len({w['at'] for job in jobs for w in workers(job)}), 4)
+
+  def test_the_exit_code_is_the_jobs(self):
+    for command in (_SRUN, f'{_LAUNCH} --slurm'):
+      with self.subTest(command=command):
+        job = self.slurm.sbatch(f'{command} {_WORKER} exit 7\n', '--nodes=2')
+        self.assertEqual(job.wait(), ('FAILED', 7), job.output())
+
+  def test_an_elastic_job_goes_on_without_a_node_that_is_down(self):
+    flags = ('--nnodes=2:3 --rdzv-conf=last_call_timeout=60,'
+             'keep_alive_interval=0.5,keep_alive_max_attempt=3')
+    for command, code in ((_SRUN.replace('srun', 'srun --no-kill --wait=0'),
+                           None), (f'{_LAUNCH} --slurm', '0')):
+      with self.subTest(command=command):
+        job = self.slurm.sbatch(
+            f'{command} {flags} --nproc-per-node=1 {_WORKER} round 2\n'
+            'echo "code=$? ."\n', '--nodes=3', '--no-kill')
+        job.wait_for('up rank', 3)
+        lost = workers(job)[2]['node']
+        self.slurm.run('scontrol', 'update', 'nodename=' + lost, 'state=down',
+                       'reason=test')
+        self.succeeded(job)
+        self.assertEqual(
+            {w['node'] for w in workers(job) if w['round'] == '2'},
+            {w['node'] for w in workers(job) if w['node'] != lost})
+        self.assertIn('SUCCEEDED', job.output())
+        # srun counts the lost node; launch --slurm does not.
+        if code:
+          self.assertIn(f'code={code} .', job.output())
+        self.slurm.run('scontrol', 'update', 'nodename=' + lost, 'state=idle',
+                       check=False)
+        self.slurm.all_idle()
+
+  def test_a_job_put_back_into_its_queue(self):
+    job = self.slurm.sbatch(f'{_SRUN} {_WORKER} restarted\n', '--nodes=2')
+    job.wait_for('up rank', 2)
+    self.assertEqual({w['run'] for w in workers(job)}, {job.id + '.0'})
+    self.slurm.run('scontrol', 'requeue', job.id)
+    self.slurm.start_now(job)
+    self.succeeded(job)
+    self.assertEqual({w['run'] for w in workers(job)}, {job.id + '.0-r1'})
+
+  def test_nothing_is_left_of_a_cancelled_job(self):
+    for command in (_SRUN, f'{_LAUNCH} --slurm'):
+      with self.subTest(command=command):
+        job = self.slurm.sbatch(f'{command} {_WORKER} deaf\n', '--nodes=2')
+        job.wait_for('up rank', 2)
+        job.wait_for('litter .', 2)
+        self.assertGreater(len(slurm_cluster.processes_of(job.id)), 4)
+        self.slurm.run('scancel', job.id)
+        self.assertEqual(job.wait()[0], 'CANCELLED')
+        slurm_cluster.poll(
+            lambda: not slurm_cluster.processes_of(job.id),
+            lambda: f'left: {slurm_cluster.processes_of(job.id)}')
+
+  def test_ctrl_c_at_launch_slurm_stops_with_grace(self):
+    job = self.slurm.sbatch(f'exec {_LAUNCH} --slurm {_WORKER} catch\n',
+                            '--nodes=2')
+    job.wait_for('ready rank', 2)
+    self.slurm.run('scancel', '--batch', '--signal=INT', job.id)
+    self.assertEqual(job.wait(), ('FAILED', 130))
+    self.assertEqual(job.output().count('] caught INT'), 2, job.output())
+
+  def test_a_port_in_use_is_named_and_nobody_meets_a_stranger(self):
+    probe = self.slurm.sbatch('true\n')
+    self.succeeded(probe)
+    number = int(probe.id) + 1
+    with socket.create_server(('', port_of(number, 0))):
+      job = self.slurm.sbatch(
+          f'{_SRUN} --connect-timeout=2 {_WORKER}\n', '--nodes=2')
+      self.assertEqual(job.id, str(number))
+      self.assertEqual(job.wait()[0], 'FAILED')
+    self.assertIn(str(port_of(number, 0)), job.output())
+    self.assertIn('in use', job.output())
+    self.assertEqual(workers(job), [])
+
+  def test_where_a_node_is_none(self):
+    job = self.slurm.sbatch(
+        f'{_LAUNCH} {_WORKER}; {_LAUNCH} --nnodes=1 {_WORKER}\n', '--nodes=2')
+    self.succeeded(job)
+    self.assertIn('batch script of a job of 2 nodes', job.output())
+    self.assertEqual([w['run'] for w in workers(job)], [job.id])
+    shell = self.slurm.run('salloc', '--nodes=2', 'sh', '-c',
+                           f'{_LAUNCH} true; echo "code=$? ."; '
+                           f'{_LAUNCH} --slurm {_WORKER}')
+    self.assertIn('need not be on one', shell)
+    self.assertIn('code=2 .', shell)
+    self.assertEqual(shell.count('] up rank='), 2)
+
+  def test_host_lists_are_expanded_as_by_scontrol(self):
+    draw = random.Random(1)
+    lists = [random_list(draw) for _ in range(150)]
+    ours = self.slurm.run(_EXPAND, input='\n'.join(lists) + '\n').splitlines()
+    theirs = self.slurm.run(
+        'sh', '-c', 'while read list; do scontrol show hostnames "$list" | '
+        'tr "\\n" " "; echo; done', input='\n'.join(lists) + '\n').splitlines()
+    self.assertEqual(len(theirs), len(lists))
+    for text, our, their in zip(lists, ours, theirs):
+      self.assertEqual(our.split(), their.split(), text)
+
+
+def port_of(job, step):
+  """As agent/cluster/slurm/slurm_place.h says."""
+  return 20000 + job % 192 * 64 + step % 64
+
+
+def random_list(draw):
+  """A host list as Slurm writes them: no suffix, two brackets at most."""
+  def numbers():
+    ranges = []
+    for _ in range(draw.randint(1, 3)):
+      low = draw.choice([0, 1, 7, 8, 9, 98, 99, 100])
+      high = low + draw.randint(0, 4)
+      width = draw.choice([0, 0, 2, 3])
+      text = str(low).zfill(width)
+      if draw.random() < 0.7:
+        text += '-' + str(high).zfill(width)
+      ranges.append(text)
+    return '[' + ','.join(ranges) + ']'
+
+  def entry():
+    shape = draw.choice(['n', 'n#', 'node-#', 'r#n#', '#', 'x7y#', 'a.b#',
+                         'r#-#'])
+    return ''.join(numbers() if c == '#' else c for c in shape)
+
+  return ','.join(entry() for _ in range(draw.randint(1, 3)))
+
+
+if __name__ == '__main__':
+  try:
+    slurm_cluster.enter_namespaces()
+  except slurm_cluster.CannotStart as reason:
+    _why_not = str(reason)
+    print('SKIPPED:', reason)
+  xml_main.main()
