@@ -15,6 +15,7 @@
 #include "agent/options/read_machine.h"
 #include "agent/options/temporary_folder.h"
 #include "agent/preemption/requeue_command.h"
+#include "agent/probes/agent_probes.h"
 #include "agent/report/text_style.h"
 #include "agent/report/verdict_text.h"
 #include "base/monotonic_clock.h"
@@ -131,6 +132,13 @@ AgentResult RunAgentSession(const Voice& voice, AgentOptions options,
   if (!options.fitness.checks.empty())
     options.node_checks = NodeChecks(options);
   AgentView view;
+  const absl::StatusOr<std::unique_ptr<ProbeServer>> probes =
+      ServeProbes(options.fitness.probe_listen, &view);
+  if (!probes.ok()) {
+    return {.exit_code = voice.Refuse(probes.status()),
+            .verdict = {},
+            .reason = ""};
+  }
   AgentResult result;
   {
     Agent agent(

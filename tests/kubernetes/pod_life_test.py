@@ -104,6 +104,24 @@ class PodLife(unittest.TestCase):
       pod.wait_for('of 3 works')
     self.finish(started)
 
+  def test_probes_tell_the_truth(self):
+    late = self.job_pod(1, nodes=2)
+    # Somewhere where nobody listens.
+    self.cluster.set_name('trainer-0.trainer', self.cluster)
+    pods.wait_until('it answers', lambda: late.probe('/livez'))
+    self.assertEqual(late.probe('/livez'), (200, 'ok\n'))
+    self.assertEqual(late.probe('/startupz'),
+                     (503, 'the coordinator has not answered yet\n'))
+    self.assertEqual(late.probe('/readyz')[0], 503)
+    first = self.job_pod(0, nodes=2)
+    self.cluster.set_name('trainer-0.trainer', first)
+    for pod in (first, late):
+      pod.wait_for('of 2 works')
+      for path in ('/livez', '/startupz', '/readyz'):
+        pods.wait_until('%s of %s' % (path, pod.host_name),
+                        lambda: pod.probe(path) == (200, 'ok\n'))
+    self.finish([first, late])
+
   def test_a_members_pod_is_replaced_with_a_new_address(self):
     started = self.start_job()
     for pod in started:
@@ -159,6 +177,20 @@ class PodLife(unittest.TestCase):
     back = self.agent_pod(2)
     back.wait_for('of 3 works')
     self.finish(agents[:2] + [back])
+
+  def test_an_evicted_pod_of_a_fixed_job_preempts_it(self):
+    started = self.start_job()
+    for pod in started:
+      pod.wait_for('of 3 works')
+    started[2].evict()
+    self.assertEqual([pod.exit_code() for pod in started], [75, 75, 75])
+    for pod in started:
+      self.assertIn('wrote a checkpoint', pod.log())
+    # As the Job's controller starts them again.
+    again = self.start_job()
+    for pod in again:
+      pod.wait_for('of 3 works')
+    self.finish(again)
 
   def test_process_1_reaps_forwards_and_tells_the_exit_code(self):
     pod = self.job_pod(0, nodes=1, flags=['--signals-to-handle=SIGUSR1,SIGTERM'],

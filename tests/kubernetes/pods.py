@@ -91,6 +91,8 @@ class Cluster:
 
   _addresses = 0  # given so far, by all clusters: each pod's is new
 
+  address = '10.77.0.1'  # this side's, where no pod is
+
   def __init__(self, programs):
     """`programs`: paths of what pods run; found by them in /srv/bin."""
     self.folder = tempfile.mkdtemp(prefix='pods-', dir='/tmp')
@@ -111,16 +113,13 @@ class Cluster:
     if Cluster._addresses == 0:
       Cluster._addresses = 1
       ip('link', 'add', 'pods', 'type', 'bridge')
-      ip('addr', 'add', '10.77.0.1/24', 'dev', 'pods')
+      ip('addr', 'add', self.address + '/24', 'dev', 'pods')
       ip('link', 'set', 'pods', 'up')
       ip('link', 'set', 'lo', 'up')
 
   def set_name(self, name, pod):
-    """From now on `name` resolves to `pod`; None: to nothing."""
-    if pod is None:
-      self._names.pop(name, None)
-    else:
-      self._names[name] = pod.address
+    """From now on `name` resolves to the address of `pod`."""
+    self._names[name] = pod.address
     self._write_names()
 
   def _write_names(self):

@@ -1,0 +1,31 @@
+#include "agent/probes/agent_probes.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/monotonic_clock.h"
+
+namespace muster {
+
+Probes ProbesOf(const AgentView* view) {
+  Probes probes;
+  probes.live = [view] {
+    const AgentState state = view->Look();
+    return state.turned == Instant() ? absl::OkStatus()
+                                     : IsLive(state, MonotonicNow());
+  };
+  probes.started = [view] { return IsStarted(view->Look()); };
+  probes.ready = [view] { return IsReady(view->Look()); };
+  return probes;
+}
+
+absl::StatusOr<std::unique_ptr<ProbeServer>> ServeProbes(
+    const std::optional<Endpoint>& listen, const AgentView* view) {
+  if (!listen) return nullptr;
+  auto server = ProbeServer::Start(*listen, ProbesOf(view));
+  if (server.ok()) return server;
+  return absl::UnavailableError(
+      absl::StrCat("--probe-listen: ", server.status().message()));
+}
+
+}  // namespace muster

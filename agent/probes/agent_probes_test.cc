@@ -1,0 +1,51 @@
+#include "agent/probes/agent_probes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/monotonic_clock.h"
+
+namespace muster {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(AgentProbesTest, OneThatHasNotBegunIsAliveAndNotStarted) {
+  AgentView view;
+  const Probes probes = ProbesOf(&view);
+  EXPECT_TRUE(probes.live().ok());
+  EXPECT_FALSE(probes.started().ok());
+  EXPECT_FALSE(probes.ready().ok());
+}
+
+TEST(AgentProbesTest, TheyTellWhatTheViewShowsNow) {
+  AgentView view;
+  const Probes probes = ProbesOf(&view);
+  AgentState state;
+  state.turned = MonotonicNow();
+  state.connected = state.reached = true;
+  view.Show(state);
+  EXPECT_TRUE(probes.live().ok());
+  EXPECT_TRUE(probes.started().ok());
+  EXPECT_TRUE(probes.ready().ok());
+  state.turned -= std::chrono::hours(1);
+  state.leaving = true;
+  view.Show(state);
+  EXPECT_THAT(std::string(probes.live().message()), HasSubstr("anything"));
+  EXPECT_THAT(std::string(probes.ready().message()), HasSubstr("leaving"));
+}
+
+TEST(AgentProbesTest, AnErrorNamesTheFlag) {
+  AgentView view;
+  const auto nobody = ServeProbes(std::nullopt, &view);
+  ASSERT_TRUE(nobody.ok());
+  EXPECT_EQ(*nobody, nullptr);
+  const auto first = ServeProbes(Endpoint{"127.0.0.1", 0}, &view);
+  ASSERT_TRUE(first.ok()) << first.status();
+  const auto second = ServeProbes((*first)->address(), &view);
+  EXPECT_THAT(std::string(second.status().message()),
+              HasSubstr("--probe-listen: "));
+}
+
+}  // namespace
+}  // namespace muster
