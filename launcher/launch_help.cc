@@ -14,6 +14,7 @@ constexpr char kHead[] =
 Usage:
   launch [FLAGS] PROGRAM [ARGUMENTS]
   launch status|watch|cancel|drain [FLAGS]   look at or steer a running job
+  launch doctor [--nodes] [FLAGS]            find what keeps nodes from training
   launch inspect DUMPS...                    find who holds up a job's workers
   launch bench [FLAGS] OPERATION [OPTIONS]   measure a collective
   launch config [FILE] | show FILE           write or explain a --config file
@@ -59,6 +60,9 @@ std::vector<std::pair<std::string, std::string>> ExitCodes() {
       {"2",
        "The command line, the environment or the script is wrong; nothing "
        "was started."},
+      {"75",
+       "The cluster took the nodes away (--signals-to-preempt): the job is to "
+       "be tried again."},
       {"126", "The program cannot be executed."},
       {"127", "The program was not found."},
       {"128+N",

@@ -164,6 +164,8 @@ void Lifecycle::On(const WorkerDown& event) {
 
 void Lifecycle::On(const WorkersGone&) {
   any_left_ = false;
+  // The sweep's. What still runs for a preemption has a time of its own.
+  if (phase_ == NodePhase::kRunning && pending_ == 0) kill_at_.reset();
   Settle();
 }
 

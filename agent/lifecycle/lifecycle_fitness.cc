@@ -14,7 +14,7 @@ void Lifecycle::MindTheFitness() {
   // most likely have no other.
   const bool done = phase_ == NodePhase::kSucceeded && directive_.has_value() &&
                     directive_->kind == DirectiveKind::kRun;
-  if (HasWorkers() || done || preemption_.has_value()) return;
+  if (done || preemption_.has_value()) return;
   if (const std::optional<uint64_t> check = fitness_.Due(now_)) {
     step_.actions.emplace_back(CheckFitness{*check});
   }

@@ -57,6 +57,8 @@ void Lifecycle::MindTheSilence() {
     if (now_ >= suspicion_->give_up) Accuse();
     return;
   }
+  // A last checkpoint takes longer than a step, and has a deadline anyway.
+  if (preemption_.has_value()) return;
   const std::optional<HangWatch::Silence> silence = watch_.Overdue(now_);
   if (silence.has_value()) Suspect(*silence);
 }
@@ -133,6 +135,7 @@ bool Lifecycle::EndedHanging(const WorkerDown& event) {
 std::optional<Instant> Lifecycle::HangDeadline() const {
   if (phase_ != NodePhase::kRunning) return std::nullopt;
   if (suspicion_.has_value()) return suspicion_->give_up;
+  if (preemption_.has_value()) return std::nullopt;
   return watch_.NextDeadline();
 }
 

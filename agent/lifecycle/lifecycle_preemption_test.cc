@@ -216,6 +216,18 @@ TEST_F(LifecyclePreemption, TheSameOrderMayComeTwice) {
   EXPECT_THAT(agent_.signals, IsEmpty());
 }
 
+// A last checkpoint takes longer than a step.
+TEST_F(LifecyclePreemption, SilenceIsNoHangAnyMore) {
+  Lifecycle::Config config = PreemptedConfig();
+  config.hangs = {HangDetection::kGiven, seconds(5)};
+  LifecycleFixture agent(config);
+  agent.Run(1);
+  agent.Says(0);
+  agent.Step(SignalCaught{SIGUSR1});
+  agent.Wait(seconds(6));
+  EXPECT_THAT(agent.stacks_asked, IsEmpty());
+}
+
 TEST_F(LifecyclePreemption, CtrlCStillStops) {
   agent_.Run(1);
   agent_.Step(SignalCaught{SIGUSR1});

@@ -1,5 +1,8 @@
 #include "agent/options/preemption_options.h"
 
+#include <algorithm>
+#include <csignal>
+
 #include "agent/options/option_values.h"
 
 namespace muster {
@@ -14,11 +17,24 @@ absl::StatusOr<int> ReadWorkerSignal(const std::string& text) {
       "is not one signal; write for example SIGUSR1, or 0 for none");
 }
 
+// Slurm sends SIGCONT before SIGTERM, and alone when it lets a suspended job go
+// on: by itself it announces nothing.
+absl::StatusOr<std::vector<int>> ReadAnnouncements(const std::string& text) {
+  absl::StatusOr<std::vector<int>> signals = ReadSignals(text);
+  if (!signals.ok()) return signals;
+  if (std::find(signals->begin(), signals->end(), SIGCONT) != signals->end()) {
+    return absl::InvalidArgumentError(
+        "SIGCONT announces nothing: it also comes when a suspended job goes "
+        "on; write for example SIGUSR1,SIGTERM");
+  }
+  return signals;
+}
+
 }  // namespace
 
 PreemptionOptions ReadPreemptionOptions(FlagValues& values) {
   PreemptionOptions options;
-  values.Into("signals-to-preempt", ReadSignals, options.signals);
+  values.Into("signals-to-preempt", ReadAnnouncements, options.signals);
   values.Into("preempt-signal", ReadWorkerSignal, options.worker_signal);
   values.Into("preempt-grace", ReadSeconds, options.grace);
   options.command = values.Text("on-preempt");

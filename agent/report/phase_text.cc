@@ -30,6 +30,18 @@ const char* PhaseText(NodePhase phase) {
   return "unknown";
 }
 
+const char* FitnessText(Fitness fitness) {
+  switch (fitness) {
+    case Fitness::kFit:
+      return "fit";
+    case Fitness::kUnchecked:
+      return "unchecked";
+    case Fitness::kUnfit:
+      return "unfit";
+  }
+  return "unknown";
+}
+
 const char* OutcomeText(Outcome outcome) {
   switch (outcome) {
     case Outcome::kSucceeded:

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "agent/report/phase_text.h"
+#include "rendezvous/protocol/signal_names.h"
 
 namespace muster {
 namespace {
@@ -58,6 +59,9 @@ Json ToJson(const NodeStatus& status, std::optional<int> first_rank) {
           {"round", status.round},
           {"connected", status.connected},
           {"draining", status.draining},
+          {"fitness", FitnessText(status.fitness)},
+          {"unfit",
+           status.fitness == Fitness::kUnfit ? Json(status.unfit) : Json()},
           {"silent_seconds", ToSeconds(status.silent_for)},
           {"progress", progress}};
 }
@@ -83,21 +87,29 @@ Json ToJson(const Verdict& verdict) {
   return json;
 }
 
+Json ToJson(const PreemptionNotice& notice) {
+  return {{"signal", SignalName(notice.signal)},
+          {"host", notice.host},
+          {"seconds_left", ToSeconds(notice.left)}};
+}
+
 Json ToJson(const JobStatus& job) {
-  Json json = {{"run_id", job.run_id},
-               {"phase", PhaseText(job.phase)},
-               {"reason", job.reason},
-               {"round", job.round},
-               {"world_size", job.world_size},
-               {"min_nodes", job.spec.min_nodes},
-               {"max_nodes", job.spec.max_nodes},
-               {"restarts_used", job.restarts_used},
-               {"max_restarts", job.spec.max_restarts},
-               {"master_address", job.master_address},
-               {"master_port", job.master_port},
-               {"age_seconds", ToSeconds(job.age)},
-               {"phase_age_seconds", ToSeconds(job.phase_age)},
-               {"verdict", job.verdict ? ToJson(*job.verdict) : Json()}};
+  Json json = {
+      {"run_id", job.run_id},
+      {"phase", PhaseText(job.phase)},
+      {"reason", job.reason},
+      {"round", job.round},
+      {"world_size", job.world_size},
+      {"min_nodes", job.spec.min_nodes},
+      {"max_nodes", job.spec.max_nodes},
+      {"restarts_used", job.restarts_used},
+      {"max_restarts", job.spec.max_restarts},
+      {"master_address", job.master_address},
+      {"master_port", job.master_port},
+      {"age_seconds", ToSeconds(job.age)},
+      {"phase_age_seconds", ToSeconds(job.phase_age)},
+      {"preemption", job.preemption ? ToJson(*job.preemption) : Json()},
+      {"verdict", job.verdict ? ToJson(*job.verdict) : Json()}};
   json["nodes"] = Json::array();
   int first_rank = 0;  // members come by group rank, so slots add up to ranks
   for (const NodeStatus& node : job.nodes) {

@@ -8,6 +8,7 @@
 #include "agent/report/phase_text.h"
 #include "agent/report/progress_text.h"
 #include "agent/report/text_layout.h"
+#include "rendezvous/protocol/signal_names.h"
 
 namespace muster {
 namespace {
@@ -68,6 +69,13 @@ std::string Notes(const JobStatus& job, const NodeStatus& node) {
   // Without a world nobody is superfluous yet.
   if (!node.group_rank) {
     notes.push_back(job.world_size > 0 ? "spare" : "waiting");
+  }
+  if (node.fitness == Fitness::kUnchecked && !node.group_rank) {
+    notes.push_back("being checked");
+  }
+  if (node.fitness == Fitness::kUnfit) {
+    notes.push_back("unfit: " +
+                    Shorten(PrintableLine(node.unfit), kMostReasonColumns));
   }
   if (node.draining) notes.push_back("draining");
   if (!node.connected) notes.push_back("disconnected");
@@ -135,6 +143,11 @@ std::string StatusTable(const JobStatus& job, const TextTarget& target) {
   }
   text.Field("restarts", {std::to_string(job.restarts_used) + " of " +
                           std::to_string(job.spec.max_restarts) + " used"});
+  if (job.preemption && !job.verdict) {
+    text.Field("preempted", {SignalName(job.preemption->signal) + " at " +
+                             PrintableLine(job.preemption->host) + ", " +
+                             DurationText(job.preemption->left) + " left"});
+  }
   const std::string progress = ProgressLine(job);
   if (!progress.empty()) text.Field("progress", {progress});
   if (job.verdict) {

@@ -35,5 +35,24 @@ case $deed in
     trap 'echo "caught $0 rank=$RANK ."; exit 0' "$1"
     echo "ready rank=$RANK ."
     tail -f /dev/null & wait ;;
+  # keep SIGNAL: when it comes, shows the notice of the preemption and goes, as
+  # after a checkpoint.
+  keep)
+    trap 'echo "keeps rank=$RANK $(cat "$MUSTER_PREEMPTION_FILE") ."; exit 0' \
+      "$1"
+    [ -e "$MUSTER_PREEMPTION_FILE" ] && echo "early ."
+    echo "ready rank=$RANK ."
+    tail -f /dev/null & wait ;;
+  # keep-or-fail SIGNAL RANK: that rank fails instead.
+  keep-or-fail)
+    trap '[ "$RANK" = '"$2"' ] && echo "no space for a checkpoint" >&2 && exit 4
+      exit 0' "$1"
+    echo "ready rank=$RANK ."
+    tail -f /dev/null & wait ;;
+  # look-out: goes once the notice is there.
+  look-out)
+    echo "ready rank=$RANK ."
+    until [ -e "$MUSTER_PREEMPTION_FILE" ]; do sleep 0.05; done
+    echo "keeps rank=$RANK ." ;;
   *) exit 0 ;;
 esac

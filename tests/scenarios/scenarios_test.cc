@@ -24,6 +24,11 @@ JobSpec Nodes(int min_nodes, int max_nodes) {
   return spec;
 }
 
+JobSpec Hurried(JobSpec spec) {
+  spec.join_timeout = seconds(90);
+  return spec;
+}
+
 struct Scenario {
   const char* name;
   JobSpec spec;
@@ -110,7 +115,7 @@ std::vector<Scenario> Scenarios() {
          talk.Say("The cluster takes the node away before b has come.");
          talk.Signal("a", SIGUSR1);
        }},
-      {"unfit_kept_out", Nodes(2, 2),
+      {"unfit_kept_out", Hurried(Nodes(2, 2)),
        [](Conversation& talk) {
          talk.Unfit("b", "a GPU has fallen off the bus");
          Begin(talk, {"a", "b"});
@@ -121,7 +126,7 @@ std::vector<Scenario> Scenarios() {
          talk.Unfit("b", "a GPU has fallen off the bus");
          talk.WorkerExits("a", 0, 3);
          talk.Say("Nobody helps.");
-         talk.Wait(seconds(601));
+         talk.Wait(seconds(91));
        }},
       {"too_few", Nodes(2, 2),
        [](Conversation& talk) {

@@ -1,7 +1,10 @@
 #include "trainer_sdk/session/stop_request.h"
 
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdint>
+#include <cstdlib>
 
 #include "base/check.h"
 #include "trainer_sdk/process_group/operations.h"
@@ -24,7 +27,11 @@ void StopRequest::Listen() {
   MUSTER_CHECK(sigaction(SIGTERM, &action, nullptr) == 0);
 }
 
-bool StopRequest::Asked() { return asked != 0; }
+bool StopRequest::Asked() {
+  if (asked != 0) return true;
+  const char* const notice = std::getenv("MUSTER_PREEMPTION_FILE");
+  return notice != nullptr && notice[0] != '\0' && access(notice, F_OK) == 0;
+}
 
 absl::StatusOr<bool> StopRequest::AskedAnyone(ProcessGroup& world) {
   int32_t anyone = Asked() ? 1 : 0;

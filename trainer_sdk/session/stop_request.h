@@ -6,15 +6,18 @@
 
 namespace muster {
 
-// Whether this process has been asked to end: SIGTERM, which launch, torchrun
-// and Slurm send some time before they kill. From the first call on the signal
-// ends the process no more: it asks, and the training is to stop at its next
-// step, with a last checkpoint. Thread-safe.
+// Whether this process has been asked to end: by SIGTERM, which launch,
+// torchrun and Slurm send some time before they kill, or by the file that
+// MUSTER_PREEMPTION_FILE names, which is there once launch has been told that
+// the cluster takes the nodes away, whatever signal it sends
+// (--preempt-signal). The training is to stop at its next step, with a last
+// checkpoint. Thread-safe.
 class StopRequest {
  public:
-  // Takes the signal over.
+  // Takes the signal over: from now on it ends the process no more.
   static void Listen();
 
+  // One look at the file system; a few microseconds.
   static bool Asked();
 
   // Whether any rank has been asked: the same answer on every rank, so that all

@@ -1,6 +1,10 @@
 #include "trainer_sdk/session/stop_request.h"
 
 #include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
 
 #include "gtest/gtest.h"
 #include "trainer_sdk/process_group/testing/group_fixture.h"
@@ -13,6 +17,20 @@ absl::Status ExpectAll(ProcessGroup& world, bool expected) {
   if (!asked.ok()) return asked.status();
   EXPECT_EQ(*asked, expected) << "rank " << world.rank();
   return absl::OkStatus();
+}
+
+// First: what a signal has asked for stands.
+TEST(StopRequestTest, ANoticeOfPreemptionAsks) {
+  const std::string notice = testing::TempDir() + "preemption.json";
+  std::filesystem::remove(notice);
+  setenv("MUSTER_PREEMPTION_FILE", "", 1);
+  EXPECT_FALSE(StopRequest::Asked());
+  setenv("MUSTER_PREEMPTION_FILE", notice.c_str(), 1);
+  EXPECT_FALSE(StopRequest::Asked());
+  std::ofstream(notice) << "{}\n";
+  EXPECT_TRUE(StopRequest::Asked());
+  std::filesystem::remove(notice);
+  EXPECT_FALSE(StopRequest::Asked());
 }
 
 TEST(StopRequestTest, ASignalAsksAndDoesNotEnd) {

@@ -33,6 +33,7 @@ class HangChecker : public Checker {
     Watched& watched = watched_[agent.slot];
     if (watched.round != round) watched = Watched{.round = round};
     watched.local_ranks.insert(local_rank);
+    if (preempted_.contains(agent.incarnation)) return;
     // Until the stop of an earlier one it is not looked at.
     if (watched.state != State::kNone) return;
     watched.state = State::kSilent;
@@ -55,6 +56,15 @@ class HangChecker : public Checker {
     for (const auto& action : step.actions) {
       if (const auto* take = std::get_if<TakeStacks>(&action)) {
         Suspected(agent.slot, *take);
+        continue;
+      }
+      if (std::holds_alternative<AnnouncePreemption>(action)) {
+        // The workers' last words may take them long.
+        preempted_.insert(agent.incarnation);
+      }
+      if (std::holds_alternative<CheckFitness>(action) ||
+          std::holds_alternative<DropCheck>(action) ||
+          std::holds_alternative<EndAnnouncement>(action)) {
         continue;
       }
       const auto* signal = std::get_if<SignalWorkers>(&action);
@@ -131,6 +141,7 @@ class HangChecker : public Checker {
   bool healed_ = false;
   std::map<int, Instant> trouble_;  // the newest, by slot
   std::map<int, Watched> watched_;  // by slot
+  std::set<uint64_t> preempted_;    // incarnations
   std::set<std::tuple<int, uint64_t, int, int>> hung_;
 };
 
