@@ -128,10 +128,10 @@ constexpr Flag kFlags[] = {
      "The workers' role, ROLE_NAME in their environment."},
     {"numa-binding", 0, kValue, "MODE", "", kNone, kWorkers, kLaunchAndAgent,
      "node socket exclusive core-complex",
-     "Bind each worker to cores and memory near its GPU: node (all of the GPU's "
-     "NUMA node), socket (of its socket), exclusive (a share of the node's "
-     "cores that no other worker has), core-complex (one last-level cache's). "
-     "Without GPUs workers are spread evenly. See BINDING.md."},
+     "Bind each worker to cores and memory near its GPU: node (all of the "
+     "GPU's NUMA node), socket (of its socket), exclusive (a share of the "
+     "node's cores that no other worker has), core-complex (one last-level "
+     "cache's). Without GPUs workers are spread evenly. See BINDING.md."},
 
     {"dialect", 0, kValue, "LIST", "", kRead, kWorkers, kLaunchAndAgent,
      "tf jax mpi deepspeed accelerate",
