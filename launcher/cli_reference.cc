@@ -21,6 +21,7 @@ constexpr char kHead[] = R"(# Command line
 ```
 launch [FLAGS] PROGRAM [ARGUMENTS]
 launch status|watch|cancel|drain [FLAGS]
+launch doctor [--nodes] [FLAGS]
 launch inspect DUMPS...
 launch bench [FLAGS] OPERATION [OPTIONS]
 launch config [FILE] [--force] | show FILE [--json]

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/options/flag.h"
 #include "agent/options/flag_table.h"
+#include "launcher/doctor/doctor_request.h"
 #include "launcher/subcommands.h"
 
 namespace muster {
@@ -63,6 +64,8 @@ _launch() {
   case ${COMP_WORDS[1]} in
     status|watch|cancel|drain)
       flags='@admin_flags@' values='@admin_values@' ;;
+    doctor)
+      flags='@doctor_flags@' values='@doctor_values@' ;;
     completion)
       COMPREPLY=($(compgen -W 'bash zsh fish' -- "$cur"))
       return ;;
@@ -84,7 +87,7 @@ _launch() {
           ((i += 1))
         fi
         ((i >= COMP_CWORD)) && flag=$name ;;
-      status|watch|cancel|drain|bench)
+      status|watch|cancel|drain|bench|doctor)
         # The program is there: what follows is its own.
         ((i == 1)) || return ;;
       *) return ;;
@@ -119,9 +122,13 @@ std::string Bash() {
   script = Replaced(script, "@admin_flags@", Words(AdminFlags(), Which::kAll));
   script = Replaced(script, "@admin_values@",
                     Words(AdminFlags(), Which::kWithValue));
+  script = Replaced(script, "@doctor_flags@",
+                    Words(DoctorAndRunFlags(), Which::kAll));
+  script = Replaced(script, "@doctor_values@",
+                    Words(DoctorAndRunFlags(), Which::kWithValue));
   script = Replaced(script, "@flags@", Words(flags, Which::kAll));
   script = Replaced(script, "@values@", Words(flags, Which::kWithValue));
-  for (const Flag& flag : flags) {
+  for (const Flag& flag : DoctorAndRunFlags()) {
     const std::string completions = flag.completions;
     if (completions.empty()) continue;
     const std::string action =
@@ -183,7 +190,12 @@ std::string Zsh() {
                   "      _arguments \\\n");
   AppendZshFlags(AdminFlags(), script);
   absl::StrAppend(&script,
-                  "    ':argument: '\n      return ;;\n  esac\n"
+                  "    ':argument: '\n      return ;;\n    doctor)\n"
+                  "      shift words\n      ((CURRENT--))\n"
+                  "      _arguments \\\n");
+  AppendZshFlags(DoctorAndRunFlags(), script);
+  absl::StrAppend(&script,
+                  "    && return\n      return ;;\n  esac\n"
                   "  _arguments -A '-*' \\\n");
   AppendZshFlags(FlagsOf(FlagUser::kLaunchOnly), script);
   absl::StrAppend(&script,
@@ -229,7 +241,13 @@ std::string Fish() {
                   "complete -c launch -n '__fish_seen_subcommand_from "
                   "completion' -x -a 'bash zsh fish'\n");
   AppendFishFlags(AdminFlags(), in_admin, script);
-  AppendFishFlags(FlagsOf(FlagUser::kLaunchOnly), "not " + in_admin, script);
+  const std::vector<Flag> run_flags = FlagsOf(FlagUser::kLaunchOnly);
+  std::vector<Flag> doctors_own;
+  for (const Flag& flag : DoctorFlags()) {
+    if (FindFlag(run_flags, flag.name) == nullptr) doctors_own.push_back(flag);
+  }
+  AppendFishFlags(doctors_own, "__fish_seen_subcommand_from doctor", script);
+  AppendFishFlags(run_flags, "not " + in_admin, script);
   return script;
 }
 

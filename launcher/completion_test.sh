@@ -47,6 +47,9 @@ expect 'launch --nnodes=2 train.py --sta' none
 expect 'launch status --js' --json '!--standalone'
 expect 'launch completion ' bash zsh fish
 expect 'launch ins' inspect
+expect 'launch doctor --' --nodes --json --nnodes --hostfile
+expect 'launch doctor --nodes --nno' --nnodes
+expect 'launch --fold' none
 expect 'launch bench --nproc' --nproc-per-node
 expect 'launch bench --nproc-per-node 2 all_reduce --no' none
 expect 'launch --nnodes 2 status --js' none

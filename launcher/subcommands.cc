@@ -13,8 +13,7 @@ std::vector<Subcommand> Subcommands() {
       {"inspect", "DUMPS...",
        "Find who holds up a job, from its flight recorders."},
       {"doctor", "[--nodes] [FLAGS]",
-       "Find what keeps this node, or all of a job, from training, and what "
-       "to do."},
+       "Find what keeps a node, or a job's, from training."},
       {"bench", "[FLAGS] OPERATION",
        "Measure collectives with nccl-tests' columns."},
       {"config", "[show] [FILE]",

@@ -24,16 +24,11 @@ bool IsDoctors(const std::string& name) {
 }
 
 std::vector<Flag> FlagsFor(const std::vector<std::string>& arguments) {
-  std::vector<Flag> flags = DoctorFlags();
   bool nodes = false;
   for (const std::string& argument : arguments) {
     nodes = nodes || argument == "--nodes";
   }
-  if (nodes) {
-    for (const Flag& flag : FlagsOf(FlagUser::kLaunchOnly)) {
-      if (!IsDoctors(flag.name)) flags.push_back(flag);
-    }
-  }
+  std::vector<Flag> flags = nodes ? DoctorAndRunFlags() : DoctorFlags();
   for (const char* name : {kAsNode, kColumns, kOwnAddress}) {
     flags.push_back({name, 0, FlagKind::kValue, "", "", PetVariable::kNone,
                      FlagGroup::kGeneral, FlagUser::kLaunchOnly, "", ""});
@@ -143,6 +138,14 @@ std::vector<Flag> DoctorFlags() {
       {"help", 'h', kSwitch, "", "", kPet, kGroup, kUser, "",
        "Show this text."},
   };
+}
+
+std::vector<Flag> DoctorAndRunFlags() {
+  std::vector<Flag> flags = DoctorFlags();
+  for (const Flag& flag : FlagsOf(FlagUser::kLaunchOnly)) {
+    if (!IsDoctors(flag.name)) flags.push_back(flag);
+  }
+  return flags;
 }
 
 std::string DoctorHelp() {

@@ -36,8 +36,9 @@ struct DoctorRequest {
   TextTarget target;                          // kAsNode: whose page it is
 };
 
-// Its flags; with --nodes those of a run are taken, too.
+// Its flags, and with those of a run, which --nodes takes, too.
 std::vector<Flag> DoctorFlags();
+std::vector<Flag> DoctorAndRunFlags();
 
 std::string DoctorHelp();
 
