@@ -19,6 +19,8 @@ def container_of(path):
   """The first container of a manifest's last object."""
   with open(os.path.join(KUSTOMIZE, path)) as file:
     thing = list(yaml.safe_load_all(file))[-1]
+  if thing['kind'] == 'JobSet':
+    thing = thing['spec']['replicatedJobs'][0]['template']
   return thing['spec']['template']['spec']['containers'][0]
 
 
@@ -40,7 +42,7 @@ class PodLife(unittest.TestCase):
     self.cluster = pods.Cluster(BINARIES + [os.path.join(HERE, 'pod_worker.py')])
     self.addCleanup(self.cluster.close)
     self.words = {}
-    for word in ['finish'] + ['fail-%d' % rank for rank in range(3)]:
+    for word in ['finish'] + ['fail-%d' % rank for rank in range(4)]:
       path = os.path.join(self.cluster.share, word)
       os.mkfifo(path)
       os.chmod(path, 0o666)
@@ -62,6 +64,22 @@ class PodLife(unittest.TestCase):
     command = container['command'] + container['args'][:-1] + list(flags)
     return self.cluster.start('trainer-%d' % index, environment,
                               command + ['/srv/bin/pod_worker.py'])
+
+  def job_set_pod(self, index):
+    """A pod of the JobSet, as its controller labels it."""
+    container = container_of('jobset/jobset.yaml')
+    environment = environment_of(container, {
+        "metadata.labels['batch.kubernetes.io/job-name']": 'trainer-worker-0',
+        "metadata.labels['jobset.sigs.k8s.io/jobset-name']": 'trainer',
+        "metadata.labels['jobset.sigs.k8s.io/restart-attempt']": '0',
+        "metadata.annotations['jobset.sigs.k8s.io/coordinator']":
+            'trainer-worker-0-0.trainer',
+        'status.podIP': 'POD_ADDRESS'})
+    environment.update({'JOB_COMPLETION_INDEX': str(index),
+                        'MUSTER_NODES': '2'})
+    return self.cluster.start(
+        'trainer-worker-0-%d' % index, environment, container['command'] +
+        container['args'][:-1] + ['/srv/bin/pod_worker.py'])
 
   def start_job(self, nodes=3, **more):
     started = [self.job_pod(index, nodes, **more) for index in range(nodes)]
@@ -102,6 +120,34 @@ class PodLife(unittest.TestCase):
     self.cluster.set_name('trainer-0.trainer', started[2])
     for pod in started:
       pod.wait_for('of 3 works')
+    self.finish(started)
+
+  def test_a_job_set_meets_at_the_pod_that_its_controller_names(self):
+    started = [self.job_set_pod(index) for index in range(2)]
+    self.cluster.set_name('trainer-worker-0-0.trainer', started[0])
+    for pod in started:
+      pod.wait_for('of 2 works')
+    self.finish(started)
+
+  def test_agents_wait_for_the_daemons_name(self):
+    agents = [self.agent_pod(index) for index in range(2)]
+    for agent in agents:
+      agent.wait_for('rendezvousd does not resolve')
+    self.coordinator_pod()
+    for agent in agents:
+      agent.wait_for('of 2 works')
+    self.finish(agents)
+
+  def test_pods_of_a_rack_are_neighbours(self):
+    started = [self.job_pod(index, nodes=4, MUSTER_RACK='r%d' % (index % 2))
+               for index in range(4)]
+    self.cluster.set_name('trainer-0.trainer', started[0])
+    for pod in started:
+      pod.wait_for('of 4 works')
+    ranks = [int(pod.log().split('] rank ')[1].split()[0]) for pod in started]
+    self.assertEqual(sorted(ranks), [0, 1, 2, 3])
+    # In rack 0 are pods 0 and 2, in rack 1 pods 1 and 3.
+    self.assertEqual({ranks[0] // 2, ranks[2] // 2}, {ranks[0] // 2})
     self.finish(started)
 
   def test_probes_tell_the_truth(self):
