@@ -6,28 +6,21 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "agent/agent_view.h"
-#include "agent/commands/tool_run.h"
-#include "agent/failures/bounded_text.h"
 #include "agent/fitness/check_fitness.h"
 #include "agent/nccl_id/nccl_id_holder.h"
 #include "agent/options/read_machine.h"
 #include "agent/options/temporary_folder.h"
-#include "agent/preemption/requeue_command.h"
+#include "agent/preemption/requeue_job.h"
 #include "agent/probes/agent_probes.h"
 #include "agent/report/text_style.h"
 #include "agent/report/verdict_text.h"
-#include "base/monotonic_clock.h"
 
 namespace muster {
 namespace {
 
 // A temporary folder may lie in memory: less is kept there.
 constexpr int64_t kTemporaryRotateBytes = 16 << 20;
-
-// How long Slurm's controller may take to put a job back into its queue.
-constexpr Duration kRequeuePatience = std::chrono::seconds(30);
 
 bool KeepsStreams(const StreamsByRank& streams) {
   return streams.all != Streams::kNone || !streams.by_local_rank.empty();
@@ -57,28 +50,6 @@ void Show(const Voice& voice, const AgentResult& result,
 bool IsPreempted(const AgentResult& result) {
   return result.verdict.has_value() &&
          result.verdict->outcome == Outcome::kPreempted;
-}
-
-// The job's other nodes have been told how it ended; what Slurm now ends is
-// over.
-void PutBackIntoQueue(const Voice& voice) {
-  const absl::StatusOr<std::vector<std::string>> command =
-      RequeueCommand(ReadEnvironment());
-  if (!command.ok()) {
-    voice.Error(std::string(command.status().message()));
-    return;
-  }
-  const std::string words = absl::StrJoin(*command, " ");
-  voice.Notice(absl::StrCat("putting the job back into its queue: ", words));
-  const ToolOutcome outcome = RunTool(
-      {.argv = *command, .deadline = MonotonicNow() + kRequeuePatience});
-  if (outcome.end == ToolOutcome::End::kSucceeded) return;
-  voice.Error(absl::StrCat(
-      words, " failed: ",
-      outcome.end == ToolOutcome::End::kNotStarted ? "there is no such program"
-      : outcome.end == ToolOutcome::End::kCutOff
-          ? absl::StrCat("no answer within ", ToSeconds(kRequeuePatience), " s")
-          : BoundedLine(outcome.output, kMostLineBytes)));
 }
 
 std::function<absl::Status()> NodeChecks(const AgentOptions& options) {
@@ -129,8 +100,9 @@ AgentResult RunAgentSession(const Voice& voice, AgentOptions options,
   for (const std::string& remark : options.remarks) voice.Notice(remark);
   options.nccl_id_program = NcclIdProgram(ReadEnvironment());
   const Requeue requeue = options.preemption.requeue;
-  if (!options.fitness.checks.empty())
+  if (!options.fitness.checks.empty()) {
     options.node_checks = NodeChecks(options);
+  }
   AgentView view;
   const absl::StatusOr<std::unique_ptr<ProbeServer>> probes =
       ServeProbes(options.fitness.probe_listen, &view);
@@ -149,7 +121,10 @@ AgentResult RunAgentSession(const Voice& voice, AgentOptions options,
   }
   Show(voice, result, program_name);
   if (requeue == Requeue::kYes && IsPreempted(result) && result.acts_for_job) {
-    PutBackIntoQueue(voice);
+    // The other nodes have been told how it ended; what Slurm now ends is over.
+    voice.Notice("putting the job back into its queue");
+    const absl::Status put_back = RequeueJob(ReadEnvironment());
+    if (!put_back.ok()) voice.Error(std::string(put_back.message()));
   }
   if (log_folder == LogFolder::kGiven) return result;
   const bool wanted = result.exit_code != 0 || streams_kept;

@@ -42,4 +42,18 @@ absl::StatusOr<std::vector<std::string>> RequeueCommand(
       "scontrol", "requeue", of_array ? absl::StrCat(job, "_", task) : job};
 }
 
+std::string AgainstRequeue(const std::string& shown) {
+  constexpr char kKey[] = "JobState=";
+  const size_t key = shown.find(kKey);
+  if (key == std::string::npos) return "";  // scontrol requeue will say why
+  const size_t start = key + sizeof(kKey) - 1;
+  const std::string state =
+      shown.substr(start, shown.find_first_of(" \n", start) - start);
+  // A preempted job runs on for its partition's GraceTime.
+  if (state == "RUNNING" || state == "SUSPENDED") return "";
+  if (state == "PENDING") return "it is there already";
+  return absl::StrCat("Slurm ends it for good (", state,
+                      "): it was cancelled, or its time is over");
+}
+
 }  // namespace muster

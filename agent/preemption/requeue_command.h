@@ -19,6 +19,11 @@ namespace muster {
 absl::StatusOr<std::vector<std::string>> RequeueCommand(
     const std::map<std::string, std::string>& environment);
 
+// Why a job of which `scontrol show job` prints `shown` is not to be put back,
+// in one clause; empty: nothing is against it. Slurm would put back a job too
+// that somebody has just cancelled. Pure.
+std::string AgainstRequeue(const std::string& shown);
+
 }  // namespace muster
 
 #endif  // MUSTER_AGENT_PREEMPTION_REQUEUE_COMMAND_H_

@@ -37,5 +37,19 @@ TEST(RequeueCommand, TakesNothingButNumbers) {
                    .ok());
 }
 
+// As `scontrol --oneliner show job` of Slurm 22.05 prints it.
+TEST(AgainstRequeue, AJobThatRunsMayGoBack) {
+  EXPECT_EQ(AgainstRequeue("JobId=7 JobName=x JobState=RUNNING Reason=None"),
+            "");
+  EXPECT_EQ(AgainstRequeue("slurm_load_jobs error: no contact"), "");
+}
+
+TEST(AgainstRequeue, ACancelledOneStaysCancelled) {
+  EXPECT_THAT(AgainstRequeue("JobId=7 JobState=COMPLETING Reason=None"),
+              HasSubstr("(COMPLETING)"));
+  EXPECT_THAT(AgainstRequeue("JobState=CANCELLED"), HasSubstr("(CANCELLED)"));
+  EXPECT_EQ(AgainstRequeue("JobState=PENDING\n"), "it is there already");
+}
+
 }  // namespace
 }  // namespace muster
