@@ -1,0 +1,61 @@
+#include "agent/preemption/requeue_job.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace muster {
+namespace {
+
+using ::testing::HasSubstr;
+
+// A scontrol that does as a test says.
+class RequeueJobTest : public ::testing::Test {
+ protected:
+  RequeueJobTest() : path_(getenv("PATH")) {
+    folder_ = testing::TempDir() + "requeue-XXXXXX";
+    EXPECT_NE(mkdtemp(folder_.data()), nullptr);
+  }
+  ~RequeueJobTest() override {
+    setenv("PATH", path_.c_str(), 1);
+    std::filesystem::remove_all(folder_);
+  }
+  absl::Status Requeue(const std::string& scontrol) {
+    const std::string program = folder_ + "/scontrol";
+    std::ofstream(program) << "#!/bin/sh\n" << scontrol << "\n";
+    chmod(program.c_str(), 0755);
+    setenv("PATH", (folder_ + ":" + path_).c_str(), 1);
+    return RequeueJob({{"SLURM_JOB_ID", "4711"}});
+  }
+
+  const std::string path_;
+  std::string folder_;
+};
+
+TEST_F(RequeueJobTest, SaysWhatSlurmSays) {
+  EXPECT_TRUE(Requeue("[ \"$*\" = \"requeue 4711\" ]").ok());
+  const absl::Status refused = Requeue("echo Invalid job id specified; exit 1");
+  EXPECT_EQ(std::string(refused.message()),
+            "scontrol requeue 4711 failed: Invalid job id specified");
+}
+
+TEST_F(RequeueJobTest, ACancelledJobStaysCancelled) {
+  const absl::Status refused = Requeue(
+      "[ \"$1\" != requeue ] && echo 'JobId=4711 JobState=COMPLETING x=y'");
+  EXPECT_THAT(std::string(refused.message()),
+              HasSubstr("not put back into its queue: Slurm ends it"));
+}
+
+TEST_F(RequeueJobTest, SaysThatThereIsNoSlurm) {
+  setenv("PATH", folder_.c_str(), 1);
+  const absl::Status missing = RequeueJob({{"SLURM_JOB_ID", "4711"}});
+  EXPECT_THAT(std::string(missing.message()), HasSubstr("no such program"));
+  EXPECT_FALSE(RequeueJob({}).ok());
+}
+
+}  // namespace
+}  // namespace muster
