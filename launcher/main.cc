@@ -96,8 +96,8 @@ int Launch(const std::vector<std::string>& args) {
   return exit_code;
 }
 
-// Another launcher's command line. In our words it begins with a flag, so that
-// its program is never taken for a subcommand.
+// Another launcher's command line. In our words it begins with a flag where it
+// runs a program, so that this is never taken for a subcommand.
 int LaunchAs(const CalledAs& called) {
   const Voice voice("launch", Talk::kAll);
   const absl::StatusOr<OwnLine> line =

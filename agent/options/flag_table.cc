@@ -262,6 +262,9 @@ constexpr Flag kFlags[] = {
      "Workers are always processes of their own."},
     {"logs-specs", 0, kValue, "NAME", "", kNone, kAccepted, kLaunchAndAgent, "",
      "Python plug-ins for logs are not loaded."},
+    {"log-line-prefix-template", 0, kValue, "TEXT", "", kRead, kAccepted,
+     kLaunchAndAgent, "",
+     "Lines on the console begin with [node:rank] whatever it says."},
     {"event-log-handler", 0, kValue, "NAME", "null", kRead, kAccepted,
      kLaunchAndAgent, "",
      "Python handlers are not loaded; decisions are written to events.jsonl "

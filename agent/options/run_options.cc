@@ -335,6 +335,11 @@ void ReadAccepted(FlagValues& values, RunOptions& options) {
         "--logs-specs has no effect: Python plug-ins are not loaded; see "
         "--log-dir, --redirects and --tee");
   }
+  if (values.IsGiven("log-line-prefix-template")) {
+    options.remarks.emplace_back(
+        "--log-line-prefix-template has no effect: lines begin with "
+        "[node:rank]");
+  }
   if (values.IsGiven("event-log-handler")) {
     options.remarks.emplace_back(
         "--event-log-handler has no effect: decisions go to events.jsonl in "

@@ -62,6 +62,10 @@ const char* WhyIgnored(const std::string& key) {
       key == "command_file" || key == "commands") {
     return "only TPUs are launched by it";
   }
+  if (key == "enable_cpu_affinity") {
+    return "accelerate launch heeds it on its command line only; see "
+           "--numa-binding";
+  }
   if (key == "mpirun_config") {
     return "launch starts the processes itself, without mpirun";
   }

@@ -169,6 +169,13 @@ class Writer {
     for (const Rule& rule : rules) AddRule(rule, given);
   }
 
+  // Drops those that are told only where a size is above 1.
+  void DropUnless(const std::string& size,
+                  const std::vector<std::string>& variables) {
+    if (variables_[size] != "1") return;
+    for (const std::string& variable : variables) variables_.erase(variable);
+  }
+
   std::map<std::string, std::string> Take() { return std::move(variables_); }
 
  private:
@@ -260,6 +267,18 @@ void AddDeepSpeed(const YamlValue& document,
       {std::begin(kDeepSpeedElsewhere), std::end(kDeepSpeedElsewhere)});
 }
 
+void AddParallelism(Writer& writer) {
+  writer.Set("ACCELERATE_USE_PARALLELISM_CONFIG", "true");
+  writer.AddSection("parallelism_config", "parallelism_config_", kParallelism,
+                    {});
+  writer.DropUnless("PARALLELISM_CONFIG_CP_SIZE",
+                    {"PARALLELISM_CONFIG_CP_COMM_STRATEGY"});
+  writer.DropUnless("PARALLELISM_CONFIG_SP_SIZE",
+                    {"PARALLELISM_CONFIG_SP_SEQ_LENGTH",
+                     "PARALLELISM_CONFIG_SP_SEQ_LENGTH_IS_VARIABLE",
+                     "PARALLELISM_CONFIG_SP_ATTN_IMPLEMENTATION"});
+}
+
 }  // namespace
 
 std::map<std::string, std::string> AccelerateVariables(
@@ -279,9 +298,6 @@ std::map<std::string, std::string> AccelerateVariables(
     writer.Set("ACCELERATE_DYNAMO_BACKEND", DynamoBackend(document));
     writer.AddSection("dynamo_config", "dynamo_", kDynamo, {"dynamo_backend"});
   }
-  if (Holds(document, "enable_cpu_affinity")) {
-    writer.Set("ACCELERATE_CPU_AFFINITY", "1");
-  }
   switch (kind) {
     case AccelerateKind::kSimple:
       AddSimple(document, writer);
@@ -298,9 +314,7 @@ std::map<std::string, std::string> AccelerateVariables(
   }
   if (kind != AccelerateKind::kSimple &&
       IsMap(document.Find("parallelism_config"))) {
-    writer.Set("ACCELERATE_USE_PARALLELISM_CONFIG", "true");
-    writer.AddSection("parallelism_config", "parallelism_config_", kParallelism,
-                      {});
+    AddParallelism(writer);
   }
   return writer.Take();
 }

@@ -165,7 +165,7 @@ TEST(AccelerateConfigTest, DeepSpeedsVariablesAndHosts) {
 TEST(AccelerateConfigTest, OnOneMachine) {
   const ConfigMeaning meaning = Read(
       "distributed_type: MULTI_CPU\nnum_processes: 2\nuse_cpu: true\n"
-      "debug: true\nenable_cpu_affinity: true\ngpu_ids: 0,2\n"
+      "debug: true\ngpu_ids: 0,2\n"
       "main_process_port: 0\n");
   EXPECT_THAT(
       Flags(meaning),
@@ -173,10 +173,22 @@ TEST(AccelerateConfigTest, OnOneMachine) {
   EXPECT_THAT(meaning.defaults.worker_environment,
               AllOf(Contains(Pair("ACCELERATE_USE_CPU", "True")),
                     Contains(Pair("ACCELERATE_DEBUG_MODE", "true")),
-                    Contains(Pair("ACCELERATE_CPU_AFFINITY", "1")),
                     Contains(Pair("CUDA_VISIBLE_DEVICES", "0,2"))));
   EXPECT_THAT(Flags(Read("distributed_type: 'NO'\nnum_processes: 8\n")),
               Contains(Pair("nproc-per-node", "1")));
+}
+
+TEST(AccelerateConfigTest, WhatAccelerateTellsOnlyWhereItCounts) {
+  const std::string head =
+      "distributed_type: FSDP\nnum_processes: 2\nparallelism_config:\n"
+      "  parallelism_config_cp_size: ";
+  const auto one = Read(head + "1\n").defaults.worker_environment;
+  EXPECT_THAT(one, Contains(Pair("PARALLELISM_CONFIG_CP_SIZE", "1")));
+  EXPECT_THAT(one, Not(Contains(Key("PARALLELISM_CONFIG_CP_COMM_STRATEGY"))));
+  EXPECT_THAT(one, Not(Contains(Key("PARALLELISM_CONFIG_SP_SEQ_LENGTH"))));
+  const auto two = Read(head + "2\n").defaults.worker_environment;
+  EXPECT_THAT(
+      two, Contains(Pair("PARALLELISM_CONFIG_CP_COMM_STRATEGY", "allgather")));
 }
 
 TEST(AccelerateConfigTest, WhatDoesNotDivideIsSaid) {

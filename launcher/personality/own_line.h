@@ -10,7 +10,7 @@
 namespace muster {
 
 // The command line of whoever is called, as one of `launch`; reads DeepSpeed's
-// host file. It begins with a flag unless `called` is kLaunch.
+// host file. What runs a program begins with a flag unless `called` is kLaunch.
 absl::StatusOr<OwnLine> ReadOwnLine(const CalledAs& called,
                                     const std::vector<Flag>& flags);
 

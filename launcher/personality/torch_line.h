@@ -11,7 +11,8 @@
 namespace muster {
 
 // torchrun's command line: our own flags are a superset of its; but its program
-// runs under Python whatever it is called. Pure. Errors as ParseCommandLine's.
+// runs under Python whatever it is called. --print-completion SHELL is our
+// completion. Pure. Errors as ParseCommandLine's.
 absl::StatusOr<OwnLine> OwnLineOfTorchrun(const std::vector<Flag>& flags,
                                           const std::vector<std::string>& args);
 

@@ -27,6 +27,12 @@ TEST(OwnLineOfTorchrunTest, TheProgramIsPythons) {
                                       "3", "train", "--use-env"));
 }
 
+TEST(OwnLineOfTorchrunTest, ItsCompletion) {
+  EXPECT_THAT(
+      OwnLineOfTorchrun(Flags(), Args{"--print-completion", "zsh"})->args,
+      ElementsAre("completion", "zsh"));
+}
+
 TEST(OwnLineOfTorchrunTest, AnUnknownFlagIsNamed) {
   EXPECT_THAT(std::string(OwnLineOfTorchrun(Flags(), Args{"--nndoes=1", "x"})
                               .status()

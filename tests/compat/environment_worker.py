@@ -1,0 +1,12 @@
+"""Leaves what a launcher told this process, as JSON: FOLDER/RANK.json."""
+
+import json
+import os
+import sys
+
+rank = os.environ.get('RANK') or os.environ.get('OMPI_COMM_WORLD_RANK') or '0'
+path = os.path.join(sys.argv[-1], rank + '.json')
+with open(path + '.part', 'w', encoding='utf-8') as file:
+  json.dump({'environment': dict(os.environ), 'arguments': sys.argv[1:-1]},
+            file)
+os.rename(path + '.part', path)

@@ -1,0 +1,39 @@
+"""The Pythons that have Accelerate and DeepSpeed, JAX and TensorFlow."""
+
+import os
+
+import interpreters
+
+ACCELERATE_DEEPSPEED, JAX, TENSORFLOW = 'torch', 'jax', 'tensorflow'
+
+
+def python(name):
+  """The interpreter that tools/setup_frameworks makes for one of them."""
+  cache = os.environ.get('XDG_CACHE_HOME') or os.path.expanduser('~/.cache')
+  folder = os.environ.get('MUSTER_FRAMEWORKS_DIR',
+                          os.path.join(cache, 'muster', 'frameworks'))
+  return os.path.join(folder, name, 'python')
+
+
+def why_not(name):
+  """Why nothing can run with this framework, or None."""
+  path = python(name)
+  # Written last by the set-up. Importing them takes seconds.
+  if not os.path.exists(os.path.join(os.path.dirname(path), 'installed')):
+    return 'no %s at %s (tools/setup_frameworks %s installs it)' % (
+        name, path, name)
+  return None
+
+
+def environment(**changes):
+  """A quiet environment without any launcher's or framework's variables."""
+  ours = ('ACCELERATE_', 'FSDP_', 'DS_', 'CROSS_', 'LOCAL_SIZE', 'JAX_',
+          'TF_', 'XLA_', 'KMP_', 'CUDA_VISIBLE', 'PYTHONPATH')
+  clean = {name: value
+           for name, value in interpreters.environment().items()
+           if not name.startswith(ours)}
+  clean.update(CUDA_VISIBLE_DEVICES='', DS_ACCELERATOR='cpu',
+               JAX_PLATFORMS='cpu', TF_CPP_MIN_LOG_LEVEL='2',
+               TOKENIZERS_PARALLELISM='false')
+  clean.update(changes)
+  return clean

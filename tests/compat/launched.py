@@ -1,0 +1,43 @@
+"""Runs launchers, ours and others', and reads what their workers leave."""
+
+import json
+import os
+import subprocess
+import tempfile
+
+_HERE = os.path.dirname(os.path.realpath(__file__))
+LAUNCH = os.path.realpath(os.environ.get('MUSTER_LAUNCH', 'launcher/launch'))
+ENVIRONMENT_WORKER = os.path.join(_HERE, 'environment_worker.py')
+LIMIT_S = 200
+
+
+def run(test, command, environment, folder=None):
+  """The output of a command that must succeed."""
+  done = subprocess.run(
+      command, env=environment, cwd=folder, text=True, check=False,
+      stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+      stderr=subprocess.STDOUT, timeout=LIMIT_S)
+  test.assertEqual(done.returncode, 0, done.stdout)
+  return done.stdout
+
+
+def told(test, command, environment):
+  """What each rank of a command that ends in environment_worker.py found."""
+  with tempfile.TemporaryDirectory() as folder:
+    output = run(test, command + [folder], environment, folder)
+    ranks = {}
+    for name in sorted(os.listdir(folder)):
+      if name.endswith('.json'):
+        with open(os.path.join(folder, name), encoding='utf-8') as file:
+          ranks[int(name[:-5])] = json.load(file)
+    test.assertTrue(ranks, output)
+    return ranks
+
+
+def called(test, name):
+  """`launch` under another launcher's name."""
+  folder = tempfile.TemporaryDirectory()
+  test.addCleanup(folder.cleanup)
+  link = os.path.join(folder.name, name)
+  os.symlink(LAUNCH, link)
+  return link
