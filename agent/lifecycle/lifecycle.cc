@@ -15,15 +15,6 @@ namespace {
 // process in an uninterruptible call, a fork in between).
 constexpr Duration kKillAgain = std::chrono::seconds(1);
 
-// How long a Ctrl-C waits for the coordinator to stop the job everywhere
-// before this node stops its own part.
-constexpr Duration kCancelTimeout = std::chrono::seconds(5);
-
-bool EndsTheJob(int signal) {
-  return signal == SIGINT || signal == SIGTERM || signal == SIGHUP ||
-         signal == SIGQUIT;
-}
-
 std::string Ranks(const Place& place, int slots) {
   if (slots == 1) return absl::StrCat("rank ", place.first_rank);
   return absl::StrCat("ranks ", place.first_rank, "-",
@@ -201,54 +192,10 @@ void Lifecycle::On(const GuardianDied& event) {
   GiveUp(1, event.reason);
 }
 
-void Lifecycle::On(const SignalCaught& event) {
-  if (AnnouncesPreemption(event.signal)) {
-    CatchPreemption(event.signal);
-    return;
-  }
-  const auto& leave = config_.signals_to_leave;
-  if (std::find(leave.begin(), leave.end(), event.signal) != leave.end()) {
-    if (leaving_.has_value()) {
-      Notice("caught a second signal to leave: killing the workers now");
-      if (HasWorkers()) Stop(event.signal, Duration::zero());
-      return;
-    }
-    Notice(absl::StrCat("caught ", SignalName(event.signal),
-                        ": leaving the job (once more: at once)"));
-    leaving_ = SignalName(event.signal);
-    changed_ = true;
-    cancel_deadline_ = now_ + kCancelTimeout;
-    return;
-  }
-  if (!EndsTheJob(event.signal)) {
-    signals_.push_back({++newest_signal_, event.signal});
-    if (signals_.size() > kMostSignalNotices) signals_.erase(signals_.begin());
-    changed_ = true;
-    return;
-  }
-  if (cancel_.has_value()) {
-    Notice("caught a second signal: killing the workers now");
-    cancel_->at_once = true;
-    if (HasWorkers()) Stop(event.signal, Duration::zero());
-    if (announcing_until_.has_value()) announcing_until_ = now_;
-  } else {
-    Notice(absl::StrCat("caught ", SignalName(event.signal),
-                        ": stopping the job (once more: at once)"));
-    cancel_ = CancelWish{.signal = event.signal};
-    cancel_deadline_ = now_ + kCancelTimeout;
-  }
-  changed_ = true;
-  if (!ever_answered_ || !connected_) {
-    GiveUp(128 + event.signal,
-           absl::StrCat("stopped by ", SignalName(event.signal),
-                        " without a coordinator"));
-  }
-}
-
 void Lifecycle::Reconcile() {
   MindTheCoordinator();
   if (leave_.has_value()) {
-    if (phase_ == NodePhase::kRunning) {
+    if (phase_ == NodePhase::kRunning && !GraceGoesOn()) {
       Stop(SIGTERM, config_.spec.shutdown_timeout);
     }
   } else if (directive_.has_value()) {
@@ -318,16 +265,8 @@ void Lifecycle::FollowDirective() {
       leave_ = Leave{.exit_code = 1, .reason = directive.reason};
       break;
   }
-  if (HasWorkers()) Stop(directive.stop.signal, directive.stop.grace);
-}
-
-void Lifecycle::ForwardSignals() {
-  if (phase_ != NodePhase::kRunning) return;
-  for (const SignalNotice& notice : directive_->signals) {
-    if (notice.ordinal <= forwarded_) continue;
-    forwarded_ = notice.ordinal;
-    step_.actions.emplace_back(SignalWorkers{.signal = notice.signal});
-    Notice(absl::StrCat(SignalName(notice.signal), " goes to every worker"));
+  if (HasWorkers() && !GraceGoesOn()) {
+    Stop(directive.stop.signal, directive.stop.grace);
   }
 }
 
@@ -481,6 +420,7 @@ std::optional<Instant> Lifecycle::NextDeadline() const {
   }
   consider(kill_at_);
   consider(announcing_until_);
+  if (GraceGoesOn()) consider(preemption_->deadline);
   consider(fitness_.NextCheck());
   consider(HangDeadline());
   if (!leave_.has_value()) {

@@ -109,6 +109,9 @@ class Lifecycle {
   // Whether this end is what the preemption has led to.
   bool EndedByPreemption(const Failure& failure) const;
   void MindTheAnnouncement();
+  // Whether workers may go on although the job is over: a coordinator that was
+  // started anew has heard of the notice, but not of what they were given.
+  bool GraceGoesOn() const;
   std::optional<PreemptionNotice> PreemptionNow() const;
   // --- whether the node may take part (lifecycle_fitness.cc)
   void MindTheFitness();

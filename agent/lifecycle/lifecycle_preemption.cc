@@ -83,6 +83,13 @@ bool Lifecycle::EndedByPreemption(const Failure& failure) const {
   return false;
 }
 
+bool Lifecycle::GraceGoesOn() const {
+  return preemption_.has_value() && phase_ == NodePhase::kRunning &&
+         now_ < preemption_->deadline && !cancel_.has_value() &&
+         leave_.has_value() && leave_->verdict.has_value() &&
+         leave_->verdict->outcome == Outcome::kPreempted;
+}
+
 void Lifecycle::On(const PreemptionAnnounced&) {
   announcing_until_.reset();
   Settle();

@@ -262,6 +262,33 @@ TEST_F(LifecyclePreemption, WorkersHaveTheirGraceWithoutACoordinator) {
   EXPECT_EQ(agent_.leave->exit_code, kPreemptedExitCode);
 }
 
+// A coordinator that was started anew knows of no round that could go on.
+TEST_F(LifecyclePreemption, TheVerdictDoesNotTakeTheGraceAway) {
+  agent_.Run(1);
+  agent_.Step(SignalCaught{SIGUSR1});
+  Announced();
+  Directive directive = DirectiveOf(DirectiveKind::kFinished);
+  directive.verdict.outcome = Outcome::kPreempted;
+  directive.verdict.exit_code = kPreemptedExitCode;
+  directive.stop.grace = seconds(10);
+  agent_.Tell(directive);
+  agent_.Wait(milliseconds(59'999));
+  EXPECT_EQ(agent_.phase(), NodePhase::kRunning);
+  agent_.Wait(milliseconds(1));
+  EXPECT_EQ(agent_.phase(), NodePhase::kStopping);
+  agent_.Down(0);
+  agent_.Down(1);
+  agent_.Gone();
+  EXPECT_EQ(agent_.leave->exit_code, kPreemptedExitCode);
+}
+
+TEST_F(LifecyclePreemption, AnotherVerdictDoes) {
+  agent_.Run(1);
+  agent_.Step(SignalCaught{SIGUSR1});
+  agent_.TellFinished(130);
+  EXPECT_EQ(agent_.phase(), NodePhase::kStopping);
+}
+
 TEST_F(LifecyclePreemption, OtherSignalsAreWhatTheyWere) {
   agent_.Run(1);
   agent_.Step(SignalCaught{SIGCONT});

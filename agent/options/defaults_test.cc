@@ -167,6 +167,8 @@ TEST(PreemptionFlags, TheWorkersSignalIsOneOrNone) {
   EXPECT_EQ(Options({}).preemption.worker_signal, SIGTERM);
   EXPECT_EQ(Options({}).preemption.requeue, Requeue::kNo);
   EXPECT_THAT(Error("--preempt-signal=USR1,USR2"), HasSubstr("is not one"));
+  EXPECT_THAT(Error("--signals-to-preempt=TERM,CONT"),
+              HasSubstr("SIGCONT announces nothing"));
 }
 
 TEST(WorkerFlags, DialectsAreKnown) {

@@ -20,6 +20,7 @@ _FAILURES = 'rendezvous/job/failure_log.cc'
 _ADMISSION = 'rendezvous/job/admission.cc'
 _ORDER = 'rendezvous/job/natural_order.cc'
 _LIFECYCLE = 'agent/lifecycle/lifecycle.cc'
+_SIGNALS = 'agent/lifecycle/lifecycle_signals.cc'
 _HANG = 'agent/lifecycle/lifecycle_hang.cc'
 _WATCH = 'agent/lifecycle/hang_watch.cc'
 _PREEMPTED = 'rendezvous/job/job_preemption.cc'
@@ -265,7 +266,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'if (directive_.has_value()) {'),
     ('reports are sent on change only', _LIFECYCLE,
      '(changed_ || now_ >= next_report_)) {', 'changed_) {'),
-    ('signals are forwarded again and again', _LIFECYCLE,
+    ('signals are forwarded again and again', _SIGNALS,
      'if (notice.ordinal <= forwarded_) continue;', ''),
     ('a cancel without an answer waits for ever', _LIFECYCLE,
      'if (cancel_deadline_.has_value() && now_ >= *cancel_deadline_) {',
@@ -418,6 +419,10 @@ ALL = [Mutant(*mutant) for mutant in (
      'if (now_ < preemption_->caught + kOneOrder) return;', ''),
     ('the round ends while its command runs', _LIFECYCLE,
      'if (announcing_until_.has_value()) return;  // it is part', '// it is part'),
+    ('the verdict takes the grace away', _PREEMPTION,
+     'leave_->verdict->outcome == Outcome::kPreempted;', 'false;'),
+    ('any verdict leaves the grace', _PREEMPTION,
+     'leave_->verdict->outcome == Outcome::kPreempted;', 'true;'),
     ('the command runs for ever', _PREEMPTION,
      'if (!announcing_until_.has_value() || now_ < *announcing_until_) return;',
      'return;'),

@@ -338,10 +338,93 @@ TEST_F(CheckersTest, TwoVerdicts) {
   EXPECT_THAT(checker_->breach(), HasSubstr("two verdicts"));
 }
 
+TEST_F(CheckersTest, RoundWithANodeThatIsNotFit) {
+  for (const Fitness fitness : {Fitness::kUnfit, Fitness::kUnchecked}) {
+    Use(NewFitnessChecker);
+    Report report = ReportOf(kOne, 1);
+    checker_->OnReport(kZero, 1, ReportOf(kZero, 1));
+    checker_->OnReport(kOne, 2, report);
+    checker_->OnStep(Begin(1));
+    EXPECT_EQ(checker_->breach(), "");
+    report.sequence = 2;
+    report.fitness = fitness;
+    checker_->OnReport(kOne, 2, report);
+    checker_->OnStep(Begin(1));  // it runs, and is left alone
+    EXPECT_EQ(checker_->breach(), "");
+    checker_->OnStep(Begin(2));
+    EXPECT_THAT(checker_->breach(), HasSubstr("n1"));
+  }
+}
+
+TEST_F(CheckersTest, RoundAfterANoticeOfPreemption) {
+  Use(NewPreemptionChecker);
+  checker_->OnStep(Begin(1));
+  step_.decisions = {{.kind = "preempt"}};
+  checker_->OnStep(step_);
+  EXPECT_EQ(checker_->breach(), "");
+  checker_->OnStep(Begin(2));
+  EXPECT_THAT(checker_->breach(), HasSubstr("after the notice"));
+}
+
+TEST_F(CheckersTest, WorkersAfterANoticeOfPreemption) {
+  Use(NewPreemptionChecker);
+  LifecycleStep step;
+  step.actions.emplace_back(StartWorkers());
+  checker_->OnAgentStepped(kZero, step, std::nullopt);
+  step.actions[0] = AnnouncePreemption();
+  checker_->OnAgentStepped(kZero, step, std::nullopt);
+  EXPECT_EQ(checker_->breach(), "");
+  step.actions[0] = StartWorkers();
+  checker_->OnAgentStepped(kZero, step, std::nullopt);
+  EXPECT_THAT(checker_->breach(), HasSubstr("n0 starts workers"));
+}
+
+TEST_F(CheckersTest, PreemptionThatIsAnnouncedTwice) {
+  Use(NewPreemptionChecker);
+  LifecycleStep step;
+  step.actions.emplace_back(AnnouncePreemption());
+  checker_->OnAgentStepped(kZero, step, std::nullopt);
+  checker_->OnAgentStepped(kZero, step, std::nullopt);
+  EXPECT_THAT(checker_->breach(), HasSubstr("twice"));
+}
+
+TEST_F(CheckersTest, PreemptedJobThatDoesNotEnd) {
+  Use(NewPreemptionChecker);
+  step_.decisions = {{.kind = "preempt"}};
+  checker_->OnStep(step_);
+  const JobSpec& spec = plan_.spec;
+  Advance(spec.preempt_grace + spec.shutdown_timeout + seconds(6));
+  checker_->OnTick();
+  EXPECT_EQ(checker_->breach(), "");
+  Advance(milliseconds(1));
+  checker_->OnTick();
+  EXPECT_THAT(checker_->breach(), HasSubstr("has not ended"));
+}
+
+TEST_F(CheckersTest, PreemptedJobThatSucceeds) {
+  Use(NewPreemptionChecker);
+  step_.decisions = {{.kind = "preempt"}};
+  step_.status.phase = JobPhase::kFinished;
+  step_.status.verdict = Verdict{.outcome = Outcome::kSucceeded};
+  checker_->OnStep(step_);
+  EXPECT_THAT(checker_->breach(), HasSubstr("succeeds"));
+}
+
+TEST_F(CheckersTest, PreemptedJobWithAnotherExitCode) {
+  Use(NewPreemptionChecker);
+  step_.decisions = {{.kind = "preempt"}};
+  step_.status.phase = JobPhase::kFinished;
+  step_.status.verdict =
+      Verdict{.outcome = Outcome::kPreempted, .exit_code = 1};
+  checker_->OnStep(step_);
+  EXPECT_THAT(checker_->breach(), HasSubstr("exit code 1"));
+}
+
 TEST_F(CheckersTest, BreakWithoutACause) {
   for (const char* why :
-       {"cancelled: SIGINT at h0", "rank 0 on h0: exit code 3",
-        "1 node waited to be let in", "h1 (group rank 1) goes: SIGTERM",
+       {"cancelled: SIGINT at h0", "preempted: SIGUSR1 at h0",
+        "rank 0 on h0: exit code 3", "1 node waited to be let in",
+        "h1 (group rank 1) goes: SIGTERM",
         "h1 (group rank 1) was lost: its agent has been silent for 5 s",
         "h1 (group rank 1) stopped its workers by itself"}) {
     Use(NewAttributionChecker);

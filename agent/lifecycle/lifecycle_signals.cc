@@ -1,0 +1,78 @@
+// What this node is told by signals, and what of it goes to the workers.
+
+#include <algorithm>
+#include <csignal>
+
+#include "absl/strings/str_cat.h"
+#include "agent/lifecycle/lifecycle.h"
+#include "rendezvous/protocol/signal_names.h"
+
+namespace muster {
+namespace {
+
+// How long a Ctrl-C waits for the coordinator to stop the job everywhere
+// before this node stops its own part.
+constexpr Duration kCancelTimeout = std::chrono::seconds(5);
+
+bool EndsTheJob(int signal) {
+  return signal == SIGINT || signal == SIGTERM || signal == SIGHUP ||
+         signal == SIGQUIT;
+}
+
+}  // namespace
+
+void Lifecycle::On(const SignalCaught& event) {
+  if (AnnouncesPreemption(event.signal)) {
+    CatchPreemption(event.signal);
+    return;
+  }
+  const auto& leave = config_.signals_to_leave;
+  if (std::find(leave.begin(), leave.end(), event.signal) != leave.end()) {
+    if (leaving_.has_value()) {
+      Notice("caught a second signal to leave: killing the workers now");
+      if (HasWorkers()) Stop(event.signal, Duration::zero());
+      return;
+    }
+    Notice(absl::StrCat("caught ", SignalName(event.signal),
+                        ": leaving the job (once more: at once)"));
+    leaving_ = SignalName(event.signal);
+    changed_ = true;
+    cancel_deadline_ = now_ + kCancelTimeout;
+    return;
+  }
+  if (!EndsTheJob(event.signal)) {
+    signals_.push_back({++newest_signal_, event.signal});
+    if (signals_.size() > kMostSignalNotices) signals_.erase(signals_.begin());
+    changed_ = true;
+    return;
+  }
+  if (cancel_.has_value()) {
+    Notice("caught a second signal: killing the workers now");
+    cancel_->at_once = true;
+    if (HasWorkers()) Stop(event.signal, Duration::zero());
+    if (announcing_until_.has_value()) announcing_until_ = now_;
+  } else {
+    Notice(absl::StrCat("caught ", SignalName(event.signal),
+                        ": stopping the job (once more: at once)"));
+    cancel_ = CancelWish{.signal = event.signal};
+    cancel_deadline_ = now_ + kCancelTimeout;
+  }
+  changed_ = true;
+  if (!ever_answered_ || !connected_) {
+    GiveUp(128 + event.signal,
+           absl::StrCat("stopped by ", SignalName(event.signal),
+                        " without a coordinator"));
+  }
+}
+
+void Lifecycle::ForwardSignals() {
+  if (phase_ != NodePhase::kRunning) return;
+  for (const SignalNotice& notice : directive_->signals) {
+    if (notice.ordinal <= forwarded_) continue;
+    forwarded_ = notice.ordinal;
+    step_.actions.emplace_back(SignalWorkers{.signal = notice.signal});
+    Notice(absl::StrCat(SignalName(notice.signal), " goes to every worker"));
+  }
+}
+
+}  // namespace muster
