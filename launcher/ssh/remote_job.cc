@@ -58,6 +58,7 @@ std::vector<FrontEffect> RemoteJob::SignalCaught(Instant now, int signal) {
     Error(absl::StrCat(name, ": nothing was started"));
     End();
   } else if (signals_ == 1) {
+    first_signal_ = sent;
     effects_.push_back(
         Say{Say::Kind::kNotice, absl::StrCat(name,
                                              ": the job is stopped; once more "
@@ -66,7 +67,10 @@ std::vector<FrontEffect> RemoteJob::SignalCaught(Instant now, int signal) {
     if (!verdict_code_) verdict_code_ = 128 + signal;
     Expect(now, std::chrono::milliseconds(plan_.node.stop_timeout_ms) + kSlack);
   } else if (signals_ == 2) {
-    effects_.push_back(SendDown{SignalAgents{std::nullopt, sent}});
+    // Another one, since a second signal that is equal to a first one that
+    // still waits is lost.
+    effects_.push_back(SendDown{SignalAgents{
+        std::nullopt, first_signal_ == SIGTERM ? SIGINT : SIGTERM}});
     Expect(now, kAtOnce);
   } else {
     Error(absl::StrCat(name, ": not waiting for the other hosts"));
@@ -203,6 +207,7 @@ int RemoteJob::Usable() const {
 }
 
 void RemoteJob::ConsiderStart(Instant now) {
+  if (own_exit_code_) return;
   if (Usable() < plan_.least) {
     // Every host's own word is worth the wait: each has a deadline.
     if (Count(Phase::kAsked) == 0) GiveUpStarting(now);

@@ -96,7 +96,8 @@ class RemoteJob {
   std::optional<int> own_exit_code_;  // this process's own reason to end
   std::string verdict_;
   std::optional<int> verdict_code_;
-  int signals_ = 0;
+  int signals_ = 0;  // that stop the job
+  int first_signal_ = 0;
   bool hung_up_ = false;
   std::optional<Instant> deadline_;
 };

@@ -50,7 +50,10 @@ bool IsForOthers(const std::string& address) {
 absl::Status CheckOptions(const RunOptions& options) {
   for (const char* name : kOfOneNode) {
     const auto given = options.remote.given.find(name);
-    if (given == options.remote.given.end() || given->second == "0") continue;
+    if (given == options.remote.given.end()) continue;
+    if (given->first == "standalone" && options.standalone == Standalone::kNo) {
+      continue;
+    }
     return absl::InvalidArgumentError(
         absl::StrCat("--", name,
                      ": is for one node and does not go with --hostfile, which "
@@ -87,8 +90,8 @@ std::string JoinedSlots(const std::vector<int>& slots) {
 }
 
 absl::StatusOr<std::vector<std::string>> HostFlags(const RunOptions& options,
-                                                 const Host& host, int place,
-                                                 int most) {
+                                                   const Host& host, int place,
+                                                   int most) {
   std::vector<std::string> flags = {Written("node-id", host.name)};
   if (place < most && most > 1) {
     flags.push_back(Written("node-rank", absl::StrCat(place)));
@@ -124,15 +127,15 @@ std::vector<std::string> CommonFlags(const RunOptions& options, int least,
   }
   flags.push_back(Written("cluster", "none"));
   flags.push_back(Written("nnodes", least == most
-                                     ? absl::StrCat(least)
-                                     : absl::StrCat(least, ":", most)));
+                                        ? absl::StrCat(least)
+                                        : absl::StrCat(least, ":", most)));
   // A host whose connection breaks leaves the job; it does not end it.
   const auto leave = options.remote.given.find("signals-to-leave");
   flags.push_back(
       Written("signals-to-leave",
-           leave == options.remote.given.end() || leave->second.empty()
-               ? std::string("SIGHUP")
-               : absl::StrCat(leave->second, ",SIGHUP")));
+              leave == options.remote.given.end() || leave->second.empty()
+                  ? std::string("SIGHUP")
+                  : absl::StrCat(leave->second, ",SIGHUP")));
   return flags;
 }
 
@@ -205,14 +208,15 @@ std::vector<std::string> HostingFlags(const RemotePlan& plan,
                                       const std::string& address) {
   return {Written("rdzv-endpoint", Endpoint{address, plan.port}.ToString()),
           Written("rdzv-conf",
-               plan.rendezvous_conf.empty()
-                   ? std::string("is_host=1")
-                   : absl::StrCat(plan.rendezvous_conf, ",is_host=1"))};
+                  plan.rendezvous_conf.empty()
+                      ? std::string("is_host=1")
+                      : absl::StrCat(plan.rendezvous_conf, ",is_host=1"))};
 }
 
 std::vector<std::string> MeetingFlags(const RemotePlan& plan,
                                       const Endpoint& endpoint) {
-  std::vector<std::string> flags = {Written("rdzv-endpoint", endpoint.ToString())};
+  std::vector<std::string> flags = {
+      Written("rdzv-endpoint", endpoint.ToString())};
   if (!plan.endpoint) {
     flags.push_back(Written(
         "rdzv-conf", plan.rendezvous_conf.empty()

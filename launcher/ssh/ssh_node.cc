@@ -39,6 +39,8 @@ constexpr Duration kLongestSilence = std::chrono::minutes(5);
 constexpr Duration kShortWait = std::chrono::seconds(30);
 // What an agent may take beyond its own time to stop.
 constexpr Duration kSlack = std::chrono::seconds(10);
+// And where it was told twice to stop.
+constexpr Duration kAtOnce = std::chrono::seconds(3);
 // As much waits for the connection; then workers' output waits too.
 constexpr size_t kMostUp = 4 << 20;
 
@@ -184,6 +186,7 @@ class SshNode {
   void On(const SignalAgents& message) {
     const bool is_own = !message.host || *message.host == own_.index;
     if (is_own && agent_ != nullptr) agent_->Signal(message.signal);
+    if (message.signal == SIGINT || message.signal == SIGTERM) ++stops_;
     if (fan_out_ != nullptr) fan_out_->Send(message);
   }
 
@@ -203,7 +206,9 @@ class SshNode {
     Duration within = kShortWait;
     if (agent_ != nullptr) {
       agent_->Signal(SIGHUP);
-      within = std::chrono::milliseconds(job_->stop_timeout_ms) + kSlack;
+      within = stops_ > 1
+                   ? kAtOnce
+                   : std::chrono::milliseconds(job_->stop_timeout_ms) + kSlack;
     }
     deadline_ = MonotonicNow() + within;
   }
@@ -242,6 +247,7 @@ class SshNode {
   RemoteHost own_;
   bool failed_ = false;  // this host has no agent and will not have one
   bool leaving_ = false;
+  int stops_ = 0;  // signals so far by which the job is stopped
   std::unique_ptr<AgentProcess> agent_;
   std::unique_ptr<FanOut> fan_out_;
 };

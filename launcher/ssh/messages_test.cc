@@ -1,0 +1,117 @@
+#include "launcher/ssh/messages.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "launcher/ssh/frame_reader.h"
+
+namespace muster {
+namespace {
+
+BeNode FullNode() {
+  BeNode node;
+  node.version = "1.2";
+  node.working_directory = "/data/run";
+  node.environment = {{"A", "1"}, {"B", "two\nlines"}, {"EMPTY", ""}};
+  node.flags = {"--nnodes=2", "--role=r"};
+  node.program = {"train.py", "", "--x"};
+  node.stop_timeout_ms = 30'000;
+  node.ssh = {{"-p", "2222"}, 5'000, 32, "/opt/launch"};
+  node.hosts = {{0, "a", "me@a", {"--node-rank=0"}}, {7, "b", "b", {}}};
+  return node;
+}
+
+TEST(Messages, ComeOutAsTheyWentIn) {
+  const std::vector<DownMessage> down = {FullNode(), StartAgent{3, {"--quiet"}},
+                                         SignalAgents{std::nullopt, 15},
+                                         SignalAgents{4, 2}, StillThere()};
+  FrameReader reader(Greeting::kNone);
+  for (const DownMessage& message : down) reader.Append(Encode(message));
+  for (const DownMessage& message : down) {
+    const auto frame = reader.Next();
+    ASSERT_TRUE(frame.has_value());
+    EXPECT_EQ(DecodeDown(*frame), message);
+  }
+  EXPECT_FALSE(reader.Next().has_value());
+  const std::vector<UpMessage> up = {
+      HostUp{1, "10.0.0.1", "10.0.0.2"},
+      HostFailed{2, "no", 127},
+      CoordinatorUp{0, 29400},
+      OutputCame{1, OutputStream::kStderr, "a\nb\n"},
+      AgentEnded{1, 7, "FAILED"},
+      HostLost{3, "gone"}};
+  for (const UpMessage& message : up) {
+    EXPECT_EQ(DecodeUp(std::string_view(Encode(message)).substr(4)), message);
+  }
+}
+
+TEST(Messages, WhatIsCutOrGrownIsRefused) {
+  const std::string whole = Encode(DownMessage(FullNode())).substr(4);
+  for (size_t size = 0; size < whole.size(); ++size) {
+    EXPECT_FALSE(DecodeDown(std::string_view(whole).substr(0, size)));
+  }
+  EXPECT_FALSE(DecodeDown(whole + "x"));
+  EXPECT_FALSE(DecodeUp(whole));
+  EXPECT_FALSE(DecodeDown(""));
+}
+
+TEST(Messages, SenselessNumbersAreRefused) {
+  const auto decoded = [](const DownMessage& message) {
+    return DecodeDown(std::string_view(Encode(message)).substr(4));
+  };
+  EXPECT_FALSE(decoded(SignalAgents{1, 0}));
+  EXPECT_FALSE(decoded(SignalAgents{1, 65}));
+  EXPECT_FALSE(DecodeUp(
+      std::string_view(Encode(UpMessage(CoordinatorUp{0, 0}))).substr(4)));
+  EXPECT_FALSE(DecodeUp(
+      std::string_view(Encode(UpMessage(CoordinatorUp{0, 65536}))).substr(4)));
+}
+
+TEST(FrameReader, TakesPiecesOfAnySize) {
+  const std::string stream = GreetingLine() +
+                             Encode(UpMessage(HostUp{1, "", ""})) +
+                             Encode(UpMessage(HostLost{1, "x"}));
+  FrameReader reader(Greeting::kExpected);
+  int frames = 0;
+  for (const char byte : stream) {
+    reader.Append({&byte, 1});
+    while (reader.Next()) ++frames;
+  }
+  EXPECT_EQ(frames, 2);
+  EXPECT_EQ(reader.error(), "");
+}
+
+TEST(FrameReader, WhatAShellPrintsFirstIsSkipped) {
+  FrameReader reader(Greeting::kExpected);
+  reader.Append("Welcome!\nhave fun");
+  EXPECT_FALSE(reader.greeted());
+  EXPECT_EQ(reader.before_greeting(), "Welcome!\nhave fun");
+  reader.Append(GreetingLine() + Encode(UpMessage(HostUp{1, "", ""})));
+  EXPECT_TRUE(reader.Next().has_value());
+  EXPECT_EQ(reader.before_greeting(), "");
+}
+
+TEST(FrameReader, EndlessNoiseTakesNoMemory) {
+  FrameReader reader(Greeting::kExpected);
+  for (int i = 0; i < 1000; ++i) reader.Append(std::string(1000, 'x'));
+  EXPECT_LE(reader.before_greeting().size(), 64u << 10);
+  reader.Append(GreetingLine());
+  EXPECT_TRUE(reader.greeted());
+}
+
+TEST(FrameReader, AnotherVersionIsToldApart) {
+  FrameReader reader(Greeting::kExpected);
+  reader.Append(std::string(kGreeting) + "999\n");
+  EXPECT_THAT(reader.error(), testing::HasSubstr("another version"));
+  EXPECT_FALSE(reader.Next().has_value());
+}
+
+TEST(FrameReader, AForgedLengthIsRefused) {
+  FrameReader reader(Greeting::kNone);
+  reader.Append("\xff\xff\xff\xff");
+  EXPECT_FALSE(reader.Next().has_value());
+  EXPECT_THAT(reader.error(), testing::HasSubstr("no message of ours"));
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,277 @@
+#include "launcher/ssh/remote_job.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "absl/strings/str_cat.h"
+
+namespace muster {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+RemotePlan PlanOf(int hosts, int least) {
+  RemotePlan plan;
+  plan.least = least;
+  plan.alone = hosts == 1;
+  plan.node.stop_timeout_ms = 30'000;
+  for (int i = 0; i < hosts; ++i) {
+    plan.node.hosts.push_back({static_cast<uint32_t>(i),
+                               absl::StrCat("h", i),
+                               absl::StrCat("h", i),
+                               {}});
+  }
+  return plan;
+}
+
+// Effects as words.
+std::vector<std::string> Words(const std::vector<FrontEffect>& effects) {
+  struct Speak {
+    std::string operator()(const SendDown& e) const {
+      if (const auto* start = std::get_if<StartAgent>(&e.message)) {
+        std::string text = absl::StrCat("start ", start->host);
+        for (const std::string& flag : start->flags) {
+          absl::StrAppend(&text, " ", flag);
+        }
+        return text;
+      }
+      const auto& signal = std::get<SignalAgents>(e.message);
+      return absl::StrCat("signal ", signal.signal, " to ",
+                          signal.host ? absl::StrCat(*signal.host) : "all");
+    }
+    std::string operator()(const Say& e) const {
+      return absl::StrCat(e.kind == Say::Kind::kError ? "error " : "notice ",
+                          e.line);
+    }
+    std::string operator()(const HangUp&) const { return "hang up"; }
+    std::string operator()(const Finish& e) const {
+      return absl::StrCat("finish ", e.exit_code, " ", e.verdict);
+    }
+  };
+  std::vector<std::string> words;
+  for (const FrontEffect& effect : effects) {
+    words.push_back(std::visit(Speak(), effect));
+  }
+  return words;
+}
+
+class RemoteJobTest : public ::testing::Test {
+ protected:
+  void Begin(RemotePlan plan) { job_.emplace(std::move(plan)); }
+  void Begin(int hosts, int least) { Begin(PlanOf(hosts, least)); }
+
+  std::vector<std::string> Up(uint32_t host) {
+    return Words(job_->Step(now_, HostUp{host, "10.0.0.1", ""}));
+  }
+  std::vector<std::string> Failed(uint32_t host) {
+    return Words(job_->Step(now_, HostFailed{host, "no way", 1}));
+  }
+  std::vector<std::string> Lost(uint32_t host) {
+    return Words(job_->Step(now_, HostLost{host, "cut"}));
+  }
+  std::vector<std::string> Ended(uint32_t host, int code,
+                                 const std::string& verdict = "") {
+    return Words(job_->Step(now_, AgentEnded{host, code, verdict}));
+  }
+  std::vector<std::string> Signal(int signal) {
+    return Words(job_->SignalCaught(now_, signal));
+  }
+  std::vector<std::string> Closed() { return Words(job_->AllClosed(now_)); }
+  // To the deadline.
+  std::vector<std::string> Wait() {
+    now_ = job_->NextDeadline().value();
+    return Words(job_->TimePassed(now_));
+  }
+  // All hosts up and their agents running.
+  void Run(int hosts, int least) {
+    Begin(hosts, least);
+    for (int i = 0; i < hosts; ++i) Up(static_cast<uint32_t>(i));
+    job_->Step(now_, CoordinatorUp{0, 4711});
+  }
+
+  Instant now_{};
+  std::optional<RemoteJob> job_;
+};
+
+TEST_F(RemoteJobTest, TheFirstHostHostsAndItsPortGoesToTheOthers) {
+  Begin(3, 3);
+  EXPECT_THAT(Up(2), IsEmpty());
+  EXPECT_THAT(Up(0), IsEmpty());
+  EXPECT_THAT(Up(1), ElementsAre("start 0 --rdzv-endpoint=10.0.0.1:0 "
+                                 "--rdzv-conf=is_host=1"));
+  EXPECT_THAT(
+      Words(job_->Step(now_, CoordinatorUp{0, 4711})),
+      ElementsAre("notice agents start on 3 of 3 hosts; the coordinator is at "
+                  "10.0.0.1:4711",
+                  "start 1 --rdzv-endpoint=10.0.0.1:4711 --rdzv-conf=is_host=0 "
+                  "--quiet",
+                  "start 2 --rdzv-endpoint=10.0.0.1:4711 --rdzv-conf=is_host=0 "
+                  "--quiet"));
+}
+
+TEST_F(RemoteJobTest, OneHostMeetsNobody) {
+  Begin(1, 1);
+  EXPECT_THAT(Up(0), ElementsAre("start 0"));
+  EXPECT_THAT(Ended(0, 0, "fine\n"), IsEmpty());
+  EXPECT_THAT(Closed(), ElementsAre("finish 0 fine\n"));
+}
+
+TEST_F(RemoteJobTest, WhereTheMeetingPointIsGivenAllStartAtOnce) {
+  RemotePlan plan = PlanOf(2, 2);
+  plan.endpoint = Endpoint{"x", 5};
+  Begin(plan);
+  Up(0);
+  EXPECT_THAT(Up(1), ElementsAre("start 0 --rdzv-endpoint=x:5",
+                                 "start 1 --rdzv-endpoint=x:5 --quiet"));
+}
+
+TEST_F(RemoteJobTest, AllThatFailAreNamedOnceEveryHostHasSpoken) {
+  Begin(3, 3);
+  EXPECT_THAT(Failed(1), IsEmpty());
+  EXPECT_THAT(Up(0), IsEmpty());
+  EXPECT_THAT(Failed(2),
+              ElementsAre("error h1: no way", "error h2: no way",
+                          "error 2 of 3 hosts cannot take part; nothing was "
+                          "started",
+                          "hang up"));
+  EXPECT_THAT(Lost(0), IsEmpty());
+  EXPECT_THAT(Closed(), ElementsAre("finish 1 "));
+}
+
+TEST_F(RemoteJobTest, AnElasticJobStartsWithEnough) {
+  Begin(4, 2);
+  EXPECT_THAT(Up(2), IsEmpty());
+  EXPECT_THAT(Up(1), IsEmpty());  // nothing is known of host 0
+  EXPECT_THAT(Failed(0),
+              ElementsAre("error h0: no way; the job starts without it",
+                          "start 1 --rdzv-endpoint=10.0.0.1:0 "
+                          "--rdzv-conf=is_host=1"));
+  EXPECT_EQ(Words(job_->Step(now_, CoordinatorUp{1, 7})).size(), 2u);
+  // A late one joins, another that fails is only said.
+  EXPECT_THAT(Up(3), ElementsAre(HasSubstr("start 3 ")));
+}
+
+TEST_F(RemoteJobTest, ALateFailureOfAnElasticJobIsOnlySaid) {
+  Begin(3, 2);
+  Up(0);
+  Up(1);
+  EXPECT_THAT(Failed(2), ElementsAre("error h2: no way"));
+}
+
+TEST_F(RemoteJobTest, TheVerdictIsPrintedOnceAndIsTheExitCode) {
+  Run(2, 2);
+  EXPECT_THAT(Ended(1, 7, "FAILED\n"), IsEmpty());
+  EXPECT_THAT(Ended(0, 7, "FAILED\n"), IsEmpty());
+  EXPECT_THAT(Closed(), ElementsAre("finish 7 FAILED\n"));
+}
+
+TEST_F(RemoteJobTest, WhoDoesNotEndAfterTheVerdictIsHungUp) {
+  Run(2, 2);
+  Ended(1, 7, "FAILED\n");
+  EXPECT_THAT(Wait(), ElementsAre("error h0: its agent did not end in time",
+                                  "hang up"));
+  EXPECT_THAT(Wait(), ElementsAre("finish 7 FAILED\n"));
+  EXPECT_EQ(job_->NextDeadline(), std::nullopt);
+}
+
+TEST_F(RemoteJobTest, AnAgentThatRefusesEndsAJobThatNeedsIt) {
+  Run(2, 2);
+  EXPECT_THAT(Ended(1, 127),
+              ElementsAre("error h1: its agent ended with status 127",
+                          "signal 15 to all"));
+  Ended(0, 143, "stopped by SIGTERM\n");
+  EXPECT_THAT(Closed(), ElementsAre("finish 127 "));
+}
+
+TEST_F(RemoteJobTest, ALostHostIsLostToTheJob) {
+  Run(3, 2);
+  EXPECT_THAT(Lost(2),
+              ElementsAre("error h2: cut; the job goes on without it"));
+  EXPECT_THAT(Lost(1),
+              ElementsAre("error h1: cut; the job needs 2 hosts and ends",
+                          "signal 15 to all"));
+  Ended(0, 143);
+  EXPECT_THAT(Closed(), ElementsAre("finish 1 "));
+}
+
+TEST_F(RemoteJobTest, TheCoordinatorsHostIsLostToAll) {
+  Run(3, 1);
+  EXPECT_THAT(Lost(0),
+              ElementsAre("error h0: cut; it hosted the coordinator, so the "
+                          "job ends",
+                          "signal 15 to all"));
+}
+
+TEST_F(RemoteJobTest, ALossAfterTheVerdictChangesNothing) {
+  Run(2, 2);
+  Ended(0, 0, "fine\n");
+  EXPECT_THAT(Lost(1), ElementsAre("error h1: cut"));
+  EXPECT_THAT(Closed(), ElementsAre("finish 0 fine\n"));
+}
+
+TEST_F(RemoteJobTest, CtrlC) {
+  Run(2, 2);
+  EXPECT_THAT(Signal(SIGINT),
+              ElementsAre("notice SIGINT: the job is stopped; once more to "
+                          "stop it at once",
+                          "signal 2 to all"));
+  // Two equal ones could merge into one on their way.
+  EXPECT_THAT(Signal(SIGINT), ElementsAre("signal 15 to all"));
+  EXPECT_THAT(Signal(SIGINT),
+              ElementsAre("error SIGINT: not waiting for the other hosts",
+                          "finish 130 "));
+  EXPECT_THAT(Signal(SIGINT), IsEmpty());
+}
+
+TEST_F(RemoteJobTest, TheTerminalsEndIsASignalThatStops) {
+  Run(1, 1);
+  EXPECT_THAT(Signal(SIGHUP),
+              ElementsAre(HasSubstr("SIGHUP"), "signal 15 to all"));
+}
+
+TEST_F(RemoteJobTest, CtrlCBeforeAnythingRan) {
+  Begin(2, 2);
+  Up(0);
+  EXPECT_THAT(Signal(SIGTERM),
+              ElementsAre("error SIGTERM: nothing was started", "finish 143 "));
+}
+
+TEST_F(RemoteJobTest, NobodyStartsAfterCtrlC) {
+  Begin(2, 2);
+  Up(0);
+  Up(1);
+  Signal(SIGINT);
+  job_->Step(now_, CoordinatorUp{0, 4711});
+  EXPECT_THAT(Ended(0, 130, "stopped\n"), IsEmpty());
+  EXPECT_THAT(Closed(), ElementsAre("finish 130 stopped\n"));
+}
+
+TEST_F(RemoteJobTest, HostsThatDoNotStopAreHungUpInTheEnd) {
+  Run(2, 2);
+  Signal(SIGINT);
+  const Instant before = now_;
+  EXPECT_THAT(Wait(),
+              ElementsAre(HasSubstr("h0: "), HasSubstr("h1: "), "hang up"));
+  EXPECT_GE(now_ - before, std::chrono::seconds(30));
+  EXPECT_THAT(Wait(), ElementsAre("finish 130 "));
+}
+
+TEST_F(RemoteJobTest, OtherSignalsGoToOneAgentWhichPassesThemOn) {
+  Run(3, 1);
+  EXPECT_THAT(Signal(SIGUSR1), ElementsAre("signal 10 to 0"));
+  Ended(0, 0);
+  EXPECT_THAT(Signal(SIGUSR1), ElementsAre("signal 10 to 1"));
+}
+
+TEST_F(RemoteJobTest, WhatSpeaksOfNoHostOfOursIsNotHeard) {
+  Begin(1, 1);
+  EXPECT_THAT(Up(1), IsEmpty());
+  EXPECT_THAT(Ended(4'000'000'000u, 1), IsEmpty());
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,187 @@
+#include "launcher/ssh/remote_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+#include "agent/options/flag_table.h"
+
+namespace muster {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::Pair;
+using ::testing::StartsWith;
+
+FrontFacts Facts() {
+  return {.launch = "/opt/launch",
+          .version = "1",
+          .working_directory = "/data",
+          .environment = {{"NCCL_DEBUG", "INFO"}},
+          .token = "",
+          .fresh_token = "fresh"};
+}
+
+absl::StatusOr<RemotePlan> Plan(std::vector<std::string> flags,
+                                const std::string& hosts,
+                                const FrontFacts& facts = Facts()) {
+  flags.insert(flags.begin(), "--hostfile=f");
+  flags.insert(flags.end(), {"train.py", "--lr=1"});
+  const absl::StatusOr<ParsedOptions> parsed =
+      ParseRunOptions(FlagsOf(FlagUser::kLaunchOnly), flags, {});
+  if (!parsed.ok()) return parsed.status();
+  return PlanRemote(parsed->options, *ParseHostFile(hosts), facts);
+}
+
+std::string ErrorOf(std::vector<std::string> flags, const std::string& hosts) {
+  return std::string(Plan(std::move(flags), hosts).status().message());
+}
+
+TEST(RemotePlan, EveryHostInOrderWithItsSlots) {
+  const RemotePlan plan = *Plan({"--role=r"}, "b slots=4\nme@a:2\nc\n");
+  const BeNode& node = plan.node;
+  EXPECT_EQ(plan.least, 3);
+  EXPECT_FALSE(plan.alone);
+  EXPECT_THAT(node.flags,
+              ElementsAre("--role=r", "--cluster=none", "--nnodes=3",
+                          "--signals-to-leave=SIGHUP"));
+  EXPECT_THAT(node.program, ElementsAre("train.py", "--lr=1"));
+  ASSERT_EQ(node.hosts.size(), 3u);
+  EXPECT_THAT(node.hosts[0].flags, ElementsAre("--node-id=b", "--node-rank=0",
+                                               "--nproc-per-node=4"));
+  EXPECT_EQ(node.hosts[1].destination, "me@a");
+  EXPECT_EQ(node.hosts[1].index, 1u);
+  EXPECT_THAT(node.hosts[2].flags, ElementsAre("--node-id=c", "--node-rank=2"));
+}
+
+TEST(RemotePlan, AgentsFlagsAreFlags) {
+  const RemotePlan plan = *Plan(
+      {"--nnodes=1:2", "--rdzv-conf=last_call_timeout=1", "--max-restarts=3",
+       "-r", "3", "--no-python", "--hang-timeout=off", "--quiet",
+       "--signals-to-leave=SIGUSR2", "--ssh-args=-p 1", "--export=A=1"},
+      "a\nb\n");
+  std::vector<std::string> line = plan.node.flags;
+  for (const auto& more :
+       {plan.node.hosts[1].flags, MeetingFlags(plan, {"10.0.0.1", 4711}),
+        plan.node.program}) {
+    line.insert(line.end(), more.begin(), more.end());
+  }
+  const absl::StatusOr<ParsedOptions> read =
+      ParseRunOptions(FlagsOf(FlagUser::kLaunchOnly), line, {});
+  ASSERT_TRUE(read.ok()) << read.status();
+  const RunOptions& options = read->options;
+  EXPECT_EQ(options.remote.start, RemoteStart::kNone);
+  EXPECT_EQ(options.spec.min_nodes, 1);
+  EXPECT_EQ(options.spec.max_nodes, 2);
+  EXPECT_EQ(options.spec.max_restarts, 3);
+  EXPECT_EQ(options.node_rank, 1);
+  EXPECT_EQ(options.node_id, "b");
+  EXPECT_EQ(options.interpreter, Interpreter::kNoPython);
+  EXPECT_EQ(options.verbosity, Verbosity::kQuiet);
+  EXPECT_EQ(options.hosting, Hosting::kNever);
+  EXPECT_EQ(options.endpoint->ToString(), "10.0.0.1:4711");
+  EXPECT_EQ(options.spec.last_call, std::chrono::seconds(1));
+  EXPECT_THAT(options.signals_to_leave, ElementsAre(12, 1));
+  EXPECT_THAT(options.program, ElementsAre("train.py", "--lr=1"));
+}
+
+TEST(RemotePlan, WorkersGivenWinOverSlots) {
+  const RemotePlan plan = *Plan({"--nproc-per-node=gpu"}, "a slots=4");
+  EXPECT_THAT(plan.node.flags, Contains("--nproc-per-node=gpu"));
+  EXPECT_THAT(plan.node.hosts[0].flags, ElementsAre("--node-id=a"));
+  EXPECT_TRUE(plan.alone);
+}
+
+TEST(RemotePlan, ChosenSlotsAreGpus) {
+  std::vector<Host> hosts = *ParseHostFile("a slots=4\nb slots=4");
+  hosts[1].chosen_slots = {0, 2};
+  const auto plan_of = [&](const std::vector<std::string>& flags) {
+    return PlanRemote(
+        ParseRunOptions(FlagsOf(FlagUser::kLaunchOnly), flags, {})->options,
+        hosts, Facts());
+  };
+  EXPECT_THAT(plan_of({"--hostfile=f", "x"})->node.hosts[1].flags,
+              ElementsAre("--node-id=b", "--node-rank=1", "--gpus=0,2",
+                          "--nproc-per-node=2"));
+  EXPECT_THAT(
+      std::string(
+          plan_of({"--hostfile=f", "--gpus=1", "x"}).status().message()),
+      StartsWith("--gpus: does not go with slots"));
+}
+
+TEST(RemotePlan, FewerNodesTakeTheFirstHosts) {
+  const RemotePlan plan = *Plan({"--nnodes=2"}, "a\nb\nc");
+  ASSERT_EQ(plan.node.hosts.size(), 2u);
+  EXPECT_EQ(plan.node.hosts[1].name, "b");
+  EXPECT_EQ(plan.least, 2);
+}
+
+TEST(RemotePlan, ARangeStartsAllAndThoseBeyondItAreSpares) {
+  const RemotePlan plan = *Plan({"--nnodes=1:2"}, "a\nb\nc");
+  ASSERT_EQ(plan.node.hosts.size(), 3u);
+  EXPECT_EQ(plan.least, 1);
+  EXPECT_THAT(plan.node.flags, Contains("--nnodes=1:2"));
+  EXPECT_THAT(plan.node.hosts[1].flags, Contains("--node-rank=1"));
+  EXPECT_THAT(plan.node.hosts[2].flags, ElementsAre("--node-id=c"));
+}
+
+TEST(RemotePlan, WhatDoesNotGoTogether) {
+  EXPECT_EQ(ErrorOf({"--nnodes=3"}, "a\nb"),
+            "--nnodes=3: asks for more hosts than the host file gives, which "
+            "is 2; add hosts or ask for fewer");
+  EXPECT_THAT(ErrorOf({"--nnodes=3:4"}, "a\nb"), HasSubstr("more hosts"));
+  EXPECT_THAT(ErrorOf({"--node-rank=0"}, "a"), StartsWith("--node-rank: "));
+  EXPECT_THAT(ErrorOf({"--node-id=x"}, "a"), StartsWith("--node-id: "));
+  EXPECT_THAT(ErrorOf({"--standalone"}, "a"), StartsWith("--standalone: "));
+  EXPECT_EQ(ErrorOf({"--standalone=0"}, "a"), "");
+  EXPECT_THAT(ErrorOf({"--ssh-args='"}, "a"), StartsWith("--ssh-args=': has"));
+}
+
+TEST(RemotePlan, TheTokenIsFreshOrGivenAndNeverAFlag) {
+  EXPECT_THAT(Plan({}, "a")->node.environment,
+              Contains(Pair("MUSTER_TOKEN", "fresh")));
+  FrontFacts given = Facts();
+  given.token = "given";
+  const RemotePlan plan = *Plan({"--token-file=t"}, "a", given);
+  EXPECT_THAT(plan.node.environment, Contains(Pair("MUSTER_TOKEN", "given")));
+  EXPECT_THAT(plan.node.flags, Not(Contains(HasSubstr("token"))));
+  // Elsewhere there may be a coordinator that asks for none.
+  EXPECT_THAT(Plan({"--rdzv-endpoint=x"}, "a")->node.environment,
+              Not(Contains(Pair("MUSTER_TOKEN", "fresh"))));
+}
+
+TEST(RemotePlan, WhereNodesMeet) {
+  const RemotePlan fresh = *Plan({}, "a\nb");
+  EXPECT_THAT(
+      HostingFlags(fresh, "10.0.0.1"),
+      ElementsAre("--rdzv-endpoint=10.0.0.1:0", "--rdzv-conf=is_host=1"));
+  const RemotePlan fixed = *Plan(
+      {"--master-port=7", "--master-addr=m", "--rdzv-conf=join_timeout=9"},
+      "a\nb");
+  EXPECT_THAT(HostingFlags(fixed, AddressForOthers(fixed, {})),
+              ElementsAre("--rdzv-endpoint=m:7",
+                          "--rdzv-conf=join_timeout=9,is_host=1"));
+  const RemotePlan said = *Plan({"--rdzv-endpoint=x:5"}, "a\nb");
+  ASSERT_TRUE(said.endpoint.has_value());
+  EXPECT_THAT(MeetingFlags(said, *said.endpoint),
+              ElementsAre("--rdzv-endpoint=x:5"));
+}
+
+TEST(AddressForOthers, IsOneThatMeansTheSameToAll) {
+  const RemotePlan names = *Plan({}, "a\nb");
+  EXPECT_EQ(AddressForOthers(names, {0, "10.0.0.1", "10.9.9.9"}), "10.0.0.1");
+  EXPECT_EQ(AddressForOthers(names, {0, "127.0.0.1", "10.9.9.9"}), "10.9.9.9");
+  EXPECT_EQ(AddressForOthers(names, {0, "fe80::1%eth0", "10.9.9.9"}),
+            "10.9.9.9");
+  EXPECT_EQ(AddressForOthers(names, {0, "127.0.0.1", ""}), "127.0.0.1");
+  const RemotePlan one_machine = *Plan({}, "127.0.0.1\nme@localhost");
+  EXPECT_EQ(AddressForOthers(one_machine, {0, "127.0.0.1", "10.9.9.9"}),
+            "127.0.0.1");
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,112 @@
+#include "tests/fuzz/ssh_fuzz_case.h"
+
+#include <string>
+#include <string_view>
+
+#include "base/check.h"
+#include "launcher/hostfile/host_file.h"
+#include "launcher/hostfile/host_filter.h"
+#include "launcher/ssh/frame_reader.h"
+#include "launcher/ssh/messages.h"
+#include "launcher/ssh/remote_environment.h"
+#include "launcher/ssh/word_split.h"
+#include "tests/fuzz/edited_bytes.h"
+
+namespace muster {
+namespace {
+
+void CheckOneLine(const absl::Status& error) {
+  MUSTER_CHECK(error.ok() ||
+               error.message().find('\n') == absl::string_view::npos)
+      << error;
+}
+
+void FuzzHosts(std::string_view text) {
+  const absl::StatusOr<std::vector<Host>> hosts = ParseHostFile(text);
+  CheckOneLine(hosts.status());
+  if (hosts.ok()) {
+    MUSTER_CHECK(!hosts->empty());
+    for (const Host& host : *hosts) {
+      MUSTER_CHECK(IsHostName(host.name) && host.Destination()[0] != '-');
+      MUSTER_CHECK(!host.slots ||
+                   (*host.slots > 0 && *host.slots <= kMostSlots));
+    }
+  }
+  const std::vector<Host> known = {{"a", "", 4, {}}, {"::1", "", {}, {}}};
+  for (const bool include : {true, false}) {
+    const absl::StatusOr<std::vector<Host>> kept =
+        FilterHosts(known, include ? std::string(text) : "",
+                    include ? "" : std::string(text));
+    MUSTER_CHECK(!kept.ok() || !kept->empty());
+  }
+}
+
+void FuzzMessages(std::string_view bytes) {
+  for (const Greeting greeting : {Greeting::kExpected, Greeting::kNone}) {
+    FrameReader reader(greeting);
+    // In two pieces, parted somewhere.
+    const size_t cut = bytes.empty() ? 0 : bytes.size() * 2 / 3;
+    for (const std::string_view piece :
+         {bytes.substr(0, cut), bytes.substr(cut)}) {
+      reader.Append(piece);
+      while (const auto frame = reader.Next()) {
+        if (const auto down = DecodeDown(*frame)) {
+          MUSTER_CHECK(DecodeDown(std::string_view(Encode(*down)).substr(4)) ==
+                       down);
+        }
+        if (const auto up = DecodeUp(*frame)) {
+          MUSTER_CHECK(DecodeUp(std::string_view(Encode(*up)).substr(4)) == up);
+        }
+      }
+    }
+  }
+}
+
+void FuzzVariables(std::string_view text) {
+  const absl::StatusOr<Environment> variables = ParseEnvironmentFile(text);
+  CheckOneLine(variables.status());
+  if (!variables.ok()) return;
+  for (const auto& [name, value] : *variables) {
+    MUSTER_CHECK(IsVariableName(name));
+    MUSTER_CHECK(value.find('\0') == std::string::npos);
+  }
+}
+
+void FuzzWords(std::string_view text) {
+  const absl::StatusOr<std::vector<std::string>> words = SplitWords(text);
+  if (!words.ok()) return;
+  std::string again;
+  for (const std::string& word : *words) again += ShellWord(word) + " ";
+  MUSTER_CHECK(*SplitWords(again) == *words);
+}
+
+std::string SoundMessages() {
+  BeNode node;
+  node.working_directory = "/d";
+  node.environment = {{"A", "1"}};
+  node.flags = {"--nnodes=2"};
+  node.program = {"train.py"};
+  node.ssh = {{"-p", "1"}, 1000, 2, "/l"};
+  node.hosts = {{0, "a", "u@a", {"--node-rank=0"}}, {1, "b", "b", {}}};
+  return Encode(DownMessage(node)) +
+         Encode(DownMessage(StartAgent{1, {"--quiet"}})) +
+         Encode(DownMessage(SignalAgents{1, 2})) +
+         Encode(UpMessage(HostUp{1, "10.0.0.1", ""})) +
+         Encode(UpMessage(OutputCame{0, OutputStream::kStdout, "x\n"})) +
+         Encode(UpMessage(AgentEnded{0, 1, "v"}));
+}
+
+}  // namespace
+
+void RunSshFuzzCase(std::string_view input) {
+  FuzzHosts(input);
+  FuzzHosts(EditedBytes("a slots=4 max_slots=8\nu@b:2\n[::1]:3 # c\n", input));
+  FuzzHosts(EditedBytes("a:0,2@[::1]:1", input));
+  FuzzMessages(EditedBytes(SoundMessages(), input));
+  FuzzMessages(EditedBytes(GreetingLine() + SoundMessages(), input));
+  FuzzVariables(input);
+  FuzzVariables(EditedBytes("A=1\nB = x\n# c\n", input));
+  FuzzWords(input);
+}
+
+}  // namespace muster

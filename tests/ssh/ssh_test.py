@@ -1,0 +1,377 @@
+#!/usr/bin/python3
+"""launch --hostfile against a real sshd on loopback."""
+
+import os
+import re
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+import unittest
+
+_HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path[:0] = [_HERE, os.path.join(os.path.dirname(_HERE), 'python')]
+
+import ssh_hosts
+import xml_main
+
+_LAUNCH = os.path.realpath(os.environ.get('MUSTER_LAUNCH', 'launcher/launch'))
+_WORKER = os.path.join(_HERE, 'worker.sh')
+
+
+@unittest.skipIf(ssh_hosts.missing(), ssh_hosts.missing())
+class OverSsh(unittest.TestCase):
+
+  @classmethod
+  def setUpClass(cls):
+    super().setUpClass()
+    cls.folder = tempfile.mkdtemp()
+    cls.addClassCleanup(shutil.rmtree, cls.folder)
+    cls.hosts = ssh_hosts.Hosts(cls.folder)
+    cls.addClassCleanup(cls.hosts.stop)
+
+  def setUp(self):
+    super().setUp()
+    self.home = tempfile.mkdtemp(dir=self.folder)
+    self.work = tempfile.mkdtemp(dir=self.folder)
+
+  def tearDown(self):
+    super().tearDown()
+    self.assertEqual(self.hosts.wait_for_nothing(), {}, 'left running')
+
+  def write(self, folder, name, text):
+    path = os.path.join(folder, name)
+    with open(path, 'w', encoding='utf-8') as file:
+      file.write(text)
+    return path
+
+  def launch(self, hosts, flags, deed, **variables):
+    """Starts a front in self.work; `hosts` are a host file's lines."""
+    path = self.write(self.folder, 'hosts_%d' % id(hosts), '\n'.join(hosts))
+    environment = {'PATH': os.environ.get('PATH', '/usr/bin:/bin'),
+                   'HOME': self.home, **variables}
+    front = ssh_hosts.Launch(
+        [_LAUNCH, '--hostfile=' + path,
+         '--ssh-args=-F ' + self.hosts.path('config')] + flags +
+        [_WORKER] + deed, self.work, environment)
+    self.addCleanup(front.close)
+    return front
+
+  def finish(self, hosts, flags, deed, code=0, **variables):
+    front = self.launch(hosts, flags, deed, **variables)
+    self.assertEqual(front.end(), code, front.text())
+    return front
+
+  # Ranks, folders, streams.
+
+  def test_one_host(self):
+    front = self.finish(['127.0.0.1'], [], ['succeed'])
+    self.assertEqual(len(front.lines('up rank=0 of=1 ')), 1, front.text())
+    self.assertEqual(len(front.lines('SUCCEEDED')), 1, front.text())
+
+  def test_slots_ranks_folder_and_streams(self):
+    front = self.finish(['127.0.0.2 slots=1', '127.0.0.1:2'], [], ['succeed'])
+    for rank, local, node in ((0, 0, 0), (1, 0, 1), (2, 1, 1)):
+      lines = front.lines('up rank=%d of=3 local=%d node=%d ' %
+                          (rank, local, node))
+      self.assertEqual(len(lines), 1, front.text())
+      self.assertIn(' in=%s ' % self.work, lines[0])
+      # One prefix, made where the worker is.
+      self.assertRegex(lines[0], r'^\[[^\]]+:%d\] up ' % rank)
+    self.assertEqual([l for l in front.out if 'complaint' in l], [])
+    self.assertEqual([l for l in front.err if ' up ' in l], [])
+    self.assertEqual(len(front.lines('complaint of rank=')), 3)
+    self.assertEqual(len(front.lines('SUCCEEDED')), 1, front.text())
+
+  def test_workers_given_win_over_slots_and_nodes_takes_the_first(self):
+    front = self.finish(
+        ['127.0.0.%d slots=4' % i for i in range(1, 5)],
+        ['--nproc-per-node=1', '--nnodes=2'], ['succeed'])
+    self.assertEqual(len(front.lines(' of=2 ')), 2, front.text())
+
+  def test_exclude(self):
+    front = self.finish(
+        ['127.0.0.1', '127.0.0.2', '127.0.0.3'],
+        ['--exclude=127.0.0.2'], ['print', 'MUSTER_NODE_ID'])
+    self.assertEqual(sorted(line.split('] ')[1] for line in
+                            front.lines('MUSTER_NODE_ID=')),
+                     ['rank=0 MUSTER_NODE_ID=127.0.0.1',
+                      'rank=1 MUSTER_NODE_ID=127.0.0.3'], front.text())
+
+  def test_included_slots_are_gpus(self):
+    front = self.launch(['127.0.0.1 slots=4'],
+                        ['--include=127.0.0.1:1,3'],
+                        ['print', 'CUDA_VISIBLE_DEVICES'])
+    code = front.end()
+    if code == 0:
+      self.assertEqual(len(front.lines('CUDA_VISIBLE_DEVICES=')), 2)
+    else:
+      self.assertEqual(code, 2, front.text())
+      self.assertTrue(front.lines('--gpus: there is no GPU 1'), front.text())
+
+  def test_terminals_are_safe_from_workers(self):
+    front = self.finish(['127.0.0.1'], [], ['paint'])
+    self.assertEqual(len(front.lines('] abc')), 1, front.text())
+
+  def test_two_jobs_on_the_same_hosts(self):
+    hosts = ['127.0.0.1', '127.0.0.2']
+    one = self.launch(hosts, [], ['forever'])
+    self.assertTrue(one.printed('ready rank=', 2), one.text())
+    two = self.finish(list(hosts), [], ['succeed'])
+    self.assertEqual(len(two.lines(' of=2 ')), 2, two.text())
+    one.signal(signal.SIGTERM)
+    self.assertEqual(one.end(), 143, one.text())
+
+  # Environment and secrets.
+
+  def test_environment(self):
+    self.write(self.home, '.deepspeed_env',
+               'FROM_HOME=1\nFROM_BOTH=home\n# no more\n')
+    self.write(self.work, '.deepspeed_env', 'FROM_BOTH = folder\n')
+    front = self.finish(
+        ['127.0.0.1', '127.0.0.2'],
+        ['--export=MINE,MORE_*,SET=a=b'],
+        ['print', 'NCCL_SOCKET_IFNAME', 'FROM_HOME', 'FROM_BOTH', 'MINE',
+         'MORE_1', 'SET', 'OTHER', 'MUSTER_TOKEN', 'PWD'],
+        NCCL_SOCKET_IFNAME='lo', MINE='mine "and" \'yours\' $HOME',
+        MORE_1='more', OTHER='no', MUSTER_TOKEN='s3cret')
+    for rank in (0, 1):
+      self.assertEqual(
+          [line.split('] ', 1)[1] for line in front.out
+           if 'rank=%d ' % rank in line and 'up rank' not in line],
+          ['rank=%d %s' % (rank, text) for text in (
+              'NCCL_SOCKET_IFNAME=lo', 'FROM_HOME=1', 'FROM_BOTH=folder',
+              'MINE=mine "and" \'yours\' $HOME', 'MORE_1=more', 'SET=a=b',
+              'OTHER=unset', 'MUSTER_TOKEN=unset', 'PWD=' + self.work)],
+          front.text())
+
+  def check_no_secret(self, secret):
+    """In nobody's command line, nor in the environment of any ssh."""
+    seen = 0
+    for pid in filter(str.isdigit, os.listdir('/proc')):
+      try:
+        with open('/proc/%s/cmdline' % pid, 'rb') as file:
+          words = file.read()
+        with open('/proc/%s/environ' % pid, 'rb') as file:
+          environment = file.read()
+      except OSError:
+        continue
+      self.assertNotIn(secret, words)
+      if os.path.basename(words.split(b'\0')[0]) == b'ssh':
+        seen += 1
+        self.assertNotIn(secret, environment)
+    self.assertGreater(seen, 0)
+
+  def token_of_agents(self):
+    found = set()
+    for pid in self.hosts.processes():
+      with open('/proc/%d/environ' % pid, 'rb') as file:
+        found.update(re.findall(rb'(?:^|\0)MUSTER_TOKEN=([^\0]+)',
+                                file.read()))
+    return found
+
+  def test_the_token_is_fresh_and_on_no_command_line(self):
+    front = self.launch(['127.0.0.1', '127.0.0.2'], [], ['forever'])
+    self.assertTrue(front.printed('ready rank=', 2), front.text())
+    tokens = self.token_of_agents()
+    self.assertEqual(len(tokens), 1)
+    token, = tokens
+    self.assertEqual(len(token), 64)
+    self.check_no_secret(token)
+    front.signal(signal.SIGTERM)
+    self.assertEqual(front.end(), 143, front.text())
+
+  def test_neither_are_a_given_token_and_exports(self):
+    front = self.launch(['127.0.0.1', '127.0.0.2', '127.0.0.3'],
+                        ['--ssh-fan-out=1', '--export=KEY_OF_MINE'],
+                        ['forever'],
+                        MUSTER_TOKEN='g1ven-t0ken')
+    self.assertEqual(front.end(), 2)
+    front = self.launch(['127.0.0.1', '127.0.0.2', '127.0.0.3'],
+                        ['--ssh-fan-out=1'], ['forever'],
+                        MUSTER_TOKEN='g1ven-t0ken', HF_TOKEN='hf-s3cret')
+    self.assertTrue(front.printed('ready rank=', 3), front.text())
+    self.assertEqual(self.token_of_agents(), {b'g1ven-t0ken'})
+    self.check_no_secret(b'g1ven-t0ken')
+    front.signal(signal.SIGINT)
+    self.assertEqual(front.end(), 130, front.text())
+
+  # Ends.
+
+  def test_a_failed_worker_gives_the_exit_code_and_one_verdict(self):
+    front = self.finish(['127.0.0.1', '127.0.0.2'], [], ['fail', '1'], code=7)
+    self.assertEqual(len(front.lines('FAILED')), 1, front.text())
+
+  def test_ctrl_c_stops_everything_with_grace(self):
+    front = self.launch(['127.0.0.1', '127.0.0.2'], [], ['forever'])
+    self.assertTrue(front.printed('ready rank=', 2), front.text())
+    front.signal(signal.SIGINT)
+    self.assertEqual(front.end(), 130, front.text())
+    self.assertEqual(len(front.lines('caught INT')), 2, front.text())
+
+  def test_twice_is_at_once(self):
+    front = self.launch(['127.0.0.1', '127.0.0.2'],
+                        ['--shutdown-timeout=3600'], ['deaf'])
+    self.assertTrue(front.printed('ready rank=', 2), front.text())
+    front.signal(signal.SIGINT)
+    self.assertTrue(front.printed('once more to stop it at once'))
+    front.signal(signal.SIGINT)
+    self.assertEqual(front.end(), 130, front.text())
+
+  def test_a_killed_front_leaves_nothing(self):
+    front = self.launch(['127.0.0.1', '127.0.0.2', '127.0.0.3'],
+                        ['--ssh-fan-out=2'], ['forever'])
+    self.assertTrue(front.printed('ready rank=', 3), front.text())
+    front.signal(signal.SIGKILL)
+    front.process.wait()
+    self.assertEqual(self.hosts.wait_for_nothing(), {})
+
+  def node_process(self, address):
+    """The `launch` at the host's end of the connection, and its sshd."""
+    for pid, words in self.hosts.processes().items():
+      if words[1:2] != [b'--muster-ssh-node']:
+        continue
+      with open('/proc/%d/environ' % pid, 'rb') as file:
+        connection = re.search(rb'SSH_CONNECTION=[^\0]*', file.read()).group()
+      if connection.split()[2] == address.encode():
+        with open('/proc/%d/stat' % pid, encoding='utf-8') as file:
+          return pid, int(file.read().rsplit(')', 1)[1].split()[1])
+    raise AssertionError('no launch on ' + address)
+
+  def test_a_lost_connection_ends_a_job_that_needs_the_host(self):
+    front = self.launch(['127.0.0.1', '127.0.0.2'], [], ['forever'])
+    self.assertTrue(front.printed('ready rank=', 2), front.text())
+    os.kill(self.node_process('127.0.0.2')[1], signal.SIGKILL)
+    self.assertEqual(front.end(), 1, front.text())
+    self.assertTrue(front.lines('127.0.0.2: the connection to it broke'),
+                    front.text())
+
+  def test_an_elastic_job_goes_on_without_a_lost_host(self):
+    front = self.launch(['127.0.0.1', '127.0.0.2'], ['--nnodes=1:2'],
+                        ['until-alone'])
+    self.assertTrue(front.printed('world=2', 2), front.text())
+    os.kill(self.node_process('127.0.0.2')[1], signal.SIGKILL)
+    self.assertEqual(front.end(), 0, front.text())
+    self.assertTrue(front.lines('the job goes on without it'), front.text())
+    self.assertEqual(len(front.lines('SUCCEEDED')), 1, front.text())
+
+  def test_a_killed_node_process_is_a_lost_host(self):
+    front = self.launch(['127.0.0.1', '127.0.0.2'], ['--nnodes=1:2'],
+                        ['until-alone'])
+    self.assertTrue(front.printed('world=2', 2), front.text())
+    os.kill(self.node_process('127.0.0.2')[0], signal.SIGKILL)
+    self.assertEqual(front.end(), 0, front.text())
+
+  # Hosts that cannot take part.
+
+  def test_every_host_that_fails_is_named_in_sshs_words(self):
+    front = self.finish(['127.0.0.1', 'closed', 'refusing', 'unknown',
+                         'nowhere', self.hosts.BARE], [], ['succeed'], code=1)
+    for host, words in (('closed', 'Connection refused'),
+                        ('refusing', 'Permission denied'),
+                        ('unknown', 'Host key verification failed'),
+                        ('nowhere', 'Could not resolve hostname'),
+                        (self.hosts.BARE, 'no launch at ')):
+      self.assertRegex(front.text(), 'launch: %s: .*%s' % (host, words))
+    self.assertTrue(front.lines('5 of 6 hosts cannot take part'))
+    self.assertEqual(front.lines('up rank'), [])
+
+  def test_a_silent_host_is_named_within_its_deadline(self):
+    with socket.create_server(('127.0.0.1', 0)) as silent:
+      front = self.launch(
+          ['127.0.0.1'],
+          ['--ssh-args=-F %s -p %d' % (self.hosts.path('config'),
+                                       silent.getsockname()[1]),
+           '--ssh-timeout=0.5'], ['succeed'])
+      self.assertEqual(front.end(), 1, front.text())
+    self.assertRegex(front.text(),
+                     '127.0.0.1: (did not answer|.*timed out)')
+
+  def test_a_job_that_may_grow_starts_without_them(self):
+    front = self.finish(['closed', '127.0.0.1', '127.0.0.2'],
+                        ['--nnodes=2:3', '--rdzv-conf=last_call_timeout=0'],
+                        ['succeed'])
+    self.assertTrue(front.lines('the job starts without it'), front.text())
+    self.assertEqual(len(front.lines(' of=2 ')), 2, front.text())
+
+  def test_a_folder_that_is_not_there(self):
+    wrapper = self.write(self.folder, 'ssh_wrapper',
+                         '#!/bin/sh\nrmdir "%s"\nexec ssh "$@"\n' % self.work)
+    os.chmod(wrapper, 0o700)
+    front = self.finish(['127.0.0.1'], [], ['succeed'], code=1,
+                        MUSTER_SSH=wrapper)
+    self.assertTrue(front.lines(
+        '127.0.0.1: the working directory %s cannot be entered' % self.work),
+        front.text())
+
+  def test_an_agent_that_refuses_ends_the_job(self):
+    path = self.write(self.work, 'hosts', '127.0.0.1\n127.0.0.2\n')
+    front = ssh_hosts.Launch(
+        [_LAUNCH, '--hostfile', path, '--ssh-args',
+         '-F ' + self.hosts.path('config'), './no-such-program'],
+        self.work, {'PATH': '/usr/bin:/bin', 'HOME': self.home})
+    self.addCleanup(front.close)
+    self.assertEqual(front.end(), 127, front.text())
+    self.assertTrue(front.lines('no-such-program'), front.text())
+
+  # The tree.
+
+  def ssh_children(self, pid):
+    children = []
+    for other in filter(str.isdigit, os.listdir('/proc')):
+      try:
+        with open('/proc/%s/stat' % other, encoding='utf-8') as file:
+          name, rest = file.read().rsplit(')', 1)
+      except OSError:
+        continue
+      if name.endswith('(ssh') and int(rest.split()[1]) == pid:
+        children.append(int(other))
+    return children
+
+  def test_a_tree_of_two_levels(self):
+    front = self.launch(['127.0.0.%d' % i for i in range(1, 5)],
+                        ['--ssh-fan-out=2'], ['forever'])
+    self.assertTrue(front.printed('ready rank=', 4), front.text())
+    self.assertEqual(len(self.ssh_children(front.process.pid)), 2)
+    first = self.node_process('127.0.0.1')[0]
+    self.assertEqual(len(self.ssh_children(first)), 1)
+    front.signal(signal.SIGINT)
+    self.assertEqual(front.end(), 130, front.text())
+    self.assertEqual(len(front.lines('caught INT')), 4, front.text())
+
+  def test_the_next_host_takes_the_place_of_one_that_is_not_reached(self):
+    front = self.finish(
+        ['127.0.0.1', '127.0.0.2', 'closed', '127.0.0.4', '127.0.0.5'],
+        ['--ssh-fan-out=2', '--nnodes=4:5',
+         '--rdzv-conf=last_call_timeout=0'], ['succeed'])
+    self.assertEqual(len(front.lines(' of=4 ')), 4, front.text())
+    self.assertTrue(front.lines('closed: '), front.text())
+
+  def test_a_branch_that_breaks_loses_what_is_behind_it(self):
+    front = self.launch(['127.0.0.1', '127.0.0.2', '127.0.0.3'],
+                        ['--ssh-fan-out=1', '--nnodes=1:3'], ['until-alone'])
+    self.assertTrue(front.printed('world=3', 3), front.text())
+    os.kill(self.node_process('127.0.0.2')[1], signal.SIGKILL)
+    self.assertEqual(front.end(), 0, front.text())
+    self.assertEqual(len(front.lines('the job goes on without it')), 2,
+                     front.text())
+
+  # What is wrong with the command line.
+
+  def test_usage(self):
+    for hosts, flags, words in (
+        (['a b'], [], "line 1: unknown word 'b'"),
+        (['a'], ['--nnodes=2'], 'asks for more hosts'),
+        (['a'], ['--node-rank=0'], '--node-rank: is for one node'),
+        (['a'], ['--include=b'], 'the host file has no host b'),
+        (['a'], ['--include=a', '--exclude=a'], 'does not go with --exclude'),
+        (['a'], ['--export=1x'], "'1x' is no variable")):
+      with self.subTest(words):
+        front = self.finish(hosts, flags, ['succeed'], code=2)
+        self.assertTrue(front.lines(words), front.text())
+        self.assertEqual(len(front.err), 1, front.text())
+
+
+if __name__ == '__main__':
+  xml_main.main()

@@ -1,0 +1,27 @@
+#!/bin/sh
+# A worker of the ssh tests: does what its first argument says.
+echo "up rank=$RANK of=$WORLD_SIZE local=$LOCAL_RANK node=$GROUP_RANK\
+ round=${MUSTER_ROUND:-} in=$PWD pid=$$"
+echo "complaint of rank=$RANK" >&2
+case "$1" in
+  succeed) ;;
+  forever)
+    trap 'echo "caught INT rank=$RANK"; exit 130' INT
+    trap 'echo "caught TERM rank=$RANK"; exit 143' TERM
+    echo "ready rank=$RANK"
+    while :; do sleep 1000 & wait; done ;;
+  deaf)
+    trap '' INT TERM
+    echo "ready rank=$RANK"
+    while :; do sleep 1000 & wait; done ;;
+  until-alone)
+    echo "ready rank=$RANK world=$WORLD_SIZE"
+    [ "$WORLD_SIZE" = 1 ] && exit 0
+    while :; do sleep 1000 & wait; done ;;
+  fail) [ "$RANK" = "$2" ] && exit 7; while :; do sleep 1000 & wait; done ;;
+  print)
+    shift
+    for name; do eval "echo \"rank=$RANK $name=\${$name-unset}\""; done ;;
+  paint) printf 'a\033[2Jb\007c\n' ;;
+esac
+exit 0
