@@ -89,11 +89,43 @@ The environment of `launch`, and: `RANK`, `LOCAL_RANK`, `WORLD_SIZE`,
 (with `--gpus` or `--virtual-local-rank`), `MUSTER_RUN_ID`, `MUSTER_NODE_ID`,
 `MUSTER_ROUND`, `MUSTER_COORDINATOR`, `MUSTER_FLIGHT_RECORDER_DIR` (where the
 training library keeps each rank's last operations, for `launch inspect`),
-`MUSTER_PROGRESS_SOCKET`, `MUSTER_NODE_ADDRESS` (where peers dial this node);
+`MUSTER_PROGRESS_SOCKET`, `MUSTER_PREEMPTION_FILE` (see below),
+`MUSTER_NODE_ADDRESS` (where peers dial this node);
 with `--numa-binding`, `MUSTER_CPU_SET` and `MUSTER_NEAR_NIC` (see BINDING.md);
 where rank 0's node has an NVIDIA driver and NCCL, `MUSTER_NCCL_ID` (see
 SDK.md). `--dialect` adds other launchers' variables, and a `--config` file's
 `env:` its own, which go before inherited ones.
+
+## Preemption
+
+A signal of `--signals-to-preempt` at any node says that the cluster takes the
+job's nodes away. Each node then creates the file that its workers find named in
+`MUSTER_PREEMPTION_FILE` (one line:
+`{"signal":"SIGUSR1","host":"n1","grace_s":118.5}`; before, there is no such
+file), sends them `--preempt-signal`, and runs `--on-preempt`, which finds
+`MUSTER_RUN_ID`, `MUSTER_NODE_ID`, `MUSTER_PREEMPTION_SIGNAL`,
+`MUSTER_PREEMPTION_HOST`, `MUSTER_PREEMPTION_GRACE` (seconds) and
+`MUSTER_PREEMPTION_FILE` in its environment.
+
+From then on nobody is let in and no further round begins. Workers may write a
+checkpoint and exit with 0; one that the signal kills is gone by it, and has not
+failed. One that fails otherwise ends the round early, since the others would
+wait for it in vain, and is named in the verdict. After `--preempt-grace`, at a
+second signal of the list (two seconds after the first, or later) or at SIGTERM
+the rest is stopped, with `--shutdown-timeout`. Whatever came of it, every node
+exits with 75; Ctrl-C and `launch cancel` end the job as ever. The commands of
+`--on-preempt` belong to the round: the job ends once they have, or are out of
+time (the grace and `--shutdown-timeout`).
+
+With `--requeue` the node of the lowest rank that is left then runs
+`scontrol requeue`.
+
+## Fitness
+
+With `--health-check` or `--node-checks` a node is looked at before each round,
+and every `--health-interval` while it waits. One that does not pass is kept
+out, with the reason in the waiting nodes' messages, in `launch status` and in
+the verdict if too few fit nodes come in time. A running round is left alone.
 
 ## Progress
 

@@ -249,10 +249,11 @@ constexpr Flag kFlags[] = {
      "--shutdown-timeout."},
     {"on-preempt", 0, kValue, "COMMAND", "", kRead, kPreemption,
      kLaunchAndAgent, "",
-     "Run by the shell on each node when the notice comes."},
+     "Run by the shell on each node when the notice comes; it finds "
+     "MUSTER_PREEMPTION_SIGNAL and more in its environment."},
     {"requeue", 0, kSwitch, "", "0", kRead, kPreemption, kLaunchAndAgent, "",
-     "After a preemption rank 0's node puts the Slurm job back into its queue "
-     "(scontrol requeue)."},
+     "After a preemption one node, rank 0's if it is left, puts the Slurm job "
+     "back into its queue (scontrol requeue)."},
 
     {"monitor-interval", 0, kValue, "SECONDS", "0.1", kRead, kAccepted,
      kLaunchAndAgent, "",
