@@ -43,6 +43,8 @@ class TreeBuilder final : public YAML::EventHandler {
   void OnScalar(const YAML::Mark& mark, const std::string& tag,
                 YAML::anchor_t anchor, const std::string& value) override {
     CheckPlain(mark, tag, anchor);
+    // No argument or variable can hold one.
+    if (value.find('\0') != std::string::npos) Refuse(mark, "a NUL character");
     Add(mark, {.kind = YamlValue::Kind::kScalar,
                .line = LineOf(mark),
                .text = value,

@@ -8,7 +8,7 @@ import tempfile
 _HERE = os.path.dirname(os.path.realpath(__file__))
 LAUNCH = os.path.realpath(os.environ.get('MUSTER_LAUNCH', 'launcher/launch'))
 ENVIRONMENT_WORKER = os.path.join(_HERE, 'environment_worker.py')
-LIMIT_S = 200
+LIMIT_S = 280
 
 
 def run(test, command, environment, folder=None):
