@@ -112,6 +112,7 @@ std::optional<Failure> RoundWorkers::StartOne(int local_rank) {
     spec.cpus = bound.cpus;
     spec.memory_node = bound.memory_node;
   }
+  spec.ignored_signals = IgnoredByWorkers(options_->preemption);
   spec.stdout_fd = pipes->stdout_fd;
   spec.stderr_fd = pipes->stderr_fd;
   const absl::Status asked = guardian_->Start(spec);

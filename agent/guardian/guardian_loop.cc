@@ -162,6 +162,7 @@ void GuardianLoop::Handle(StartCommand start) {
   request.working_directory = std::move(start.working_directory);
   request.cpus = std::move(start.cpus);
   request.memory_node = start.memory_node;
+  request.ignored_signals = start.ignored_signals;
   request.stdout_fd = out.get();
   request.stderr_fd = err.get();
   auto outcome = Spawn(request);

@@ -124,6 +124,13 @@ TEST_F(GuardianTest, TellsCpusThatThereAreNot) {
   EXPECT_EQ(failure.error, EINVAL);
 }
 
+TEST_F(GuardianTest, AWorkerIgnoresWhatItIsToldTo) {
+  WorkerSpec spec = Staged(0, {"say-signals"}, out_);
+  spec.ignored_signals = uint64_t{1} << (SIGUSR1 - 1);
+  ASSERT_TRUE(guardian_->Start(spec).ok());
+  EXPECT_EQ(out_.Line(), std::to_string(SIGUSR1) + " ignored end");
+}
+
 TEST_F(GuardianTest, PrefersAMemoryNodeWhereTheKernelLetsIt) {
   WorkerSpec spec = Staged(0, {"say-memory"}, out_);
   spec.memory_node = 0;

@@ -29,13 +29,14 @@ std::string EncodeFailure(const StartFailure& failure) {
 }
 
 // Dispositions that were set to "ignore" survive exec: nohup's SIGHUP, or
-// SIGPIPE. A worker starts as if from a shell.
-void ResetSignals() {
-  struct sigaction by_default = {};
-  by_default.sa_handler = SIG_DFL;
+// SIGPIPE. A worker starts as if from a shell, but for what it is to ignore.
+void ResetSignals(uint64_t ignored) {
   for (int signal = 1; signal < NSIG; ++signal) {
+    struct sigaction action = {};
+    const bool is_ignored = (ignored >> (signal - 1) & 1) != 0;
+    action.sa_handler = is_ignored ? SIG_IGN : SIG_DFL;
     // Fails for SIGKILL, SIGSTOP and libc's own, which is as it should be.
-    sigaction(signal, &by_default, nullptr);
+    sigaction(signal, &action, nullptr);
   }
   sigset_t none;
   sigemptyset(&none);
@@ -75,7 +76,7 @@ StartFailure BecomeProgram(const SpawnRequest& request, pid_t parent,
     }
   }
   if (request.memory_node) PreferMemoryOf(*request.memory_node);
-  ResetSignals();
+  ResetSignals(request.ignored_signals);
   return ExecProgram(request.argv, request.environment);
 }
 

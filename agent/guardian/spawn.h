@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
@@ -19,6 +20,7 @@ struct SpawnRequest {
   std::string working_directory;         // empty: this process's
   std::vector<int> cpus;                 // ascending; empty: not bound
   std::optional<int> memory_node;        // see bind_process.h
+  uint64_t ignored_signals = 0;          // bit n - 1 is signal n
   int stdout_fd = -1;                    // -1: as this process's
   int stderr_fd = -1;
 };
@@ -32,7 +34,8 @@ struct Spawned {
 };
 
 // Forks a child that leads a process group of its own, dies (SIGKILL) with this
-// thread, has default signal dispositions, an empty signal mask, this process's
+// thread, has default signal dispositions but for what it is to ignore, an
+// empty signal mask, this process's
 // stdin and no descriptor besides 0, 1 and 2, and that executes the program.
 // Does not wait: executing from a file system that hangs blocks the child
 // alone. For a single-threaded process whose 0, 1 and 2 are open.

@@ -58,6 +58,7 @@ absl::StatusOr<std::string> EncodeStart(const WorkerSpec& spec) {
   start.working_directory = spec.working_directory;
   start.cpus = spec.cpus;
   start.memory_node = spec.memory_node;
+  start.ignored_signals = spec.ignored_signals;
   start.has_stdout = spec.stdout_fd >= 0;
   start.has_stderr = spec.stderr_fd >= 0;
   std::string payload = Encode(Command(std::move(start)));

@@ -34,6 +34,7 @@ std::string EncodeOne(const StartCommand& start) {
   out.U32(static_cast<uint32_t>(start.cpus.size()));
   for (const int cpu : start.cpus) out.I32(cpu);
   out.I32(start.memory_node.value_or(kNoMemoryNode));
+  out.U64(start.ignored_signals);
   out.U8(start.has_stdout ? 1 : 0);
   out.U8(start.has_stderr ? 1 : 0);
   return out.Take();
@@ -97,6 +98,7 @@ StartCommand ReadStart(FieldReader& in) {
   for (int& cpu : start.cpus) cpu = in.I32();
   const int node = in.I32();
   if (node != kNoMemoryNode) start.memory_node = node;
+  start.ignored_signals = in.U64();
   start.has_stdout = in.U8() != 0;
   start.has_stderr = in.U8() != 0;
   return start;

@@ -37,6 +37,7 @@ struct StartCommand {
   std::string working_directory;
   std::vector<int> cpus;           // ascending; empty: not bound
   std::optional<int> memory_node;  // preferred
+  uint64_t ignored_signals = 0;    // bit n - 1 is signal n
   bool has_stdout = false;
   bool has_stderr = false;
 };

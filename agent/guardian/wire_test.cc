@@ -22,6 +22,7 @@ StartCommand AStart() {
   start.working_directory = "/work";
   start.cpus = {0, 2, 65535};
   start.memory_node = 1;
+  start.ignored_signals = 1ull << 63 | 1ull << 9;
   start.has_stdout = true;
   return start;
 }
@@ -38,6 +39,7 @@ TEST(Wire, AStartComesBack) {
   EXPECT_EQ(start.working_directory, "/work");
   EXPECT_THAT(start.cpus, ElementsAre(0, 2, 65535));
   EXPECT_EQ(start.memory_node, 1);
+  EXPECT_EQ(start.ignored_signals, 1ull << 63 | 1ull << 9);
   EXPECT_TRUE(start.has_stdout);
   EXPECT_FALSE(start.has_stderr);
 }

@@ -1,5 +1,7 @@
 #include "agent/options/preemption_options.h"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <csignal>
 
@@ -31,6 +33,19 @@ absl::StatusOr<std::vector<int>> ReadAnnouncements(const std::string& text) {
 }
 
 }  // namespace
+
+uint64_t IgnoredByWorkers(const PreemptionOptions& options) {
+  uint64_t ignored = 0;
+  for (const int number : options.signals) {
+    // These are how workers are stopped.
+    const bool stops = number == SIGTERM || number == SIGINT ||
+                       number == SIGHUP || number == SIGQUIT;
+    if (!stops && number != options.worker_signal) {
+      ignored |= uint64_t{1} << (number - 1);
+    }
+  }
+  return ignored;
+}
 
 PreemptionOptions ReadPreemptionOptions(FlagValues& values) {
   PreemptionOptions options;

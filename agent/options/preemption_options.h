@@ -1,6 +1,7 @@
 #ifndef MUSTER_AGENT_OPTIONS_PREEMPTION_OPTIONS_H_
 #define MUSTER_AGENT_OPTIONS_PREEMPTION_OPTIONS_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,11 @@ struct PreemptionOptions {
   std::string command;  // for `sh -c`, on each node; empty: none
   Requeue requeue = Requeue::kNo;
 };
+
+// The notices that workers ignore until they take them themselves: Slurm sends
+// its signals to every process of a step, and a worker that has been promised
+// time and another signal must not die of them. Bit n - 1 is signal n.
+uint64_t IgnoredByWorkers(const PreemptionOptions& options);
 
 // Reads the flags of FlagGroup::kPreemption; errors go to `values`.
 PreemptionOptions ReadPreemptionOptions(FlagValues& values);

@@ -1,6 +1,7 @@
 #ifndef MUSTER_AGENT_WORKERS_WORKER_SPEC_H_
 #define MUSTER_AGENT_WORKERS_WORKER_SPEC_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -22,6 +23,9 @@ struct WorkerSpec {
   std::vector<int> cpus;
   // The NUMA node that its memory is taken from as long as there is some.
   std::optional<int> memory_node;
+  // Signals that it ignores when it begins, until it takes them itself: bit
+  // n - 1 is signal n. All others do what they do by default.
+  uint64_t ignored_signals = 0;
   // Descriptors of this process that become the worker's stdout and stderr;
   // the caller closes them after Start. stdin is /dev/null.
   int stdout_fd = -1;
