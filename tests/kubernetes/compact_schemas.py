@@ -63,7 +63,8 @@ def references(schema):
 
 def definitions_of(wheel, version):
   """The kinds under their "apiVersion kind", and what they refer to."""
-  everything = json.loads(wheel.read(FOLDER % (version, '_definitions')))['$defs']
+  everything = json.loads(
+      wheel.read(FOLDER % (version, '_definitions')))['$defs']
   chosen, waiting = {}, list(BESIDES)
   for kind, file in KINDS.items():
     chosen[kind] = compact(json.loads(wheel.read(FOLDER % (version, file))))

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""deploy/kubernetes/Containerfile, as far as it can be checked without images."""
+"""deploy/kubernetes/Containerfile, as far as its text can be checked."""
 
 import os
 import re
@@ -69,8 +69,8 @@ class Containerfile(unittest.TestCase):
           'securityContext']
     self.assertEqual(self.of('USER'), [
         '%d:%d' % (security['runAsUser'], security['runAsGroup'])])
-    after = [name for name, _ in self.all[[n for n, _ in self.all].index('USER'):]]
-    self.assertNotIn('RUN', after)
+    names = [name for name, _ in self.all]
+    self.assertNotIn('RUN', names[names.index('USER'):])
     everything = ' '.join(rest for _, rest in self.all)
     self.assertNotRegex(everything, 'tini|dumb-init')
 

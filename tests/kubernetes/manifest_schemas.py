@@ -24,19 +24,20 @@ class Schemas:
   def __init__(self):
     kubernetes, jobset = _load('kubernetes.json'), _load('jobset.json')
     self.versions = list(kubernetes['versions'])
-    self._definitions = {
-        version: {**kubernetes['common'], **kubernetes['versions'][version],
-                  **jobset['definitions']}
-        for version in self.versions}
+    self._validators = {}
+    for version, own in kubernetes['versions'].items():
+      definitions = {**kubernetes['common'], **own, **jobset['definitions']}
+      for kind in definitions:
+        if ' ' in kind:  # "batch/v1 Job"; what it refers to has none
+          schema = {**definitions[kind], '$defs': definitions}
+          self._validators[version, kind] = jsonschema.Draft7Validator(schema)
 
   def errors(self, version, thing):
     """What is wrong with `thing` under that version, a line each."""
-    definitions = self._definitions[version]
     kind = '%s %s' % (thing.get('apiVersion'), thing.get('kind'))
-    if kind not in definitions:
+    if (version, kind) not in self._validators:
       return ['%s: unknown in %s' % (kind, version)]
-    schema = {**definitions[kind], '$defs': definitions}
-    found = jsonschema.Draft7Validator(schema).iter_errors(thing)
+    found = self._validators[version, kind].iter_errors(thing)
     return ['%s: %s' % ('.'.join(map(str, error.absolute_path)), error.message)
             for error in found]
 
@@ -57,7 +58,7 @@ def _fields(thing, path):
     for i, one in enumerate(thing):
       yield from _fields(one, path + (i,))
   elif isinstance(thing, dict):
-    free = bool(path) and (path[-1] in FREE_KEYS or path[-2:] == ('spec', 'selector'))
+    free = path[-1:] and path[-1] in FREE_KEYS or path == ('spec', 'selector')
     for key, value in thing.items():
       if not free:
         yield path + (key,)

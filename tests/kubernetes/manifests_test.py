@@ -273,8 +273,8 @@ class Chart(unittest.TestCase):
   def test_what_was_rendered_is_of_this_chart(self):
     for case in chart.CASES:
       with self.subTest(case):
-        first = read(os.path.join(chart.RENDERED, case + '.yaml')).split('\n')[0]
-        self.assertEqual(first, '# chart ' + chart.chart_hash(),
+        kept = read(os.path.join(chart.RENDERED, case + '.yaml'))
+        self.assertEqual(kept.split('\n')[0], '# chart ' + chart.chart_hash(),
                          'run tests/kubernetes/chart.py')
 
   def test_it_renders_to_that(self):

@@ -39,7 +39,8 @@ def environment_of(container, fields):
 class PodLife(unittest.TestCase):
 
   def setUp(self):
-    self.cluster = pods.Cluster(BINARIES + [os.path.join(HERE, 'pod_worker.py')])
+    self.cluster = pods.Cluster(
+        BINARIES + [os.path.join(HERE, 'pod_worker.py')])
     self.addCleanup(self.cluster.close)
     self.words = {}
     for word in ['finish'] + ['fail-%d' % rank for rank in range(4)]:
@@ -53,7 +54,7 @@ class PodLife(unittest.TestCase):
     self.addCleanup(lambda: self.succeeded or print(self.cluster.logs()))
 
   def job_pod(self, index, nodes=3, flags=(), **more):
-    """A pod of deploy/kubernetes' Indexed Job; its name does not resolve yet."""
+    """A pod of the Indexed Job; its name does not resolve yet."""
     container = container_of('indexed-job/job.yaml')
     environment = environment_of(container, {
         "metadata.labels['batch.kubernetes.io/job-name']": 'trainer',
@@ -93,13 +94,13 @@ class PodLife(unittest.TestCase):
     self.cluster.set_name('rendezvousd', pod)
     return pod
 
-  def agent_pod(self, index, nodes='2:3', flags=()):
+  def agent_pod(self, index):
     container = container_of('elastic/agents.yaml')
     environment = environment_of(container, {
         'metadata.name': 'trainer-%d' % index, 'status.podIP': 'POD_ADDRESS'})
-    environment['MUSTER_NODES'] = nodes
+    environment['MUSTER_NODES'] = '2:3'
     quick = ['--rdzv-conf=last_call_timeout=1', '--scale-up-cooldown=0']
-    command = container['command'] + container['args'][:-1] + quick + list(flags)
+    command = container['command'] + container['args'][:-1] + quick
     return self.cluster.start('trainer-%d' % index, environment,
                               command + ['/srv/bin/pod_worker.py'])
 
@@ -239,8 +240,8 @@ class PodLife(unittest.TestCase):
     self.finish(again)
 
   def test_process_1_reaps_forwards_and_tells_the_exit_code(self):
-    pod = self.job_pod(0, nodes=1, flags=['--signals-to-handle=SIGUSR1,SIGTERM'],
-                       ORPHAN='1')
+    signals = '--signals-to-handle=SIGUSR1,SIGTERM'
+    pod = self.job_pod(0, nodes=1, flags=[signals], ORPHAN='1')
     pod.wait_for('of 1 works')
     # The orphan ends by itself; what is left is the agent, its guardian and the
     # worker.

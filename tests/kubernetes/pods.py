@@ -51,7 +51,7 @@ exec setpriv --reuid %d --regid %d --clear-groups --no-new-privs \
 
 
 def enter_namespaces():
-  """Starts this test again in namespaces of its own; the reason if it cannot."""
+  """Starts this test again in namespaces of its own; why not, if it cannot."""
   if os.environ.get(_INSIDE):
     return None
   for program in ['ip', 'unshare', 'setpriv']:
@@ -59,7 +59,8 @@ def enter_namespaces():
       return 'no program "%s"' % program
   tried = subprocess.run(
       ['unshare', '--net', '--mount', '--pid', '--fork', 'sh', '-c',
-       'ip link add bridge0 type bridge && ip link add veth0 type veth peer name veth1 && '
+       'ip link add bridge0 type bridge && '
+       'ip link add veth0 type veth peer name veth1 && '
        'mount -t tmpfs none /srv'],
       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
   if tried.returncode != 0:
