@@ -15,8 +15,8 @@ enum class Talk { kAll, kErrorsOnly };
 // Thread-safe.
 class Voice {
  public:
-  // `program`: "launch", "agent"; a literal. `verdict_fd`: where a job's verdict
-  // goes.
+  // `program`: "launch", "agent"; a literal. `verdict_fd`: where a job's
+  // verdict goes.
   Voice(const char* program, Talk talk, int verdict_fd = 2)
       : program_(program), talk_(talk), verdict_fd_(verdict_fd) {}
 

@@ -35,6 +35,7 @@ std::vector<FrontEffect> RemoteJob::Step(Instant now,
         if (Knows(m.host) && !finished_) On(now, m);
       },
       message);
+  LetIdleHostsGo(now);
   return std::exchange(effects_, {});
 }
 
@@ -273,6 +274,13 @@ void RemoteJob::Stop(Instant now, int exit_code, const std::string& why) {
   if (!why.empty()) Error(why);
   effects_.push_back(SendDown{SignalAgents{std::nullopt, SIGTERM}});
   Expect(now, std::chrono::milliseconds(plan_.node.stop_timeout_ms) + kSlack);
+}
+
+void RemoteJob::LetIdleHostsGo(Instant now) {
+  if (!started_ || finished_ || hung_up_ || Count(Phase::kRunning) > 0) return;
+  hung_up_ = true;
+  effects_.push_back(HangUp{});
+  Expect(now, kAtOnce);
 }
 
 void RemoteJob::Expect(Instant now, Duration within) {

@@ -80,6 +80,8 @@ class RemoteJob {
   void GiveUpStarting(Instant now);
   // Ends what runs, for a reason that this process saw.
   void Stop(Instant now, int exit_code, const std::string& why);
+  // Where no agent is left, the job is over: hosts without one may go.
+  void LetIdleHostsGo(Instant now);
   void Expect(Instant now, Duration within);
   void Error(const std::string& line);
   void End();

@@ -116,8 +116,19 @@ TEST_F(RemoteJobTest, TheFirstHostHostsAndItsPortGoesToTheOthers) {
 TEST_F(RemoteJobTest, OneHostMeetsNobody) {
   Begin(1, 1);
   EXPECT_THAT(Up(0), ElementsAre("start 0"));
-  EXPECT_THAT(Ended(0, 0, "fine\n"), IsEmpty());
+  EXPECT_THAT(Ended(0, 0, "fine\n"), ElementsAre("hang up"));
   EXPECT_THAT(Closed(), ElementsAre("finish 0 fine\n"));
+}
+
+TEST_F(RemoteJobTest, HostsThatWaitForACoordinatorThatNeverCameMayGo) {
+  Begin(2, 2);
+  Up(1);
+  Up(0);
+  EXPECT_THAT(Ended(0, 127),
+              ElementsAre("error h0: its agent ended with status 127",
+                          "signal 15 to all", "hang up"));
+  Lost(1);
+  EXPECT_THAT(Closed(), ElementsAre("finish 127 "));
 }
 
 TEST_F(RemoteJobTest, WhereTheMeetingPointIsGivenAllStartAtOnce) {
@@ -165,7 +176,7 @@ TEST_F(RemoteJobTest, ALateFailureOfAnElasticJobIsOnlySaid) {
 TEST_F(RemoteJobTest, TheVerdictIsPrintedOnceAndIsTheExitCode) {
   Run(2, 2);
   EXPECT_THAT(Ended(1, 7, "FAILED\n"), IsEmpty());
-  EXPECT_THAT(Ended(0, 7, "FAILED\n"), IsEmpty());
+  EXPECT_THAT(Ended(0, 7, "FAILED\n"), ElementsAre("hang up"));
   EXPECT_THAT(Closed(), ElementsAre("finish 7 FAILED\n"));
 }
 
@@ -209,7 +220,7 @@ TEST_F(RemoteJobTest, TheCoordinatorsHostIsLostToAll) {
 TEST_F(RemoteJobTest, ALossAfterTheVerdictChangesNothing) {
   Run(2, 2);
   Ended(0, 0, "fine\n");
-  EXPECT_THAT(Lost(1), ElementsAre("error h1: cut"));
+  EXPECT_THAT(Lost(1), ElementsAre("error h1: cut", "hang up"));
   EXPECT_THAT(Closed(), ElementsAre("finish 0 fine\n"));
 }
 
@@ -246,7 +257,7 @@ TEST_F(RemoteJobTest, NobodyStartsAfterCtrlC) {
   Up(1);
   Signal(SIGINT);
   job_->Step(now_, CoordinatorUp{0, 4711});
-  EXPECT_THAT(Ended(0, 130, "stopped\n"), IsEmpty());
+  EXPECT_THAT(Ended(0, 130, "stopped\n"), ElementsAre("hang up"));
   EXPECT_THAT(Closed(), ElementsAre("finish 130 stopped\n"));
 }
 

@@ -123,7 +123,8 @@ class Hosts:
                   '  Port %d' % self.port]
       elif alias != 'closed':
         lines += common
-    lines += ['Host *'] + common
+    # Identities add up: the strange key shall be the only one.
+    lines += ['Host * !refusing'] + common
     lines += ['  UserKnownHostsFile ' + self.path('known_hosts'), '']
     return '\n'.join(lines)
 
