@@ -32,6 +32,7 @@ void CheckDisks(const FitnessScope& scope, Instant deadline,
                 std::vector<Finding>& findings) {
   std::vector<FolderFacts> folders;
   for (const std::string& folder : scope.folders) {
+    if (folder.empty()) continue;
     folders.push_back(ReadFolder("used by the job", folder, deadline));
   }
   Add(ExamineDisks(folders), findings);

@@ -43,7 +43,7 @@ class CheckFitnessTest : public ::testing::Test {
 };
 
 TEST_F(CheckFitnessTest, AFitNodePassesAllChecks) {
-  scope_.folders = {root_, root_ + "/not/yet"};
+  scope_.folders = {root_, root_ + "/not/yet", "", "relative"};
   EXPECT_TRUE(CheckFitness({}, scope_).ok());
   const absl::Status status =
       CheckFitness({"gpu", "disk", "memory", "shm"}, scope_);

@@ -77,10 +77,10 @@ std::vector<Finding> ExamineLinks(const GpuFacts& gpus,
     for (const int link : gpu.links_down) {
       numbers.push_back(absl::StrCat(link));
     }
-    findings.push_back(Found(
-        "nvlink-down",
-        absl::StrCat("GPU ", gpu.index, ": NVLinks ", Listed(numbers), " of ",
-                     gpu.links_up.size() + numbers.size(), " are down")));
+    findings.push_back(
+        Found("nvlink-down", absl::StrCat("GPU ", gpu.index, ": down of its ",
+                                          gpu.links_up.size() + numbers.size(),
+                                          " NVLinks: ", Listed(numbers))));
   }
   if (most > 0) {
     findings.insert(

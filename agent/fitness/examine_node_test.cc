@@ -238,7 +238,7 @@ const std::vector<Case>& Cases() {
          f.gpus.devices[0].persistent = false;
          f.gpus.devices[2].persistent = false;
        }},
-      {"nvlink-down", "GPU 1: NVLinks 3 of 4 are down",
+      {"nvlink-down", "GPU 1: down of its 4 NVLinks: 3",
        [](NodeFacts& f) {
          f.gpus.devices[1].links_up = {0, 1, 2};
          f.gpus.devices[1].links_down = {3};

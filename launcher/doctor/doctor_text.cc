@@ -144,15 +144,20 @@ std::vector<Line> OfGroup(const std::vector<Line>& lines, FindingGroup group,
       chosen.push_back(line);
     }
   }
-  // Equal kinds side by side, in the order in which they come up.
+  // What is fine, then the worst first; equal kinds side by side.
   std::map<std::string, size_t> first;
   for (size_t i = 0; i < chosen.size(); ++i) {
     first.emplace(chosen[i].finding.id, i);
   }
-  std::stable_sort(chosen.begin(), chosen.end(),
-                   [&first](const Line& a, const Line& b) {
-                     return first[a.finding.id] < first[b.finding.id];
-                   });
+  const auto place = [&first](const Line& line) {
+    const Severity severity = line.finding.severity;
+    const int order =
+        severity == Severity::kOk ? -10 : -static_cast<int>(severity);
+    return std::make_pair(order, first[line.finding.id]);
+  };
+  std::stable_sort(
+      chosen.begin(), chosen.end(),
+      [&place](const Line& a, const Line& b) { return place(a) < place(b); });
   return Bounded(chosen);
 }
 

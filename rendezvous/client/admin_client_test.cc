@@ -16,6 +16,7 @@
 #include "rendezvous/server/grpc_server.h"
 #include "rendezvous/testing/scripted_node.h"
 #include "rendezvous/testing/tcp_stranger.h"
+#include "rendezvous/version.h"
 
 namespace muster {
 namespace {
@@ -63,6 +64,17 @@ class AdminClientTest : public ::testing::Test {
   Coordinator coordinator_{Coordinator::Options{}};
   std::unique_ptr<GrpcServer> server_;
 };
+
+TEST_F(AdminClientTest, TellsTheCallerWhoItIs) {
+  const auto caller = Client()->WhoAmI();
+  ASSERT_TRUE(caller.ok()) << caller.status();
+  EXPECT_EQ(caller->address, "127.0.0.1");
+  EXPECT_EQ(caller->version, kVersion);
+  // One clock.
+  EXPECT_LE(std::chrono::abs(caller->clock_ahead), caller->round_trip);
+  EXPECT_EQ(Client("wrong")->WhoAmI().status().code(),
+            absl::StatusCode::kUnauthenticated);
+}
 
 TEST_F(AdminClientTest, ListsAndShowsJobs) {
   EXPECT_THAT(Client()->ListJobs().value(), IsEmpty());
