@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -16,8 +17,11 @@
 #include "agent/dialects/peer_exchange.h"
 #include "agent/dialects/peer_variables.h"
 #include "agent/dialects/published_address.h"
+#include "agent/guardian/exec_program.h"
 #include "agent/ports/port_reservation.h"
 #include "base/monotonic_clock.h"
+
+extern char** environ;
 
 namespace muster {
 namespace {
@@ -124,10 +128,18 @@ int RunDialectProcess(char** argv) {
     const absl::Status set = SetVariables(dialect, *meeting);
     if (!set.ok()) return Fail(dialects, set);
   }
-  execvp(argv[3], argv + 3);
-  const int error = errno;
-  std::fprintf(stderr, "launch: %s: %s\n", argv[3], std::strerror(error));
-  return error == ENOENT ? 127 : 126;
+  std::vector<std::string> command;
+  for (char** argument = argv + 3; *argument != nullptr; ++argument) {
+    command.emplace_back(*argument);
+  }
+  std::vector<std::string> environment;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    environment.emplace_back(*entry);
+  }
+  const StartFailure failure = ExecProgram(command, environment);
+  std::fprintf(stderr, "launch: %s: %s: %s\n", command[0].c_str(),
+               failure.path.c_str(), std::strerror(failure.error));
+  return failure.error == ENOENT ? 127 : 126;
 }
 
 }  // namespace muster
