@@ -123,6 +123,8 @@ class Hosts:
                   '  Port %d' % self.port]
       elif alias != 'closed':
         lines += common
+    for number, address in enumerate(self.addresses, start=1):
+      lines += ['Host h%d' % number, '  HostName ' + address]
     # Identities add up: the strange key shall be the only one.
     lines += ['Host * !refusing'] + common
     lines += ['  UserKnownHostsFile ' + self.path('known_hosts'), '']
