@@ -127,13 +127,22 @@ std::vector<Finding> ExamineCoordinator(const CoordinatorFacts& coordinator,
   const std::string seen = coordinator.seen_address.empty()
                                ? coordinator.local_address
                                : coordinator.seen_address;
-  char milliseconds[32];
-  std::snprintf(milliseconds, sizeof(milliseconds), "%.1f ms",
-                ToSeconds(coordinator.round_trip) * 1e3);
+  std::string how = "answers";
+  if (coordinator.wants_token) {
+    how = "answers and wants the job's token";
+  } else if (coordinator.round_trip > Duration::zero()) {
+    char text[64];
+    std::snprintf(text, sizeof(text), "answers in %.1f ms",
+                  ToSeconds(coordinator.round_trip) * 1e3);
+    how = text;
+  }
+  absl::StrAppend(&how,
+                  coordinator.seen_address.empty()
+                      ? "; this node speaks to it from "
+                      : " and sees this node as ",
+                  seen);
   std::vector<Finding> findings = {
-      Found("coordinator",
-            absl::StrCat(coordinator.endpoint, " answers in ", milliseconds,
-                         " and sees this node as ", seen))};
+      Found("coordinator", absl::StrCat(coordinator.endpoint, " ", how))};
   if (!coordinator.seen_address.empty() && !coordinator.local_address.empty() &&
       coordinator.seen_address != coordinator.local_address) {
     findings.push_back(Found(

@@ -454,6 +454,19 @@ TEST(ExamineGpus, WhatIsOldOrIdleIsNotReported) {
   EXPECT_THAT(Troubles(ExamineNode(facts)), IsEmpty());
 }
 
+TEST(ExamineCoordinator, OneThatTellsLittleAnswersAllTheSame) {
+  NodeFacts facts = Healthy();
+  facts.coordinator = CoordinatorFacts();
+  facts.coordinator->endpoint = "node0:29400";
+  facts.coordinator->local_address = "10.0.0.1";
+  EXPECT_EQ(WhatOf(ExamineNode(facts), "coordinator"),
+            "node0:29400 answers; this node speaks to it from 10.0.0.1");
+  facts.coordinator->wants_token = true;
+  EXPECT_THAT(WhatOf(ExamineNode(facts), "coordinator"),
+              HasSubstr("wants the job's token"));
+  EXPECT_THAT(Troubles(ExamineNode(facts)), IsEmpty());
+}
+
 TEST(ExamineNode, ANodeWithoutFabricMayLockLittle) {
   NodeFacts facts = Healthy();
   facts.network.fabric.clear();

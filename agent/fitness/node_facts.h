@@ -119,6 +119,7 @@ struct CoordinatorFacts {
   std::vector<std::string> addresses;
   std::string local_address;  // from which this node speaks to it
   std::string seen_address;   // whom it sees; empty: it is too old to tell
+  bool wants_token = false;   // it answers those alone who show the job's token
   std::string version;
   std::optional<Duration> clock_ahead;  // its wall clock before ours
   Duration round_trip = Duration::zero();

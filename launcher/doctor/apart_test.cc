@@ -45,14 +45,20 @@ TEST(OutcomeFile, ThereAndBackAndGone) {
     ASSERT_TRUE(file.ok()) << file.status();
     path = file->path();
     EXPECT_FALSE(file->Read().has_value());
-    ASSERT_TRUE(LeaveOutcome(path, {3, "a page\nof lines\n"}));
+    ASSERT_TRUE(LeaveExitCode(path, 4));
+    EXPECT_EQ(file->Read()->exit_code, 4);
+    EXPECT_EQ(file->Read()->page, "");
+    ASSERT_TRUE(LeavePage(path, {3, "a page\nof lines\n"}));
+    // Another node in the same folder takes nothing away.
+    ASSERT_TRUE(LeaveExitCode(path, 4));
     const auto outcome = file->Read();
     ASSERT_TRUE(outcome.has_value());
     EXPECT_EQ(outcome->exit_code, 3);
     EXPECT_EQ(outcome->page, "a page\nof lines\n");
   }
   // Nobody waits there: another node's file.
-  EXPECT_FALSE(LeaveOutcome(path, {0, ""}));
+  EXPECT_FALSE(LeavePage(path, {0, ""}));
+  EXPECT_FALSE(LeaveExitCode(path, 0));
   EXPECT_FALSE(OutcomeFile::Make("/no/such/folder").ok());
 }
 

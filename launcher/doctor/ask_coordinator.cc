@@ -31,13 +31,19 @@ CoordinatorFacts AskCoordinator(const Endpoint& endpoint,
     facts.error = std::string(token.status().message());
     return facts;
   }
+  const bool has_token = !token->empty();
   AdminClient client({.coordinator = endpoint,
                       .token = *std::move(token),
                       .timeout = kPatience});
   const auto caller = client.WhoAmI();
   facts.local_address = LocalAddressTowards(addresses->front());
-  // One that is older than the question answers all the same.
+  // One that is older than the question answers all the same, and so does one
+  // that tells only those who belong to the job, as its workers do not.
   if (absl::IsUnimplemented(caller.status())) return facts;
+  if (absl::IsUnauthenticated(caller.status()) && !has_token) {
+    facts.wants_token = true;
+    return facts;
+  }
   if (!caller.ok()) {
     facts.error = std::string(caller.status().message());
     return facts;

@@ -75,20 +75,25 @@ absl::StatusOr<int> RunAsNode(
   Store& store = *(*session)->store();
   const auto nodes = ExchangeReports(place, report, store);
   if (!nodes.ok()) return nodes.status();
-  Outcome outcome;
-  if (place.rank == 0) {
-    const std::vector<Finding> between = CompareNodes(*nodes);
-    outcome.page = PageOf(request, *nodes, between);
-    outcome.exit_code = ExitCodeOf(WorstOfAll(*nodes, between));
+  if (place.rank != 0) {
+    const auto code = AgreeOnExitCode(place, 0, store);
+    if (!code.ok()) return code.status();
+    LeaveExitCode(request.outcome_file, *code);
+    return 0;  // to the job this worker has succeeded
   }
-  const auto code = AgreeOnExitCode(place, outcome.exit_code, store);
-  if (!code.ok()) return code.status();
-  outcome.exit_code = *code;
-  // To the job this worker has succeeded.
-  if (LeaveOutcome(request.outcome_file, outcome)) return 0;
-  if (place.rank != 0) return 0;
-  std::fputs(outcome.page.c_str(), stdout);
-  return std::fflush(stdout) == 0 ? outcome.exit_code : 1;
+  const std::vector<Finding> between = CompareNodes(*nodes);
+  Outcome outcome;
+  outcome.page = PageOf(request, *nodes, between);
+  outcome.exit_code = ExitCodeOf(WorstOfAll(*nodes, between));
+  // Before the others learn the code and leave it: the page goes before.
+  const bool left = LeavePage(request.outcome_file, outcome);
+  const auto told = AgreeOnExitCode(place, outcome.exit_code, store);
+  if (!told.ok()) return told.status();
+  if (left) return 0;
+  return std::fputs(outcome.page.c_str(), stdout) >= 0 &&
+                 std::fflush(stdout) == 0
+             ? outcome.exit_code
+             : 1;
 }
 
 }  // namespace muster

@@ -1,6 +1,7 @@
 #include "launcher/doctor/outcome_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -17,6 +18,18 @@ namespace {
 
 // A page of a thousand nodes is far below it.
 constexpr size_t kMostBytes = 64 << 20;
+
+bool WriteAll(const OwnedFd& fd, const std::string& text) {
+  size_t written = 0;
+  while (written < text.size()) {
+    const ssize_t n =
+        write(fd.get(), text.data() + written, text.size() - written);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    written += static_cast<size_t>(n);
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -58,20 +71,18 @@ std::optional<Outcome> OutcomeFile::Read() const {
   return outcome;
 }
 
-bool LeaveOutcome(const std::string& path, const Outcome& outcome) {
+bool LeavePage(const std::string& path, const Outcome& outcome) {
   // Never made here: that it is there says who waits for it.
   const OwnedFd fd(open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
-  if (!fd.open()) return false;
-  const std::string text = absl::StrCat(outcome.exit_code, "\n", outcome.page);
-  size_t written = 0;
-  while (written < text.size()) {
-    const ssize_t n =
-        write(fd.get(), text.data() + written, text.size() - written);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    written += static_cast<size_t>(n);
-  }
-  return true;
+  return fd.open() &&
+         WriteAll(fd, absl::StrCat(outcome.exit_code, "\n", outcome.page));
+}
+
+bool LeaveExitCode(const std::string& path, int exit_code) {
+  const OwnedFd fd(open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  struct stat status = {};
+  if (!fd.open() || fstat(fd.get(), &status) != 0) return false;
+  return status.st_size > 0 || WriteAll(fd, absl::StrCat(exit_code, "\n"));
 }
 
 }  // namespace muster

@@ -33,8 +33,12 @@ class OutcomeFile {
   std::string path_;
 };
 
-// Whether it was left: false where there is no such file on this node.
-bool LeaveOutcome(const std::string& path, const Outcome& outcome);
+// Leaves a page; false where there is no such file on this node.
+bool LeavePage(const std::string& path, const Outcome& outcome);
+
+// Leaves the exit code where nobody has left a page before: nodes may share a
+// folder, or be one machine. False where there is no such file.
+bool LeaveExitCode(const std::string& path, int exit_code);
 
 }  // namespace muster
 
