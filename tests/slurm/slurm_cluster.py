@@ -68,18 +68,21 @@ def poll(condition, what, limit_s=_SHORT_S):
     time.sleep(0.02)
 
 
+def _contents(path):
+  try:
+    with open(path, 'rb') as file:
+      return file.read()
+  except OSError:
+    return b''  # the process has ended
+
+
 def processes_of(job_id):
-  """The pids whose environment says that they belong to the job."""
+  """The pids of the job's processes, Slurm's own for it among them."""
   wanted = f'SLURM_JOB_ID={job_id}'.encode()
-  found = []
-  for pid in filter(str.isdigit, os.listdir('/proc')):
-    try:
-      with open(f'/proc/{pid}/environ', 'rb') as file:
-        if wanted in file.read().split(b'\0'):
-          found.append(int(pid))
-    except OSError:
-      pass  # it has ended
-  return found
+  title = f'slurmstepd: [{job_id}.'.encode()
+  return [int(pid) for pid in filter(str.isdigit, os.listdir('/proc'))
+          if wanted in _contents(f'/proc/{pid}/environ').split(b'\0')
+          or _contents(f'/proc/{pid}/cmdline').startswith(title)]
 
 
 def _set_up_loopback(count):
@@ -296,14 +299,21 @@ class SlurmCluster:
     return answer.split()[-1].split(';')[0]
 
   def start_now(self, job):
-    """A requeued job waits two minutes, unless somebody is impatient."""
-    poll(lambda: job.state() == 'PENDING', 'the requeued job')
-    self.run('scontrol', 'update', 'jobid=' + job.id, 'starttime=now')
+    """A requeued job waits two minutes, unless somebody is impatient.
 
-  def all_idle(self):
-    """Waits until no node has anything to do."""
-    poll(self._all_idle, lambda: 'all nodes idle: ' + self.run(
-        'sh', '-c', 'sinfo; squeue'))
+    The nodes refuse one that comes back within the same second, since its old
+    credential has been revoked then.
+    """
+    poll(lambda: job.state() == 'PENDING' and not processes_of(job.id),
+         'the requeued job')
+    self.run('scontrol', 'update', 'jobid=' + job.id, 'starttime=now+2')
+
+  def bring_up(self, node):
+    """Takes a node that was set down into service again."""
+    self.run('scontrol', 'update', 'nodename=' + node, 'state=idle',
+             check=False)  # it may have come back by itself
+    poll(lambda: self.run('sinfo', '-h', '-p', 'main', '-n', node, '-o',
+                          '%t').strip() in ('idle', 'mix'), node)
 
   def stop(self):
     for child in reversed(self._children):

@@ -18,9 +18,10 @@ import xml_main
 _LAUNCH = os.path.abspath('launcher/launch')
 _EXPAND = os.path.abspath('tests/slurm/expand_hosts')
 _WORKER = os.path.join(_HERE, 'worker.sh')
+_SCRIPTS = os.path.join(_HERE, os.pardir, os.pardir, 'deploy', 'slurm')
 _SRUN = f'srun --ntasks-per-node=1 --kill-on-bad-exit=0 {_LAUNCH}'
 # Of the nodes n1 to n4. n1 and n3 are on one switch, n2 and n4 on another.
-_GPUS = (2, 2, 4, 0)
+_GPUS = (2, 2, 4, 1)
 
 _why_not = ''  # why there is no Slurm here
 
@@ -38,6 +39,11 @@ def workers(job):
   return sorted(found, key=lambda worker: int(worker['rank']))
 
 
+def ranks_that_caught(signal, job):
+  """Slurm sends a signal to workers too, besides what their agent sends."""
+  return set(re.findall(rf'caught {signal} rank=(\d+) \.', job.output()))
+
+
 class SlurmTest(unittest.TestCase):
 
   @classmethod
@@ -47,6 +53,12 @@ class SlurmTest(unittest.TestCase):
     cls.folder = folder.name
     cls.slurm = slurm_cluster.SlurmCluster(folder.name, gpus=_GPUS)
     cls.addClassCleanup(cls.slurm.stop)
+    # Slurm looks at jobs' times every half a minute: this one begins first.
+    cls.told = os.path.join(folder.name, 'told')
+    cls.timed = cls.slurm.sbatch(
+        f"exec {_LAUNCH} --slurm --on-preempt='echo $MUSTER_PREEMPTION_SIGNAL "
+        f">> {cls.told}' {_WORKER} catch\n",
+        '--nodes=2', '--nodelist=n[1,4]', '--time=1', '--signal=B:USR1@60')
 
   def succeeded(self, job):
     self.assertEqual(job.wait(), ('COMPLETED', 0), job.output())
@@ -155,7 +167,7 @@ class SlurmTest(unittest.TestCase):
       with self.subTest(command=command):
         job = self.slurm.sbatch(
             f'{command} {flags} --nproc-per-node=1 {_WORKER} round 2\n'
-            'echo "code=$? ."\n', '--nodes=3', '--no-kill')
+            'echo "code=$? ."\n', '--nodes=3', '--nodelist=n[1-3]', '--no-kill')
         job.wait_for('up rank', 3)
         lost = workers(job)[2]['node']
         self.slurm.run('scontrol', 'update', 'nodename=' + lost, 'state=down',
@@ -168,9 +180,7 @@ class SlurmTest(unittest.TestCase):
         # srun counts the lost node; launch --slurm does not.
         if code:
           self.assertIn(f'code={code} .', job.output())
-        self.slurm.run('scontrol', 'update', 'nodename=' + lost, 'state=idle',
-                       check=False)
-        self.slurm.all_idle()
+        self.slurm.bring_up(lost)
 
   def test_a_job_put_back_into_its_queue(self):
     job = self.slurm.sbatch(f'{_SRUN} {_WORKER} restarted\n', '--nodes=2')
@@ -180,6 +190,55 @@ class SlurmTest(unittest.TestCase):
     self.slurm.start_now(job)
     self.succeeded(job)
     self.assertEqual({w['run'] for w in workers(job)}, {job.id + '.0-r1'})
+
+  def caught_by_both(self, job, code=75):
+    self.assertEqual(job.wait(60), ('FAILED', code), job.output())
+    self.assertEqual(ranks_that_caught('TERM', job), {'0', '1'}, job.output())
+    self.assertIn('PREEMPTED', job.output())
+
+  def test_a_notice_by_the_jobs_signal_before_its_time_is_over(self):
+    self.caught_by_both(self.timed)
+    with open(self.told, encoding='utf-8') as file:
+      self.assertEqual(file.read().split(), ['SIGUSR1', 'SIGUSR1'])
+
+  def test_a_notice_to_the_steps(self):
+    job = self.slurm.sbatch(f'{_SRUN} {_WORKER} catch\n', '--nodes=2')
+    job.wait_for('ready rank', 2)
+    self.slurm.run('scancel', '--signal=USR1', job.id)
+    self.caught_by_both(job)
+
+  def test_a_notice_to_the_batch_script(self):
+    # By SIGTERM srun alone would kill its tasks.
+    for command, number in ((f'exec {_LAUNCH} --slurm', 'TERM'),
+                            (f'exec {_SRUN}', 'USR1')):
+      with self.subTest(command=command):
+        job = self.slurm.sbatch(f'{command} {_WORKER} catch\n', '--nodes=2')
+        job.wait_for('ready rank', 2)
+        self.slurm.run('scancel', '--batch', '--signal=' + number, job.id)
+        self.caught_by_both(job)
+
+  def test_a_preempted_job_runs_again(self):
+    job = self.slurm.sbatch(
+        f'{_SRUN} --requeue {_WORKER} preempted\n', '--nodes=2',
+        '--nodelist=n[2-3]', '--open-mode=append')
+    job.wait_for('ready rank', 2)
+    urgent = self.slurm.sbatch('true\n', '--partition=urgent', '--exclusive',
+                               '--nodes=2', '--nodelist=n[2-3]')
+    job.wait_for('caught TERM rank=0')
+    job.wait_for('caught TERM rank=1')
+    self.slurm.start_now(job)
+    self.succeeded(urgent)
+    self.succeeded(job)
+    self.assertEqual({w['run'] for w in workers(job)},
+                     {job.id + '.0', job.id + '.0-r1'})
+
+  def test_a_cancelled_job_is_not_put_back(self):
+    job = self.slurm.sbatch(f'{_SRUN} --requeue {_WORKER} catch\n',
+                            '--nodes=2')
+    job.wait_for('ready rank', 2)
+    self.slurm.run('scancel', job.id)
+    job.wait_for('not put back into its queue')
+    self.assertEqual(job.wait()[0], 'CANCELLED')
 
   def test_nothing_is_left_of_a_cancelled_job(self):
     for command in (_SRUN, f'{_LAUNCH} --slurm'):
@@ -200,7 +259,7 @@ class SlurmTest(unittest.TestCase):
     job.wait_for('ready rank', 2)
     self.slurm.run('scancel', '--batch', '--signal=INT', job.id)
     self.assertEqual(job.wait(), ('FAILED', 130))
-    self.assertEqual(job.output().count('] caught INT'), 2, job.output())
+    self.assertEqual(ranks_that_caught('INT', job), {'0', '1'}, job.output())
 
   def test_a_port_in_use_is_named_and_nobody_meets_a_stranger(self):
     probe = self.slurm.sbatch('true\n')
@@ -227,6 +286,25 @@ class SlurmTest(unittest.TestCase):
     self.assertIn('need not be on one', shell)
     self.assertIn('code=2 .', shell)
     self.assertEqual(shell.count('] up rank='), 2)
+
+  def test_the_job_scripts_run(self):
+    with open(os.path.join(self.folder, 'train.py'), 'w',
+              encoding='utf-8') as file:
+      file.write('import os\nprint("trained", os.environ["WORLD_SIZE"], ".")\n')
+    path = os.path.dirname(_LAUNCH) + ':' + os.environ['PATH']
+    # Here a node has one GPU that all nodes have.
+    for name, ranks in (('single_node', 1), ('many_nodes', 4), ('elastic', 4),
+                        ('preempt_requeue', 4), ('array', 2)):
+      with self.subTest(name=name):
+        with open(os.path.join(_SCRIPTS, name + '.sbatch'),
+                  encoding='utf-8') as file:
+          script = file.read().split('\n', 1)[1]
+        flags = ('--gpus-per-node=1', f'--export=ALL,PATH={path}')
+        jobs = (self.slurm.sbatch_array(script, 2, *flags) if name == 'array'
+                else [self.slurm.sbatch(script, *flags)])
+        for job in jobs:
+          self.succeeded(job)
+          self.assertEqual(job.output().count(f'trained {ranks} .'), ranks)
 
   def test_host_lists_are_expanded_as_by_scontrol(self):
     draw = random.Random(1)

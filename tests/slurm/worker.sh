@@ -25,8 +25,10 @@ case $deed in
     trap '' TERM INT HUP
     setsid sh -c 'echo "litter ."; exec tail -f /dev/null' &
     wait_for_ever ;;
-  # catch: says which notice it got and where that is told, and succeeds.
-  catch)
+  # catch: says which signal it got, and succeeds. preempted: does so in the
+  # job's first run, and succeeds at once in later ones.
+  catch | preempted)
+    [ "$deed" = preempted ] && [ -n "$SLURM_RESTART_COUNT" ] && exit 0
     trap 'echo "caught TERM rank=$RANK ."; exit 0' TERM
     trap 'echo "caught INT rank=$RANK ."; exit 0' INT
     echo "ready rank=$RANK ."

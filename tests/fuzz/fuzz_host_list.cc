@@ -1,0 +1,13 @@
+// libFuzzer's target of Slurm's host lists: see host_list_fuzz_case.h.
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "tests/fuzz/host_list_fuzz_case.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  muster::RunHostListFuzzCase(
+      std::string_view(reinterpret_cast<const char*>(data), size));
+  return 0;
+}

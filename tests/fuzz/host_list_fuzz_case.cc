@@ -1,0 +1,47 @@
+#include "tests/fuzz/host_list_fuzz_case.h"
+
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "agent/cluster/slurm/host_list.h"
+#include "base/check.h"
+#include "tests/fuzz/edited_bytes.h"
+
+namespace muster {
+namespace {
+
+constexpr std::string_view kSound[] = {
+    "n[1-3,7,010-012]",
+    "rack[0-1]node[08-11]-ib,login",
+    "a,b[65000-65535],c.d",
+    "",
+};
+
+}  // namespace
+
+void RunHostListFuzzCase(std::string_view input) {
+  if (input.empty()) return;
+  const std::string_view sound =
+      kSound[static_cast<unsigned char>(input[0]) % std::size(kSound)];
+  input.remove_prefix(1);
+  const auto hosts = ExpandHostList(EditedBytes(sound, input));
+  if (!hosts.ok()) {
+    MUSTER_CHECK(!hosts.status().message().empty());
+    return;
+  }
+  MUSTER_CHECK(hosts->size() <= 65536);
+  std::string written;
+  for (const std::string& host : *hosts) {
+    MUSTER_CHECK(!host.empty() && host.size() <= 255);
+    MUSTER_CHECK(host.find_first_of("[], /") == std::string::npos);
+    written += host + ",";
+  }
+  const auto again = ExpandHostList(written);
+  // A list of names may be longer than any that is read.
+  if (written.size() > 1 << 20) return;
+  MUSTER_CHECK(again.ok()) << again.status();
+  MUSTER_CHECK(*again == *hosts);
+}
+
+}  // namespace muster
