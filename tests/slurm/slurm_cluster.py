@@ -12,11 +12,13 @@ import socket
 import struct
 import subprocess
 import sys
+import threading
 import time
 
 _INSIDE = 'MUSTER_SLURM_TEST_INSIDE'
 _PROGRAMS = ('munged', 'slurmctld', 'slurmd', 'srun', 'sbatch', 'scontrol')
 _HOST = 'slurm-test'
+_PAUSE = threading.Event()  # never set
 _START_LIMIT_S = 30
 _SHORT_S = 30
 _ENDED = ('COMPLETED', 'FAILED', 'CANCELLED', 'TIMEOUT', 'NODE_FAIL',
@@ -65,7 +67,7 @@ def poll(condition, what, limit_s=_SHORT_S):
     if time.monotonic() > deadline:
       raise AssertionError(f'not within {limit_s} s: '
                            f'{what() if callable(what) else what}')
-    time.sleep(0.02)
+    _PAUSE.wait(0.02)
 
 
 def _contents(path):
