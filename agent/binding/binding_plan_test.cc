@@ -176,6 +176,23 @@ TEST(BindingPlan, InAnUnevenCgroupTheyAreSpreadByCores) {
               ElementsAre("3", "4", "5", "6", "7"));
 }
 
+TEST(BindingPlan, ACoresThreadsAreOneCoreWhereWorkersAreSpread) {
+  const MachineLayout layout = Synthetic("pack:2 [numa] core:2 pu:2");
+  BindingRequest request = Ask(Binding::kExclusive, 3, layout);
+  request.allowed = {0, 1, 4, 6};
+  EXPECT_THAT(CpusOf(PlanBinding(request, layout)),
+              ElementsAre("0-1", "4", "6"));
+}
+
+TEST(BindingPlan, AGpuOfSeveralNodesIsPutWhereACoreCanBeUsed) {
+  MachineLayout layout = Synthetic("pack:3 [numa] core:1 pu:1");
+  const auto gpus = AddGpus({-1}, &layout);
+  layout.devices[0].numa_nodes = {0, 1};
+  BindingRequest request = Ask(Binding::kNode, 1, layout, gpus);
+  request.allowed = {1, 2};
+  EXPECT_THAT(CpusOf(PlanBinding(request, layout)), ElementsAre("1"));
+}
+
 TEST(BindingPlan, FewerGpusThanWorkersDoNotMatter) {
   MachineLayout layout = Synthetic("pack:2 [numa] core:2 pu:1");
   const auto gpus = AddGpus({1}, &layout);

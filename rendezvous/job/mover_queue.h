@@ -9,7 +9,9 @@
 
 namespace muster {
 
-// The nodes that wait for a free place in a world, each to be taken once. Pure.
+// The nodes that wait for a free place in a world, each to be taken once. Taken
+// one after the other, each beside the one before, every group comes as a
+// whole, at every level: whoever is in the same group goes before others. Pure.
 class MoverQueue {
  public:
   // `groups` outlives this; `movers` are nodes of it, who comes first first.

@@ -92,7 +92,7 @@ Assignment AssignRanks(const std::vector<Candidate>& candidates, int most) {
     return ComesBefore(candidates[i], candidates[j]);
   });
   const TopologyGroups groups(TopologyOf(candidates));
-  MoverQueue queue(&groups, NeighboursTogether(groups, movers));
+  MoverQueue queue(&groups, movers);
   const auto who = [&](size_t rank) {
     const size_t i = result.order[rank % result.order.size()];
     return i == kFree ? std::nullopt : std::optional<size_t>(i);

@@ -25,20 +25,10 @@ class TopologyGroups {
   }
   size_t groups() const { return group_count_; }
 
-  // How many levels, from the outermost, two nodes share.
-  size_t Shared(size_t a, size_t b) const;
-
  private:
   std::vector<std::vector<size_t>> groups_;
   size_t group_count_ = 0;
 };
-
-// The nodes with every group's members next to each other at every level. Of a
-// group's parts (its subgroups, and its nodes without a further key) the one
-// comes first that holds the member that is first in `order`, which lists some
-// of the nodes. So the first of `order` stays first. Pure.
-std::vector<size_t> NeighboursTogether(const TopologyGroups& groups,
-                                       const std::vector<size_t>& order);
 
 }  // namespace muster
 

@@ -14,6 +14,11 @@ import subprocess
 _FLAGS = ['-std=c++20', '-O0', '-w', '-I.']
 _GTEST = ['-l:libgmock_main.a', '-l:libgmock.a', '-l:libgtest.a']
 
+# What tests of binding describe machines with.
+_MACHINES = ('agent/binding/layouts.cc', 'agent/binding/read_layout.cc',
+             'agent/binding/no_udev.cc')
+_HWLOC = ['-l:libhwloc.a']
+
 _CORE = ('rendezvous/job/*.cc', 'agent/lifecycle/*.cc',
          'rendezvous/protocol/job_spec.cc',
          'rendezvous/protocol/signal_names.cc',
@@ -22,7 +27,9 @@ _CORE = ('rendezvous/job/*.cc', 'agent/lifecycle/*.cc',
          'trainer_sdk/optim/gradient_norm*.cc',
          'trainer_sdk/optim/loss_scaler*.cc',
          'trainer_sdk/optim/step_plan*.cc',
-         'trainer_sdk/zero/shard_partition*.cc')
+         'trainer_sdk/zero/shard_partition*.cc',
+         'agent/binding/binding_*.cc', 'agent/binding/cpu_list*.cc',
+         'agent/binding/near_nic*.cc', 'agent/binding/worker_seats.cc')
 _SIMULATION = ('tests/simulation/*.cc', 'tests/simulation/checkers/*.cc')
 
 Program = collections.namedtuple('Program', 'name sources libraries arguments')
@@ -52,7 +59,8 @@ def programs(root):
   unit = [path for path in sources(_CORE) if is_test(path)]
   simulation = [path for path in sources(_SIMULATION) if not is_test(path)]
   return [
-      Program('unit tests', core + unit, _GTEST + abseil(root),
+      Program('unit tests', core + unit + sources(_MACHINES),
+              _GTEST + _HWLOC + abseil(root),
               ['--gtest_brief=1', '--gtest_fail_fast']),
       Program('simulation', core + simulation, abseil(root),
               ['--until-failure', '1', '600']),

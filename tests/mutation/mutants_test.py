@@ -10,11 +10,12 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [_HERE, os.path.join(_HERE, os.pardir, 'python')]
 
 import mutants
+import placement_mutants
 import slaughter
 import training_mutants
 import xml_main
 
-_ALL = mutants.ALL + training_mutants.ALL
+_ALL = mutants.ALL + placement_mutants.ALL + training_mutants.ALL
 
 
 class Mutants(unittest.TestCase):
