@@ -11,7 +11,15 @@ import re
 MAX_LINES = 500
 
 PURE_FOLDERS = ('rendezvous/protocol/', 'rendezvous/job/', 'agent/lifecycle/',
-                'agent/workers/', 'store/wire/', 'store/core/',
+                'agent/workers/', 'agent/cluster/',
+                'agent/binding/binding_plan', 'agent/binding/near_nic',
+                'agent/fitness/examine_', 'agent/fitness/finding_table',
+                'agent/fitness/interface_list',
+                'agent/fitness/nccl_variables',
+                'launcher/doctor/compare_nodes', 'launcher/hostfile/',
+                'launcher/slurm/srun_command', 'launcher/ssh/host_tree',
+                'launcher/ssh/messages', 'launcher/ssh/remote_plan',
+                'store/wire/', 'store/core/',
                 'store/relay/relay_core', 'store/server/buffer_budget',
                 'trainer_sdk/ddp/backward_tracker',
                 'trainer_sdk/ddp/bucket_assignment', 'trainer_sdk/optim/',
