@@ -321,7 +321,7 @@ class Agent::Impl {
   }
   void Do(const EndAnnouncement&) { announcer_.End(); }
 
-  void Do(const CheckFitness& action) {
+  void Do(const StartCheck& action) {
     gate_.Check([this, check = action.check](std::string unfit) {
       inbox_.Post(FitnessFound{check, std::move(unfit)});
     });

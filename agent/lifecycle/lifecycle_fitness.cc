@@ -16,7 +16,7 @@ void Lifecycle::MindTheFitness() {
                     directive_->kind == DirectiveKind::kRun;
   if (done || preemption_.has_value()) return;
   if (const std::optional<uint64_t> check = fitness_.Due(now_)) {
-    step_.actions.emplace_back(CheckFitness{*check});
+    step_.actions.emplace_back(StartCheck{*check});
   }
 }
 

@@ -41,7 +41,7 @@ LifecycleStep LifecycleFixture::Step(const LifecycleEvent& event) {
       announced.push_back(tell->notice);
     } else if (std::holds_alternative<EndAnnouncement>(action)) {
       ++announcements_ended;
-    } else if (const auto* check = std::get_if<CheckFitness>(&action)) {
+    } else if (const auto* check = std::get_if<StartCheck>(&action)) {
       checks.push_back(check->check);
     } else if (std::holds_alternative<DropCheck>(action)) {
       ++checks_dropped;

@@ -77,7 +77,7 @@ struct StackTaken {
 };
 // What AnnouncePreemption was for has ended.
 struct PreemptionAnnounced {};
-// What CheckFitness with this number was for has ended; empty: the node is fit.
+// What StartCheck with this number was for has ended; empty: the node is fit.
 struct FitnessFound {
   uint64_t check = 0;
   std::string unfit;
@@ -125,7 +125,7 @@ struct AnnouncePreemption {
 struct EndAnnouncement {};
 // Is this node fit for a round? FitnessFound with this number follows. Takes
 // the place of an earlier look.
-struct CheckFitness {
+struct StartCheck {
   uint64_t check = 0;
 };
 // Nobody waits for that any more, and it must not get in the workers' way.
@@ -143,7 +143,7 @@ struct LifecycleStep {
   // In order.
   std::vector<std::variant<StartWorkers, SignalWorkers, CloseStore, RenewNcclId,
                            TakeStacks, AnnouncePreemption, EndAnnouncement,
-                           CheckFitness, DropCheck>>
+                           StartCheck, DropCheck>>
       actions;
   std::optional<Report> report;  // to be sent
   // How the workers of a round that breaks have ended so far, in that order,

@@ -237,7 +237,7 @@ void Conversation::Step(const std::string& node, const LifecycleEvent& event) {
     } else if (std::holds_alternative<AnnouncePreemption>(action)) {
       Write(absl::StrCat(node, " tells its workers that they are preempted"));
       to_agents_.emplace_back(node, PreemptionAnnounced());
-    } else if (const auto* check = std::get_if<CheckFitness>(&action)) {
+    } else if (const auto* check = std::get_if<StartCheck>(&action)) {
       const auto unfit = unfit_.find(node);
       const std::string why = unfit == unfit_.end() ? "" : unfit->second;
       Write(absl::StrCat(node, " is checked: ", why.empty() ? "fit" : why));

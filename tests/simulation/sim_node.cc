@@ -268,7 +268,7 @@ void SimNode::Perform(const LifecycleStep& step) {
       Announce();
     } else if (std::holds_alternative<EndAnnouncement>(action)) {
       ++announcement_;
-    } else if (const auto* check = std::get_if<muster::CheckFitness>(&action)) {
+    } else if (const auto* check = std::get_if<muster::StartCheck>(&action)) {
       CheckFitness(check->check);
     } else if (std::holds_alternative<DropCheck>(action)) {
       wanted_check_ = 0;

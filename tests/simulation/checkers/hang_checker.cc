@@ -62,7 +62,7 @@ class HangChecker : public Checker {
         // The workers' last words may take them long.
         preempted_.insert(agent.incarnation);
       }
-      if (std::holds_alternative<CheckFitness>(action) ||
+      if (std::holds_alternative<StartCheck>(action) ||
           std::holds_alternative<DropCheck>(action) ||
           std::holds_alternative<EndAnnouncement>(action)) {
         continue;
