@@ -250,7 +250,8 @@ constexpr Flag kFlags[] = {
     {"on-preempt", 0, kValue, "COMMAND", "", kRead, kPreemption,
      kLaunchAndAgent, "",
      "Run by the shell on each node when the notice comes; it finds "
-     "MUSTER_PREEMPTION_SIGNAL and more in its environment."},
+     "MUSTER_PREEMPTION_SIGNAL and more in its environment. What it prints is "
+     "shown only if it fails."},
     {"requeue", 0, kSwitch, "", "0", kRead, kPreemption, kLaunchAndAgent, "",
      "After a preemption one node, rank 0's if it is left, puts the Slurm job "
      "back into its queue (scontrol requeue)."},
