@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "launcher/ssh/word_split.h"
+#include "base/word_split.h"
 #include "rendezvous/token/token.h"
 
 namespace muster {

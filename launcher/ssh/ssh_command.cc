@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/logs/terminal_text.h"
-#include "launcher/ssh/word_split.h"
+#include "base/word_split.h"
 
 namespace muster {
 namespace {

@@ -4,12 +4,12 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "base/word_split.h"
 #include "launcher/hostfile/host_file.h"
 #include "launcher/hostfile/host_filter.h"
 #include "launcher/ssh/frame_reader.h"
 #include "launcher/ssh/messages.h"
 #include "launcher/ssh/remote_environment.h"
-#include "launcher/ssh/word_split.h"
 #include "tests/fuzz/edited_bytes.h"
 
 namespace muster {

@@ -1,5 +1,5 @@
-#ifndef MUSTER_LAUNCHER_SSH_WORD_SPLIT_H_
-#define MUSTER_LAUNCHER_SSH_WORD_SPLIT_H_
+#ifndef MUSTER_BASE_WORD_SPLIT_H_
+#define MUSTER_BASE_WORD_SPLIT_H_
 
 #include <string>
 #include <string_view>
@@ -19,4 +19,4 @@ std::string ShellWord(std::string_view text);
 
 }  // namespace muster
 
-#endif  // MUSTER_LAUNCHER_SSH_WORD_SPLIT_H_
+#endif  // MUSTER_BASE_WORD_SPLIT_H_

@@ -1,4 +1,4 @@
-#include "launcher/ssh/word_split.h"
+#include "base/word_split.h"
 
 namespace muster {
 
