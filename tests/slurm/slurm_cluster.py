@@ -134,7 +134,8 @@ class Job:
     def ended():
       facts = self.facts()
       return facts if facts.get('JobState') in _ENDED else None
-    facts = poll(ended, lambda: f'end of job {self.id}, which printed:\n'
+    facts = poll(ended, lambda: f'end of job {self.id} ({self.state()}), '
+                 f'which printed:\n'
                  f'{self.output()}', limit_s)
     return facts['JobState'], int(facts['ExitCode'].split(':')[0])
 
@@ -246,7 +247,7 @@ class SlurmCluster:
         'MpiDefault=none',
         # Heterogeneous jobs are started by the backfill scheduler alone.
         'SchedulerParameters=batch_sched_delay=0,sched_min_interval=0,'
-        'bf_interval=1',
+        'bf_interval=1,sched_interval=1',
         'AccountingStorageType=accounting_storage/none',
         *lines,
         'PartitionName=main Nodes=ALL Default=YES MaxTime=60 State=UP '
@@ -306,7 +307,9 @@ class SlurmCluster:
     The nodes refuse one that comes back within the same second, since its old
     credential has been revoked then.
     """
-    poll(lambda: job.state() == 'PENDING' and not processes_of(job.id),
+    # Of an array's task "5_1" the processes know the job's own number.
+    number = job.facts()['JobId']
+    poll(lambda: job.state() == 'PENDING' and not processes_of(number),
          'the requeued job')
     self.run('scontrol', 'update', 'jobid=' + job.id, 'starttime=now+2')
 

@@ -20,6 +20,23 @@ _EXPAND = os.path.abspath('tests/slurm/expand_hosts')
 _WORKER = os.path.join(_HERE, 'worker.sh')
 _SCRIPTS = os.path.join(_HERE, os.pardir, os.pardir, 'deploy', 'slurm')
 _SRUN = f'srun --ntasks-per-node=1 --kill-on-bad-exit=0 {_LAUNCH}'
+# The scripts of deploy/slurm call `launch`.
+_PATH = os.path.dirname(_LAUNCH) + ':' + os.environ['PATH']
+# Trains until it is preempted, and in the job's next run to the end.
+_TRAIN = r"""
+import os, signal, sys
+def say(word):
+  sys.stdout.write(f"{word} rank={os.environ['RANK']} "
+                   f"run={os.environ['MUSTER_RUN_ID']} .\n")
+  sys.stdout.flush()
+def save(*_):
+  say("saved")
+  sys.exit(0)
+signal.signal(signal.SIGTERM, save)
+say("up")
+while "SLURM_RESTART_COUNT" not in os.environ:
+  signal.pause()
+"""
 # Of the nodes n1 to n4. n1 and n3 are on one switch, n2 and n4 on another.
 _GPUS = (2, 2, 4, 1)
 
@@ -37,6 +54,13 @@ def workers(job):
                 if '=' in word)
            for line in re.findall(r'up (rank=.*) \.', job.output())]
   return sorted(found, key=lambda worker: int(worker['rank']))
+
+
+def script_text(name):
+  """A script of deploy/slurm, without its #!."""
+  with open(os.path.join(_SCRIPTS, name + '.sbatch'),
+            encoding='utf-8') as file:
+    return file.read().split('\n', 1)[1]
 
 
 def ranks_that_caught(signal, job):
@@ -232,6 +256,44 @@ class SlurmTest(unittest.TestCase):
     self.assertEqual({w['run'] for w in workers(job)},
                      {job.id + '.0', job.id + '.0-r1'})
 
+  def test_the_script_for_preemption_and_an_arrays_task_run_again(self):
+    """At once, since both then wait for Slurm."""
+    folder = os.path.join(self.folder, 'preempted')
+    os.mkdir(folder)
+    with open(os.path.join(folder, 'train.py'), 'w', encoding='utf-8') as file:
+      file.write(_TRAIN)
+    whole = self.slurm.sbatch(
+        script_text('preempt_requeue'), '--gpus-per-node=1',
+        f'--export=ALL,PATH={_PATH}', '--chdir=' + folder)
+    go = os.path.join(folder, 'go')
+    task, sibling = self.slurm.sbatch_array(
+        f'test $SLURM_ARRAY_TASK_ID = 1 || exec {_LAUNCH} --slurm --requeue '
+        f'{_WORKER} until {go}\n'
+        f'exec {_LAUNCH} --slurm --requeue {_WORKER} preempted\n', 2,
+        '--nodes=2', '--nodelist=n[1-2]', '--requeue', '--open-mode=append')
+    whole.wait_for('up rank', 4)
+    task.wait_for('ready rank', 2)
+    sibling.wait_for('up rank', 2)
+    for job in (whole, task):
+      # As #SBATCH --signal=B:USR1@120 does.
+      self.slurm.run('scancel', '--batch', '--signal=USR1', job.id)
+    for job in (whole, task):
+      self.slurm.start_now(job)
+    for job, ranks in ((whole, 4), (task, 2)):
+      self.succeeded(job)
+      self.assertEqual([w['run'] for w in workers(job)],
+                       [job.id + '.0', job.id + '.0-r1'] * ranks,
+                       job.output())
+      self.assertEqual(job.output().count('putting the job back'), 1)
+    self.assertEqual(whole.output().count('saved rank'), 4, whole.output())
+    self.assertEqual(ranks_that_caught('TERM', task), {'0', '1'})
+    with open(go, 'wb'):
+      pass
+    self.succeeded(sibling)
+    self.assertEqual([w['run'] for w in workers(sibling)],
+                     [sibling.id + '.0'] * 2)
+    self.assertNotIn('PREEMPTED', sibling.output())
+
   def test_a_cancelled_job_is_not_put_back(self):
     job = self.slurm.sbatch(f'{_SRUN} --requeue {_WORKER} catch\n',
                             '--nodes=2')
@@ -291,15 +353,12 @@ class SlurmTest(unittest.TestCase):
     with open(os.path.join(self.folder, 'train.py'), 'w',
               encoding='utf-8') as file:
       file.write('import os\nprint("trained", os.environ["WORLD_SIZE"], ".")\n')
-    path = os.path.dirname(_LAUNCH) + ':' + os.environ['PATH']
     # Here a node has one GPU that all nodes have.
     for name, ranks in (('single_node', 1), ('many_nodes', 4), ('elastic', 4),
-                        ('preempt_requeue', 4), ('array', 2)):
+                        ('array', 2)):
       with self.subTest(name=name):
-        with open(os.path.join(_SCRIPTS, name + '.sbatch'),
-                  encoding='utf-8') as file:
-          script = file.read().split('\n', 1)[1]
-        flags = ('--gpus-per-node=1', f'--export=ALL,PATH={path}')
+        script = script_text(name)
+        flags = ('--gpus-per-node=1', f'--export=ALL,PATH={_PATH}')
         jobs = (self.slurm.sbatch_array(script, 2, *flags) if name == 'array'
                 else [self.slurm.sbatch(script, *flags)])
         for job in jobs:
