@@ -18,28 +18,39 @@ namespace {
 constexpr char kNotices[] = "SIGUSR1,SIGTERM";
 constexpr int64_t kMostGpus = 4096;
 
-// "2" or "volta:2,kepler:1", as of --gpus-per-node; 0: not to be read.
-int64_t SumOfGpus(const std::string& text) {
+// "2", "a100:2", "gpu:a100:2" or several, "volta:2,kepler:1", as of
+// --gpus-per-node; nullopt: none of these.
+std::optional<int64_t> SumOfGpus(const std::string& text) {
   int64_t sum = 0;
   for (const std::string& part : ReadList(text)) {
     const size_t colon = part.rfind(':');
     const absl::StatusOr<int64_t> number =
         ReadNumber(colon == std::string::npos ? part : part.substr(colon + 1),
                    0, kMostGpus);
-    if (!number.ok()) return 0;
+    if (!number.ok()) return std::nullopt;
     sum += *number;
   }
-  return sum <= kMostGpus ? sum : 0;
+  return sum <= kMostGpus ? std::optional(sum) : std::nullopt;
 }
 
 // One worker for each of this node's GPUs. The variable that speaks of this
 // node goes before what was asked for every node, which may have been more.
-std::optional<FlagDefault> WorkersPerNode(const SlurmEnvironment& environment) {
+absl::Status AddWorkers(const SlurmEnvironment& environment,
+                        Defaults& defaults) {
   for (const char* variable : {"SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_NODE"}) {
-    const int64_t gpus = SumOfGpus(SlurmValue(environment, variable));
-    if (gpus > 0) return FlagDefault{variable, absl::StrCat(gpus)};
+    const std::string text = SlurmValue(environment, variable);
+    const std::optional<int64_t> gpus = SumOfGpus(text);
+    if (!gpus) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          variable, "=", text, ": no number of GPUs from 0 to ", kMostGpus,
+          ", such as 4 or a100:4; --nproc-per-node says how many workers"));
+    }
+    if (*gpus > 0) {
+      defaults.flags["nproc-per-node"] = {variable, absl::StrCat(*gpus)};
+      return absl::OkStatus();
+    }
   }
-  return std::nullopt;
+  return absl::OkStatus();
 }
 
 bool MeetsElsewhere(const FlagValues& given) {
@@ -63,13 +74,18 @@ absl::Status Refused(const std::string& sentence) {
   return absl::InvalidArgumentError(sentence);
 }
 
+// Nothing where Slurm's list is not set.
+std::string OfNodes(int nodes) {
+  if (nodes == 0) return "";
+  return absl::StrCat(" of ", nodes, nodes == 1 ? " node" : " nodes");
+}
+
 // Outside of a step: whether this process may take part in the job.
 absl::Status CheckOutside(const FlagValues& given, const SlurmPlace& place) {
   if (MeetsElsewhere(given)) return absl::OkStatus();
   if (place.context == SlurmContext::kShell) {
     return Refused(absl::StrCat(
-        "SLURM_JOB_ID: this shell has a Slurm job of ", place.nodes,
-        place.nodes == 1 ? " node" : " nodes",
+        "SLURM_JOB_ID: this shell has a Slurm job", OfNodes(place.nodes),
         " but need not be on one; write srun --ntasks-per-node=1 launch ..., "
         "launch --slurm ..., or launch --standalone ... for this machine"));
   }
@@ -150,12 +166,13 @@ void AddNotices(const FlagValues& given, Defaults& defaults) {
   defaults.flags["signals-to-preempt"] = {"Slurm", kNotices};
 }
 
-void AddNode(const FlagValues& given, const SlurmEnvironment& environment,
-             const SlurmPlace& place, Defaults& defaults) {
+absl::Status AddNode(const FlagValues& given,
+                     const SlurmEnvironment& environment,
+                     const SlurmPlace& place, Defaults& defaults) {
   defaults.flags["rdzv-id"] = {"SLURM_JOB_ID", place.run_id};
-  if (!given.IsGiven("gpus")) {
-    const auto workers = WorkersPerNode(environment);
-    if (workers) defaults.flags["nproc-per-node"] = *workers;
+  if (!given.IsGiven("gpus") && !given.IsGiven("nproc-per-node")) {
+    const absl::Status workers = AddWorkers(environment, defaults);
+    if (!workers.ok()) return workers;
   }
   const std::string labels =
       TopologyLabels(SlurmValue(environment, "SLURM_TOPOLOGY_ADDR"),
@@ -169,6 +186,7 @@ void AddNode(const FlagValues& given, const SlurmEnvironment& environment,
     defaults.flags["node-id"] = {"SLURMD_NODENAME", place.node_name};
   }
   AddNotices(given, defaults);
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -188,7 +206,8 @@ absl::StatusOr<Defaults> SlurmDefaults(const FlagValues& given,
     defaults.flags["nnodes"] = {"SLURM_STEP_NUM_TASKS",
                                 absl::StrCat(place->tasks)};
     AddMeeting(given, environment, *place, defaults);
-    AddNode(given, environment, *place, defaults);
+    const absl::Status node = AddNode(given, environment, *place, defaults);
+    if (!node.ok()) return node;
     return defaults;
   }
   // Whatever starts agents on other nodes is told there what holds for them.
@@ -196,7 +215,8 @@ absl::StatusOr<Defaults> SlurmDefaults(const FlagValues& given,
   const absl::Status fits = CheckOutside(given, *place);
   if (!fits.ok()) return fits;
   if (place->context == SlurmContext::kBatch) {
-    AddNode(given, environment, *place, defaults);
+    const absl::Status node = AddNode(given, environment, *place, defaults);
+    if (!node.ok()) return node;
   }
   return defaults;
 }

@@ -166,10 +166,27 @@ TEST(SlurmDefaults, GpusAreCountedOnEachNode) {
   EXPECT_EQ(Options(asked).workers_per_node, "1");
   asked["SLURM_GPUS_PER_NODE"] = "volta:2,kepler:1";
   EXPECT_EQ(Options(asked).workers_per_node, "3");
-  asked["SLURM_GPUS_PER_NODE"] = "many";
-  EXPECT_EQ(Options(asked).workers_per_node, "1");
+  for (const char* text : {"2", "a100:2", "gpu:a100:2"}) {
+    asked["SLURM_GPUS_PER_NODE"] = text;
+    EXPECT_EQ(Options(asked).workers_per_node, "2") << text;
+  }
   // --gpus chooses among them: how many workers is then the person's to say.
   EXPECT_EQ(Options(Task(0), {"--gpus=0"}).workers_per_node, "1");
+}
+
+TEST(SlurmDefaults, GpusThatCannotBeCountedAreNotOneWorker) {
+  for (const char* text : {"abc", "-2", "1000000", "4096,1", "2(x4)", ":"}) {
+    EXPECT_THAT(Refusal(With(Task(0), {{"SLURM_GPUS_ON_NODE", text}})),
+                HasSubstr(std::string("SLURM_GPUS_ON_NODE=") + text + ": "));
+  }
+  Environment asked = Task(0);
+  asked.erase("SLURM_GPUS_ON_NODE");
+  asked["SLURM_GPUS_PER_NODE"] = "a100:2(x4)";
+  EXPECT_THAT(Refusal(asked), HasSubstr("SLURM_GPUS_PER_NODE=a100:2(x4): "));
+  // Nobody has to count where somebody said how many.
+  EXPECT_EQ(Options(asked, {"--nproc-per-node=3"}).workers_per_node, "3");
+  EXPECT_THAT(Refusal(With(Batch(1), {{"SLURM_GPUS_ON_NODE", "abc"}})),
+              HasSubstr("SLURM_GPUS_ON_NODE=abc: "));
 }
 
 TEST(SlurmDefaults, SwitchesAreTheTopology) {
@@ -262,6 +279,8 @@ TEST(SlurmDefaults, ABatchScriptIsANodeWhereThereIsNoOther) {
 TEST(SlurmDefaults, AShellOfALoginNodeIsNoNode) {
   EXPECT_THAT(Refusal(LoginShell()), HasSubstr("need not be on one"));
   EXPECT_THAT(Refusal(LoginShell(), {"--nnodes=1"}), HasSubstr("srun"));
+  EXPECT_THAT(Refusal({{"SLURM_JOB_ID", "41"}}),
+              HasSubstr("this shell has a Slurm job but"));
   EXPECT_THAT(Options(LoginShell(), {"--rdzv-endpoint=a:1"}).run_id, "none");
 }
 
