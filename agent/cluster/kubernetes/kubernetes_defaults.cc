@@ -1,11 +1,14 @@
 #include "agent/cluster/kubernetes/kubernetes_defaults.h"
 
+#include <arpa/inet.h>
+
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "agent/cluster/kubernetes/pod_place.h"
+#include "agent/options/option_values.h"
 
 namespace muster {
 namespace {
@@ -32,6 +35,38 @@ bool AsksForSeveralNodes(const std::string& nodes) {
 
 bool IsRange(const std::string& nodes) {
   return nodes.find(':') != std::string::npos;
+}
+
+// Whether an Indexed Job's pod is one of those that meet at the first of them:
+// there are no others. (A StatefulSet's ordinals need not begin with 0, and at
+// a coordinator elsewhere a pod may be a spare.) What is no number of nodes is
+// said by the flag's own reader.
+absl::Status CheckIndex(const FlagValues& given, const FlagDefault& index,
+                        const std::string& nodes,
+                        const Environment& environment) {
+  const absl::StatusOr<std::pair<int, int>> asked = ReadNodes(nodes);
+  if (!asked.ok() || index.origin != "JOB_COMPLETION_INDEX" ||
+      given.IsGiven("rdzv-endpoint") ||
+      VariableSaid(environment, "MUSTER_COORDINATOR") ||
+      ReadNumber(index.text, 0, asked->second - 1).ok()) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      index.origin, "=", index.text, ": of ", asked->second,
+      " pods none has this number; let MUSTER_NODES (or --nnodes) be the "
+      "Job's `completions`"));
+}
+
+absl::Status CheckAddress(const FlagDefault& ip) {
+  in6_addr address;
+  for (const int family : {AF_INET, AF_INET6}) {
+    if (inet_pton(family, ip.text.c_str(), &address) == 1) {
+      return absl::OkStatus();
+    }
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat(ip.origin, "=", ip.text,
+                   ": is no IP address; let it be the pod's status.podIP"));
 }
 
 // The outermost first. What a variable's label holds, empty where the node has
@@ -147,6 +182,11 @@ absl::StatusOr<Defaults> KubernetesDefaults(const FlagValues& given,
     }
     return defaults;
   }
+  if (*place) {
+    const absl::Status index =
+        CheckIndex(given, (*place)->index, asked, environment);
+    if (!index.ok()) return index;
+  }
   AddMeeting(given, *place, environment, defaults);
   AddEviction(given, asked, defaults);
   if (const auto id = RunId(*place, environment)) {
@@ -156,6 +196,8 @@ absl::StatusOr<Defaults> KubernetesDefaults(const FlagValues& given,
     defaults.flags["node-id"] = *id;
   }
   if (const auto ip = VariableSaid(environment, "MUSTER_POD_IP")) {
+    const absl::Status address = CheckAddress(*ip);
+    if (!address.ok()) return address;
     defaults.flags["local-addr"] = *ip;
   }
   if (const auto topology = Topology(environment)) {

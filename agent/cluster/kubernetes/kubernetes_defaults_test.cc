@@ -197,6 +197,19 @@ TEST(KubernetesDefaultsTest, WorkersAreAsManyAsTheDevicePluginsGpus) {
   EXPECT_EQ(workers(""), "1");
 }
 
+TEST(KubernetesDefaultsTest, APodBeyondTheMostNodesIsRefused) {
+  EXPECT_THAT(Refusal(IndexedJobPod("4")),
+              HasSubstr("JOB_COMPLETION_INDEX=4: of 4 pods none"));
+  EXPECT_THAT(Refusal(IndexedJobPod("2"), {"--nnodes=1:2"}),
+              HasSubstr("JOB_COMPLETION_INDEX=2: of 2 pods none"));
+  EXPECT_EQ(Options(IndexedJobPod("3")).node_id, "trainer-3");
+  // Where the pods do not meet at their first, it may be a spare.
+  Environment pod = IndexedJobPod("4");
+  EXPECT_EQ(Options(pod, {"--rdzv-endpoint=other:7"}).node_id, "trainer-4");
+  pod["MUSTER_COORDINATOR"] = "rendezvousd:29400";
+  EXPECT_EQ(Options(pod).node_id, "trainer-4");
+}
+
 TEST(KubernetesDefaultsTest, ErrorsNameTheVariable) {
   Environment pod = IndexedJobPod("2");
   pod["JOB_COMPLETION_INDEX"] = "two";
@@ -207,6 +220,10 @@ TEST(KubernetesDefaultsTest, ErrorsNameTheVariable) {
   pod = IndexedJobPod("2");
   pod["MUSTER_POD_IP"] = "10.0.0.1:7";
   EXPECT_THAT(Refusal(pod), HasSubstr("MUSTER_POD_IP=10.0.0.1:7: "));
+  pod["MUSTER_POD_IP"] = "garbage";
+  EXPECT_THAT(Refusal(pod), HasSubstr("MUSTER_POD_IP=garbage: is no IP"));
+  pod["MUSTER_POD_IP"] = "fd00::7";
+  EXPECT_EQ(Options(pod).local_addr, "fd00::7");
   pod = IndexedJobPod("2");
   pod["MUSTER_SERVICE"] = "a b";
   EXPECT_THAT(Refusal(pod), HasSubstr("MUSTER_SERVICE=trainer-0.a b: "));
