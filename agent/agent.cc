@@ -319,7 +319,7 @@ class Agent::Impl {
     announcer_.Announce(action.notice,
                         [this] { inbox_.Post(PreemptionAnnounced()); });
   }
-  void Do(const EndAnnouncement&) { announcer_.End(); }
+  void Do(const EndAnnouncement& action) { announcer_.End(action.why); }
 
   void Do(const StartCheck& action) {
     gate_.Check([this, check = action.check](std::string unfit) {

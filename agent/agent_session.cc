@@ -59,6 +59,11 @@ std::function<absl::Status()> NodeChecks(const AgentOptions& options) {
   const std::map<std::string, std::string> environment = ReadEnvironment();
   const auto gpus = environment.find("CUDA_VISIBLE_DEVICES");
   if (gpus != environment.end()) scope.visible_gpus = gpus->second;
+  scope.gpus_needed = options.fitness.gpus_needed;
+  const auto library = environment.find("MUSTER_NVML_LIBRARY");
+  if (library != environment.end() && !library->second.empty()) {
+    scope.nvml_library = library->second;
+  }
   return [checks = options.fitness.checks, scope] {
     return CheckFitness(checks, scope);
   };

@@ -38,8 +38,10 @@ coordinator at `--rdzv-endpoint` or `MUSTER_COORDINATOR`.
   or as the next argument. Flags end at PROGRAM; what follows belongs to it.
 * `PET_<NAME>` in the environment is a flag's default (`PET_NPROC_PER_NODE=8`);
   the command line wins; switches take 0 or 1; an empty variable counts as
-  unset. `--logs-specs` and `--numa-binding` have none.
-* A `*.py` file and a module (`-m`) run under Python with `-u`: `PYTHON_EXEC`
+  unset.
+)";
+
+constexpr char kReading[] = R"(* A `*.py` file and a module (`-m`) run under Python with `-u`: `PYTHON_EXEC`
   in the environment, else `python3`, else `python`. Anything else is executed.
 * A wrong command line is one line on stderr and exit status 2; nothing was
   started then.
@@ -72,6 +74,7 @@ or `--local-addr`.
 | `MUSTER_COORDINATOR` | default of the sub-commands' `--endpoint`, and of `agent`'s `--rdzv-endpoint` |
 | `CUDA_VISIBLE_DEVICES` | the GPUs that may be used |
 | `MUSTER_NCCL_LIBRARY` | NCCL's file, where `libnccl.so.2` is not it |
+| `MUSTER_NVML_LIBRARY` | NVIDIA's management library, where `libnvidia-ml.so.1` is not it; by it GPUs are counted and looked at |
 | `OMP_NUM_THREADS` | passed through; if unset, cores divided by workers |
 | `TMPDIR` | where log files go without `--log-dir` |
 | `JOB_COMPLETION_INDEX`, `SLURM_PROCID`, `SLURM_TOPOLOGY_ADDR` | this node's number and place in the network |
@@ -108,17 +111,20 @@ file), sends them `--preempt-signal`, and runs `--on-preempt`, which finds
 `MUSTER_PREEMPTION_FILE` in its environment.
 
 From then on nobody is let in and no further round begins. Workers may write a
-checkpoint and exit with 0; one that the signal kills is gone by it, and has not
-failed. One that fails otherwise ends the round early, since the others would
-wait for it in vain, and is named in the verdict. After `--preempt-grace`, at a
-second signal of the list (two seconds after the first, or later) or at SIGTERM
-the rest is stopped, with `--shutdown-timeout`. Whatever came of it, every node
-exits with 75; Ctrl-C and `launch cancel` end the job as ever. The commands of
-`--on-preempt` belong to the round: the job ends once they have, or are out of
-time (the grace and `--shutdown-timeout`).
+checkpoint and exit with 0, or with 75 ("try again"), which counts as 0; one
+that the signal kills is gone by it, and has not failed. One that fails otherwise
+ends the round early, since the others would wait for it in vain, and is named in
+the verdict. After `--preempt-grace`, at a second signal of the list (two seconds
+after the first, or later) or at SIGTERM the rest is stopped, with
+`--shutdown-timeout`. Whatever came of it, every node exits with 75; Ctrl-C and
+`launch cancel` end the job as ever. The commands of `--on-preempt` belong to the
+round: the job ends once they have, or are out of time (the grace and
+`--shutdown-timeout`); one that is ended then, or by a cancel, is named.
 
 With `--requeue` the node of the lowest rank that is left then runs
-`scontrol requeue`.
+`scontrol requeue`; outside a Slurm job the flag is refused at the start. No
+signal is both of `--signals-to-preempt` and of `--signals-to-leave`, and SIGINT
+(Ctrl-C) announces nothing.
 
 ## Fitness
 
@@ -169,6 +175,29 @@ group rank 0 serves to PyTorch and to the training library
 0's worker does.
 )";
 
+// Which flags have no PET_ variable, as lines of the list's item on them.
+std::string WithoutVariable(const std::vector<Flag>& flags) {
+  constexpr size_t kColumns = 80;
+  std::vector<std::string> words;
+  for (const Flag& flag : flags) {
+    if (flag.pet == PetVariable::kNone && flag.group != FlagGroup::kGeneral) {
+      words.push_back(absl::StrCat("`--", flag.name, "`,"));
+    }
+  }
+  words.back().back() = '.';
+  words.insert(words.begin(), {"These", "have", "none:"});
+  std::string text;
+  std::string line = " ";
+  for (const std::string& word : words) {
+    if (line.size() + 1 + word.size() > kColumns) {
+      absl::StrAppend(&text, line, "\n");
+      line = " ";
+    }
+    absl::StrAppend(&line, " ", word);
+  }
+  return absl::StrCat(text, line, "\n");
+}
+
 // A table's cell must not hold a bar.
 std::string Cell(const std::string& text) {
   std::string cell;
@@ -202,7 +231,8 @@ void AppendFlags(const std::vector<Flag>& flags, std::string& text) {
 }  // namespace
 
 std::string CliReference() {
-  std::string text = kHead;
+  std::string text = absl::StrCat(
+      kHead, WithoutVariable(FlagsOf(FlagUser::kLaunchOnly)), kReading);
   absl::StrAppend(&text, "## Examples\n\n");
   for (const auto& [command, meaning] : Examples()) {
     absl::StrAppend(&text, meaning, "\n\n```\n", command, "\n```\n\n");

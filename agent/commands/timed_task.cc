@@ -18,6 +18,7 @@ struct TimedTask::Work {
   std::condition_variable changed;
   std::optional<absl::Status> outcome;  // guarded by mutex
   bool cancelled = false;               // guarded by mutex
+  bool over = false;                    // guarded by mutex
 };
 
 TimedTask::~TimedTask() { Cancel(); }
@@ -40,6 +41,7 @@ void TimedTask::Start(Task task, Duration timeout, Done done) {
         return work->outcome.has_value() || work->cancelled;
       });
       if (work->cancelled) return;
+      work->over = true;
       if (work->outcome.has_value()) outcome = *work->outcome;
     }
     eventfd_write(work->cancel.get(), 1);
@@ -47,16 +49,19 @@ void TimedTask::Start(Task task, Duration timeout, Done done) {
   });
 }
 
-void TimedTask::Cancel() {
-  if (work_ == nullptr) return;
+TimedTask::Was TimedTask::Cancel() {
+  if (work_ == nullptr) return Was::kOver;
+  Was was = Was::kOver;
   {
     std::lock_guard<std::mutex> lock(work_->mutex);
+    was = work_->over ? Was::kOver : Was::kUnderWay;
     work_->cancelled = true;
     work_->changed.notify_all();
   }
   eventfd_write(work_->cancel.get(), 1);
   waiter_.join();
   work_.reset();
+  return was;
 }
 
 }  // namespace muster

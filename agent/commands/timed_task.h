@@ -32,9 +32,12 @@ class TimedTask {
   // Cancels what is under way.
   void Start(Task task, Duration timeout, Done done);
 
-  // `done` is not called any more once this has returned. Must not be called
-  // from it.
-  void Cancel();
+  // What was there to be cancelled.
+  enum class Was { kOver, kUnderWay };
+
+  // `done` is not called any more once this has returned; if something was
+  // under way, it has not been and will not be. Must not be called from it.
+  Was Cancel();
 
  private:
   struct Work;

@@ -55,6 +55,17 @@ TEST(TimedTask, OneThatTakesTooLongIsLeftBehind) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("within 0.05 s"));
 }
 
+TEST(TimedTask, ACancelKnowsWhetherThereWasAnything) {
+  TimedTask task;
+  EXPECT_EQ(task.Cancel(), TimedTask::Was::kOver);
+  Outcome outcome;
+  task.Start([](int) { return absl::OkStatus(); }, hours(1), outcome.Done());
+  EXPECT_TRUE(outcome.Wait().ok());
+  EXPECT_EQ(task.Cancel(), TimedTask::Was::kOver);
+  task.Start(AwaitCancel, hours(1), [](const absl::Status&) {});
+  EXPECT_EQ(task.Cancel(), TimedTask::Was::kUnderWay);
+}
+
 TEST(TimedTask, NothingIsToldAfterACancel) {
   std::promise<void> told;
   {

@@ -1,5 +1,7 @@
 #include "agent/fitness/check_fitness.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "agent/fitness/examine_environment.h"
 #include "agent/fitness/examine_gpus.h"
@@ -23,9 +25,12 @@ void CheckGpus(const FitnessScope& scope, Instant deadline,
   facts.surroundings = ReadSurroundings(scope.root, {});
   Add(ExamineVersions(facts), findings);
   Add(ExamineVisibleGpus(scope.visible_gpus, facts.gpus), findings);
-  Add(ExamineGpus(OnlyVisible(scope.visible_gpus, facts.gpus),
-                  facts.surroundings),
-      findings);
+  const GpuFacts visible = OnlyVisible(scope.visible_gpus, facts.gpus);
+  // Where none of those that are named is there, that has been told.
+  if (visible.devices.empty() && !facts.gpus.devices.empty()) return;
+  Add(ExamineGpus(visible, facts.surroundings), findings);
+  const int named = NamedGpus(scope.visible_gpus);
+  Add(ExamineGpuCount(std::max(scope.gpus_needed, named), visible), findings);
 }
 
 void CheckDisks(const FitnessScope& scope, Instant deadline,

@@ -16,6 +16,9 @@ struct FitnessScope {
   std::vector<std::string> folders;
   // CUDA_VISIBLE_DEVICES of the workers-to-be; nullopt: not set.
   std::optional<std::string> visible_gpus;
+  // How many GPUs the workers-to-be share out among themselves; 0: not known.
+  // Those that visible_gpus names are needed in any case.
+  int gpus_needed = 0;
   // Within which the answer comes, whatever a driver or a file system does.
   Duration timeout = std::chrono::seconds(60);
   // The machine, and NVIDIA's library; other ones in tests.

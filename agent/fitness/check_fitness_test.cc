@@ -23,8 +23,9 @@ class CheckFitnessTest : public ::testing::Test {
   }
   ~CheckFitnessTest() override {
     std::filesystem::remove_all(root_);
-    for (const char* name : {"FAKE_NVML_GPUS", "FAKE_NVML_INIT",
-                             "FAKE_NVML_SET", "FAKE_NVML_HANG"}) {
+    for (const char* name :
+         {"FAKE_NVML_GPUS", "FAKE_NVML_INIT", "FAKE_NVML_SET", "FAKE_NVML_HANG",
+          "FAKE_NVML_MIG"}) {
       unsetenv(name);
     }
   }
@@ -87,11 +88,42 @@ TEST_F(CheckFitnessTest, ADriverThatHangsIsGivenUp) {
   EXPECT_THAT(Check("gpu"), HasSubstr("does not answer"));
 }
 
-TEST_F(CheckFitnessTest, ANodeWithoutDriverPassesAndOneWithDevicesAloneNot) {
+TEST_F(CheckFitnessTest,
+       WhereNobodyNeedsGpusOnlyDevicesWithoutADriverAreWrong) {
   scope_.nvml_library = "libno-such-library.so.1";
   EXPECT_EQ(Check("gpu"), "");
   std::ofstream(root_ + "/dev/nvidia0") << "";
   EXPECT_THAT(Check("gpu"), HasSubstr("cannot be loaded"));
+}
+
+TEST_F(CheckFitnessTest, ADriverThatShowsNoGpu) {
+  Set("FAKE_NVML_GPUS", "0");
+  EXPECT_THAT(Check("gpu"), HasSubstr("loaded and shows no GPU"));
+  scope_.gpus_needed = 2;
+  EXPECT_THAT(Check("gpu"), HasSubstr("loaded and shows no GPU"));
+}
+
+TEST_F(CheckFitnessTest, GpusThatAreNeededAndGone) {
+  scope_.gpus_needed = 2;
+  EXPECT_EQ(Check("gpu"), "");
+  scope_.gpus_needed = 8;
+  EXPECT_EQ(Check("gpu"), "gpu: the job needs 8 GPUs here, and there are 2");
+  Set("FAKE_NVML_INIT", "9");
+  EXPECT_THAT(Check("gpu"), HasSubstr("no NVIDIA driver is loaded"));
+  scope_.gpus_needed = 0;
+  EXPECT_EQ(Check("gpu"), "");
+  scope_.visible_gpus = "0,1";
+  EXPECT_THAT(Check("gpu"), HasSubstr("needs 2 GPUs here, and no NVIDIA"));
+  scope_.visible_gpus = "-1";
+  EXPECT_EQ(Check("gpu"), "");
+}
+
+TEST_F(CheckFitnessTest, InstancesCountAsGpus) {
+  Set("FAKE_NVML_MIG", "3");
+  scope_.gpus_needed = 4;
+  EXPECT_EQ(Check("gpu"), "");
+  scope_.gpus_needed = 5;
+  EXPECT_THAT(Check("gpu"), HasSubstr("there are 4"));
 }
 
 TEST_F(CheckFitnessTest, AFolderThatIsNone) {

@@ -18,6 +18,9 @@ std::vector<Finding> ExamineEnvironment(const NodeFacts& facts);
 std::vector<Finding> ExamineVisibleGpus(
     const std::optional<std::string>& visible, const GpuFacts& gpus);
 
+// How many devices CUDA_VISIBLE_DEVICES names; 0: it is not set or hides all.
+int NamedGpus(const std::optional<std::string>& visible);
+
 // `gpus` less those that CUDA_VISIBLE_DEVICES hides; all where it names none
 // of them, or MIG instances.
 GpuFacts OnlyVisible(const std::optional<std::string>& visible, GpuFacts gpus);

@@ -47,9 +47,7 @@ void ExamineKinds(const GpuFacts& gpus, std::vector<Finding>& findings) {
   for (const auto& [kind, count] : kinds) {
     texts.push_back(absl::StrCat(count, " x ", kind));
   }
-  findings.push_back(Found("gpus", texts.empty()
-                                       ? "the driver is loaded and shows no GPU"
-                                       : Listed(texts)));
+  if (!texts.empty()) findings.push_back(Found("gpus", Listed(texts)));
   if (kinds.size() > 1) {
     findings.push_back(Found("gpu-models-mixed", Listed(texts)));
   }
@@ -233,6 +231,10 @@ std::vector<Finding> ExamineGpus(const GpuFacts& gpus,
     case GpuFacts::State::kRead:
       break;
   }
+  if (gpus.devices.empty()) {
+    return {
+        Found("gpu-none-shown", "NVIDIA's driver is loaded and shows no GPU")};
+  }
   ExamineKinds(gpus, findings);
   for (const GpuDevice& gpu : gpus.devices) {
     if (gpu.error.empty()) continue;
@@ -248,6 +250,24 @@ std::vector<Finding> ExamineGpus(const GpuFacts& gpus,
   ExamineModes(gpus, findings);
   ExamineUse(gpus, findings);
   return findings;
+}
+
+std::vector<Finding> ExamineGpuCount(int needed, const GpuFacts& gpus) {
+  // A driver that fails, or shows none at all, is told of as that.
+  const bool absent = gpus.state == GpuFacts::State::kNoDriver;
+  const bool counted =
+      gpus.state == GpuFacts::State::kRead && !gpus.devices.empty();
+  if (!absent && !counted) return {};
+  int there = 0;
+  for (const GpuDevice& gpu : gpus.devices) {
+    there += std::max(1, gpu.mig_instances);
+  }
+  if (there >= needed) return {};
+  return {Found("gpu-too-few",
+                absl::StrCat("the job needs ", needed,
+                             needed == 1 ? " GPU" : " GPUs", " here, and ",
+                             absent ? "no NVIDIA driver is loaded"
+                                    : absl::StrCat("there are ", there)))};
 }
 
 }  // namespace muster

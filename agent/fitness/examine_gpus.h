@@ -13,6 +13,8 @@ namespace muster {
 std::vector<Finding> ExamineVersions(const NodeFacts& facts);
 std::vector<Finding> ExamineGpus(const GpuFacts& gpus,
                                  const GpuSurroundings& surroundings);
+// Of too few GPUs for a job that needs `needed` (0: not known).
+std::vector<Finding> ExamineGpuCount(int needed, const GpuFacts& gpus);
 std::vector<Finding> ExamineLinks(const GpuFacts& gpus,
                                   const GpuSurroundings& surroundings);
 

@@ -139,8 +139,7 @@ std::vector<Finding> ExamineDisks(const std::vector<FolderFacts>& folders) {
   std::vector<Finding> findings;
   std::vector<std::string> summary;
   for (const FolderFacts& folder : folders) {
-    const std::string name =
-        absl::StrCat(folder.path, " (", folder.purpose, ")");
+    std::string name = absl::StrCat(folder.path, " (", folder.purpose, ")");
     if (!folder.error.empty()) {
       findings.push_back(
           Found("disk-unusable", absl::StrCat(name, ": ", folder.error)));
@@ -148,7 +147,22 @@ std::vector<Finding> ExamineDisks(const std::vector<FolderFacts>& folders) {
     }
     const std::string space = absl::StrCat(SizeText(folder.free), " free of ",
                                            SizeText(folder.total));
-    summary.push_back(absl::StrCat(name, " ", space));
+    if (!folder.above.empty()) {
+      absl::StrAppend(&name, " is not there; ", folder.above, " above it");
+    }
+    const bool wanted = folder.above.empty() || folder.purpose == kLogsPurpose;
+    if (!wanted) {
+      findings.push_back(
+          Found("disk-not-there", absl::StrCat(name, " has ", space)));
+    } else if (folder.total > 0) {
+      summary.push_back(
+          absl::StrCat(name, folder.above.empty() ? " " : " has ", space));
+    }
+    if (folder.total <= 0) {
+      findings.push_back(
+          Found("disk-no-space-told",
+                absl::StrCat(name, ": the file system tells of no space")));
+    }
     if (folder.read_only) {
       findings.push_back(Found(
           "disk-read-only", absl::StrCat(name, ": a read-only file system")));

@@ -10,6 +10,7 @@ std::vector<Finding> ExamineNode(const NodeFacts& facts) {
   std::vector<Finding> findings;
   for (const std::vector<Finding>& part :
        {ExamineVersions(facts), ExamineGpus(facts.gpus, facts.surroundings),
+        ExamineGpuCount(facts.gpus_needed, facts.gpus),
         ExamineLinks(facts.gpus, facts.surroundings), ExamineEnvironment(facts),
         ExamineNetwork(facts.network),
         facts.coordinator

@@ -153,7 +153,7 @@ const std::vector<Case>& Cases() {
        }},
       {"driver-too-old", "PyTorch 2.5.1 is for CUDA 13.0",
        [](NodeFacts& f) { f.libraries.torch_cuda = "13.0"; }},
-      {"driver-too-old", "libcudart",
+      {"toolkit-too-new", "libcudart",
        [](NodeFacts& f) { f.libraries.runtime_cuda = 13000; }},
       {"cuda-minor", "12.8",
        [](NodeFacts& f) { f.libraries.runtime_cuda = 12080; }},
@@ -169,6 +169,14 @@ const std::vector<Case>& Cases() {
          f.gpus = GpuFacts();
          f.surroundings.visible_devices = 0;
        }},
+      {"gpu-none-shown", "shows no GPU",
+       [](NodeFacts& f) {
+         f.gpus.devices.clear();
+         f.gpus.pairs.clear();
+         f.surroundings.visible_devices = 0;
+       }},
+      {"gpu-too-few", "needs 5 GPUs here, and there are 4",
+       [](NodeFacts& f) { f.gpus_needed = 5; }},
       {"gpu-no-library", "4 GPU devices",
        [](NodeFacts& f) { f.gpus = GpuFacts(); }},
       {"gpu-driver-failed", "Unknown Error",
@@ -359,6 +367,13 @@ const std::vector<Case>& Cases() {
        [](NodeFacts& f) { f.host.clock_synchronised = false; }},
       {"disk-unusable", "/logs (logs): does not answer",
        [](NodeFacts& f) { f.folders[0].error = "does not answer"; }},
+      {"disk-not-there", "/logs (checkpoints) is not there; / above it has 900",
+       [](NodeFacts& f) {
+         f.folders[0].purpose = "checkpoints";
+         f.folders[0].above = "/";
+       }},
+      {"disk-no-space-told", "/logs (logs): the file system",
+       [](NodeFacts& f) { f.folders[0].total = f.folders[0].free = 0; }},
       {"disk-read-only", "/logs",
        [](NodeFacts& f) {
          f.folders[0].read_only = true;
@@ -465,6 +480,15 @@ TEST(ExamineCoordinator, OneThatTellsLittleAnswersAllTheSame) {
   EXPECT_THAT(WhatOf(ExamineNode(facts), "coordinator"),
               HasSubstr("wants the job's token"));
   EXPECT_THAT(Troubles(ExamineNode(facts)), IsEmpty());
+}
+
+TEST(ExamineNode, AFolderOfLogsIsMadeWhereItIsNotThere) {
+  NodeFacts facts = Healthy();
+  facts.folders[0].above = "/";
+  const std::vector<Finding> findings = ExamineNode(facts);
+  EXPECT_THAT(Troubles(findings), IsEmpty());
+  EXPECT_THAT(WhatOf(findings, "disks"),
+              HasSubstr("/logs (logs) is not there; / above it has 900.0 GiB"));
 }
 
 TEST(ExamineNode, ANodeWithoutFabricMayLockLittle) {

@@ -45,12 +45,12 @@ std::string Summary(const NodeFacts& facts) {
   return Listed(parts, parts.size());
 }
 
-// `whose` asks for CUDA `wanted`, the driver knows CUDA `known`.
+// `whose` asks for CUDA `wanted`, the driver knows CUDA `known`; `too_old` is
+// the kind of finding where they are whole versions apart.
 void Compare(const std::string& whose, int wanted, int known,
-             std::vector<Finding>& findings) {
+             const char* too_old, std::vector<Finding>& findings) {
   if (wanted <= known) return;
-  const char* id =
-      wanted / 1000 > known / 1000 ? "driver-too-old" : "cuda-minor";
+  const char* id = wanted / 1000 > known / 1000 ? too_old : "cuda-minor";
   findings.push_back(Found(
       id,
       absl::StrCat(whose, " is for CUDA ", CudaText(wanted),
@@ -77,12 +77,12 @@ std::vector<Finding> ExamineVersions(const NodeFacts& facts) {
   if (gpus.driver_cuda) {
     if (libraries.runtime_cuda) {
       Compare("the toolkit's runtime (libcudart)", *libraries.runtime_cuda,
-              *gpus.driver_cuda, findings);
+              *gpus.driver_cuda, "toolkit-too-new", findings);
     }
     const int torch = CudaNumber(libraries.torch_cuda);
     if (torch > 0) {
       Compare(absl::StrCat("PyTorch ", libraries.torch_version), torch,
-              *gpus.driver_cuda, findings);
+              *gpus.driver_cuda, "driver-too-old", findings);
     }
   }
   if (!libraries.toolkit_nccl.empty() && !libraries.torch_nccl.empty() &&

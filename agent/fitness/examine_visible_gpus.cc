@@ -88,6 +88,12 @@ std::vector<Finding> ExamineVisibleGpus(
   return findings;
 }
 
+int NamedGpus(const std::optional<std::string>& visible) {
+  if (!visible) return 0;
+  const std::vector<std::string> words = Words(*visible);
+  return HidesAll(words) ? 0 : static_cast<int>(words.size());
+}
+
 GpuFacts OnlyVisible(const std::optional<std::string>& visible, GpuFacts gpus) {
   if (!visible) return gpus;
   const std::vector<std::string> words = Words(*visible);

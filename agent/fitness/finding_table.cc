@@ -20,11 +20,17 @@ constexpr FindingKind kKinds[] = {
      "let the container toolkit mount the host's libraries.",
      "gpu"},
     {"driver-too-old", kError, kVersions,
-     "The CUDA runtime of the toolkit or of PyTorch is of a newer major "
-     "version than the driver supports: CUDA calls fail with \"driver version "
-     "is insufficient\".",
+     "PyTorch's CUDA runtime is of a newer major version than the driver "
+     "supports: CUDA calls fail with \"driver version is insufficient\".",
      "Update the driver, install cuda-compat, or use a build of PyTorch for an "
      "older CUDA.",
+     ""},
+    {"toolkit-too-new", kWarning, kVersions,
+     "The CUDA toolkit that is installed is of a newer major version than the "
+     "driver supports: programs that are linked to it fail with \"driver "
+     "version is insufficient\". PyTorch brings a runtime of its own.",
+     "Where programs use the toolkit: update the driver, or install an older "
+     "toolkit.",
      ""},
     {"cuda-minor", kNote, kVersions,
      "The CUDA runtime is newer than the driver within one major version. Most "
@@ -48,6 +54,19 @@ constexpr FindingKind kKinds[] = {
      "Where there should be GPUs: load the driver (nvidia-smi shows them), or "
      "ask the cluster for GPUs.",
      ""},
+    {"gpu-none-shown", kError, kGpus,
+     "The driver is loaded and shows no GPU: all have fallen off the bus, or "
+     "the cluster or the container has given none to this process.",
+     "Look at the kernel's log (dmesg) for NVRM and reboot the node; or ask "
+     "the cluster or the container for GPUs (--gres, --gpus).",
+     "gpu"},
+    {"gpu-too-few", kError, kGpus,
+     "There are fewer GPUs than a job's workers need: those that --gpus, "
+     "--nproc-per-node=gpu or CUDA_VISIBLE_DEVICES counted on. Told by "
+     "--node-checks only.",
+     "Load the driver, or look at the kernel's log (dmesg) for NVRM and "
+     "reboot the node.",
+     "gpu"},
     {"gpu-no-library", kError, kGpus,
      "GPU devices are in /dev, and libnvidia-ml.so.1 is not to be loaded: a "
      "container without the driver's libraries.",
@@ -323,6 +342,18 @@ constexpr FindingKind kKinds[] = {
      "A folder is none, or its file system fails or does not answer (a network "
      "file system that lost its server).",
      "Name another folder; mount the file system anew.", "disk"},
+    {"disk-not-there", kWarning, kDisks,
+     "A folder is not there. What is told of its space is that of the nearest "
+     "folder above it, which may be another file system.",
+     "See whether its name is right and its file system is mounted, or make "
+     "it.",
+     ""},
+    {"disk-no-space-told", kWarning, kDisks,
+     "A file system says that it has no size: one of the kernel's own (/proc, "
+     "/sys), which takes no files, or one that does not tell.",
+     "See whether the name is right; where a file system does not tell, look "
+     "at its room there.",
+     ""},
     {"disk-read-only", kError, kDisks,
      "A file system is read-only: mounted so, or by the kernel after errors.",
      "Look at the kernel's log; name another folder.", "disk"},

@@ -81,10 +81,16 @@ struct NetworkFacts {
   int ephemeral_last = 0;
 };
 
+// The purpose of the one folder that `launch` makes where it is not there.
+inline constexpr char kLogsPurpose[] = "logs";
+
 struct FolderFacts {
   std::string purpose;  // "logs", "temporary files"
   std::string path;     // as asked for
-  std::string error;    // no such folder, no answer, …
+  // Where that is not there: the nearest folder above it, whose facts these
+  // are; else empty.
+  std::string above;
+  std::string error;  // no such folder, no answer, …
   bool writable = false;
   bool read_only = false;  // the file system is
   int64_t total = 0;       // bytes
@@ -129,6 +135,7 @@ struct NodeFacts {
   std::string version;  // ours
   std::map<std::string, std::string> environment;
   GpuFacts gpus;
+  int gpus_needed = 0;  // by a job's workers; 0: not known
   GpuSurroundings surroundings;
   LibraryFacts libraries;
   NetworkFacts network;

@@ -26,6 +26,7 @@ std::string NearestThere(std::string path) {
 FolderFacts Look(const std::string& path) {
   FolderFacts facts;
   const std::string there = NearestThere(path);
+  if (there != path) facts.above = there;
   struct statvfs space = {};
   if (statvfs(there.c_str(), &space) != 0) {
     facts.error = std::strerror(errno);

@@ -216,9 +216,11 @@ TEST_F(ReadTreeTest, FoldersAndTheNearestOneAboveThem) {
   EXPECT_EQ(facts.error, "");
   EXPECT_EQ(facts.purpose, "logs");
   EXPECT_EQ(facts.path, root_ + "/not/there/yet");
+  EXPECT_EQ(facts.above, root_);
   EXPECT_TRUE(facts.writable);
   EXPECT_GT(facts.total, 0);
   Plant("/file", "");
+  EXPECT_EQ(ReadFolder("logs", root_, deadline).above, "");
   facts = ReadFolder("logs", root_ + "/file", deadline);
   EXPECT_THAT(facts.error, HasSubstr("is no folder"));
 }

@@ -109,6 +109,9 @@ class Lifecycle {
   // Whether this end is what the preemption has led to.
   bool EndedByPreemption(const Failure& failure) const;
   void MindTheAnnouncement();
+  // Whether somebody wants the job to end now. SIGTERM, after the notice, only
+  // ends the grace: it is how clusters go on.
+  bool Cancelled() const;
   // Whether workers may go on although the job is over: a coordinator that was
   // started anew has heard of the notice, but not of what they were given.
   bool GraceGoesOn() const;

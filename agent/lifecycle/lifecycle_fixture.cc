@@ -39,8 +39,8 @@ LifecycleStep LifecycleFixture::Step(const LifecycleEvent& event) {
       stacks_asked.push_back(*take);
     } else if (const auto* tell = std::get_if<AnnouncePreemption>(&action)) {
       announced.push_back(tell->notice);
-    } else if (std::holds_alternative<EndAnnouncement>(action)) {
-      ++announcements_ended;
+    } else if (const auto* end = std::get_if<EndAnnouncement>(&action)) {
+      announcements_ended.push_back(end->why);
     } else if (const auto* check = std::get_if<StartCheck>(&action)) {
       checks.push_back(check->check);
     } else if (std::holds_alternative<DropCheck>(action)) {
@@ -152,7 +152,7 @@ void LifecycleFixture::Forget() {
   closed_stores.clear();
   stacks_asked.clear();
   announced.clear();
-  announcements_ended = 0;
+  announcements_ended.clear();
   checks.clear();
   checks_dropped = 0;
   reports.clear();

@@ -55,8 +55,8 @@ class LifecycleFixture {
   int renewals = 0;                        // of the NCCL id
   std::vector<TakeStacks> stacks_asked;
   std::vector<PreemptionNotice> announced;
-  int announcements_ended = 0;
-  std::vector<uint64_t> checks;  // their numbers
+  std::vector<std::string> announcements_ended;  // why
+  std::vector<uint64_t> checks;                  // their numbers
   int checks_dropped = 0;
   std::vector<Report> reports;
   std::vector<std::vector<Failure>> ends;

@@ -2,6 +2,7 @@
 // and may end by themselves.
 
 #include <algorithm>
+#include <csignal>
 
 #include "absl/strings/str_cat.h"
 #include "agent/lifecycle/lifecycle.h"
@@ -51,14 +52,16 @@ void Lifecycle::Preempt(const PreemptionNotice& notice) {
       .deadline = deadline,
       .caught = now_,
   };
-  announcing_until_ = deadline + config_.spec.shutdown_timeout;
   changed_ = true;
   if (fitness_.Stop()) step_.actions.emplace_back(DropCheck{});
   Notice(absl::StrCat(SignalName(notice.signal), " at ", notice.host,
                       ": the job is being preempted; its workers have ",
                       ToSeconds(deadline - now_), " s"));
   // The file first: who gets the signal may look for it.
-  step_.actions.emplace_back(AnnouncePreemption{notice});
+  if (!Cancelled()) {
+    announcing_until_ = deadline + config_.spec.shutdown_timeout;
+    step_.actions.emplace_back(AnnouncePreemption{notice});
+  }
   if (phase_ == NodePhase::kRunning && config_.preempt_signal != 0) {
     step_.actions.emplace_back(SignalWorkers{.signal = config_.preempt_signal});
   }
@@ -66,9 +69,14 @@ void Lifecycle::Preempt(const PreemptionNotice& notice) {
 
 // A worker that does not handle the signal it was sent is gone by preemption,
 // and has not failed; so is one that the cluster's own signal has reached (some
-// signal every process of a job). A shell says it with its exit code.
+// signal every process of a job). A shell says it with its exit code. One that
+// ends with the job's own code for it has understood.
 bool Lifecycle::EndedByPreemption(const Failure& failure) const {
   if (!preemption_.has_value() || phase_ != NodePhase::kRunning) return false;
+  if (failure.kind == FailureKind::kExitCode &&
+      failure.exit_code == kPreemptedExitCode) {
+    return true;
+  }
   for (const int signal :
        {config_.preempt_signal, preemption_->notice.signal}) {
     if (signal == 0) continue;
@@ -96,10 +104,21 @@ void Lifecycle::On(const PreemptionAnnounced&) {
 }
 
 void Lifecycle::MindTheAnnouncement() {
-  if (!announcing_until_.has_value() || now_ < *announcing_until_) return;
-  step_.actions.emplace_back(EndAnnouncement{});
+  if (!announcing_until_.has_value()) return;
+  if (now_ < *announcing_until_ && !Cancelled()) return;
+  step_.actions.emplace_back(EndAnnouncement{
+      Cancelled() ? "the job is being cancelled" : "its time is over"});
   announcing_until_.reset();
   Settle();
+}
+
+bool Lifecycle::Cancelled() const {
+  if (cancel_.has_value() && cancel_->signal != SIGTERM) return true;
+  if (!directive_.has_value()) return false;
+  return (directive_->kind == DirectiveKind::kStop &&
+          directive_->stop.cause == StopCause::kCancelled) ||
+         (directive_->kind == DirectiveKind::kFinished &&
+          directive_->verdict.outcome == Outcome::kCancelled);
 }
 
 std::optional<PreemptionNotice> Lifecycle::PreemptionNow() const {

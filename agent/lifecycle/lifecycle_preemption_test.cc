@@ -128,6 +128,25 @@ TEST_F(LifecyclePreemption, NorHasWhatTheClustersOwnSignalKills) {
   EXPECT_THAT(agent_.reports.back().failures, IsEmpty());
 }
 
+// It is what a launcher says itself: to be tried again.
+TEST_F(LifecyclePreemption, NorHasWhatEndsWithTheJobsOwnCode) {
+  agent_.Run(1);
+  agent_.Step(SignalCaught{SIGUSR1});
+  Announced();
+  Ends(0, FailureKind::kExitCode, kPreemptedExitCode, 0);
+  EXPECT_EQ(agent_.phase(), NodePhase::kRunning);
+  Ends(1, FailureKind::kExitCode, kPreemptedExitCode, 0);
+  agent_.Gone();
+  EXPECT_EQ(agent_.phase(), NodePhase::kSucceeded);
+  EXPECT_THAT(agent_.reports.back().failures, IsEmpty());
+}
+
+TEST_F(LifecyclePreemption, BeforeTheNoticeThatCodeIsAFailure) {
+  agent_.Run(1);
+  Ends(0, FailureKind::kExitCode, kPreemptedExitCode, 0);
+  EXPECT_THAT(agent_.reports.back().failures, SizeIs(1));
+}
+
 TEST_F(LifecyclePreemption, AnotherEndIsAFailure) {
   agent_.Run(1);
   agent_.Step(SignalCaught{SIGUSR1});
@@ -164,7 +183,7 @@ TEST_F(LifecyclePreemption, TheCommandHasADeadline) {
   agent_.Wait(milliseconds(69'999));  // the grace, and the shutdown's
   EXPECT_EQ(agent_.phase(), NodePhase::kRunning);
   agent_.Wait(milliseconds(1));
-  EXPECT_EQ(agent_.announcements_ended, 1);
+  EXPECT_THAT(agent_.announcements_ended, ElementsAre("its time is over"));
   EXPECT_EQ(agent_.phase(), NodePhase::kSucceeded);
 }
 
@@ -173,7 +192,7 @@ TEST_F(LifecyclePreemption, TheCommandIsEndedWithTheWorkers) {
   agent_.Step(SignalCaught{SIGUSR1});
   agent_.TellStop(1, seconds(10));
   agent_.Wait(seconds(10));
-  EXPECT_EQ(agent_.announcements_ended, 1);
+  EXPECT_THAT(agent_.announcements_ended, SizeIs(1));
   EXPECT_THAT(agent_.everything, Contains(SIGKILL));
 }
 
@@ -235,7 +254,53 @@ TEST_F(LifecyclePreemption, CtrlCStillStops) {
   EXPECT_EQ(agent_.reports.back().cancel->signal, SIGINT);
   agent_.Step(SignalCaught{SIGINT});
   EXPECT_EQ(agent_.phase(), NodePhase::kStopping);
-  EXPECT_EQ(agent_.announcements_ended, 1);
+}
+
+TEST_F(LifecyclePreemption, CtrlCEndsTheCommand) {
+  agent_.Run(1);
+  agent_.Step(SignalCaught{SIGUSR1});
+  agent_.Step(SignalCaught{SIGINT});
+  EXPECT_THAT(agent_.announcements_ended,
+              ElementsAre("the job is being cancelled"));
+}
+
+TEST_F(LifecyclePreemption, ACancelElsewhereEndsTheCommand) {
+  agent_.Run(1);
+  agent_.Step(SignalCaught{SIGUSR1});
+  Directive directive = DirectiveOf(DirectiveKind::kStop);
+  directive.stop = {.round = 1,
+                    .signal = SIGTERM,
+                    .grace = seconds(10),
+                    .cause = StopCause::kCancelled};
+  agent_.Tell(directive);
+  EXPECT_THAT(agent_.announcements_ended, SizeIs(1));
+}
+
+TEST_F(LifecyclePreemption, ACancelThatIsTheVerdictEndsTheCommand) {
+  agent_.Run(1);
+  agent_.Step(SignalCaught{SIGUSR1});
+  Directive directive = DirectiveOf(DirectiveKind::kFinished);
+  directive.verdict.outcome = Outcome::kCancelled;
+  agent_.Tell(directive);
+  EXPECT_THAT(agent_.announcements_ended, SizeIs(1));
+}
+
+TEST_F(LifecyclePreemption, AJobThatIsBeingCancelledRunsNoCommand) {
+  agent_.Run(1);
+  agent_.Step(SignalCaught{SIGINT});
+  agent_.Step(SignalCaught{SIGUSR1});
+  EXPECT_THAT(agent_.announced, IsEmpty());
+}
+
+// It is how clusters go on.
+TEST_F(LifecyclePreemption, SigtermLeavesTheCommandItsTime) {
+  Lifecycle::Config config = PreemptedConfig();
+  config.signals_to_preempt = {SIGUSR1};
+  LifecycleFixture agent(config);
+  agent.Run(1);
+  agent.Step(SignalCaught{SIGUSR1});
+  agent.Step(SignalCaught{SIGTERM});
+  EXPECT_THAT(agent.announcements_ended, IsEmpty());
 }
 
 TEST_F(LifecyclePreemption, WithoutACoordinatorItEndsAtOnce) {

@@ -121,8 +121,10 @@ struct RenewNcclId {};
 struct AnnouncePreemption {
   PreemptionNotice notice;
 };
-// Whoever still runs for AnnouncePreemption has run for long enough.
-struct EndAnnouncement {};
+// Whoever still runs for AnnouncePreemption shall end.
+struct EndAnnouncement {
+  std::string why;
+};
 // Is this node fit for a round? FitnessFound with this number follows. Takes
 // the place of an earlier look.
 struct StartCheck {

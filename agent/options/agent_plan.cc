@@ -8,6 +8,7 @@
 #include "agent/options/node_binding.h"
 #include "agent/options/node_identity.h"
 #include "agent/options/worker_slots.h"
+#include "agent/preemption/requeue_command.h"
 #include "agent/workers/worker_command.h"
 
 namespace muster {
@@ -62,6 +63,13 @@ absl::StatusOr<AgentOptions> PlanAgent(const RunOptions& options,
                      " has node ranks from 0 to ", options.spec.max_nodes - 1,
                      "; look at --nnodes"));
   }
+  if (options.preemption.requeue == Requeue::kYes) {
+    // Known now, and too late after the preemption.
+    const absl::StatusOr<std::vector<std::string>> requeue =
+        RequeueCommand(facts.environment);
+    if (!requeue.ok())
+      return absl::InvalidArgumentError(requeue.status().message());
+  }
   absl::StatusOr<WorkerSlots> slots = PlanWorkerSlots(options, facts);
   if (!slots.ok()) return slots.status();
   absl::StatusOr<std::vector<std::string>> command =
@@ -105,6 +113,7 @@ absl::StatusOr<AgentOptions> PlanAgent(const RunOptions& options,
   agent.preemption = options.preemption;
   agent.spec.preempt_grace = options.preemption.grace;
   agent.fitness = options.fitness;
+  agent.fitness.gpus_needed = slots->gpus_needed;
   agent.hangs = options.hangs;
   const auto temporary = facts.environment.find("TMPDIR");
   if (temporary != facts.environment.end()) {

@@ -169,6 +169,18 @@ TEST(PreemptionFlags, TheWorkersSignalIsOneOrNone) {
   EXPECT_THAT(Error("--preempt-signal=USR1,USR2"), HasSubstr("is not one"));
   EXPECT_THAT(Error("--signals-to-preempt=TERM,CONT"),
               HasSubstr("SIGCONT announces nothing"));
+  EXPECT_THAT(Error("--signals-to-preempt=TERM,INT"),
+              HasSubstr("SIGINT is Ctrl-C"));
+}
+
+TEST(PreemptionFlags, NoSignalHasTwoMeanings) {
+  EXPECT_THAT(Errors({"--signals-to-preempt=USR1,TERM",
+                      "--signals-to-leave=USR2,TERM"}),
+              HasSubstr("--signals-to-preempt=USR1,TERM: SIGTERM is in "
+                        "--signals-to-leave as well"));
+  EXPECT_THAT(Options({"--signals-to-preempt=TERM", "--signals-to-leave=USR2"})
+                  .preemption.signals,
+              ElementsAre(SIGTERM));
 }
 
 TEST(WorkerFlags, DialectsAreKnown) {

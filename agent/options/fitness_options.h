@@ -18,6 +18,7 @@ struct FitnessOptions {
   Duration timeout = std::chrono::seconds(60);
   Duration interval = std::chrono::seconds(30);
   std::optional<Endpoint> probe_listen;  // where probes are answered
+  int gpus_needed = 0;  // by this node's workers, by its plan; 0: not known
 
   bool Asked() const { return !command.empty() || !checks.empty(); }
 };

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <csignal>
 
+#include "absl/strings/str_cat.h"
 #include "agent/options/option_values.h"
+#include "rendezvous/protocol/signal_names.h"
 
 namespace muster {
 namespace {
@@ -29,7 +31,32 @@ absl::StatusOr<std::vector<int>> ReadAnnouncements(const std::string& text) {
         "SIGCONT announces nothing: it also comes when a suspended job goes "
         "on; write for example SIGUSR1,SIGTERM");
   }
+  if (std::find(signals->begin(), signals->end(), SIGINT) != signals->end()) {
+    return absl::InvalidArgumentError(
+        "SIGINT is Ctrl-C, which ends the job; write for example "
+        "SIGUSR1,SIGTERM");
+  }
   return signals;
+}
+
+// A signal has one meaning. What a cluster says by itself gives none to one
+// that has been given another.
+void RefuseTwoMeanings(const std::vector<int>& announcements,
+                       FlagValues& values) {
+  const absl::StatusOr<std::vector<int>> leave =
+      ReadSignals(values.Text("signals-to-leave"));
+  if (!leave.ok()) return;  // said by whoever reads it
+  for (const int number : announcements) {
+    if (std::find(leave->begin(), leave->end(), number) == leave->end()) {
+      continue;
+    }
+    values.Refuse("signals-to-preempt",
+                  absl::InvalidArgumentError(
+                      absl::StrCat(SignalName(number),
+                                   " is in --signals-to-leave as well; "
+                                   "write it in one of the two")));
+    return;
+  }
 }
 
 }  // namespace
@@ -50,6 +77,7 @@ uint64_t IgnoredByWorkers(const PreemptionOptions& options) {
 PreemptionOptions ReadPreemptionOptions(FlagValues& values) {
   PreemptionOptions options;
   values.Into("signals-to-preempt", ReadAnnouncements, options.signals);
+  RefuseTwoMeanings(options.signals, values);
   values.Into("preempt-signal", ReadWorkerSignal, options.worker_signal);
   values.Into("preempt-grace", ReadSeconds, options.grace);
   options.command = values.Text("on-preempt");

@@ -174,7 +174,9 @@ absl::Status ReadGpuFacts(const RunOptions& options, MachineFacts& facts) {
   std::optional<std::string> visible;
   const auto found = facts.environment.find("CUDA_VISIBLE_DEVICES");
   if (found != facts.environment.end()) visible = found->second;
-  absl::StatusOr<VisibleGpuList> gpus = ReadVisibleGpus(visible);
+  absl::StatusOr<VisibleGpuList> gpus = ReadVisibleGpus(
+      visible,
+      Variable(facts.environment, "MUSTER_NVML_LIBRARY", "libnvidia-ml.so.1"));
   if (!gpus.ok()) return gpus.status();
   facts.gpus = std::move(gpus->names);
   facts.gpu_addresses = std::move(gpus->pci_addresses);

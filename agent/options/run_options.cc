@@ -1,6 +1,7 @@
 #include "agent/options/run_options.h"
 
 #include <algorithm>
+#include <set>
 
 #include "absl/strings/str_cat.h"
 #include "agent/options/command_line.h"
@@ -114,12 +115,17 @@ absl::StatusOr<HangPolicy> ReadHangPolicy(const std::string& text) {
 
 absl::StatusOr<std::vector<std::string>> ReadLabels(const std::string& text) {
   std::vector<std::string> labels = ReadList(text);
+  std::set<std::string> keys;
   for (const std::string& label : labels) {
     const size_t equals = label.find('=');
     if (equals == 0 || equals == std::string::npos ||
         equals + 1 == label.size()) {
       return absl::InvalidArgumentError(absl::StrCat(
           "'", label, "' is not KEY=VALUE; write for example rack=r7"));
+    }
+    if (!keys.insert(label.substr(0, equals)).second) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "has ", label.substr(0, equals), " twice; a node has one of each"));
     }
   }
   return labels;
@@ -363,6 +369,14 @@ absl::StatusOr<ParsedOptions> ParseRunOptions(
   if (line->values.count("version") > 0) {
     parsed.request = Request::kVersion;
     return parsed;
+  }
+  // Of other flags the last one holds, as with torchrun; whose file that was
+  // nobody would see.
+  const auto config = line->values.find("config");
+  if (config != line->values.end() && config->second.size() > 1) {
+    return absl::InvalidArgumentError(
+        "--config: given more than once; one file is read, and the command "
+        "line goes before it");
   }
   FlagValues values(flags, *line, environment);
   std::string cluster;

@@ -413,6 +413,15 @@ TEST(RunOptions, TheAgentTakesNoFlagOfLaunchAlone) {
               StartsWith("--standalone: unknown flag"));
 }
 
+TEST(RunOptionsTest, WhatIsGivenTwice) {
+  EXPECT_THAT(Error({"--config=a.yaml", "--config=b.yaml", "p"}),
+              StartsWith("--config: given more than once"));
+  EXPECT_EQ(Error({"--topology=rack=1,block=2,rack=3", "p"}),
+            "--topology=rack=1,block=2,rack=3: has rack twice; a node has one "
+            "of each");
+  EXPECT_EQ(Options({"--nnodes=2", "--nnodes=3"}).spec.max_nodes, 3);
+}
+
 TEST(RunOptionsTest, HangTimeout) {
   const auto of = [](const std::string& text) {
     return ParseRunOptions(FlagsOf(FlagUser::kLaunchOnly),

@@ -71,6 +71,7 @@ absl::StatusOr<WorkerSlots> PlanWorkerSlots(const RunOptions& options,
           "or a number, or look whether the NVIDIA driver is loaded");
     }
     slots.count = static_cast<int>(gpus.size());
+    slots.gpus_needed = slots.count;
   } else {
     const absl::StatusOr<int64_t> number = ReadNumber(asked, 1, 4096);
     if (!number.ok()) return number.status();
@@ -88,6 +89,7 @@ absl::StatusOr<WorkerSlots> PlanWorkerSlots(const RunOptions& options,
         " with a GPU each, but this node has ", Plural(gpus.size(), "GPU"),
         " to use; ask for fewer workers"));
   }
+  slots.gpus_needed = slots.count;
   slots.gpu_of_local_rank.assign(gpus.begin(), gpus.begin() + slots.count);
   return slots;
 }

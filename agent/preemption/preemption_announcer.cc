@@ -57,6 +57,11 @@ void PreemptionAnnouncer::Announce(const PreemptionNotice& notice,
       });
 }
 
-void PreemptionAnnouncer::End() { hook_.Cancel(); }
+void PreemptionAnnouncer::End(const std::string& why) {
+  if (hook_.Cancel() == TimedTask::Was::kUnderWay && options_.on_notice) {
+    options_.on_notice(
+        absl::StrCat("--on-preempt was ended before it was done: ", why));
+  }
+}
 
 }  // namespace muster

@@ -39,8 +39,8 @@ class PreemptionAnnouncer {
   // more than that.
   void Announce(const PreemptionNotice& notice, std::function<void()> done);
 
-  // Ends the command.
-  void End();
+  // Ends the command, and says so, with the reason, if it was still running.
+  void End(const std::string& why);
 
  private:
   const Options options_;

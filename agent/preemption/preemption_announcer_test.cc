@@ -78,7 +78,24 @@ TEST_F(PreemptionAnnouncerTest, TheCommandHasAsLongAsTheGrace) {
 TEST_F(PreemptionAnnouncerTest, ItCanBeEnded) {
   PreemptionAnnouncer announcer(Options("exec tail -f /dev/null"));
   Announce(announcer);
-  announcer.End();
+  announcer.End("its time is over");
+  EXPECT_THAT(notices(),
+              ElementsAre("--on-preempt was ended before it was done: its time "
+                          "is over"));
+}
+
+TEST_F(PreemptionAnnouncerTest, OneThatIsOverIsNotEnded) {
+  PreemptionAnnouncer announcer(Options("exit 0"));
+  Announce(announcer);
+  EXPECT_TRUE(Done());
+  announcer.End("its time is over");
+  EXPECT_THAT(notices(), IsEmpty());
+}
+
+TEST_F(PreemptionAnnouncerTest, WithoutACommandThereIsNothingToEnd) {
+  PreemptionAnnouncer announcer(Options(""));
+  Announce(announcer);
+  announcer.End("its time is over");
   EXPECT_THAT(notices(), IsEmpty());
 }
 

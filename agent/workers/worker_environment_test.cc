@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "agent/workers/agents_variables.h"
+
 namespace muster {
 namespace {
 
@@ -172,6 +174,28 @@ TEST(WorkerEnvironmentTest, AFilesVariablesGoBeforeTheInherited) {
   EXPECT_THAT(variables, Contains(Pair("NCCL_DEBUG", "INFO")));
   EXPECT_THAT(variables, Contains(Pair("OMP_NUM_THREADS", "5")));
   EXPECT_THAT(variables, Contains(Pair("RANK", "4"))) << "is not a file's";
+}
+
+TEST(WorkerEnvironmentTest, WhatTheAgentAloneSetsIsListed) {
+  EnvironmentPlan plan = Plan();
+  plan.bindings.assign(4, {.cpus = {0}, .near_nic = "mlx5_0"});
+  Place place = SecondNode();
+  place.nccl_id = "id";
+  const auto told = [&] {
+    const auto all = WorkerEnvironment(plan, place, 1,
+                                       {.error_file = "/e",
+                                        .progress_socket = "/p",
+                                        .node_address = "10.0.0.2",
+                                        .preemption_file = "/q"},
+                                       {});
+    return Variables(all.begin(), all.end());
+  };
+  const Variables set = told();
+  for (const auto& [name, value] : set) plan.more[name] = "the file's";
+  for (const auto& [name, value] : told()) {
+    EXPECT_EQ(IsSetByAgent(name), value != "the file's") << name;
+  }
+  EXPECT_FALSE(IsSetByAgent("NCCL_DEBUG"));
 }
 
 TEST(WorkerEnvironmentTest, DialectsTellTheSamePlace) {

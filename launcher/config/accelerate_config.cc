@@ -113,8 +113,11 @@ class Reader {
 
   void SetFlag(const std::string& flag, const std::string& key,
                const std::string& text) {
-    meaning_.defaults.flags[flag] = {OriginOf(surroundings_, LineOf(key), key),
-                                     text};
+    meaning_.defaults.flags[flag] = {
+        Text(key).has_value() ? OriginOf(surroundings_, LineOf(key), key)
+                              : absl::StrCat(surroundings_.file_name,
+                                             ": Accelerate's default ", key),
+        text};
   }
 
   absl::Status CheckKeys() {
@@ -208,6 +211,13 @@ class Reader {
       const int each = std::max(1, *total / machines_);
       SetFlag("nproc-per-node", "num_processes",
               alone_ ? "1" : std::to_string(each));
+      if (alone_ && *total > 1) {
+        meaning_.defaults.remarks.push_back(absl::StrCat(
+            OriginOf(surroundings_, LineOf("num_processes"), "num_processes"),
+            "=", *total,
+            " has no effect: distributed_type NO is one process, as with "
+            "accelerate launch"));
+      }
       if (!alone_ && each * machines_ != *total) {
         meaning_.defaults.remarks.push_back(absl::StrCat(
             OriginOf(surroundings_, LineOf("num_processes"), "num_processes"),

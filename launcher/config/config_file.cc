@@ -1,15 +1,11 @@
 #include "launcher/config/config_file.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
-#include "base/owned_fd.h"
+#include "base/bounded_file.h"
 #include "launcher/config/accelerate_config.h"
 #include "launcher/config/instructlab_config.h"
 #include "launcher/config/own_config.h"
@@ -27,7 +23,7 @@ absl::StatusOr<ConfigMeaning> ReadConfig(
   }
   if (document->kind != YamlValue::Kind::kMap) {
     return absl::InvalidArgumentError(
-        absl::StrCat(surroundings.file_name, ":", document->line,
+        absl::StrCat(surroundings.file_name, ":", std::max(1, document->line),
                      ": no keys; write lines such as nnodes: 2"));
   }
   if (document->Find("distributed_type") != nullptr ||
@@ -35,9 +31,13 @@ absl::StatusOr<ConfigMeaning> ReadConfig(
     return ReadAccelerateConfig(*document, surroundings);
   }
   const YamlValue* const train = document->Find("train");
-  if (train != nullptr && train->kind == YamlValue::Kind::kMap) {
-    return ReadInstructLabConfig(*document, surroundings);
+  if (train != nullptr && train->kind != YamlValue::Kind::kMap) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        surroundings.file_name, ":", train->line,
+        ": train: is InstructLab's section of keys; write below it lines such "
+        "as nproc_per_node: 8, indented"));
   }
+  if (train != nullptr) return ReadInstructLabConfig(*document, surroundings);
   return ReadOwnConfig(*document, flags, surroundings);
 }
 
@@ -57,23 +57,10 @@ ConfigSurroundings SurroundingsOf(
 }
 
 absl::StatusOr<std::string> ReadConfigText(const std::string& path) {
-  const auto fail = [&path](const std::string& why) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--config=", path, ": ", why));
-  };
-  // A pipe without a writer must not be waited for.
-  const OwnedFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file.open()) return fail(std::strerror(errno));
-  std::string text;
-  char buffer[4096];
-  while (text.size() <= kMostYamlBytes) {
-    const ssize_t n = read(file.get(), buffer, sizeof buffer);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return fail(std::strerror(errno));
-    if (n == 0) return text;
-    text.append(buffer, static_cast<size_t>(n));
-  }
-  return fail(absl::StrCat("is larger than ", kMostYamlBytes >> 10, " KiB"));
+  absl::StatusOr<std::string> text = ReadBoundedFile(path, kMostYamlBytes);
+  if (text.ok()) return text;
+  return absl::InvalidArgumentError(
+      absl::StrCat("--config=", path, ": ", text.status().message()));
 }
 
 }  // namespace muster

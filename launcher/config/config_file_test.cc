@@ -64,11 +64,29 @@ TEST(OwnConfigTest, FlagsProgramAndVariables) {
   EXPECT_THAT(meaning.ignored, IsEmpty());
 }
 
+TEST(OwnConfigTest, AProgramsTextIsPartedAsAShellDoes) {
+  EXPECT_THAT(Read("program: sh -c \"exit 3\"\n").defaults.program,
+              ElementsAre("sh", "-c", "exit 3"));
+  EXPECT_EQ(Refused("nnodes: 1\nprogram: sh -c 'exit 3\n"),
+            "job.yaml:2: program: has a ' that is not closed; close it");
+  EXPECT_THAT(Refused("program: ''\n"), HasSubstr("is empty"));
+}
+
+TEST(OwnConfigTest, WhatTheAgentSetsIsRefused) {
+  EXPECT_EQ(Refused("env:\n  A: 1\n  RANK: 7\n"),
+            "job.yaml:3: env: RANK: is set for each worker by its place in the "
+            "job; leave it out");
+  EXPECT_THAT(Refused("env: {MASTER_PORT: 1}\n"), HasSubstr("MASTER_PORT"));
+  EXPECT_THAT(Refused("env: {MUSTER_RUN_ID: z}\n"), HasSubstr("MUSTER_RUN_ID"));
+}
+
 TEST(OwnConfigTest, WhatIsWrongIsNamedWithItsLine) {
   EXPECT_EQ(Refused("nnodes: 1\nnproc_per_nod: 2\n"),
             "job.yaml:2: nproc_per_nod: unknown key; did you mean "
             "nproc-per-node?");
-  EXPECT_THAT(Refused("config: other.yaml\n"), HasSubstr("unknown key"));
+  EXPECT_EQ(Refused("config: other.yaml\n"),
+            "job.yaml:1: config: a file names no other file");
+  EXPECT_THAT(Refused("confg: other.yaml\n"), Not(HasSubstr("did you mean")));
   EXPECT_THAT(Refused("help: true\n"), HasSubstr("unknown key"));
   EXPECT_THAT(Refused("nnodes: 1\nnnodes: 2\n"), HasSubstr("twice"));
   EXPECT_THAT(Refused("max-restarts: 1\nmax_restarts: 2\n"),
@@ -78,7 +96,7 @@ TEST(OwnConfigTest, WhatIsWrongIsNamedWithItsLine) {
   EXPECT_THAT(Refused("program: [[a]]\n"), HasSubstr("no text"));
   EXPECT_THAT(Refused("env: [a]\n"), HasSubstr("is no map"));
   EXPECT_THAT(Refused("env: {A=B: c}\n"), HasSubstr("env: A=B"));
-  EXPECT_THAT(Refused(""), HasSubstr("no keys"));
+  EXPECT_THAT(Refused(""), HasSubstr("job.yaml:1: no keys"));
   EXPECT_THAT(Refused("- a\n"), HasSubstr("no keys"));
 }
 
@@ -178,6 +196,29 @@ TEST(AccelerateConfigTest, OnOneMachine) {
               Contains(Pair("nproc-per-node", "1")));
 }
 
+TEST(AccelerateConfigTest, WhatTheFileDoesNotSayIsAcceleratesDefault) {
+  const auto one = Read("distributed_type: 'NO'\n").defaults.flags;
+  EXPECT_EQ(one.at("nnodes").origin,
+            "job.yaml: Accelerate's default num_machines");
+  const auto two = Read(
+                       "distributed_type: MULTI_GPU\nnum_machines: 2\n"
+                       "num_processes: 4\n")
+                       .defaults.flags;
+  EXPECT_EQ(two.at("nnodes").origin, "job.yaml:2: num_machines");
+  EXPECT_EQ(two.at("rdzv-backend").origin,
+            "job.yaml: Accelerate's default rdzv_backend");
+}
+
+TEST(AccelerateConfigTest, OneProcessInsteadOfSeveralIsSaid) {
+  EXPECT_THAT(
+      Read("distributed_type: 'NO'\nnum_processes: 4\n").defaults.remarks,
+      ElementsAre(HasSubstr("job.yaml:2: num_processes=4 has no "
+                            "effect")));
+  EXPECT_THAT(
+      Read("distributed_type: 'NO'\nnum_processes: 1\n").defaults.remarks,
+      IsEmpty());
+}
+
 TEST(AccelerateConfigTest, WhatAccelerateTellsOnlyWhereItCounts) {
   const std::string head =
       "distributed_type: FSDP\nnum_processes: 2\nparallelism_config:\n"
@@ -236,6 +277,18 @@ TEST(InstructLabConfigTest, WhatTorchrunGets) {
           Field(&IgnoredKey::key, "version"),
           Field(&IgnoredKey::key, "train.model_path"),
           Field(&IgnoredKey::key, "train.additional_args.warmup_steps")));
+}
+
+TEST(InstructLabConfigTest, ASlipIsNotTakenForATrainingProgramsKey) {
+  EXPECT_EQ(Refused("train:\n  nproc_per_nod: 8\n"),
+            "job.yaml:2: train.nproc_per_nod: unknown key; did you mean "
+            "nproc_per_node?");
+  EXPECT_THAT(Refused("train:\n  additional_args:\n    nnode: 2\n"),
+              HasSubstr("did you mean nnodes?"));
+  EXPECT_THAT(Read("train:\n  lora_rank: 4\n").ignored,
+              ElementsAre(Field(&IgnoredKey::key, "train.lora_rank")));
+  EXPECT_THAT(Refused("train: 3\n"),
+              HasSubstr("job.yaml:1: train: is InstructLab's section"));
 }
 
 TEST(InstructLabConfigTest, AMasterAddressIsStatic) {

@@ -1,9 +1,9 @@
 #include "launcher/config/config_questions.h"
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "agent/options/flag_table.h"
 #include "agent/options/run_options.h"
+#include "base/word_split.h"
 #include "launcher/config/yaml_value.h"
 
 namespace muster {
@@ -20,7 +20,8 @@ constexpr ConfigQuestion kQuestions[] = {
      "Where nodes meet, HOST[:PORT] (empty: Slurm or Kubernetes says it)", ""},
     {"rdzv-id", "The job's name, equal on every node", "job"},
     {"max-restarts", "Worker failures that the job survives", "0"},
-    {"log-dir", "Folder of log files (empty: none are kept)", ""},
+    {"log-dir",
+     "Folder of log files (empty: a temporary one, kept if the job fails)", ""},
     {"dialect",
      "Other launchers' variables: tf, jax, mpi, deepspeed, accelerate (empty: "
      "torchrun's alone)",
@@ -38,14 +39,6 @@ bool IsAsked(const std::string& key,
   if (key == "rdzv-endpoint") return ManyNodes(answers);
   if (key == "rdzv-id") return !answers.at("rdzv-endpoint").empty();
   return true;
-}
-
-std::vector<std::string> Words(const std::string& line) {
-  std::vector<std::string> words;
-  for (const auto& word : absl::StrSplit(line, ' ', absl::SkipEmpty())) {
-    words.emplace_back(word);
-  }
-  return words;
 }
 
 }  // namespace
@@ -66,7 +59,9 @@ absl::Status CheckAnswer(const ConfigQuestion& question,
                          const std::string& answer,
                          const std::vector<Flag>& flags) {
   if (question.key == std::string(kProgram)) {
-    return Words(answer).empty()
+    const auto words = SplitWords(answer);
+    if (!words.ok()) return words.status();
+    return words->empty()
                ? absl::InvalidArgumentError("name a script or a program")
                : absl::OkStatus();
   }
@@ -85,7 +80,9 @@ std::string ConfigOf(const std::map<std::string, std::string>& answers,
     if (answer == answers.end()) continue;
     if (question.key == std::string(kProgram)) {
       absl::StrAppend(&text, "program:\n");
-      for (const std::string& word : Words(answer->second)) {
+      // CheckAnswer has refused what has no words.
+      for (const std::string& word :
+           SplitWords(answer->second).value_or(std::vector<std::string>())) {
         absl::StrAppend(&text, "  - ", YamlScalar(word), "\n");
       }
       continue;

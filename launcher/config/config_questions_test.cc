@@ -55,10 +55,13 @@ TEST(ConfigQuestionsTest, TheFlagsOwnReaderChecks) {
   EXPECT_THAT(std::string(CheckAnswer(question, "4:2", Flags()).message()),
               HasSubstr("MIN is greater"));
   EXPECT_FALSE(CheckAnswer({"program", "", ""}, "  ", Flags()).ok());
+  EXPECT_THAT(
+      std::string(CheckAnswer({"program", "", ""}, "a 'b", Flags()).message()),
+      HasSubstr("not closed"));
 }
 
 TEST(ConfigOfTest, OnlyWhatIsNoFallback) {
-  const std::string text = ConfigOf({{"program", "train.py --lr 0.1 it's"},
+  const std::string text = ConfigOf({{"program", "sh -c 'echo hi' it\\'s"},
                                      {"nnodes", "2:4"},
                                      {"rdzv-endpoint", "host:29400"},
                                      {"max-restarts", "0"},
@@ -66,6 +69,8 @@ TEST(ConfigOfTest, OnlyWhatIsNoFallback) {
                                     Flags());
   const auto document = ParseYaml(text);
   ASSERT_TRUE(document.ok()) << document.status() << text;
+  ASSERT_EQ(document->Find("program")->items.size(), 4u) << text;
+  EXPECT_EQ(document->Find("program")->items[2].text, "echo hi");
   EXPECT_EQ(document->Find("program")->items[3].text, "it's");
   EXPECT_EQ(document->Find("nnodes")->text, "2:4");
   EXPECT_EQ(document->Find("rdzv-backend")->text, "c10d");

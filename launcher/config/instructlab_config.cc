@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "agent/options/nearest_name.h"
 
 namespace muster {
 namespace {
@@ -11,11 +13,19 @@ namespace {
 constexpr char kTrain[] = "train";
 constexpr char kMoreArguments[] = "additional_args";
 
-bool GoesToTorchrun(const std::string& key) {
-  constexpr const char* kKeys[] = {
+// A key of InstructLab's own that looks like a slip of node_rank.
+constexpr char kLoraRank[] = "lora_rank";
+
+const std::vector<std::string>& TorchrunKeys() {
+  static const auto& keys = *new std::vector<std::string>{
       "nproc_per_node", "nnodes",      "node_rank",  "rdzv_id",
       "rdzv_endpoint",  "master_addr", "master_port"};
-  return std::find(std::begin(kKeys), std::end(kKeys), key) != std::end(kKeys);
+  return keys;
+}
+
+bool GoesToTorchrun(const std::string& key) {
+  const auto& keys = TorchrunKeys();
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
 absl::Status Refuse(const ConfigSurroundings& surroundings, int line,
@@ -37,6 +47,12 @@ absl::Status ReadSection(const YamlValue& section, const std::string& path,
       continue;
     }
     if (!GoesToTorchrun(entry.key)) {
+      const std::string nearest = NearestName(entry.key, TorchrunKeys());
+      if (!nearest.empty() && entry.key != kLoraRank) {
+        return Refuse(
+            surroundings, entry.line,
+            absl::StrCat(key, ": unknown key; did you mean ", nearest, "?"));
+      }
       meaning.ignored.push_back(
           {key, entry.line, "InstructLab's training program reads it"});
       continue;

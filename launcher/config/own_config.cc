@@ -7,6 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "agent/options/flag_table.h"
 #include "agent/options/nearest_name.h"
+#include "agent/workers/agents_variables.h"
+#include "base/word_split.h"
 
 namespace muster {
 namespace {
@@ -38,7 +40,13 @@ class Reader {
   absl::Status ReadProgram(const YamlEntry& entry) {
     std::vector<std::string>& program = meaning_.defaults.program;
     if (entry.value.kind == YamlValue::Kind::kScalar) {
-      program = {entry.value.text};
+      absl::StatusOr<std::vector<std::string>> words =
+          SplitWords(entry.value.text);
+      if (!words.ok()) {
+        return Refuse(entry.line,
+                      absl::StrCat("program: ", words.status().message()));
+      }
+      program = *std::move(words);
     }
     for (const YamlValue& word : entry.value.items) {
       if (word.kind != YamlValue::Kind::kScalar) {
@@ -65,6 +73,12 @@ class Reader {
         return Refuse(variable.line, absl::StrCat("env: ", variable.key,
                                                   ": write NAME: text"));
       }
+      if (IsSetByAgent(variable.key)) {
+        return Refuse(variable.line,
+                      absl::StrCat("env: ", variable.key,
+                                   ": is set for each worker by its place in "
+                                   "the job; leave it out"));
+      }
       meaning_.defaults.worker_environment[variable.key] = variable.value.text;
     }
     return absl::OkStatus();
@@ -74,8 +88,11 @@ class Reader {
     std::string name = entry.key;
     std::replace(name.begin(), name.end(), '_', '-');
     const Flag* const flag = FindFlag(flags_, name);
-    if (flag == nullptr || flag->group == FlagGroup::kGeneral ||
-        name == "config") {
+    if (name == "config") {
+      return Refuse(entry.line,
+                    absl::StrCat(entry.key, ": a file names no other file"));
+    }
+    if (flag == nullptr || flag->group == FlagGroup::kGeneral) {
       return Refuse(entry.line, Unknown(entry.key));
     }
     const std::optional<std::string> text = TextOf(*flag, entry.value);
@@ -98,7 +115,10 @@ class Reader {
   std::string Unknown(const std::string& key) const {
     std::vector<std::string> known = {kProgram, kEnv};
     for (const Flag& flag : flags_) {
-      if (flag.group != FlagGroup::kGeneral) known.push_back(flag.name);
+      if (flag.group != FlagGroup::kGeneral &&
+          flag.name != std::string("config")) {
+        known.push_back(flag.name);
+      }
     }
     const std::string nearest = NearestName(key, known);
     return absl::StrCat(

@@ -11,8 +11,9 @@
 namespace muster {
 
 // Our own form: flags' names as keys, with dashes or underscores, `program:` (a
-// text or a list) and `env:` (a map of variables). A flag that takes a list may
-// be given one. Pure. InvalidArgument: "FILE:LINE: what is wrong".
+// text, parted as a shell does, or a list) and `env:` (a map of variables,
+// without those that the agent sets itself). A flag that takes a list may be
+// given one. Pure. InvalidArgument: "FILE:LINE: what is wrong".
 absl::StatusOr<ConfigMeaning> ReadOwnConfig(
     const YamlValue& document, const std::vector<Flag>& flags,
     const ConfigSurroundings& surroundings);

@@ -35,6 +35,9 @@ expect 2 'launch: doctor: takes no program*' train.py
 expect 2 'launch: doctor: --nnodes: unknown flag*' --nnodes=2
 expect 4 '*error *127.0.0.1:1*coordinator-unreachable*' --endpoint 127.0.0.1:1
 expect 4 '*is no folder*disk-unusable*' --folders "$launch"
+expect '[34]' '*/nowhere (named) is not there; / above it has*disk-not-there*' \
+  --folders /nowhere
+expect '[34]' '*/proc (named): *no space*disk-no-space-told*' --folders /proc
 export MUSTER_NVML_LIBRARY=$fake FAKE_NVML_GPUS=2
 expect '[034]' '*2 x NVIDIA H100 80.0 GiB*'
 FAKE_NVML_SET='1.fallen=1' \
@@ -42,6 +45,18 @@ FAKE_NVML_SET='1.fallen=1' \
 FAKE_NVML_INIT=18 expect 4 '*Driver/library version mismatch*nvml-mismatch*'
 CUDA_VISIBLE_DEVICES=0,5 expect 4 '*names 5; there are 2 GPUs*'
 NCCL_SOCKET_IFNAME=nosuch expect 4 '*nccl-interface-missing*'
+FAKE_NVML_GPUS=0 expect 4 '*driver is loaded and shows no GPU*gpu-none-shown*'
+# A run looks at the GPUs of the same library, and so does --node-checks.
+checked() {
+  timeout 60 "$launch" --nproc-per-node="$1" --node-checks=gpu \
+    --rdzv-conf=join_timeout=2 --no-python true 2>&1 </dev/null
+}
+output=$(checked gpu) || fail "two GPUs: $output"
+output=$(FAKE_NVML_GPUS=0 checked 1) && fail "no GPU passed"
+[[ $output == *'shows no GPU'* ]] || fail "no GPU: $output"
+output=$(CUDA_VISIBLE_DEVICES=0,1 FAKE_NVML_INIT=9 checked 1) &&
+  fail "no driver passed"
+[[ $output == *'needs 2 GPUs here'* ]] || fail "no driver: $output"
 unset MUSTER_NVML_LIBRARY FAKE_NVML_GPUS
 
 # Three nodes, of which one has another GPU. A port that was free a moment ago.

@@ -25,7 +25,7 @@ NodeReport LookHere(const DoctorRequest& request,
   places.folders = {
       {"temporary files", Variable(environment, "TMPDIR", "/tmp")}};
   if (!request.log_dir.empty()) {
-    places.folders.emplace_back("logs", request.log_dir);
+    places.folders.emplace_back(kLogsPurpose, request.log_dir);
   }
   places.folders.emplace_back("working folder", ".");
   for (const std::string& folder : request.folders) {

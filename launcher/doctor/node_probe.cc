@@ -26,6 +26,8 @@ constexpr size_t kGreetingBytes = 8;
 constexpr size_t kAnswerBytes = kGreetingBytes + 8;
 using Answer = std::array<unsigned char, kAnswerBytes>;
 
+constexpr int kWithoutDescriptors = 500;  // milliseconds
+
 int64_t UnixNow() {
   return std::chrono::nanoseconds(
              std::chrono::system_clock::now().time_since_epoch())
@@ -212,7 +214,14 @@ void ProbeListener::Serve() {
     if (waiting[1].revents != 0) return;
     const OwnedFd peer(
         accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (!peer.open()) continue;
+    if (!peer.open()) {
+      // Out of descriptors, most likely: at once it would be so again.
+      pollfd stopped = {stopped_.get(), POLLIN, 0};
+      if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) {
+        poll(&stopped, 1, kWithoutDescriptors);
+      }
+      continue;
+    }
     // Fits into any socket's buffer, so this does not wait.
     const Answer answer = AnswerNow();
     (void)!send(peer.get(), answer.data(), answer.size(),

@@ -1,5 +1,11 @@
 #include "launcher/personality/deepspeed_flags.h"
 
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+
 namespace muster {
 namespace {
 
@@ -75,6 +81,17 @@ constexpr Flag kFlags[] = {
 
 std::vector<Flag> DeepSpeedFlags() {
   return {std::begin(kFlags), std::end(kFlags)};
+}
+
+absl::Status InDeepSpeedsWords(const absl::Status& error) {
+  std::vector<std::pair<std::string, std::string>> words = {
+      {"--nproc-per-node", "--num_gpus"}, {"--nnodes", "--num_nodes"}};
+  for (const Flag& flag : kFlags) {
+    const std::string ours = absl::StrCat("--", flag.name);
+    words.emplace_back(
+        ours, absl::StrCat("--", absl::StrReplaceAll(flag.name, {{"-", "_"}})));
+  }
+  return {error.code(), absl::StrReplaceAll(error.message(), words)};
 }
 
 }  // namespace muster

@@ -10,6 +10,10 @@ namespace muster {
 // The flags of DeepSpeed's launcher (0.19), --help with what becomes of each.
 std::vector<Flag> DeepSpeedFlags();
 
+// `error` with DeepSpeed's spelling of its flags and of those that they have
+// become: --num_gpus.
+absl::Status InDeepSpeedsWords(const absl::Status& error);
+
 }  // namespace muster
 
 #endif  // MUSTER_LAUNCHER_PERSONALITY_DEEPSPEED_FLAGS_H_

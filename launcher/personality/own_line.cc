@@ -1,12 +1,12 @@
 #include "launcher/personality/own_line.h"
 
-#include <fstream>
 #include <optional>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "agent/options/command_line.h"
 #include "agent/options/help_text.h"
+#include "base/bounded_file.h"
 #include "launcher/hostfile/host_file.h"
 #include "launcher/personality/deepspeed_flags.h"
 #include "launcher/personality/deepspeed_line.h"
@@ -28,16 +28,16 @@ What becomes of each flag; more of them: launch --help.
 // Nothing: there is no such file, as DeepSpeed allows it.
 absl::StatusOr<std::optional<std::vector<Host>>> ReadHosts(
     const std::string& path) {
-  std::ifstream file(path);
-  if (!file) return std::nullopt;
-  std::string text(kMostHostFileBytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<size_t>(file.gcount()));
-  absl::StatusOr<std::vector<Host>> hosts = ParseHostFile(text);
-  if (!hosts.ok()) {
+  const auto refuse = [&path](const absl::Status& why) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--hostfile=", path, ": ", hosts.status().message()));
-  }
+        absl::StrCat("--hostfile=", path, ": ", why.message()));
+  };
+  const absl::StatusOr<std::string> text =
+      ReadBoundedFile(path, kMostHostFileBytes);
+  if (absl::IsNotFound(text.status())) return std::nullopt;
+  if (!text.ok()) return refuse(text.status());
+  absl::StatusOr<std::vector<Host>> hosts = ParseHostFile(*text);
+  if (!hosts.ok()) return refuse(hosts.status());
   return *std::move(hosts);
 }
 
@@ -79,6 +79,12 @@ absl::StatusOr<OwnLine> ReadOwnLine(const CalledAs& called,
   OwnLine own;
   own.args = called.args;
   return own;
+}
+
+absl::Status InCallersWords(Personality personality,
+                            const absl::Status& error) {
+  return personality == Personality::kDeepSpeed ? InDeepSpeedsWords(error)
+                                                : error;
 }
 
 }  // namespace muster

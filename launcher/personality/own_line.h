@@ -14,6 +14,9 @@ namespace muster {
 absl::StatusOr<OwnLine> ReadOwnLine(const CalledAs& called,
                                     const std::vector<Flag>& flags);
 
+// What `launch` refuses, in the words of whoever is called.
+absl::Status InCallersWords(Personality personality, const absl::Status& error);
+
 }  // namespace muster
 
 #endif  // MUSTER_LAUNCHER_PERSONALITY_OWN_LINE_H_

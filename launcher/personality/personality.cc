@@ -28,11 +28,17 @@ Personality OfModule(const std::string& module) {
 
 CalledAs WhoIsCalled(const std::string& program,
                      std::vector<std::string> args) {
-  CalledAs called{.personality = OfName(BaseName(program)), .args = {}};
+  CalledAs called{.personality = OfName(BaseName(program)),
+                  .args = {},
+                  .name = "launch"};
+  if (called.personality != Personality::kLaunch) {
+    called.name = BaseName(program);
+  }
   if (called.personality == Personality::kLaunch && args.size() >= 2 &&
       args[0] == "-m") {
     called.personality = OfModule(args[1]);
     if (called.personality != Personality::kLaunch) {
+      called.name += " -m " + args[1];
       args.erase(args.begin(), args.begin() + 2);
     }
   }

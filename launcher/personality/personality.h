@@ -20,6 +20,7 @@ enum class Personality {
 struct CalledAs {
   Personality personality = Personality::kLaunch;
   std::vector<std::string> args;  // without the program's name
+  std::string name;  // "deepspeed", "launch -m deepspeed": for messages
 };
 
 // By the name of the program (a link called torchrun, deepspeed or ds), or by

@@ -12,16 +12,18 @@ TEST(WhoIsCalledTest, ByTheProgramsName) {
   const struct {
     const char* program;
     Personality personality;
-  } kCases[] = {{"launch", Personality::kLaunch},
-                {"/usr/bin/torchrun", Personality::kTorchrun},
-                {"./deepspeed", Personality::kDeepSpeed},
-                {"ds", Personality::kDeepSpeed},
-                {"/opt/torchrun/launch", Personality::kLaunch},
-                {"", Personality::kLaunch}};
+    const char* name;
+  } kCases[] = {{"launch", Personality::kLaunch, "launch"},
+                {"/usr/bin/torchrun", Personality::kTorchrun, "torchrun"},
+                {"./deepspeed", Personality::kDeepSpeed, "deepspeed"},
+                {"ds", Personality::kDeepSpeed, "ds"},
+                {"/opt/torchrun/launch", Personality::kLaunch, "launch"},
+                {"", Personality::kLaunch, "launch"}};
   for (const auto& c : kCases) {
     const CalledAs called = WhoIsCalled(c.program, {"a", "b"});
     EXPECT_EQ(called.personality, c.personality) << c.program;
     EXPECT_THAT(called.args, ElementsAre("a", "b"));
+    EXPECT_EQ(called.name, c.name);
   }
 }
 
@@ -32,6 +34,7 @@ TEST(WhoIsCalledTest, ByTheModuleThatPythonWouldRun) {
   EXPECT_THAT(called.args, ElementsAre("-m", "x"));
   called = WhoIsCalled("launch", {"-m", "torch.distributed.launch", "x"});
   EXPECT_EQ(called.personality, Personality::kTorchLaunch);
+  EXPECT_EQ(called.name, "launch -m torch.distributed.launch");
   EXPECT_THAT(called.args, ElementsAre("x"));
   called = WhoIsCalled("launch", {"-m", "my.module", "x"});
   EXPECT_EQ(called.personality, Personality::kLaunch);

@@ -59,7 +59,9 @@ absl::StatusOr<AgentProcess> AgentProcess::Start(
   plan.argv.emplace_back("--");
   plan.argv.insert(plan.argv.end(), job.program.begin(), job.program.end());
   std::map<std::string, std::string> environment = ReadEnvironment();
-  for (const auto& [name, value] : job.environment) environment[name] = value;
+  for (const auto* more : {&job.environment, &host.environment}) {
+    for (const auto& [name, value] : *more) environment[name] = value;
+  }
   environment["PWD"] = job.working_directory;
   environment[kEndpointVariable] = absl::StrCat(kFirstExtra);
   environment[kVerdictVariable] = absl::StrCat(kFirstExtra + 1);

@@ -33,16 +33,31 @@ std::string Framed(FieldWriter writer) {
   return frame += payload;
 }
 
+using Variables = std::map<std::string, std::string>;
+
+void WriteVariables(FieldWriter& w, const Variables& variables) {
+  w.U32(static_cast<uint32_t>(variables.size()));
+  for (const auto& [name, value] : variables) {
+    w.String(name);
+    w.String(value);
+  }
+}
+
+Variables ReadVariables(FieldReader& r) {
+  Variables variables;
+  for (uint32_t left = r.Count(8); left > 0; --left) {
+    std::string name = r.String();
+    variables[std::move(name)] = r.String();
+  }
+  return variables;
+}
+
 std::string Write(const BeNode& m) {
   FieldWriter w(kBeNode);
   w.U32(m.protocol);
   w.String(m.version);
   w.String(m.working_directory);
-  w.U32(static_cast<uint32_t>(m.environment.size()));
-  for (const auto& [name, value] : m.environment) {
-    w.String(name);
-    w.String(value);
-  }
+  WriteVariables(w, m.environment);
   w.Strings(m.flags);
   w.Strings(m.program);
   w.U64(m.stop_timeout_ms);
@@ -56,6 +71,7 @@ std::string Write(const BeNode& m) {
     w.String(host.name);
     w.String(host.destination);
     w.Strings(host.flags);
+    WriteVariables(w, host.environment);
   }
   return Framed(std::move(w));
 }
@@ -65,10 +81,7 @@ BeNode ReadBeNode(FieldReader& r) {
   m.protocol = r.U32();
   m.version = r.String();
   m.working_directory = r.String();
-  for (uint32_t left = r.Count(8); left > 0; --left) {
-    std::string name = r.String();
-    m.environment[std::move(name)] = r.String();
-  }
+  m.environment = ReadVariables(r);
   m.flags = r.Strings();
   m.program = r.Strings();
   m.stop_timeout_ms = r.U64();
@@ -76,12 +89,13 @@ BeNode ReadBeNode(FieldReader& r) {
   m.ssh.timeout_ms = r.U64();
   m.ssh.fan_out = r.U32();
   m.ssh.launch = r.String();
-  m.hosts.resize(r.Count(16));
+  m.hosts.resize(r.Count(20));
   for (RemoteHost& host : m.hosts) {
     host.index = r.U32();
     host.name = r.String();
     host.destination = r.String();
     host.flags = r.Strings();
+    host.environment = ReadVariables(r);
   }
   return m;
 }

@@ -27,6 +27,7 @@ struct RemoteHost {
   std::string name;                // for messages, and the node's id
   std::string destination;         // what ssh is given
   std::vector<std::string> flags;  // of its agent only
+  std::map<std::string, std::string> environment;  // likewise, over the job's
   bool operator==(const RemoteHost&) const = default;
 };
 

@@ -17,7 +17,8 @@ BeNode FullNode() {
   node.program = {"train.py", "", "--x"};
   node.stop_timeout_ms = 30'000;
   node.ssh = {{"-p", "2222"}, 5'000, 32, "/opt/launch"};
-  node.hosts = {{0, "a", "me@a", {"--node-rank=0"}}, {7, "b", "b", {}}};
+  node.hosts = {{0, "a", "me@a", {"--node-rank=0"}, {{"C", "0,2"}}},
+                {7, "b", "b", {}, {}}};
   return node;
 }
 

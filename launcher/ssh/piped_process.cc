@@ -181,7 +181,9 @@ PipedProcess::PipedProcess(PipedProcess&& other) noexcept
 
 PipedProcess::~PipedProcess() {
   if (pid_ <= 0 || exit_code_) return;
-  kill(pid_, SIGKILL);
+  // With what it started, such as a ProxyCommand. Not reaped yet, so the number
+  // is still the group's own.
+  kill(-pid_, SIGKILL);
   waitpid(pid_, nullptr, 0);
 }
 

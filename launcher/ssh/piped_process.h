@@ -25,8 +25,8 @@ struct PipedProcessPlan {
 };
 
 // A child in a process group of its own, so that a terminal's signals do not
-// reach it, with default signal handling. Killed, if it still runs, and reaped
-// when this goes. Not thread-safe.
+// reach it, with default signal handling. If it still runs when this goes, the
+// whole group is killed and it is reaped. Not thread-safe.
 class PipedProcess {
  public:
   // NotFound, PermissionDenied, Internal: one line with what failed.

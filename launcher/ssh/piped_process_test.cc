@@ -94,5 +94,18 @@ TEST(PipedProcess, IsKilledWhenItGoes) {
   EXPECT_EQ(ReadAll(output), "");
 }
 
+TEST(PipedProcess, TakesWhatItStartedAlong) {
+  std::optional<PipedProcess> process;
+  {
+    auto started = PipedProcess::Start(Shell("sleep 3600 & echo x; wait"));
+    ASSERT_TRUE(started.ok());
+    process.emplace(*std::move(started));
+  }
+  // Its end is open for as long as anything of the group runs.
+  OwnedFd output = std::move(process->standard_output);
+  process.reset();
+  EXPECT_EQ(ReadAll(output), "");
+}
+
 }  // namespace
 }  // namespace muster

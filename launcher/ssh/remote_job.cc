@@ -118,6 +118,7 @@ void RemoteJob::On(Instant now, const HostFailed& message) {
   HostState& host = hosts_[message.host];
   if (host.phase == Phase::kEnded || host.phase == Phase::kFailed) return;
   const bool was_running = host.phase == Phase::kRunning;
+  const bool was_let_go = started_ && hung_up_ && !was_running;
   host.phase = Phase::kFailed;
   host.why = message.why;
   host.exit_code = message.exit_code;
@@ -125,6 +126,7 @@ void RemoteJob::On(Instant now, const HostFailed& message) {
     ConsiderStart(now);
     return;
   }
+  if (was_let_go) return;
   Error(absl::StrCat(Name(message.host), ": ", message.why));
   if (was_running && Usable() < plan_.least) {
     Stop(now, message.exit_code, "");
@@ -174,8 +176,10 @@ void RemoteJob::On(Instant now, const HostLost& message) {
     On(now, HostFailed{message.host, message.why, 1});
     return;
   }
+  const bool was_let_go = hung_up_ && host.phase != Phase::kRunning;
   host.phase = Phase::kLost;
   host.why = message.why;
+  if (was_let_go) return;
   const std::string line = absl::StrCat(Name(message.host), ": ", message.why);
   if (own_exit_code_ || verdict_code_) {
     Error(line);
@@ -245,7 +249,7 @@ void RemoteJob::StartAll() {
 }
 
 void RemoteJob::Start(uint32_t host, std::vector<std::string> flags) {
-  if (own_exit_code_ || signals_ > 0) return;
+  if (own_exit_code_ || signals_ > 0 || hung_up_) return;
   if (speaker_ != host) flags.emplace_back("--quiet");
   hosts_[host].phase = Phase::kRunning;
   effects_.push_back(SendDown{StartAgent{host, std::move(flags)}});

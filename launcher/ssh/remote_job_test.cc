@@ -23,6 +23,7 @@ RemotePlan PlanOf(int hosts, int least) {
     plan.node.hosts.push_back({static_cast<uint32_t>(i),
                                absl::StrCat("h", i),
                                absl::StrCat("h", i),
+                               {},
                                {}});
   }
   return plan;
@@ -127,8 +128,21 @@ TEST_F(RemoteJobTest, HostsThatWaitForACoordinatorThatNeverCameMayGo) {
   EXPECT_THAT(Ended(0, 127),
               ElementsAre("error h0: its agent ended with status 127",
                           "signal 15 to all", "hang up"));
-  Lost(1);
+  // It was let go; that its connection ends is nobody's fault.
+  EXPECT_THAT(Lost(1), IsEmpty());
   EXPECT_THAT(Closed(), ElementsAre("finish 127 "));
+}
+
+TEST_F(RemoteJobTest, HostsThatAreLateForTheEndAreNotStartedAndNotBlamed) {
+  Begin(4, 1);
+  Up(0);
+  job_->Step(now_, CoordinatorUp{0, 4711});
+  EXPECT_THAT(Ended(0, 0, "fine\n"), ElementsAre("hang up"));
+  EXPECT_THAT(Up(1), IsEmpty());
+  EXPECT_THAT(Lost(1), IsEmpty());
+  EXPECT_THAT(Lost(2), IsEmpty());
+  EXPECT_THAT(Failed(3), IsEmpty());
+  EXPECT_THAT(Closed(), ElementsAre("finish 0 fine\n"));
 }
 
 TEST_F(RemoteJobTest, WhereTheMeetingPointIsGivenAllStartAtOnce) {

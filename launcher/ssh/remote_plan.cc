@@ -89,12 +89,17 @@ std::string JoinedSlots(const std::vector<int>& slots) {
   return text;
 }
 
-absl::StatusOr<std::vector<std::string>> HostFlags(const RunOptions& options,
-                                                   const Host& host, int place,
-                                                   int most) {
-  std::vector<std::string> flags = {Written("node-id", host.name)};
-  if (place < most && most > 1) {
-    flags.push_back(Written("node-rank", absl::StrCat(place)));
+// Chosen slots are shown to CUDA, as by DeepSpeed, and not asked of the host:
+// whether it has GPUs is its own affair, and every worker sees all of them.
+absl::StatusOr<RemoteHost> PlanHost(const RunOptions& options, const Host& host,
+                                    uint32_t place, int most) {
+  RemoteHost planned = {.index = place,
+                        .name = host.name,
+                        .destination = host.Destination(),
+                        .flags = {Written("node-id", host.name)},
+                        .environment = {}};
+  if (static_cast<int>(place) < most && most > 1) {
+    planned.flags.push_back(Written("node-rank", absl::StrCat(place)));
   }
   if (!host.chosen_slots.empty()) {
     if (options.remote.given.count("gpus") > 0) {
@@ -103,17 +108,18 @@ absl::StatusOr<std::vector<std::string>> HostFlags(const RunOptions& options,
           "choose the GPUs of ",
           host.name, "; give one of the two"));
     }
-    flags.push_back(Written("gpus", JoinedSlots(host.chosen_slots)));
+    planned.environment["CUDA_VISIBLE_DEVICES"] =
+        JoinedSlots(host.chosen_slots);
   }
   if (options.remote.given.count("nproc-per-node") == 0) {
     const size_t workers = host.chosen_slots.empty()
                                ? static_cast<size_t>(host.slots.value_or(0))
                                : host.chosen_slots.size();
     if (workers > 0) {
-      flags.push_back(Written("nproc-per-node", absl::StrCat(workers)));
+      planned.flags.push_back(Written("nproc-per-node", absl::StrCat(workers)));
     }
   }
-  return flags;
+  return planned;
 }
 
 // The flags of every agent: those that somebody gave, but for those that are
@@ -193,13 +199,10 @@ absl::StatusOr<RemotePlan> PlanRemote(const RunOptions& options,
               .fan_out = static_cast<uint32_t>(options.remote.ssh_fan_out),
               .launch = facts.launch};
   for (size_t i = 0; i < hosts.size(); ++i) {
-    absl::StatusOr<std::vector<std::string>> flags =
-        HostFlags(options, hosts[i], static_cast<int>(i), most);
-    if (!flags.ok()) return flags.status();
-    node.hosts.push_back({.index = static_cast<uint32_t>(i),
-                          .name = hosts[i].name,
-                          .destination = hosts[i].Destination(),
-                          .flags = *std::move(flags)});
+    absl::StatusOr<RemoteHost> host =
+        PlanHost(options, hosts[i], static_cast<uint32_t>(i), most);
+    if (!host.ok()) return host.status();
+    node.hosts.push_back(*std::move(host));
   }
   return plan;
 }

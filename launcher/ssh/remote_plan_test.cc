@@ -96,7 +96,7 @@ TEST(RemotePlan, WorkersGivenWinOverSlots) {
   EXPECT_TRUE(plan.alone);
 }
 
-TEST(RemotePlan, ChosenSlotsAreGpus) {
+TEST(RemotePlan, ChosenSlotsAreShownToCuda) {
   std::vector<Host> hosts = *ParseHostFile("a slots=4\nb slots=4");
   hosts[1].chosen_slots = {0, 2};
   const auto plan_of = [&](const std::vector<std::string>& flags) {
@@ -104,9 +104,12 @@ TEST(RemotePlan, ChosenSlotsAreGpus) {
         ParseRunOptions(FlagsOf(FlagUser::kLaunchOnly), flags, {})->options,
         hosts, Facts());
   };
-  EXPECT_THAT(plan_of({"--hostfile=f", "x"})->node.hosts[1].flags,
-              ElementsAre("--node-id=b", "--node-rank=1", "--gpus=0,2",
-                          "--nproc-per-node=2"));
+  const BeNode node = plan_of({"--hostfile=f", "x"})->node;
+  EXPECT_THAT(node.hosts[0].environment, IsEmpty());
+  EXPECT_THAT(node.hosts[1].flags, ElementsAre("--node-id=b", "--node-rank=1",
+                                               "--nproc-per-node=2"));
+  EXPECT_THAT(node.hosts[1].environment,
+              ElementsAre(Pair("CUDA_VISIBLE_DEVICES", "0,2")));
   EXPECT_THAT(
       std::string(
           plan_of({"--hostfile=f", "--gpus=1", "x"}).status().message()),

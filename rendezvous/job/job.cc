@@ -424,7 +424,7 @@ JobStatus Job::Status(Instant now) const {
   status.run_id = run_id_;
   status.spec = spec_;
   status.phase = phase_;
-  status.reason = phase_ == JobPhase::kGathering ? WaitReason() : why_;
+  status.reason = phase_ == JobPhase::kGathering ? WaitReason(nullptr) : why_;
   status.round = round_;
   status.restarts_used = restarts_used_;
   if (phase_ == JobPhase::kRunning || phase_ == JobPhase::kStopping) {

@@ -123,7 +123,8 @@ class Job {
   void Gather();
   void TimeOut();
   std::string Absent() const;
-  std::string KeptOut() const;
+  // Short of `who_knows`, which has been told of itself; null: nobody.
+  std::string KeptOut(const Node* who_knows) const;
   void Finish(Verdict verdict);
   Verdict NewVerdict(Outcome outcome, int exit_code, std::string reason) const;
   bool SpareWaits() const;
@@ -141,7 +142,8 @@ class Job {
   // --- what nodes are told (job_directives.cc)
   Directive DirectiveFor(const Node& node) const;
   DirectiveKey KeyFor(const Node& node) const;
-  std::string WaitReason() const;
+  // For `node`; null: for everybody.
+  std::string WaitReason(const Node* node) const;
   void Tell(Node& node);
   void TellStream(StreamId stream, DirectiveKind kind, std::string reason);
   StopOrder StopOrderFor(int round) const;

@@ -39,7 +39,7 @@ TEST(JobCancel, WhileRunningStopsEverybodyFirst) {
   ASSERT_EQ(job.kind("b"), DirectiveKind::kStop);
   EXPECT_EQ(job.told("b").stop.signal, 2);
   EXPECT_EQ(job.told("b").stop.grace, seconds(10));
-  EXPECT_EQ(job.told("b").stop.cause, StopCause::kAsked);
+  EXPECT_EQ(job.told("b").stop.cause, StopCause::kCancelled);
   job.Idle("a");
   EXPECT_EQ(job.phase(), JobPhase::kStopping);
   job.Idle("b");

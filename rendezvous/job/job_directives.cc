@@ -56,7 +56,7 @@ Directive Job::DirectiveFor(const Node& node) const {
   directive.reason = why_;
   switch (key.kind) {
     case DirectiveKind::kWait:
-      directive.reason = WaitReason();
+      directive.reason = WaitReason(&node);
       if (node.kept_out()) {
         directive.reason = absl::StrCat("this node is not let in: ", node.unfit,
                                         "; it is looked at again and again (",
@@ -93,7 +93,7 @@ Directive Job::DirectiveFor(const Node& node) const {
   return directive;
 }
 
-std::string Job::WaitReason() const {
+std::string Job::WaitReason(const Node* node) const {
   if (phase_ == JobPhase::kStopping) {
     return absl::StrCat("round ", round_, " is being stopped: ", why_);
   }
@@ -122,7 +122,7 @@ std::string Job::WaitReason() const {
                     nodes_.being_checked() > 0 ? "others are being checked"
                                                : "last call for more");
   }
-  return absl::StrCat(reason, KeptOut());
+  return absl::StrCat(reason, KeptOut(node));
 }
 
 void Job::Tell(Node& node) {

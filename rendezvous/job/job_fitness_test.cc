@@ -9,6 +9,7 @@ namespace muster {
 namespace {
 
 using std::chrono::seconds;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -35,14 +36,32 @@ TEST(JobFitness, AnUnfitNodeIsKeptOutAndNamed) {
   JoinUnfit(job, "b", "no disk");
   EXPECT_EQ(job.phase(), JobPhase::kGathering);
   EXPECT_EQ(job.told("b").kind, DirectiveKind::kWait);
-  EXPECT_THAT(job.told("b").reason,
-              HasSubstr("this node is not let in: no disk"));
+  EXPECT_EQ(job.told("b").reason,
+            "this node is not let in: no disk; it is looked at again and "
+            "again (1 of 2 nodes here, waiting for 1 more)");
   job.Report("a");
   EXPECT_THAT(job.told("a").reason, HasSubstr("1 of 2 nodes here"));
   EXPECT_THAT(job.told("a").reason, HasSubstr("unfit: b (no disk)"));
   EXPECT_EQ(job.Decided("unfit"), "b is kept out: no disk");
   EXPECT_EQ(job.status().nodes[1].fitness, Fitness::kUnfit);
   EXPECT_EQ(job.status().nodes[1].unfit, "no disk");
+}
+
+TEST(JobFitness, TheUnfitHearOfEachOther) {
+  JobFixture job(QuickSpec(3, 3));
+  JoinUnfit(job, "a", "no disk");
+  JoinUnfit(job, "b", "no GPU");
+  EXPECT_THAT(job.told("b").reason,
+              AllOf(HasSubstr("unfit: a (no disk)"), Not(HasSubstr("b ("))));
+}
+
+TEST(JobFitness, WhoIsStillBeingCheckedHasCome) {
+  JobFixture job(QuickSpec(1, 1));
+  job.Create("a").report.fitness = Fitness::kUnchecked;
+  job.Join("a");
+  job.Wait(seconds(60));
+  ASSERT_EQ(job.kind("a"), DirectiveKind::kFinished);
+  EXPECT_THAT(job.told("a").verdict.reason, HasSubstr("came and were found"));
 }
 
 TEST(JobFitness, ALaterSuccessLetsItIn) {
@@ -61,7 +80,9 @@ TEST(JobFitness, TheJoinTimeOutNamesIt) {
   job.Wait(seconds(60));
   ASSERT_EQ(job.kind("a"), DirectiveKind::kFinished);
   EXPECT_EQ(job.told("a").verdict.outcome, Outcome::kTimedOut);
-  EXPECT_THAT(job.told("a").verdict.reason, HasSubstr("unfit: b (no disk)"));
+  EXPECT_EQ(job.told("a").verdict.reason,
+            "only 1 of at least 2 nodes came and were found fit within 60 s; "
+            "unfit: b (no disk)");
 }
 
 TEST(JobFitness, OfManyOnlySomeAreNamed) {

@@ -305,7 +305,7 @@ void Job::Cancel(const std::string& why, const CancelWish& wish) {
     BreakRound({.why = verdict.reason,
                 .signal = wish.signal,
                 .at_once = wish.at_once,
-                .cause = StopCause::kAsked,
+                .cause = StopCause::kCancelled,
                 .verdict = verdict});
     return;
   }
@@ -387,12 +387,13 @@ std::string Job::Absent() const {
 }
 
 // Who is here and not let in, and why.
-std::string Job::KeptOut() const {
+std::string Job::KeptOut(const Node* who_knows) const {
   std::string text;
   size_t named = 0;
   for (const std::string& id : nodes_.kept_out()) {
-    if (named == kMostNamed) return absl::StrCat(text, ", …");
     const Node& node = nodes_.nodes().at(id);
+    if (&node == who_knows) continue;
+    if (named == kMostNamed) return absl::StrCat(text, ", …");
     absl::StrAppend(&text, named++ == 0 ? "; unfit: " : ", ",
                     node.identity.host, " (", node.unfit, ")");
   }
@@ -400,11 +401,15 @@ std::string Job::KeptOut() const {
 }
 
 void Job::TimeOut() {
+  const bool came_unfit =
+      !nodes_.kept_out().empty() || nodes_.being_checked() > 0;
   Finish(NewVerdict(
       Outcome::kTimedOut, 1,
-      absl::StrCat("only ", nodes_.ready(), " of at least ",
-                   Count(spec_.min_nodes, "node"), " came within ",
-                   ToSeconds(spec_.join_timeout), " s", Absent(), KeptOut())));
+      absl::StrCat(
+          "only ", nodes_.ready(), " of at least ",
+          Count(spec_.min_nodes, "node"),
+          came_unfit ? " came and were found fit within " : " came within ",
+          ToSeconds(spec_.join_timeout), " s", Absent(), KeptOut(nullptr))));
 }
 
 Verdict Job::NewVerdict(Outcome outcome, int exit_code,

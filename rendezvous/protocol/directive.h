@@ -39,8 +39,9 @@ struct Place {
 // Whether the workers that are to stop can still wait for one another.
 enum class StopCause {
   kBroken,  // Somebody failed or is lost: who waits for a peer waits in vain.
-  kAsked,   // All are there (a cancel, a drain, somebody is let in), and may
-            // agree on a last checkpoint within the grace.
+  kAsked,   // All are there (a drain, somebody is let in), and may agree on a
+            // last checkpoint within the grace.
+  kCancelled,  // As kAsked, and the job ends: somebody wants it to.
 };
 
 struct StopOrder {

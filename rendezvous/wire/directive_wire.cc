@@ -103,6 +103,9 @@ void ToWire(const StopOrder& stop, v1::StopOrder* wire) {
     case StopCause::kAsked:
       wire->set_cause(v1::StopOrder::ASKED);
       break;
+    case StopCause::kCancelled:
+      wire->set_cause(v1::StopOrder::CANCELLED);
+      break;
   }
 }
 
@@ -117,6 +120,9 @@ void FromWire(const v1::StopOrder& wire, BoundedReader* reader,
       return;
     case v1::StopOrder::ASKED:
       stop->cause = StopCause::kAsked;
+      return;
+    case v1::StopOrder::CANCELLED:
+      stop->cause = StopCause::kCancelled;
       return;
     default:
       reader->Unknown("cause", wire.cause());

@@ -23,6 +23,11 @@ def run(test, command, environment, folder=None):
 
 def told(test, command, environment):
   """What each rank of a command that ends in environment_worker.py found."""
+  return told_and_said(test, command, environment)[0]
+
+
+def told_and_said(test, command, environment):
+  """The same, and what the command printed."""
   with tempfile.TemporaryDirectory() as folder:
     output = run(test, command + [folder], environment, folder)
     ranks = {}
@@ -31,7 +36,7 @@ def told(test, command, environment):
         with open(os.path.join(folder, name), encoding='utf-8') as file:
           ranks[int(name[:-5])] = json.load(file)
     test.assertTrue(ranks, output)
-    return ranks
+    return ranks, output
 
 
 def called(test, name):

@@ -162,5 +162,62 @@ TEST_F(Preemption, AHookThatFailsIsSaidAndNoMore) {
               HasSubstr("--on-preempt failed: no bucket (exit code 3)"));
 }
 
+// Its own exit code is what this launcher, too, says: "try again".
+TEST_F(Preemption, AWorkerMayEndWithTheJobsOwnCode) {
+  const std::string gone = folder_ + "/gone";
+  auto launch = Standalone({"--nproc-per-node=2", "--signals-to-preempt=USR1",
+                            "--preempt-signal=USR2"},
+                           {"again", "USR2", gone});
+  ASSERT_TRUE(launch->Printed("ready rank=", 2));
+  const pid_t first_to_go = WorkerPids(*launch, 2).at(1);
+  launch->Signal(SIGUSR1);
+  ASSERT_TRUE(launch->Printed("again rank=1"));
+  ASSERT_TRUE(IsGone(first_to_go));
+  std::ofstream(gone) << "\n";
+  EXPECT_EQ(launch->ExitCode(), kPreempted);
+  EXPECT_THAT(launch->Output(),
+              AllOf(HasSubstr("again rank=0"), Not(HasSubstr("ROOT CAUSE"))));
+}
+
+TEST_F(Preemption, AHookWhoseTimeIsOverIsNamed) {
+  auto launch =
+      Standalone({"--signals-to-preempt=USR1", "--preempt-grace=0.2",
+                  "--shutdown-timeout=0.2", "--on-preempt=tail -f /dev/null"},
+                 {"forever"});
+  ASSERT_TRUE(launch->Printed("up rank=0"));
+  launch->Signal(SIGUSR1);
+  EXPECT_EQ(launch->ExitCode(), kPreempted);
+  EXPECT_THAT(launch->Output(),
+              HasSubstr("--on-preempt was ended before it was done: its time "
+                        "is over"));
+}
+
+// Longer than a test may take, would it wait.
+TEST_F(Preemption, CtrlCWaitsForNoHook) {
+  Cluster cluster;
+  const std::vector<std::string> flags = {
+      "--nnodes=2", "--signals-to-preempt=USR1", "--preempt-grace=7200",
+      "--shutdown-timeout=7200", "--on-preempt=tail -f /dev/null"};
+  auto a = cluster.Node(flags, {"forever"});
+  auto b = cluster.Node(flags, {"forever"});
+  ASSERT_TRUE(a->Printed("up rank="));
+  ASSERT_TRUE(b->Printed("up rank="));
+  a->Signal(SIGUSR1);
+  ASSERT_TRUE(b->Printed("is being preempted"));
+  a->Signal(SIGINT);
+  for (auto* node : {a.get(), b.get()}) {
+    EXPECT_EQ(node->ExitCode(), 128 + SIGINT);
+    EXPECT_THAT(node->Output(),
+                HasSubstr("--on-preempt was ended before it was done: the job "
+                          "is being cancelled"));
+  }
+}
+
+TEST_F(Preemption, WhatCannotBePutBackIsRefusedAtTheStart) {
+  auto launch = Standalone({"--signals-to-preempt=USR1", "--requeue"}, {});
+  EXPECT_EQ(launch->ExitCode(), 2);
+  EXPECT_THAT(launch->Output(), HasSubstr("--requeue: this is no Slurm job"));
+}
+
 }  // namespace
 }  // namespace muster

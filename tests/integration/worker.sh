@@ -43,6 +43,13 @@ case $deed in
     [ -e "$MUSTER_PREEMPTION_FILE" ] && echo "early ."
     echo "ready rank=$RANK ."
     tail -f /dev/null & wait ;;
+  # again SIGNAL GONE: says when it comes that it is to be tried again; rank 0 first
+  # waits until the file GONE is there.
+  again)
+    trap '[ "$RANK" != 0 ] || until [ -e '"$2"' ]; do sleep 0.05; done
+      echo "again rank=$RANK ."; exit 75' "$1"
+    echo "ready rank=$RANK ."
+    tail -f /dev/null & wait ;;
   # keep-or-fail SIGNAL RANK: that rank fails instead.
   keep-or-fail)
     trap '[ "$RANK" = '"$2"' ] && echo "no space for a checkpoint" >&2 && exit 4

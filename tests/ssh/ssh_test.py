@@ -99,16 +99,18 @@ class OverSsh(unittest.TestCase):
                      ['rank=0 MUSTER_NODE_ID=127.0.0.1',
                       'rank=1 MUSTER_NODE_ID=127.0.0.3'], front.text())
 
-  def test_included_slots_are_gpus(self):
-    front = self.launch(['127.0.0.1 slots=4'],
-                        ['--include=127.0.0.1:1,3'],
-                        ['print', 'CUDA_VISIBLE_DEVICES'])
-    code = front.end()
-    if code == 0:
-      self.assertEqual(len(front.lines('CUDA_VISIBLE_DEVICES=')), 2)
-    else:
-      self.assertEqual(code, 2, front.text())
-      self.assertTrue(front.lines('--gpus: there is no GPU 1'), front.text())
+  def test_included_slots_are_workers_and_what_cuda_sees(self):
+    front = self.finish(['127.0.0.1 slots=4', '127.0.0.2 slots=1'],
+                        ['--include=127.0.0.1:1,3@127.0.0.2'],
+                        ['print', 'LOCAL_RANK', 'CUDA_VISIBLE_DEVICES'],
+                        CUDA_VISIBLE_DEVICES='0')
+    self.assertEqual(
+        sorted(line.split('] ')[1] for line in front.out if '=' in line and
+               ' up ' not in line),
+        ['rank=0 CUDA_VISIBLE_DEVICES=1,3', 'rank=0 LOCAL_RANK=0',
+         'rank=1 CUDA_VISIBLE_DEVICES=1,3', 'rank=1 LOCAL_RANK=1',
+         'rank=2 CUDA_VISIBLE_DEVICES=0', 'rank=2 LOCAL_RANK=0'],
+        front.text())
 
   def test_terminals_are_safe_from_workers(self):
     front = self.finish(['127.0.0.1'], [], ['paint'])
@@ -288,6 +290,14 @@ class OverSsh(unittest.TestCase):
     self.assertRegex(front.text(),
                      '127.0.0.1: (did not answer|.*timed out)')
 
+  def test_nothing_of_an_ssh_that_took_too_long_is_left(self):
+    slow = self.write(self.folder, 'slow_ssh',
+                      '#!/bin/sh\nexport %s\nsleep 3600\n' % self.hosts.mark)
+    os.chmod(slow, 0o700)
+    self.finish(['127.0.0.1'], ['--ssh-timeout=0.5'], ['succeed'], code=1,
+                MUSTER_SSH=slow)
+    self.assertEqual(self.hosts.wait_for_nothing(), {})
+
   def test_a_job_that_may_grow_starts_without_them(self):
     front = self.finish(['closed', '127.0.0.1', '127.0.0.2'],
                         ['--nnodes=2:3', '--rdzv-conf=last_call_timeout=0'],
@@ -314,6 +324,7 @@ class OverSsh(unittest.TestCase):
     self.addCleanup(front.close)
     self.assertEqual(front.end(), 127, front.text())
     self.assertTrue(front.lines('no-such-program'), front.text())
+    self.assertEqual(front.lines('127.0.0.2: '), [], front.text())
 
   # The tree.
 
