@@ -41,12 +41,16 @@ int Print(const std::string& text) {
                                                                            : 1;
 }
 
-int Launch(const std::vector<std::string>& args) {
+// `args`: our own words, whoever is called.
+int LaunchFor(const CalledAs& called, const std::vector<std::string>& args) {
   RemoteOptions starter;
   TakeStarterPipes(starter);
   const std::string result_path = TakeResultPath();
   const std::map<std::string, std::string> environment = ReadEnvironment();
-  const Voice voice("launch", Talk::kAll);
+  const Voice voice(called.name.c_str(), Talk::kAll);
+  const LaunchFunction launch = [](const std::vector<std::string>& own) {
+    return LaunchFor({.args = own, .name = "launch"}, own);
+  };
   if (!args.empty() && args[0] == "completion") {
     const absl::StatusOr<std::string> script =
         CompletionScript(args.size() > 1 ? args[1] : "");
@@ -60,7 +64,7 @@ int Launch(const std::vector<std::string>& args) {
                          FlagsOf(FlagUser::kLaunchOnly), environment, voice);
   }
   if (!args.empty() && args[0] == "doctor") {
-    return DoctorCommand({args.begin() + 1, args.end()}, environment, Launch,
+    return DoctorCommand({args.begin() + 1, args.end()}, environment, launch,
                          voice);
   }
   if (!args.empty() && args[0] == "inspect") {
@@ -75,7 +79,9 @@ int Launch(const std::vector<std::string>& args) {
   absl::StatusOr<ParsedOptions> parsed = ParseRunOptions(
       FlagsOf(FlagUser::kLaunchOnly), args, environment,
       LaunchDefaults(FlagsOf(FlagUser::kLaunchOnly), environment));
-  if (!parsed.ok()) return voice.Refuse(parsed.status());
+  if (!parsed.ok()) {
+    return voice.Refuse(InCallersWords(called.personality, parsed.status()));
+  }
   parsed->options.remote.endpoint_fd = starter.endpoint_fd;
   parsed->options.remote.verdict_fd = starter.verdict_fd;
   switch (parsed->request) {
@@ -99,16 +105,18 @@ int Launch(const std::vector<std::string>& args) {
 // Another launcher's command line. In our words it begins with a flag where it
 // runs a program, so that this is never taken for a subcommand.
 int LaunchAs(const CalledAs& called) {
-  const Voice voice("launch", Talk::kAll);
+  const Voice voice(called.name.c_str(), Talk::kAll);
   const absl::StatusOr<OwnLine> line =
       ReadOwnLine(called, FlagsOf(FlagUser::kLaunchOnly));
-  if (!line.ok()) return voice.Refuse(line.status());
+  if (!line.ok()) {
+    return voice.Refuse(InCallersWords(called.personality, line.status()));
+  }
   if (line->asks_help) return Print(line->help);
   for (const std::string& remark : line->remarks) voice.Notice(remark);
   for (const auto& [name, value] : line->variables) {
     setenv(name.c_str(), value.c_str(), /*overwrite=*/1);
   }
-  return Launch(line->args);
+  return LaunchFor(called, line->args);
 }
 
 }  // namespace
@@ -123,6 +131,6 @@ int main(int argc, char** argv) {
   const muster::CalledAs called = muster::WhoIsCalled(
       argc > 0 ? argv[0] : "", {argv + std::min(argc, 1), argv + argc});
   return called.personality == muster::Personality::kLaunch
-             ? muster::Launch(called.args)
+             ? muster::LaunchFor(called, called.args)
              : muster::LaunchAs(called);
 }

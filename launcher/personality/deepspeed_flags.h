@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "absl/status/status.h"
 #include "agent/options/flag.h"
 
 namespace muster {

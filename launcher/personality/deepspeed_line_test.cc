@@ -40,6 +40,17 @@ std::string Refused(const Args& args, const Hosts& hosts = std::nullopt) {
   return std::string(Translate(args, hosts).status().message());
 }
 
+TEST(InDeepSpeedsWordsTest, FlagsAsTheyWereWritten) {
+  const auto said = [](const char* error) {
+    return std::string(
+        InDeepSpeedsWords(absl::InvalidArgumentError(error)).message());
+  };
+  EXPECT_EQ(said("--num-gpus=x: is no number"), "--num_gpus=x: is no number");
+  EXPECT_EQ(said("--nproc-per-node=9: too many"), "--num_gpus=9: too many");
+  EXPECT_EQ(said("--no-ssh-check, --no-ssh, --hostfile=a-b"),
+            "--no_ssh_check, --no_ssh, --hostfile=a-b");
+}
+
 TEST(OwnLineOfDeepSpeedTest, OneNode) {
   const OwnLine line = Of({"--num_gpus", "2", "train.py", "--num_gpus", "x"});
   EXPECT_THAT(line.args,

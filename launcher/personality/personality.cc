@@ -28,9 +28,8 @@ Personality OfModule(const std::string& module) {
 
 CalledAs WhoIsCalled(const std::string& program,
                      std::vector<std::string> args) {
-  CalledAs called{.personality = OfName(BaseName(program)),
-                  .args = {},
-                  .name = "launch"};
+  CalledAs called{
+      .personality = OfName(BaseName(program)), .args = {}, .name = "launch"};
   if (called.personality != Personality::kLaunch) {
     called.name = BaseName(program);
   }
