@@ -4,8 +4,6 @@
 import glob
 import os
 import re
-import shutil
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -13,6 +11,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 import chart  # noqa: E402
 import manifest_schemas  # noqa: E402
+import overlays  # noqa: E402
 import yaml  # noqa: E402
 
 ROOT = os.path.join(os.path.dirname(os.path.realpath(__file__)), '..', '..')
@@ -39,6 +38,11 @@ def manifests():
     yield folder, things
   for path in sorted(glob.glob(os.path.join(chart.RENDERED, '*.yaml'))):
     yield os.path.basename(path), things_of(read(path))
+
+
+def built_overlays():
+  """Paths of the overlays as kustomize makes them."""
+  return sorted(glob.glob(os.path.join(overlays.BUILT, '*.yaml')))
 
 
 def job_spec(thing):
@@ -295,35 +299,22 @@ class Chart(unittest.TestCase):
 
 class Kustomize(unittest.TestCase):
 
-  def setUp(self):
-    self.kubectl = shutil.which('kubectl')
-    if not self.kubectl:
-      self.skipTest('no kubectl, which has kustomize built in')
-    shown = subprocess.run([self.kubectl, 'version', '--client'],
-                           stdout=subprocess.PIPE, text=True).stdout
-    if 'Minor:"20"' in shown:
-      self.skipTest("kubectl 1.20's kustomize is too old for overlays")
-
-  def build(self, folder):
-    done = subprocess.run([self.kubectl, 'kustomize',
-                           os.path.join(KUSTOMIZE, folder)],
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True)
-    self.assertEqual((done.returncode, done.stderr), (0, ''))
-    return things_of(done.stdout)
-
-  def test_bases_are_their_files(self):
-    key = lambda thing: (thing['kind'], thing['metadata']['name'])
-    for folder, things in list(manifests())[:3]:
-      self.assertEqual(sorted(self.build(folder), key=key),
-                       sorted(things, key=key))
+  def test_what_was_built_is_of_these_sources(self):
+    self.assertEqual(
+        sorted(os.listdir(overlays.BUILT)),
+        sorted(name + '.yaml' for name in os.listdir(overlays.SOURCES)))
+    for path in built_overlays():
+      with self.subTest(os.path.basename(path)):
+        self.assertEqual(read(path).split('\n')[0],
+                         '# kustomize ' + overlays.sources_hash(),
+                         'run tests/kubernetes/overlays.py')
 
   def test_overlays_are_valid_and_ask_for_gpus(self):
-    overlays = os.listdir(os.path.join(KUSTOMIZE, 'overlays'))
-    self.assertEqual(len(overlays), 3)
-    for overlay in overlays:
+    self.assertEqual(len(built_overlays()), 3)
+    for path in built_overlays():
+      overlay = os.path.basename(path)
       trainers = 0
-      for thing in self.build(os.path.join('overlays', overlay)):
+      for thing in things_of(read(path)):
         for version in SCHEMAS.versions:
           with self.subTest(overlay=overlay, version=version):
             self.assertEqual(SCHEMAS.errors(version, thing), [])
@@ -339,6 +330,22 @@ class Kustomize(unittest.TestCase):
         self.assertEqual(volumes['shm']['emptyDir'],
                          {'medium': 'Memory', 'sizeLimit': '64Gi'})
       self.assertEqual(trainers, 1)
+
+  def test_they_are_built_to_that(self):
+    key = lambda thing: (thing['kind'], thing['metadata']['name'])
+    kubectl, why = overlays.find_kubectl()
+    if not kubectl:
+      self.skipTest('the overlays are not built anew: ' + why)
+    kept = [(os.path.join(overlays.SOURCES, os.path.basename(path)[:-5]),
+             things_of(read(path))) for path in built_overlays()]
+    bases = [(os.path.join(KUSTOMIZE, folder), things)
+             for folder, things in list(manifests())[:3]]
+    for folder, things in kept + bases:
+      with self.subTest(folder):
+        done = overlays.build(kubectl, folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ''))
+        self.assertEqual(sorted(things_of(done.stdout), key=key),
+                         sorted(things, key=key))
 
 
 if __name__ == '__main__':

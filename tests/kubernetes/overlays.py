@@ -1,0 +1,74 @@
+#!/usr/bin/python3
+"""The overlays for GPUs, built.
+
+    overlays.py
+
+writes rendered/overlays/*.yaml anew: run it after a change under
+deploy/kubernetes/kustomize. It needs kubectl 1.21 or newer, which has kustomize
+built in. The manifests' test validates what is written there, and finds it older
+than its sources by the hash in its first line.
+"""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+KUSTOMIZE = os.path.join(HERE, '..', '..', 'deploy', 'kubernetes', 'kustomize')
+SOURCES = os.path.join(KUSTOMIZE, 'overlays')
+BUILT = os.path.join(HERE, 'rendered', 'overlays')
+_OLDEST_MINOR = 21
+
+
+def sources_hash():
+  """Of the overlays and of what they lie over."""
+  digest = hashlib.sha256()
+  for folder, folders, files in os.walk(KUSTOMIZE):
+    folders.sort()
+    for file in sorted(files):
+      path = os.path.join(folder, file)
+      digest.update(os.path.relpath(path, KUSTOMIZE).encode())
+      with open(path, 'rb') as opened:
+        digest.update(opened.read())
+  return digest.hexdigest()
+
+
+def find_kubectl():
+  """kubectl's path, or None with a reason."""
+  kubectl = shutil.which('kubectl')
+  if not kubectl:
+    return None, 'no kubectl, which has kustomize built in'
+  shown = subprocess.run([kubectl, 'version', '--client', '--output=json'],
+                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                         text=True).stdout
+  minor = re.search(r'"minor": "(\d+)', shown)
+  if not minor or int(minor.group(1)) < _OLDEST_MINOR:
+    return None, "kubectl's kustomize is too old for overlays"
+  return kubectl, ''
+
+
+def build(kubectl, folder):
+  """A folder's objects as text, or the error that it ends in."""
+  return subprocess.run([kubectl, 'kustomize', folder],
+                        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                        text=True)
+
+
+def main():
+  kubectl, why = find_kubectl()
+  if not kubectl:
+    sys.exit('overlays.py: ' + why)
+  os.makedirs(BUILT, exist_ok=True)
+  for name in sorted(os.listdir(SOURCES)):
+    done = build(kubectl, os.path.join(SOURCES, name))
+    if done.returncode != 0 or done.stderr:
+      sys.exit(done.stderr)
+    with open(os.path.join(BUILT, name + '.yaml'), 'w') as file:
+      file.write('# kustomize %s\n%s' % (sources_hash(), done.stdout))
+
+
+if __name__ == '__main__':
+  main()
