@@ -41,7 +41,8 @@ coordinator at `--rdzv-endpoint` or `MUSTER_COORDINATOR`.
   unset.
 )";
 
-constexpr char kReading[] = R"(* A `*.py` file and a module (`-m`) run under Python with `-u`: `PYTHON_EXEC`
+constexpr char kReading[] =
+    R"(* A `*.py` file and a module (`-m`) run under Python with `-u`: `PYTHON_EXEC`
   in the environment, else `python3`, else `python`. Anything else is executed.
 * A wrong command line is one line on stderr and exit status 2; nothing was
   started then.
