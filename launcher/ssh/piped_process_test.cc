@@ -103,6 +103,10 @@ TEST(PipedProcess, TakesWhatItStartedAlong) {
   }
   // Its end is open for as long as anything of the group runs.
   OwnedFd output = std::move(process->standard_output);
+  pollfd runs = {.fd = output.get(), .events = POLLIN, .revents = 0};
+  ASSERT_EQ(poll(&runs, 1, 60'000), 1);
+  char line[2];
+  ASSERT_EQ(read(output.get(), line, sizeof line), 2);
   process.reset();
   EXPECT_EQ(ReadAll(output), "");
 }

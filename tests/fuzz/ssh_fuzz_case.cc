@@ -87,7 +87,8 @@ std::string SoundMessages() {
   node.flags = {"--nnodes=2"};
   node.program = {"train.py"};
   node.ssh = {{"-p", "1"}, 1000, 2, "/l"};
-  node.hosts = {{0, "a", "u@a", {"--node-rank=0"}}, {1, "b", "b", {}}};
+  node.hosts = {{0, "a", "u@a", {"--node-rank=0"}, {{"B", "0,2"}}},
+                {1, "b", "b", {}, {}}};
   return Encode(DownMessage(node)) +
          Encode(DownMessage(StartAgent{1, {"--quiet"}})) +
          Encode(DownMessage(SignalAgents{1, 2})) +
