@@ -1,5 +1,6 @@
 #include "agent/binding/read_layout.h"
 
+#include <fcntl.h>
 #include <hwloc.h>
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "base/owned_fd.h"
 
 namespace muster {
 namespace {
@@ -54,6 +56,44 @@ absl::Status Refused(const char* step) {
                    "): ", std::strerror(errno)));
 }
 
+// Set, and not empty; null: neither.
+const char* Given(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value == nullptr || *value == 0 ? nullptr : value;
+}
+
+absl::Status NotTaken(const char* variable, const std::string& why) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(variable, "=", std::getenv(variable), ": ", why));
+}
+
+// The other machine that the environment names, if it does. Left to itself
+// hwloc says nothing where it cannot take it, and shows this one. Of several
+// variables it takes the first of these.
+absl::Status TakeOtherMachine(hwloc_topology* topology) {
+  if (const char* root = Given("HWLOC_FSROOT")) {
+    const OwnedFd folder(open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (folder.open()) return absl::OkStatus();
+    return NotTaken("HWLOC_FSROOT", std::strerror(errno));
+  }
+  if (const char* synthetic = Given("HWLOC_SYNTHETIC")) {
+    if (hwloc_topology_set_synthetic(topology, synthetic) == 0) {
+      return absl::OkStatus();
+    }
+    return NotTaken("HWLOC_SYNTHETIC",
+                    "hwloc cannot read that; write for example pack:2 [numa] "
+                    "core:4 pu:2");
+  }
+  if (const char* path = Given("HWLOC_XMLFILE")) {
+    const OwnedFd file(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+    if (!file.open()) return NotTaken("HWLOC_XMLFILE", std::strerror(errno));
+    if (hwloc_topology_set_xml(topology, path) == 0) return absl::OkStatus();
+    return NotTaken("HWLOC_XMLFILE",
+                    "hwloc cannot read that; write one with lstopo FILE.xml");
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Topology> Load() {
   const VariableMeanwhile no_plugins("HWLOC_PLUGINS_PATH", "/dev/null");
   hwloc_topology* made = nullptr;
@@ -66,6 +106,8 @@ absl::StatusOr<Topology> Load() {
   hwloc_topology_set_components(made, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST,
                                 "x86");
   hwloc_topology_set_io_types_filter(made, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+  const absl::Status other = TakeOtherMachine(made);
+  if (!other.ok()) return other;
   if (hwloc_topology_load(made) != 0) return Refused("load");
   return topology;
 }

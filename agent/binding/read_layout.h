@@ -10,6 +10,7 @@ namespace muster {
 // HWLOC_FSROOT names in its stead. Takes some milliseconds. For a process that
 // has no other thread yet: hwloc is kept from loading plugins, which would open
 // displays and OpenCL drivers, by a variable that is set meanwhile.
+// InvalidArgument, one line: what such a variable names cannot be read.
 // Unavailable: hwloc's refusal.
 absl::StatusOr<MachineLayout> ReadLayout();
 

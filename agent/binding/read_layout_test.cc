@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 
 #include "agent/binding/allowed_cpus.h"
 #include "agent/binding/layouts.h"
@@ -13,7 +14,9 @@ namespace muster {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
+using ::testing::StartsWith;
 
 // A machine that hwloc has described in XML.
 MachineLayout FromXml(const std::string& name) {
@@ -82,6 +85,28 @@ TEST(ReadLayout, AMachineThatSaysNothingOfNumaHasOneNode) {
   EXPECT_THAT(Lines(layout), ElementsAre("0: 0 0 0 0", "1: 1 1 0 0"));
   ASSERT_EQ(layout.devices.size(), 1u);
   EXPECT_THAT(layout.devices[0].numa_nodes, ElementsAre(0));
+}
+
+// What becomes of a variable that names another machine.
+std::string Refusal(const char* variable, const std::string& value) {
+  setenv(variable, value.c_str(), 1);
+  const absl::StatusOr<MachineLayout> layout = ReadLayout();
+  unsetenv(variable);
+  return std::string(layout.status().message());
+}
+
+TEST(ReadLayout, AnotherMachineThatCannotBeReadIsNotThisOne) {
+  EXPECT_EQ(Refusal("HWLOC_XMLFILE", "/no/such"),
+            "HWLOC_XMLFILE=/no/such: No such file or directory");
+  EXPECT_EQ(Refusal("HWLOC_FSROOT", "/no/such"),
+            "HWLOC_FSROOT=/no/such: No such file or directory");
+  EXPECT_THAT(Refusal("HWLOC_SYNTHETIC", "garbage"),
+              StartsWith("HWLOC_SYNTHETIC=garbage: hwloc cannot read that"));
+  const std::string path = ::testing::TempDir() + "/no_xml";
+  std::ofstream(path) << "garbage";
+  EXPECT_THAT(Refusal("HWLOC_XMLFILE", path), HasSubstr("cannot read"));
+  EXPECT_EQ(Refusal("HWLOC_XMLFILE", ""), "");
+  EXPECT_EQ(Refusal("HWLOC_FSROOT", "/"), "");
 }
 
 TEST(ReadLayout, NoPluginIsLoadedAndTheVariableIsAsBefore) {
