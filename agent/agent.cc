@@ -49,6 +49,7 @@ Lifecycle::Config ConfigOf(const AgentOptions& options) {
   config.hangs = options.hangs;
   config.signals_to_preempt = options.preemption.signals;
   config.preempt_signal = options.preemption.worker_signal;
+  config.telling = options.telling;
   if (options.fitness.Asked()) {
     config.fitness_interval = options.fitness.interval;
   }

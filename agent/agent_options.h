@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "agent/logs/log_plan.h"
+#include "agent/options/defaults.h"
 #include "agent/options/fitness_options.h"
 #include "agent/options/preemption_options.h"
 #include "agent/progress/hang_policy.h"
@@ -52,6 +53,7 @@ struct AgentOptions {
   std::string coordinator_endpoint;  // for messages
   StorePath store_path = StorePath::kDirect;
   std::vector<std::string> remarks;  // one line each, said at the beginning
+  Telling telling = Telling::kAlone;
   // What makes NCCL ids (see agent/nccl_id); empty: nobody.
   std::string nccl_id_program;
 };

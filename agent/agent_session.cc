@@ -26,14 +26,21 @@ bool KeepsStreams(const StreamsByRank& streams) {
   return streams.all != Streams::kNone || !streams.by_local_rank.empty();
 }
 
-void Show(const Voice& voice, const AgentResult& result,
+void ShowReason(const Voice& voice, const AgentResult& result) {
+  if (result.exit_code == 0) {
+    voice.Notice(result.reason);
+  } else {
+    voice.Error(result.reason);
+  }
+}
+
+void Show(const Voice& voice, const AgentResult& result, Telling telling,
           const std::string& program_name) {
-  if (!result.verdict) {
-    if (result.exit_code == 0) {
-      voice.Notice(result.reason);
-    } else {
-      voice.Error(result.reason);
-    }
+  if (!result.verdict) return ShowReason(voice, result);
+  if (telling != Telling::kAlone && !result.acts_for_job) {
+    // The verdict is shown by the node that acts for the job. Nobody does for
+    // one that had ended before this node came.
+    if (telling == Telling::kFirst) ShowReason(voice, result);
     return;
   }
   if (result.verdict->outcome == Outcome::kSucceeded &&
@@ -105,6 +112,7 @@ AgentResult RunAgentSession(const Voice& voice, AgentOptions options,
   for (const std::string& remark : options.remarks) voice.Notice(remark);
   options.nccl_id_program = NcclIdProgram(ReadEnvironment());
   const Requeue requeue = options.preemption.requeue;
+  const Telling telling = options.telling;
   if (!options.fitness.checks.empty()) {
     options.node_checks = NodeChecks(options);
   }
@@ -124,7 +132,7 @@ AgentResult RunAgentSession(const Voice& voice, AgentOptions options,
          .view = &view});
     result = agent.Run();
   }
-  Show(voice, result, program_name);
+  Show(voice, result, telling, program_name);
   if (requeue == Requeue::kYes && IsPreempted(result) && result.acts_for_job) {
     // The other nodes have been told how it ended; what Slurm now ends is over.
     voice.Notice("putting the job back into its queue");

@@ -72,5 +72,25 @@ refuse 1 '*127.0.0.1:1*' status --endpoint=127.0.0.1:1
 PET_NNODES=3:2 refuse 2 'PET_NNODES=3:2: *' true
 PYTHON_EXEC=/nosuch/python refuse 2 'PYTHON_EXEC=/nosuch/python: *' -m x
 
+# Under another launcher's name its own flags and help are spoken of, and
+# nothing is waited for.
+ln -s "$OLDPWD/$launch" deepspeed
+mkfifo pipe
+as_deepspeed() {
+  local pattern=$1 output got
+  shift
+  output=$(timeout 60 ./deepspeed "$@" 2>&1 </dev/null)
+  got=$?
+  [[ $got == 2 ]] || complain "deepspeed $*: exit $got: $output"
+  [[ $output == deepspeed:\ $pattern' (see deepspeed --help)' ]] ||
+    complain "deepspeed $*: $output"
+}
+as_deepspeed '--num_gpus=x: *' --num_gpus=x a.py
+as_deepspeed '--num-gps: unknown flag; did you mean --num_gpus?' --num-gps=1
+as_deepspeed '--master_port=99999: *' --num_gpus=1 --master_port=99999 a.py
+as_deepspeed 'nosuch.py: No such file*' --num_gpus=1 nosuch.py
+as_deepspeed '--hostfile=pipe: names no host*' --hostfile=pipe a.py
+as_deepspeed '--hostfile=folder: Is a directory' --hostfile=folder a.py
+
 if ((failed == 0)); then echo "all refused as they should be"; fi
 exit "$failed"

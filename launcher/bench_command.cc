@@ -69,7 +69,9 @@ int BenchCommand(const std::vector<std::string>& arguments,
   const absl::StatusOr<ParsedOptions> parsed = ParseRunOptions(
       FlagsOf(FlagUser::kLaunchOnly), plan->arguments, environment);
   if (!parsed.ok()) return voice.Refuse(parsed.status());
-  return RunCommand(parsed->options, environment);
+  return RunCommand(
+      parsed->options, environment,
+      [&voice](const absl::Status& why) { return voice.Refuse(why); });
 }
 
 }  // namespace muster

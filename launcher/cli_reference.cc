@@ -78,7 +78,8 @@ or `--local-addr`.
 | `MUSTER_NVML_LIBRARY` | NVIDIA's management library, where `libnvidia-ml.so.1` is not it; by it GPUs are counted and looked at |
 | `OMP_NUM_THREADS` | passed through; if unset, cores divided by workers |
 | `TMPDIR` | where log files go without `--log-dir` |
-| `JOB_COMPLETION_INDEX`, `SLURM_PROCID`, `SLURM_TOPOLOGY_ADDR` | this node's number and place in the network |
+| `SLURM_*` | in a Slurm job: see SLURM.md |
+| `JOB_COMPLETION_INDEX`, `MUSTER_NODES` and others of pods | in Kubernetes: see KUBERNETES.md |
 | `NO_COLOR` | no colours |
 
 ## Environment of a worker

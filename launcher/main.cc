@@ -79,9 +79,10 @@ int LaunchFor(const CalledAs& called, const std::vector<std::string>& args) {
   absl::StatusOr<ParsedOptions> parsed = ParseRunOptions(
       FlagsOf(FlagUser::kLaunchOnly), args, environment,
       LaunchDefaults(FlagsOf(FlagUser::kLaunchOnly), environment));
-  if (!parsed.ok()) {
-    return voice.Refuse(InCallersWords(called.personality, parsed.status()));
-  }
+  const auto refuse = [&](const absl::Status& why) {
+    return voice.Refuse(InCallersWords(called.personality, why));
+  };
+  if (!parsed.ok()) return refuse(parsed.status());
   parsed->options.remote.endpoint_fd = starter.endpoint_fd;
   parsed->options.remote.verdict_fd = starter.verdict_fd;
   switch (parsed->request) {
@@ -96,8 +97,8 @@ int LaunchFor(const CalledAs& called, const std::vector<std::string>& args) {
   if (parsed->options.remote.start == RemoteStart::kSlurm) {
     return SlurmCommand(args, parsed->options, environment);
   }
-  const int exit_code =
-      RunAsInit([&] { return RunCommand(parsed->options, environment); });
+  const int exit_code = RunAsInit(
+      [&] { return RunCommand(parsed->options, environment, refuse); });
   TellResult(result_path, exit_code);
   return exit_code;
 }

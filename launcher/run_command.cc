@@ -100,7 +100,8 @@ std::unique_ptr<CoordinatorLink> MakeLink(const CoordinatorChoice& choice,
 }  // namespace
 
 int RunCommand(const RunOptions& options,
-               const std::map<std::string, std::string>& environment) {
+               const std::map<std::string, std::string>& environment,
+               const Refusal& refuse) {
   if (options.remote.start == RemoteStart::kHostFile) {
     return RunSshFront(options, environment);
   }
@@ -112,18 +113,18 @@ int RunCommand(const RunOptions& options,
   MachineFacts facts = ReadMachineFacts(environment);
   std::string token;
   const absl::Status first = CheckFirst(options, facts, voice, token);
-  if (!first.ok()) return voice.Refuse(first);
+  if (!first.ok()) return refuse(first);
   // From here on there may be threads, in NVIDIA's library, in the resolver
   // and in gRPC.
   absl::StatusOr<std::unique_ptr<Guardian>> guardian = Guardian::Fork();
-  if (!guardian.ok()) return voice.Refuse(guardian.status());
+  if (!guardian.ok()) return refuse(guardian.status());
   for (const std::string& remark : options.remarks) voice.Notice(remark);
   absl::StatusOr<LaunchPlan> plan = Plan(options, facts, voice);
-  if (!plan.ok()) return voice.Refuse(plan.status());
+  if (!plan.ok()) return refuse(plan.status());
   PrepareSignals(plan->agent);
   absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> here =
       Host(*plan, options, token, voice);
-  if (!here.ok()) return voice.Refuse(here.status());
+  if (!here.ok()) return refuse(here.status());
   if (*here != nullptr) TellPort(options.remote, (*here)->address().port);
 
   AgentOptions agent = std::move(plan->agent);

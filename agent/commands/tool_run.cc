@@ -11,6 +11,7 @@
 #include <csignal>
 #include <optional>
 
+#include "base/exec_pointers.h"
 #include "base/monotonic_clock.h"
 #include "base/owned_fd.h"
 
@@ -34,14 +35,6 @@ void SetAttributes(posix_spawnattr_t* attributes) {
                                            POSIX_SPAWN_SETSIGDEF);
 }
 
-std::vector<char*> Pointers(const std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (const std::string& text : texts) {
-    pointers.push_back(const_cast<char*>(text.c_str()));
-  }
-  return pointers;
-}
-
 // Of a name that is there twice, some programs take the first and some the
 // last.
 bool Replaced(const std::string& variable, const std::vector<std::string>& by) {
@@ -54,13 +47,12 @@ bool Replaced(const std::string& variable, const std::vector<std::string>& by) {
 // posix_spawn shares the memory until exec, so that no lock of another thread
 // is copied in whatever state it was.
 std::optional<pid_t> Spawn(const ToolRequest& request, int output) {
-  std::vector<char*> arguments = Pointers(request.argv);
-  arguments.push_back(nullptr);
-  std::vector<char*> variables = Pointers(request.environment);
+  const std::vector<char*> arguments = ExecPointers(request.argv);
+  std::vector<char*> variables = ExecPointers(request.environment);
   for (char** own = environ; *own != nullptr; ++own) {
-    if (!Replaced(*own, request.environment)) variables.push_back(*own);
+    if (Replaced(*own, request.environment)) continue;
+    variables.insert(variables.end() - 1, *own);  // before the null
   }
-  variables.push_back(nullptr);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   SetAttributes(&attributes);

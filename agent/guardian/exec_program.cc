@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "agent/guardian/environment_merge.h"
+#include "base/exec_pointers.h"
 #include "base/owned_fd.h"
 
 namespace muster {
@@ -15,16 +16,6 @@ namespace {
 
 // What execvp(3) takes where PATH is not set, without the current directory.
 constexpr std::string_view kDefaultPath = "/bin:/usr/bin";
-
-std::vector<char*> Pointers(const std::vector<std::string>& strings) {
-  std::vector<char*> pointers;
-  pointers.reserve(strings.size() + 1);
-  for (const std::string& s : strings) {
-    pointers.push_back(const_cast<char*>(s.c_str()));
-  }
-  pointers.push_back(nullptr);
-  return pointers;
-}
 
 // The paths to try, in order. An empty entry of PATH is the working directory.
 std::vector<std::string> Candidates(const std::string& program,
@@ -76,8 +67,8 @@ StartFailure Explain(const std::string& path, int error) {
 
 StartFailure ExecProgram(const std::vector<std::string>& argv,
                          const std::vector<std::string>& environment) {
-  const std::vector<char*> arguments = Pointers(argv);
-  const std::vector<char*> variables = Pointers(environment);
+  const std::vector<char*> arguments = ExecPointers(argv);
+  const std::vector<char*> variables = ExecPointers(environment);
   const std::string& program = argv[0];
   if (program.empty()) return {"exec", program, ENOENT};
   const char* path = FindInEnvironment(environment, "PATH");

@@ -9,6 +9,7 @@
 #include "agent/lifecycle/hang_watch.h"
 #include "agent/lifecycle/lifecycle_step.h"
 #include "agent/lifecycle/nccl_id_offer.h"
+#include "agent/options/defaults.h"
 #include "agent/progress/hang_policy.h"
 #include "base/time.h"
 
@@ -44,6 +45,8 @@ class Lifecycle {
     // what workers get then; 0: nothing.
     std::vector<int> signals_to_preempt;
     int preempt_signal = 15;
+    // Who of the nodes says what they all hear of.
+    Telling telling = Telling::kAlone;
     // How often a node that waits is checked; nothing: it is always fit.
     std::optional<Duration> fitness_interval;
   };

@@ -54,9 +54,11 @@ void Lifecycle::Preempt(const PreemptionNotice& notice) {
   };
   changed_ = true;
   if (fitness_.Stop()) step_.actions.emplace_back(DropCheck{});
-  Notice(absl::StrCat(SignalName(notice.signal), " at ", notice.host,
-                      ": the job is being preempted; its workers have ",
-                      ToSeconds(deadline - now_), " s"));
+  if (config_.telling != Telling::kOther) {
+    Notice(absl::StrCat(SignalName(notice.signal), " at ", notice.host,
+                        ": the job is being preempted; its workers have ",
+                        ToSeconds(deadline - now_), " s"));
+  }
   // The file first: who gets the signal may look for it.
   if (!Cancelled()) {
     announcing_until_ = deadline + config_.spec.shutdown_timeout;

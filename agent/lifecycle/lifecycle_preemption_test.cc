@@ -64,6 +64,21 @@ TEST_F(LifecyclePreemption, TellsTheCoordinatorTheNodeAndTheWorkers) {
   EXPECT_EQ(agent_.phase(), NodePhase::kRunning);
 }
 
+TEST(LifecyclePreemptionTold, OnceWhereNodesShareTheirOutput) {
+  const auto told = [](Telling telling) {
+    Lifecycle::Config config = PreemptedConfig();
+    config.telling = telling;
+    LifecycleFixture agent(config);
+    agent.Run(1);
+    agent.Step(SignalCaught{SIGUSR1});
+    EXPECT_THAT(agent.announced, SizeIs(1));
+    return agent.last_step().notices;
+  };
+  EXPECT_THAT(told(Telling::kAlone), Contains(HasSubstr("being preempted")));
+  EXPECT_THAT(told(Telling::kFirst), Contains(HasSubstr("being preempted")));
+  EXPECT_THAT(told(Telling::kOther), IsEmpty());
+}
+
 // Who gets the signal may look for the file.
 TEST_F(LifecyclePreemption, TheFileComesBeforeTheSignal) {
   agent_.Run(1);

@@ -110,6 +110,7 @@ absl::StatusOr<AgentOptions> PlanAgent(const RunOptions& options,
   }
   agent.signals_to_handle = options.signals_to_handle;
   agent.signals_to_leave = options.signals_to_leave;
+  agent.telling = options.telling;
   agent.preemption = options.preemption;
   agent.spec.preempt_grace = options.preemption.grace;
   agent.fitness = options.fitness;

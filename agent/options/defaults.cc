@@ -6,6 +6,7 @@ Defaults Layered(Defaults first, const Defaults& second) {
   const bool names_endpoint = first.flags.count("rdzv-endpoint") > 0 ||
                               first.flags.count("master-addr") > 0;
   if (!first.is_host && !names_endpoint) first.is_host = second.is_host;
+  if (first.telling == Telling::kAlone) first.telling = second.telling;
   first.flags.insert(second.flags.begin(), second.flags.end());
   first.worker_environment.insert(second.worker_environment.begin(),
                                   second.worker_environment.end());

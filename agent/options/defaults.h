@@ -19,6 +19,14 @@ struct FlagDefault {
   std::string text;    // as it would be written after --name=
 };
 
+// Whether what nodes of this job say flows together, as a Slurm step's output
+// does: then what holds for the whole job is to be said once.
+enum class Telling {
+  kAlone,  // this node is the only one there
+  kFirst,  // it says what nobody else may be there to say
+  kOther,
+};
+
 // What a cluster's environment or a configuration file says of a run.
 struct Defaults {
   std::map<std::string, FlagDefault> flags;  // by flag name
@@ -26,6 +34,7 @@ struct Defaults {
   // Whether this node hosts the coordinator at the endpoint in `flags`, where
   // that is known better than a look at addresses would tell.
   std::optional<bool> is_host;
+  Telling telling = Telling::kAlone;
   // What workers find on top of the inherited environment.
   std::map<std::string, std::string> worker_environment;
   std::vector<std::string> remarks;  // one line each, to be said once

@@ -174,10 +174,12 @@ TEST(PreemptionFlags, TheWorkersSignalIsOneOrNone) {
 }
 
 TEST(PreemptionFlags, NoSignalHasTwoMeanings) {
-  EXPECT_THAT(Errors({"--signals-to-preempt=USR1,TERM",
-                      "--signals-to-leave=USR2,TERM"}),
-              HasSubstr("--signals-to-preempt=USR1,TERM: SIGTERM is in "
-                        "--signals-to-leave as well"));
+  const auto both = Parse({"--signals-to-preempt=USR1,TERM",
+                           "--signals-to-leave=USR2,TERM", "train.py"},
+                          {});
+  EXPECT_EQ(std::string(both.status().message()),
+            "--signals-to-preempt=USR1,TERM: SIGTERM is in --signals-to-leave "
+            "as well; write it in one of the two");
   EXPECT_THAT(Options({"--signals-to-preempt=TERM", "--signals-to-leave=USR2"})
                   .preemption.signals,
               ElementsAre(SIGTERM));

@@ -388,6 +388,7 @@ absl::StatusOr<ParsedOptions> ParseRunOptions(
   RunOptions& options = parsed.options;
   options.remarks = std::move(defaults->remarks);
   options.worker_environment = std::move(defaults->worker_environment);
+  options.telling = defaults->telling;
   ReadCluster(values, options);
   ReadRendezvousConf(values, defaults->is_host, options);
   ReadWorkers(values, options);

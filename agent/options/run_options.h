@@ -84,6 +84,7 @@ struct RunOptions {
   std::vector<std::string> stderr_filters;
   int64_t rotate_bytes = 256 << 20;
   Verbosity verbosity = Verbosity::kNotices;
+  Telling telling = Telling::kAlone;
 
   // Signals.
   std::string signals_to_handle_text;

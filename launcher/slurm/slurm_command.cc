@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/options/flag_table.h"
 #include "agent/voice.h"
+#include "base/exec_pointers.h"
 #include "launcher/slurm/job_result.h"
 #include "launcher/slurm/slurm_step.h"
 #include "launcher/slurm/srun_command.h"
@@ -46,15 +47,8 @@ std::string OwnPath() {
 // In a process group of its own, so that Ctrl-C at the terminal does not reach
 // it: srun would kill the tasks.
 pid_t Start(const SrunCommand& command, const sigset_t& before) {
-  std::vector<char*> argv, environment;
-  for (const auto& [texts, pointers] :
-       {std::pair(&command.argv, &argv),
-        std::pair(&command.environment, &environment)}) {
-    for (const std::string& text : *texts) {
-      pointers->push_back(const_cast<char*>(text.c_str()));
-    }
-    pointers->push_back(nullptr);
-  }
+  const std::vector<char*> argv = ExecPointers(command.argv);
+  const std::vector<char*> environment = ExecPointers(command.environment);
   const pid_t parent = getpid();
   const pid_t child = fork();
   if (child != 0) return child;

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/exec_pointers.h"
 
 namespace muster {
 namespace {
@@ -32,15 +33,6 @@ absl::StatusOr<Pipe> MakePipe() {
 
 void MakeNonBlocking(const OwnedFd& fd) {
   fcntl(fd.get(), F_SETFL, fcntl(fd.get(), F_GETFL) | O_NONBLOCK);
-}
-
-std::vector<char*> Pointers(const std::vector<std::string>& words) {
-  std::vector<char*> pointers;
-  for (const std::string& word : words) {
-    pointers.push_back(const_cast<char*>(word.c_str()));
-  }
-  pointers.push_back(nullptr);
-  return pointers;
 }
 
 // What the child becomes. Made before fork: afterwards only calls that are safe
@@ -120,8 +112,8 @@ absl::StatusOr<PipedProcess> PipedProcess::Start(const PipedProcessPlan& plan) {
   const bool has_stdin = plan.standard_input == PipedProcessPlan::Stdin::kPipe;
 
   Becoming becoming;
-  becoming.argv = Pointers(plan.argv);
-  becoming.environment = Pointers(plan.environment);
+  becoming.argv = ExecPointers(plan.argv);
+  becoming.environment = ExecPointers(plan.environment);
   if (!plan.working_directory.empty()) {
     becoming.directory = plan.working_directory.c_str();
   }

@@ -135,6 +135,14 @@ bool IsHost(const SlurmPlace& place) {
   return place.node_name == place.first_host;
 }
 
+// srun puts what the step's tasks say into one output.
+Telling TellingOf(const FlagValues& given, const SlurmPlace& place) {
+  const auto asked = AskedNodes(given);
+  const bool is_alone = asked ? asked->second == 1 : place.tasks == 1;
+  if (is_alone || place.tasks == 1) return Telling::kAlone;
+  return place.task == 0 ? Telling::kFirst : Telling::kOther;
+}
+
 // Where the step's nodes meet, unless somebody said so.
 void AddMeeting(const FlagValues& given, const SlurmEnvironment& environment,
                 const SlurmPlace& place, Defaults& defaults) {
@@ -205,6 +213,7 @@ absl::StatusOr<Defaults> SlurmDefaults(const FlagValues& given,
     if (!fits.ok()) return fits;
     defaults.flags["nnodes"] = {"SLURM_STEP_NUM_TASKS",
                                 absl::StrCat(place->tasks)};
+    defaults.telling = TellingOf(given, *place);
     AddMeeting(given, environment, *place, defaults);
     const absl::Status node = AddNode(given, environment, *place, defaults);
     if (!node.ok()) return node;

@@ -189,6 +189,17 @@ TEST(SlurmDefaults, GpusThatCannotBeCountedAreNotOneWorker) {
               HasSubstr("SLURM_GPUS_ON_NODE=abc: "));
 }
 
+TEST(SlurmDefaults, AStepsTasksShareTheirOutput) {
+  EXPECT_EQ(Options(Task(0)).telling, Telling::kFirst);
+  EXPECT_EQ(Options(Task(1)).telling, Telling::kOther);
+  EXPECT_EQ(Options(Task(1), {"--nnodes=1"}).telling, Telling::kAlone);
+  EXPECT_EQ(Options(With(Task(0), {{"SLURM_STEP_NUM_TASKS", "1"},
+                                   {"SLURM_STEP_TASKS_PER_NODE", "1"}}))
+                .telling,
+            Telling::kAlone);
+  EXPECT_EQ(Options(Batch(1)).telling, Telling::kAlone);
+}
+
 TEST(SlurmDefaults, SwitchesAreTheTopology) {
   EXPECT_THAT(Options(With(Task(0), {{"SLURM_TOPOLOGY_ADDR", "top.leaf2.n2"},
                                      {"SLURM_TOPOLOGY_ADDR_PATTERN",
