@@ -31,7 +31,8 @@ def _of_launchers(environment):
   """A worker's variables that a launcher must give alike."""
   return {name: value for name, value in environment.items()
           if name not in _EACH_RUNS_OWN | _PYTHONS | _ON_PURPOSE
-          and not name.startswith('MUSTER_')}
+          # Functions of a shell around the test; its sh drops them.
+          and not name.startswith(('MUSTER_', 'BASH_FUNC_'))}
 
 
 def _spoken(lines):
