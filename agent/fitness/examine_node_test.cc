@@ -173,7 +173,6 @@ const std::vector<Case>& Cases() {
        [](NodeFacts& f) {
          f.gpus.devices.clear();
          f.gpus.pairs.clear();
-         f.surroundings.visible_devices = 0;
        }},
       {"gpu-too-few", "needs 5 GPUs here, and there are 4",
        [](NodeFacts& f) { f.gpus_needed = 5; }},
@@ -485,9 +484,8 @@ TEST(ExamineCoordinator, OneThatTellsLittleAnswersAllTheSame) {
 TEST(ExamineNode, AFolderOfLogsIsMadeWhereItIsNotThere) {
   NodeFacts facts = Healthy();
   facts.folders[0].above = "/";
-  const std::vector<Finding> findings = ExamineNode(facts);
-  EXPECT_THAT(Troubles(findings), IsEmpty());
-  EXPECT_THAT(WhatOf(findings, "disks"),
+  EXPECT_THAT(Troubles(ExamineNode(facts)), IsEmpty());
+  EXPECT_THAT(WhatOf(ExamineNode(facts), "disks"),
               HasSubstr("/logs (logs) is not there; / above it has 900.0 GiB"));
 }
 
