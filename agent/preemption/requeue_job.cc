@@ -14,23 +14,23 @@ namespace {
 // Slurm's controller may be busy: a preemption is seldom one job's.
 constexpr Duration kPatience = std::chrono::seconds(30);
 
-}  // namespace
+// Slurm signals every process of a step, and so may end a question to it.
+constexpr int kTries = 3;
 
-absl::Status RequeueJob(const std::map<std::string, std::string>& environment) {
-  const absl::StatusOr<std::vector<std::string>> command =
-      RequeueCommand(environment);
-  if (!command.ok()) return command.status();
-  const ToolOutcome shown = RunTool(
-      {.argv = {"scontrol", "--oneliner", "show", "job", command->back()},
-       .deadline = MonotonicNow() + kPatience});
-  const std::string against = AgainstRequeue(shown.output);
-  if (!against.empty()) {
-    return absl::FailedPreconditionError(
-        "the job is not put back into its queue: " + against);
+ToolOutcome Ask(const std::vector<std::string>& argv) {
+  const Instant deadline = MonotonicNow() + kPatience;
+  for (int tries = 1;; ++tries) {
+    ToolOutcome outcome = RunTool({.argv = argv,
+                                   .deadline = deadline,
+                                   .excess = ToolRequest::Excess::kForget});
+    if (outcome.end != ToolOutcome::End::kFailed || tries == kTries) {
+      return outcome;
+    }
   }
-  const ToolOutcome outcome = RunTool({.argv = *command,
-                                       .deadline = MonotonicNow() + kPatience,
-                                       .excess = ToolRequest::Excess::kForget});
+}
+
+absl::Status StatusOf(const ToolOutcome& outcome,
+                      const std::vector<std::string>& argv) {
   std::string why;
   switch (outcome.end) {
     case ToolOutcome::End::kSucceeded:
@@ -46,7 +46,27 @@ absl::Status RequeueJob(const std::map<std::string, std::string>& environment) {
       break;
   }
   return absl::UnavailableError(
-      absl::StrCat(absl::StrJoin(*command, " "), " failed: ", why));
+      absl::StrCat(absl::StrJoin(argv, " "), " failed: ", why));
+}
+
+}  // namespace
+
+absl::Status RequeueJob(const std::map<std::string, std::string>& environment) {
+  const absl::StatusOr<std::vector<std::string>> command =
+      RequeueCommand(environment);
+  if (!command.ok()) return command.status();
+  const std::vector<std::string> look = {"scontrol", "--oneliner", "show",
+                                         "job", command->back()};
+  const ToolOutcome shown = Ask(look);
+  // Not knowing whether somebody has cancelled the job, leave it.
+  const absl::Status seen = StatusOf(shown, look);
+  if (!seen.ok()) return seen;
+  const std::string against = AgainstRequeue(shown.output);
+  if (!against.empty()) {
+    return absl::FailedPreconditionError(
+        "the job is not put back into its queue: " + against);
+  }
+  return StatusOf(Ask(*command), *command);
 }
 
 }  // namespace muster

@@ -36,11 +36,29 @@ class RequeueJobTest : public ::testing::Test {
   std::string folder_;
 };
 
+constexpr char kRuns[] =
+    "[ \"$1\" = --oneliner ] && echo 'JobId=4711 JobState=RUNNING' && exit 0\n";
+
 TEST_F(RequeueJobTest, SaysWhatSlurmSays) {
-  EXPECT_TRUE(Requeue("[ \"$*\" = \"requeue 4711\" ]").ok());
-  const absl::Status refused = Requeue("echo Invalid job id specified; exit 1");
+  EXPECT_TRUE(
+      Requeue(std::string(kRuns) + "[ \"$*\" = \"requeue 4711\" ]").ok());
+  const absl::Status refused =
+      Requeue(std::string(kRuns) + "echo Requeue is disabled; exit 1");
   EXPECT_EQ(std::string(refused.message()),
-            "scontrol requeue 4711 failed: Invalid job id specified");
+            "scontrol requeue 4711 failed: Requeue is disabled");
+}
+
+// Slurm signals every process of a step, this question too.
+TEST_F(RequeueJobTest, AQuestionThatWasKilledIsAskedAgain) {
+  const std::string once =
+      "t=" + folder_ + "/asked; [ -e $t ] || { : > $t; kill -TERM $$; }\n";
+  EXPECT_TRUE(Requeue(once + kRuns + "exit 0").ok());
+}
+
+TEST_F(RequeueJobTest, AJobOfUnknownStateIsLeft) {
+  const absl::Status refused = Requeue("[ \"$1\" = requeue ] || kill -TERM $$");
+  EXPECT_THAT(std::string(refused.message()),
+              HasSubstr("scontrol --oneliner show job 4711 failed"));
 }
 
 TEST_F(RequeueJobTest, ACancelledJobStaysCancelled) {
