@@ -98,6 +98,16 @@ between = {f['id'] for f in found['between']['findings']}
 assert 'nodes' in between and 'nodes-unreachable' not in between, between
 assert 'nodes-hardware-differ' in between, between
 PYTHON
+
+# One of two nodes does not come: who, and what this one is like.
+timeout 100 "$launch" doctor --nodes --nnodes=2 --node-id=alone \
+  --rdzv-backend=c10d --rdzv-endpoint="127.0.0.1:$port" --rdzv-id=absent \
+  --rdzv-conf=join_timeout=1 >out.absent 2>err.absent </dev/null
+code=$?
+[[ $code == 1 && $(<err.absent) == *'only 1 of at least 2 nodes came'*'did not come together'* &&
+  $(<out.absent) == 'launch doctor on '*Machine* ]] ||
+  fail "an absent node: exit $code: $(<out.absent) $(<err.absent)"
+
 left=(muster-doctor-*)
 [[ -e ${left[0]} ]] && fail "left behind: ${left[*]}"
 exit $failed
