@@ -59,9 +59,11 @@ output=$(CUDA_VISIBLE_DEVICES=0,1 FAKE_NVML_INIT=9 checked 1) &&
 [[ $output == *'needs 2 GPUs here'* ]] || fail "no driver: $output"
 unset MUSTER_NVML_LIBRARY FAKE_NVML_GPUS
 
-# Three nodes, of which one has another GPU. A port that was free a moment ago.
-port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0))
-print(s.getsockname()[1])')
+# Three nodes, of which one has another GPU. A port that was free a moment ago,
+# and none that the kernel gives to connections (32768 and above).
+port=$(python3 -c 'import random, socket; s = socket.socket()
+while s.connect_ex(("127.0.0.1", p := random.randrange(10000, 32000))) == 0: pass
+print(p)')
 # nodes FORMAT...: out.N and code.N of each.
 nodes() {
   local node

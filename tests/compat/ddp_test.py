@@ -7,7 +7,6 @@ Runs Debian's PyTorch; without it every case is skipped, and says so.
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 import tempfile
@@ -17,6 +16,7 @@ _HERE = os.path.dirname(os.path.realpath(__file__))
 _ROOT = os.path.dirname(os.path.dirname(_HERE))
 sys.path[:0] = [os.path.join(_ROOT, 'tests', 'python')]
 
+import free_port
 import xml_main
 
 _LAUNCH = os.path.realpath(os.environ.get('MUSTER_LAUNCH', 'launcher/launch'))
@@ -95,7 +95,7 @@ class Compatibility(unittest.TestCase):
   def test_two_nodes_give_the_losses_of_one(self):
     # The data depends on the ranks alone, so where they run must not matter.
     with_port = ['--nnodes', '2', '--nproc_per_node', '1', '--rdzv-id', 'two',
-                 '--rdzv-endpoint', '127.0.0.1:%d' % free_port()]
+                 '--rdzv-endpoint', '127.0.0.1:%d' % free_port.free_port()]
     ours = self.losses_of('ours', [[_LAUNCH] + with_port] * 2)
     theirs = self.losses_of(
         'theirs', [_TORCHRUN + ['--standalone', '--nproc_per_node', '2']])
@@ -151,12 +151,6 @@ class Compatibility(unittest.TestCase):
     self.assertEqual(codes, [1], output)
     verdict = output[output.lower().rindex('root cause'):]
     self.assertIn('ValueError: the seventh shard is torn', verdict)
-
-
-def free_port():
-  with socket.socket() as probe:
-    probe.bind(('127.0.0.1', 0))
-    return probe.getsockname()[1]
 
 
 if __name__ == '__main__':

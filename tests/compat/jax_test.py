@@ -2,7 +2,6 @@
 """JAX finds its world under `launch --dialect jax`."""
 
 import os
-import socket
 import subprocess
 import sys
 import unittest
@@ -12,16 +11,11 @@ _ROOT = os.path.dirname(os.path.dirname(_HERE))
 sys.path[:0] = [_HERE, os.path.join(_ROOT, 'tests', 'python')]
 
 import frameworks
+import free_port
 import launched
 import xml_main
 
 _WORKER = os.path.join(_HERE, 'jax_worker.py')
-
-
-def free_port():
-  with socket.socket() as probe:
-    probe.bind(('127.0.0.1', 0))
-    return probe.getsockname()[1]
 
 
 class Jax(unittest.TestCase):
@@ -44,7 +38,7 @@ class Jax(unittest.TestCase):
 
   def test_two_nodes_through_the_nodes_relays(self):
     command = [launched.LAUNCH, '--nnodes', '2', '--rdzv-id', 'jax',
-               '--rdzv-endpoint', '127.0.0.1:%d' % free_port(), '--dialect',
+               '--rdzv-endpoint', '127.0.0.1:%d' % free_port.free_port(), '--dialect',
                'jax', '--local-store', _WORKER]
     nodes = [subprocess.Popen(
         command, env=self.environment, stdin=subprocess.DEVNULL, text=True,

@@ -4,7 +4,6 @@
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import unittest
@@ -13,6 +12,7 @@ _HERE = os.path.dirname(os.path.realpath(__file__))
 _ROOT = os.path.dirname(os.path.dirname(_HERE))
 sys.path[:0] = [_HERE, os.path.join(_ROOT, 'tests', 'python')]
 
+import free_port
 import interpreters
 import xml_main
 
@@ -25,12 +25,6 @@ _NEW_TORCHRUN = [interpreters.PATHS[interpreters.NEW], '-m',
                  'torch.distributed.run', '--monitor-interval', '0.1']
 _STEPS = '20'
 _LIMIT_S = 120
-
-
-def free_port():
-  with socket.socket() as probe:
-    probe.bind(('127.0.0.1', 0))
-    return probe.getsockname()[1]
 
 
 class Launchers(unittest.TestCase):
@@ -77,7 +71,7 @@ class Launchers(unittest.TestCase):
 
   def check_two_nodes(self, *options):
     command = [_LAUNCH, '--nnodes', '2', '--rdzv-id', 'two', '--no-python',
-               '--rdzv-endpoint', '127.0.0.1:%d' % free_port()]
+               '--rdzv-endpoint', '127.0.0.1:%d' % free_port.free_port()]
     command += list(options) + [_WORKER, _STEPS]
     self.check_world(
         [self.start(command) for _ in range(2)], 'launch',
@@ -115,7 +109,7 @@ class Launchers(unittest.TestCase):
             'SLURM_STEP_NUM_TASKS': '2', 'SLURM_STEP_NUM_NODES': '2',
             'SLURM_STEP_TASKS_PER_NODE': '1(x2)', 'SLURM_LOCALID': '0',
             'SLURM_STEP_NODELIST': 'localhost,n2', 'SLURM_NTASKS': '2',
-            'MASTER_PORT': str(free_port())}
+            'MASTER_PORT': str(free_port.free_port())}
     self.check_world(
         [self.start([_WORKER, _STEPS], SLURM_PROCID=rank, SLURM_NODEID=rank,
                     **step) for rank in '01'], 'srun',
