@@ -296,8 +296,10 @@ TEST_F(LifecyclePreemption, ACancelThatIsTheVerdictEndsTheCommand) {
   agent_.Step(SignalCaught{SIGUSR1});
   Directive directive = DirectiveOf(DirectiveKind::kFinished);
   directive.verdict.outcome = Outcome::kCancelled;
+  directive.stop = {.round = 1, .signal = SIGTERM, .grace = seconds(10)};
   agent_.Tell(directive);
-  EXPECT_THAT(agent_.announcements_ended, SizeIs(1));
+  EXPECT_THAT(agent_.announcements_ended,
+              ElementsAre("the job is being cancelled"));
 }
 
 TEST_F(LifecyclePreemption, AJobThatIsBeingCancelledRunsNoCommand) {
