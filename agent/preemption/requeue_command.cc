@@ -16,6 +16,14 @@ bool IsNumber(const std::string& text) {
                      [](char c) { return c >= '0' && c <= '9'; });
 }
 
+std::string StateOf(const std::string& shown) {
+  constexpr char kKey[] = "JobState=";
+  const size_t key = shown.find(kKey);
+  if (key == std::string::npos) return "";
+  const size_t start = key + sizeof(kKey) - 1;
+  return shown.substr(start, shown.find_first_of(" \n", start) - start);
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<std::string>> RequeueCommand(
@@ -43,17 +51,21 @@ absl::StatusOr<std::vector<std::string>> RequeueCommand(
 }
 
 std::string AgainstRequeue(const std::string& shown) {
-  constexpr char kKey[] = "JobState=";
-  const size_t key = shown.find(kKey);
-  if (key == std::string::npos) return "";  // scontrol requeue will say why
-  const size_t start = key + sizeof(kKey) - 1;
-  const std::string state =
-      shown.substr(start, shown.find_first_of(" \n", start) - start);
+  const std::string state = StateOf(shown);
+  if (state.empty()) return "";  // scontrol requeue will say why
   // A preempted job runs on for its partition's GraceTime.
   if (state == "RUNNING" || state == "SUSPENDED") return "";
   if (state == "PENDING") return "it is there already";
+  if (HidesState(shown)) {
+    return absl::StrCat("Slurm does not say whether it runs, but ", state);
+  }
   return absl::StrCat("Slurm ends it for good (", state,
                       "): it was cancelled, or its time is over");
+}
+
+bool HidesState(const std::string& shown) {
+  const std::string state = StateOf(shown);
+  return state == "SIGNALING" || state == "RESIZING";
 }
 
 }  // namespace muster

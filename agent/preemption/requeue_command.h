@@ -24,6 +24,10 @@ absl::StatusOr<std::vector<std::string>> RequeueCommand(
 // that somebody has just cancelled. Pure.
 std::string AgainstRequeue(const std::string& shown);
 
+// Whether `shown` hides the job's state: while Slurm delivers a signal or takes
+// a node out of the job, it prints that instead. Ask again. Pure.
+bool HidesState(const std::string& shown);
+
 }  // namespace muster
 
 #endif  // MUSTER_AGENT_PREEMPTION_REQUEUE_COMMAND_H_

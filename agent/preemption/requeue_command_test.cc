@@ -51,5 +51,15 @@ TEST(AgainstRequeue, ACancelledOneStaysCancelled) {
   EXPECT_EQ(AgainstRequeue("JobState=PENDING\n"), "it is there already");
 }
 
+TEST(HidesState, WhileASignalIsUnderWay) {
+  const std::string shown = "JobId=7 JobState=SIGNALING Reason=None";
+  EXPECT_TRUE(HidesState(shown));
+  EXPECT_TRUE(HidesState("JobState=RESIZING"));
+  EXPECT_FALSE(HidesState("JobState=RUNNING"));
+  EXPECT_FALSE(HidesState("JobState=COMPLETING"));
+  EXPECT_FALSE(HidesState("slurm_load_jobs error: no contact"));
+  EXPECT_THAT(AgainstRequeue(shown), HasSubstr("whether it runs"));
+}
+
 }  // namespace
 }  // namespace muster

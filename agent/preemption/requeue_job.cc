@@ -1,5 +1,7 @@
 #include "agent/preemption/requeue_job.h"
 
+#include <poll.h>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "agent/commands/tool_run.h"
@@ -17,8 +19,9 @@ constexpr Duration kPatience = std::chrono::seconds(30);
 // Slurm signals every process of a step, and so may end a question to it.
 constexpr int kTries = 3;
 
-ToolOutcome Ask(const std::vector<std::string>& argv) {
-  const Instant deadline = MonotonicNow() + kPatience;
+constexpr int kPauseMs = 100;
+
+ToolOutcome Ask(const std::vector<std::string>& argv, Instant deadline) {
   for (int tries = 1;; ++tries) {
     ToolOutcome outcome = RunTool({.argv = argv,
                                    .deadline = deadline,
@@ -26,6 +29,18 @@ ToolOutcome Ask(const std::vector<std::string>& argv) {
     if (outcome.end != ToolOutcome::End::kFailed || tries == kTries) {
       return outcome;
     }
+  }
+}
+
+// Asks until it is told the job's state.
+ToolOutcome AskForState(const std::vector<std::string>& argv) {
+  const Instant deadline = MonotonicNow() + kPatience;
+  for (;;) {
+    ToolOutcome outcome = Ask(argv, deadline);
+    if (!HidesState(outcome.output) || MonotonicNow() >= deadline) {
+      return outcome;
+    }
+    poll(nullptr, 0, kPauseMs);
   }
 }
 
@@ -57,7 +72,7 @@ absl::Status RequeueJob(const std::map<std::string, std::string>& environment) {
   if (!command.ok()) return command.status();
   const std::vector<std::string> look = {"scontrol", "--oneliner", "show",
                                          "job", command->back()};
-  const ToolOutcome shown = Ask(look);
+  const ToolOutcome shown = AskForState(look);
   // Not knowing whether somebody has cancelled the job, leave it.
   const absl::Status seen = StatusOf(shown, look);
   if (!seen.ok()) return seen;
@@ -66,7 +81,7 @@ absl::Status RequeueJob(const std::map<std::string, std::string>& environment) {
     return absl::FailedPreconditionError(
         "the job is not put back into its queue: " + against);
   }
-  return StatusOf(Ask(*command), *command);
+  return StatusOf(Ask(*command, MonotonicNow() + kPatience), *command);
 }
 
 }  // namespace muster

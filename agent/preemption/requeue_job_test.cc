@@ -55,6 +55,14 @@ TEST_F(RequeueJobTest, AQuestionThatWasKilledIsAskedAgain) {
   EXPECT_TRUE(Requeue(once + kRuns + "exit 0").ok());
 }
 
+// Slurm hides the state of a job that it is sending a signal.
+TEST_F(RequeueJobTest, AStateThatIsHiddenIsAskedForAgain) {
+  const std::string once = "t=" + folder_ +
+                           "/asked; [ -e $t ] || { : > $t; echo "
+                           "'JobId=4711 JobState=SIGNALING x=y'; exit 0; }\n";
+  EXPECT_TRUE(Requeue(once + kRuns + "exit 0").ok());
+}
+
 TEST_F(RequeueJobTest, AJobOfUnknownStateIsLeft) {
   const absl::Status refused = Requeue("[ \"$1\" = requeue ] || kill -TERM $$");
   EXPECT_THAT(std::string(refused.message()),
