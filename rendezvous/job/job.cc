@@ -371,11 +371,8 @@ void Job::Lose(Node& node, const std::string& why, Membership::Memory memory) {
   failure.pid = lost.identity.pid;
   failure.message = why;
   if (phase_ == JobPhase::kStopping) {
-    if (lost.part == Part::kStopped) return;
-    --world_.unstopped;
-    if (lost.stream == 0 && lost.broken_since <= phase_since_) {
-      BlameLoss(failure);
-    }
+    if (lost.part != Part::kStopped) --world_.unstopped;
+    if (ExplainsBreak(lost)) BlameLoss(failure);
     return;
   }
   if (lost.part == Part::kAssigned) --world_.unstarted;

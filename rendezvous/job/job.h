@@ -30,7 +30,8 @@ namespace muster {
 //              waits and the policy lets it in, a cancel, or a
 //              preemption's grace is over
 //   stopping   no member has anything left of the round         gathering or
-//              (or was given up after the grace)                finished
+//              (or was given up after the grace); an end by a   finished
+//              SIGKILL waits a moment for its node's death
 //
 // A preemption (job_preemption.cc) lets the members' workers end by themselves;
 // whatever else happens meanwhile, no round follows.
@@ -76,6 +77,10 @@ class Job {
     int restarts_spent = 0;
     // Where that failure is a hang: when its worker fell silent.
     std::optional<Instant> silent_since;
+    // Where a stranger's SIGKILL ended that worker: its node, which the same
+    // hand may be about to end as a whole, and when that is no more likely.
+    std::string killed_on;
+    Instant outlived;
     Instant deadline;  // members that have not stopped by then are lost
   };
 
@@ -106,6 +111,14 @@ class Job {
   Verdict PreemptionVerdict() const;
   std::string SpeakerNow() const;
 
+  // --- whose failure broke the round (job_blame.cc)
+  void BreakForFailure(const Failure& failure);
+  void BlameLoss(const Failure& loss);
+  bool ExplainsBreak(const Node& lost) const;
+  bool StillProvingLife() const;
+  bool BlameEarlierHang(const Failure& failure);
+  std::string WhyOf(const Failure& failure) const;
+
   // --- phases (job_phases.cc)
   void Reconsider();
   void ConsiderGathering();
@@ -113,11 +126,7 @@ class Job {
   void ConsiderStopping();
   void FormWorld();
   void BreakRound(Break reason);
-  void BreakForFailure(const Failure& failure);
   void BreakForMembership(const std::string& why, StopCause cause);
-  void BlameLoss(const Failure& loss);
-  bool BlameEarlierHang(const Failure& failure);
-  std::string WhyOf(const Failure& failure) const;
   void Cancel(const std::string& why, const CancelWish& wish);
   void StopMembers();
   void Gather();

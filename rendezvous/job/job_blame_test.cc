@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
+
 #include "rendezvous/job/job_fixture.h"
 
 namespace muster {
@@ -100,6 +102,107 @@ TEST(JobBlameNot, AProgramThatCannotBeStartedIsNoConsequence) {
   job.Wait(seconds(1));
   EXPECT_EQ(job.phase(), JobPhase::kFinished);
   EXPECT_EQ(job.told("a").verdict.exit_code, 127);
+}
+
+// b's worker is killed; b has nothing left of the round, nor has a.
+class JobKill : public ::testing::Test {
+ protected:
+  explicit JobKill(int signal = SIGKILL, int max_restarts = 0)
+      : job_([&] {
+          JobSpec spec = QuickSpec(1, 2);
+          spec.max_restarts = max_restarts;
+          return spec;
+        }()) {
+    job_.StartAll({"a", "b"});
+    job_.Fails("b", KilledBy(1, signal));
+    job_.Idle("b");
+    job_.Idle("a");
+  }
+
+  JobFixture job_;
+};
+
+class JobKillWithABudget : public JobKill {
+ protected:
+  JobKillWithABudget() : JobKill(SIGKILL, /*max_restarts=*/1) {}
+};
+
+class JobOtherSignal : public JobKill {
+ protected:
+  JobOtherSignal() : JobKill(SIGSEGV) {}
+};
+
+TEST_F(JobKill, EndsTheJobOnceTheAgentHasOutlivedIt) {
+  job_.Wait(milliseconds(249));
+  EXPECT_EQ(job_.phase(), JobPhase::kStopping);
+  job_.Wait(milliseconds(1));
+  EXPECT_EQ(job_.phase(), JobPhase::kFinished);
+  EXPECT_EQ(job_.told("a").verdict.exit_code, 137);
+  EXPECT_EQ(job_.told("a").verdict.cause->rank, 1);
+}
+
+TEST_F(JobKill, OfAWholeNodeIsItsLoss) {
+  job_.Wait(milliseconds(250) - milliseconds(1));
+  job_.BreakStream("b");
+  job_.Wait(milliseconds(499));
+  EXPECT_EQ(job_.phase(), JobPhase::kStopping);
+  job_.Wait(milliseconds(1));
+  EXPECT_THAT(job_.Decided("blame"), HasSubstr("b (group rank 1) was lost"));
+  EXPECT_EQ(job_.phase(), JobPhase::kRunning);
+  EXPECT_EQ(job_.round(), 2);
+}
+
+TEST_F(JobKill, ItsNodeMayBeStartedAnewMeanwhile) {
+  job_.BreakStream("b");
+  job_.Restart("b");
+  EXPECT_THAT(job_.Decided("blame"), HasSubstr("was started anew"));
+  EXPECT_EQ(job_.phase(), JobPhase::kRunning);
+  EXPECT_EQ(job_.round(), 2);
+}
+
+TEST_F(JobKill, AConnectionThatComesBackProvesLife) {
+  job_.Wait(milliseconds(100));
+  job_.BreakStream("b");
+  job_.Wait(milliseconds(300));
+  EXPECT_EQ(job_.phase(), JobPhase::kStopping);
+  job_.Reconnect("b");
+  EXPECT_EQ(job_.phase(), JobPhase::kFinished);
+  EXPECT_EQ(job_.told("b").verdict.cause->rank, 1);
+}
+
+TEST_F(JobKill, AnotherNodesLossMeanwhileIsNoCause) {
+  job_.BreakStream("a");
+  job_.Wait(seconds(1));
+  EXPECT_EQ(job_.Count("blame"), 0);
+  EXPECT_EQ(job_.phase(), JobPhase::kFinished);
+}
+
+TEST_F(JobKillWithABudget, ARestartDoesNotWait) {
+  EXPECT_EQ(job_.phase(), JobPhase::kRunning);
+  EXPECT_EQ(job_.round(), 2);
+  EXPECT_EQ(job_.status().restarts_used, 1);
+}
+
+TEST_F(JobOtherSignal, SaysNothingOfTheNode) {
+  EXPECT_EQ(job_.phase(), JobPhase::kFinished);
+  EXPECT_EQ(job_.told("a").verdict.exit_code, 128 + SIGSEGV);
+}
+
+TEST(JobKillLong, AnAgentThatDiesLaterIsNoCause) {
+  JobSpec spec = QuickSpec(1, 2);
+  spec.max_restarts = 0;
+  JobFixture job(spec);
+  job.StartAll({"a", "b"});
+  job.Fails("b", KilledBy(1, SIGKILL));
+  job.Idle("b");
+  job.Stopping("a");
+  job.Wait(milliseconds(251));
+  job.BreakStream("b");
+  job.Wait(milliseconds(500));
+  job.Idle("a");
+  EXPECT_EQ(job.Count("blame"), 0);
+  EXPECT_EQ(job.phase(), JobPhase::kFinished);
+  EXPECT_EQ(job.told("a").verdict.exit_code, 137);
 }
 
 }  // namespace

@@ -201,4 +201,13 @@ Failure ExitedWith(int rank, int code) {
   return failure;
 }
 
+Failure KilledBy(int rank, int signal) {
+  Failure failure;
+  failure.kind = FailureKind::kSignal;
+  failure.rank = rank;
+  failure.signal = signal;
+  failure.message = absl::StrCat("killed by signal ", signal);
+  return failure;
+}
+
 }  // namespace muster

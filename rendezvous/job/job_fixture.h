@@ -89,6 +89,9 @@ JobSpec QuickSpec(int min_nodes, int max_nodes);
 // Worker `rank` exited with `code`.
 Failure ExitedWith(int rank, int code);
 
+// Worker `rank` was killed by a `signal` that no agent had sent.
+Failure KilledBy(int rank, int signal);
+
 }  // namespace muster
 
 #endif  // MUSTER_RENDEZVOUS_JOB_JOB_FIXTURE_H_

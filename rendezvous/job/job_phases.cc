@@ -26,12 +26,6 @@ std::string Count(int n, const char* noun) {
   return absl::StrCat(n, " ", noun, n == 1 ? "" : "s");
 }
 
-// By our clock, when the worker that hangs was last heard of. What the message
-// took to come makes it seem a little later.
-Instant SilentSince(const Failure& hang, Instant now) {
-  return now - std::max(hang.silent_for, Duration::zero());
-}
-
 }  // namespace
 
 void Job::Reconsider() {
@@ -177,87 +171,6 @@ void Job::ConsiderRunning() {
   }
 }
 
-// What a worker says that waited in vain for the root of the round's NCCL id is
-// only half of the story.
-std::string Job::WhyOf(const Failure& failure) const {
-  return absl::StrCat("rank ", failure.rank, " on ", failure.host, ": ",
-                      failure.message,
-                      world_.nccl_root_lost.empty() ? "" : "; before that, ",
-                      world_.nccl_root_lost);
-}
-
-void Job::BreakForFailure(const Failure& failure) {
-  Break reason;
-  reason.why = WhyOf(failure);
-  if (preemption_.has_value()) {
-    // The others would wait for it in vain. No restart is spent: what follows
-    // is the preemption's verdict, which names this failure.
-    reason.by_failure = true;
-    BreakRound(std::move(reason));
-    return;
-  }
-  if (failure.kind == FailureKind::kStartFailed) {
-    // What cannot be started now cannot be started again: no restart is
-    // spent on it.
-    reason.verdict =
-        NewVerdict(Outcome::kFailed, ExitCodeOf(failure), reason.why);
-    BreakRound(std::move(reason));
-    return;
-  }
-  reason.by_failure = true;
-  if (failure.kind == FailureKind::kHung) {
-    reason.silent_since = SilentSince(failure, now_);
-  }
-  if (restarts_used_ >= spec_.max_restarts) {
-    reason.verdict =
-        NewVerdict(Outcome::kFailed, ExitCodeOf(failure), reason.why);
-  } else {
-    ++restarts_used_;
-    reason.restarts_spent = 1;
-  }
-  BreakRound(std::move(reason));
-}
-
-// A node dies, and its peers' workers fail on their broken connections before
-// its reconnect grace is over: the first failure is then a victim's. Its
-// stream broke first, so the loss is the cause after all, and a change of
-// members spends no restart.
-void Job::BlameLoss(const Failure& loss) {
-  if (!break_.by_failure) return;
-  break_.by_failure = false;
-  failures_.Blame(loss);
-  restarts_used_ -= break_.restarts_spent;
-  break_.verdict = std::move(break_.otherwise);
-  why_ = absl::StrCat(loss.host, " (group rank ", loss.group_rank,
-                      ") was lost: ", loss.message);
-  ++wording_;
-  Note("blame", loss.node_id,
-       absl::StrCat("round ", round_, " broke because ", why_, "; not by ",
-                    break_.why));
-}
-
-// One worker hangs, its peers wait for it and fall silent as well. Which node
-// tells first depends on how long it takes to look at stacks, so while the
-// round stops, a hang that began before the one that is blamed takes its place.
-bool Job::BlameEarlierHang(const Failure& failure) {
-  if (phase_ != JobPhase::kStopping || failure.kind != FailureKind::kHung ||
-      !break_.by_failure || !break_.silent_since.has_value()) {
-    return false;
-  }
-  const Instant since = SilentSince(failure, now_);
-  if (since >= *break_.silent_since) return false;
-  break_.silent_since = since;
-  failures_.Blame(failure);
-  const std::string before = break_.why;
-  break_.why = why_ = WhyOf(failure);
-  if (break_.verdict.has_value()) break_.verdict->reason = why_;
-  ++wording_;
-  Note("hang", failure.node_id,
-       absl::StrCat("round ", round_, " broke because ", why_,
-                    ", which fell silent first; not by ", before));
-  return true;
-}
-
 void Job::BreakForMembership(const std::string& why, StopCause cause) {
   BreakRound({.why = why, .cause = cause});
 }
@@ -336,6 +249,7 @@ void Job::ConsiderStopping() {
   }
   if (world_.unstopped > 0) return;
   if (break_.verdict.has_value()) {
+    if (StillProvingLife()) return;
     Finish(*std::move(break_.verdict));
   } else if (preemption_.has_value()) {
     Finish(PreemptionVerdict());
@@ -462,7 +376,11 @@ std::optional<Instant> Job::PhaseDeadline() const {
       return deadline;
     }
     case JobPhase::kStopping:
-      return break_.deadline;
+      if (world_.unstopped > 0) return break_.deadline;
+      // After it: whether a broken stream comes back, which is a lease's
+      // matter.
+      if (now_ < break_.outlived) return break_.outlived;
+      return std::nullopt;
     case JobPhase::kFinished:
       return std::nullopt;
   }

@@ -12,6 +12,7 @@ Mutant = collections.namedtuple('Mutant', 'name file old new')
 
 _JOB = 'rendezvous/job/job.cc'
 _PHASES = 'rendezvous/job/job_phases.cc'
+_BLAME = 'rendezvous/job/job_blame.cc'
 _DIRECTIVES = 'rendezvous/job/job_directives.cc'
 _MEMBERSHIP = 'rendezvous/job/membership.cc'
 _NODE = 'rendezvous/job/node.cc'
@@ -81,7 +82,8 @@ ALL = [Mutant(*mutant) for mutant in (
      'if (lost.part == Part::kNone || lost.part == Part::kSucceeded) return;',
      'if (lost.part == Part::kSucceeded) return;'),
     ('one that had stopped is counted again when lost', _JOB,
-     'if (lost.part == Part::kStopped) return;', ''),
+     'if (lost.part != Part::kStopped) --world_.unstopped;',
+     '--world_.unstopped;'),
     ('a released node may come back', _JOB,
      'nodes_.Remove(*node, Membership::Memory::kReleased);',
      'nodes_.Remove(*node, Membership::Memory::kMayReturn);'),
@@ -97,16 +99,29 @@ ALL = [Mutant(*mutant) for mutant in (
     ('collateral is taken for the cause', _FAILURES,
      'if (!cause_.has_value() && failure.kind != FailureKind::kStoppedByUs) {',
      'if (!cause_.has_value()) {'),
-    ('the budget has no end', _PHASES,
+    ('the budget has no end', _BLAME,
      'if (restarts_used_ >= spec_.max_restarts) {', 'if (false) {'),
-    ('the budget is one restart more', _PHASES,
+    ('the budget is one restart more', _BLAME,
      'if (restarts_used_ >= spec_.max_restarts) {',
      'if (restarts_used_ > spec_.max_restarts) {'),
-    ('restarts are not counted', _PHASES, '    ++restarts_used_;\n', ''),
-    ('what cannot start is started again', _PHASES,
+    ('restarts are not counted', _BLAME, '    ++restarts_used_;\n', ''),
+    ('what cannot start is started again', _BLAME,
      'if (failure.kind == FailureKind::kStartFailed) {', 'if (false) {'),
-    ('a lost node is never to blame', _PHASES,
+    ('a lost node is never to blame', _BLAME,
      'if (!break_.by_failure) return;', 'return;'),
+    ('a killed worker is never its node\'s death', _BLAME,
+     'reason.killed_on = failure.node_id;', ''),
+    ('any signal may be a node\'s death', _BLAME,
+     'failure.kind == FailureKind::kSignal && failure.signal == SIGKILL',
+     'failure.kind == FailureKind::kSignal'),
+    ('nobody waits for a killed node', _BLAME,
+     'now_ < break_.outlived;', 'false;'),
+    ('a broken stream proves life', _BLAME,
+     'found->second.stream == 0 || ', ''),
+    ('a node that dies much later explains a kill', _BLAME,
+     'return lost.broken_since <= break_.outlived;', 'return true;'),
+    ('the wait for a killed node never ends', _PHASES,
+     'if (now_ < break_.outlived) return break_.outlived;', ''),
     # --- rounds
     ('the round does not count up', _PHASES,
      'round_ = std::max(round_, claimed_round_) + 1;',
@@ -329,14 +344,14 @@ ALL = [Mutant(*mutant) for mutant in (
      'failure.silent_for = now_ - accused_since_;', ''),
     ('workers are not heard of', _LIFECYCLE,
      'report.progress = watch_.Progress(now_);', ''),
-    ('who told first is blamed for a hang', _PHASES,
+    ('who told first is blamed for a hang', _BLAME,
      'if (since >= *break_.silent_since) return false;', 'return false;'),
-    ('who told last is blamed for a hang', _PHASES,
+    ('who told last is blamed for a hang', _BLAME,
      'if (since >= *break_.silent_since) return false;', ''),
-    ('a crash is blamed on a hang', _PHASES,
+    ('a crash is blamed on a hang', _BLAME,
      '!break_.by_failure || !break_.silent_since.has_value()) {',
      '!break_.by_failure) {'),
-    ('the verdict keeps the victim\'s words', _PHASES,
+    ('the verdict keeps the victim\'s words', _BLAME,
      'if (break_.verdict.has_value()) break_.verdict->reason = why_;', ''),
     ('an old round\'s progress is shown', _JOB,
      'if (node.part != Part::kNone && node.round == round_) {',
@@ -375,7 +390,7 @@ ALL = [Mutant(*mutant) for mutant in (
      '''    Finish(preemption_.has_value()
                ? PreemptionVerdict()
                : NewVerdict(''', '''    Finish(false ? PreemptionVerdict() : NewVerdict('''),
-    ('a failure after the notice spends a restart', _PHASES,
+    ('a failure after the notice spends a restart', _BLAME,
      '''  if (preemption_.has_value()) {
     // The others''', '''  if (false) {
     // The others'''),

@@ -35,6 +35,7 @@ class Mutants(unittest.TestCase):
     files = {mutant.file for mutant in _ALL}
     self.assertGreaterEqual(len(_ALL), 20)
     for core in ('rendezvous/job/job.cc', 'rendezvous/job/job_phases.cc',
+                 'rendezvous/job/job_blame.cc',
                  'agent/lifecycle/lifecycle.cc',
                  'trainer_sdk/ddp/backward_tracker.cc'):
       self.assertIn(core, files)

@@ -310,7 +310,9 @@ class SlurmCluster:
     # Of an array's task "5_1" the processes know the job's own number.
     number = job.facts()['JobId']
     poll(lambda: job.state() == 'PENDING' and not processes_of(number),
-         'the requeued job')
+         lambda: f'the requeued job {job.id}; its processes: '
+         f'{processes_of(number)}, its facts: {job.facts()}; it printed:\n'
+         f'{job.output()}\nslurmctld says:\n' + self._tail('slurmctld.log'))
     self.run('scontrol', 'update', 'jobid=' + job.id, 'starttime=now+2')
 
   def bring_up(self, node):

@@ -16,8 +16,10 @@ case $deed in
   exit) exit "$1" ;;
   # until FILE: succeeds when the file is there.
   until) while [ ! -e "$1" ]; do sleep 0.05; done ;;
-  # round N: succeeds in that round.
-  round) [ "$MUSTER_ROUND" -ge "$1" ] || wait_for_ever ;;
+  # round N FILE: succeeds in that round when the file is there.
+  round)
+    [ "$MUSTER_ROUND" -ge "$1" ] || wait_for_ever
+    while [ ! -e "$2" ]; do sleep 0.05; done ;;
   # restarted: succeeds when the job has been put back into its queue.
   restarted) [ -n "$SLURM_RESTART_COUNT" ] || wait_for_ever ;;
   # deaf: takes no notice of SIGTERM, nor does a child in a session of its own.

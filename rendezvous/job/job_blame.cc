@@ -1,0 +1,131 @@
+// Who is blamed for a broken round: the first failure, unless a node's loss or
+// an earlier hang explains it, as is found out while the round stops.
+
+#include <algorithm>
+#include <csignal>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "rendezvous/job/job.h"
+
+namespace muster {
+namespace {
+
+// Who ends a whole node (Slurm a step, the kernel a cgroup) sends SIGKILL to
+// one process after another: how much later than a worker's death the agent's
+// may come. A job's end by such a SIGKILL waits for it; a restart does not.
+constexpr Duration kKillSpread = std::chrono::milliseconds(250);
+
+// By our clock, when the worker that hangs was last heard of. What the message
+// took to come makes it seem a little later.
+Instant SilentSince(const Failure& hang, Instant now) {
+  return now - std::max(hang.silent_for, Duration::zero());
+}
+
+}  // namespace
+
+// What a worker says that waited in vain for the root of the round's NCCL id is
+// only half of the story.
+std::string Job::WhyOf(const Failure& failure) const {
+  return absl::StrCat("rank ", failure.rank, " on ", failure.host, ": ",
+                      failure.message,
+                      world_.nccl_root_lost.empty() ? "" : "; before that, ",
+                      world_.nccl_root_lost);
+}
+
+void Job::BreakForFailure(const Failure& failure) {
+  Break reason;
+  reason.why = WhyOf(failure);
+  if (preemption_.has_value()) {
+    // The others would wait for it in vain. No restart is spent: what follows
+    // is the preemption's verdict, which names this failure.
+    reason.by_failure = true;
+    BreakRound(std::move(reason));
+    return;
+  }
+  if (failure.kind == FailureKind::kStartFailed) {
+    // What cannot be started now cannot be started again: no restart is
+    // spent on it.
+    reason.verdict =
+        NewVerdict(Outcome::kFailed, ExitCodeOf(failure), reason.why);
+    BreakRound(std::move(reason));
+    return;
+  }
+  reason.by_failure = true;
+  if (failure.kind == FailureKind::kSignal && failure.signal == SIGKILL) {
+    reason.killed_on = failure.node_id;
+    reason.outlived = now_ + kKillSpread;
+  }
+  if (failure.kind == FailureKind::kHung) {
+    reason.silent_since = SilentSince(failure, now_);
+  }
+  if (restarts_used_ >= spec_.max_restarts) {
+    reason.verdict =
+        NewVerdict(Outcome::kFailed, ExitCodeOf(failure), reason.why);
+  } else {
+    ++restarts_used_;
+    reason.restarts_spent = 1;
+  }
+  BreakRound(std::move(reason));
+}
+
+// A node dies, and its peers' workers fail on their broken connections before
+// its reconnect grace is over: the first failure is then a victim's. Or its own
+// worker is killed a moment before its agent is.
+bool Job::ExplainsBreak(const Node& lost) const {
+  if (lost.stream != 0) return false;
+  if (lost.identity.node_id == break_.killed_on) {
+    return lost.broken_since <= break_.outlived;
+  }
+  return lost.part != Part::kStopped && lost.broken_since <= phase_since_;
+}
+
+// The job is about to end by a SIGKILL, and the agent of that worker has not
+// yet outlived it for long enough.
+bool Job::StillProvingLife() const {
+  if (!break_.by_failure || break_.killed_on.empty()) return false;
+  const auto found = nodes_.nodes().find(break_.killed_on);
+  if (found == nodes_.nodes().end()) return false;
+  return found->second.stream == 0 || now_ < break_.outlived;
+}
+
+// The loss of a node that explains the break is the cause after all, and a
+// change of members spends no restart.
+void Job::BlameLoss(const Failure& loss) {
+  if (!break_.by_failure) return;
+  break_.by_failure = false;
+  failures_.Blame(loss);
+  restarts_used_ -= break_.restarts_spent;
+  break_.verdict = std::move(break_.otherwise);
+  why_ = absl::StrCat(loss.host, " (group rank ", loss.group_rank,
+                      ") was lost: ", loss.message);
+  ++wording_;
+  Note("blame", loss.node_id,
+       absl::StrCat("round ", round_, " broke because ", why_, "; not by ",
+                    break_.why));
+}
+
+// One worker hangs, its peers wait for it and fall silent as well. Which node
+// tells first depends on how long it takes to look at stacks, so while the
+// round stops, a hang that began before the one that is blamed takes its place.
+bool Job::BlameEarlierHang(const Failure& failure) {
+  if (phase_ != JobPhase::kStopping || failure.kind != FailureKind::kHung ||
+      !break_.by_failure || !break_.silent_since.has_value()) {
+    return false;
+  }
+  const Instant since = SilentSince(failure, now_);
+  if (since >= *break_.silent_since) return false;
+  break_.silent_since = since;
+  failures_.Blame(failure);
+  const std::string before = break_.why;
+  break_.why = why_ = WhyOf(failure);
+  if (break_.verdict.has_value()) break_.verdict->reason = why_;
+  ++wording_;
+  Note("hang", failure.node_id,
+       absl::StrCat("round ", round_, " broke because ", why_,
+                    ", which fell silent first; not by ", before));
+  return true;
+}
+
+}  // namespace muster
