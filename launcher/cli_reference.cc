@@ -58,8 +58,10 @@ constexpr char kTail[] = R"(## Who hosts the coordinator
    rank 0.
 4. Else the node that has one of the addresses that the endpoint's host resolves
    to. Of several agents on that machine the first to bind the port hosts, the
-   others connect. Where the name does not resolve (yet), the node whose own
-   name it is hosts; the others try again until `--connect-timeout`.
+   others connect. A port that is taken while nobody listens there (by some
+   program's connection) is tried again for 5 s, and then named. Where the name
+   does not resolve (yet), the node whose own name it is hosts; the others try
+   again until `--connect-timeout`.
 
 It listens on the address given, if that is an IP address or `localhost`, else
 on every interface. Peers dial the address that really reaches the coordinator,

@@ -15,6 +15,7 @@
 #include "agent/options/read_machine.h"
 #include "agent/voice.h"
 #include "launcher/embedded_coordinator.h"
+#include "launcher/host_coordinator.h"
 #include "launcher/meeting.h"
 #include "launcher/ssh/ssh_front.h"
 #include "launcher/ssh/starter_pipes.h"
@@ -25,27 +26,18 @@
 namespace muster {
 namespace {
 
-// Hosts the coordinator if that is this node's place and, where another agent
-// of this machine may have been first, its port is free. Null: connect.
-absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> Host(
-    const LaunchPlan& plan, const RunOptions& options, const std::string& token,
-    const Voice& voice) {
-  const CoordinatorChoice& choice = plan.coordinator;
-  if (choice.place == CoordinatorPlace::kElsewhere) return nullptr;
+EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
+                                            const RunOptions& options,
+                                            const std::string& token) {
   EmbeddedCoordinator::Options hosting;
-  hosting.listen = choice.listen;
+  hosting.listen = plan.coordinator.listen;
   hosting.run_id = plan.agent.run_id;
   hosting.token = token;
   if (!options.log_dir.empty()) {
     hosting.event_log =
         EventLogPath(plan.agent.logs.directory, plan.agent.run_id);
   }
-  auto here = EmbeddedCoordinator::Start(hosting, voice);
-  if (choice.place == CoordinatorPlace::kHereIfFree &&
-      absl::IsAlreadyExists(here.status())) {
-    return nullptr;
-  }
-  return here;
+  return hosting;
 }
 
 // What can be found wrong before anything is started, in the order in which a
@@ -122,8 +114,8 @@ int RunCommand(const RunOptions& options,
   absl::StatusOr<LaunchPlan> plan = Plan(options, facts, voice);
   if (!plan.ok()) return refuse(plan.status());
   PrepareSignals(plan->agent);
-  absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> here =
-      Host(*plan, options, token, voice);
+  absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> here = HostCoordinator(
+      plan->coordinator, HostingOptions(*plan, options, token), voice);
   if (!here.ok()) return refuse(here.status());
   if (*here != nullptr) TellPort(options.remote, (*here)->address().port);
 

@@ -26,7 +26,8 @@ using Program = std::unique_ptr<Subprocess>;
 
 constexpr char kAgent[] = "agent/agent";
 
-// A loopback port that was free a moment ago; held if `fd` is given.
+// A loopback port that was free a moment ago; held, with a listener, if `fd` is
+// given.
 int FreePort(int* fd = nullptr) {
   const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address = {};
@@ -101,6 +102,26 @@ TEST_F(Hosting, StartedAtOnceExactlyOneHosts) {
     EXPECT_EQ(node->ExitCode(), 0) << node->Output();
     EXPECT_EQ(node->Lines("world=4").size(), 1u) << node->Output();
   }
+}
+
+// The near end of some program's connection, for example.
+TEST_F(Hosting, APortWhereNobodyListensIsTriedAgain) {
+  const int holder = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  ASSERT_EQ(bind(holder, reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(getsockname(holder, reinterpret_cast<sockaddr*>(&address), &size),
+            0);
+  endpoint_ = "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  Program first = Node({"--nnodes=2"}, {});
+  ASSERT_TRUE(first->Printed("nobody listens there")) << first->Output();
+  close(holder);
+  ASSERT_TRUE(first->Printed("1 of 2 nodes")) << first->Output();
+  Program second = Node({"--nnodes=2"}, {});
+  EXPECT_EQ(first->ExitCode(), 0) << first->Output();
+  EXPECT_EQ(second->ExitCode(), 0) << second->Output();
 }
 
 TEST_F(Hosting, OverIpv6) {

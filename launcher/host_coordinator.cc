@@ -1,0 +1,48 @@
+#include "launcher/host_coordinator.h"
+
+#include <time.h>
+
+#include <chrono>
+
+#include "absl/strings/str_cat.h"
+#include "base/monotonic_clock.h"
+#include "base/owned_fd.h"
+#include "store/client/tcp_connect.h"
+
+namespace muster {
+namespace {
+
+constexpr Duration kPatience = std::chrono::seconds(5);
+constexpr Duration kLook = std::chrono::seconds(1);
+constexpr timespec kPause = {.tv_sec = 0, .tv_nsec = 100'000'000};
+
+bool SomebodyListens(const Endpoint& endpoint) {
+  return ConnectTcp(endpoint.host, endpoint.port, MonotonicNow() + kLook).ok();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> HostCoordinator(
+    const CoordinatorChoice& choice,
+    const EmbeddedCoordinator::Options& hosting, const Voice& voice) {
+  if (choice.place == CoordinatorPlace::kElsewhere) return nullptr;
+  const Instant deadline = MonotonicNow() + kPatience;
+  for (bool is_first = true;; is_first = false) {
+    auto here = EmbeddedCoordinator::Start(hosting, voice);
+    if (choice.place != CoordinatorPlace::kHereIfFree ||
+        !absl::IsAlreadyExists(here.status())) {
+      return here;
+    }
+    if (SomebodyListens(choice.endpoint)) return nullptr;
+    if (MonotonicNow() >= deadline) return here;
+    if (is_first) {
+      voice.Notice(absl::StrCat("port ", choice.endpoint.port,
+                                " is taken, but nobody listens there; trying "
+                                "again for ",
+                                ToSeconds(kPatience), " s"));
+    }
+    nanosleep(&kPause, nullptr);
+  }
+}
+
+}  // namespace muster
