@@ -10,12 +10,8 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [_HERE, os.path.join(_HERE, os.pardir, 'python')]
 
 import mutants
-import placement_mutants
 import slaughter
-import training_mutants
 import xml_main
-
-_ALL = mutants.ALL + placement_mutants.ALL + training_mutants.ALL
 
 # Killers by mutant name, once all have been tried.
 _KILLERS = {}
@@ -23,7 +19,7 @@ _KILLERS = {}
 
 def setUpModule():  # pylint: disable=invalid-name
   with slaughter.House(os.cpu_count()) as house:
-    for mutant, killers in house.kill(_ALL, everybody=False):
+    for mutant, killers in house.kill(mutants.ALL, everybody=False):
       _KILLERS[mutant.name] = killers
 
 
@@ -32,7 +28,7 @@ class Mutation(unittest.TestCase):
 
 
 def _add_one_case_per_mutant():
-  for mutant in _ALL:
+  for mutant in mutants.ALL:
     def case(self, mutant=mutant):
       self.assertTrue(
           _KILLERS.get(mutant.name),

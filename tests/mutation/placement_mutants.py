@@ -1,6 +1,6 @@
 """The guards of ranks by topology and of binding; see mutants.py."""
 
-from mutants import Mutant
+from mutant import Mutant
 
 _RANKS = 'rendezvous/job/rank_assignment.cc'
 _GROUPS = 'rendezvous/job/topology_groups.cc'

@@ -1,6 +1,6 @@
 """The guards of the training library's pure cores; see mutants.py."""
 
-from mutants import Mutant
+from mutant import Mutant
 
 _TRACKER = 'trainer_sdk/ddp/backward_tracker.cc'
 _BUCKETS = 'trainer_sdk/ddp/bucket_assignment.cc'
