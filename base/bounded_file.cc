@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -15,35 +16,69 @@ namespace {
 
 constexpr int kPatienceMs = 10'000;
 
+// Opening a pipe without a writer must not wait for one.
+OwnedFd Open(const std::string& path) {
+  return OwnedFd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+}
+
+// Reads on until `text` has `most_bytes` or the file ends; what stopped it
+// before that, as errno, or 0.
+int ReadInto(std::string& text, int fd, size_t most_bytes) {
+  char buffer[16 << 10];
+  while (text.size() < most_bytes) {
+    const size_t wanted = std::min(sizeof(buffer), most_bytes - text.size());
+    const ssize_t n = read(fd, buffer, wanted);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno;
+    if (n == 0) return 0;
+    text.append(buffer, static_cast<size_t>(n));
+  }
+  return 0;
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> ReadBoundedFile(const std::string& path,
                                             size_t most_bytes) {
-  // Opening a pipe without a writer must not wait for one.
-  const OwnedFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const OwnedFd file = Open(path);
   if (!file.open()) {
     return errno == ENOENT ? absl::NotFoundError(std::strerror(errno))
                            : absl::InvalidArgumentError(std::strerror(errno));
   }
-  std::string text;
-  char buffer[4096];
-  while (text.size() <= most_bytes) {
-    const ssize_t n = read(file.get(), buffer, sizeof buffer);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0 && errno == EAGAIN) {
-      pollfd readable = {.fd = file.get(), .events = POLLIN, .revents = 0};
-      if (poll(&readable, 1, kPatienceMs) == 0) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            "is a pipe whose writer is silent for ", kPatienceMs / 1000, " s"));
-      }
-      continue;
-    }
-    if (n < 0) return absl::InvalidArgumentError(std::strerror(errno));
-    if (n == 0) return text;
-    text.append(buffer, static_cast<size_t>(n));
-  }
+  absl::StatusOr<std::string> text = ReadAtMost(file.get(), most_bytes + 1);
+  if (!text.ok() || text->size() <= most_bytes) return text;
+  const bool in_mib = most_bytes % (1 << 20) == 0;
   return absl::InvalidArgumentError(
-      absl::StrCat("is larger than ", most_bytes >> 10, " KiB"));
+      absl::StrCat("is larger than ", most_bytes >> (in_mib ? 20 : 10),
+                   in_mib ? " MiB" : " KiB"));
+}
+
+absl::StatusOr<std::string> ReadAtMost(int fd, size_t most_bytes) {
+  std::string text;
+  while (true) {
+    const int error = ReadInto(text, fd, most_bytes);
+    if (error == 0) return text;
+    if (error != EAGAIN) {
+      return absl::InvalidArgumentError(std::strerror(error));
+    }
+    pollfd readable = {.fd = fd, .events = POLLIN, .revents = 0};
+    if (poll(&readable, 1, kPatienceMs) == 0) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "is a pipe whose writer is silent for ", kPatienceMs / 1000, " s"));
+    }
+  }
+}
+
+std::optional<std::string> ReadBeginning(const std::string& path,
+                                         size_t most_bytes) {
+  return ReadBeginning(Open(path).get(), most_bytes);
+}
+
+std::optional<std::string> ReadBeginning(int fd, size_t most_bytes) {
+  std::string text;
+  const int error = ReadInto(text, fd, most_bytes);
+  if (error != 0 && text.empty()) return std::nullopt;
+  return text;
 }
 
 }  // namespace muster

@@ -2,6 +2,7 @@
 #define MUSTER_BASE_BOUNDED_FILE_H_
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -14,6 +15,19 @@ namespace muster {
 // read, or is larger than `most_bytes`; the message is the reason alone.
 absl::StatusOr<std::string> ReadBoundedFile(const std::string& path,
                                             size_t most_bytes);
+
+// The same of a file that was opened with O_NONBLOCK, whose rest is left unread
+// where it is longer.
+absl::StatusOr<std::string> ReadAtMost(int fd, size_t most_bytes);
+
+// The first `most_bytes` of a file of the kernel, a package or a worker, where
+// little is better than nothing: what came before an error counts. Nothing is
+// waited for: a pipe gives what lies in it. nullopt: it cannot be read.
+std::optional<std::string> ReadBeginning(const std::string& path,
+                                         size_t most_bytes);
+
+// The same of a file that was opened with O_NONBLOCK; -1: it could not be.
+std::optional<std::string> ReadBeginning(int fd, size_t most_bytes);
 
 }  // namespace muster
 

@@ -1,5 +1,6 @@
 #include "base/bounded_file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,6 +23,9 @@ TEST(ReadBoundedFileTest, AFile) {
   EXPECT_EQ(ReadBoundedFile(path, kMost).value_or(""), std::string(kMost, 'x'));
   EXPECT_EQ(std::string(ReadBoundedFile(path, kMost - 1024).status().message()),
             "is larger than 7 KiB");
+  EXPECT_EQ(
+      std::string(ReadBoundedFile("/dev/zero", 8 << 20).status().message()),
+      "is larger than 8 MiB");
   unlink(path.c_str());
   EXPECT_TRUE(absl::IsNotFound(ReadBoundedFile(path, kMost).status()));
 }
@@ -49,6 +53,42 @@ TEST(ReadBoundedFileTest, AWriterIsWaitedFor) {
             "hosts");
   writer.join();
   close(ends[0]);
+}
+
+TEST(ReadAtMostTest, TheRestIsLeftUnread) {
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_NONBLOCK), 0);
+  std::thread writer([end = ends[1]] { EXPECT_EQ(write(end, "hosts", 5), 5); });
+  // The writer stays, so that only the bound can end it.
+  EXPECT_EQ(ReadAtMost(ends[0], 4).value_or("failed"), "host");
+  EXPECT_EQ(ReadAtMost(ends[0], 1).value_or("failed"), "s");
+  writer.join();
+  close(ends[0]);
+  close(ends[1]);
+}
+
+TEST(ReadBeginningTest, WhatIsThereAndNoMore) {
+  const std::string path = At("beginning");
+  std::ofstream(path) << std::string(40'000, 'x');
+  EXPECT_EQ(ReadBeginning(path, kMost), std::string(kMost, 'x'));
+  EXPECT_EQ(ReadBeginning(path, 1 << 20), std::string(40'000, 'x'));
+  unlink(path.c_str());
+  EXPECT_EQ(ReadBeginning(path, kMost), std::nullopt);
+  EXPECT_EQ(ReadBeginning("/", kMost), std::nullopt);  // a folder
+  // Of the kernel's files the size is said to be 0.
+  EXPECT_EQ(ReadBeginning("/proc/self/comm", kMost)->back(), '\n');
+}
+
+TEST(ReadBeginningTest, NothingIsWaitedFor) {
+  const std::string path = At("beginning");
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  EXPECT_EQ(ReadBeginning(path, kMost), "");  // nobody writes
+  const int end = open(path.c_str(), O_RDWR);
+  EXPECT_EQ(ReadBeginning(path, kMost), std::nullopt);
+  EXPECT_EQ(write(end, "so far", 6), 6);
+  EXPECT_EQ(ReadBeginning(path, kMost), "so far");
+  close(end);
+  unlink(path.c_str());
 }
 
 }  // namespace
