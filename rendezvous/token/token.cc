@@ -2,24 +2,22 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "base/bounded_file.h"
+#include "base/owned_fd.h"
 
 namespace muster {
 namespace {
 
 constexpr size_t kMostTokenBytes = 4096;
 
-absl::Status CannotRead(const std::string& file, int error) {
-  const std::string what = absl::StrCat("cannot read the token file ", file,
-                                        ": ", std::strerror(error));
-  return error == ENOENT ? absl::NotFoundError(what)
-                         : absl::PermissionDeniedError(what);
+std::string CannotRead(const std::string& file, const std::string& why) {
+  return absl::StrCat("cannot read the token file ", file, ": ", why);
 }
 
 absl::StatusOr<std::string> Checked(std::string token,
@@ -44,30 +42,27 @@ absl::StatusOr<std::string> Checked(std::string token,
 absl::StatusOr<std::string> ReadFile(
     const std::string& file,
     const std::function<void(const std::string&)>& warn) {
-  const int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return CannotRead(file, errno);
+  const OwnedFd fd(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd.open()) {
+    return errno == ENOENT
+               ? absl::NotFoundError(CannotRead(file, std::strerror(errno)))
+               : absl::PermissionDeniedError(
+                     CannotRead(file, std::strerror(errno)));
+  }
   struct stat attributes = {};
-  if (fstat(fd, &attributes) == 0 && S_ISREG(attributes.st_mode) &&
+  if (fstat(fd.get(), &attributes) == 0 && S_ISREG(attributes.st_mode) &&
       (attributes.st_mode & (S_IRGRP | S_IROTH)) != 0) {
     warn(absl::StrCat("others on this machine can read the token file ", file,
                       "; chmod 600 ", file));
   }
-  std::string content(kMostTokenBytes + 3, '\0');  // room for "\r\n" and more
-  size_t size = 0;
-  while (size < content.size()) {
-    const ssize_t got = read(fd, &content[size], content.size() - size);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) {
-      const int error = errno;
-      close(fd);
-      return CannotRead(file, error);
-    }
-    if (got == 0) break;
-    size += got;
+  // Room for "\r\n" and more.
+  absl::StatusOr<std::string> content =
+      ReadAtMost(fd.get(), kMostTokenBytes + 3);
+  if (!content.ok()) {
+    return absl::PermissionDeniedError(
+        CannotRead(file, std::string(content.status().message())));
   }
-  close(fd);
-  content.resize(size);
-  return Checked(std::move(content), absl::StrCat("the token file ", file));
+  return Checked(*std::move(content), absl::StrCat("the token file ", file));
 }
 
 }  // namespace

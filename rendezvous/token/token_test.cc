@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
+#include <thread>
 #include <vector>
 
 namespace muster {
@@ -77,6 +79,20 @@ TEST_F(TokenTest, SaysWhatIsWrongWithTheFile) {
 TEST_F(TokenTest, AFileThatNeverEndsIsNotReadToItsEnd) {
   EXPECT_EQ(Read("/dev/zero").status().code(),
             absl::StatusCode::kInvalidArgument);
+}
+
+// As bash's <(…) gives it; the program there takes its time.
+TEST_F(TokenTest, MayComeFromAPipe) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  std::thread writer([end = ends[1]] {
+    EXPECT_EQ(write(end, "s3cret\n", 7), 7);
+    close(end);
+  });
+  EXPECT_EQ(Read("/proc/self/fd/" + std::to_string(ends[0])).value_or("failed"),
+            "s3cret");
+  writer.join();
+  close(ends[0]);
 }
 
 TEST(IsTokenTest, TellsEqualFromOther) {
