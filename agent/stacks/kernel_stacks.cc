@@ -1,9 +1,7 @@
 #include "agent/stacks/kernel_stacks.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -11,7 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "base/owned_fd.h"
+#include "base/bounded_file.h"
 
 namespace muster {
 namespace {
@@ -20,11 +18,7 @@ constexpr size_t kMostThreads = 64;
 constexpr size_t kMostFileBytes = 2048;
 
 std::string ReadSmall(const std::string& path) {
-  const OwnedFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.open()) return "";
-  char bytes[kMostFileBytes];
-  const ssize_t got = read(file.get(), bytes, sizeof(bytes));
-  std::string text(bytes, got > 0 ? static_cast<size_t>(got) : 0);
+  std::string text = ReadBeginning(path, kMostFileBytes).value_or("");
   while (!text.empty() && text.back() == '\n') text.pop_back();
   return text;
 }

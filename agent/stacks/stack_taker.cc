@@ -17,6 +17,7 @@
 #include "agent/commands/tool_run.h"
 #include "agent/stacks/kernel_stacks.h"
 #include "agent/stacks/stack_lines.h"
+#include "base/bounded_file.h"
 #include "base/check.h"
 #include "base/monotonic_clock.h"
 #include "base/owned_fd.h"
@@ -33,15 +34,9 @@ constexpr char kFileName[] = "/stack.txt";
 constexpr char kPythonFileName[] = "/python_stack.txt";
 
 std::string ReadUpTo(const std::string& path, size_t most_bytes) {
-  const OwnedFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  std::string text;
-  char bytes[16384];
-  ssize_t got = 0;
-  while (file.open() && text.size() < most_bytes &&
-         (got = read(file.get(), bytes, sizeof(bytes))) > 0) {
-    text.append(bytes, static_cast<size_t>(got));
-  }
-  return text;
+  const OwnedFd file(
+      open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  return ReadBeginning(file.get(), most_bytes).value_or("");
 }
 
 void WriteFile(const std::string& path, const std::string& text) {

@@ -167,6 +167,15 @@ TEST_F(StackTakerTest, AnotherNameInThePlaceOfTheFileIsNotFollowed) {
   EXPECT_THAT(Contents(folder_ + "/stack.txt"), HasSubstr("=== kernel"));
 }
 
+TEST_F(StackTakerTest, APipeInThePlaceOfTheFileIsNotWaitedFor) {
+  const Worker worker;
+  UseTools();
+  MakeTool("gdb", "echo '#0 looked'");
+  ASSERT_EQ(mkfifo((folder_ + "/python_stack.txt").c_str(), 0600), 0);
+  EXPECT_THAT(Take({{worker.pid(), folder_}}),
+              HasSubstr("thread " + std::to_string(worker.pid())));
+}
+
 // Its thread is joined: a tool that went on would hold the test up for seconds.
 TEST_F(StackTakerTest, ItsEndEndsATool) {
   const Worker worker;
