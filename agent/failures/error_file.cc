@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "absl/status/status.h"
+#include "base/bounded_file.h"
 #include "base/owned_fd.h"
 
 namespace muster {
@@ -99,22 +100,18 @@ absl::StatusOr<ErrorFile> ReadErrorFile(const std::string& path) {
   if (fstat(fd.get(), &about) != 0 || !S_ISREG(about.st_mode)) {
     return Wrong(absl::StatusCode::kInvalidArgument, path, "is no file");
   }
-  std::string content;
-  char bytes[16384];
-  ssize_t got;
-  while ((got = read(fd.get(), bytes, sizeof bytes)) > 0) {
-    content.append(bytes, static_cast<size_t>(got));
-    if (content.size() > kMostErrorFileBytes) {
-      return Wrong(
-          absl::StatusCode::kResourceExhausted, path,
-          "is longer than " + std::to_string(kMostErrorFileBytes) + " bytes");
-    }
-  }
-  if (got < 0) {
+  const absl::StatusOr<std::string> content =
+      ReadAtMost(fd.get(), kMostErrorFileBytes + 1);
+  if (!content.ok()) {
     return Wrong(absl::StatusCode::kInvalidArgument, path,
-                 std::string("cannot be read: ") + std::strerror(errno));
+                 "cannot be read: " + std::string(content.status().message()));
   }
-  absl::StatusOr<ErrorFile> file = ParseErrorFile(content);
+  if (content->size() > kMostErrorFileBytes) {
+    return Wrong(
+        absl::StatusCode::kResourceExhausted, path,
+        "is longer than " + std::to_string(kMostErrorFileBytes) + " bytes");
+  }
+  absl::StatusOr<ErrorFile> file = ParseErrorFile(*content);
   if (file.ok()) return file;
   return Wrong(file.status().code(), path,
                std::string(file.status().message()));
