@@ -8,10 +8,13 @@ import concurrent.futures
 import glob
 import os
 import re
+import shutil
 import subprocess
 
 # No optimisation: compiling is most of the time.
 _FLAGS = ['-std=c++20', '-O0', '-w', '-I.']
+# Links twice as fast; some systems do not have it.
+_LINKER = ['-fuse-ld=gold'] if shutil.which('ld.gold') else []
 _GTEST = ['-l:libgmock_main.a', '-l:libgmock.a', '-l:libgtest.a']
 
 # What tests of binding describe machines with.
@@ -110,5 +113,5 @@ def link(program, folders, target):
       if os.path.exists(candidate):
         objects.append(candidate)
         break
-  subprocess.run(['g++'] + objects + ['-o', target] + program.libraries,
-                 check=True)
+  subprocess.run(['g++'] + _LINKER + objects + ['-o', target] +
+                 program.libraries, check=True)
