@@ -9,18 +9,13 @@
 #include "agent/fitness/interface_list.h"
 #include "agent/fitness/nccl_variables.h"
 #include "agent/fitness/wording.h"
+#include "base/environment_value.h"
 
 namespace muster {
 namespace {
 
-std::optional<std::string> Variable(const NodeFacts& facts, const char* name) {
-  const auto found = facts.environment.find(name);
-  if (found == facts.environment.end()) return std::nullopt;
-  return found->second;
-}
-
 std::string Text(const NodeFacts& facts, const char* name) {
-  return Variable(facts, name).value_or("");
+  return EnvironmentValue(facts.environment, name).value_or("");
 }
 
 bool IsOne(const NodeFacts& facts, const char* name) {
@@ -156,8 +151,8 @@ std::vector<Finding> ExamineEnvironment(const NodeFacts& facts) {
       "environment", set.empty()
                          ? "CUDA, NCCL and Gloo are not steered by variables"
                          : Listed(set))};
-  const std::vector<Finding> visible =
-      ExamineVisibleGpus(Variable(facts, "CUDA_VISIBLE_DEVICES"), facts.gpus);
+  const std::vector<Finding> visible = ExamineVisibleGpus(
+      EnvironmentValue(facts.environment, "CUDA_VISIBLE_DEVICES"), facts.gpus);
   findings.insert(findings.end(), visible.begin(), visible.end());
   ExamineInterfaces(facts, findings);
   ExamineFabric(facts, findings);

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "agent/fitness/small_file.h"
+#include "base/bounded_file.h"
 
 namespace muster {
 namespace {
@@ -42,7 +43,8 @@ int64_t MemoryLine(const std::string& text, const std::string& name) {
 
 void ReadMemory(const std::string& root, HostFacts& facts) {
   const std::string text =
-      "\n" + ReadSmallFile(root + "/proc/meminfo").value_or("");
+      "\n" +
+      ReadBeginning(root + "/proc/meminfo", kMostKernelFileBytes).value_or("");
   facts.memory = MemoryLine(text, "MemTotal");
   facts.memory_available = MemoryLine(text, "MemAvailable");
   facts.swap_used =
@@ -53,7 +55,8 @@ void ReadMemory(const std::string& root, HostFacts& facts) {
 // Inside a container the path is often not there: the root is its own then.
 std::string GroupFolder(const std::string& root, const std::string& kind) {
   const std::string text =
-      ReadSmallFile(root + "/proc/self/cgroup").value_or("");
+      ReadBeginning(root + "/proc/self/cgroup", kMostKernelFileBytes)
+          .value_or("");
   const std::string base =
       root + "/sys/fs/cgroup" + (kind.empty() ? "" : "/" + kind);
   for (const auto part : absl::StrSplit(text, '\n')) {

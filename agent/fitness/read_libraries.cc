@@ -8,6 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "agent/fitness/small_file.h"
+#include "base/bounded_file.h"
+#include "base/environment_value.h"
 
 namespace muster {
 namespace {
@@ -26,7 +28,8 @@ bool IsVersion(const std::string& word) {
 // Of "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue …".
 std::string KernelDriver(const std::string& root) {
   const std::string text =
-      ReadSmallFile(root + "/proc/driver/nvidia/version").value_or("");
+      ReadBeginning(root + "/proc/driver/nvidia/version", kMostKernelFileBytes)
+          .value_or("");
   const std::string line = text.substr(0, text.find('\n'));
   for (const auto word : absl::StrSplit(line, ' ', absl::SkipEmpty())) {
     if (IsVersion(std::string(word))) return std::string(word);
@@ -54,12 +57,6 @@ std::string NcclText(int version) {
                       version % 100);
 }
 
-std::string Variable(const std::map<std::string, std::string>& environment,
-                     const char* name) {
-  const auto found = environment.find(name);
-  return found == environment.end() ? "" : found->second;
-}
-
 // The folder that holds bin/python3 of PATH, links followed: a virtual
 // environment's python3 is a link, but its packages are beside the link.
 std::vector<std::string> Prefixes(
@@ -67,10 +64,11 @@ std::vector<std::string> Prefixes(
     const std::map<std::string, std::string>& environment) {
   std::vector<std::string> prefixes;
   for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
-    const std::string prefix = Variable(environment, name);
-    if (!prefix.empty()) prefixes.push_back(root + prefix);
+    const auto prefix = NonEmptyEnvironmentValue(environment, name);
+    if (prefix) prefixes.push_back(root + *prefix);
   }
-  for (const auto part : absl::StrSplit(Variable(environment, "PATH"), ':')) {
+  const std::string path = EnvironmentValue(environment, "PATH").value_or("");
+  for (const auto part : absl::StrSplit(path, ':')) {
     const std::string folder(part);
     if (!absl::EndsWith(folder, "/bin") ||
         access((root + folder + "/python3").c_str(), F_OK) != 0) {
@@ -134,7 +132,7 @@ void FindTorch(const std::string& root,
                LibraryFacts& facts) {
   for (const std::string& prefix : Prefixes(root, environment)) {
     for (const std::string& folder : PackageFolders(prefix)) {
-      const auto text = ReadSmallFile(folder + "/torch/version.py", 4096);
+      const auto text = ReadBeginning(folder + "/torch/version.py", 4096);
       if (!text) continue;
       facts.torch_version = Assigned(*text, "__version__");
       facts.torch_cuda = Assigned(*text, "cuda");

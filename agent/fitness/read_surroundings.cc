@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "agent/fitness/small_file.h"
+#include "base/bounded_file.h"
 #include "base/owned_fd.h"
 
 namespace muster {
@@ -79,7 +80,7 @@ PciPath PathTo(const std::string& root, const std::string& address) {
     above.resize(slash);
     const std::string name = above.substr(above.rfind('/') + 1);
     if (!IsPciAddress(name)) return path;
-    const auto configuration = ReadSmallFile(above + "/config", 4096);
+    const auto configuration = ReadBeginning(above + "/config", 4096);
     if (configuration && RedirectsPeers(*configuration)) {
       path.redirecting.push_back(name);
     }

@@ -1,36 +1,17 @@
 #include "agent/fitness/small_file.h"
 
 #include <dirent.h>
-#include <fcntl.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <memory>
 
-#include "base/owned_fd.h"
+#include "base/bounded_file.h"
 
 namespace muster {
 
-std::optional<std::string> ReadSmallFile(const std::string& path, size_t most) {
-  const OwnedFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!fd.open()) return std::nullopt;
-  std::string text;
-  while (text.size() < most) {
-    char chunk[4096];
-    const ssize_t n =
-        read(fd.get(), chunk, std::min(sizeof(chunk), most - text.size()));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0 && text.empty()) return std::nullopt;
-    if (n <= 0) break;
-    text.append(chunk, static_cast<size_t>(n));
-  }
-  return text;
-}
-
 std::string ReadWord(const std::string& path) {
-  const std::string text = ReadSmallFile(path, 4096).value_or("");
+  const std::string text = ReadBeginning(path, 4096).value_or("");
   const size_t begin = text.find_first_not_of(" \t\r\n");
   if (begin == std::string::npos) return "";
   return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);

@@ -9,13 +9,11 @@
 
 namespace muster {
 
-// The beginning of a file of /proc, /sys or a package, at most `most` bytes
-// (embedded zeros kept); nullopt where it cannot be read. Devices and pipes do
-// not make it wait.
-std::optional<std::string> ReadSmallFile(const std::string& path,
-                                         size_t most = 64 << 10);
+// As much of a file of /proc or /sys as is read: more than all of it.
+inline constexpr size_t kMostKernelFileBytes = 64 << 10;
 
-// The same without blanks and line ends around it; empty where there is none.
+// A short file without blanks and line ends around it; empty where there is
+// none. Devices and pipes do not make it wait.
 std::string ReadWord(const std::string& path);
 
 // A whole decimal number at the beginning of a file; nullopt where there is
