@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/nccl_id/nccl_id_child.h"
+#include "base/environment_value.h"
 #include "nccl/unique_id.h"
 
 namespace muster {
@@ -22,13 +23,9 @@ bool StartsWith(const std::string& text, const std::string& start) {
 
 std::string NcclIdProgram(
     const std::map<std::string, std::string>& environment) {
-  const auto visible = environment.find("CUDA_VISIBLE_DEVICES");
-  if (visible != environment.end() &&
-      (visible->second.empty() || visible->second == "-1")) {
-    return "";
-  }
-  const auto root = environment.find("NCCL_COMM_ID");
-  if (root != environment.end() && !root->second.empty()) return "";
+  const auto visible = EnvironmentValue(environment, "CUDA_VISIBLE_DEVICES");
+  if (visible && (visible->empty() || *visible == "-1")) return "";
+  if (NonEmptyEnvironmentValue(environment, "NCCL_COMM_ID")) return "";
   // The driver's, and that of Windows' Linux.
   if (access("/dev/nvidiactl", F_OK) != 0 && access("/dev/dxg", F_OK) != 0) {
     return "";

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "base/environment_value.h"
 
 namespace muster {
 namespace {
@@ -28,14 +29,11 @@ std::string StateOf(const std::string& shown) {
 
 absl::StatusOr<std::vector<std::string>> RequeueCommand(
     const std::map<std::string, std::string>& environment) {
-  const auto value = [&](const char* name) {
-    const auto found = environment.find(name);
-    return found == environment.end() ? std::string() : found->second;
-  };
-  const std::string task = value("SLURM_ARRAY_TASK_ID");
+  const std::string task =
+      EnvironmentValue(environment, "SLURM_ARRAY_TASK_ID").value_or("");
   const bool of_array = !task.empty();
   const char* const variable = of_array ? "SLURM_ARRAY_JOB_ID" : "SLURM_JOB_ID";
-  const std::string job = value(variable);
+  const std::string job = EnvironmentValue(environment, variable).value_or("");
   if (job.empty()) {
     return absl::FailedPreconditionError(absl::StrCat(
         "--requeue: this is no Slurm job (", variable, " is not set)"));

@@ -6,6 +6,7 @@
 #include "agent/binding/cpu_list.h"
 #include "agent/workers/dialect_variables.h"
 #include "base/check.h"
+#include "base/environment_value.h"
 
 namespace muster {
 namespace {
@@ -17,12 +18,6 @@ std::map<std::string, std::string> Surroundings(
   std::map<std::string, std::string> all = plan.more;
   all.insert(inherited.begin(), inherited.end());
   return all;
-}
-
-std::string ValueOr(const std::map<std::string, std::string>& inherited,
-                    const std::string& name, const std::string& otherwise) {
-  auto found = inherited.find(name);
-  return found == inherited.end() ? otherwise : found->second;
 }
 
 }  // namespace
@@ -72,7 +67,8 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
       plan.store_host == StoreHost::kAgent ? "True" : "False");
   set("TORCHELASTIC_SIGNALS_TO_HANDLE", plan.signals_to_handle);
   set("TORCH_NCCL_ASYNC_ERROR_HANDLING",
-      ValueOr(inherited, "TORCH_NCCL_ASYNC_ERROR_HANDLING", "1"));
+      EnvironmentValue(inherited, "TORCH_NCCL_ASYNC_ERROR_HANDLING")
+          .value_or("1"));
   set_unless_absent("TORCHELASTIC_ERROR_FILE", paths.error_file);
   // As torchrun, a lone worker is left to take every core.
   if (plan.local_world_size > 1 && inherited.count("OMP_NUM_THREADS") == 0) {

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/options/option_values.h"
+#include "base/environment_value.h"
 
 namespace muster {
 namespace {
@@ -83,9 +84,9 @@ void PlaceInJobSet(const FlagDefault& coordinator,
 
 std::optional<FlagDefault> VariableSaid(const Environment& environment,
                                         const std::string& name) {
-  const auto found = environment.find(name);
-  if (found == environment.end() || found->second.empty()) return std::nullopt;
-  return FlagDefault{name, found->second};
+  const auto value = NonEmptyEnvironmentValue(environment, name);
+  if (!value) return std::nullopt;
+  return FlagDefault{name, *value};
 }
 
 absl::StatusOr<std::optional<PodPlace>> ReadPodPlace(

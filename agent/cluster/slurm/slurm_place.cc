@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/cluster/slurm/host_list.h"
 #include "agent/options/option_values.h"
+#include "base/environment_value.h"
 
 namespace muster {
 namespace {
@@ -118,8 +119,7 @@ absl::Status ReadTasks(const SlurmEnvironment& environment, SlurmPlace& place) {
 
 std::string SlurmValue(const SlurmEnvironment& environment,
                        const std::string& name) {
-  const auto found = environment.find(name);
-  return found == environment.end() ? "" : found->second;
+  return EnvironmentValue(environment, name).value_or("");
 }
 
 uint16_t SlurmPort(uint64_t job, uint64_t step) {
