@@ -20,6 +20,7 @@
 #include "agent/options/read_machine.h"
 #include "agent/options/run_options.h"
 #include "agent/voice.h"
+#include "base/environment_value.h"
 #include "rendezvous/client/grpc_link.h"
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/token/token.h"
@@ -50,16 +51,17 @@ int Print(const std::string& text) {
 absl::StatusOr<Endpoint> FindCoordinator(const RunOptions& options,
                                          const Environment& environment) {
   if (options.endpoint) return *options.endpoint;
-  const auto found = environment.find("MUSTER_COORDINATOR");
-  if (found == environment.end() || found->second.empty()) {
+  const auto inherited =
+      NonEmptyEnvironmentValue(environment, "MUSTER_COORDINATOR");
+  if (!inherited) {
     return absl::InvalidArgumentError(
         "no coordinator: there is nobody to work for; write "
         "--rdzv-endpoint=HOST:PORT or set MUSTER_COORDINATOR");
   }
-  absl::StatusOr<Endpoint> endpoint = ParseEndpoint(found->second);
+  absl::StatusOr<Endpoint> endpoint = ParseEndpoint(*inherited);
   if (endpoint.ok()) return endpoint;
   return absl::InvalidArgumentError(absl::StrCat(
-      "MUSTER_COORDINATOR=", found->second, ": ", endpoint.status().message()));
+      "MUSTER_COORDINATOR=", *inherited, ": ", endpoint.status().message()));
 }
 
 int Run(const RunOptions& options, const Environment& environment) {

@@ -13,6 +13,7 @@
 #include "agent/failures/old_records.h"
 #include "agent/failures/worker_ends.h"
 #include "agent/workers/worker_environment.h"
+#include "base/environment_value.h"
 
 extern char** environ;
 
@@ -199,8 +200,8 @@ absl::Status RoundWorkers::Keep(const std::vector<Failure>& ends) const {
 // Where the SDK leaves each rank's last operations, whatever ends the process:
 // all of a round side by side, for `launch inspect`.
 std::string RoundWorkers::RecordsFolder() const {
-  const auto inherited = inherited_.find(kFlightRecorderFolder);
-  if (inherited != inherited_.end()) return inherited->second;
+  const auto inherited = EnvironmentValue(inherited_, kFlightRecorderFolder);
+  if (inherited) return *inherited;
   const std::string folder = FolderOf(/*local_rank=*/0);
   return folder.empty() ? "" : folder.substr(0, folder.rfind('/'));
 }

@@ -4,6 +4,7 @@
 #include "agent/options/command_line.h"
 #include "agent/options/flag_values.h"
 #include "agent/options/option_values.h"
+#include "base/environment_value.h"
 #include "launcher/subcommands.h"
 
 namespace muster {
@@ -55,18 +56,16 @@ absl::StatusOr<AdminRequest> ParseAdminRequest(
   }
 
   FlagValues values(flags, *line, environment);
-  const auto inherited = environment.find("MUSTER_COORDINATOR");
   if (values.IsGiven("endpoint")) {
     values.Into("endpoint", ParseEndpoint, request.endpoint);
   } else {
-    const bool is_set =
-        inherited != environment.end() && !inherited->second.empty();
-    const absl::StatusOr<Endpoint> endpoint =
-        ParseEndpoint(is_set ? inherited->second : kDefaultEndpoint);
+    const std::string inherited =
+        NonEmptyEnvironmentValue(environment, "MUSTER_COORDINATOR")
+            .value_or(kDefaultEndpoint);
+    const absl::StatusOr<Endpoint> endpoint = ParseEndpoint(inherited);
     if (!endpoint.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("MUSTER_COORDINATOR=", inherited->second, ": ",
-                       endpoint.status().message()));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "MUSTER_COORDINATOR=", inherited, ": ", endpoint.status().message()));
     }
     request.endpoint = *endpoint;
   }

@@ -3,16 +3,11 @@
 #include "absl/strings/str_cat.h"
 #include "agent/options/command_line.h"
 #include "agent/options/flag_table.h"
+#include "base/environment_value.h"
 #include "trainer_sdk/bench/bench_options.h"
 
 namespace muster {
 namespace {
-
-bool IsSet(const std::map<std::string, std::string>& environment,
-           const std::string& name) {
-  const auto variable = environment.find(name);
-  return variable != environment.end() && !variable->second.empty();
-}
 
 absl::Status Named(const absl::Status& status) {
   return absl::Status(status.code(),
@@ -30,10 +25,10 @@ bool AsksForHelp(const std::vector<std::string>& arguments) {
 
 bool IsWorker(const std::map<std::string, std::string>& environment) {
   for (const char* name : {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK"}) {
-    if (IsSet(environment, name)) return true;
+    if (NonEmptyEnvironmentValue(environment, name)) return true;
   }
-  return IsSet(environment, "SLURM_PROCID") &&
-         IsSet(environment, "SLURM_STEP_ID");
+  return NonEmptyEnvironmentValue(environment, "SLURM_PROCID") &&
+         NonEmptyEnvironmentValue(environment, "SLURM_STEP_ID");
 }
 
 absl::StatusOr<BenchPlan> PlanBench(
@@ -68,8 +63,9 @@ absl::StatusOr<BenchPlan> PlanBench(
 std::vector<std::string> BenchProgramPaths(
     const std::map<std::string, std::string>& environment,
     const std::string& launch_path) {
-  if (IsSet(environment, "MUSTER_BENCH")) {
-    return {environment.at("MUSTER_BENCH")};
+  if (const auto named =
+          NonEmptyEnvironmentValue(environment, "MUSTER_BENCH")) {
+    return {*named};
   }
   const size_t slash = launch_path.rfind('/');
   const std::string folder =

@@ -10,6 +10,7 @@
 #include "agent/options/worker_slots.h"
 #include "agent/preemption/requeue_command.h"
 #include "agent/workers/worker_command.h"
+#include "base/environment_value.h"
 
 namespace muster {
 namespace {
@@ -23,10 +24,8 @@ CommandRequest AskedCommand(const RunOptions& options,
   request.is_module = options.interpreter == Interpreter::kModule;
   request.no_python = options.interpreter == Interpreter::kNoPython;
   request.run_path = options.interpreter == Interpreter::kRunPath;
-  const auto chosen = facts.environment.find("PYTHON_EXEC");
-  request.python = chosen != facts.environment.end() && !chosen->second.empty()
-                       ? chosen->second
-                       : facts.python;
+  request.python = NonEmptyEnvironmentValue(facts.environment, "PYTHON_EXEC")
+                       .value_or(facts.python);
   return request;
 }
 
@@ -116,9 +115,8 @@ absl::StatusOr<AgentOptions> PlanAgent(const RunOptions& options,
   agent.fitness = options.fitness;
   agent.fitness.gpus_needed = slots->gpus_needed;
   agent.hangs = options.hangs;
-  const auto temporary = facts.environment.find("TMPDIR");
-  if (temporary != facts.environment.end()) {
-    agent.socket_parent = temporary->second;
+  if (const auto folder = EnvironmentValue(facts.environment, "TMPDIR")) {
+    agent.socket_parent = *folder;
   }
   agent.connect_timeout = options.connect_timeout;
   agent.coordinator_timeout = options.coordinator_timeout;

@@ -1,6 +1,7 @@
 #include "agent/options/flag_values.h"
 
 #include "absl/strings/str_cat.h"
+#include "base/environment_value.h"
 
 namespace muster {
 
@@ -13,10 +14,10 @@ FlagValues::FlagValues(const std::vector<Flag>& flags, const CommandLine& line,
       value = {absl::StrCat("--", flag.name), given->second.back()};
       continue;
     }
-    const auto pet = environment.find(PetName(flag));
-    if (flag.pet == PetVariable::kRead && pet != environment.end() &&
-        !pet->second.empty()) {
-      value = {pet->first, pet->second};
+    const std::string pet = PetName(flag);
+    const auto said = NonEmptyEnvironmentValue(environment, pet);
+    if (flag.pet == PetVariable::kRead && said) {
+      value = {pet, *said};
       continue;
     }
     value = {"", flag.fallback};

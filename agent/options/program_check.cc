@@ -7,14 +7,10 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "base/environment_value.h"
 
 namespace muster {
 namespace {
-
-std::string Variable(const MachineFacts& facts, const std::string& name) {
-  const auto found = facts.environment.find(name);
-  return found == facts.environment.end() ? "" : found->second;
-}
 
 bool EndsInPy(const std::string& name) {
   return name.size() > 3 && name.compare(name.size() - 3, 3, ".py") == 0;
@@ -98,9 +94,9 @@ absl::Status CheckCommandName(const std::string& name,
         "the program's name is empty; name the script or program after the "
         "flags");
   }
-  return name.find('/') == std::string::npos
-             ? CheckInPath(name, Variable(facts, "PATH"))
-             : CheckExecutable(name, name);
+  if (name.find('/') != std::string::npos) return CheckExecutable(name, name);
+  return CheckInPath(name,
+                     EnvironmentValue(facts.environment, "PATH").value_or(""));
 }
 
 }  // namespace
@@ -110,7 +106,8 @@ absl::Status CheckProgram(const RunOptions& options,
   if (!RunsUnderPython(options)) {
     return CheckCommandName(options.program[0], facts);
   }
-  const std::string python = Variable(facts, "PYTHON_EXEC");
+  const std::string python =
+      EnvironmentValue(facts.environment, "PYTHON_EXEC").value_or("");
   if (!python.empty()) {
     const absl::Status status = CheckCommandName(python, facts);
     if (!status.ok()) {

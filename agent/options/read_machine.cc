@@ -26,6 +26,7 @@
 #include "agent/gpus/nvml.h"
 #include "agent/options/worker_slots.h"
 #include "base/check.h"
+#include "base/environment_value.h"
 #include "rendezvous/endpoint/resolve.h"
 
 extern char** environ;
@@ -79,13 +80,6 @@ int QuotaCores() {
   return std::max(1, static_cast<int>(std::ceil(quota / period)));
 }
 
-std::string Variable(const std::map<std::string, std::string>& environment,
-                     const std::string& name, const std::string& fallback) {
-  const auto found = environment.find(name);
-  return found == environment.end() || found->second.empty() ? fallback
-                                                             : found->second;
-}
-
 bool IsInPath(const std::string& name, const std::string& path) {
   size_t start = 0;
   while (start <= path.size()) {
@@ -99,7 +93,7 @@ bool IsInPath(const std::string& name, const std::string& path) {
 }
 
 std::string FindPython(const std::map<std::string, std::string>& environment) {
-  const std::string path = Variable(environment, "PATH", "");
+  const std::string path = EnvironmentValue(environment, "PATH").value_or("");
   for (const char* name : {"python3", "python"}) {
     if (IsInPath(name, path)) return name;
   }
@@ -155,7 +149,8 @@ MachineFacts ReadMachineFacts(std::map<std::string, std::string> environment) {
   facts.working_directory = WorkingDirectory();
   facts.python = FindPython(environment);
   facts.temporary_directory = absl::StrCat(
-      Variable(environment, "TMPDIR", "/tmp"), "/muster_", getuid(), "/",
+      NonEmptyEnvironmentValue(environment, "TMPDIR").value_or("/tmp"),
+      "/muster_", getuid(), "/",
       absl::Hex(facts.incarnation, absl::kZeroPad16));
   facts.environment = std::move(environment);
   return facts;
@@ -171,12 +166,10 @@ absl::Status ReadBindingFacts(const RunOptions& options, MachineFacts& facts) {
 
 absl::Status ReadGpuFacts(const RunOptions& options, MachineFacts& facts) {
   if (!NeedsGpus(options)) return absl::OkStatus();
-  std::optional<std::string> visible;
-  const auto found = facts.environment.find("CUDA_VISIBLE_DEVICES");
-  if (found != facts.environment.end()) visible = found->second;
   absl::StatusOr<VisibleGpuList> gpus = ReadVisibleGpus(
-      visible,
-      Variable(facts.environment, "MUSTER_NVML_LIBRARY", "libnvidia-ml.so.1"));
+      EnvironmentValue(facts.environment, "CUDA_VISIBLE_DEVICES"),
+      NonEmptyEnvironmentValue(facts.environment, "MUSTER_NVML_LIBRARY")
+          .value_or("libnvidia-ml.so.1"));
   if (!gpus.ok()) return gpus.status();
   facts.gpus = std::move(gpus->names);
   facts.gpu_addresses = std::move(gpus->pci_addresses);

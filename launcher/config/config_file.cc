@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/bounded_file.h"
+#include "base/environment_value.h"
 #include "launcher/config/accelerate_config.h"
 #include "launcher/config/instructlab_config.h"
 #include "launcher/config/own_config.h"
@@ -49,10 +50,8 @@ ConfigSurroundings SurroundingsOf(
   std::error_code error;
   surroundings.working_directory =
       std::filesystem::current_path(error).string();
-  const auto python_path = environment.find("PYTHONPATH");
-  if (python_path != environment.end()) {
-    surroundings.python_path = python_path->second;
-  }
+  surroundings.python_path =
+      EnvironmentValue(environment, "PYTHONPATH").value_or("");
   return surroundings;
 }
 
