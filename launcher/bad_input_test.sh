@@ -72,10 +72,23 @@ refuse 1 '*127.0.0.1:1*' status --endpoint=127.0.0.1:1
 PET_NNODES=3:2 refuse 2 'PET_NNODES=3:2: *' true
 PYTHON_EXEC=/nosuch/python refuse 2 'PYTHON_EXEC=/nosuch/python: *' -m x
 
+# A host file is not waited for either.
+mkfifo pipe
+refuse 2 '--hostfile=pipe: names no host; *' --hostfile=pipe true
+refuse 2 '--hostfile=folder: Is a directory*' --hostfile=folder true
+refuse 2 '--hostfile=absent: No such file*' --hostfile=absent true
+refuse 2 '--hostfile=/dev/zero: is larger than 8 MiB*' \
+  --hostfile=/dev/zero true
+echo 127.0.0.1 >hosts
+DS_ENV_FILE=$PWD/folder refuse 2 '*folder: Is a directory*' \
+  --hostfile=hosts true
+DS_ENV_FILE=$PWD/pipe refuse 2 '*nosuch*' \
+  --hostfile=hosts --token-file=nosuch true
+refuse 2 'the token file pipe is empty*' --token-file=pipe true
+
 # Under another launcher's name its own flags and help are spoken of, and
 # nothing is waited for.
 ln -s "$OLDPWD/$launch" deepspeed
-mkfifo pipe
 as_deepspeed() {
   local pattern=$1 output got
   shift

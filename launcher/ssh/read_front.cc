@@ -1,6 +1,5 @@
 #include "launcher/ssh/read_front.h"
 
-#include <fcntl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,7 +13,8 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "base/owned_fd.h"
+#include "base/bounded_file.h"
+#include "base/environment_value.h"
 #include "launcher/hostfile/host_file.h"
 #include "launcher/hostfile/host_filter.h"
 #include "launcher/ssh/remote_environment.h"
@@ -26,30 +26,10 @@ namespace {
 
 constexpr size_t kMostEnvironmentBytes = 1 << 20;
 
-// Up to one byte more than `most`, so that what is too long shows. NotFound:
-// there is no such file.
-absl::StatusOr<std::string> ReadFile(const std::string& path, size_t most) {
-  const OwnedFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.open()) {
-    return errno == ENOENT ? absl::NotFoundError(std::strerror(errno))
-                           : absl::InvalidArgumentError(std::strerror(errno));
-  }
-  std::string text;
-  std::array<char, 64 << 10> buffer;
-  while (text.size() <= most) {
-    const ssize_t got = read(file.get(), buffer.data(), buffer.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return absl::InvalidArgumentError(std::strerror(errno));
-    if (got == 0) break;
-    text.append(buffer.data(), static_cast<size_t>(got));
-  }
-  return text;
-}
-
 absl::StatusOr<std::vector<Host>> ReadHosts(const RemoteOptions& remote) {
   const std::string flag = absl::StrCat("--hostfile=", remote.host_file, ": ");
   const absl::StatusOr<std::string> text =
-      ReadFile(remote.host_file, kMostHostFileBytes);
+      ReadBoundedFile(remote.host_file, kMostHostFileBytes);
   if (!text.ok()) {
     return absl::InvalidArgumentError(
         absl::StrCat(flag, text.status().message()));
@@ -64,17 +44,13 @@ absl::StatusOr<std::vector<Host>> ReadHosts(const RemoteOptions& remote) {
 
 absl::StatusOr<std::vector<Environment>> ReadEnvironmentFiles(
     const Environment& here, const std::string& working_directory) {
-  const auto value = [&](const char* name, const std::string& otherwise) {
-    const auto found = here.find(name);
-    return found == here.end() || found->second.empty() ? otherwise
-                                                        : found->second;
-  };
-  const std::string name = value("DS_ENV_FILE", ".deepspeed_env");
+  const std::string name =
+      NonEmptyEnvironmentValue(here, "DS_ENV_FILE").value_or(".deepspeed_env");
   std::vector<std::string> paths;
   if (name[0] == '/') {
     paths = {name};
   } else {
-    const std::string home = value("HOME", "");
+    const std::string home = EnvironmentValue(here, "HOME").value_or("");
     if (!home.empty()) paths.push_back(absl::StrCat(home, "/", name));
     if (home != working_directory) {
       paths.push_back(absl::StrCat(working_directory, "/", name));
@@ -83,7 +59,7 @@ absl::StatusOr<std::vector<Environment>> ReadEnvironmentFiles(
   std::vector<Environment> files;
   for (const std::string& path : paths) {
     const absl::StatusOr<std::string> text =
-        ReadFile(path, kMostEnvironmentBytes);
+        ReadBoundedFile(path, kMostEnvironmentBytes);
     if (absl::IsNotFound(text.status())) continue;
     absl::StatusOr<Environment> read =
         text.ok() ? ParseEnvironmentFile(*text) : text.status();
@@ -101,11 +77,11 @@ absl::StatusOr<std::vector<Environment>> ReadEnvironmentFiles(
 absl::StatusOr<std::string> WorkingDirectory(const Environment& here) {
   struct stat said;
   struct stat real;
-  const auto pwd = here.find("PWD");
-  if (pwd != here.end() && !pwd->second.empty() && pwd->second[0] == '/' &&
-      stat(pwd->second.c_str(), &said) == 0 && stat(".", &real) == 0 &&
-      said.st_dev == real.st_dev && said.st_ino == real.st_ino) {
-    return pwd->second;
+  const auto pwd = NonEmptyEnvironmentValue(here, "PWD");
+  if (pwd && pwd->front() == '/' && stat(pwd->c_str(), &said) == 0 &&
+      stat(".", &real) == 0 && said.st_dev == real.st_dev &&
+      said.st_ino == real.st_ino) {
+    return *pwd;
   }
   std::array<char, PATH_MAX> path;
   if (getcwd(path.data(), path.size()) == nullptr) {
