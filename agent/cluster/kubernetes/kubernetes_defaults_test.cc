@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/options/flag_table.h"
+#include "agent/cluster/defaults_fixture.h"
 #include "agent/options/run_options.h"
 
 namespace muster {
@@ -20,27 +20,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 using Environment = std::map<std::string, std::string>;
-
-absl::StatusOr<ParsedOptions> Parse(const Environment& environment,
-                                    std::vector<std::string> args = {}) {
-  args.push_back("train.py");
-  return ParseRunOptions(FlagsOf(FlagUser::kLaunchOnly), args, environment,
-                         [&](const FlagValues& given) {
-                           return KubernetesDefaults(given, environment);
-                         });
-}
-
-RunOptions Options(const Environment& environment,
-                   const std::vector<std::string>& args = {}) {
-  const absl::StatusOr<ParsedOptions> parsed = Parse(environment, args);
-  EXPECT_TRUE(parsed.ok()) << parsed.status();
-  return parsed.ok() ? parsed->options : RunOptions();
-}
-
-std::string Refusal(const Environment& environment,
-                    const std::vector<std::string>& args = {}) {
-  return std::string(Parse(environment, args).status().message());
-}
 
 // A pod of deploy/kubernetes' Indexed Job.
 Environment IndexedJobPod(const std::string& index) {
@@ -58,7 +37,12 @@ Environment IndexedJobPod(const std::string& index) {
           {"MUSTER_RACK", "r7"}};
 }
 
-TEST(KubernetesDefaultsTest, AnIndexedJobNeedsNoAddresses) {
+class KubernetesDefaultsTest : public DefaultsFixture {
+ protected:
+  KubernetesDefaultsTest() : DefaultsFixture(KubernetesDefaults) {}
+};
+
+TEST_F(KubernetesDefaultsTest, AnIndexedJobNeedsNoAddresses) {
   const RunOptions options = Options(IndexedJobPod("2"));
   ASSERT_TRUE(options.endpoint);
   EXPECT_EQ(options.endpoint->ToString(), "trainer-0.trainer-pods:29400");
@@ -76,11 +60,11 @@ TEST(KubernetesDefaultsTest, AnIndexedJobNeedsNoAddresses) {
   EXPECT_THAT(options.remarks, IsEmpty());
 }
 
-TEST(KubernetesDefaultsTest, PodZeroHostsWhateverItsAddressIs) {
+TEST_F(KubernetesDefaultsTest, PodZeroHostsWhateverItsAddressIs) {
   EXPECT_EQ(Options(IndexedJobPod("0")).hosting, Hosting::kAlways);
 }
 
-TEST(KubernetesDefaultsTest, TheHostNameTellsTheJobToo) {
+TEST_F(KubernetesDefaultsTest, TheHostNameTellsTheJobToo) {
   Environment pod = IndexedJobPod("2");
   pod.erase("MUSTER_JOB_NAME");
   EXPECT_EQ(Options(pod).endpoint->host, "trainer-0.trainer-pods");
@@ -89,7 +73,7 @@ TEST(KubernetesDefaultsTest, TheHostNameTellsTheJobToo) {
   EXPECT_FALSE(Options(pod).endpoint);
 }
 
-TEST(KubernetesDefaultsTest, WithoutAServiceItsNameIsTheJobs) {
+TEST_F(KubernetesDefaultsTest, WithoutAServiceItsNameIsTheJobs) {
   Environment pod = IndexedJobPod("1");
   pod.erase("MUSTER_SERVICE");
   const RunOptions options = Options(pod);
@@ -97,7 +81,7 @@ TEST(KubernetesDefaultsTest, WithoutAServiceItsNameIsTheJobs) {
   EXPECT_THAT(options.remarks, Contains(HasSubstr("MUSTER_SERVICE")));
 }
 
-TEST(KubernetesDefaultsTest, WhatIsGivenWins) {
+TEST_F(KubernetesDefaultsTest, WhatIsGivenWins) {
   const RunOptions options =
       Options(IndexedJobPod("0"),
               {"--nnodes=2:3", "--rdzv-endpoint=other:7", "--rdzv-id=mine",
@@ -115,7 +99,7 @@ TEST(KubernetesDefaultsTest, WhatIsGivenWins) {
             Hosting::kNever);
 }
 
-TEST(KubernetesDefaultsTest, AMasterAddressMakesTheIndexTheNodeRank) {
+TEST_F(KubernetesDefaultsTest, AMasterAddressMakesTheIndexTheNodeRank) {
   const RunOptions options =
       Options(IndexedJobPod("3"), {"--master-addr=trainer-0.pods"});
   EXPECT_FALSE(options.endpoint);
@@ -123,7 +107,7 @@ TEST(KubernetesDefaultsTest, AMasterAddressMakesTheIndexTheNodeRank) {
   EXPECT_EQ(options.hosting, Hosting::kIfOwner);
 }
 
-TEST(KubernetesDefaultsTest, PodsThatNobodyCountsRunAlone) {
+TEST_F(KubernetesDefaultsTest, PodsThatNobodyCountsRunAlone) {
   Environment pod = IndexedJobPod("2");
   pod.erase("MUSTER_NODES");
   const RunOptions options = Options(pod);
@@ -137,7 +121,7 @@ TEST(KubernetesDefaultsTest, PodsThatNobodyCountsRunAlone) {
               IsEmpty());
 }
 
-TEST(KubernetesDefaultsTest, AStatefulSetsOrdinalEndsThePodsName) {
+TEST_F(KubernetesDefaultsTest, AStatefulSetsOrdinalEndsThePodsName) {
   const RunOptions options = Options({{"KUBERNETES_SERVICE_HOST", "10.96.0.1"},
                                       {"HOSTNAME", "trainer-11"},
                                       {"MUSTER_SERVICE", "pods"},
@@ -148,7 +132,7 @@ TEST(KubernetesDefaultsTest, AStatefulSetsOrdinalEndsThePodsName) {
   EXPECT_EQ(options.run_id, "trainer");
 }
 
-TEST(KubernetesDefaultsTest, ElasticAgentsMeetAtTheDaemonAndLeaveAlone) {
+TEST_F(KubernetesDefaultsTest, ElasticAgentsMeetAtTheDaemonAndLeaveAlone) {
   const RunOptions options =
       Options({{"KUBERNETES_SERVICE_HOST", "10.96.0.1"},
                {"HOSTNAME", "agents-6d4cf56db6-b9f2k"},
@@ -164,7 +148,7 @@ TEST(KubernetesDefaultsTest, ElasticAgentsMeetAtTheDaemonAndLeaveAlone) {
   EXPECT_THAT(options.preemption.signals, IsEmpty());
 }
 
-TEST(KubernetesDefaultsTest, AJobSetsControllerNamesTheFirstPod) {
+TEST_F(KubernetesDefaultsTest, AJobSetsControllerNamesTheFirstPod) {
   Environment pod = {{"KUBERNETES_SERVICE_HOST", "10.96.0.1"},
                      {"JOB_COMPLETION_INDEX", "0"},
                      {"HOSTNAME", "set-worker-1-0"},
@@ -184,8 +168,8 @@ TEST(KubernetesDefaultsTest, AJobSetsControllerNamesTheFirstPod) {
   EXPECT_EQ(Options(pod).hosting, Hosting::kAlways);
 }
 
-TEST(KubernetesDefaultsTest, WorkersAreAsManyAsTheDevicePluginsGpus) {
-  const auto workers = [](const std::string& devices) {
+TEST_F(KubernetesDefaultsTest, WorkersAreAsManyAsTheDevicePluginsGpus) {
+  const auto workers = [this](const std::string& devices) {
     return Options({{"KUBERNETES_SERVICE_HOST", "10.96.0.1"},
                     {"NVIDIA_VISIBLE_DEVICES", devices}})
         .workers_per_node;
@@ -197,7 +181,7 @@ TEST(KubernetesDefaultsTest, WorkersAreAsManyAsTheDevicePluginsGpus) {
   EXPECT_EQ(workers(""), "1");
 }
 
-TEST(KubernetesDefaultsTest, APodBeyondTheMostNodesIsRefused) {
+TEST_F(KubernetesDefaultsTest, APodBeyondTheMostNodesIsRefused) {
   EXPECT_THAT(Refusal(IndexedJobPod("4")),
               HasSubstr("JOB_COMPLETION_INDEX=4: of 4 pods none"));
   EXPECT_THAT(Refusal(IndexedJobPod("2"), {"--nnodes=1:2"}),
@@ -210,7 +194,7 @@ TEST(KubernetesDefaultsTest, APodBeyondTheMostNodesIsRefused) {
   EXPECT_EQ(Options(pod).node_id, "trainer-4");
 }
 
-TEST(KubernetesDefaultsTest, ErrorsNameTheVariable) {
+TEST_F(KubernetesDefaultsTest, ErrorsNameTheVariable) {
   Environment pod = IndexedJobPod("2");
   pod["JOB_COMPLETION_INDEX"] = "two";
   EXPECT_THAT(Refusal(pod), HasSubstr("JOB_COMPLETION_INDEX=two: "));

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "agent/cluster/defaults_fixture.h"
 #include "agent/cluster/slurm/slurm_place.h"
-#include "agent/options/flag_table.h"
 #include "agent/options/run_options.h"
 
 namespace muster {
@@ -62,28 +62,12 @@ Environment LoginShell() {
   return {{"SLURM_JOB_ID", "41"}, {"SLURM_JOB_NODELIST", "n[1-2]"}};
 }
 
-absl::StatusOr<ParsedOptions> Parse(const Environment& environment,
-                                    std::vector<std::string> args = {}) {
-  args.push_back("train.py");
-  return ParseRunOptions(FlagsOf(FlagUser::kLaunchOnly), args, environment,
-                         [&](const FlagValues& given) {
-                           return SlurmDefaults(given, environment);
-                         });
-}
+class SlurmDefaultsTest : public DefaultsFixture {
+ protected:
+  SlurmDefaultsTest() : DefaultsFixture(SlurmDefaults) {}
+};
 
-RunOptions Options(const Environment& environment,
-                   const std::vector<std::string>& args = {}) {
-  const absl::StatusOr<ParsedOptions> parsed = Parse(environment, args);
-  EXPECT_TRUE(parsed.ok()) << parsed.status();
-  return parsed.ok() ? parsed->options : RunOptions();
-}
-
-std::string Refusal(const Environment& environment,
-                    const std::vector<std::string>& args = {}) {
-  return std::string(Parse(environment, args).status().message());
-}
-
-TEST(SlurmDefaults, AStepNeedsNoFlags) {
+TEST_F(SlurmDefaultsTest, AStepNeedsNoFlags) {
   const RunOptions options = Options(Task(0));
   EXPECT_EQ(options.spec.min_nodes, 3);
   EXPECT_EQ(options.spec.max_nodes, 3);
@@ -96,13 +80,13 @@ TEST(SlurmDefaults, AStepNeedsNoFlags) {
   EXPECT_THAT(options.preemption.signals, ElementsAre(SIGUSR1, SIGTERM));
 }
 
-TEST(SlurmDefaults, TheFirstNodeHostsAndNoOther) {
+TEST_F(SlurmDefaultsTest, TheFirstNodeHostsAndNoOther) {
   EXPECT_EQ(Options(Task(0)).hosting, Hosting::kAlways);
   EXPECT_EQ(Options(Task(1)).hosting, Hosting::kNever);
   EXPECT_EQ(Options(Task(1)).endpoint->host, "n2");
 }
 
-TEST(SlurmDefaults, WhatWasGivenWins) {
+TEST_F(SlurmDefaultsTest, WhatWasGivenWins) {
   const RunOptions options =
       Options(Task(1), {"--nnodes=2:3", "--nproc-per-node=2", "--rdzv-id=mine",
                         "--rdzv-endpoint=n9:1234", "--topology=rack=r1",
@@ -116,21 +100,21 @@ TEST(SlurmDefaults, WhatWasGivenWins) {
   EXPECT_THAT(options.preemption.signals, IsEmpty());
 }
 
-TEST(SlurmDefaults, AMasterAddressGetsItsNodeRank) {
+TEST_F(SlurmDefaultsTest, AMasterAddressGetsItsNodeRank) {
   const RunOptions options = Options(Task(1), {"--master-addr=n2"});
   EXPECT_EQ(options.node_rank, 1);
   EXPECT_EQ(options.spec.max_nodes, 3);
   EXPECT_FALSE(options.endpoint.has_value());
 }
 
-TEST(SlurmDefaults, ACoordinatorElsewhereIsMet) {
+TEST_F(SlurmDefaultsTest, ACoordinatorElsewhereIsMet) {
   const RunOptions options =
       Options(With(Task(0), {{"MUSTER_COORDINATOR", "admin:29400"}}));
   EXPECT_EQ(options.endpoint->ToString(), "admin:29400");
   EXPECT_EQ(options.hosting, Hosting::kNever);
 }
 
-TEST(SlurmDefaults, EachJobStepArrayTaskAndRunHasItsName) {
+TEST_F(SlurmDefaultsTest, EachJobStepArrayTaskAndRunHasItsName) {
   std::set<std::string> names;
   const Environment array = {{"SLURM_JOB_ID", "43"},
                              {"SLURM_ARRAY_JOB_ID", "41"},
@@ -143,7 +127,7 @@ TEST(SlurmDefaults, EachJobStepArrayTaskAndRunHasItsName) {
             "41.2");
 }
 
-TEST(SlurmDefaults, NeighbouringJobsAndStepsHaveTheirOwnPorts) {
+TEST_F(SlurmDefaultsTest, NeighbouringJobsAndStepsHaveTheirOwnPorts) {
   std::set<uint16_t> ports;
   for (uint64_t job = 4'294'967'000; job < 4'294'967'192; ++job) {
     for (uint64_t step = 0; step < 64; ++step) {
@@ -156,7 +140,7 @@ TEST(SlurmDefaults, NeighbouringJobsAndStepsHaveTheirOwnPorts) {
   EXPECT_EQ(ports.size(), 192u * 64);
 }
 
-TEST(SlurmDefaults, GpusAreCountedOnEachNode) {
+TEST_F(SlurmDefaultsTest, GpusAreCountedOnEachNode) {
   EXPECT_EQ(Options(With(Task(0), {{"SLURM_GPUS_ON_NODE", "3"},
                                    {"SLURM_GPUS_PER_NODE", "8"}}))
                 .workers_per_node,
@@ -174,7 +158,7 @@ TEST(SlurmDefaults, GpusAreCountedOnEachNode) {
   EXPECT_EQ(Options(Task(0), {"--gpus=0"}).workers_per_node, "1");
 }
 
-TEST(SlurmDefaults, GpusThatCannotBeCountedAreNotOneWorker) {
+TEST_F(SlurmDefaultsTest, GpusThatCannotBeCountedAreNotOneWorker) {
   for (const char* text : {"abc", "-2", "1000000", "4096,1", "2(x4)", ":"}) {
     EXPECT_THAT(Refusal(With(Task(0), {{"SLURM_GPUS_ON_NODE", text}})),
                 HasSubstr(std::string("SLURM_GPUS_ON_NODE=") + text + ": "));
@@ -189,7 +173,7 @@ TEST(SlurmDefaults, GpusThatCannotBeCountedAreNotOneWorker) {
               HasSubstr("SLURM_GPUS_ON_NODE=abc: "));
 }
 
-TEST(SlurmDefaults, AStepsTasksShareTheirOutput) {
+TEST_F(SlurmDefaultsTest, AStepsTasksShareTheirOutput) {
   EXPECT_EQ(Options(Task(0)).telling, Telling::kFirst);
   EXPECT_EQ(Options(Task(1)).telling, Telling::kOther);
   EXPECT_EQ(Options(Task(1), {"--nnodes=1"}).telling, Telling::kAlone);
@@ -200,7 +184,7 @@ TEST(SlurmDefaults, AStepsTasksShareTheirOutput) {
   EXPECT_EQ(Options(Batch(1)).telling, Telling::kAlone);
 }
 
-TEST(SlurmDefaults, SwitchesAreTheTopology) {
+TEST_F(SlurmDefaultsTest, SwitchesAreTheTopology) {
   EXPECT_THAT(Options(With(Task(0), {{"SLURM_TOPOLOGY_ADDR", "top.leaf2.n2"},
                                      {"SLURM_TOPOLOGY_ADDR_PATTERN",
                                       "switch.switch.node"}}))
@@ -208,7 +192,7 @@ TEST(SlurmDefaults, SwitchesAreTheTopology) {
               ElementsAre("switch1=top", "switch2=leaf2"));
 }
 
-TEST(SlurmDefaults, ATaskForEachGpuIsRefusedWithWhatToWrite) {
+TEST_F(SlurmDefaultsTest, ATaskForEachGpuIsRefusedWithWhatToWrite) {
   const Environment each = With(
       Task(0),
       {{"SLURM_STEP_NUM_TASKS", "12"}, {"SLURM_STEP_TASKS_PER_NODE", "4(x3)"}});
@@ -225,19 +209,19 @@ TEST(SlurmDefaults, ATaskForEachGpuIsRefusedWithWhatToWrite) {
       Hosting::kNever);
 }
 
-TEST(SlurmDefaults, UnevenStepsCountTheirTasks) {
+TEST_F(SlurmDefaultsTest, UnevenStepsCountTheirTasks) {
   EXPECT_THAT(
       Refusal(With(Task(0), {{"SLURM_STEP_TASKS_PER_NODE", "1(x2),2"}})),
       HasSubstr("several tasks"));
 }
 
-TEST(SlurmDefaults, MoreNodesThanTheStepHasNeverCome) {
+TEST_F(SlurmDefaultsTest, MoreNodesThanTheStepHasNeverCome) {
   EXPECT_THAT(Refusal(Task(0), {"--nnodes=4"}),
               HasSubstr("--nnodes=4: Slurm's step has 3 nodes"));
   EXPECT_EQ(Options(Task(0), {"--nnodes=2:8"}).spec.max_nodes, 8);
 }
 
-TEST(SlurmDefaults, AStepOfOneNodeMeetsNobody) {
+TEST_F(SlurmDefaultsTest, AStepOfOneNodeMeetsNobody) {
   Environment one = With(Task(0), {{"SLURM_STEP_NODELIST", "n2"},
                                    {"SLURM_STEP_NUM_TASKS", "1"},
                                    {"SLURM_STEP_TASKS_PER_NODE", "1"}});
@@ -248,7 +232,7 @@ TEST(SlurmDefaults, AStepOfOneNodeMeetsNobody) {
   EXPECT_FALSE(Options(Task(0), {"--nnodes=1"}).endpoint.has_value());
 }
 
-TEST(SlurmDefaults, AHeterogeneousStepBeginsWithItsFirstComponent) {
+TEST_F(SlurmDefaultsTest, AHeterogeneousStepBeginsWithItsFirstComponent) {
   // The step's list is sorted over its components; task 0 runs on n3.
   const Environment het = {{"SLURM_HET_SIZE", "2"},
                            {"SLURM_JOB_NODELIST_HET_GROUP_0", "n3"},
@@ -271,7 +255,7 @@ TEST(SlurmDefaults, AHeterogeneousStepBeginsWithItsFirstComponent) {
   EXPECT_EQ(alone.run_id, "41+1.2");
 }
 
-TEST(SlurmDefaults, ABatchScriptIsANodeWhereThereIsNoOther) {
+TEST_F(SlurmDefaultsTest, ABatchScriptIsANodeWhereThereIsNoOther) {
   const RunOptions options =
       Options(With(Batch(1), {{"SLURM_GPUS_ON_NODE", "2"}}));
   EXPECT_FALSE(options.endpoint.has_value());
@@ -287,7 +271,7 @@ TEST(SlurmDefaults, ABatchScriptIsANodeWhereThereIsNoOther) {
       "n1");
 }
 
-TEST(SlurmDefaults, AShellOfALoginNodeIsNoNode) {
+TEST_F(SlurmDefaultsTest, AShellOfALoginNodeIsNoNode) {
   EXPECT_THAT(Refusal(LoginShell()), HasSubstr("need not be on one"));
   EXPECT_THAT(Refusal(LoginShell(), {"--nnodes=1"}), HasSubstr("srun"));
   EXPECT_THAT(Refusal({{"SLURM_JOB_ID", "41"}}),
@@ -295,7 +279,7 @@ TEST(SlurmDefaults, AShellOfALoginNodeIsNoNode) {
   EXPECT_THAT(Options(LoginShell(), {"--rdzv-endpoint=a:1"}).run_id, "none");
 }
 
-TEST(SlurmDefaults, SallocsShellOnANodeIsLikeABatchScript) {
+TEST_F(SlurmDefaultsTest, SallocsShellOnANodeIsLikeABatchScript) {
   const Environment interactive =
       With(Batch(2), {{"SLURM_STEP_ID", "4294967290"},
                       {"SLURM_STEP_NODELIST", "n1"},
@@ -303,14 +287,14 @@ TEST(SlurmDefaults, SallocsShellOnANodeIsLikeABatchScript) {
   EXPECT_THAT(Refusal(interactive), HasSubstr("job of 2 nodes"));
 }
 
-TEST(SlurmDefaults, StartingAllIsForOutsideOfAStep) {
+TEST_F(SlurmDefaultsTest, StartingAllIsForOutsideOfAStep) {
   EXPECT_EQ(Options(Batch(4), {"--slurm"}).remote.start, RemoteStart::kSlurm);
   EXPECT_EQ(Options(LoginShell(), {"--slurm"}).remote.start,
             RemoteStart::kSlurm);
   EXPECT_THAT(Refusal(Task(0), {"--slurm"}), HasSubstr("srun has started"));
 }
 
-TEST(SlurmDefaults, WrongVariablesAreNamed) {
+TEST_F(SlurmDefaultsTest, WrongVariablesAreNamed) {
   EXPECT_THAT(Refusal(With(Task(0), {{"SLURM_STEP_NODELIST", "n[1-"}})),
               HasSubstr("SLURM_STEP_NODELIST=n[1-: '[' without ']'"));
   EXPECT_THAT(Refusal(With(Task(0), {{"SLURM_JOB_ID", "x"}})),
