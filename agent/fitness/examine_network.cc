@@ -150,6 +150,18 @@ std::vector<Finding> ExamineCoordinator(const CoordinatorFacts& coordinator,
         absl::StrCat("this node speaks from ", coordinator.local_address,
                      ", the coordinator sees ", coordinator.seen_address)));
   }
+  // One on this machine sees a loopback address, whatever peers dial.
+  const std::string& advertised = coordinator.advertised_address;
+  if (!coordinator.seen_address.empty() && !advertised.empty() &&
+      advertised != coordinator.seen_address &&
+      advertised != coordinator.local_address &&
+      !IsLoopback(coordinator.seen_address)) {
+    findings.push_back(
+        Found("coordinator-other-address",
+              absl::StrCat("peers dial ", advertised,
+                           ", the coordinator sees this node as ",
+                           coordinator.seen_address)));
+  }
   if (!coordinator.version.empty() && coordinator.version != own_version) {
     findings.push_back(
         Found("coordinator-version",

@@ -328,6 +328,8 @@ const std::vector<Case>& Cases() {
        [](NodeFacts& f) { Coordinator(f).error = "connection refused"; }},
       {"coordinator-translated", "sees 172.16.0.9",
        [](NodeFacts& f) { Coordinator(f).seen_address = "172.16.0.9"; }},
+      {"coordinator-other-address", "peers dial 10.9.0.1, the coordinator sees",
+       [](NodeFacts& f) { Coordinator(f).advertised_address = "10.9.0.1"; }},
       {"coordinator-version", "1.0.0",
        [](NodeFacts& f) { Coordinator(f).version = "1.0.0"; }},
       {"clock-skew", "is 7.0 s behind",
@@ -465,19 +467,6 @@ TEST(ExamineGpus, WhatIsOldOrIdleIsNotReported) {
   facts.gpus.devices[0].pcie->generation = 1;  // asleep
   facts.gpus.devices[1].clock_limits =
       ClockLimit::kPowerCap;  // at work, within its power
-  EXPECT_THAT(Troubles(ExamineNode(facts)), IsEmpty());
-}
-
-TEST(ExamineCoordinator, OneThatTellsLittleAnswersAllTheSame) {
-  NodeFacts facts = Healthy();
-  facts.coordinator = CoordinatorFacts();
-  facts.coordinator->endpoint = "node0:29400";
-  facts.coordinator->local_address = "10.0.0.1";
-  EXPECT_EQ(WhatOf(ExamineNode(facts), "coordinator"),
-            "node0:29400 answers; this node speaks to it from 10.0.0.1");
-  facts.coordinator->wants_token = true;
-  EXPECT_THAT(WhatOf(ExamineNode(facts), "coordinator"),
-              HasSubstr("wants the job's token"));
   EXPECT_THAT(Troubles(ExamineNode(facts)), IsEmpty());
 }
 

@@ -272,6 +272,12 @@ constexpr FindingKind kKinds[] = {
      "speaks from: addresses are translated in between (NAT), and peers may "
      "not reach what this node tells of itself.",
      "Give an address that peers reach with --local-addr.", ""},
+    {"coordinator-other-address", kNote, kCoordinator,
+     "Peers dial this node at another address than the one from which the "
+     "coordinator sees it: right where --local-addr chose a faster network.",
+     "See that the address is of the network meant; otherwise leave out "
+     "--local-addr.",
+     ""},
     {"coordinator-version", kWarning, kCoordinator,
      "The coordinator is of another version than this program.",
      "Install the same version everywhere.", ""},
@@ -371,9 +377,16 @@ constexpr FindingKind kKinds[] = {
      "Remove small files, such as old logs.", "disk"},
 
     {"nodes", kOk, kNodes, "The nodes that were looked at together.", "", ""},
-    {"nodes-missing", kError, kNodes,
-     "Nodes did not tell their findings in time.", "Run launch doctor there.",
+    {"nodes-absent", kError, kNodes,
+     "A node of the job did not come within a minute of the first one (or what "
+     "--rdzv-conf says), or could not be started from here.",
+     "See that it is up, that the same command runs there (with --hostfile: "
+     "that ssh to it asks for nothing), and that a firewall lets the "
+     "coordinator's port through; or leave it out (--exclude, --nnodes).",
      ""},
+    {"nodes-missing", kError, kNodes,
+     "Nodes came and did not tell their findings in time.",
+     "Run launch doctor there.", ""},
     {"nodes-unreachable", kError, kNodes,
      "A node cannot connect to another on a fresh port, as workers do: a "
      "firewall, a wrong address or no route.",

@@ -3,7 +3,6 @@
 #include "absl/strings/str_cat.h"
 #include "rendezvous/client/admin_client.h"
 #include "rendezvous/endpoint/resolve.h"
-#include "rendezvous/token/token.h"
 
 namespace muster {
 namespace {
@@ -13,7 +12,7 @@ constexpr Duration kPatience = std::chrono::seconds(5);
 }  // namespace
 
 CoordinatorFacts AskCoordinator(const Endpoint& endpoint,
-                                const std::string& token_file) {
+                                const absl::StatusOr<std::string>& token) {
   CoordinatorFacts facts;
   facts.endpoint = endpoint.ToString();
   const auto addresses = Resolve(endpoint, kPatience);
@@ -24,21 +23,17 @@ CoordinatorFacts AskCoordinator(const Endpoint& endpoint,
   for (const SocketAddress& address : *addresses) {
     facts.addresses.push_back(address.Ip());
   }
-  absl::StatusOr<std::string> token = ReadToken(
-      token_file,
-      [](const std::string& /*sentence*/) { /* told in the answer */ });
   if (!token.ok()) {
     facts.error = std::string(token.status().message());
     return facts;
   }
   const bool has_token = !token->empty();
-  AdminClient client({.coordinator = endpoint,
-                      .token = *std::move(token),
-                      .timeout = kPatience});
+  AdminClient client(
+      {.coordinator = endpoint, .token = *token, .timeout = kPatience});
   const auto caller = client.WhoAmI();
   facts.local_address = LocalAddressTowards(addresses->front());
   // One that is older than the question answers all the same, and so does one
-  // that tells only those who belong to the job, as its workers do not.
+  // that tells only those who belong to the job.
   if (absl::IsUnimplemented(caller.status())) return facts;
   if (absl::IsUnauthenticated(caller.status()) && !has_token) {
     facts.wants_token = true;

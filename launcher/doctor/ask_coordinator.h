@@ -3,15 +3,17 @@
 
 #include <string>
 
+#include "absl/status/statusor.h"
 #include "agent/fitness/node_facts.h"
 #include "rendezvous/endpoint/endpoint.h"
 
 namespace muster {
 
 // Calls the coordinator at `endpoint`: whether it answers, whom it sees, what
-// time it has. Blocks for ten seconds at most.
+// time it has. `token`: the job's, as ReadToken gives it. Blocks for ten
+// seconds at most.
 CoordinatorFacts AskCoordinator(const Endpoint& endpoint,
-                                const std::string& token_file);
+                                const absl::StatusOr<std::string>& token);
 
 }  // namespace muster
 

@@ -9,27 +9,42 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "agent/fitness/wording.h"
+#include "launcher/doctor/nodes_page.h"
 
 namespace muster {
 namespace {
 
 constexpr int kMostInFull = 32;
 
-std::string NameOf(const std::vector<NodeSeen>& nodes, int rank) {
-  const NodeSeen& node = nodes[static_cast<size_t>(rank)];
-  if (!node.report) return absl::StrCat("rank ", rank);
-  const std::string& host = node.report->host;
-  int alike = 0;
-  for (const NodeSeen& other : nodes) {
-    if (other.report && other.report->host == host) ++alike;
+// The nodes, and how the page calls them.
+struct Named {
+  const std::vector<NodeSeen>& nodes;
+  std::vector<std::string> names;  // by rank
+};
+
+Named WithNames(const std::vector<NodeSeen>& nodes) {
+  std::vector<NodeReport> reports;
+  for (const NodeSeen& node : nodes) {
+    if (!node.report) continue;
+    NodeReport& report = reports.emplace_back();
+    report.host = node.report->host;
+    report.node = node.report->node;
   }
-  return alike > 1 ? absl::StrCat(host, "#", rank) : host;
+  const std::vector<std::string> told = NodeNames(reports);
+  Named named = {nodes, {}};
+  size_t next = 0;
+  for (size_t rank = 0; rank < nodes.size(); ++rank) {
+    named.names.push_back(nodes[rank].report ? told[next++]
+                                             : absl::StrCat("rank ", rank));
+  }
+  return named;
 }
 
 // "driver: 550.54 on a, b; 535.10 on c" of each name whose values differ.
-void CompareTexts(const std::vector<NodeSeen>& nodes, const char* id,
+void CompareTexts(const Named& named, const char* id,
                   std::map<std::string, std::string> NodeReport::*texts,
                   std::vector<Finding>& findings) {
+  const std::vector<NodeSeen>& nodes = named.nodes;
   std::set<std::string> names;
   for (const NodeSeen& node : nodes) {
     if (!node.report) continue;
@@ -42,7 +57,7 @@ void CompareTexts(const std::vector<NodeSeen>& nodes, const char* id,
       const auto& own = (*nodes[rank].report).*texts;
       const auto value = own.find(name);
       by_value[value == own.end() ? "none" : value->second].push_back(
-          NameOf(nodes, static_cast<int>(rank)));
+          named.names[rank]);
     }
     if (by_value.size() < 2) continue;
     std::vector<std::string> parts;
@@ -54,28 +69,28 @@ void CompareTexts(const std::vector<NodeSeen>& nodes, const char* id,
   }
 }
 
-void CompareReach(const std::vector<NodeSeen>& nodes,
-                  std::vector<Finding>& findings) {
+void CompareReach(const Named& named, std::vector<Finding>& findings) {
+  const std::vector<NodeSeen>& nodes = named.nodes;
   for (size_t rank = 0; rank < nodes.size(); ++rank) {
     // By reason, so that a node that nobody reaches does not fill the page.
     std::map<std::string, std::vector<std::string>> failed;
     for (const auto& [other, probe] : nodes[rank].probes) {
       if (probe.error.empty()) continue;
-      const std::string& address = nodes[static_cast<size_t>(other)].address;
+      const auto at = static_cast<size_t>(other);
       failed[probe.error].push_back(
-          absl::StrCat(NameOf(nodes, other), " (", address, ")"));
+          absl::StrCat(named.names[at], " (", nodes[at].address, ")"));
     }
     for (const auto& [error, who] : failed) {
       findings.push_back(
           Found("nodes-unreachable",
-                absl::StrCat(NameOf(nodes, static_cast<int>(rank)),
-                             " cannot connect to ", Listed(who), ": ", error)));
+                absl::StrCat(named.names[rank], " cannot connect to ",
+                             Listed(who), ": ", error)));
     }
   }
 }
 
-void CompareClocks(const std::vector<NodeSeen>& nodes,
-                   std::vector<Finding>& findings) {
+void CompareClocks(const Named& named, std::vector<Finding>& findings) {
+  const std::vector<NodeSeen>& nodes = named.nodes;
   // All by rank 0's clock, which everybody has asked for.
   std::vector<std::string> off;
   for (size_t rank = 1; rank < nodes.size(); ++rank) {
@@ -88,21 +103,19 @@ void CompareClocks(const std::vector<NodeSeen>& nodes,
     if (std::fabs(ahead) < 1.0 + ToSeconds(asked->second.round_trip)) continue;
     char text[48];
     std::snprintf(text, sizeof(text), " by %+.1f s", ahead);
-    off.push_back(absl::StrCat(NameOf(nodes, static_cast<int>(rank)), text));
+    off.push_back(absl::StrCat(named.names[rank], text));
   }
   if (off.empty()) return;
   findings.push_back(Found("nodes-clock-skew",
-                           absl::StrCat("clocks differ from ", NameOf(nodes, 0),
+                           absl::StrCat("clocks differ from ", named.names[0],
                                         "'s: ", Listed(off))));
 }
 
-std::string Summary(const std::vector<NodeSeen>& nodes) {
-  std::vector<std::string> names;
+std::string Summary(const Named& named) {
   Duration slowest = Duration::zero();
   int reached = 0;
-  for (size_t rank = 0; rank < nodes.size(); ++rank) {
-    names.push_back(NameOf(nodes, static_cast<int>(rank)));
-    for (const auto& [other, probe] : nodes[rank].probes) {
+  for (const NodeSeen& node : named.nodes) {
+    for (const auto& [other, probe] : node.probes) {
       if (!probe.error.empty()) continue;
       ++reached;
       slowest = std::max(slowest, probe.round_trip);
@@ -112,7 +125,7 @@ std::string Summary(const std::vector<NodeSeen>& nodes) {
   std::snprintf(milliseconds, sizeof(milliseconds), "%.1f ms",
                 ToSeconds(slowest) * 1e3);
   return absl::StrCat(
-      Listed(names),
+      Listed(named.names),
       reached == 0 ? ""
                    : absl::StrCat("; ", reached,
                                   " connections between them, the slowest in ",
@@ -139,7 +152,8 @@ std::vector<int> ProbedBy(int rank, int nodes) {
 }
 
 std::vector<Finding> CompareNodes(const std::vector<NodeSeen>& nodes) {
-  std::vector<Finding> findings = {Found("nodes", Summary(nodes))};
+  const Named named = WithNames(nodes);
+  std::vector<Finding> findings = {Found("nodes", Summary(named))};
   std::vector<std::string> absent;
   for (size_t rank = 0; rank < nodes.size(); ++rank) {
     if (!nodes[rank].report) absent.push_back(absl::StrCat("rank ", rank));
@@ -148,10 +162,10 @@ std::vector<Finding> CompareNodes(const std::vector<NodeSeen>& nodes) {
     findings.push_back(
         Found("nodes-missing", absl::StrCat(Listed(absent), " told nothing")));
   }
-  CompareReach(nodes, findings);
-  CompareTexts(nodes, "nodes-versions-differ", &NodeReport::versions, findings);
-  CompareTexts(nodes, "nodes-hardware-differ", &NodeReport::hardware, findings);
-  CompareClocks(nodes, findings);
+  CompareReach(named, findings);
+  CompareTexts(named, "nodes-versions-differ", &NodeReport::versions, findings);
+  CompareTexts(named, "nodes-hardware-differ", &NodeReport::hardware, findings);
+  CompareClocks(named, findings);
   return findings;
 }
 

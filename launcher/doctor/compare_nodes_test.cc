@@ -97,6 +97,10 @@ TEST(CompareNodes, NodesOfOneMachineAreToldApart) {
   auto nodes = Three();
   for (NodeSeen& node : nodes) node.report->host = "vm";
   EXPECT_THAT(CompareNodes(nodes)[0].what, HasSubstr("vm#0, vm#1, vm#2;"));
+  for (size_t rank = 0; rank < nodes.size(); ++rank) {
+    nodes[rank].report->node = "node" + std::to_string(rank);
+  }
+  EXPECT_THAT(CompareNodes(nodes)[0].what, HasSubstr("node0, node1, node2;"));
 }
 
 TEST(ProbedBy, AllOfFewAndEverybodyTriedOfMany) {

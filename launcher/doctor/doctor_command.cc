@@ -50,7 +50,7 @@ int DoctorCommand(const std::vector<std::string>& arguments,
       code = RunApart(kPatience, [&] { return Here(*request, environment); });
       break;
     case DoctorRequest::Way::kAllNodes:
-      code = RunOnAllNodes(*request, environment, launch);
+      code = RunOnAllNodes(*request, environment, launch, voice);
       break;
     case DoctorRequest::Way::kAsNode:
       code = RunAsNode(*request, environment);

@@ -101,14 +101,35 @@ assert 'nodes' in between and 'nodes-unreachable' not in between, between
 assert 'nodes-hardware-differ' in between, between
 PYTHON
 
-# One of two nodes does not come: who, and what this one is like.
-timeout 100 "$launch" doctor --nodes --nnodes=2 --node-id=alone \
-  --rdzv-backend=c10d --rdzv-endpoint="127.0.0.1:$port" --rdzv-id=absent \
-  --rdzv-conf=join_timeout=1 >out.absent 2>err.absent </dev/null
+# One of three nodes does not come: which, and what the others are like. The
+# coordinator tells nothing to those without the job's token.
+for rank in 0 2; do
+  MUSTER_TOKEN=secret timeout 100 "$launch" doctor --nodes --nnodes=3 \
+    --node-rank=$rank --node-id=node$rank --master-addr=127.0.0.1 \
+    --master-port="$port" --local-addr=127.0.0.$((rank + 1)) \
+    --rdzv-conf=last_call_timeout=2 >"out.$rank" 2>"err.$rank" </dev/null &
+  nodes[rank]=$!
+done
+for rank in 0 2; do
+  wait "${nodes[rank]}"
+  code=$?
+  ((code == 4)) || fail "absent: node $rank: exit $code: $(<"err.$rank")"
+done
+page=$(cat out.0 out.2)
+[[ $page == 'launch doctor on 2 of 3 nodes'*'node0, node2; 2 connections'* &&
+  $page == *'error    node rank 1: it did not come  [nodes-absent]'* &&
+  $page == *"127.0.0.1:$port answers in "*' ms and sees this node as'* &&
+  $page == *Machine*'Not fit'* ]] ||
+  fail "an absent node: $page $(<err.0) $(<err.2)"
+
+# Nobody hosts the coordinator: this node alone, and that it is so.
+timeout 100 "$launch" doctor --nodes --nnodes=2 --rdzv-backend=c10d \
+  --rdzv-endpoint="127.0.0.1:$port" --rdzv-conf=is_host=0 \
+  --connect-timeout=1 >out.alone 2>err.alone </dev/null
 code=$?
-[[ $code == 1 && $(<err.absent) == *'only 1 of at least 2 nodes came'*'did not come together'* &&
-  $(<out.absent) == 'launch doctor on '*Machine* ]] ||
-  fail "an absent node: exit $code: $(<out.absent) $(<err.absent)"
+[[ $code == 1 && $(<err.alone) == *'did not come together'* &&
+  $(<out.alone) == 'launch doctor on '*coordinator-unreachable* ]] ||
+  fail "no coordinator: exit $code: $(<out.alone) $(<err.alone)"
 
 left=(muster-doctor-*)
 [[ -e ${left[0]} ]] && fail "left behind: ${left[*]}"

@@ -39,19 +39,27 @@ constexpr char kMiddle[] = R"(
 | 2 | the command line is wrong |
 | 3 | warnings: it trains, but slowly, or fails now and then |
 | 4 | errors: training fails, or gives wrong results |
-| 1 | the nodes did not come together, or nothing could be printed |
+| 1 | this node met no other, or nothing could be printed |
 
 With `--nodes` every node exits with the code of the worst finding of all.
 
 ## All nodes
 
 `launch doctor --nodes` takes the flags of a run, and is one: a job with one
-worker on each node, which meets, fails and ends as a job of the same flags
-would. Each worker looks at its node and listens on a fresh port. Of up to 32
-nodes each connects to every other; of more, to those at distances of 1, 2, 4, …
-and to rank 0, so that a node that cannot be reached is named by several. Each
-connection also compares the clocks. Rank 0 prints what lies between the nodes,
-and what each has found; equal findings of several nodes are told once.
+worker on each node, which meets as a job of the same flags would. It begins at
+once when all nodes are there, and with those that are a minute after the first
+one came (`--rdzv-conf` says otherwise): each node that is absent is a finding,
+named as far as it is known. With `--hostfile` the job waits for no host that
+failed, and the finding says why; of `--nnodes=MIN:MAX` MIN nodes must come. A
+node that comes later is not let in, and says so.
+
+Each worker looks at its node, asks the coordinator which address it sees (a
+finding, where that is not the one at which peers dial the node), and listens on
+a fresh port. Of up to 32 nodes each connects to every other; of more, to those
+at distances of 1, 2, 4, … and to rank 0, so that a node that cannot be reached
+is named by several. Each connection also compares the clocks. Rank 0, or the
+`launch` with `--hostfile` or `--slurm`, prints what lies between the nodes, and
+what each has found; equal findings of several nodes are told once.
 
 ## Before every round
 
@@ -71,8 +79,11 @@ started, and stop no round.
                "group": "Machine", "what": "...", "remedy": "..."}, ...]}
 ```
 
-Of several: `{"schema": 1, "severity": ..., "between": {an object as above, with
-the findings between the nodes}, "nodes": [one such object for each node]}`.
+Of several: `{"schema": 1, "severity": ..., "expected": nodes that should come,
+"between": {an object as above, with the findings between the nodes}, "nodes":
+[one such object for each node that came]}`. There each node also has `"node"`,
+its name in the job, `"node_rank"` where somebody gave it one, and `"addresses":
+{"advertised": where peers dial it, "seen": whom the coordinator sees}`.
 Severities, ids and names stay; more may come. `schema` changes if one must go.
 
 ## Environment read

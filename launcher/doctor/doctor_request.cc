@@ -13,11 +13,14 @@
 namespace muster {
 namespace {
 
-// What a worker of the job is told: where its outcome goes, for how wide a
-// terminal (negative: without colours), its own address. No flags for people.
+// What a worker of the job is told: where its outcome goes (-: in lines to
+// stdout), for how wide a terminal (negative: without colours), how many
+// nodes should come, and which one it is. No flags for people.
 constexpr char kAsNode[] = "as-node";
+constexpr char kInLines[] = "-";
 constexpr char kColumns[] = "columns";
-constexpr char kOwnAddress[] = "own-address";
+constexpr char kExpected[] = "expected";
+constexpr char kOwnRank[] = "own-rank";
 
 bool IsDoctors(const std::string& name) {
   return FindFlag(DoctorFlags(), name) != nullptr;
@@ -29,7 +32,7 @@ std::vector<Flag> FlagsFor(const std::vector<std::string>& arguments) {
     nodes = nodes || argument == "--nodes";
   }
   std::vector<Flag> flags = nodes ? DoctorAndRunFlags() : DoctorFlags();
-  for (const char* name : {kAsNode, kColumns, kOwnAddress}) {
+  for (const char* name : {kAsNode, kColumns, kExpected, kOwnRank}) {
     flags.push_back({name, 0, FlagKind::kValue, "", "", PetVariable::kNone,
                      FlagGroup::kGeneral, FlagUser::kLaunchOnly, "", ""});
   }
@@ -89,6 +92,17 @@ absl::StatusOr<DoctorRequest> Read(
   request.log_dir = values.Text("log-dir");
   request.folders = ReadList(values.Text("folders"));
   request.outcome_file = values.Text(kAsNode);
+  if (request.outcome_file == kInLines) request.outcome_file.clear();
+  const auto count = [](const std::string& text) {
+    return ReadNumber(text, 0, 1'000'000);
+  };
+  if (values.IsGiven(kExpected)) {
+    values.Into(kExpected, count, request.expected);
+  }
+  if (values.IsGiven(kOwnRank)) {
+    values.Into(kOwnRank, count, request.node_rank);
+  }
+  if (!values.status().ok()) return values.status();
   if (values.IsGiven(kColumns)) {
     int64_t columns = 80;
     values.Into(
@@ -102,10 +116,8 @@ absl::StatusOr<DoctorRequest> Read(
   if (nodes) {
     request.way = DoctorRequest::Way::kAllNodes;
     request.launch_arguments = LaunchArguments(line);
-    request.local_addr = values.Text("local-addr");
-  } else if (!request.outcome_file.empty()) {
+  } else if (values.IsGiven(kAsNode)) {
     request.way = DoctorRequest::Way::kAsNode;
-    request.local_addr = values.Text(kOwnAddress);
   }
   return request;
 }
@@ -165,7 +177,7 @@ Exit status:
   2  The command line is wrong.
   3  Warnings: it trains, but slowly, or fails now and then.
   4  Errors: training fails, or gives wrong results.
-  1  The nodes did not come together, or nothing could be printed.
+  1  This node met no other, or nothing could be printed.
 
 docs/DOCTOR.md explains each finding by the name in brackets.
 )");

@@ -29,11 +29,13 @@ struct DoctorRequest {
   std::optional<Endpoint> coordinator;
   std::string token_file;
   std::string log_dir;
-  std::vector<std::string> folders;  // more of them
-  std::string local_addr;
+  std::vector<std::string> folders;           // more of them
   std::vector<std::string> launch_arguments;  // kAllNodes: for the job
-  std::string outcome_file;                   // kAsNode
-  TextTarget target;                          // kAsNode: whose page it is
+  // kAsNode:
+  std::string outcome_file;      // empty: the page goes to stdout, in lines
+  TextTarget target;             // whose page it is
+  int expected = 0;              // nodes; 0: not known here
+  std::optional<int> node_rank;  // of this node, as somebody gave it
 };
 
 // Its flags, and with those of a run, which --nodes takes, too.

@@ -49,7 +49,6 @@ TEST(DoctorRequest, AllNodesWithTheFlagsOfARunInAnyOrder) {
   EXPECT_EQ(request->way, DoctorRequest::Way::kAllNodes);
   EXPECT_EQ(request->detail, Detail::kTroubleOnly);
   EXPECT_EQ(request->format, DoctorFormat::kJson);
-  EXPECT_EQ(request->local_addr, "10.0.0.9");
   EXPECT_THAT(request->launch_arguments,
               ElementsAre("--local-addr=10.0.0.9", "--log-dir=/logs",
                           "--nnodes=2", "--rdzv-endpoint=a:1"));
@@ -57,13 +56,22 @@ TEST(DoctorRequest, AllNodesWithTheFlagsOfARunInAnyOrder) {
 
 TEST(DoctorRequest, AWorkerOfAll) {
   const auto request = ParseDoctorRequest(
-      {"--as-node=/tmp/x", "--columns=-72", "--own-address=10.0.0.9"}, {});
+      {"--as-node=/tmp/x", "--columns=-72", "--expected=3", "--own-rank=2"},
+      {});
   ASSERT_TRUE(request.ok()) << request.status();
   EXPECT_EQ(request->way, DoctorRequest::Way::kAsNode);
   EXPECT_EQ(request->outcome_file, "/tmp/x");
   EXPECT_EQ(request->target.columns, 72);
   EXPECT_EQ(request->target.style, TextStyle::kPlain);
-  EXPECT_EQ(request->local_addr, "10.0.0.9");
+  EXPECT_EQ(request->expected, 3);
+  EXPECT_EQ(request->node_rank, 2);
+}
+
+TEST(DoctorRequest, AWorkerOfAJobThatAnotherMachineStarted) {
+  const auto request = ParseDoctorRequest({"--as-node=-"}, {});
+  ASSERT_TRUE(request.ok()) << request.status();
+  EXPECT_EQ(request->way, DoctorRequest::Way::kAsNode);
+  EXPECT_EQ(request->outcome_file, "");
 }
 
 TEST(DoctorRequest, WhatIsWrongIsSaid) {
@@ -73,7 +81,8 @@ TEST(DoctorRequest, WhatIsWrongIsSaid) {
       {{"--nodes", "train.py"}, "takes no program"},
       {{"--endpoint=:x"}, "--endpoint=:x"},
       {{"--jsn"}, "--json"},
-      {{"--as-node=x", "--columns=wide"}, "columns"}};
+      {{"--as-node=x", "--columns=wide"}, "columns"},
+      {{"--as-node=x", "--expected=-1"}, "expected"}};
   for (const auto& [arguments, word] : cases) {
     const auto request = ParseDoctorRequest(arguments, {});
     ASSERT_FALSE(request.ok()) << word;

@@ -202,51 +202,40 @@ std::string DoctorText(const NodeReport& report, Detail detail,
               lines, AllGroups(), detail, target);
 }
 
-std::string NodesText(const std::vector<NodeReport>& reports,
-                      const std::vector<Finding>& between, Detail detail,
+std::string NodesText(const NodesPage& page, Detail detail,
                       const TextTarget& target) {
+  const std::vector<std::string> names = NodeNames(page.reports);
   std::vector<Line> lines;
-  for (const Finding& finding : between) lines.push_back({finding, {}});
-  for (const NodeReport& report : reports) {
-    for (const Finding& finding : report.findings) {
+  for (const Finding& finding : page.between) lines.push_back({finding, {}});
+  for (size_t i = 0; i < names.size(); ++i) {
+    for (const Finding& finding : page.reports[i].findings) {
       const auto same =
           std::find_if(lines.begin(), lines.end(), [&](const Line& line) {
             return line.finding.id == finding.id &&
                    line.finding.what == finding.what && !line.hosts.empty();
           });
       if (same == lines.end()) {
-        lines.push_back({finding, {report.host}});
+        lines.push_back({finding, {names[i]}});
       } else {
-        same->hosts.push_back(report.host);
+        same->hosts.push_back(names[i]);
       }
     }
   }
   for (Line& line : lines) {
-    if (line.hosts.size() > 1 && line.hosts.size() == reports.size()) {
+    if (line.hosts.size() > 1 && line.hosts.size() == names.size()) {
       line.hosts = {"all"};
     }
   }
   // What lies between the nodes comes first: it is why one has asked.
   std::vector<FindingGroup> order = AllGroups();
   std::rotate(order.begin(), order.end() - 1, order.end());
+  const int came = static_cast<int>(names.size());
   return Page(absl::StrCat("launch doctor on ",
-                           Counted(static_cast<int>(reports.size()), "node")),
+                           came < page.expected
+                               ? absl::StrCat(came, " of ",
+                                              Counted(page.expected, "node"))
+                               : Counted(came, "node")),
               lines, order, detail, target);
-}
-
-std::string NodesJson(const std::vector<NodeReport>& reports,
-                      const std::vector<Finding>& between) {
-  NodeReport own;
-  own.findings = between;
-  Severity worst = WorstOf(between);
-  std::string nodes;
-  for (const NodeReport& report : reports) {
-    worst = std::max(worst, WorstOf(report.findings));
-    absl::StrAppend(&nodes, nodes.empty() ? "" : ", ", NodeReportJson(report));
-  }
-  return absl::StrCat("{\"schema\": 1, \"severity\": \"", SeverityText(worst),
-                      "\", \"between\": ", NodeReportJson(own),
-                      ", \"nodes\": [", nodes, "]}");
 }
 
 int ExitCodeOf(Severity worst) {

@@ -2,11 +2,11 @@
 #define MUSTER_LAUNCHER_DOCTOR_DOCTOR_TEXT_H_
 
 #include <string>
-#include <vector>
 
 #include "agent/fitness/finding.h"
 #include "agent/report/text_style.h"
 #include "launcher/doctor/node_report.h"
+#include "launcher/doctor/nodes_page.h"
 
 namespace muster {
 
@@ -18,15 +18,10 @@ enum class Detail { kAll, kTroubleOnly };
 std::string DoctorText(const NodeReport& report, Detail detail,
                        const TextTarget& target);
 
-// The same of several nodes: first what lies between them (`between`), then
-// what each has found, equal findings of several nodes told once.
-std::string NodesText(const std::vector<NodeReport>& reports,
-                      const std::vector<Finding>& between, Detail detail,
+// The same of several nodes: first what lies between them, then what each has
+// found, equal findings of several nodes told once.
+std::string NodesText(const NodesPage& page, Detail detail,
                       const TextTarget& target);
-
-// The same as JSON, on one line: docs/DOCTOR.md has the schema.
-std::string NodesJson(const std::vector<NodeReport>& reports,
-                      const std::vector<Finding>& between);
 
 // 0: nothing worse than a note; 3: warnings; 4: errors.
 int ExitCodeOf(Severity worst);

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
+
 namespace muster {
 namespace {
 
@@ -77,8 +79,8 @@ TEST(NodesText, EqualFindingsOfSeveralNodesAreToldOnce) {
       Node("b", {Found("gpus", "8 x H100"), Found("shm-small", "small"),
                  Found("gpu-ecc", "GPU 1: 4 memory errors")}),
       Node("c", {Found("gpus", "8 x H100")})};
-  const std::string page =
-      NodesText(reports, {Found("nodes", "a, b, c")}, Detail::kAll, {{}, 100});
+  const std::string page = NodesText({reports, {Found("nodes", "a, b, c")}, 3},
+                                     Detail::kAll, {{}, 100});
   EXPECT_EQ(page, R"(launch doctor on 3 nodes
 
 Nodes
@@ -96,6 +98,27 @@ Not fit to train: 2 errors, 1 warning
 )");
 }
 
+TEST(NodesText, WhoCameOfWhoShould) {
+  NodeReport first = Node("vm", {Found("gpus", "8 x H100")});
+  first.node = "h1";
+  NodeReport second = Node("vm", {Found("gpus", "7 x H100")});
+  second.node = "h2";
+  EXPECT_EQ(NodesText({{first, second}, {Found("nodes-absent", "h3: cut")}, 3},
+                      Detail::kAll, {{}, 400}),
+            absl::StrCat(R"(launch doctor on 2 of 3 nodes
+
+Nodes
+  error    h3: cut  [nodes-absent]
+           do: )",
+                         KindOf("nodes-absent")->remedy, R"(
+GPUs
+  ok       h1: 8 x H100
+  ok       h2: 7 x H100
+
+Not fit to train: 1 error
+)"));
+}
+
 TEST(NodesText, ManyOfAKindAreCounted) {
   std::vector<NodeReport> reports;
   for (int i = 0; i < 50; ++i) {
@@ -104,7 +127,7 @@ TEST(NodesText, ManyOfAKindAreCounted) {
                                   Found("disk-full", "disk of " + name)}));
   }
   const std::string page =
-      NodesText(reports, {}, Detail::kAll, {TextStyle::kPlain, 80});
+      NodesText({reports, {}, 50}, Detail::kAll, {TextStyle::kPlain, 80});
   EXPECT_THAT(page, Not(HasSubstr("of n0\n")));
   EXPECT_THAT(page, HasSubstr("n4: disk of n4"));
   EXPECT_THAT(page, Not(HasSubstr("disk of n5")));
@@ -141,8 +164,9 @@ TEST(NodeReport, WhatIsNoneIsRefused) {
 
 TEST(NodesJson, HasTheWorstAndAllNodes) {
   const std::string json =
-      NodesJson({Node("a", {}), Node("b", {Found("gpu-ecc", "x")})},
-                {Found("nodes", "a, b")});
+      NodesJson({{Node("a", {}), Node("b", {Found("gpu-ecc", "x")})},
+                 {Found("nodes", "a, b")},
+                 2});
   EXPECT_THAT(json, HasSubstr(R"("schema": 1, "severity": "error")"));
   EXPECT_THAT(json, HasSubstr(R"("host":"b")"));
 }

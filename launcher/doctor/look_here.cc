@@ -2,16 +2,30 @@
 
 #include "agent/fitness/examine_node.h"
 #include "agent/fitness/read_node.h"
+#include "base/environment_value.h"
 #include "launcher/doctor/ask_coordinator.h"
+#include "launcher/doctor/job_token.h"
+#include "rendezvous/token/token.h"
 
 namespace muster {
 namespace {
 
+// A worker finds the token in a variable of its own (job_token.h); anybody
+// else's has a file, or MUSTER_TOKEN.
+absl::StatusOr<std::string> TokenOf(
+    const DoctorRequest& request,
+    const std::map<std::string, std::string>& environment) {
+  if (request.way == DoctorRequest::Way::kAsNode) {
+    return EnvironmentValue(environment, kWorkersTokenVariable).value_or("");
+  }
+  return ReadToken(
+      request.token_file,
+      [](const std::string& /*sentence*/) { /* told in the answer */ });
+}
+
 std::string Variable(const std::map<std::string, std::string>& environment,
                      const char* name, const char* fallback) {
-  const auto found = environment.find(name);
-  return found == environment.end() || found->second.empty() ? fallback
-                                                             : found->second;
+  return NonEmptyEnvironmentValue(environment, name).value_or(fallback);
 }
 
 }  // namespace
@@ -34,10 +48,15 @@ NodeReport LookHere(const DoctorRequest& request,
   NodeFacts facts = ReadNode(places);
   if (request.coordinator) {
     facts.coordinator =
-        AskCoordinator(*request.coordinator, request.token_file);
+        AskCoordinator(*request.coordinator, TokenOf(request, environment));
+    facts.coordinator->advertised_address =
+        Variable(environment, "MUSTER_NODE_ADDRESS", "");
   }
   std::vector<Finding> findings = ExamineNode(facts);
-  return ReportOf(facts, std::move(findings));
+  NodeReport report = ReportOf(facts, std::move(findings));
+  report.node = Variable(environment, "MUSTER_NODE_ID", "");
+  report.node_rank = request.node_rank;
+  return report;
 }
 
 }  // namespace muster

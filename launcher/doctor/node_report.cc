@@ -14,6 +14,7 @@ using Json = nlohmann::ordered_json;
 // Beyond what any node has to say; a report comes from another one.
 constexpr size_t kMostBytes = 1 << 20;
 constexpr size_t kMostFindings = 1000;
+constexpr int64_t kMostRanks = 1'000'000;
 
 void Add(const std::string& name, const std::string& value,
          std::map<std::string, std::string>& into) {
@@ -49,6 +50,10 @@ std::string TextOf(const Json& json, const char* name) {
 NodeReport ReportOf(const NodeFacts& facts, std::vector<Finding> findings) {
   NodeReport report;
   report.host = facts.network.host_name;
+  if (facts.coordinator) {
+    Add("advertised", facts.coordinator->advertised_address, report.addresses);
+    Add("seen", facts.coordinator->seen_address, report.addresses);
+  }
   report.findings = std::move(findings);
   const LibraryFacts& libraries = facts.libraries;
   Add("muster", facts.version, report.versions);
@@ -91,12 +96,14 @@ std::string NodeReportJson(const NodeReport& report) {
          {"what", finding.what},
          {"remedy", finding.remedy}});
   }
-  const Json json = {{"schema", 1},
-                     {"host", report.host},
-                     {"severity", SeverityText(WorstOf(report.findings))},
-                     {"versions", report.versions},
-                     {"hardware", report.hardware},
-                     {"findings", findings}};
+  Json json = {{"schema", 1}, {"host", report.host}};
+  if (!report.node.empty()) json["node"] = report.node;
+  if (report.node_rank) json["node_rank"] = *report.node_rank;
+  json["severity"] = SeverityText(WorstOf(report.findings));
+  json["versions"] = report.versions;
+  json["hardware"] = report.hardware;
+  if (!report.addresses.empty()) json["addresses"] = report.addresses;
+  json["findings"] = findings;
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -110,6 +117,15 @@ absl::StatusOr<NodeReport> ParseNodeReport(const std::string& text) {
   }
   NodeReport report;
   report.host = TextOf(json, "host");
+  report.node = TextOf(json, "node");
+  const auto rank = json.find("node_rank");
+  if (rank != json.end() && rank->is_number_integer()) {
+    const int64_t number = rank->get<int64_t>();
+    if (number >= 0 && number < kMostRanks) {
+      report.node_rank = static_cast<int>(number);
+    }
+  }
+  report.addresses = TextsOf(json, "addresses");
   report.versions = TextsOf(json, "versions");
   report.hardware = TextsOf(json, "hardware");
   const auto findings = json.find("findings");

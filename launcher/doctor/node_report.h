@@ -2,6 +2,7 @@
 #define MUSTER_LAUNCHER_DOCTOR_NODE_REPORT_H_
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,11 @@ namespace muster {
 // What `launch doctor` found on one node, as it goes from node to node.
 struct NodeReport {
   std::string host;
+  std::string node;              // its name in the job; empty: in none
+  std::optional<int> node_rank;  // as somebody gave it
+  // "advertised": where peers dial this node; "seen": whom the coordinator
+  // sees. Empty where nobody was asked.
+  std::map<std::string, std::string> addresses;
   std::vector<Finding> findings;
   // What should be equal on all nodes of a job, by name: "driver", "NCCL".
   std::map<std::string, std::string> versions;

@@ -1,14 +1,17 @@
 #include "launcher/doctor/node_worker.h"
 
-#include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/environment_value.h"
+#include "launcher/doctor/absent_nodes.h"
 #include "launcher/doctor/doctor_text.h"
 #include "launcher/doctor/look_here.h"
 #include "launcher/doctor/node_exchange.h"
+#include "launcher/doctor/nodes_page.h"
 #include "launcher/doctor/outcome_file.h"
-#include "rendezvous/endpoint/resolve.h"
+#include "launcher/doctor/outcome_lines.h"
 #include "trainer_sdk/session/session.h"
 
 namespace muster {
@@ -16,44 +19,31 @@ namespace {
 
 constexpr Duration kPatience = std::chrono::seconds(60);
 
-std::string Variable(const std::map<std::string, std::string>& environment,
-                     const char* name, const char* fallback) {
-  const auto found = environment.find(name);
-  return found == environment.end() || found->second.empty() ? fallback
-                                                             : found->second;
+// The address at which peers dial this node.
+std::string OwnAddress(const std::map<std::string, std::string>& environment) {
+  return NonEmptyEnvironmentValue(environment, "MUSTER_NODE_ADDRESS")
+      .value_or("127.0.0.1");
 }
 
-// The address at which the others reach this node: the one from which it
-// reaches rank 0.
-std::string OwnAddress(const DoctorRequest& request,
-                       const std::string& master) {
-  const std::string& wanted =
-      request.local_addr.empty() ? master : request.local_addr;
-  const auto addresses = Resolve({wanted, 9}, kPatience);
-  if (!addresses.ok() || addresses->empty()) return wanted;
-  if (!request.local_addr.empty()) return addresses->front().Ip();
-  return LocalAddressTowards(addresses->front());
-}
-
-std::string PageOf(const DoctorRequest& request,
-                   const std::vector<NodeSeen>& nodes,
-                   const std::vector<Finding>& between) {
-  std::vector<NodeReport> reports;
+// What all have told. Who is expected and did not come is known here, or to
+// the `launch` that started the job from another machine.
+NodesPage PageOf(const DoctorRequest& request,
+                 const std::map<std::string, std::string>& environment,
+                 const std::vector<NodeSeen>& nodes) {
+  NodesPage page;
   for (const NodeSeen& node : nodes) {
-    if (node.report) reports.push_back(*node.report);
+    if (node.report) page.reports.push_back(*node.report);
   }
-  return request.format == DoctorFormat::kJson
-             ? absl::StrCat(NodesJson(reports, between), "\n")
-             : NodesText(reports, between, request.detail, request.target);
-}
-
-Severity WorstOfAll(const std::vector<NodeSeen>& nodes,
-                    const std::vector<Finding>& between) {
-  Severity worst = WorstOf(between);
-  for (const NodeSeen& node : nodes) {
-    if (node.report) worst = std::max(worst, WorstOf(node.report->findings));
+  page.between = CompareNodes(nodes);
+  page.expected = request.expected;
+  const ExpectedNodes expected = {
+      .count = request.expected, .names = SlurmNodes(environment), .why = {}};
+  // Of a node that came and is silent CompareNodes has told.
+  if (nodes.size() >= static_cast<size_t>(request.expected)) return page;
+  for (Finding& absent : FindAbsent(expected, page.reports)) {
+    page.between.push_back(std::move(absent));
   }
-  return worst;
+  return page;
 }
 
 }  // namespace
@@ -70,8 +60,7 @@ absl::StatusOr<int> RunAsNode(
   place.rank = (*session)->rank();
   place.nodes = (*session)->world_size();
   place.patience = kPatience;
-  place.address =
-      OwnAddress(request, Variable(environment, "MASTER_ADDR", "127.0.0.1"));
+  place.address = OwnAddress(environment);
   Store& store = *(*session)->store();
   const auto nodes = ExchangeReports(place, report, store);
   if (!nodes.ok()) return nodes.status();
@@ -81,19 +70,26 @@ absl::StatusOr<int> RunAsNode(
     LeaveExitCode(request.outcome_file, *code);
     return 0;  // to the job this worker has succeeded
   }
-  const std::vector<Finding> between = CompareNodes(*nodes);
+  const NodesPage page = PageOf(request, environment, *nodes);
   Outcome outcome;
-  outcome.page = PageOf(request, *nodes, between);
-  outcome.exit_code = ExitCodeOf(WorstOfAll(*nodes, between));
+  outcome.exit_code = ExitCodeOf(WorstOfPage(page));
+  if (request.outcome_file.empty()) {
+    outcome.page = OutcomeLines(NodesJson(page));
+  } else {
+    outcome.page = request.format == DoctorFormat::kJson
+                       ? absl::StrCat(NodesJson(page), "\n")
+                       : NodesText(page, request.detail, request.target);
+  }
   // Before the others learn the code and leave it: the page goes before.
   const bool left = LeavePage(request.outcome_file, outcome);
   const auto told = AgreeOnExitCode(place, outcome.exit_code, store);
   if (!told.ok()) return told.status();
   if (left) return 0;
-  return std::fputs(outcome.page.c_str(), stdout) >= 0 &&
-                 std::fflush(stdout) == 0
-             ? outcome.exit_code
-             : 1;
+  const bool printed =
+      std::fputs(outcome.page.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
+  if (!printed) return 1;
+  // Who reads the lines knows the code by them.
+  return request.outcome_file.empty() ? 0 : outcome.exit_code;
 }
 
 }  // namespace muster

@@ -11,8 +11,8 @@ namespace muster {
 
 // A worker of the job that `launch doctor --nodes` is: looks at its node, and
 // together with the others at what lies between them. Rank 0 leaves the page in
-// request.outcome_file if that is on this node, where the `launch` that asked
-// waits for it; else it prints it.
+// request.outcome_file, where the `launch` that asked waits for it; where no
+// file is named, it prints it in lines for a `launch` on another machine.
 absl::StatusOr<int> RunAsNode(
     const DoctorRequest& request,
     const std::map<std::string, std::string>& environment);

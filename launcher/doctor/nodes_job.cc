@@ -1,31 +1,34 @@
 #include "launcher/doctor/nodes_job.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "agent/commands/tool_run.h"
+#include "agent/options/flag_table.h"
 #include "agent/report/text_style.h"
+#include "base/environment_value.h"
 #include "base/monotonic_clock.h"
+#include "launcher/config/config_defaults.h"
+#include "launcher/doctor/doctor_meeting.h"
 #include "launcher/doctor/doctor_text.h"
+#include "launcher/doctor/job_token.h"
 #include "launcher/doctor/outcome_file.h"
+#include "launcher/doctor/remote_nodes.h"
+#include "launcher/doctor/worker_arguments.h"
+#include "rendezvous/token/token.h"
 
 namespace muster {
 namespace {
 
-std::string Variable(const std::map<std::string, std::string>& environment,
-                     const char* name, const char* fallback) {
-  const auto found = environment.find(name);
-  return found == environment.end() || found->second.empty() ? fallback
-                                                             : found->second;
-}
+using Environment = std::map<std::string, std::string>;
 
-// Somebody is waiting for the page: a node that has not come by then will not.
-constexpr char kMeeting[] = "--rdzv-conf=join_timeout=60";
 constexpr int kNotTogether = 1;
 // Beyond what all questions of a page together may take.
 constexpr Duration kPatience = std::chrono::minutes(2);
@@ -35,77 +38,135 @@ std::string Self() {
   return std::filesystem::read_symlink("/proc/self/exe", error).string();
 }
 
-// "launch FLAGS --no-python launch doctor --as-node=FILE …".
-std::vector<std::string> JobArguments(const DoctorRequest& request,
-                                      const std::string& outcome_file,
-                                      const TextTarget& target) {
-  const std::string self = Self();
-  std::vector<std::string> arguments = {kMeeting};  // the last one given holds
-  arguments.insert(arguments.end(), request.launch_arguments.begin(),
-                   request.launch_arguments.end());
-  arguments.insert(
-      arguments.end(),
-      {"--nproc-per-node=1", "--max-restarts=0", "--quiet", "--no-python", self,
-       "doctor", absl::StrCat("--as-node=", outcome_file),
-       absl::StrCat("--columns=", target.style == TextStyle::kColoured
-                                      ? target.columns
-                                      : -target.columns)});
-  if (request.format == DoctorFormat::kJson) arguments.push_back("--json");
-  if (request.detail == Detail::kTroubleOnly) arguments.push_back("--quiet");
-  if (!request.log_dir.empty()) {
-    arguments.push_back(absl::StrCat("--log-dir=", request.log_dir));
+std::vector<std::string> Joined(std::vector<std::string> first,
+                                const std::vector<std::string>& then) {
+  first.insert(first.end(), then.begin(), then.end());
+  return first;
+}
+
+// What the job's command line asks for, whoever says so.
+absl::StatusOr<RunOptions> OptionsOf(const std::vector<std::string>& arguments,
+                                     const Environment& environment) {
+  const std::vector<Flag> flags = FlagsOf(FlagUser::kLaunchOnly);
+  absl::StatusOr<ParsedOptions> parsed = ParseRunOptions(
+      flags, arguments, environment, LaunchDefaults(flags, environment));
+  if (!parsed.ok()) return parsed.status();
+  return std::move(parsed->options);
+}
+
+// The worker finds it in its environment. Where it cannot be read the job says
+// so, which needs it, too.
+void HandOnToken(const RunOptions& options) {
+  const absl::StatusOr<std::string> token =
+      ReadToken(options.token_file,
+                [](const std::string& /*sentence*/) { /* said by the job */ });
+  if (token.ok() && !token->empty()) {
+    setenv(kWorkersTokenVariable, token->c_str(), /*overwrite=*/1);
   }
-  if (!request.folders.empty()) {
-    arguments.push_back(
-        absl::StrCat("--folders=", absl::StrJoin(request.folders, ",")));
+}
+
+// What a worker on this node must know besides.
+std::vector<std::string> OfThisNode(const RunOptions& options,
+                                    const std::string& outcome_file) {
+  const TextTarget target = TargetOf(STDOUT_FILENO);
+  std::vector<std::string> worker = {
+      absl::StrCat("--as-node=", outcome_file),
+      absl::StrCat("--columns=", target.style == TextStyle::kColoured
+                                     ? target.columns
+                                     : -target.columns),
+      absl::StrCat("--expected=", ExpectedOf(options))};
+  if (options.node_rank) {
+    worker.push_back(absl::StrCat("--own-rank=", *options.node_rank));
   }
-  if (!request.local_addr.empty()) {
-    arguments.push_back(absl::StrCat("--own-address=", request.local_addr));
-  }
-  return arguments;
+  return worker;
 }
 
 // What can be said of this node alone, by a process of its own: this one has
-// had threads.
-std::string OwnPage(const DoctorRequest& request) {
+// had threads. `coordinator`: one to ask, too. The exit code.
+int PrintOwnPage(const DoctorRequest& request, const RunOptions& options,
+                 const std::optional<Endpoint>& coordinator,
+                 const std::string& why) {
+  std::fputs(absl::StrCat("launch doctor: ", why,
+                          "; what follows is this node alone\n")
+                 .c_str(),
+             stderr);
   std::vector<std::string> argv = {Self(), "doctor"};
+  if (coordinator) {
+    argv.push_back(absl::StrCat("--endpoint=", coordinator->ToString()));
+    if (!options.token_file.empty()) {
+      argv.push_back(absl::StrCat("--token-file=", options.token_file));
+    }
+  }
   if (request.format == DoctorFormat::kJson) argv.emplace_back("--json");
   if (request.detail == Detail::kTroubleOnly) argv.emplace_back("--quiet");
-  return RunTool({.argv = argv, .deadline = MonotonicNow() + kPatience}).output;
+  const std::string page =
+      RunTool({.argv = argv, .deadline = MonotonicNow() + kPatience}).output;
+  std::fputs(page.c_str(), stdout);
+  std::fflush(stdout);
+  return kNotTogether;
+}
+
+// This node's part of a job whose other nodes somebody else starts.
+absl::StatusOr<int> RunAmongOthers(const DoctorRequest& request,
+                                   const RunOptions& options,
+                                   const Environment& environment,
+                                   const LaunchFunction& launch) {
+  const auto file = OutcomeFile::Make(
+      NonEmptyEnvironmentValue(environment, "TMPDIR").value_or("/tmp"));
+  if (!file.ok()) return file.status();
+  const int code = launch(Joined(
+      Joined(request.launch_arguments, MeetingOfThoseThatCome(options)),
+      WorkerArguments(request, Self(), OfThisNode(options, file->path()))));
+  const std::optional<Outcome> outcome = file->Read();
+  if (outcome) {
+    const bool printed = std::fputs(outcome->page.c_str(), stdout) >= 0 &&
+                         std::fflush(stdout) == 0;
+    return printed ? outcome->exit_code : 1;
+  }
+  if (code == 0) {
+    return PrintOwnPage(request, options, std::nullopt,
+                        "the other nodes had begun when this one came, and did "
+                        "not wait for it: run it on all of them again");
+  }
+  if (code != kNotTogether) return code;
+  return PrintOwnPage(
+      request, options, options.endpoint,
+      "the nodes did not come together, for the reason above: look at those "
+      "that are absent (do they run launch doctor --nodes with the same flags, "
+      "or does a firewall keep them from the port?)");
 }
 
 }  // namespace
 
-absl::StatusOr<int> RunOnAllNodes(
-    const DoctorRequest& request,
-    const std::map<std::string, std::string>& environment,
-    const LaunchFunction& launch) {
-  const auto file = OutcomeFile::Make(Variable(environment, "TMPDIR", "/tmp"));
-  if (!file.ok()) return file.status();
+absl::StatusOr<int> RunOnAllNodes(const DoctorRequest& request,
+                                  const Environment& environment,
+                                  const LaunchFunction& launch,
+                                  const Voice& voice) {
+  const std::vector<std::string> remote =
+      Joined(request.launch_arguments,
+             WorkerArguments(request, Self(), {"--as-node=-"}));
+  const absl::StatusOr<RunOptions> options = OptionsOf(remote, environment);
+  if (!options.ok()) return options.status();
   if (request.detail == Detail::kAll) {
     std::fputs("launch doctor: waiting for the nodes to come together\n",
                stderr);
   }
-  const int code =
-      launch(JobArguments(request, file->path(), TargetOf(STDOUT_FILENO)));
-  const std::optional<Outcome> outcome = file->Read();
-  // Rank 0 ran on another machine and printed there, or the job failed.
-  if (!outcome && code != kNotTogether) return code;
-  if (!outcome) {
-    std::fputs(
-        "launch doctor: the nodes did not come together, for the reason above: "
-        "look at those that are absent (do they run launch doctor --nodes with "
-        "the same flags, or does a firewall keep them from the port?); what "
-        "follows is this node alone\n",
-        stderr);
-    const std::string page = OwnPage(request);
-    std::fputs(page.c_str(), stdout);
-    std::fflush(stdout);
-    return kNotTogether;
+  absl::StatusOr<int> code = 0;
+  switch (options->remote.start) {
+    case RemoteStart::kNone:
+      HandOnToken(*options);
+      return RunAmongOthers(request, *options, environment, launch);
+    case RemoteStart::kHostFile:
+      code = RunOverSsh(request, *options, environment, voice);
+      break;
+    case RemoteStart::kSlurm:
+      HandOnToken(*options);
+      code = RunOverSlurm(request, *options, remote, environment, launch);
+      break;
   }
-  const bool printed = std::fputs(outcome->page.c_str(), stdout) >= 0 &&
-                       std::fflush(stdout) == 0;
-  return printed ? outcome->exit_code : 1;
+  if (!absl::IsNotFound(code.status())) return code;
+  return PrintOwnPage(request, *options, std::nullopt,
+                      "the nodes did not come together, for the reason above");
 }
 
 }  // namespace muster

@@ -219,13 +219,16 @@ void RemoteJob::ConsiderStart(Instant now) {
     return;
   }
   if (Count(Phase::kUp) < plan_.least) return;
+  const bool waits_for_all = plan_.beginning == Beginning::kWithAllThatAnswer;
+  if (waits_for_all && Count(Phase::kAsked) > 0) return;
   // The first that is there, once nothing is open about those before it.
   uint32_t first = 0;
   while (hosts_[first].phase == Phase::kFailed) ++first;
   if (hosts_[first].phase != Phase::kUp) return;
   started_ = true;
+  if (waits_for_all) begins_with_ = Count(Phase::kUp);
   for (uint32_t i = 0; i < hosts_.size(); ++i) {
-    if (hosts_[i].phase != Phase::kFailed) continue;
+    if (hosts_[i].phase != Phase::kFailed || waits_for_all) continue;
     Error(absl::StrCat(Name(i), ": ", hosts_[i].why,
                        "; the job starts without it"));
   }
@@ -250,6 +253,9 @@ void RemoteJob::StartAll() {
 
 void RemoteJob::Start(uint32_t host, std::vector<std::string> flags) {
   if (own_exit_code_ || signals_ > 0 || hung_up_) return;
+  if (begins_with_) {
+    flags.push_back(absl::StrCat("--nnodes=1:", *begins_with_));
+  }
   if (speaker_ != host) flags.emplace_back("--quiet");
   hosts_[host].phase = Phase::kRunning;
   effects_.push_back(SendDown{StartAgent{host, std::move(flags)}});

@@ -38,9 +38,9 @@ using FrontEffect = std::variant<SendDown, Say, HangUp, Finish>;
 // it was told.
 //
 // Nothing is started before enough hosts are there: all of a job of fixed size,
-// MIN of one that may grow. Then the first host that is there hosts the
-// coordinator, and its port goes to the others. One agent speaks; the others
-// say only what went wrong.
+// MIN of one that may grow, or all that answer (Beginning). Then the first host
+// that is there hosts the coordinator, and its port goes to the others. One
+// agent speaks; the others say only what went wrong.
 class RemoteJob {
  public:
   explicit RemoteJob(RemotePlan plan);
@@ -91,6 +91,7 @@ class RemoteJob {
   std::vector<HostState> hosts_;
   std::vector<FrontEffect> effects_;  // of the step under way
   bool started_ = false;
+  std::optional<int> begins_with_;  // hosts: kWithAllThatAnswer
   bool finished_ = false;
   std::optional<uint32_t> coordinator_;  // the host that hosts it
   std::optional<Endpoint> endpoint_;     // known once it listens

@@ -180,6 +180,29 @@ TEST_F(RemoteJobTest, AnElasticJobStartsWithEnough) {
   EXPECT_THAT(Up(3), ElementsAre(HasSubstr("start 3 ")));
 }
 
+TEST_F(RemoteJobTest, WithAllThatAnswerNobodyWaitsForTheOthers) {
+  RemotePlan plan = PlanOf(4, 1);
+  plan.beginning = Beginning::kWithAllThatAnswer;
+  Begin(plan);
+  EXPECT_THAT(Up(0), IsEmpty());
+  EXPECT_THAT(Failed(1), IsEmpty());
+  EXPECT_THAT(Up(3), IsEmpty());
+  EXPECT_THAT(Failed(2), ElementsAre(HasSubstr("start 0 ")));
+  EXPECT_THAT(
+      Words(job_->Step(now_, CoordinatorUp{0, 4711})),
+      ElementsAre(HasSubstr("2 of 4 hosts"), HasSubstr("--nnodes=1:2")));
+}
+
+TEST_F(RemoteJobTest, WithAllThatAnswerSomebodyMust) {
+  RemotePlan plan = PlanOf(2, 1);
+  plan.beginning = Beginning::kWithAllThatAnswer;
+  Begin(plan);
+  EXPECT_THAT(Failed(0), IsEmpty());
+  EXPECT_THAT(Failed(1),
+              ElementsAre(HasSubstr("h0: no way"), HasSubstr("h1: no way"),
+                          HasSubstr("nothing was started"), "hang up"));
+}
+
 TEST_F(RemoteJobTest, ALateFailureOfAnElasticJobIsOnlySaid) {
   Begin(3, 2);
   Up(0);

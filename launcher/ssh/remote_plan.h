@@ -24,10 +24,19 @@ struct FrontFacts {
   std::string fresh_token;  // random, for a job without one
 };
 
+// When the agents of a job are started.
+enum class Beginning {
+  kWithEnough,         // as soon as so many hosts as it needs are there
+  kWithAllThatAnswer,  // once every host is there or has failed; then those
+                       // that are there are all that the job waits for, and
+                       // of the others RemoteEnd tells
+};
+
 // Which hosts a job starts on, and what each is told.
 struct RemotePlan {
-  BeNode node;         // with all hosts, in rank order
-  int least = 1;       // that many must be there
+  BeNode node;    // with all hosts, in rank order
+  int least = 1;  // that many must be there
+  Beginning beginning = Beginning::kWithEnough;
   bool alone = false;  // one host, and never another: nobody is met
   // Where the person said that the nodes meet; nullopt: at the first host.
   std::optional<Endpoint> endpoint;

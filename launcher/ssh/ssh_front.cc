@@ -40,7 +40,7 @@ class SshFront {
         hosts_(plan.node.hosts),
         fan_out_(plan.node, MonotonicNow()) {}
 
-  int Run() {
+  RemoteEnd Run() {
     while (!exit_code_) {
       Wait();
       for (const int signal : signals_.TakeAll()) {
@@ -52,7 +52,7 @@ class SshFront {
       Do(job_.TimePassed(MonotonicNow()));
       if (fan_out_.closed()) Do(job_.AllClosed(MonotonicNow()));
     }
-    return *exit_code_;
+    return {*exit_code_, std::move(failed_)};
   }
 
  private:
@@ -71,7 +71,22 @@ class SshFront {
       console_.Show(*output, hosts_[output->host].name);
       return;
     }
+    std::visit([this](const auto& m) { Keep(m); }, message);
     Do(job_.Step(MonotonicNow(), message));
+  }
+
+  void Keep(const HostFailed& m) { Blame(m.host, m.why); }
+  void Keep(const HostLost& m) { Blame(m.host, m.why); }
+  void Keep(const AgentEnded& m) {
+    if (m.exit_code == 0) return;
+    Blame(m.host, absl::StrCat("its agent ended with status ", m.exit_code));
+  }
+  template <typename Message>
+  void Keep(const Message&) {}
+
+  // The first reason holds.
+  void Blame(uint32_t host, const std::string& why) {
+    if (host < hosts_.size()) failed_.emplace(hosts_[host].name, why);
   }
 
   void Do(const std::vector<FrontEffect>& effects) {
@@ -103,9 +118,15 @@ class SshFront {
   HostConsole console_;
   FanOut fan_out_;
   std::optional<int> exit_code_;
+  std::map<std::string, std::string> failed_;
 };
 
 }  // namespace
+
+RemoteEnd RunRemotePlan(const RemotePlan& plan, const RunOptions& options) {
+  signal(SIGPIPE, SIG_IGN);
+  return SshFront(plan, options).Run();
+}
 
 int RunSshFront(const RunOptions& options,
                 const std::map<std::string, std::string>& environment) {
@@ -116,8 +137,7 @@ int RunSshFront(const RunOptions& options,
       ReadFront(options, environment, voice);
   if (!plan.ok()) return voice.Refuse(plan.status());
   for (const std::string& remark : options.remarks) voice.Notice(remark);
-  signal(SIGPIPE, SIG_IGN);
-  return SshFront(*plan, options).Run();
+  return RunRemotePlan(*plan, options).exit_code;
 }
 
 }  // namespace muster

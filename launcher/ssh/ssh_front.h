@@ -5,8 +5,19 @@
 #include <string>
 
 #include "agent/options/run_options.h"
+#include "launcher/ssh/remote_plan.h"
 
 namespace muster {
+
+// How a job over ssh ended, and by name of the host why its agent did not run
+// to a good end.
+struct RemoteEnd {
+  int exit_code = 0;
+  std::map<std::string, std::string> failed;
+};
+
+// The job of a plan that is made. Call while the process has one thread.
+RemoteEnd RunRemotePlan(const RemotePlan& plan, const RunOptions& options);
 
 // `launch --hostfile FILE PROGRAM`: starts the job's agents over ssh, shows
 // what they print, passes signals on, and prints the verdict. The job's exit

@@ -23,28 +23,63 @@ _SOUND = (0, 3, 4)
 @unittest.skipIf(ssh_hosts.missing(), ssh_hosts.missing())
 class OverSsh(unittest.TestCase):
 
-  def test_one_command_for_all_hosts(self):
-    folder = tempfile.mkdtemp()
-    self.addCleanup(shutil.rmtree, folder)
-    hosts = ssh_hosts.Hosts(folder)
-    self.addCleanup(hosts.stop)
-    path = os.path.join(folder, 'hosts')
+  @classmethod
+  def setUpClass(cls):
+    super().setUpClass()
+    cls.folder = tempfile.mkdtemp()
+    cls.addClassCleanup(shutil.rmtree, cls.folder)
+    cls.hosts = ssh_hosts.Hosts(cls.folder)
+    cls.addClassCleanup(cls.hosts.stop)
+
+  def doctor(self, hosts, *flags):
+    """The ended `launch doctor --nodes` of a host file; its exit code."""
+    path = os.path.join(self.folder, 'hosts')
     with open(path, 'w', encoding='utf-8') as file:
-      file.write('127.0.0.1\n127.0.0.2\n127.0.0.3 slots=8\n')
+      file.write(hosts)
     front = ssh_hosts.Launch(
-        [_LAUNCH, 'doctor', '--nodes', '--json', '--hostfile=' + path,
-         '--ssh-args=-F ' + hosts.path('config')], folder,
-        {'PATH': os.environ.get('PATH', '/usr/bin:/bin'), 'HOME': folder,
-         'TMPDIR': folder})
+        [_LAUNCH, 'doctor', '--nodes', '--hostfile=' + path,
+         '--ssh-args=-F ' + self.hosts.path('config'), *flags], self.folder,
+        {'PATH': os.environ.get('PATH', '/usr/bin:/bin'), 'HOME': self.folder,
+         'TMPDIR': self.folder})
     self.addCleanup(front.close)
-    self.assertIn(front.end(), _SOUND, front.text())
+    return front, front.end()
+
+  def test_one_command_for_all_hosts(self):
+    front, code = self.doctor('127.0.0.1\n127.0.0.2\n127.0.0.3 slots=8\n',
+                              '--json')
+    self.assertIn(code, _SOUND, front.text())
     found = json.loads('\n'.join(front.out))
-    self.assertEqual(len(found['nodes']), 3, front.text())
+    self.assertEqual(found['expected'], 3)
+    self.assertEqual([node['node'] for node in found['nodes']],
+                     ['127.0.0.1', '127.0.0.2', '127.0.0.3'], front.text())
+    # The job's token is a fresh one, and its workers know it.
+    self.assertEqual([node['addresses']['seen'] for node in found['nodes']],
+                     ['127.0.0.1'] * 3)
     between = [one['id'] for one in found['between']['findings']]
+    self.assertNotIn('nodes-absent', between)
     self.assertIn('nodes', between)
     self.assertNotIn('nodes-unreachable', between)
     ids = [one['id'] for node in found['nodes'] for one in node['findings']]
     self.assertEqual(ids.count('coordinator'), 3, front.text())
+
+  def test_dead_hosts_are_named_on_the_page_of_the_others(self):
+    front, code = self.doctor(
+        'nowhere\nh2 slots=4\nclosed\nh3\nh4\n', '--exclude=h4')
+    self.assertEqual(code, 4, front.text())
+    page = ' '.join(' '.join(front.out).split())
+    self.assertTrue(page.startswith('launch doctor on 2 of 4 nodes'), page)
+    self.assertRegex(page, 'error nowhere: .*resolve.*nodes-absent')
+    self.assertRegex(page, r'error closed: .*refused.*\[nodes-absent\] do: ')
+    self.assertIn('h2, h3; 2 connections between them', page)
+    self.assertIn('all: ', page)
+
+  def test_no_host_answers(self):
+    front, code = self.doctor('nowhere\nclosed\n', '--json')
+    self.assertEqual(code, 4, front.text())
+    found = json.loads('\n'.join(front.out))
+    self.assertEqual(found['nodes'], [])
+    self.assertEqual([one['id'] for one in found['between']['findings']],
+                     ['nodes-absent'] * 2)
 
 
 if __name__ == '__main__':

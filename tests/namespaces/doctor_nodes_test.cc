@@ -55,16 +55,20 @@ class DoctorNodes : public testing::Test {
   }
 
   // Runs it on every host; host 2, which all reach, has rank 0. The exit codes.
-  std::array<int, kHosts> Run() {
+  // Host 0 tells peers `local_addr`, if that is not empty. `form`: of the page.
+  std::array<int, kHosts> Run(const char* form = "--quiet",
+                              const std::string& local_addr = "") {
     std::array<pid_t, kHosts> pids = {};
-    for (int host = 0; host < kHosts; ++host) pids[host] = Start(host);
+    for (int host = 0; host < kHosts; ++host) {
+      pids[host] = Start(host, form, host == 0 ? local_addr : "");
+    }
     std::array<int, kHosts> codes = {};
     for (int host = 0; host < kHosts; ++host) codes[host] = End(pids[host]);
     return codes;
   }
 
  private:
-  pid_t Start(int host) {
+  pid_t Start(int host, const char* form, const std::string& local_addr) {
     const pid_t parent = getpid();
     const pid_t pid = fork();
     if (pid != 0) return pid;
@@ -79,9 +83,11 @@ class DoctorNodes : public testing::Test {
     const std::string endpoint =
         absl::StrCat("--rdzv-endpoint=", hosts_->Address(2), ":29400");
     const std::string rank = absl::StrCat("--node-rank=", (host + 1) % kHosts);
+    const std::string id = absl::StrCat("--node-id=n", host);
+    const std::string address = absl::StrCat("--local-addr=", local_addr);
     execl("launcher/launch", "launch", "doctor", "--nodes", "--nnodes=3",
-          "--rdzv-backend=c10d", "--quiet", endpoint.c_str(), rank.c_str(),
-          nullptr);
+          "--rdzv-backend=c10d", form, endpoint.c_str(), rank.c_str(),
+          id.c_str(), local_addr.empty() ? nullptr : address.c_str(), nullptr);
     _exit(98);
   }
 
@@ -111,12 +117,27 @@ TEST_F(DoctorNodes, APairThatAFirewallKeepsApartIsNamed) {
   for (const int code : Run()) EXPECT_EQ(code, 4);
   const std::string page = Output(2);
   EXPECT_THAT(page, HasSubstr("[nodes-unreachable]"));
-  // Ranks 1 and 2 are hosts 0 and 1.
-  EXPECT_THAT(page, HasSubstr(absl::StrCat("#1 cannot connect to ")));
-  EXPECT_THAT(page, HasSubstr(absl::StrCat("#2 (", hosts_->Address(1), ")")));
-  EXPECT_THAT(page, HasSubstr(absl::StrCat("#2 cannot connect to ")));
-  EXPECT_THAT(page, HasSubstr(absl::StrCat("#1 (", hosts_->Address(0), ")")));
-  EXPECT_THAT(page, Not(HasSubstr("#0 cannot connect")));
+  // They have one host name, and are told apart by their names in the job.
+  EXPECT_THAT(page, HasSubstr(absl::StrCat("n0 cannot connect to n1 (",
+                                           hosts_->Address(1), ")")));
+  EXPECT_THAT(page, HasSubstr(absl::StrCat("n1 cannot connect to n0 (",
+                                           hosts_->Address(0), ")")));
+  EXPECT_THAT(page, Not(HasSubstr("n2 cannot connect")));
+}
+
+TEST_F(DoctorNodes, AnAddressThatIsNotTheOneTheCoordinatorSees) {
+  for (const int code : Run("--json", "127.0.0.1")) EXPECT_EQ(code, 4);
+  const std::string json = Output(2);
+  EXPECT_THAT(json, HasSubstr(absl::StrCat(
+                        R"("addresses":{"advertised":"127.0.0.1","seen":")",
+                        hosts_->Address(0), "\"}")));
+  EXPECT_THAT(json, HasSubstr(absl::StrCat(R"("addresses":{"advertised":")",
+                                           hosts_->Address(1), R"(","seen":")",
+                                           hosts_->Address(1), "\"}")));
+  EXPECT_THAT(json,
+              HasSubstr(absl::StrCat(
+                  "peers dial 127.0.0.1, the coordinator sees this node as ",
+                  hosts_->Address(0))));
 }
 
 }  // namespace

@@ -1,0 +1,62 @@
+#include "launcher/doctor/doctor_meeting.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "agent/options/rdzv_conf.h"
+
+namespace muster {
+namespace {
+
+constexpr Duration kPatience = std::chrono::seconds(60);
+
+std::string GivenConf(const RunOptions& options) {
+  const auto given = options.remote.given.find("rdzv-conf");
+  return given == options.remote.given.end() ? "" : given->second;
+}
+
+}  // namespace
+
+std::string DoctorsRdzvConf(const RunOptions& options) {
+  const std::string given = GivenConf(options);
+  const RdzvConf conf = ReadRdzvConf(given).value_or(RdzvConf());
+  std::vector<std::string> parts;
+  if (!given.empty()) parts.push_back(given);
+  Duration join = kPatience;
+  if (conf.join_timeout || conf.timeout) {
+    join = options.spec.join_timeout;
+  } else {
+    parts.push_back(absl::StrCat("join_timeout=", ToSeconds(join)));
+  }
+  if (!conf.last_call_timeout) {
+    parts.push_back(absl::StrCat("last_call_timeout=", ToSeconds(join)));
+  }
+  return absl::StrJoin(parts, ",");
+}
+
+int ExpectedOf(const RunOptions& options) { return options.spec.min_nodes; }
+
+std::vector<std::string> MeetingOfThoseThatCome(const RunOptions& options) {
+  const JobSpec& spec = options.spec;
+  std::string conf = DoctorsRdzvConf(options);
+  if (spec.max_nodes == 1) return {absl::StrCat("--rdzv-conf=", conf)};
+  std::vector<std::string> flags = {
+      absl::StrCat("--nnodes=1:", spec.max_nodes),
+      // One that comes later is not let in: the others would begin anew.
+      "--scale-up=never"};
+  const bool is_static =
+      options.backend == RendezvousBackend::kStatic && !options.endpoint;
+  if (is_static) {
+    flags.push_back(
+        absl::StrCat("--rdzv-endpoint=", options.master.ToString()));
+    if (options.node_rank) {
+      flags.push_back(absl::StrCat("--node-rank=", *options.node_rank));
+      if (options.hosting == Hosting::kIfOwner) {
+        absl::StrAppend(&conf, ",is_host=", *options.node_rank == 0 ? 1 : 0);
+      }
+    }
+  }
+  flags.push_back(absl::StrCat("--rdzv-conf=", conf));
+  return flags;
+}
+
+}  // namespace muster

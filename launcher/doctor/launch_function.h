@@ -1,0 +1,16 @@
+#ifndef MUSTER_LAUNCHER_DOCTOR_LAUNCH_FUNCTION_H_
+#define MUSTER_LAUNCHER_DOCTOR_LAUNCH_FUNCTION_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace muster {
+
+// What `launch` does with a command line; its exit code.
+using LaunchFunction =
+    std::function<int(const std::vector<std::string>& arguments)>;
+
+}  // namespace muster
+
+#endif  // MUSTER_LAUNCHER_DOCTOR_LAUNCH_FUNCTION_H_

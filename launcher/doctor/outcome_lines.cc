@@ -1,0 +1,71 @@
+#include "launcher/doctor/outcome_lines.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+
+namespace muster {
+namespace {
+
+constexpr std::string_view kMark = "muster-doctor:";
+// In base 64 far below what a console's line may have.
+constexpr size_t kPiece = 24 << 10;
+
+// "INDEX/COUNT:BASE64"; false: it is none, or not the next one.
+bool Append(const std::string& part, int& next, int& count, std::string& text) {
+  const size_t slash = part.find('/');
+  const size_t colon = part.find(':');
+  if (slash == std::string::npos || colon == std::string::npos ||
+      colon < slash) {
+    return false;
+  }
+  int index = 0, all = 0;
+  std::string piece;
+  if (!absl::SimpleAtoi(part.substr(0, slash), &index) ||
+      !absl::SimpleAtoi(part.substr(slash + 1, colon - slash - 1), &all) ||
+      index != next || (count != 0 && all != count) ||
+      !absl::Base64Unescape(part.substr(colon + 1), &piece)) {
+    return false;
+  }
+  count = all;
+  ++next;
+  text += piece;
+  return true;
+}
+
+}  // namespace
+
+std::string OutcomeLines(const std::string& text) {
+  const size_t count = std::max<size_t>((text.size() + kPiece - 1) / kPiece, 1);
+  std::string lines;
+  for (size_t i = 0; i < count; ++i) {
+    absl::StrAppend(&lines, std::string(kMark), i, "/", count, ":",
+                    absl::Base64Escape(text.substr(i * kPiece, kPiece)), "\n");
+  }
+  return lines;
+}
+
+ReadOutcome ReadOutcomeLines(const std::string& output) {
+  ReadOutcome outcome;
+  std::string text;
+  int next = 0, count = 0;
+  bool sound = true;
+  for (size_t start = 0; start < output.size();) {
+    const size_t end = std::min(output.find('\n', start), output.size());
+    const std::string line = output.substr(start, end - start);
+    start = end + 1;
+    const size_t mark = line.find(kMark);
+    if (mark == std::string::npos) {
+      absl::StrAppend(&outcome.rest, line, "\n");
+    } else if (!Append(line.substr(mark + kMark.size()), next, count, text)) {
+      sound = false;
+    }
+  }
+  if (sound && count > 0 && next == count) outcome.text = std::move(text);
+  return outcome;
+}
+
+}  // namespace muster
