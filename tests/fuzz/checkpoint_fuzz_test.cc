@@ -5,12 +5,11 @@
 #include <malloc.h>
 
 #include <cstdint>
-#include <iterator>
-#include <random>
 #include <string>
 #include <string_view>
 
 #include "tests/fuzz/checkpoint_fuzz_case.h"
+#include "tests/fuzz/edited_bytes.h"
 #include "trainer_sdk/safetensors/safetensors_header.h"
 
 namespace muster {
@@ -24,17 +23,8 @@ std::string Input(uint64_t seed) {
       "9999", "1e3",  "\"a\":", "F32",  "\"dtype\":",
       "null", "true", "\xff",   "[[[[", "9223372036854775807",
       " ",    "\\",   "",       "\0",   "\"shape\":[2],"};
-  std::mt19937_64 random(seed);
-  std::string input(1, static_cast<char>(seed % 4));
-  for (uint64_t edits = 1 + random() % 3; edits > 0; --edits) {
-    const std::string_view piece = kPieces[random() % std::size(kPieces)];
-    input.push_back(static_cast<char>(random() % 2));
-    input.push_back(static_cast<char>(random()));
-    input.push_back(static_cast<char>(random() % 4));
-    input.push_back(static_cast<char>(piece.size()));
-    input += piece;
-  }
-  return input;
+  return static_cast<char>(seed % 4) +
+         DrawnEdits(seed, kPieces, {.places = 512, .removed = 4});
 }
 
 TEST(CheckpointFuzzTest, NothingUnsoundIsRead) {

@@ -4,12 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <iterator>
-#include <random>
 #include <string>
 #include <string_view>
 
 #include "tests/fuzz/config_fuzz_case.h"
+#include "tests/fuzz/edited_bytes.h"
 
 namespace muster {
 namespace {
@@ -25,17 +24,8 @@ std::string Input(uint64_t seed) {
       "---",        "...", "<<: ",       "#",
       "9999999999", "-1",  "train:\n  ", "distributed_type: NO\n",
       "\xff",       "\t",  ","};
-  std::mt19937_64 random(seed);
-  std::string input(1, static_cast<char>(seed % 5));
-  for (uint64_t edits = 1 + random() % 4; edits > 0; --edits) {
-    const std::string_view piece = kPieces[random() % std::size(kPieces)];
-    input.push_back(static_cast<char>(random() % 2));
-    input.push_back(static_cast<char>(random()));
-    input.push_back(static_cast<char>(random() % 5));
-    input.push_back(static_cast<char>(piece.size()));
-    input += piece;
-  }
-  return input;
+  return static_cast<char>(seed % 5) +
+         DrawnEdits(seed, kPieces, {.most_edits = 4, .places = 512});
 }
 
 TEST(ConfigFuzzTest, NothingUnsoundIsRead) {

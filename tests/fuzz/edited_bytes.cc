@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <random>
 
 namespace muster {
 
@@ -19,6 +20,25 @@ std::string EditedBytes(std::string_view sound, std::string_view input) {
     input.remove_prefix(4 + put);
   }
   return edited;
+}
+
+std::string DrawnEdits(uint64_t seed, std::span<const std::string_view> pieces,
+                       const EditBounds& bounds) {
+  std::mt19937_64 random(seed);
+  const auto below = [&random](int bound) {
+    return static_cast<int>(random() % static_cast<uint64_t>(bound));
+  };
+  std::string edits;
+  for (int left = 1 + below(bounds.most_edits); left > 0; --left) {
+    const std::string_view piece = pieces[random() % pieces.size()];
+    const int place = below(bounds.places);
+    edits.push_back(static_cast<char>(place / 256));
+    edits.push_back(static_cast<char>(place % 256));
+    edits.push_back(static_cast<char>(below(bounds.removed)));
+    edits.push_back(static_cast<char>(piece.size()));
+    edits += piece;
+  }
+  return edits;
 }
 
 }  // namespace muster

@@ -1,6 +1,8 @@
 #ifndef MUSTER_TESTS_FUZZ_EDITED_BYTES_H_
 #define MUSTER_TESTS_FUZZ_EDITED_BYTES_H_
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -11,6 +13,17 @@ namespace muster {
 // what. So what a fuzzer draws is nearly sound, and reaches what lies behind
 // the first checks.
 std::string EditedBytes(std::string_view sound, std::string_view input);
+
+// How wild the edits are that a test draws.
+struct EditBounds {
+  int most_edits = 3;  // from one to as many
+  int places = 256;    // from the first byte on
+  int removed = 5;     // fewer bytes than that
+};
+
+// Such an input: edits that put one of `pieces` each, the same for each seed.
+std::string DrawnEdits(uint64_t seed, std::span<const std::string_view> pieces,
+                       const EditBounds& bounds);
 
 }  // namespace muster
 

@@ -4,11 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <iterator>
-#include <random>
 #include <string>
 #include <string_view>
 
+#include "tests/fuzz/edited_bytes.h"
 #include "tests/fuzz/host_list_fuzz_case.h"
 
 namespace muster {
@@ -19,17 +18,8 @@ std::string Input(uint64_t seed) {
   constexpr std::string_view kPieces[] = {
       "[", "]",  "-",  ",",    "[1-9]", "0",  "99999", "n",
       "[", "]]", "--", "\xff", "[0-1",  "00", "",      " "};
-  std::mt19937_64 random(seed);
-  std::string input(1, static_cast<char>(seed % 4));
-  for (uint64_t edits = 1 + random() % 3; edits > 0; --edits) {
-    const std::string_view piece = kPieces[random() % std::size(kPieces)];
-    input.push_back('\0');
-    input.push_back(static_cast<char>(random() % 32));
-    input.push_back(static_cast<char>(random() % 3));
-    input.push_back(static_cast<char>(piece.size()));
-    input += piece;
-  }
-  return input;
+  return static_cast<char>(seed % 4) +
+         DrawnEdits(seed, kPieces, {.places = 32, .removed = 3});
 }
 
 TEST(HostListFuzzTest, NothingUnboundedIsRead) {

@@ -4,11 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <iterator>
-#include <random>
 #include <string>
 #include <string_view>
 
+#include "tests/fuzz/edited_bytes.h"
 #include "tests/fuzz/ssh_fuzz_case.h"
 
 namespace muster {
@@ -41,17 +40,7 @@ std::string Input(uint64_t seed) {
                                           "max_slots=1",
                                           "b",
                                           "\x1b[2J"};
-  std::mt19937_64 random(seed);
-  std::string input;
-  for (uint64_t edits = 1 + random() % 3; edits > 0; --edits) {
-    const std::string_view piece = kPieces[random() % std::size(kPieces)];
-    input.push_back('\0');
-    input.push_back(static_cast<char>(random()));
-    input.push_back(static_cast<char>(random() % 5));
-    input.push_back(static_cast<char>(piece.size()));
-    input += piece;
-  }
-  return input;
+  return DrawnEdits(seed, kPieces, {});
 }
 
 TEST(SshFuzzTest, NothingUnsoundIsRead) {
