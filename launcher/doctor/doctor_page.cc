@@ -51,7 +51,8 @@ once when all nodes are there, and with those that are a minute after the first
 one came (`--rdzv-conf` says otherwise): each node that is absent is a finding,
 named as far as it is known. With `--hostfile` the job waits for no host that
 failed, and the finding says why; of `--nnodes=MIN:MAX` MIN nodes must come. A
-node that comes later is not let in, and says so.
+node that comes later is not let in, and says so. The run's own checks
+(`--health-check`, `--node-checks`) keep nobody out.
 
 Each worker looks at its node, asks the coordinator which address it sees (a
 finding, where that is not the one at which peers dial the node), and listens on

@@ -8,9 +8,15 @@ namespace muster {
 std::vector<std::string> WorkerArguments(
     const DoctorRequest& request, const std::string& launch_path,
     const std::vector<std::string>& worker) {
-  std::vector<std::string> arguments = {
-      "--nproc-per-node=1", "--max-restarts=0", "--quiet",
-      "--no-python",        launch_path,        "doctor"};
+  // A node that a check of the run would keep out is one to be looked at.
+  std::vector<std::string> arguments = {"--nproc-per-node=1",
+                                        "--max-restarts=0",
+                                        "--health-check=",
+                                        "--node-checks=",
+                                        "--quiet",
+                                        "--no-python",
+                                        launch_path,
+                                        "doctor"};
   arguments.insert(arguments.end(), worker.begin(), worker.end());
   if (request.format == DoctorFormat::kJson) arguments.emplace_back("--json");
   if (request.detail == Detail::kTroubleOnly) {

@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -68,6 +69,7 @@ class SshFront {
 
   void Take(const UpMessage& message) {
     if (const auto* output = std::get_if<OutputCame>(&message)) {
+      if (output->stream == OutputStream::kStderr) KeepLastWords(*output);
       console_.Show(*output, hosts_[output->host].name);
       return;
     }
@@ -79,10 +81,25 @@ class SshFront {
   void Keep(const HostLost& m) { Blame(m.host, m.why); }
   void Keep(const AgentEnded& m) {
     if (m.exit_code == 0) return;
-    Blame(m.host, absl::StrCat("its agent ended with status ", m.exit_code));
+    const auto words = last_words_.find(m.host);
+    Blame(m.host,
+          absl::StrCat("its agent ended with status ", m.exit_code,
+                       words == last_words_.end() ? "" : ": ",
+                       words == last_words_.end() ? "" : words->second));
   }
   template <typename Message>
   void Keep(const Message&) {}
+
+  void KeepLastWords(const OutputCame& output) {
+    constexpr std::string_view kOurs = "launch: ";
+    std::string_view words = output.lines;
+    words = words.substr(0, words.find_last_not_of('\n') + 1);
+    words = words.substr(words.rfind('\n') + 1);  // npos + 1 is 0
+    if (words.substr(0, kOurs.size()) == kOurs) {
+      words.remove_prefix(kOurs.size());
+    }
+    if (!words.empty()) last_words_[output.host] = std::string(words);
+  }
 
   // The first reason holds.
   void Blame(uint32_t host, const std::string& why) {
@@ -119,6 +136,7 @@ class SshFront {
   FanOut fan_out_;
   std::optional<int> exit_code_;
   std::map<std::string, std::string> failed_;
+  std::map<uint32_t, std::string> last_words_;  // by host, of stderr
 };
 
 }  // namespace

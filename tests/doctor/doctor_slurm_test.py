@@ -44,6 +44,20 @@ class UnderSlurm(unittest.TestCase):
         self.assertEqual(output.count('launch doctor on 3 nodes'), 1, output)
         self.assertIn('\nsound', output)
 
+  def test_a_node_that_does_not_come_is_named(self):
+    job = self.slurm.sbatch(
+        'srun --ntasks-per-node=1 --kill-on-bad-exit=0 bash -c \''
+        '[[ $SLURM_PROCID == 1 ]] && echo absent: $SLURMD_NODENAME || '
+        f'exec {_LAUNCH} doctor --nodes --quiet '
+        '--rdzv-conf=last_call_timeout=5\'\necho "code $?"\n',
+        '--nodes=3')
+    self.assertEqual(job.wait(), ('COMPLETED', 0), job.output())
+    output = job.output()
+    self.assertIn('\ncode 4', output)
+    absent = output.split('absent: ')[1].split()[0]
+    self.assertIn('launch doctor on 2 of 3 nodes', output)
+    self.assertIn(f'error    {absent}: it did not come', output)
+
 
 if __name__ == '__main__':
   try:

@@ -73,6 +73,17 @@ class OverSsh(unittest.TestCase):
     self.assertIn('h2, h3; 2 connections between them', page)
     self.assertIn('all: ', page)
 
+  def test_agents_that_cannot_meet_say_why(self):
+    front, code = self.doctor(
+        'h1\nh2\n', '--rdzv-endpoint=127.0.0.1:1', '--connect-timeout=1',
+        '--rdzv-conf=is_host=0')
+    self.assertEqual(code, 4, front.text())
+    page = ' '.join(' '.join(front.out).split())
+    self.assertTrue(page.startswith('launch doctor on 0 of 2 nodes'), page)
+    for host in ('h1', 'h2'):
+      self.assertRegex(page, f'error {host}: its agent ended with status 1: '
+                       'no answer from the coordinator')
+
   def test_no_host_answers(self):
     front, code = self.doctor('nowhere\nclosed\n', '--json')
     self.assertEqual(code, 4, front.text())
