@@ -152,10 +152,19 @@ class Reducer::Body {
     if (!status.ok() || sync_ == GradientSync::kAccumulate) return status;
     ++steps_;
     if (alone_) return absl::OkStatus();
-    if (share_use_) thread_.Add([this] { return ShareUse(); });
+    if (share_use_) {
+      thread_.Add([this, asked = NowForObserver()] {
+        const int64_t bytes =
+            static_cast<int64_t>(used_somewhere_.size()) * sizeof(int32_t);
+        return Observed({.bucket = -1, .bytes = bytes, .asked = asked},
+                        [this] { return ShareUse(); });
+      });
+    }
     const Instant begin = MonotonicNow();
     broken_ = thread_.Drain();
-    exposed_ += MonotonicNow() - begin;
+    const Instant end = MonotonicNow();
+    exposed_ += end - begin;
+    if (options_.observer != nullptr) options_.observer->OnWaited(begin, end);
     if (!broken_.ok()) return broken_;
     if (steps_ == 1 && options_.use != ParameterUse::kMayVary &&
         options_.order == BucketOrder::kObserved) {
@@ -192,10 +201,29 @@ class Reducer::Body {
       for (const GradientBucket::Part& part : bucket.parts) {
         used.push_back(tracker_.used(part.parameter));
       }
-      thread_.Add([this, &bucket, used = std::move(used)] {
-        return ReduceBucket(bucket, used);
-      });
+      thread_.Add(
+          [this, &bucket, used = std::move(used), asked = NowForObserver()] {
+            return Observed({.bucket = bucket.index,
+                             .bytes = bucket.count * SizeOf(bucket.dtype),
+                             .asked = asked},
+                            [&] { return ReduceBucket(bucket, used); });
+          });
     }
+    return status;
+  }
+
+  Instant NowForObserver() const {
+    return options_.observer == nullptr ? Instant() : MonotonicNow();
+  }
+
+  // What `reduce` does, and tells the observer when it did.
+  template <typename Reduction>
+  absl::Status Observed(BucketReduction told, Reduction reduce) {
+    if (options_.observer == nullptr) return reduce();
+    told.began = MonotonicNow();
+    absl::Status status = reduce();
+    told.ended = MonotonicNow();
+    options_.observer->OnReduced(told);
     return status;
   }
 

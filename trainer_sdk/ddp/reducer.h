@@ -14,6 +14,7 @@
 #include "trainer_sdk/ddp/comm_hook.h"
 #include "trainer_sdk/ddp/gradient_bucket.h"
 #include "trainer_sdk/ddp/parameter.h"
+#include "trainer_sdk/ddp/reducer_observer.h"
 #include "trainer_sdk/optim/gradient_view.h"
 #include "trainer_sdk/process_group/process_group.h"
 
@@ -43,6 +44,8 @@ struct DdpOptions {
   std::optional<DType> narrow_to;
   // Null: AllReduceHook.
   std::shared_ptr<CommHook> hook;
+  // Null: nobody is told when buckets are reduced, and no clock is read for it.
+  std::shared_ptr<ReducerObserver> observer;
 };
 
 // Where the time went, over all steps.

@@ -380,5 +380,74 @@ TEST(ReducerTest, AHookDoesItAlsoOnARankAlone) {
   EXPECT_TRUE(statuses[0].ok()) << statuses[0];
 }
 
+// What an observer was told.
+class Witness : public ReducerObserver {
+ public:
+  void OnReduced(const BucketReduction& reduction) override {
+    reductions.push_back(reduction);
+  }
+  void OnWaited(Instant begin, Instant end) override {
+    waits.emplace_back(begin, end);
+  }
+
+  std::vector<BucketReduction> reductions;
+  std::vector<std::pair<Instant, Instant>> waits;
+};
+
+TEST(ReducerTest, AnObserverIsToldOfEachBucketAndWait) {
+  for (const ParameterUse use : {ParameterUse::kAll, ParameterUse::kMayVary}) {
+    const auto statuses = RunWorld(2, [&](ProcessGroup& group) -> absl::Status {
+      Model model(kCounts);
+      DdpOptions options = Small(GradientPlace::kOwn);
+      options.use = use;
+      const auto witness = std::make_shared<Witness>();
+      options.observer = witness;
+      auto reducer = Reducer::Create(group, model.parameters(), options);
+      if (!reducer.ok()) return reducer.status();
+      Duration exposed{};
+      for (int step = 0; step < 3; ++step) {
+        witness->reductions.clear();
+        witness->waits.clear();
+        const size_t buckets = (*reducer)->buckets().size();
+        absl::Status status = (*reducer)->Begin(GradientSync::kReduce);
+        for (int i = model.size(); status.ok() && i-- > 0;) {
+          Fill(**reducer, model, group.rank(), step, i);
+          status = (*reducer)->MarkReady(i);
+        }
+        if (status.ok()) status = (*reducer)->Finish();
+        if (!status.ok()) return status;
+        const bool shares_use = use == ParameterUse::kMayVary;
+        EXPECT_EQ(witness->reductions.size(), buckets + (shares_use ? 1 : 0));
+        EXPECT_EQ(witness->waits.size(), 1u);
+        Instant before{};
+        for (size_t i = 0; i < witness->reductions.size(); ++i) {
+          const BucketReduction& one = witness->reductions[i];
+          EXPECT_EQ(one.bucket, i < buckets ? static_cast<int>(i) : -1);
+          EXPECT_GT(one.bytes, 0);
+          EXPECT_LE(one.asked, one.began);
+          EXPECT_LE(before, one.began);
+          EXPECT_LE(one.began, one.ended);
+          EXPECT_LE(one.ended, witness->waits[0].second);
+          before = one.ended;
+        }
+        exposed += witness->waits[0].second - witness->waits[0].first;
+        EXPECT_EQ((*reducer)->times().exposed, exposed);
+        // Passes that only accumulate are none of its business.
+        witness->reductions.clear();
+        status = (*reducer)->Begin(GradientSync::kAccumulate);
+        for (int i = model.size(); status.ok() && i-- > 0;) {
+          status = (*reducer)->MarkReady(i);
+        }
+        if (status.ok()) status = (*reducer)->Finish();
+        if (!status.ok()) return status;
+        EXPECT_TRUE(witness->reductions.empty());
+        EXPECT_EQ(witness->waits.size(), 1u);
+      }
+      return absl::OkStatus();
+    });
+    EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
+  }
+}
+
 }  // namespace
 }  // namespace muster

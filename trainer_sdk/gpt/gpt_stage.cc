@@ -126,16 +126,17 @@ void GptStage::HeadBackwardInput(GptMicroBatch* micro_batch,
 void GptStage::HeadBackwardWeight(GptMicroBatch* micro_batch,
                                   const GradientReady& ready) const {
   const int64_t classes = weights_.config().vocabulary;
-  const GptPair norm = weights_.FinalNorm();
-  for (const int index : {norm.bias.index, norm.weight.index}) {
-    if (index >= 0) ready(index);
-  }
   const GptWeight table = weights_.Find(kTokenTable);
   MatrixProduct(
       Form::kTransposed, Matrix(micro_batch->logits.data(), rows(), classes),
       Form::kPlain,
       Matrix(micro_batch->final_norm.output.data(), rows(), width()), 1, 1,
       MatrixView<float>::Dense(table.gradient, classes, width()));
+  // Behind the head's last work, which a timeline shows as the head's.
+  const GptPair norm = weights_.FinalNorm();
+  for (const int index : {norm.bias.index, norm.weight.index}) {
+    if (index >= 0) ready(index);
+  }
   if (!has_embeddings()) ready(table.index);
 }
 

@@ -166,15 +166,16 @@ void CudaGptStage<T>::HeadBackward(CudaGptMicroBatch<T>* micro_batch,
   device_.Zero(gradient, stream_count() * static_cast<int64_t>(sizeof(T)));
   block_.NormBackward(norm, micro_batch->stream.back(), micro_batch->final_norm,
                       inner_, gradient);
-  for (const int index : {norm.bias.index, norm.weight.index}) {
-    if (index >= 0) ready(index);
-  }
   device_.Multiply(
       {.a_form = MatrixForm::kTransposed,
        .a = logits,
        .b = Matrix::Dense(micro_batch->final_norm.output, rows(), width()),
        .result = Matrix::Dense(table.gradient, classes, width()),
        .addend = table.gradient});
+  // Behind the head's last work, which a timeline shows as the head's.
+  for (const int index : {norm.bias.index, norm.weight.index}) {
+    if (index >= 0) ready(index);
+  }
   if (!has_embeddings()) ready(table.index);
 }
 

@@ -11,10 +11,12 @@
 #include "trainer_sdk/ddp/broadcast_parameters.h"
 #include "trainer_sdk/ddp/pairwise_hook.h"
 #include "trainer_sdk/examples/gpt/training_course.h"
+#include "trainer_sdk/gpt/gpt_parts.h"
 #include "trainer_sdk/gpt/hugging_face.h"
 #include "trainer_sdk/optim/replicated_optimizer.h"
 #include "trainer_sdk/optim/step_plan.h"
 #include "trainer_sdk/process_group/operations.h"
+#include "trainer_sdk/timeline/gather_timeline.h"
 #include "trainer_sdk/zero/scatter_hook.h"
 #include "trainer_sdk/zero/sharded_optimizer.h"
 
@@ -36,7 +38,11 @@ GptTrainer::GptTrainer(const GptTrainingOptions& options,
       weights_(options.model, {0, options.model.layers}),
       model_(weights_, options.batch, options.model.context,
              options.checkpointing),
+      parts_(GptPartsOf(weights_.tensors(), options.model)),
       scaler_(options.loss_scale) {
+  if (!options.timeline.empty()) {
+    recorder_ = std::make_shared<TimelineRecorder>(options.timeline_steps);
+  }
   if (is_mixed() && micro_batches_of_rank() > 1) {
     accumulated_.resize(static_cast<size_t>(weights_.count()));
   }
@@ -131,6 +137,7 @@ absl::Status GptTrainer::MakeReducer() {
   }
   DdpOptions options;
   options.place = GradientPlace::kBucket;
+  options.observer = recorder_;
   if (is_mixed()) {
     options.place = GradientPlace::kOwnToBucket;
     options.narrow_to = options_.precision;
@@ -216,24 +223,34 @@ absl::StatusOr<double> GptTrainer::Pass(int64_t step, int64_t index) {
   if (!status.ok()) return status;
   weights_.ZeroGradients();
   std::vector<float> stream;
-  model_.Forward(&*micro_batch, &stream);
-  // The reducer averages over the ranks.
-  const double scale =
-      options_.precision == DType::kFloat16 ? scaler_.scale() : 1;
-  const double loss =
-      model_.Loss(&*micro_batch, stream,
-                  static_cast<float>(scale / static_cast<double>(mine)));
-  model_.Backward(&*micro_batch, &stream, [&](int tensor) {
-    if (!status.ok()) return;
-    Accumulate(tensor, index);
-    status = reducer_->MarkReady(tensor);
-  });
+  double loss = 0;
+  {
+    const RecordedSpan forward(recorder_.get(), SpanKind::kForward, index);
+    model_.Forward(&*micro_batch, &stream);
+    // The reducer averages over the ranks.
+    const double scale =
+        options_.precision == DType::kFloat16 ? scaler_.scale() : 1;
+    loss = model_.Loss(&*micro_batch, stream,
+                       static_cast<float>(scale / static_cast<double>(mine)));
+  }
+  {
+    const RecordedSpan backward(recorder_.get(), SpanKind::kBackward, index);
+    RecordedParts parts(recorder_.get());
+    model_.Backward(&*micro_batch, &stream, [&](int tensor) {
+      if (!status.ok()) return;
+      Accumulate(tensor, index);
+      status = reducer_->MarkReady(tensor);
+      parts.Made(parts_[static_cast<size_t>(tensor)]);
+    });
+  }
   if (status.ok()) status = reducer_->Finish();
   if (!status.ok()) return status;
   return loss;
 }
 
 absl::StatusOr<GptStep> GptTrainer::Step(int64_t step) {
+  if (recorder_ != nullptr) recorder_->BeginStep(step);
+  const RecordedSpan whole(recorder_.get(), SpanKind::kStep);
   const int64_t mine = micro_batches_of_rank();
   std::vector<double> losses(static_cast<size_t>(options_.micro_batches));
   for (int64_t i = 0; i < mine; ++i) {
@@ -253,6 +270,7 @@ absl::StatusOr<GptStep> GptTrainer::Step(int64_t step) {
 }
 
 absl::StatusOr<double> GptTrainer::Update(int64_t step, double learning_rate) {
+  const RecordedSpan update(recorder_.get(), SpanKind::kUpdate);
   const absl::StatusOr<double> scaled = optimizer_->SumOfSquares();
   if (!scaled.ok()) return scaled.status();
   const StepPlan plan =
@@ -316,6 +334,15 @@ absl::StatusOr<double> GptTrainer::Validate() {
     losses[i] = model_.LossOnly(&*batch, stream);
   }
   return MeanLoss(std::move(losses));
+}
+
+absl::StatusOr<Timeline> GptTrainer::GatherTimelines() {
+  if (recorder_ == nullptr) {
+    return absl::FailedPreconditionError("no timeline was recorded");
+  }
+  auto ranks = GatherTimeline(world_, recorder_->spans());
+  if (!ranks.ok()) return ranks.status();
+  return Timeline{*std::move(ranks), GptPartNames(options_.model)};
 }
 
 uint64_t GptTrainer::WeightsHash() const {

@@ -17,6 +17,8 @@
 #include "trainer_sdk/optim/loss_scaler.h"
 #include "trainer_sdk/optim/optimizer.h"
 #include "trainer_sdk/process_group/process_group.h"
+#include "trainer_sdk/timeline/timeline_recorder.h"
+#include "trainer_sdk/timeline/trace_events.h"
 
 namespace muster {
 
@@ -73,6 +75,10 @@ class GptTrainer {
   GptWeights& weights() { return weights_; }
   ReducerTimes times() const { return reducer_->times(); }
 
+  // What all ranks did in the last steps, on rank 0; elsewhere without ranks.
+  // Collective; FailedPrecondition: the options name no file for it.
+  absl::StatusOr<Timeline> GatherTimelines();
+
  private:
   GptTrainer(const GptTrainingOptions& options,
              std::shared_ptr<const Tokens> tokens, ProcessGroup& world);
@@ -111,6 +117,10 @@ class GptTrainer {
   std::unique_ptr<ProcessGroup> group_;
   std::unique_ptr<Reducer> reducer_;
   std::unique_ptr<Optimizer> optimizer_;
+  // Null: nothing is recorded.
+  std::shared_ptr<TimelineRecorder> recorder_;
+  // By tensor: its part of the model.
+  const std::vector<int64_t> parts_;
   LossScaler scaler_;
   GptProgress progress_;
 };

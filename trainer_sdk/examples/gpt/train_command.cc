@@ -11,6 +11,7 @@
 #include "trainer_sdk/examples/gpt/gpt_text.h"
 #include "trainer_sdk/examples/gpt/gpt_trainer.h"
 #include "trainer_sdk/examples/gpt/matrix_rate.h"
+#include "trainer_sdk/examples/gpt/write_timeline.h"
 #include "trainer_sdk/kernels/matrix_threads.h"
 #include "trainer_sdk/session/stop_request.h"
 #include "trainer_sdk/transports/session_world.h"
@@ -114,9 +115,26 @@ absl::Status Train(const Course& course) {
     }
   }
   absl::Status status = course.reporter.Begin(step);
+  if (status.ok() && course.world.rank() == 0) {
+    status = CheckTimelineFile(course.options.timeline);
+  }
   if (status.ok()) status = TakeSteps(step, course);
   if (!status.ok() || course.checkpoints == nullptr) return status;
   return course.checkpoints->Wait();
+}
+
+// Collective. A file that cannot be written is no reason to lose a training.
+absl::Status KeepTimeline(const Course& course) {
+  if (course.options.timeline.empty()) return absl::OkStatus();
+  const absl::StatusOr<Timeline> timeline = course.trainer.GatherTimelines();
+  if (!timeline.ok()) return timeline.status();
+  if (course.world.rank() != 0) return absl::OkStatus();
+  course.reporter.Say(absl::StrCat("timeline: ", DescribeTimeline(*timeline)));
+  const absl::Status status = WriteTimeline(*timeline, course.options.timeline);
+  if (!status.ok()) {
+    course.reporter.Warn(std::string(status.message()));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -155,7 +173,9 @@ absl::Status TrainGpt(GptTrainingOptions options, Session& session) {
     checkpoints = *std::move(made);
     course.checkpoints = checkpoints.get();
   }
-  if (absl::Status status = Train(course); !status.ok()) return status;
+  absl::Status status = Train(course);
+  if (status.ok()) status = KeepTimeline(course);
+  if (!status.ok()) return status;
   if (session.rank() == 0 && options.sample > 0) {
     reporter.Say(text->vocabulary->Decode(
         Sample((*trainer)->weights(), {.count = options.sample}, {0})));

@@ -125,6 +125,13 @@ void AddTrainingFlags(CLI::App& app, GptTrainingOptions* options) {
       ->check(Quiet(CLI::Range(1, 1000)));
   app.add_option("--log", options->log, "a file for the log, as JSON lines");
   app.add_option("--log-every", options->log_every, "steps")->check(Some());
+  app.add_option("--timeline", options->timeline,
+                 "a file for what all ranks did in the last steps, passes and "
+                 "reductions of gradients beside them, for ui.perfetto.dev "
+                 "and chrome://tracing; rank 0 writes it at the end");
+  app.add_option("--timeline-steps", options->timeline_steps,
+                 "how many of the last steps it has")
+      ->check(Quiet(CLI::Range(1, 100)));
   app.add_option("--validate-every", options->validate_every,
                  "steps; 0 for never")
       ->check(Any());

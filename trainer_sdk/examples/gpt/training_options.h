@@ -20,6 +20,9 @@ struct GptTrainingOptions {
   GptTextFiles text;
   // JSON lines are added to it; empty: none.
   std::string log;
+  // A timeline of the last steps goes here at the end; empty: none is recorded.
+  std::string timeline;
+  int64_t timeline_steps = 3;
 
   // Where checkpoints are, and where training goes on from if there is one;
   // empty: none.

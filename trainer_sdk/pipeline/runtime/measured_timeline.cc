@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "base/monotonic_clock.h"
+#include "trainer_sdk/process_group/clock_lead.h"
 #include "trainer_sdk/process_group/operations.h"
 
 namespace muster {
@@ -20,24 +20,6 @@ std::vector<TimedAction> ComputationsOf(const std::vector<Action>& actions) {
     if (!IsCommunication(action.kind)) computations.push_back({action, 0, 0});
   }
   return computations;
-}
-
-// How much later this rank's clock is than rank 0's: the median over several
-// barriers, at whose ends one rank or the other may be held up.
-absl::StatusOr<int64_t> ClockLead(ProcessGroup& group) {
-  constexpr int kBarriers = 9;
-  std::vector<int64_t> own;
-  for (int i = 0; i < kBarriers; ++i) {
-    if (absl::Status status = group.Run(Barrier()); !status.ok()) return status;
-    own.push_back(MonotonicNow().time_since_epoch().count());
-  }
-  std::vector<int64_t> first = own;
-  absl::Status status = group.Run(
-      Broadcast(first.data(), first.data(), kBarriers, DType::kInt64, 0));
-  if (!status.ok()) return status;
-  for (int i = 0; i < kBarriers; ++i) own[i] -= first[i];
-  std::nth_element(own.begin(), own.begin() + kBarriers / 2, own.end());
-  return own[kBarriers / 2];
 }
 
 }  // namespace

@@ -1,0 +1,114 @@
+#include "trainer_sdk/timeline/timeline_recorder.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "base/monotonic_clock.h"
+
+namespace muster {
+namespace {
+
+int64_t Nanoseconds(Instant instant) {
+  return instant.time_since_epoch().count();
+}
+
+// Of these a step may have any number.
+bool IsOfPass(SpanKind kind) {
+  return kind == SpanKind::kForward || kind == SpanKind::kBackward ||
+         kind == SpanKind::kPart;
+}
+
+}  // namespace
+
+TimelineRecorder::TimelineRecorder(int64_t steps)
+    : most_steps_(static_cast<size_t>(std::max<int64_t>(1, steps))) {}
+
+void TimelineRecorder::BeginStep(int64_t step) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  Step next;
+  if (steps_.size() == most_steps_) {
+    // Its memory goes on being used.
+    next = std::move(steps_.front());
+    next.spans.clear();
+    steps_.pop_front();
+  }
+  next.step = step;
+  next.passes = 0;
+  next.left_out = 0;
+  steps_.push_back(std::move(next));
+}
+
+void TimelineRecorder::Add(SpanKind kind, int64_t number, Instant begin,
+                           Instant end) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (steps_.empty()) return;
+  Step& step = steps_.back();
+  if (IsOfPass(kind) && ++step.passes > kMostPasses) {
+    ++step.left_out;
+    return;
+  }
+  step.spans.push_back(
+      {.kind = kind,
+       .step = step.step,
+       .number = kind == SpanKind::kStep ? step.left_out : number,
+       .begin = Nanoseconds(begin),
+       .end = Nanoseconds(end)});
+}
+
+void TimelineRecorder::OnReduced(const BucketReduction& reduction) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (steps_.empty()) return;
+  Step& step = steps_.back();
+  step.spans.push_back({.kind = SpanKind::kReduce,
+                        .step = step.step,
+                        .number = reduction.bucket,
+                        .begin = Nanoseconds(reduction.began),
+                        .end = Nanoseconds(reduction.ended),
+                        .asked = Nanoseconds(reduction.asked),
+                        .bytes = reduction.bytes});
+}
+
+void TimelineRecorder::OnWaited(Instant begin, Instant end) {
+  Add(SpanKind::kWait, 0, begin, end);
+}
+
+std::vector<TimelineSpan> TimelineRecorder::spans() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<TimelineSpan> all;
+  for (const Step& step : steps_) {
+    all.insert(all.end(), step.spans.begin(), step.spans.end());
+  }
+  return all;
+}
+
+RecordedSpan::RecordedSpan(TimelineRecorder* recorder, SpanKind kind,
+                           int64_t number)
+    : recorder_(recorder), kind_(kind), number_(number) {
+  if (recorder_ != nullptr) begin_ = MonotonicNow();
+}
+
+RecordedSpan::~RecordedSpan() {
+  if (recorder_ == nullptr) return;
+  recorder_->Add(kind_, number_, begin_, MonotonicNow());
+}
+
+RecordedParts::RecordedParts(TimelineRecorder* recorder) : recorder_(recorder) {
+  if (recorder_ != nullptr) begin_ = end_ = MonotonicNow();
+}
+
+RecordedParts::~RecordedParts() {
+  if (recorder_ == nullptr || part_ < 0) return;
+  recorder_->Add(SpanKind::kPart, part_, begin_, end_);
+}
+
+void RecordedParts::Made(int64_t part) {
+  if (recorder_ == nullptr) return;
+  if (part_ >= 0 && part != part_) {
+    recorder_->Add(SpanKind::kPart, part_, begin_, end_);
+    begin_ = end_;
+  }
+  part_ = part;
+  end_ = MonotonicNow();
+}
+
+}  // namespace muster
