@@ -127,7 +127,7 @@ struct CoordinatorFacts {
   std::string seen_address;   // whom it sees; empty: it is too old to tell
   // Where peers of a job dial this node; empty: it is in none.
   std::string advertised_address;
-  bool wants_token = false;   // it answers those alone who show the job's token
+  bool wants_token = false;  // it answers those alone who show the job's token
   std::string version;
   std::optional<Duration> clock_ahead;  // its wall clock before ours
   Duration round_trip = Duration::zero();
