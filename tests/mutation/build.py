@@ -33,7 +33,8 @@ _CORE = ('rendezvous/job/*.cc', 'agent/lifecycle/*.cc',
          'trainer_sdk/zero/shard_partition*.cc',
          'agent/binding/binding_*.cc', 'agent/binding/cpu_list*.cc',
          'agent/binding/near_nic*.cc', 'agent/binding/worker_seats.cc')
-_SIMULATION = ('tests/simulation/*.cc', 'tests/simulation/checkers/*.cc')
+_SIMULATION = ('tests/simulation/*.cc', 'tests/simulation/checkers/*.cc',
+               'agent/report/phase_text.cc')
 
 Program = collections.namedtuple('Program', 'name sources libraries arguments')
 

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "agent/report/phase_text.h"
 #include "rendezvous/protocol/signal_names.h"
 
 namespace muster {
@@ -15,22 +16,8 @@ constexpr int kWorkers = 2;
 constexpr uint64_t kEpoch = 1;
 constexpr int kFirstPort = 40000;
 
-std::string Words(NodePhase phase) {
-  switch (phase) {
-    case NodePhase::kIdle:
-      return "idle";
-    case NodePhase::kRunning:
-      return "running";
-    case NodePhase::kStopping:
-      return "stopping";
-    case NodePhase::kSucceeded:
-      return "succeeded";
-  }
-  return "?";
-}
-
 std::string Words(const Report& report) {
-  std::string words = Words(report.phase);
+  std::string words = PhaseText(report.phase);
   if (report.round > 0) absl::StrAppend(&words, ", round ", report.round);
   for (const Failure& failure : report.failures) {
     absl::StrAppend(&words, "; rank ", failure.rank,

@@ -1,6 +1,7 @@
 #include "tests/simulation/sim_coordinator.h"
 
 #include "absl/strings/str_cat.h"
+#include "agent/report/phase_text.h"
 
 namespace muster::simulation {
 namespace {
@@ -19,22 +20,6 @@ const char* NameOf(DirectiveKind kind) {
       return "released";
     case DirectiveKind::kRefused:
       return "refused";
-  }
-  return "?";
-}
-
-const char* NameOf(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::kSucceeded:
-      return "job succeeded";
-    case Outcome::kFailed:
-      return "job failed";
-    case Outcome::kCancelled:
-      return "job cancelled";
-    case Outcome::kTimedOut:
-      return "job timed out";
-    case Outcome::kPreempted:
-      return "job preempted";
   }
   return "?";
 }
@@ -98,7 +83,8 @@ void SimCoordinator::Step(const JobEvent& event) {
   for (const Decision& decision : step.decisions) {
     ++stage_->census[decision.kind];
     if (decision.kind == "finish") {
-      ++stage_->census[NameOf(stepped.status.verdict->outcome)];
+      ++stage_->census[absl::StrCat(
+          "job ", OutcomeText(stepped.status.verdict->outcome))];
     }
     stage_->Note(absl::StrCat("C ", decision.kind, " [", decision.round, "] ",
                               decision.node_id, ": ", decision.reason));

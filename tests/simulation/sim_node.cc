@@ -6,26 +6,13 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "agent/report/phase_text.h"
 
 namespace muster::simulation {
 namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-const char* NameOf(NodePhase phase) {
-  switch (phase) {
-    case NodePhase::kIdle:
-      return "idle";
-    case NodePhase::kRunning:
-      return "running";
-    case NodePhase::kStopping:
-      return "stopping";
-    case NodePhase::kSucceeded:
-      return "succeeded";
-  }
-  return "?";
-}
 
 }  // namespace
 
@@ -287,8 +274,8 @@ void SimNode::Perform(const LifecycleStep& step) {
     const Report& report = *step.report;
     stage_->Note(absl::StrCat(
         "n", slot_, " > C #", talking_on_, " s", report.sequence, " seen ",
-        report.seen_epoch, "/", report.seen_revision, " ", NameOf(report.phase),
-        " ", report.round,
+        report.seen_epoch, "/", report.seen_revision, " ",
+        PhaseText(report.phase), " ", report.round,
         report.failures.empty()
             ? ""
             : absl::StrCat(", ", report.failures.size(), " failures"),
