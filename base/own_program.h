@@ -1,0 +1,14 @@
+#ifndef MUSTER_BASE_OWN_PROGRAM_H_
+#define MUSTER_BASE_OWN_PROGRAM_H_
+
+#include <string>
+
+namespace muster {
+
+// The path of the file that this process runs, links followed; empty where
+// /proc does not tell it.
+std::string OwnProgram();
+
+}  // namespace muster
+
+#endif  // MUSTER_BASE_OWN_PROGRAM_H_
