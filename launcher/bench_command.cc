@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "agent/options/flag_table.h"
 #include "agent/options/run_options.h"
+#include "base/own_program.h"
 #include "launcher/bench_plan.h"
 #include "launcher/run_command.h"
 #include "trainer_sdk/bench/bench_options.h"
@@ -22,9 +23,8 @@ namespace {
 absl::StatusOr<std::string> FindProgram(
     const std::map<std::string, std::string>& environment) {
   std::error_code error;
-  const std::string launch =
-      std::filesystem::read_symlink("/proc/self/exe", error).string();
-  const std::vector<std::string> paths = BenchProgramPaths(environment, launch);
+  const std::vector<std::string> paths =
+      BenchProgramPaths(environment, OwnProgram());
   for (const std::string& path : paths) {
     if (access(path.c_str(), X_OK) == 0) {
       return std::filesystem::absolute(path, error).lexically_normal().string();

@@ -1,6 +1,5 @@
 #include "launcher/slurm/slurm_command.h"
 
-#include <limits.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -13,6 +12,7 @@
 #include "agent/options/flag_table.h"
 #include "agent/voice.h"
 #include "base/exec_pointers.h"
+#include "base/own_program.h"
 #include "launcher/slurm/job_result.h"
 #include "launcher/slurm/slurm_step.h"
 #include "launcher/slurm/srun_command.h"
@@ -35,12 +35,6 @@ sigset_t Caught(const RunOptions& options) {
   // Slurm's usual notice; without a handler it would end this process.
   sigaddset(&signals, SIGUSR1);
   return signals;
-}
-
-std::string OwnPath() {
-  char path[PATH_MAX];
-  const ssize_t length = readlink("/proc/self/exe", path, sizeof(path));
-  return length > 0 ? std::string(path, static_cast<size_t>(length)) : "launch";
 }
 
 // In a process group of its own, so that Ctrl-C at the terminal does not reach
@@ -93,9 +87,10 @@ int SlurmCommand(const std::vector<std::string>& args,
                                   ? Talk::kErrorsOnly
                                   : Talk::kAll);
   const std::string step_name = absl::StrCat("launch-", getpid());
+  const std::string program = OwnProgram();
   absl::StatusOr<SrunCommand> command =
       PlanSrun(FlagsOf(FlagUser::kLaunchOnly), args, options, environment,
-               OwnPath(), step_name);
+               program.empty() ? "launch" : program, step_name);
   if (!command.ok()) return voice.Refuse(command.status());
   for (const std::string& remark : options.remarks) voice.Notice(remark);
   const JobResult result;

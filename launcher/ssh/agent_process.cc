@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/options/read_machine.h"
+#include "base/own_program.h"
 #include "launcher/ssh/starter_pipes.h"
 
 namespace muster {
@@ -20,13 +21,6 @@ constexpr size_t kMostLine = 128 << 10;
 constexpr size_t kMostVerdict = 1 << 20;
 constexpr size_t kMostPerTurn = 1 << 20;
 constexpr int kFirstExtra = 3;
-
-std::string OwnPath() {
-  std::array<char, 4096> path;
-  const ssize_t size = readlink("/proc/self/exe", path.data(), path.size());
-  return size <= 0 ? std::string("/proc/self/exe")
-                   : std::string(path.data(), static_cast<size_t>(size));
-}
 
 // All that can be read now, up to a bound; closes `fd` at its end.
 std::string ReadSome(OwnedFd& fd, size_t most) {
@@ -51,7 +45,8 @@ absl::StatusOr<AgentProcess> AgentProcess::Start(
     const BeNode& job, const RemoteHost& host,
     const std::vector<std::string>& flags) {
   PipedProcessPlan plan;
-  plan.argv = {OwnPath()};
+  const std::string program = OwnProgram();
+  plan.argv = {program.empty() ? "/proc/self/exe" : program};
   for (const std::vector<std::string>* part :
        {&job.flags, &host.flags, &flags}) {
     plan.argv.insert(plan.argv.end(), part->begin(), part->end());

@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/bounded_file.h"
 #include "base/environment_value.h"
+#include "base/own_program.h"
 #include "launcher/hostfile/host_file.h"
 #include "launcher/hostfile/host_filter.h"
 #include "launcher/ssh/remote_environment.h"
@@ -91,13 +92,6 @@ absl::StatusOr<std::string> WorkingDirectory(const Environment& here) {
   return std::string(path.data());
 }
 
-std::string OwnPath() {
-  std::array<char, PATH_MAX> path;
-  const ssize_t size = readlink("/proc/self/exe", path.data(), path.size());
-  return size <= 0 ? std::string("launch")
-                   : std::string(path.data(), static_cast<size_t>(size));
-}
-
 std::string FreshToken() {
   std::string bytes(32, 0);
   size_t done = 0;
@@ -129,8 +123,9 @@ absl::StatusOr<RemotePlan> ReadFront(
   if (!token.ok()) {
     return absl::InvalidArgumentError(token.status().message());
   }
+  const std::string program = OwnProgram();
   return PlanRemote(options, *std::move(hosts),
-                    {.launch = OwnPath(),
+                    {.launch = program.empty() ? "launch" : program,
                      .version = kVersion,
                      .working_directory = *std::move(folder),
                      .environment = *std::move(travelling),
