@@ -1,6 +1,5 @@
 #include "agent/store/round_store.h"
 
-#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -8,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "base/owned_fd.h"
+#include "rendezvous/testing/loopback.h"
 
 namespace muster {
 namespace {
@@ -23,14 +23,6 @@ Place PlaceOf(int round, int group_rank, int port) {
   place.master_address = "127.0.0.1";
   place.master_port = port;
   return place;
-}
-
-sockaddr_in Loopback(int port) {
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<uint16_t>(port));
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return address;
 }
 
 // A connection to loopback's `port`; not open where nobody listens.

@@ -1,25 +1,14 @@
 #include "rendezvous/testing/tcp_relay.h"
 
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cstdint>
-
-#include "base/check.h"
+#include "rendezvous/testing/loopback.h"
 
 namespace muster {
 namespace {
-
-sockaddr_in Loopback(int port) {
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<uint16_t>(port));
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return address;
-}
 
 // A reset, not an orderly end: nothing that is under way arrives any more.
 void Break(int fd) {
@@ -31,15 +20,8 @@ void Break(int fd) {
 }  // namespace
 
 TcpRelay::TcpRelay(int to_port) : to_port_(to_port) {
-  listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  listener_ = ListenOnLoopback(&port_);
   wake_ = eventfd(0, EFD_CLOEXEC);
-  sockaddr_in address = Loopback(0);
-  socklen_t size = sizeof(address);
-  auto* generic = reinterpret_cast<sockaddr*>(&address);
-  MUSTER_CHECK(bind(listener_, generic, size) == 0 &&
-               listen(listener_, 10) == 0 &&
-               getsockname(listener_, generic, &size) == 0);
-  port_ = ntohs(address.sin_port);
   thread_ = std::thread([this] { Run(); });
 }
 

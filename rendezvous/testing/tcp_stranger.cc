@@ -1,38 +1,18 @@
 #include "rendezvous/testing/tcp_stranger.h"
 
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdint>
 #include <utility>
 
 #include "base/check.h"
+#include "rendezvous/testing/loopback.h"
 
 namespace muster {
-namespace {
-
-sockaddr_in Loopback(int port) {
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<uint16_t>(port));
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return address;
-}
-
-}  // namespace
-
 StrangeServer::StrangeServer(std::string greeting)
     : greeting_(std::move(greeting)) {
-  listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address = Loopback(0);
-  socklen_t size = sizeof(address);
-  auto* generic = reinterpret_cast<sockaddr*>(&address);
-  MUSTER_CHECK(bind(listener_, generic, size) == 0 &&
-               listen(listener_, 10) == 0 &&
-               getsockname(listener_, generic, &size) == 0);
-  port_ = ntohs(address.sin_port);
+  listener_ = ListenOnLoopback(&port_);
   thread_ = std::thread([this] { Run(); });
 }
 
