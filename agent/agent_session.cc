@@ -37,7 +37,10 @@ void ShowReason(const Voice& voice, const AgentResult& result) {
 void Show(const Voice& voice, const AgentResult& result, Telling telling,
           const std::string& program_name) {
   if (!result.verdict) return ShowReason(voice, result);
-  if (telling != Telling::kAlone && !result.acts_for_job) {
+  // Whoever reads verdicts from a descriptor of their own takes the first.
+  const bool is_shared =
+      telling != Telling::kAlone && voice.verdict_fd() == STDERR_FILENO;
+  if (is_shared && !result.acts_for_job) {
     // The verdict is shown by the node that acts for the job. Nobody does for
     // one that had ended before this node came.
     if (telling == Telling::kFirst) ShowReason(voice, result);

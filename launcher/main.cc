@@ -85,6 +85,9 @@ int LaunchFor(const CalledAs& called, const std::vector<std::string>& args) {
   if (!parsed.ok()) return refuse(parsed.status());
   parsed->options.remote.endpoint_fd = starter.endpoint_fd;
   parsed->options.remote.verdict_fd = starter.verdict_fd;
+  if (starter.telling != Telling::kAlone) {
+    parsed->options.telling = starter.telling;
+  }
   switch (parsed->request) {
     case Request::kHelp:
       return Print(LaunchHelp());

@@ -110,7 +110,9 @@ int RunCommand(const RunOptions& options,
   // and in gRPC.
   absl::StatusOr<std::unique_ptr<Guardian>> guardian = Guardian::Fork();
   if (!guardian.ok()) return refuse(guardian.status());
-  for (const std::string& remark : options.remarks) voice.Notice(remark);
+  if (options.telling != Telling::kOther) {
+    for (const std::string& remark : options.remarks) voice.Notice(remark);
+  }
   absl::StatusOr<LaunchPlan> plan = Plan(options, facts, voice);
   if (!plan.ok()) return refuse(plan.status());
   PrepareSignals(plan->agent);

@@ -21,6 +21,18 @@ std::string Ranks(const Place& place, int slots) {
                       place.first_rank + slots - 1);
 }
 
+std::string OwnPart(const Place& place, int slots) {
+  return absl::StrCat("node ", place.group_rank, " of ", place.group_world_size,
+                      " with ", Ranks(place, slots), " of ", place.world_size);
+}
+
+std::string WholeWorld(const Place& place) {
+  return absl::StrCat(place.group_world_size,
+                      place.group_world_size == 1 ? " node, " : " nodes, ",
+                      place.world_size,
+                      place.world_size == 1 ? " worker" : " workers");
+}
+
 }  // namespace
 
 Lifecycle::Lifecycle(Config config, Instant now)
@@ -99,7 +111,7 @@ void Lifecycle::On(const DirectiveCame& event) {
     changed_ = true;
   }
   if (directive.preemption.has_value()) Preempt(*directive.preemption);
-  if (directive.kind == DirectiveKind::kWait) {
+  if (directive.kind == DirectiveKind::kWait && IsSaidHere()) {
     Notice(absl::StrCat("waiting: ", directive.reason));
   }
 }
@@ -239,7 +251,7 @@ void Lifecycle::FollowDirective() {
         ReleaseWaiters(directive.reason);
       }
       if (HasWorkers() && round_ <= directive.stop.round) {
-        if (phase_ == NodePhase::kRunning) {
+        if (phase_ == NodePhase::kRunning && IsSaidHere()) {
           Notice(absl::StrCat("round ", round_, " is broken (",
                               directive.reason, "); stopping the workers"));
         }
@@ -293,10 +305,11 @@ void Lifecycle::Start(const Place& place) {
     step_.actions.emplace_back(RenewNcclId{});
   }
   step_.actions.emplace_back(StartWorkers{place});
+  if (!IsSaidHere()) return;
   Notice(absl::StrCat(
-      "round ", place.round, ": node ", place.group_rank, " of ",
-      place.group_world_size, " with ", Ranks(place, config_.node.slots),
-      " of ", place.world_size,
+      "round ", place.round, ": ",
+      config_.telling == Telling::kAlone ? OwnPart(place, config_.node.slots)
+                                         : WholeWorld(place),
       place.restart_count > 0 ? absl::StrCat(", restart ", place.restart_count)
                               : ""));
 }
@@ -370,6 +383,14 @@ void Lifecycle::Notice(std::string line) {
   if (line == last_notice_) return;
   last_notice_ = line;
   step_.notices.push_back(std::move(line));
+}
+
+void Lifecycle::NoticeForJob(std::string line) {
+  if (config_.telling != Telling::kOther) Notice(std::move(line));
+}
+
+bool Lifecycle::IsSaidHere() const {
+  return config_.telling == Telling::kAlone || directive_->said_here;
 }
 
 void Lifecycle::SendReport() {

@@ -129,6 +129,11 @@ class Lifecycle {
   void Settle();
   void GiveUp(int exit_code, std::string reason);
   void Notice(std::string line);
+  // What holds for the whole job: of the nodes whose outputs flow together one
+  // says it. A directive names that one; what all of them catch or hear, their
+  // first one tells.
+  void NoticeForJob(std::string line);
+  bool IsSaidHere() const;
   void SendReport();
   bool HasWorkers() const {
     return phase_ == NodePhase::kRunning || phase_ == NodePhase::kStopping;

@@ -26,8 +26,8 @@ void Lifecycle::CatchPreemption(int signal) {
   if (preemption_.has_value()) {
     if (now_ < preemption_->caught + kOneOrder) return;
     if (preemption_->deadline <= now_) return;
-    Notice(absl::StrCat("caught ", SignalName(signal),
-                        " after the notice: the grace is over"));
+    NoticeForJob(absl::StrCat("caught ", SignalName(signal),
+                              " after the notice: the grace is over"));
     preemption_->deadline = now_;
     changed_ = true;
     return;
@@ -54,11 +54,9 @@ void Lifecycle::Preempt(const PreemptionNotice& notice) {
   };
   changed_ = true;
   if (fitness_.Stop()) step_.actions.emplace_back(DropCheck{});
-  if (config_.telling != Telling::kOther) {
-    Notice(absl::StrCat(SignalName(notice.signal), " at ", notice.host,
-                        ": the job is being preempted; its workers have ",
-                        ToSeconds(deadline - now_), " s"));
-  }
+  NoticeForJob(absl::StrCat(SignalName(notice.signal), " at ", notice.host,
+                            ": the job is being preempted; its workers have ",
+                            ToSeconds(deadline - now_), " s"));
   // The file first: who gets the signal may look for it.
   if (!Cancelled()) {
     announcing_until_ = deadline + config_.spec.shutdown_timeout;

@@ -47,13 +47,13 @@ void Lifecycle::On(const SignalCaught& event) {
     return;
   }
   if (cancel_.has_value()) {
-    Notice("caught a second signal: killing the workers now");
+    NoticeForJob("caught a second signal: killing the workers now");
     cancel_->at_once = true;
     if (HasWorkers()) Stop(event.signal, Duration::zero());
     if (announcing_until_.has_value()) announcing_until_ = now_;
   } else {
-    Notice(absl::StrCat("caught ", SignalName(event.signal),
-                        ": stopping the job (once more: at once)"));
+    NoticeForJob(absl::StrCat("caught ", SignalName(event.signal),
+                              ": stopping the job (once more: at once)"));
     cancel_ = CancelWish{.signal = event.signal};
     cancel_deadline_ = now_ + kCancelTimeout;
   }
@@ -71,6 +71,7 @@ void Lifecycle::ForwardSignals() {
     if (notice.ordinal <= forwarded_) continue;
     forwarded_ = notice.ordinal;
     step_.actions.emplace_back(SignalWorkers{.signal = notice.signal});
+    if (!IsSaidHere()) continue;
     Notice(absl::StrCat(SignalName(notice.signal), " goes to every worker"));
   }
 }

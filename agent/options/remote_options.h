@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/options/defaults.h"
 #include "agent/options/flag_values.h"
 #include "base/time.h"
 
@@ -30,6 +31,8 @@ struct RemoteOptions {
   // goes to stderr; -1: none.
   int endpoint_fd = -1;
   int verdict_fd = -1;
+  // Likewise: what it says, its starter shows among others' words.
+  Telling telling = Telling::kAlone;
 };
 
 // Reads the flags of FlagGroup::kRemote; errors go to `values`.

@@ -41,14 +41,14 @@ std::string ReadSome(OwnedFd& fd, size_t most) {
 
 }  // namespace
 
-absl::StatusOr<AgentProcess> AgentProcess::Start(
-    const BeNode& job, const RemoteHost& host,
-    const std::vector<std::string>& flags) {
+absl::StatusOr<AgentProcess> AgentProcess::Start(const BeNode& job,
+                                                 const RemoteHost& host,
+                                                 const StartAgent& start) {
   PipedProcessPlan plan;
   const std::string program = OwnProgram();
   plan.argv = {program.empty() ? "/proc/self/exe" : program};
   for (const std::vector<std::string>* part :
-       {&job.flags, &host.flags, &flags}) {
+       {&job.flags, &host.flags, &start.flags}) {
     plan.argv.insert(plan.argv.end(), part->begin(), part->end());
   }
   plan.argv.emplace_back("--");
@@ -60,6 +60,7 @@ absl::StatusOr<AgentProcess> AgentProcess::Start(
   environment["PWD"] = job.working_directory;
   environment[kEndpointVariable] = absl::StrCat(kFirstExtra);
   environment[kVerdictVariable] = absl::StrCat(kFirstExtra + 1);
+  environment[kTellingVariable] = absl::StrCat(static_cast<int>(start.telling));
   for (const auto& [name, value] : environment) {
     plan.environment.push_back(absl::StrCat(name, "=", value));
   }

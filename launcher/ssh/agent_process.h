@@ -21,10 +21,10 @@ namespace muster {
 // Killed when this process dies. Not thread-safe; never blocks.
 class AgentProcess {
  public:
-  // `host` is where it runs, `flags` are those of StartAgent. Errors: one line.
-  static absl::StatusOr<AgentProcess> Start(
-      const BeNode& job, const RemoteHost& host,
-      const std::vector<std::string>& flags);
+  // `host` is where it runs. Errors: one line.
+  static absl::StatusOr<AgentProcess> Start(const BeNode& job,
+                                            const RemoteHost& host,
+                                            const StartAgent& start);
 
   void AppendPolls(Intake intake, std::vector<pollfd>& polls) const;
   // What came since; AgentEnded is the last.

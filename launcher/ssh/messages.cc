@@ -104,6 +104,7 @@ std::string Write(const StartAgent& m) {
   FieldWriter w(kStartAgent);
   w.U32(m.host);
   w.Strings(m.flags);
+  w.U8(static_cast<uint8_t>(m.telling));
   return Framed(std::move(w));
 }
 
@@ -186,6 +187,9 @@ std::optional<DownMessage> DecodeDown(std::string_view payload) {
       StartAgent m;
       m.host = r.U32();
       m.flags = r.Strings();
+      const uint8_t telling = r.U8();
+      if (telling > static_cast<uint8_t>(Telling::kOther)) return std::nullopt;
+      m.telling = static_cast<Telling>(telling);
       message = std::move(m);
       break;
     }

@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "agent/options/defaults.h"
+
 namespace muster {
 
 // What `launch` says over an ssh connection to the `launch` that it started on
@@ -17,7 +19,7 @@ namespace muster {
 // job's list of hosts.
 
 // Raised when the messages change; both ends must have the same.
-inline constexpr uint32_t kSshProtocol = 1;
+inline constexpr uint32_t kSshProtocol = 2;
 
 inline constexpr size_t kMostFrameBytes = 64 << 20;
 
@@ -59,6 +61,7 @@ struct BeNode {
 struct StartAgent {
   uint32_t host = 0;
   std::vector<std::string> flags;
+  Telling telling = Telling::kAlone;
   bool operator==(const StartAgent&) const = default;
 };
 

@@ -23,9 +23,9 @@ BeNode FullNode() {
 }
 
 TEST(Messages, ComeOutAsTheyWentIn) {
-  const std::vector<DownMessage> down = {FullNode(), StartAgent{3, {"--quiet"}},
-                                         SignalAgents{std::nullopt, 15},
-                                         SignalAgents{4, 2}, StillThere()};
+  const std::vector<DownMessage> down = {
+      FullNode(), StartAgent{3, {"--x=1"}, Telling::kOther},
+      SignalAgents{std::nullopt, 15}, SignalAgents{4, 2}, StillThere()};
   FrameReader reader(Greeting::kNone);
   for (const DownMessage& message : down) reader.Append(Encode(message));
   for (const DownMessage& message : down) {
@@ -60,6 +60,7 @@ TEST(Messages, SenselessNumbersAreRefused) {
   const auto decoded = [](const DownMessage& message) {
     return DecodeDown(std::string_view(Encode(message)).substr(4));
   };
+  EXPECT_FALSE(decoded(StartAgent{1, {}, static_cast<Telling>(3)}));
   EXPECT_FALSE(decoded(SignalAgents{1, 0}));
   EXPECT_FALSE(decoded(SignalAgents{1, 65}));
   EXPECT_FALSE(DecodeUp(

@@ -256,9 +256,11 @@ void RemoteJob::Start(uint32_t host, std::vector<std::string> flags) {
   if (begins_with_) {
     flags.push_back(absl::StrCat("--nnodes=1:", *begins_with_));
   }
-  if (speaker_ != host) flags.emplace_back("--quiet");
   hosts_[host].phase = Phase::kRunning;
-  effects_.push_back(SendDown{StartAgent{host, std::move(flags)}});
+  const Telling telling = hosts_.size() == 1 ? Telling::kAlone
+                          : speaker_ == host ? Telling::kFirst
+                                             : Telling::kOther;
+  effects_.push_back(SendDown{StartAgent{host, std::move(flags), telling}});
 }
 
 void RemoteJob::GiveUpStarting(Instant now) {

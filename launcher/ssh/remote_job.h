@@ -39,8 +39,8 @@ using FrontEffect = std::variant<SendDown, Say, HangUp, Finish>;
 //
 // Nothing is started before enough hosts are there: all of a job of fixed size,
 // MIN of one that may grow, or all that answer (Beginning). Then the first host
-// that is there hosts the coordinator, and its port goes to the others. One
-// agent speaks; the others say only what went wrong.
+// that is there hosts the coordinator, and its port goes to the others. Each
+// agent says what concerns its host, and one what holds for the job (Telling).
 class RemoteJob {
  public:
   explicit RemoteJob(RemotePlan plan);

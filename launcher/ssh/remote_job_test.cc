@@ -38,6 +38,8 @@ std::vector<std::string> Words(const std::vector<FrontEffect>& effects) {
         for (const std::string& flag : start->flags) {
           absl::StrAppend(&text, " ", flag);
         }
+        if (start->telling == Telling::kFirst) text += " (first)";
+        if (start->telling == Telling::kOther) text += " (other)";
         return text;
       }
       const auto& signal = std::get<SignalAgents>(e.message);
@@ -103,15 +105,15 @@ TEST_F(RemoteJobTest, TheFirstHostHostsAndItsPortGoesToTheOthers) {
   EXPECT_THAT(Up(2), IsEmpty());
   EXPECT_THAT(Up(0), IsEmpty());
   EXPECT_THAT(Up(1), ElementsAre("start 0 --rdzv-endpoint=10.0.0.1:0 "
-                                 "--rdzv-conf=is_host=1"));
+                                 "--rdzv-conf=is_host=1 (first)"));
   EXPECT_THAT(
       Words(job_->Step(now_, CoordinatorUp{0, 4711})),
       ElementsAre("notice agents start on 3 of 3 hosts; the coordinator is at "
                   "10.0.0.1:4711",
                   "start 1 --rdzv-endpoint=10.0.0.1:4711 --rdzv-conf=is_host=0 "
-                  "--quiet",
+                  "(other)",
                   "start 2 --rdzv-endpoint=10.0.0.1:4711 --rdzv-conf=is_host=0 "
-                  "--quiet"));
+                  "(other)"));
 }
 
 TEST_F(RemoteJobTest, OneHostMeetsNobody) {
@@ -150,8 +152,8 @@ TEST_F(RemoteJobTest, WhereTheMeetingPointIsGivenAllStartAtOnce) {
   plan.endpoint = Endpoint{"x", 5};
   Begin(plan);
   Up(0);
-  EXPECT_THAT(Up(1), ElementsAre("start 0 --rdzv-endpoint=x:5",
-                                 "start 1 --rdzv-endpoint=x:5 --quiet"));
+  EXPECT_THAT(Up(1), ElementsAre("start 0 --rdzv-endpoint=x:5 (first)",
+                                 "start 1 --rdzv-endpoint=x:5 (other)"));
 }
 
 TEST_F(RemoteJobTest, AllThatFailAreNamedOnceEveryHostHasSpoken) {
@@ -174,7 +176,7 @@ TEST_F(RemoteJobTest, AnElasticJobStartsWithEnough) {
   EXPECT_THAT(Failed(0),
               ElementsAre("error h0: no way; the job starts without it",
                           "start 1 --rdzv-endpoint=10.0.0.1:0 "
-                          "--rdzv-conf=is_host=1"));
+                          "--rdzv-conf=is_host=1 (first)"));
   EXPECT_EQ(Words(job_->Step(now_, CoordinatorUp{1, 7})).size(), 2u);
   // A late one joins, another that fails is only said.
   EXPECT_THAT(Up(3), ElementsAre(HasSubstr("start 3 ")));

@@ -173,7 +173,7 @@ class SshNode {
     }
     if (agent_ != nullptr || leaving_) return;
     absl::StatusOr<AgentProcess> started =
-        AgentProcess::Start(*job_, own_, message.flags);
+        AgentProcess::Start(*job_, own_, message);
     if (!started.ok()) {
       Fail(absl::StrCat("its agent cannot be started: ",
                         started.status().message()),

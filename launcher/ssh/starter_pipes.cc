@@ -10,13 +10,18 @@
 namespace muster {
 namespace {
 
-int TakeOne(const char* variable) {
+// -1: it is not set, or no such number.
+int TakeNumber(const char* variable, int least, int most) {
   const char* text = getenv(variable);
   if (text == nullptr) return -1;
-  const absl::StatusOr<int64_t> number = ReadNumber(text, 3, 1 << 20);
+  const absl::StatusOr<int64_t> number = ReadNumber(text, least, most);
   unsetenv(variable);
-  if (!number.ok()) return -1;
-  const int fd = static_cast<int>(*number);
+  return number.ok() ? static_cast<int>(*number) : -1;
+}
+
+int TakeOne(const char* variable) {
+  const int fd = TakeNumber(variable, 3, 1 << 20);
+  if (fd < 0) return -1;
   return fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 ? fd : -1;
 }
 
@@ -25,6 +30,9 @@ int TakeOne(const char* variable) {
 void TakeStarterPipes(RemoteOptions& options) {
   options.endpoint_fd = TakeOne(kEndpointVariable);
   options.verdict_fd = TakeOne(kVerdictVariable);
+  const int telling =
+      TakeNumber(kTellingVariable, 0, static_cast<int>(Telling::kOther));
+  if (telling >= 0) options.telling = static_cast<Telling>(telling);
 }
 
 void TellPort(const RemoteOptions& options, int port) {

@@ -10,6 +10,8 @@ namespace muster {
 // descriptors.
 inline constexpr char kEndpointVariable[] = "MUSTER_ENDPOINT_FD";
 inline constexpr char kVerdictVariable[] = "MUSTER_VERDICT_FD";
+// Its Telling, as a number: the starter shows what all of them say.
+inline constexpr char kTellingVariable[] = "MUSTER_TELLING";
 
 // Takes them out of this process's environment into `options`, and keeps them
 // from the programs that it starts. Call while there is one thread, before the

@@ -73,7 +73,9 @@ void Job::Answer() {
       (!question_->answered && (question_->seen_revision < node->revision));
   const bool reworded =
       node->told.kind == DirectiveKind::kWait && node->wording != wording_;
-  if (unseen || reworded) Tell(*node);
+  if (!unseen && !reworded) return;
+  if (phase_ == JobPhase::kGathering) KeepSpeaker();
+  Tell(*node);
 }
 
 Node* Job::Admit(StreamId stream, const Report& report) {

@@ -109,6 +109,7 @@ class Job {
   void MindTheGrace();
   std::optional<PreemptionNotice> PreemptionNow() const;
   Verdict PreemptionVerdict() const;
+  // The member of the lowest rank that is here; without one any node.
   std::string SpeakerNow() const;
 
   // --- whose failure broke the round (job_blame.cc)
@@ -151,6 +152,10 @@ class Job {
   // --- what nodes are told (job_directives.cc)
   Directive DirectiveFor(const Node& node) const;
   DirectiveKey KeyFor(const Node& node) const;
+  // While it is here the same one, so that each wording is said once.
+  void KeepSpeaker();
+  // Directive::said_here, of a directive of `key`.
+  bool IsSaidBy(const Node& node, const DirectiveKey& key) const;
   // For `node`; null: for everybody.
   std::string WaitReason(const Node* node) const;
   void Tell(Node& node);
@@ -189,7 +194,9 @@ class Job {
     Instant deadline;         // then workers are stopped
   };
   std::optional<Preemption> preemption_;
-  std::string speaker_;  // once finished: the node that acts for the job
+  // While gathering, breaking a round and once finished: the node that speaks
+  // and acts for the job.
+  std::string speaker_;
   uint64_t revision_ = 0;
   uint64_t wording_ = 1;
   std::optional<Verdict> verdict_;

@@ -47,6 +47,32 @@ StopOrder Job::StopOrderFor(int round) const {
           .cause = ours ? break_.cause : StopCause::kBroken};
 }
 
+void Job::KeepSpeaker() {
+  const Node* speaker = nodes_.Find(speaker_);
+  if (speaker == nullptr || speaker->stream == 0) speaker_ = SpeakerNow();
+}
+
+bool Job::IsSaidBy(const Node& node, const DirectiveKey& key) const {
+  const bool is_speaker = node.identity.node_id == speaker_;
+  switch (key.kind) {
+    case DirectiveKind::kRun:
+      return node.group_rank == 0;
+    case DirectiveKind::kStop:
+      // One of an earlier round stops alone. After a new start of the
+      // coordinator all do.
+      return is_speaker || key.round < round_ ||
+             (key.round == round_ && phase_ != JobPhase::kStopping);
+    case DirectiveKind::kWait:
+      // Beside a round only spares wait.
+      return is_speaker || phase_ == JobPhase::kRunning;
+    case DirectiveKind::kFinished:
+    case DirectiveKind::kReleased:
+    case DirectiveKind::kRefused:
+      break;
+  }
+  return false;
+}
+
 Directive Job::DirectiveFor(const Node& node) const {
   const DirectiveKey key = KeyFor(node);
   Directive directive;
@@ -54,6 +80,7 @@ Directive Job::DirectiveFor(const Node& node) const {
   directive.revision = node.revision;
   directive.kind = key.kind;
   directive.reason = why_;
+  directive.said_here = IsSaidBy(node, key);
   switch (key.kind) {
     case DirectiveKind::kWait:
       directive.reason = WaitReason(&node);
@@ -145,6 +172,7 @@ void Job::TellStream(StreamId stream, DirectiveKind kind, std::string reason) {
   directive.revision = ++revision_;
   directive.kind = kind;
   directive.reason = std::move(reason);
+  directive.said_here = true;
   directive.stop.grace = spec_.shutdown_timeout;
   if (kind == DirectiveKind::kFinished) directive.verdict = *verdict_;
   step_.deliveries.push_back({stream, std::move(directive)});

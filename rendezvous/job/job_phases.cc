@@ -180,6 +180,7 @@ void Job::BreakRound(Break reason) {
   phase_ = JobPhase::kStopping;
   phase_since_ = now_;
   why_ = break_.why;
+  speaker_ = SpeakerNow();
   ++wording_;
   Note("break", "", absl::StrCat("round ", round_, " is broken: ", why_));
   world_.unstopped = 0;

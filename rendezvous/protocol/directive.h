@@ -70,6 +70,10 @@ struct Directive {
   // kFinished: of all nodes this one acts for the job, such as to put it back
   // into its cluster's queue.
   bool acts_for_job = false;
+  // kWait, kRun, kStop: where the nodes' outputs flow together, this one says
+  // what the directive says. It concerns this node alone; or the job, and this
+  // is the one that speaks for it.
+  bool said_here = false;
 };
 
 }  // namespace muster

@@ -134,6 +134,11 @@ bool Stops(DirectiveKind kind) {
          kind == DirectiveKind::kReleased || kind == DirectiveKind::kRefused;
 }
 
+bool IsSaid(DirectiveKind kind) {
+  return kind == DirectiveKind::kWait || kind == DirectiveKind::kRun ||
+         kind == DirectiveKind::kStop;
+}
+
 }  // namespace
 
 void ToWire(const Directive& directive, v1::Directive* wire) {
@@ -155,6 +160,7 @@ void ToWire(const Directive& directive, v1::Directive* wire) {
   if (to_members && directive.preemption.has_value()) {
     ToWire(*directive.preemption, wire->mutable_preemption());
   }
+  if (IsSaid(directive.kind)) wire->set_said_here(directive.said_here);
   if (Stops(directive.kind)) ToWire(directive.stop, wire->mutable_stop());
   if (directive.kind == DirectiveKind::kFinished) {
     ToWire(directive.verdict, wire->mutable_verdict());
@@ -182,6 +188,7 @@ absl::Status FromWire(const v1::Directive& wire, Directive* directive) {
     FromWire(wire.preemption(), &reader, &directive->preemption.emplace());
   }
   directive->acts_for_job = wire.acts_for_job();
+  directive->said_here = wire.said_here();
   if (Stops(directive->kind)) {
     reader.Present("stop", wire.has_stop());
     BoundedReader::Within within(&reader, "stop");

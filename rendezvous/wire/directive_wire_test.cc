@@ -24,8 +24,9 @@ v1::Directive WireOf(DirectiveKind kind) {
 TEST(DirectiveWireTest, WritesWhatTheKindNeedsAndNothingElse) {
   EXPECT_THAT(UnsetFields(WireOf(DirectiveKind::kRun)),
               UnorderedElementsAre("stop", "verdict", "acts_for_job"));
-  EXPECT_THAT(UnsetFields(WireOf(DirectiveKind::kFinished)),
-              UnorderedElementsAre("place", "signals", "preemption"));
+  EXPECT_THAT(
+      UnsetFields(WireOf(DirectiveKind::kFinished)),
+      UnorderedElementsAre("place", "signals", "preemption", "said_here"));
   EXPECT_THAT(
       UnsetFields(WireOf(DirectiveKind::kStop)),
       UnorderedElementsAre("place", "signals", "verdict", "acts_for_job"));

@@ -63,6 +63,12 @@ def script_text(name):
     return file.read().split('\n', 1)[1]
 
 
+def of_rounds(job):
+  """What the job's nodes said of waiting and of rounds, without workers'."""
+  return re.findall(r'^launch: (waiting: .*|round \d+.*)$', job.output(),
+                    re.MULTILINE)
+
+
 def ranks_that_caught(signal, job):
   """Slurm sends a signal to workers too, besides what their agent sends."""
   return set(re.findall(rf'caught {signal} rank=(\d+) \.', job.output()))
@@ -208,6 +214,14 @@ class SlurmTest(unittest.TestCase):
             job.output())
         # Also where the node that is lost was the first.
         self.assertEqual(job.output().count('SUCCEEDED'), 1, job.output())
+        said = of_rounds(job)
+        self.assertEqual(len(said), len(set(said)), job.output())
+        self.assertEqual(
+            [re.sub(r'\(.*\)', '(...)', line) for line in said
+             if not line.startswith('waiting')],
+            ['round 1: 3 nodes, 3 workers',
+             'round 1 is broken (...); stopping the workers',
+             'round 2: 2 nodes, 2 workers'], job.output())
         # srun counts the lost node; launch --slurm does not.
         if code:
           self.assertIn(f'code={code} .', job.output())

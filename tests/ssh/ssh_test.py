@@ -257,6 +257,12 @@ class OverSsh(unittest.TestCase):
     self.assertEqual(front.end(), 0, front.text())
     self.assertTrue(front.lines('the job goes on without it'), front.text())
     self.assertEqual(len(front.lines('SUCCEEDED')), 1, front.text())
+    self.assertEqual(
+        [re.sub(r'\(.*\)', '(...)', line.split(' round ', 1)[1])
+         for line in front.lines('launch: 127.0.0.') if ' round ' in line and
+         ' waiting: ' not in line],
+        ['1: 2 nodes, 2 workers', '1 is broken (...); stopping the workers',
+         '2: 1 node, 1 worker'], front.text())
 
   def test_a_killed_node_process_is_a_lost_host(self):
     front = self.launch(['127.0.0.1', '127.0.0.2'], ['--nnodes=1:2'],
