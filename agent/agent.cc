@@ -81,6 +81,7 @@ PreemptionAnnouncer::Options AnnouncerOptions(
           .run_id = options.run_id,
           .node_id = options.node.node_id,
           .after_grace = options.spec.shutdown_timeout,
+          .signals = options.preemption.signals,
           .on_notice = on_notice};
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "agent/commands/tool_run.h"
 #include "agent/failures/bounded_text.h"
 #include "base/monotonic_clock.h"
@@ -27,6 +28,13 @@ constexpr char kWatchedShell[] =
     "exec 3<&0 </dev/null; "
     "{ read -r _ <&3; kill -KILL 0; } >/dev/null 2>&1 & "
     "exec 3<&-; exec /bin/sh -c \"$0\"";
+
+// A shell starts its commands with nothing blocked, but what it ignores they
+// ignore. Until it does, these are blocked.
+std::string Ignoring(const std::vector<int>& signals) {
+  if (signals.empty()) return "";
+  return absl::StrCat("trap '' ", absl::StrJoin(signals, " "), "; ");
+}
 
 std::string LastLine(const std::string& output) {
   const size_t end = output.find_last_not_of(" \t\r\n");
@@ -62,13 +70,16 @@ absl::Status RunShellCommand(const ShellCommand& command) {
   const OwnedFd watched(life[0]);
   const OwnedFd ours(life[1]);
   const ToolOutcome outcome =
-      RunTool({.argv = {"/bin/sh", "-c", kWatchedShell, command.command},
+      RunTool({.argv = {"/bin/sh", "-c",
+                        Ignoring(command.ignored_signals) + kWatchedShell,
+                        command.command},
                .environment = command.environment,
                .deadline = MonotonicNow() + command.timeout,
                .cancel_fd = command.cancel_fd,
                .most_bytes = kKeptBytes,
                .excess = ToolRequest::Excess::kForget,
-               .stdin_fd = watched.get()});
+               .stdin_fd = watched.get(),
+               .blocked_signals = command.ignored_signals});
   const std::string said = LastLine(outcome.output);
   switch (outcome.end) {
     case ToolOutcome::End::kSucceeded:

@@ -14,7 +14,8 @@ struct ShellCommand {
   std::string command;
   std::vector<std::string> environment;  // "NAME=value", on top of our own
   Duration timeout = std::chrono::seconds(60);
-  int cancel_fd = -1;  // ends it once it is readable
+  int cancel_fd = -1;                // ends it once it is readable
+  std::vector<int> ignored_signals;  // by it and by what it starts
 };
 
 // Runs it in a process group of its own that is killed when its time is over,

@@ -23,11 +23,13 @@ namespace {
 using End = ToolOutcome::End;
 
 // The agent blocks and ignores signals that a tool may need.
-void SetAttributes(posix_spawnattr_t* attributes) {
-  sigset_t none, all;
-  sigemptyset(&none);
+void SetAttributes(const std::vector<int>& blocked_signals,
+                   posix_spawnattr_t* attributes) {
+  sigset_t blocked, all;
+  sigemptyset(&blocked);
+  for (const int signal : blocked_signals) sigaddset(&blocked, signal);
   sigfillset(&all);
-  posix_spawnattr_setsigmask(attributes, &none);
+  posix_spawnattr_setsigmask(attributes, &blocked);
   posix_spawnattr_setsigdefault(attributes, &all);
   posix_spawnattr_setpgroup(attributes, 0);
   posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETPGROUP |
@@ -55,7 +57,7 @@ std::optional<pid_t> Spawn(const ToolRequest& request, int output) {
   }
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  SetAttributes(&attributes);
+  SetAttributes(request.blocked_signals, &attributes);
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   if (request.stdin_fd >= 0) {

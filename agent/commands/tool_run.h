@@ -21,6 +21,7 @@ struct ToolRequest {
   enum class Excess { kCutOff, kForget } excess = Excess::kCutOff;
   // What it finds as its standard input; -1: nothing (/dev/null).
   int stdin_fd = -1;
+  std::vector<int> blocked_signals;  // when it begins
 };
 
 struct ToolOutcome {

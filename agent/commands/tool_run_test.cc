@@ -129,5 +129,16 @@ TEST_F(ToolRunTest, ItsSignalsAreAsFromAShell) {
   EXPECT_EQ(outcome.output, "");
 }
 
+TEST_F(ToolRunTest, WhatIsBlockedDoesNotReachIt) {
+  ToolRequest request;
+  request.argv = {"/bin/sh", "-c",
+                  "kill -USR1 $$; kill -TERM $$; echo survived; kill -USR2 $$"};
+  request.deadline = MonotonicNow() + std::chrono::hours(1);
+  request.blocked_signals = {SIGUSR1, SIGTERM};
+  const ToolOutcome outcome = RunTool(request);
+  EXPECT_EQ(outcome.end, End::kFailed);
+  EXPECT_EQ(outcome.output, "survived\n");
+}
+
 }  // namespace
 }  // namespace muster

@@ -30,6 +30,7 @@ void PreemptionAnnouncer::Announce(const PreemptionNotice& notice,
   ShellCommand hook;
   hook.command = options_.command;
   hook.timeout = notice.left + options_.after_grace;
+  hook.ignored_signals = options_.signals;
   hook.environment = {
       absl::StrCat("MUSTER_RUN_ID=", options_.run_id),
       absl::StrCat("MUSTER_NODE_ID=", options_.node_id),

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "agent/commands/timed_task.h"
 #include "agent/preemption/preemption_file.h"
@@ -28,6 +29,9 @@ class PreemptionAnnouncer {
     std::string node_id;
     // How long the command may run on once the grace is over.
     Duration after_grace = Duration::zero();
+    // Those that announce a preemption. A cluster may send them to every
+    // process of a job, after another node has told of them.
+    std::vector<int> signals;
     std::function<void(const std::string&)> on_notice;
   };
   explicit PreemptionAnnouncer(Options options);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <csignal>
 #include <future>
 #include <mutex>
 
@@ -51,6 +52,17 @@ TEST_F(PreemptionAnnouncerTest, WithoutACommandItIsDoneAtOnce) {
   Announce(announcer);
   EXPECT_TRUE(Done());
   EXPECT_THAT(notices(), IsEmpty());
+}
+
+TEST_F(PreemptionAnnouncerTest, TheNoticeItselfDoesNotEndTheCommand) {
+  PreemptionAnnouncer::Options options = Options(
+      "kill -USR1 $$; sh -c 'kill -TERM $$; kill -USR1 $$' || exit 7; "
+      "kill -USR2 $$");
+  options.signals = {SIGUSR1, SIGTERM};
+  PreemptionAnnouncer announcer(options);
+  Announce(announcer);
+  EXPECT_TRUE(Done());
+  EXPECT_THAT(notices(), ElementsAre("--on-preempt failed: killed by SIGUSR2"));
 }
 
 TEST_F(PreemptionAnnouncerTest, TheCommandKnowsWhatHasHappened) {
