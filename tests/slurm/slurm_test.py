@@ -244,7 +244,8 @@ class SlurmTest(unittest.TestCase):
   def test_a_notice_by_the_jobs_signal_before_its_time_is_over(self):
     self.caught_by_both(self.timed)
     with open(self.told, encoding='utf-8') as file:
-      self.assertEqual(file.read().split(), ['SIGUSR1', 'SIGUSR1'])
+      self.assertEqual(file.read().split(), ['SIGUSR1', 'SIGUSR1'],
+                       self.timed.output())
 
   def test_a_notice_to_the_steps(self):
     job = self.slurm.sbatch(f'{_SRUN} {_WORKER} catch\n', '--nodes=2')
@@ -407,7 +408,7 @@ class SlurmTest(unittest.TestCase):
 
 def port_of(job, step):
   """As agent/cluster/slurm/slurm_place.h says."""
-  return 20000 + job % 192 * 64 + step % 64
+  return 12000 + (16 * job + step) % 20768
 
 
 def random_list(draw):

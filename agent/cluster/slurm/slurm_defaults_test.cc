@@ -129,15 +129,22 @@ TEST_F(SlurmDefaultsTest, EachJobStepArrayTaskAndRunHasItsName) {
 
 TEST_F(SlurmDefaultsTest, NeighbouringJobsAndStepsHaveTheirOwnPorts) {
   std::set<uint16_t> ports;
-  for (uint64_t job = 4'294'967'000; job < 4'294'967'192; ++job) {
-    for (uint64_t step = 0; step < 64; ++step) {
+  for (uint64_t job = 4'294'965'000; job < 4'294'966'298; ++job) {
+    for (uint64_t step = 0; step < 16; ++step) {
       const uint16_t port = SlurmPort(job, step);
-      EXPECT_GE(port, 20000);
+      EXPECT_GE(port, 12000);
       EXPECT_LT(port, 32768);
       ports.insert(port);
     }
   }
-  EXPECT_EQ(ports.size(), 192u * 64);
+  EXPECT_EQ(ports.size(), 1298u * 16);
+}
+
+TEST_F(SlurmDefaultsTest, HoweverManyStepsAJobHasTheirPortsDiffer) {
+  std::set<uint16_t> ports;
+  for (uint64_t step = 0; step < 1000; ++step)
+    ports.insert(SlurmPort(77, step));
+  EXPECT_EQ(ports.size(), 1000u);
 }
 
 TEST_F(SlurmDefaultsTest, GpusAreCountedOnEachNode) {

@@ -16,9 +16,10 @@ constexpr int64_t kLargestId = 4'294'967'295;
 // Slurm's numbers of steps that are none of srun's: a batch script, salloc's
 // shell on a node, and others (slurm.h, SLURM_MAX_NORMAL_STEP_ID).
 constexpr int64_t kLargestStep = 0xfffffff0;
-constexpr uint16_t kFirstPort = 20000;
-constexpr uint64_t kJobsApart = 192;
-constexpr uint64_t kStepsApart = 64;
+// Above most services that a node has anyway, and below 32768.
+constexpr uint64_t kFirstPort = 12000;
+constexpr uint64_t kStepsApart = 16;
+constexpr uint64_t kPorts = 1298 * kStepsApart;
 constexpr int kMostComponents = 128;
 
 absl::Status Wrong(const std::string& name, const std::string& text,
@@ -123,8 +124,8 @@ std::string SlurmValue(const SlurmEnvironment& environment,
 }
 
 uint16_t SlurmPort(uint64_t job, uint64_t step) {
-  return static_cast<uint16_t>(kFirstPort + job % kJobsApart * kStepsApart +
-                               step % kStepsApart);
+  return static_cast<uint16_t>(kFirstPort +
+                               (job * kStepsApart + step) % kPorts);
 }
 
 absl::StatusOr<SlurmPlace> ReadSlurmPlace(const SlurmEnvironment& environment) {

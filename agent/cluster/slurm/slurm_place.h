@@ -49,10 +49,11 @@ std::string SlurmValue(const SlurmEnvironment& environment,
 // sense. Pure.
 absl::StatusOr<SlurmPlace> ReadSlurmPlace(const SlurmEnvironment& environment);
 
-// The port of the coordinator of a job's step, from 20000 to 32287: below the
-// ports that Linux gives to clients. No two jobs whose numbers differ by less
-// than 192 (the tasks of an array are jobs with numbers of their own) and no
-// two steps of a job whose numbers differ by less than 64 have the same.
+// The port of the coordinator of a job's step, from 12000 to 32767: below the
+// ports that Linux gives to clients. No two steps of a job have the same unless
+// their numbers differ by 20768, and no two jobs among their first 16 steps
+// unless their numbers differ by a multiple of 1298 (the tasks of an array are
+// jobs with numbers of their own).
 uint16_t SlurmPort(uint64_t job, uint64_t step);
 
 }  // namespace muster
