@@ -72,6 +72,10 @@ refuse 1 '*127.0.0.1:1*' status --endpoint=127.0.0.1:1
 PET_NNODES=3:2 refuse 2 'PET_NNODES=3:2: *' true
 PYTHON_EXEC=/nosuch/python refuse 2 'PYTHON_EXEC=/nosuch/python: *' -m x
 
+# Who forgets the host file does not train on this machine.
+refuse 2 '--include: is for --hostfile, *' --include=h1 true
+refuse 2 '--export: is for --hostfile, *' --export=KEY=hush true
+
 # A host file is not waited for either.
 mkfifo pipe
 refuse 2 '--hostfile=pipe: names no host; *' --hostfile=pipe true

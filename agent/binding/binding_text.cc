@@ -9,6 +9,33 @@ namespace {
 constexpr size_t kMostRemarkBytes = 400;
 constexpr char kCut[] = " | ...";
 
+// Names are the system's, and one that cannot be shown must not spoil the rest.
+std::string Shown(std::string name) {
+  for (char& c : name) {
+    if (static_cast<unsigned char>(c) <= ' ' || c == 0x7f) c = '?';
+  }
+  return name.empty() ? "-" : name;
+}
+
+// "@mlx5_0", for workers with different ones "@mlx5_0,mlx5_1,-"; empty where
+// none is near any of them.
+std::string NearNics(const std::vector<WorkerBinding>& workers, size_t begin,
+                     size_t end) {
+  std::string all;
+  size_t none = 0;
+  size_t like_first = 0;
+  for (size_t i = begin; i < end; ++i) {
+    const std::string& nic = workers[i].near_nic;
+    absl::StrAppend(&all, i > begin ? "," : "@", Shown(nic));
+    if (nic.empty()) ++none;
+    if (nic == workers[begin].near_nic) ++like_first;
+  }
+  if (none == end - begin) return "";
+  return like_first == end - begin
+             ? absl::StrCat("@", Shown(workers[begin].near_nic))
+             : all;
+}
+
 }  // namespace
 
 std::string BindingText(Binding mode, const BindingPlan& plan, size_t most) {
@@ -19,6 +46,7 @@ std::string BindingText(Binding mode, const BindingPlan& plan, size_t most) {
     while (end < workers.size() && workers[end].cpus == workers[i].cpus) ++end;
     std::string part = CpuList(workers[i].cpus);
     if (end - i > 1) absl::StrAppend(&part, " x", end - i);
+    absl::StrAppend(&part, NearNics(workers, i, end));
     const size_t rest = end < workers.size() ? sizeof(kCut) - 1 : 0;
     if (text.size() + 3 + part.size() + rest > most) {
       return absl::StrCat(text, i > 0 ? kCut : "...");
@@ -30,9 +58,12 @@ std::string BindingText(Binding mode, const BindingPlan& plan, size_t most) {
 }
 
 std::string BindingRemark(Binding mode, const BindingPlan& plan) {
+  const auto& workers = plan.workers;
+  const bool has_nics = !NearNics(workers, 0, workers.size()).empty();
   return absl::StrCat(
       "workers are bound to CPUs: ", BindingText(mode, plan, kMostRemarkBytes),
-      " (", plan.how, ")");
+      " (", plan.how, has_nics ? "; @: the network card near the GPU" : "",
+      ")");
 }
 
 }  // namespace muster

@@ -11,9 +11,11 @@
 namespace muster {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 absl::StatusOr<ParsedOptions> Parse(
@@ -93,12 +95,14 @@ TEST(Defaults, OfTwoLayersTheFirstWins) {
   cluster.flags["rdzv-id"] = {"SLURM_JOB_ID", "7"};
   cluster.program = {"b.py"};
   cluster.remarks = {"second"};
+  cluster.rejoin_timeout = std::chrono::seconds(3);
   cluster.worker_environment = {{"A", "cluster"}, {"B", "cluster"}};
   const Defaults both = Layered(file, cluster);
   EXPECT_EQ(both.flags.at("nnodes").text, "2");
   EXPECT_EQ(both.flags.at("rdzv-id").text, "7");
   EXPECT_THAT(both.program, ElementsAre("a.py"));
   EXPECT_THAT(both.remarks, ElementsAre("first", "second"));
+  EXPECT_EQ(both.rejoin_timeout, std::chrono::seconds(3));
   EXPECT_EQ(both.worker_environment.at("A"), "file");
   EXPECT_EQ(both.worker_environment.at("B"), "cluster");
 }
@@ -135,6 +139,44 @@ TEST(RemoteFlags, AgentsAreStartedElsewhereOnlyIfAsked) {
       std::string(
           Parse({"--slurm", "--hostfile=h", "a.py"}, {}).status().message()),
       HasSubstr("give one of the two"));
+}
+
+TEST(RemoteFlags, OfAHostFileAreRefusedWithoutOne) {
+  for (const std::string name :
+       {"--include", "--exclude", "--export", "--ssh-args", "--ssh-timeout",
+        "--ssh-fan-out"}) {
+    EXPECT_THAT(Error(name + "=7"),
+                StartsWith(name + ": is for --hostfile, without which"));
+    EXPECT_EQ(
+        Parse({"--hostfile=h", name + "=7", "a.py"}, {}).status().message(),
+        "");
+    EXPECT_THAT(
+        std::string(
+            Parse({"--slurm", name + "=7", "a.py"}, {}).status().message()),
+        StartsWith(name + ": is for --hostfile and has no effect on --slurm"));
+  }
+  const auto file_says = [](const std::map<std::string, FlagDefault>& flags) {
+    return std::string(Parse({"a.py"}, {.flags = flags}).status().message());
+  };
+  EXPECT_EQ(file_says({{"hostfile", {"a.yaml:1: hostfile", "h"}},
+                       {"include", {"a.yaml:2: include", "b"}}}),
+            "");
+  // A value may be a secret.
+  EXPECT_THAT(file_says({{"export", {"a.yaml:1: export", "K=hush"}}}),
+              AllOf(StartsWith("a.yaml:1: export: is for --hostfile"),
+                    Not(HasSubstr("hush"))));
+}
+
+TEST(RemoteFlags, AHostHasSomeTimeToAnswer) {
+  for (const char* const none : {"0", "0.0001"}) {
+    EXPECT_THAT(
+        std::string(Parse({"--hostfile=h", std::string("--ssh-timeout=") + none,
+                           "a.py"},
+                          {})
+                        .status()
+                        .message()),
+        HasSubstr("is no time; write"));
+  }
 }
 
 TEST(FitnessFlags, ChecksAreNamedOrAll) {

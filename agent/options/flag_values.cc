@@ -55,15 +55,22 @@ std::string FlagValues::Text(const std::string& name) const {
   return value == values_.end() ? "" : value->second.text;
 }
 
+std::string FlagValues::Called(const std::string& name) const {
+  const std::string origin = Origin(name);
+  return origin.empty() ? absl::StrCat("--", name) : origin;
+}
+
 void FlagValues::Refuse(const std::string& name, const absl::Status& error) {
   if (!status_.ok()) return;
-  const auto value = values_.find(name);
-  const std::string origin =
-      value == values_.end() || value->second.origin.empty()
-          ? absl::StrCat("--", name)
-          : value->second.origin;
   status_ = absl::InvalidArgumentError(
-      absl::StrCat(origin, "=", Text(name), ": ", error.message()));
+      absl::StrCat(Called(name), "=", Text(name), ": ", error.message()));
+}
+
+void FlagValues::RefuseFlag(const std::string& name,
+                            const absl::Status& error) {
+  if (!status_.ok()) return;
+  status_ = absl::InvalidArgumentError(
+      absl::StrCat(Called(name), ": ", error.message()));
 }
 
 }  // namespace muster

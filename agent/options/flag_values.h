@@ -51,6 +51,9 @@ class FlagValues {
   // Keeps `error` as said of the flag's value, if it is the first one.
   void Refuse(const std::string& name, const absl::Status& error);
 
+  // The same as said of the flag, whatever its value, which is not shown.
+  void RefuseFlag(const std::string& name, const absl::Status& error);
+
   const absl::Status& status() const { return status_; }
 
  private:
@@ -59,6 +62,9 @@ class FlagValues {
         origin;  // "--name", "PET_NAME", a default's; empty: the fallback
     std::string text;
   };
+
+  // Who gave it, or its name on a command line.
+  std::string Called(const std::string& name) const;
 
   std::map<std::string, Value> values_;
   absl::Status status_;

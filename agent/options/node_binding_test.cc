@@ -75,6 +75,16 @@ TEST(NodeBinding, TheNodeSaysWhatItsWorkersAreBoundTo) {
                           "the GPUs' NUMA nodes)"));
 }
 
+TEST(NodeBinding, TheNodeSaysWhichCardsAreNearItsGpus) {
+  MachineFacts facts = Facts();
+  facts.layout.devices[2].bridges = {"host 1", "00:01.0"};
+  facts.layout.nics = {
+      {"mlx5_0", NicKind::kInfiniBand, facts.layout.devices[2]}};
+  const auto plan = PlanAgent(Options(Binding::kNode, "gpu"), facts, "here:1");
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(plan->node.binding, "node: 0-1 x2 | 2-3@mlx5_0");
+}
+
 TEST(NodeBinding, NobodyIsBoundUnasked) {
   const auto plan =
       PlanAgent(Options(Binding::kNone, "gpu"), Facts(), "here:1");
