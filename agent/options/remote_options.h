@@ -31,7 +31,7 @@ struct RemoteOptions {
   // goes to stderr; -1: none.
   int endpoint_fd = -1;
   int verdict_fd = -1;
-  // Likewise: what it says, its starter shows among others' words.
+  // Likewise: its starter shows its words among those of others.
   Telling telling = Telling::kAlone;
 };
 
