@@ -3,13 +3,18 @@
 
 #include <cstddef>
 
+// As the headers of NCCL and CUDA declare them, so that a program that has
+// these too has one type of each.
+struct ncclComm;
+struct CUstream_st;
+
 namespace muster {
 
 // The part of NCCL's binary interface that is used here, so that a machine
 // without its header builds a program that runs where NCCL is. Values and
 // layouts from nccl.h of 2.14 to 2.30, which never changed them.
 
-using NcclComm = struct ncclComm*;
+using NcclComm = ::ncclComm*;
 
 constexpr int kNcclUniqueIdBytes = 128;
 // Passed by value.
@@ -56,7 +61,7 @@ constexpr int kNcclMin = 3;
 constexpr int kNcclAvg = 4;
 
 // cudaStream_t and CUstream are one type.
-using CudaStream = struct CUstream_st*;
+using CudaStream = ::CUstream_st*;
 
 }  // namespace muster
 

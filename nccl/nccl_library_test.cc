@@ -4,11 +4,19 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <type_traits>
 
 #include "nccl/unique_id.h"
 
+// As nccl.h and cuda.h have them.
+struct ncclComm;
+struct CUstream_st;
+
 namespace muster {
 namespace {
+
+static_assert(std::is_same_v<NcclComm, ::ncclComm*>);
+static_assert(std::is_same_v<CudaStream, ::CUstream_st*>);
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;

@@ -3,6 +3,7 @@
 //   gpt_check probe
 //   gpt_check gradients
 //   gpt_check speed BATCH STEPS PEAK_TFLOPS
+//   gpt_check overlap BATCH STEPS FILE      (as one rank of a job)
 //
 // Exit code 3: there is no GPU or no cuBLASLt here (a line says why).
 
@@ -32,10 +33,14 @@ int Main(int argc, char** argv) {
   } else if (step == "speed" && argc == 5) {
     status = MeasureGptSteps(std::atoll(argv[2]), std::atoi(argv[3]),
                              std::atof(argv[4]));
-  } else if (step != "probe") {
+  } else if (step == "overlap" && argc == 5) {
+    status = ShowGptOverlap(std::atoll(argv[2]), std::atoi(argv[3]), argv[4]);
+  } else if (step == "probe") {
+    std::printf("GPUS=%d\n", cuda::CudaDevice::Count());
+  } else {
     std::fprintf(stderr,
-                 "gpt_check: probe, gradients or speed BATCH STEPS "
-                 "PEAK_TFLOPS\n");
+                 "gpt_check: probe, gradients, speed BATCH STEPS PEAK_TFLOPS "
+                 "or overlap BATCH STEPS FILE\n");
     return kWrongUse;
   }
   if (!status.ok()) {

@@ -18,6 +18,12 @@ absl::Status CheckGptGradients();
 // of `peak_tflops`.
 absl::Status MeasureGptSteps(int64_t batch, int steps, double peak_tflops);
 
+// The same training as one rank of the session's, on GPUs that talk over NCCL:
+// rank 0 writes the last `steps` of all ranks to `file` as a trace, and prints
+// how much of their communication was hidden. FailedPrecondition: a bucket was
+// reduced before it was full, or later than the wait for it.
+absl::Status ShowGptOverlap(int64_t batch, int steps, const std::string& file);
+
 }  // namespace muster
 
 #endif  // MUSTER_TESTS_GPU_GPT_PASSES_H_

@@ -2,6 +2,7 @@
 
 #include <cuda_runtime.h>
 
+#include <chrono>
 #include <cstddef>
 #include <utility>
 
@@ -61,6 +62,12 @@ CudaDevice::~CudaDevice() {
     cudaStreamDestroy(stream);
   }
   if (reached_ != nullptr) cudaEventDestroy(reached_);
+  for (const CudaEvent mark : marks_) cudaEventDestroy(mark);
+}
+
+int CudaDevice::Count() {
+  int count = 0;
+  return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
 }
 
 void CudaDevice::Order(CudaStream earlier, CudaStream later) {
@@ -118,6 +125,34 @@ void CudaDevice::Multiply(const Product& product) {
 
 void CudaDevice::Wait() {
   Note(StatusOf("cudaStreamSynchronize", cudaStreamSynchronize(stream_)));
+}
+
+int CudaDevice::Mark(StreamName stream) {
+  if (marked_ == marks_.size()) {
+    CudaEvent made = nullptr;
+    // With timing, unlike reached_.
+    Note(StatusOf("cudaEventCreate", cudaEventCreate(&made)));
+    marks_.push_back(made);
+  }
+  Note(StatusOf(
+      "cudaEventRecord",
+      cudaEventRecord(marks_[marked_],
+                      stream == StreamName::kMain ? stream_ : side_stream_)));
+  return static_cast<int>(marked_++);
+}
+
+std::vector<Duration> CudaDevice::ReadMarks() {
+  std::vector<Duration> times;
+  for (size_t i = 0; i < marked_; ++i) {
+    Note(StatusOf("cudaEventSynchronize", cudaEventSynchronize(marks_[i])));
+    float milliseconds = 0;
+    Note(StatusOf("cudaEventElapsedTime",
+                  cudaEventElapsedTime(&milliseconds, marks_[0], marks_[i])));
+    times.push_back(std::chrono::duration_cast<Duration>(
+        std::chrono::duration<double, std::milli>(milliseconds)));
+  }
+  marked_ = 0;
+  return times;
 }
 
 absl::Status CudaDevice::status() {

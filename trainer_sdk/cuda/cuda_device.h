@@ -1,8 +1,10 @@
 #ifndef MUSTER_TRAINER_SDK_CUDA_CUDA_DEVICE_H_
 #define MUSTER_TRAINER_SDK_CUDA_CUDA_DEVICE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -20,6 +22,8 @@ class CudaDevice final : public Device {
   // is no cuBLASLt. Unavailable: CUDA's call and its words, also where there is
   // no GPU.
   static absl::StatusOr<std::unique_ptr<CudaDevice>> Open(int ordinal);
+  // Of those that this process sees; 0 where there is no driver.
+  static int Count();
   ~CudaDevice() override;
   CudaDevice(const CudaDevice&) = delete;
   CudaDevice& operator=(const CudaDevice&) = delete;
@@ -35,6 +39,8 @@ class CudaDevice final : public Device {
   void Zero(void* at, int64_t bytes) override;
   void Multiply(const Product& product) override;
   void Wait() override;
+  int Mark(StreamName stream) override;
+  std::vector<Duration> ReadMarks() override;
   absl::Status status() override;
 
  private:
@@ -49,6 +55,9 @@ class CudaDevice final : public Device {
   CudaStream stream_ = nullptr;
   CudaStream side_stream_ = nullptr;
   CudaEvent reached_ = nullptr;
+  // Those of Mark, which go round; the first marked_ are taken.
+  std::vector<CudaEvent> marks_;
+  size_t marked_ = 0;
   std::shared_ptr<void> workspace_;
   std::unique_ptr<CublasProducts> products_;
 };

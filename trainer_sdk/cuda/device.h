@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/time.h"
 #include "trainer_sdk/cuda/kernels/cuda_stream.h"
 #include "trainer_sdk/cuda/product.h"
 
@@ -40,6 +42,14 @@ class Device {
 
   // Waits for stream().
   virtual void Wait() = 0;
+
+  // Notes when what is on that stream now is done; the note's number, counted
+  // from 0. For timelines.
+  enum class StreamName { kMain, kSide };
+  virtual int Mark(StreamName stream) = 0;
+  // How long after the first note each was; waits for them all. The next note
+  // is the first again.
+  virtual std::vector<Duration> ReadMarks() = 0;
 
   // The first error of anything above or of a kernel's launch, as far as it is
   // known by now: Wait makes all known. CUDA's call and its words.

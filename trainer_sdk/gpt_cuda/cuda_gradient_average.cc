@@ -26,23 +26,40 @@ void CudaGradientAverage::Begin() {
 void CudaGradientAverage::MarkReady(int tensor) {
   const int more = tracker_.MarkReady(tensor);
   for (int i = tracker_.full() - more; i < tracker_.full(); ++i) {
-    Reduce(tracker_.buckets()[static_cast<size_t>(i)]);
+    Reduce(i);
   }
 }
 
-void CudaGradientAverage::Reduce(const ContiguousBucket& bucket) {
+void CudaGradientAverage::Reduce(int index) {
   // A broken group fails each call; the first says why.
   if (!status_.ok()) return;
+  const ContiguousBucket& bucket =
+      tracker_.buckets()[static_cast<size_t>(index)];
+  CudaStepTimeline::Reduction noted{
+      .bucket = index,
+      .bytes =
+          (bucket.end - bucket.begin) * static_cast<int64_t>(sizeof(float))};
+  if (timeline_ != nullptr) {
+    noted.asked = device_.Mark(Device::StreamName::kMain);
+  }
   device_.SideWaitsForMain();
+  if (timeline_ != nullptr) {
+    noted.began = device_.Mark(Device::StreamName::kSide);
+  }
   float* const at = gradients_ + bucket.begin;
   Operation operation = AllReduce(at, at, bucket.end - bucket.begin,
                                   DType::kFloat32, ReduceOp::kAvg);
   operation.stream = device_.side_stream();
   status_ = group_.Run(operation);
+  if (timeline_ == nullptr) return;
+  noted.ended = device_.Mark(Device::StreamName::kSide);
+  timeline_->Add(noted);
 }
 
 absl::Status CudaGradientAverage::Finish() {
+  if (timeline_ != nullptr) timeline_->Begin(SpanKind::kWait);
   device_.MainWaitsForSide();
+  if (timeline_ != nullptr) timeline_->End();
   if (!status_.ok()) return status_;
   const size_t count = tracker_.buckets().size();
   if (static_cast<size_t>(tracker_.full()) == count) return absl::OkStatus();

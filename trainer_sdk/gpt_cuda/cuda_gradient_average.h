@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "trainer_sdk/cuda/device.h"
 #include "trainer_sdk/gpt_cuda/contiguous_buckets.h"
+#include "trainer_sdk/gpt_cuda/cuda_step_timeline.h"
 #include "trainer_sdk/process_group/process_group.h"
 
 namespace muster::cuda {
@@ -37,6 +38,10 @@ class CudaGradientAverage {
                       const std::vector<int64_t>& offsets, int64_t total,
                       const Limits& limits);
 
+  // Buckets and the wait for them are noted there from now on; it must outlive
+  // the last Finish. Null: no longer.
+  void NoteIn(CudaStepTimeline* timeline) { timeline_ = timeline; }
+
   // A backward pass whose gradients are to be averaged; without it they add up
   // on each rank alone.
   void Begin();
@@ -51,13 +56,14 @@ class CudaGradientAverage {
   }
 
  private:
-  void Reduce(const ContiguousBucket& bucket);
+  void Reduce(int index);
 
   Device& device_;
   ProcessGroup& group_;
   float* const gradients_;
   BucketTracker tracker_;
   absl::Status status_;
+  CudaStepTimeline* timeline_ = nullptr;
 };
 
 }  // namespace muster::cuda

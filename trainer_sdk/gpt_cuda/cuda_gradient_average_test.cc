@@ -1,5 +1,6 @@
 #include "trainer_sdk/gpt_cuda/cuda_gradient_average.h"
 
+#include <map>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "trainer_sdk/cuda/emulation/emulated_device.h"
 #include "trainer_sdk/gpt_cuda/cuda_gpt_stage.h"
 #include "trainer_sdk/process_group/testing/group_fixture.h"
+#include "trainer_sdk/timeline/overlap.h"
 
 namespace muster::cuda {
 namespace {
@@ -140,6 +142,65 @@ TEST(CudaGradientAverageTest, ABrokenGroupIsTold) {
     return status;
   });
   EXPECT_EQ(statuses[0].code(), absl::StatusCode::kAborted);
+}
+
+// The buckets of a noted pass lie between its begin and the end of the wait for
+// them, in their order.
+TEST(CudaGradientAverageTest, ATimelineShowsBucketsBesideTheBackwardPass) {
+  const auto statuses = RunWorld(2, [&](ProcessGroup& world) {
+    Model model;
+    CudaGradientAverage average = model.AverageOver(world);
+    CudaStepTimeline timeline(model.device);
+    average.NoteIn(&timeline);
+    absl::Status status;
+    for (int64_t step = 0; step < 2; ++step) {
+      timeline.BeginStep(step);
+      timeline.Begin(SpanKind::kBackward, 0);
+      average.Begin();
+      for (int i = static_cast<int>(model.offsets.size()); i-- > 0;) {
+        timeline.MadeGradientOf(i / 10);
+        average.MarkReady(i);
+      }
+      timeline.End();
+      status = average.Finish();
+      const std::vector<TimelineSpan> spans = timeline.EndStep();
+      std::map<SpanKind, std::vector<TimelineSpan>> by_kind;
+      for (const TimelineSpan& span : spans) {
+        EXPECT_EQ(span.step, step);
+        EXPECT_LE(span.begin, span.end);
+        by_kind[span.kind].push_back(span);
+      }
+      EXPECT_EQ(by_kind[SpanKind::kStep].size(), 1u);
+      EXPECT_EQ(by_kind[SpanKind::kBackward].size(), 1u);
+      EXPECT_EQ(by_kind[SpanKind::kWait].size(), 1u);
+      const std::vector<TimelineSpan>& parts = by_kind[SpanKind::kPart];
+      const size_t last = (model.offsets.size() - 1) / 10;
+      EXPECT_EQ(parts.size(), last + 1);
+      for (size_t i = 0; i < parts.size(); ++i) {
+        EXPECT_EQ(parts[i].number, static_cast<int64_t>(last - i));
+        EXPECT_EQ(parts[i].begin, i > 0
+                                      ? parts[i - 1].end
+                                      : by_kind[SpanKind::kBackward][0].begin);
+      }
+      const std::vector<TimelineSpan>& buckets = by_kind[SpanKind::kReduce];
+      EXPECT_EQ(buckets.size(), average.buckets().size());
+      int64_t before = by_kind[SpanKind::kBackward][0].begin;
+      int64_t bytes = 0;
+      for (size_t i = 0; i < buckets.size(); ++i) {
+        EXPECT_EQ(buckets[i].number, static_cast<int64_t>(i));
+        EXPECT_GE(buckets[i].asked, by_kind[SpanKind::kBackward][0].begin);
+        EXPECT_GE(buckets[i].begin, buckets[i].asked);
+        EXPECT_GE(buckets[i].begin, before);
+        EXPECT_LE(buckets[i].end, by_kind[SpanKind::kWait][0].end);
+        before = buckets[i].end;
+        bytes += buckets[i].bytes;
+      }
+      EXPECT_EQ(bytes, 4 * model.weights->count());
+      EXPECT_GT(OverlapOf(spans).communication, Duration{});
+    }
+    return status;
+  });
+  for (const absl::Status& status : statuses) EXPECT_TRUE(status.ok());
 }
 
 }  // namespace

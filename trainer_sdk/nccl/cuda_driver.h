@@ -10,11 +10,14 @@
 #include "absl/status/statusor.h"
 #include "nccl/nccl_abi.h"
 
+// From NVIDIA's cuda.h, whose binary interface is stable.
+struct CUctx_st;
+struct CUevent_st;
+
 namespace muster {
 
-// From NVIDIA's cuda.h, whose binary interface is stable.
-using CudaContext = struct CUctx_st*;
-using CudaEvent = struct CUevent_st*;
+using CudaContext = ::CUctx_st*;
+using CudaEvent = ::CUevent_st*;
 
 // What is needed of CUDA beside NCCL, from the driver's own library: every
 // machine with a working GPU has it, whichever runtime the program uses.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/monotonic_clock.h"
 #include "trainer_sdk/kernels/matrix_product.h"
 #include "trainer_sdk/reduce/reduce.h"
 
@@ -81,6 +82,18 @@ void EmulatedDevice::Copy(void* to, const void* from, int64_t bytes) {
 
 void EmulatedDevice::Zero(void* at, int64_t bytes) {
   std::memset(at, 0, static_cast<size_t>(bytes));
+}
+
+int EmulatedDevice::Mark(StreamName) {
+  marks_.push_back(MonotonicNow());
+  return static_cast<int>(marks_.size()) - 1;
+}
+
+std::vector<Duration> EmulatedDevice::ReadMarks() {
+  std::vector<Duration> times;
+  for (const Instant mark : marks_) times.push_back(mark - marks_[0]);
+  marks_.clear();
+  return times;
 }
 
 void EmulatedDevice::Multiply(const Product& product) {

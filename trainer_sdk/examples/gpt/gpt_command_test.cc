@@ -61,6 +61,17 @@ TEST(GptCommandTest, TrainTakesWordsForKinds) {
   EXPECT_EQ(options.learning_rate.decay, LearningRateSchedule::Decay::kLinear);
 }
 
+TEST(GptCommandTest, TrainTakesATimeline) {
+  const Read plain = Words({"train", "--data", Text()});
+  EXPECT_EQ(std::get<GptTrainingOptions>(*plain.command).timeline, "");
+  const Read read = Words({"train", "--data", Text(), "--timeline", "step.json",
+                           "--timeline-steps", "5"});
+  ASSERT_TRUE(read.command.ok()) << read.command.status();
+  const auto& options = std::get<GptTrainingOptions>(*read.command);
+  EXPECT_EQ(options.timeline, "step.json");
+  EXPECT_EQ(options.timeline_steps, 5);
+}
+
 TEST(GptCommandTest, EachCommandIsItself) {
   const std::string folder = testing::TempDir();
   EXPECT_TRUE(std::holds_alternative<GptPreparation>(
@@ -83,6 +94,8 @@ TEST(GptCommandTest, WhatIsWrongIsSaidWithTheFlag) {
            {{"train", "--data", Text(), "--steps", "0"}, "--steps"},
            {{"train", "--data", Text(), "--precision", "fp8"}, "--precision"},
            {{"train", "--data", Text(), "--clip", "-1"}, "--clip"},
+           {{"train", "--data", Text(), "--timeline-steps", "101"},
+            "--timeline-steps"},
            {{"sample", "--checkpoint-dir", "/nowhere"}, "/nowhere"},
            {{"fly"}, "subcommand"}}) {
     const Read read = Words(words);

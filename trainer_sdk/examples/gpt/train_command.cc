@@ -129,7 +129,8 @@ absl::Status KeepTimeline(const Course& course) {
   const absl::StatusOr<Timeline> timeline = course.trainer.GatherTimelines();
   if (!timeline.ok()) return timeline.status();
   if (course.world.rank() != 0) return absl::OkStatus();
-  course.reporter.Say(absl::StrCat("timeline: ", DescribeTimeline(*timeline)));
+  course.reporter.Say(absl::StrCat("timeline ", course.options.timeline, ": ",
+                                   DescribeTimeline(*timeline)));
   const absl::Status status = WriteTimeline(*timeline, course.options.timeline);
   if (!status.ok()) {
     course.reporter.Warn(std::string(status.message()));

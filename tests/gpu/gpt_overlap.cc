@@ -1,0 +1,193 @@
+#include <cstddef>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "tests/gpu/gpt_passes.h"
+#include "trainer_sdk/cuda/cuda_device.h"
+#include "trainer_sdk/gpt/gpt_parts.h"
+#include "trainer_sdk/gpt_cuda/cuda_gpt_stage.h"
+#include "trainer_sdk/gpt_cuda/cuda_gradient_average.h"
+#include "trainer_sdk/gpt_cuda/cuda_step_timeline.h"
+#include "trainer_sdk/session/session.h"
+#include "trainer_sdk/store/prefix_store.h"
+#include "trainer_sdk/timeline/gather_timeline.h"
+#include "trainer_sdk/timeline/overlap.h"
+#include "trainer_sdk/timeline/trace_events.h"
+#include "trainer_sdk/transports/new_transport.h"
+#include "trainer_sdk/transports/session_world.h"
+
+namespace muster {
+namespace {
+
+using cuda::Bfloat16;
+using cuda::CudaDevice;
+using cuda::CudaGptMicroBatch;
+using cuda::CudaGptStage;
+using cuda::CudaGptWeights;
+using cuda::CudaGradientAverage;
+using cuda::CudaStepTimeline;
+
+// GPT-2 124M on this rank's GPU, and its steps.
+class Training {
+ public:
+  Training(CudaDevice& device, CudaGptWeights<Bfloat16>& weights,
+           const CudaGptStage<Bfloat16>& stage,
+           CudaGptMicroBatch<Bfloat16>& micro_batch, Bfloat16* gradient,
+           CudaGradientAverage& average)
+      : device_(device),
+        weights_(weights),
+        stage_(stage),
+        micro_batch_(micro_batch),
+        gradient_(gradient),
+        average_(average),
+        parts_(GptPartsOf(weights.tensors(), weights.config())),
+        timeline_(device) {
+    average.NoteIn(&timeline_);
+  }
+
+  // Counted from 0; its spans.
+  absl::StatusOr<std::vector<TimelineSpan>> Step(int64_t step) {
+    timeline_.BeginStep(step);
+    weights_.ZeroGradients();
+    timeline_.Begin(SpanKind::kForward);
+    stage_.Forward(&micro_batch_, nullptr);
+    stage_.Loss(&micro_batch_, 1);
+    timeline_.End();
+    timeline_.Begin(SpanKind::kBackward);
+    average_.Begin();
+    stage_.Backward(&micro_batch_, gradient_, [&](int tensor) {
+      average_.MarkReady(tensor);
+      timeline_.MadeGradientOf(parts_[static_cast<size_t>(tensor)]);
+    });
+    timeline_.End();
+    if (absl::Status status = average_.Finish(); !status.ok()) return status;
+    timeline_.Begin(SpanKind::kUpdate);
+    weights_.AdamWStep(
+        {.weight_decay = 0.1},
+        {.step = static_cast<int>(step) + 1, .learning_rate = 3e-4});
+    timeline_.End();
+    std::vector<TimelineSpan> spans = timeline_.EndStep();
+    if (absl::Status status = device_.status(); !status.ok()) return status;
+    return spans;
+  }
+
+ private:
+  CudaDevice& device_;
+  CudaGptWeights<Bfloat16>& weights_;
+  const CudaGptStage<Bfloat16>& stage_;
+  CudaGptMicroBatch<Bfloat16>& micro_batch_;
+  Bfloat16* const gradient_;
+  CudaGradientAverage& average_;
+  const std::vector<int64_t> parts_;
+  CudaStepTimeline timeline_;
+};
+
+// Whether streams did wait for each other: each bucket's reduction began behind
+// what filled it, and ended before the wait for it did.
+absl::Status CheckOrder(const std::vector<TimelineSpan>& step) {
+  // Events tell times to half a microsecond.
+  constexpr int64_t kResolution = 1000;
+  int64_t waited_until = 0;
+  for (const TimelineSpan& span : step) {
+    if (span.kind == SpanKind::kWait) waited_until = span.end;
+  }
+  for (const TimelineSpan& span : step) {
+    if (span.kind == SpanKind::kReduce &&
+        (span.begin + kResolution < span.asked ||
+         span.end > waited_until + kResolution)) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("bucket ", span.number, " was full at ", span.asked,
+                       " ns, reduced from ", span.begin, " to ", span.end,
+                       ", and waited for until ", waited_until));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Show(const Timeline& timeline, const std::string& file) {
+  std::ofstream out(file);
+  WriteTraceEvents(timeline, out);
+  out.close();
+  if (!out) {
+    return absl::InvalidArgumentError(absl::StrCat("cannot write ", file));
+  }
+  std::vector<CommunicationOverlap> overlaps;
+  for (const auto& spans : timeline.ranks) {
+    overlaps.push_back(OverlapOf(spans));
+  }
+  std::printf("GPT-2 124M, bfloat16, %zu ranks over NCCL: %s; %s\n",
+              timeline.ranks.size(), DescribeOverlap(overlaps).c_str(),
+              file.c_str());
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ShowGptOverlap(int64_t batch, int steps, const std::string& file) {
+  constexpr int kWarmUp = 5;
+  const GptConfig config;
+  auto session = Session::FromEnvironment();
+  if (!session.ok()) return session.status();
+  auto device = CudaDevice::Open(0);
+  if (!device.ok()) return device.status();
+  auto group = NewProcessGroup(
+      {.rank = (*session)->rank(),
+       .size = (*session)->world_size(),
+       .store = std::make_shared<PrefixStore>("nccl", (*session)->store()),
+       .name = "nccl"},
+      TransportChoice::kNccl);
+  if (!group.ok()) return group.status();
+  // What is gathered lies in the host's memory.
+  const auto hosts = NewWorld(**session);
+  if (!hosts.ok()) return hosts.status();
+
+  std::unique_ptr<CudaGptWeights<Bfloat16>> weights;
+  {
+    GptWeights host(config, {0, config.layers});
+    host.Initialize(1);
+    auto made = CudaGptWeights<Bfloat16>::Create(**device, host);
+    if (!made.ok()) return made.status();
+    weights = *std::move(made);
+  }
+  auto stage =
+      CudaGptStage<Bfloat16>::Create(**device, *weights, batch, config.context);
+  if (!stage.ok()) return stage.status();
+  auto micro_batch = (*stage)->NewMicroBatch();
+  if (!micro_batch.ok()) return micro_batch.status();
+  std::mt19937 engine(1 + static_cast<unsigned>((*session)->rank()));
+  std::uniform_int_distribution<int32_t> any(
+      0, static_cast<int32_t>(config.vocabulary) - 1);
+  for (int64_t i = 0; i < batch * config.context; ++i) {
+    (*micro_batch)->tokens.push_back(any(engine));
+    (*micro_batch)->targets.push_back(any(engine));
+  }
+  cuda::DeviceArrays arrays(**device);
+  Bfloat16* const gradient = arrays.Add<Bfloat16>((*stage)->stream_count());
+  if (!arrays.status().ok()) return arrays.status();
+  std::vector<int64_t> offsets;
+  for (size_t i = 0; i < weights->tensors().size(); ++i) {
+    offsets.push_back(weights->offset(static_cast<int>(i)));
+  }
+  CudaGradientAverage average(**device, **group, weights->gradients(), offsets,
+                              weights->count(), {});
+  Training training(**device, *weights, **stage, **micro_batch, gradient,
+                    average);
+  std::vector<TimelineSpan> last;
+  for (int64_t step = 0; step < kWarmUp + steps; ++step) {
+    const auto spans = training.Step(step);
+    if (!spans.ok()) return spans.status();
+    if (absl::Status wrong = CheckOrder(*spans); !wrong.ok()) return wrong;
+    if (step >= kWarmUp) last.insert(last.end(), spans->begin(), spans->end());
+  }
+  auto ranks = GatherTimeline(**hosts, std::move(last));
+  if (!ranks.ok()) return ranks.status();
+  if ((*session)->rank() != 0) return absl::OkStatus();
+  return Show({*std::move(ranks), GptPartNames(config)}, file);
+}
+
+}  // namespace muster
