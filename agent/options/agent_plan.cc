@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/binding/binding_text.h"
 #include "agent/dialects/dialect_command.h"
+#include "agent/options/core_remark.h"
 #include "agent/options/node_binding.h"
 #include "agent/options/node_identity.h"
 #include "agent/options/worker_slots.h"
@@ -106,6 +107,9 @@ absl::StatusOr<AgentOptions> PlanAgent(const RunOptions& options,
         BindingText(options.binding, *binding, kMostBindingBytes);
     agent.remarks.push_back(BindingRemark(options.binding, *binding));
     agent.environment.bindings = std::move(binding->workers);
+  }
+  if (std::string remark = CoreRemark(*slots, facts); !remark.empty()) {
+    agent.remarks.push_back(std::move(remark));
   }
   agent.signals_to_handle = options.signals_to_handle;
   agent.signals_to_leave = options.signals_to_leave;

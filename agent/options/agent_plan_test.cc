@@ -6,6 +6,7 @@
 namespace muster {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 RunOptions Requeued() {
@@ -29,6 +30,16 @@ TEST(AgentPlan, ASlurmJobCanBePutBack) {
   facts.environment["SLURM_JOB_ID"] = "4711";
   const auto plan = PlanAgent(Requeued(), facts, "here:1");
   EXPECT_TRUE(plan.ok()) << plan.status();
+}
+
+TEST(AgentPlan, ANodeSaysThatItsWorkersHaveTooFewCores) {
+  RunOptions options = Requeued();
+  options.preemption.requeue = Requeue::kNo;
+  options.workers_per_node = "8";
+  const auto plan = PlanAgent(options, MachineFacts(), "here:1");
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_THAT(plan->remarks,
+              ElementsAre(HasSubstr("8 workers have 1 core to run on")));
 }
 
 TEST(AgentPlan, NoOtherJobNeedsSlurm) {

@@ -7,6 +7,7 @@ Defaults Layered(Defaults first, const Defaults& second) {
                               first.flags.count("master-addr") > 0;
   if (!first.is_host && !names_endpoint) first.is_host = second.is_host;
   if (first.telling == Telling::kAlone) first.telling = second.telling;
+  if (!first.rejoin_timeout) first.rejoin_timeout = second.rejoin_timeout;
   first.flags.insert(second.flags.begin(), second.flags.end());
   first.worker_environment.insert(second.worker_environment.begin(),
                                   second.worker_environment.end());

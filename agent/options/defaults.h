@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/time.h"
 
 namespace muster {
 
@@ -35,6 +36,8 @@ struct Defaults {
   // that is known better than a look at addresses would tell.
   std::optional<bool> is_host;
   Telling telling = Telling::kAlone;
+  // JobSpec::rejoin_timeout, where nothing will start a lost agent again.
+  std::optional<Duration> rejoin_timeout;
   // What workers find on top of the inherited environment.
   std::map<std::string, std::string> worker_environment;
   std::vector<std::string> remarks;  // one line each, to be said once

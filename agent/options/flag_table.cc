@@ -34,6 +34,8 @@ constexpr Flag kFlags[] = {
     {"rdzv-conf", 0, kValue, "KEY=VALUE,...", "", kRead, kCluster,
      kLaunchAndAgent, "",
      "Fine tuning, seconds where it is a time: join_timeout (600), "
+     "rejoin_timeout (how long fewer nodes than are needed wait after a loss: "
+     "30 in a Slurm step, which starts none again, else join_timeout), "
      "last_call_timeout (30), close_timeout (30), keep_alive_interval (2), "
      "keep_alive_max_attempt (5), read_timeout (the same as "
      "--connect-timeout), timeout (the same as join_timeout), is_host (0 or 1: "

@@ -7,8 +7,9 @@ namespace muster {
 namespace {
 
 constexpr char kKnownKeys[] =
-    "join_timeout, last_call_timeout, close_timeout, keep_alive_interval, "
-    "keep_alive_max_attempt, read_timeout, timeout, is_host";
+    "join_timeout, rejoin_timeout, last_call_timeout, close_timeout, "
+    "keep_alive_interval, keep_alive_max_attempt, read_timeout, timeout, "
+    "is_host";
 
 absl::Status ReadOne(const std::string& key, const std::string& value,
                      RdzvConf& conf) {
@@ -18,6 +19,7 @@ absl::Status ReadOne(const std::string& key, const std::string& value,
   };
   const Span spans[] = {
       {"join_timeout", &conf.join_timeout},
+      {"rejoin_timeout", &conf.rejoin_timeout},
       {"last_call_timeout", &conf.last_call_timeout},
       {"close_timeout", &conf.close_timeout},
       {"keep_alive_interval", &conf.keep_alive_interval},

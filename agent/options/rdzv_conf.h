@@ -12,6 +12,7 @@ namespace muster {
 // What --rdzv-conf says; what it does not say is not set.
 struct RdzvConf {
   std::optional<Duration> join_timeout;
+  std::optional<Duration> rejoin_timeout;
   std::optional<Duration> last_call_timeout;
   std::optional<Duration> close_timeout;
   std::optional<Duration> keep_alive_interval;

@@ -222,14 +222,16 @@ void ReadCluster(FlagValues& values, RunOptions& options) {
   values.Into("coordinator-timeout", ReadSeconds, options.coordinator_timeout);
 }
 
-void ReadRendezvousConf(FlagValues& values, std::optional<bool> is_host,
+void ReadRendezvousConf(FlagValues& values, const Defaults& defaults,
                         RunOptions& options) {
   RdzvConf conf;
   values.Into("rdzv-conf", ReadRdzvConf, conf);
-  if (!conf.is_host) conf.is_host = is_host;
+  if (!conf.is_host) conf.is_host = defaults.is_host;
+  if (!conf.rejoin_timeout) conf.rejoin_timeout = defaults.rejoin_timeout;
   JobSpec& spec = options.spec;
   if (conf.timeout) spec.join_timeout = *conf.timeout;
   if (conf.join_timeout) spec.join_timeout = *conf.join_timeout;
+  spec.rejoin_timeout = conf.rejoin_timeout.value_or(spec.join_timeout);
   if (conf.last_call_timeout) spec.last_call = *conf.last_call_timeout;
   if (conf.close_timeout) options.close_timeout = *conf.close_timeout;
   if (conf.keep_alive_interval) {
@@ -390,7 +392,7 @@ absl::StatusOr<ParsedOptions> ParseRunOptions(
   options.worker_environment = std::move(defaults->worker_environment);
   options.telling = defaults->telling;
   ReadCluster(values, options);
-  ReadRendezvousConf(values, defaults->is_host, options);
+  ReadRendezvousConf(values, *defaults, options);
   ReadWorkers(values, options);
   ReadOutput(values, options);
   ReadStopping(values, options);

@@ -325,10 +325,11 @@ TEST(RunOptions, BracketsOfIpv6AreKept) {
 TEST(RunOptions, EveryKeyOfRdzvConf) {
   const RunOptions options = Options(
       {"--rdzv-conf",
-       "join_timeout=1,last_call_timeout=2,close_timeout=3,"
+       "join_timeout=1,rejoin_timeout=6,last_call_timeout=2,close_timeout=3,"
        "keep_alive_interval=0.5,keep_alive_max_attempt=7,read_timeout=9,"
        "is_host=false"});
   EXPECT_EQ(options.spec.join_timeout, std::chrono::seconds(1));
+  EXPECT_EQ(options.spec.rejoin_timeout, std::chrono::seconds(6));
   EXPECT_EQ(options.spec.last_call, std::chrono::seconds(2));
   EXPECT_EQ(options.close_timeout, std::chrono::seconds(3));
   EXPECT_EQ(options.spec.keep_alive_interval, std::chrono::milliseconds(500));
@@ -338,6 +339,8 @@ TEST(RunOptions, EveryKeyOfRdzvConf) {
   EXPECT_EQ(Options({"--rdzv-conf=timeout=4"}).spec.join_timeout,
             std::chrono::seconds(4));
   EXPECT_EQ(Options({"--rdzv-conf=join_timeout=5,timeout=4"}).spec.join_timeout,
+            std::chrono::seconds(5));
+  EXPECT_EQ(Options({"--rdzv-conf=join_timeout=5"}).spec.rejoin_timeout,
             std::chrono::seconds(5));
 }
 

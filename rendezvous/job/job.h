@@ -23,8 +23,9 @@ namespace muster {
 //   gathering  max nodes are ready; or min are, and the last    running
 //              call (first time) or the wait for a replacement
 //              (later) is over
-//              the join time-out has passed, a cancel, or a     finished
-//              preemption
+//              the join time-out has passed, or (later) the     finished
+//              rejoin time-out with fewer than min nodes; a
+//              cancel, or a preemption
 //   running    every member's workers have succeeded            finished
 //              a worker failed, a node was lost or goes, one    stopping
 //              waits and the policy lets it in, a cancel, or a
@@ -132,6 +133,7 @@ class Job {
   void StopMembers();
   void Gather();
   void TimeOut();
+  void GiveUp();
   std::string Absent() const;
   // Short of `who_knows`, which has been told of itself; null: nobody.
   std::string KeptOut(const Node* who_knows) const;
@@ -184,6 +186,8 @@ class Job {
   World world_;  // of `round_`; once broken, the one before the next
   bool first_gathering_ = true;
   std::optional<Instant> enough_since_;  // min_nodes have been ready since
+  // Of a later gathering: fewer than min_nodes have been here since.
+  std::optional<Instant> too_few_since_;
   Break break_;
   FailureLog failures_;
   std::vector<SignalNotice> signals_;  // forwarded to every worker, the last

@@ -134,6 +134,58 @@ TEST(JobGathering, TimesOutAndNamesWhoWasLost) {
   EXPECT_EQ(verdict.cause->group_rank, 1);
 }
 
+JobSpec SpecWithoutReplacements() {
+  JobSpec spec = QuickSpec(2, 2);
+  spec.rejoin_timeout = seconds(20);
+  return spec;
+}
+
+TEST(JobGathering, WhereNobodyReplacesALostNodeTheJobEndsSoon) {
+  JobFixture job(SpecWithoutReplacements());
+  // The first time nodes may come late.
+  job.Join("a");
+  job.Wait(seconds(50));
+  job.StartAll({"a", "b"});
+  job.BreakStream("b");
+  job.Wait(milliseconds(500));
+  job.Wait(seconds(5));
+  job.Idle("a");
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  job.Wait(milliseconds(19'999));
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  job.Wait(milliseconds(1));
+  ASSERT_EQ(job.kind("a"), DirectiveKind::kFinished);
+  const Verdict& verdict = job.told("a").verdict;
+  EXPECT_EQ(verdict.outcome, Outcome::kTimedOut);
+  EXPECT_EQ(verdict.exit_code, 1);
+  EXPECT_EQ(verdict.reason,
+            "only 1 of at least 2 nodes is left, and no other came within 20 "
+            "s; absent: b");
+  ASSERT_TRUE(verdict.cause.has_value());
+  EXPECT_EQ(verdict.cause->kind, FailureKind::kNodeLost);
+  EXPECT_EQ(verdict.cause->node_id, "b");
+}
+
+TEST(JobGathering, WhoIsThereThoughNotFitIsWaitedForAsEver) {
+  JobFixture job(SpecWithoutReplacements());
+  job.StartAll({"a", "b"});
+  job.BreakStream("b");
+  job.Wait(milliseconds(500));
+  job.Idle("a");
+  job.Wait(seconds(19));
+  job.agent("b").report.phase = NodePhase::kIdle;
+  job.agent("b").report.fitness = Fitness::kUnfit;
+  job.agent("b").report.unfit = "no GPU";
+  job.Reconnect("b");
+  job.Wait(seconds(30));
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  // Gone for good: counted from now on.
+  job.BreakStream("b");
+  job.Wait(milliseconds(500));
+  job.Wait(milliseconds(4'000));
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+}
+
 TEST(JobGathering, GoesAheadAtTheJoinTimeoutWithEnough) {
   JobSpec spec = QuickSpec(1, 2);
   spec.last_call = seconds(600);

@@ -57,6 +57,12 @@ void Job::ConsiderGathering() {
   } else if (!enough_since_.has_value()) {
     enough_since_ = now_;
   }
+  if (first_gathering_ ||
+      nodes_.size() >= static_cast<size_t>(spec_.min_nodes)) {
+    too_few_since_.reset();
+  } else if (!too_few_since_.has_value()) {
+    too_few_since_ = now_;
+  }
   const bool timed_out = now_ >= phase_since_ + spec_.join_timeout;
   bool form = ready >= spec_.max_nodes;
   if (enough_since_.has_value()) {
@@ -77,6 +83,9 @@ void Job::ConsiderGathering() {
     FormWorld();
   } else if (timed_out) {
     TimeOut();
+  } else if (too_few_since_.has_value() &&
+             now_ >= *too_few_since_ + spec_.rejoin_timeout) {
+    GiveUp();
   }
 }
 
@@ -327,6 +336,16 @@ void Job::TimeOut() {
           ToSeconds(spec_.join_timeout), " s", Absent(), KeptOut(nullptr))));
 }
 
+void Job::GiveUp() {
+  const auto left = static_cast<int>(nodes_.size());
+  Finish(NewVerdict(
+      Outcome::kTimedOut, 1,
+      absl::StrCat("only ", left, " of at least ",
+                   Count(spec_.min_nodes, "node"), left == 1 ? " is" : " are",
+                   " left, and no other came within ",
+                   ToSeconds(spec_.rejoin_timeout), " s", Absent())));
+}
+
 Verdict Job::NewVerdict(Outcome outcome, int exit_code,
                         std::string reason) const {
   Verdict verdict;
@@ -360,6 +379,9 @@ std::optional<Instant> Job::PhaseDeadline() const {
                                  ? *enough_since_ + spec_.last_call
                                  : phase_since_ + spec_.wait_for_replacement;
         if (soon > now_) deadline = std::min(deadline, soon);
+      }
+      if (too_few_since_.has_value()) {
+        deadline = std::min(deadline, *too_few_since_ + spec_.rejoin_timeout);
       }
       return deadline;
     }

@@ -48,6 +48,7 @@ absl::Status JobSpec::Validate() const {
     Duration least;
   } spans[] = {
       {"the join time-out", join_timeout, std::chrono::milliseconds(1)},
+      {"the time-out of coming back", rejoin_timeout, Duration::zero()},
       {"the last call", last_call, Duration::zero()},
       {"the wait for a replacement", wait_for_replacement, Duration::zero()},
       {"the shutdown time-out", shutdown_timeout, Duration::zero()},

@@ -36,6 +36,11 @@ struct JobSpec {
   // How long a gathering may take, from its start until a world is formed.
   Duration join_timeout = std::chrono::seconds(600);
 
+  // How long a later gathering may go on while there are fewer nodes than
+  // `min_nodes`, fit or not, before nobody is expected to come any more. Short
+  // where nothing starts a lost agent again.
+  Duration rejoin_timeout = std::chrono::seconds(600);
+
   // How long the first gathering goes on after `min_nodes` have come, for
   // more. Later gatherings do not hold a last call.
   Duration last_call = std::chrono::seconds(30);

@@ -24,6 +24,7 @@ JobSpec FullSpec() {
   spec.scale_up_cool_down = milliseconds(1007);
   spec.store_host = StoreHost::kWorker;
   spec.preempt_grace = milliseconds(1008);
+  spec.rejoin_timeout = milliseconds(1009);
   return spec;
 }
 

@@ -25,6 +25,7 @@ void ToWire(const JobSpec& spec, v1::JobSpec* wire) {
   }
   wire->set_scale_up_cool_down(spec.scale_up_cool_down.count());
   wire->set_preempt_grace(spec.preempt_grace.count());
+  wire->set_rejoin_timeout(spec.rejoin_timeout.count());
   switch (spec.store_host) {
     case StoreHost::kAgent:
       wire->set_store_host(v1::JobSpec::AGENT);
@@ -68,6 +69,7 @@ void FromWire(const v1::JobSpec& wire, BoundedReader* reader, JobSpec* spec) {
   reader->Span("scale_up_cool_down", wire.scale_up_cool_down(),
                &spec->scale_up_cool_down);
   reader->Span("preempt_grace", wire.preempt_grace(), &spec->preempt_grace);
+  reader->Span("rejoin_timeout", wire.rejoin_timeout(), &spec->rejoin_timeout);
   switch (wire.store_host()) {
     case v1::JobSpec::AGENT:
       spec->store_host = StoreHost::kAgent;

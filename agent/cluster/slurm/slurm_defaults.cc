@@ -57,8 +57,14 @@ bool MeetsElsewhere(const FlagValues& given) {
   return given.IsGiven("rdzv-endpoint") || given.IsGiven("master-addr");
 }
 
+// What is no switch asks for it, and is refused by the flag's own reader.
+bool AsksForSlurm(const FlagValues& given) {
+  return given.IsGiven("slurm") &&
+         ReadSwitch(given.Text("slurm")).value_or(true);
+}
+
 bool StartsOthers(const FlagValues& given) {
-  return given.IsGiven("hostfile") || given.IsGiven("slurm");
+  return given.IsGiven("hostfile") || AsksForSlurm(given);
 }
 
 // The nodes asked for, if somebody asked; nullopt too for what is no number,
@@ -102,7 +108,7 @@ absl::Status CheckOutside(const FlagValues& given, const SlurmPlace& place) {
 
 // In a step: whether each task is to be a node.
 absl::Status CheckStep(const FlagValues& given, const SlurmPlace& place) {
-  if (given.IsGiven("slurm") && given.Text("slurm") != "0") {
+  if (AsksForSlurm(given)) {
     return Refused(
         "--slurm: srun has started this process already; leave one of the two "
         "out");
@@ -165,6 +171,15 @@ void AddMeeting(const FlagValues& given, const SlurmEnvironment& environment,
   defaults.is_host = IsHost(place);
 }
 
+// Slurm starts no task of a step again, and nobody else knows the run id: of
+// the step's nodes only one that is cut off for a while can come back.
+constexpr Duration kRejoin = std::chrono::seconds(30);
+
+bool MayOthersCome(const FlagValues& given, const SlurmPlace& place) {
+  const auto asked = AskedNodes(given);
+  return given.IsGiven("rdzv-id") || (asked && asked->second > place.tasks);
+}
+
 // Nothing where somebody gave signals a meaning of his own.
 void AddNotices(const FlagValues& given, Defaults& defaults) {
   for (const char* flag :
@@ -214,6 +229,7 @@ absl::StatusOr<Defaults> SlurmDefaults(const FlagValues& given,
     defaults.flags["nnodes"] = {"SLURM_STEP_NUM_TASKS",
                                 absl::StrCat(place->tasks)};
     defaults.telling = TellingOf(given, *place);
+    if (!MayOthersCome(given, *place)) defaults.rejoin_timeout = kRejoin;
     AddMeeting(given, environment, *place, defaults);
     const absl::Status node = AddNode(given, environment, *place, defaults);
     if (!node.ok()) return node;

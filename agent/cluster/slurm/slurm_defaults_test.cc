@@ -16,6 +16,7 @@
 namespace muster {
 namespace {
 
+using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -228,6 +229,22 @@ TEST_F(SlurmDefaultsTest, MoreNodesThanTheStepHasNeverCome) {
   EXPECT_EQ(Options(Task(0), {"--nnodes=2:8"}).spec.max_nodes, 8);
 }
 
+TEST_F(SlurmDefaultsTest, ALostTaskIsNotWaitedForAsIfSlurmStartedItAgain) {
+  EXPECT_EQ(Options(Task(0)).spec.rejoin_timeout, seconds(30));
+  EXPECT_EQ(Options(Task(0), {"--nnodes=2:3"}).spec.rejoin_timeout,
+            seconds(30));
+  // The first gathering is as patient as ever.
+  EXPECT_EQ(Options(Task(0)).spec.join_timeout, seconds(600));
+  EXPECT_EQ(
+      Options(Task(0), {"--rdzv-conf=rejoin_timeout=2"}).spec.rejoin_timeout,
+      seconds(2));
+  // Nodes of another step may belong to this job.
+  for (const char* flag : {"--nnodes=2:4", "--rdzv-id=mine"}) {
+    EXPECT_EQ(Options(Task(0), {flag}).spec.rejoin_timeout, seconds(600));
+  }
+  EXPECT_EQ(Options(Batch(1)).spec.rejoin_timeout, seconds(600));
+}
+
 TEST_F(SlurmDefaultsTest, AStepOfOneNodeMeetsNobody) {
   Environment one = With(Task(0), {{"SLURM_STEP_NODELIST", "n2"},
                                    {"SLURM_STEP_NUM_TASKS", "1"},
@@ -299,6 +316,11 @@ TEST_F(SlurmDefaultsTest, StartingAllIsForOutsideOfAStep) {
   EXPECT_EQ(Options(LoginShell(), {"--slurm"}).remote.start,
             RemoteStart::kSlurm);
   EXPECT_THAT(Refusal(Task(0), {"--slurm"}), HasSubstr("srun has started"));
+  for (const char* no : {"--slurm=0", "--slurm=false"}) {
+    EXPECT_THAT(Refusal(Batch(4), {no}), HasSubstr("job of 4 nodes"));
+    EXPECT_THAT(Refusal(LoginShell(), {no}), HasSubstr("need not be on one"));
+    EXPECT_EQ(Options(Task(0), {no}).spec.max_nodes, 3);
+  }
 }
 
 TEST_F(SlurmDefaultsTest, WrongVariablesAreNamed) {
