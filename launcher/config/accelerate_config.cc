@@ -202,7 +202,10 @@ class Reader {
     machines_ = *machines;
     const absl::StatusOr<int> total = Number("num_processes", alone_ ? 1 : -1);
     if (!total.ok()) return total.status();
-    SetFlag("nnodes", "num_machines", std::to_string(machines_));
+    // What the file does not say, something around this process may.
+    if (Text("num_machines").has_value()) {
+      SetFlag("nnodes", "num_machines", std::to_string(machines_));
+    }
     if (*total < 1) {
       meaning_.ignored.push_back(
           {"num_processes", LineOf("num_processes"),
@@ -225,7 +228,7 @@ class Reader {
             " on each are started, as accelerate launch does"));
       }
     }
-    if (machines_ > 1) {
+    if (machines_ > 1 && Text("machine_rank").has_value()) {
       const absl::StatusOr<int> rank = Number("machine_rank", 0);
       if (!rank.ok()) return rank.status();
       SetFlag("node-rank", "machine_rank", std::to_string(*rank));

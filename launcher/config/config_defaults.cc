@@ -6,6 +6,7 @@
 #include "agent/cluster/cluster_defaults.h"
 #include "agent/options/flag_values.h"
 #include "launcher/config/config_file.h"
+#include "launcher/config/file_and_cluster.h"
 
 namespace muster {
 namespace {
@@ -31,13 +32,7 @@ DefaultsSource LaunchDefaults(
     if (path.empty()) return ClusterDefaults(given, environment);
     absl::StatusOr<Defaults> file = FileDefaults(path, flags, environment);
     if (!file.ok()) return file.status();
-    // The cluster need not say what the file says.
-    FlagValues known = given;
-    known.TakeDefaults(file->flags);
-    const absl::StatusOr<Defaults> cluster =
-        ClusterDefaults(known, environment);
-    if (!cluster.ok()) return cluster.status();
-    return Layered(*std::move(file), *cluster);
+    return FileAndCluster(*std::move(file), given, environment);
   };
 }
 

@@ -11,7 +11,7 @@
 namespace muster {
 
 // What `launch` finds outside its command line: the --config file's word, and
-// the cluster's where that says nothing.
+// the cluster's (FileAndCluster).
 DefaultsSource LaunchDefaults(
     const std::vector<Flag>& flags,
     const std::map<std::string, std::string>& environment);

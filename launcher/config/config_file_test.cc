@@ -185,9 +185,8 @@ TEST(AccelerateConfigTest, OnOneMachine) {
       "distributed_type: MULTI_CPU\nnum_processes: 2\nuse_cpu: true\n"
       "debug: true\ngpu_ids: 0,2\n"
       "main_process_port: 0\n");
-  EXPECT_THAT(
-      Flags(meaning),
-      UnorderedElementsAre(Pair("nnodes", "1"), Pair("nproc-per-node", "2")));
+  EXPECT_THAT(Flags(meaning),
+              UnorderedElementsAre(Pair("nproc-per-node", "2")));
   EXPECT_THAT(meaning.defaults.worker_environment,
               AllOf(Contains(Pair("ACCELERATE_USE_CPU", "True")),
                     Contains(Pair("ACCELERATE_DEBUG_MODE", "true")),
@@ -197,9 +196,6 @@ TEST(AccelerateConfigTest, OnOneMachine) {
 }
 
 TEST(AccelerateConfigTest, WhatTheFileDoesNotSayIsAcceleratesDefault) {
-  const auto one = Read("distributed_type: 'NO'\n").defaults.flags;
-  EXPECT_EQ(one.at("nnodes").origin,
-            "job.yaml: Accelerate's default num_machines");
   const auto two = Read(
                        "distributed_type: MULTI_GPU\nnum_machines: 2\n"
                        "num_processes: 4\n")
@@ -207,6 +203,8 @@ TEST(AccelerateConfigTest, WhatTheFileDoesNotSayIsAcceleratesDefault) {
   EXPECT_EQ(two.at("nnodes").origin, "job.yaml:2: num_machines");
   EXPECT_EQ(two.at("rdzv-backend").origin,
             "job.yaml: Accelerate's default rdzv_backend");
+  // One file is read on all nodes.
+  EXPECT_THAT(two, Not(Contains(Key("node-rank"))));
 }
 
 TEST(AccelerateConfigTest, OneProcessInsteadOfSeveralIsSaid) {

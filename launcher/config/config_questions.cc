@@ -88,6 +88,8 @@ std::string ConfigOf(const std::map<std::string, std::string>& answers,
       continue;
     }
     const Flag* const flag = FindFlag(flags, question.key);
+    // One node is the fallback, but what is written counts as asked for.
+    if (question.key == std::string("nnodes") && !ManyNodes(answers)) continue;
     if (answer->second.empty() ||
         (flag != nullptr && answer->second == flag->fallback)) {
       continue;

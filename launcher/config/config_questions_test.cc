@@ -78,6 +78,11 @@ TEST(ConfigOfTest, OnlyWhatIsNoFallback) {
   EXPECT_THAT(text, Not(HasSubstr("log-dir")));
 }
 
+TEST(ConfigOfTest, OneNodeIsNotWrittenSoThatAClustersNodesCount) {
+  EXPECT_THAT(ConfigOf({{"program", "a"}, {"nnodes", "1"}}, Flags()),
+              Not(HasSubstr("nnodes")));
+}
+
 TEST(YamlScalarTest, ReadsAsTheVeryText) {
   for (const char* const text :
        {"a", "0.1", "no", "~", "", "- x", "a: b", "it's", "#x", "*x", "null",

@@ -1,0 +1,135 @@
+#include "launcher/config/file_and_cluster.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "agent/cluster/cluster_defaults.h"
+#include "agent/options/option_values.h"
+
+namespace muster {
+namespace {
+
+using Environment = std::map<std::string, std::string>;
+
+// Where the nodes of the file's writer met.
+constexpr const char* kAddresses[] = {"master-addr", "rdzv-endpoint"};
+
+// Also false for what is no number of nodes, which the flag's own reader will
+// say.
+bool IsOne(const std::string& nodes) {
+  const auto read = ReadNodes(nodes);
+  return read.ok() && read->second == 1;
+}
+
+FlagValues Together(const FlagValues& given, const Defaults& file) {
+  FlagValues known = given;
+  known.TakeDefaults(file.flags);
+  return known;
+}
+
+std::string Written(const FlagDefault& said) {
+  return absl::StrCat(said.origin, "=", said.text);
+}
+
+// What makes nodes of this command line's processes, and gives each its place:
+// the host file or one of the cluster's variables; empty: nothing, or there is
+// one node only.
+std::string WhoGivesPlaces(const FlagValues& known,
+                           const absl::StatusOr<Defaults>& cluster) {
+  if (!known.Text("hostfile").empty()) {
+    return Written({known.Origin("hostfile"), known.Text("hostfile")});
+  }
+  if (!cluster.ok() ||
+      (known.IsGiven("nnodes") && IsOne(known.Text("nnodes")))) {
+    return "";
+  }
+  for (const char* flag : {"nnodes", "rdzv-endpoint", "node-rank"}) {
+    const auto said = cluster->flags.find(flag);
+    if (said == cluster->flags.end()) continue;
+    if (flag == std::string("nnodes") && IsOne(said->second.text)) continue;
+    return Written(said->second);
+  }
+  return "";
+}
+
+bool MeetsElsewhere(const FlagValues& given) {
+  return given.IsGiven("rdzv-endpoint") || given.IsGiven("master-addr");
+}
+
+class Reconciler {
+ public:
+  Reconciler(Defaults file, const FlagValues& given,
+             const Environment& environment)
+      : file_(std::move(file)), given_(given), environment_(environment) {}
+
+  absl::StatusOr<Defaults> Reconcile() {
+    Defaults bare = file_;
+    for (const std::string& flag : OfOneNode()) bare.flags.erase(flag);
+    const FlagValues known = Together(given_, bare);
+    const auto around = ClusterDefaults(known, environment_);
+    const std::string who = WhoGivesPlaces(known, around);
+    if (!who.empty()) {
+      Drop(who);
+    } else if (SaysOne() && !around.ok()) {
+      const FlagDefault& nodes = file_.flags.at("nnodes");
+      return absl::InvalidArgumentError(
+          absl::StrCat(around.status().message(), " (", Written(nodes),
+                       " is of a file, and does not decide that)"));
+    }
+    const auto cluster = ClusterDefaults(Together(given_, file_), environment_);
+    if (!cluster.ok()) return cluster.status();
+    return Layered(std::move(file_), *cluster);
+  }
+
+ private:
+  bool Says(const std::string& flag) const {
+    return file_.flags.count(flag) > 0 && !given_.IsGiven(flag);
+  }
+  bool SaysOne() const {
+    return Says("nnodes") && IsOne(file_.flags.at("nnodes").text);
+  }
+
+  // The flags by which the file speaks of one node. A host file that the same
+  // file names is meant together with its number and address.
+  std::vector<std::string> OfOneNode() const {
+    std::vector<std::string> flags;
+    const bool with_hosts = Says("hostfile");
+    if (SaysOne() && !with_hosts) flags.emplace_back("nnodes");
+    if (Says("node-rank")) flags.emplace_back("node-rank");
+    if (flags.empty() || with_hosts || MeetsElsewhere(given_)) return flags;
+    for (const char* flag : kAddresses) {
+      if (Says(flag)) flags.emplace_back(flag);
+    }
+    return flags;
+  }
+
+  void Drop(const std::string& who) {
+    const std::vector<std::string> flags = OfOneNode();
+    if (flags.empty()) return;
+    std::vector<std::string> said;
+    for (const std::string& flag : flags) {
+      said.push_back(Written(file_.flags.at(flag)));
+      file_.flags.erase(flag);
+    }
+    file_.remarks.push_back(
+        absl::StrCat(absl::StrJoin(said, ", "),
+                     ": no effect, because one file is not one node here: "
+                     "nodes and their places come from ",
+                     who, "; on the command line they would count"));
+  }
+
+  Defaults file_;
+  const FlagValues& given_;
+  const Environment& environment_;
+};
+
+}  // namespace
+
+absl::StatusOr<Defaults> FileAndCluster(Defaults file, const FlagValues& given,
+                                        const Environment& environment) {
+  return Reconciler(std::move(file), given, environment).Reconcile();
+}
+
+}  // namespace muster
