@@ -1,5 +1,6 @@
 #include "launcher/personality/deepspeed_line.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -108,6 +109,10 @@ class Translator {
   }
 
   absl::Status ReadNodes() {
+    if (absl::AsciiStrToLower(Text("launcher")) == "slurm" &&
+        !Given("no-ssh")) {
+      return ReadSlurm();
+    }
     if (!hosts_.has_value()) return ReadThisNode();
     absl::StatusOr<std::vector<Host>> active =
         FilterHosts(*hosts_, Text("include"), Text("exclude"));
@@ -166,18 +171,49 @@ class Translator {
     return absl::OkStatus();
   }
 
-  void ReadRemote() {
-    if (absl::AsciiStrToLower(Text("launcher")) == "slurm") {
-      own_.args.emplace_back("--slurm");
-    } else {
-      Add("hostfile", HostFileOf(line_));
-      for (const char* const flag : {"include", "exclude"}) {
-        if (!Text(flag).empty()) Add(flag, Text(flag));
-      }
-      if (Given("ssh-port")) {
-        Add("ssh-args", absl::StrCat("-p ", Text("ssh-port")));
-      }
+  // The allocation's nodes, also where they are one, or where no file names
+  // them. Of a host file only the numbers count: Slurm's own nodes are taken.
+  absl::Status ReadSlurm() {
+    for (const char* const flag : {"include", "exclude"}) {
+      if (Text(flag).empty()) continue;
+      return Refuse(flag,
+                    "does not go with --launcher slurm, which takes the "
+                    "allocation's nodes and GPUs; ask sbatch for them with "
+                    "--nodelist or --exclude");
     }
+    if (hosts_.has_value()) {
+      const int listed = static_cast<int>(hosts_->size());
+      nodes_ = std::min(nodes_.value_or(listed), listed);
+      const std::optional<int> slots = hosts_->front().slots;
+      for (int i = 0; i < *nodes_; ++i) {
+        const Host& host = (*hosts_)[static_cast<size_t>(i)];
+        if (gpus_.has_value() || host.slots == slots) continue;
+        return Refuse("hostfile",
+                      absl::StrCat(host.name, " has other slots than ",
+                                   hosts_->front().name,
+                                   ", but --launcher slurm takes the "
+                                   "allocation's nodes in Slurm's order; give "
+                                   "--num_gpus, or leave --hostfile out"));
+      }
+      if (!gpus_.has_value()) gpus_ = slots;
+    }
+    own_.args.emplace_back("--slurm");
+    AddSizes();
+    return absl::OkStatus();
+  }
+
+  void ReadRemote() {
+    Add("hostfile", HostFileOf(line_));
+    for (const char* const flag : {"include", "exclude"}) {
+      if (!Text(flag).empty()) Add(flag, Text(flag));
+    }
+    if (Given("ssh-port")) {
+      Add("ssh-args", absl::StrCat("-p ", Text("ssh-port")));
+    }
+    AddSizes();
+  }
+
+  void AddSizes() {
     if (nodes_.has_value()) Add("nnodes", std::to_string(*nodes_));
     if (gpus_.has_value()) Add("nproc-per-node", std::to_string(*gpus_));
     if (Given("master-addr")) Add("master-addr", Text("master-addr"));

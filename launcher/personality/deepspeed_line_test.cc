@@ -8,6 +8,7 @@
 namespace muster {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -112,9 +113,36 @@ TEST(OwnLineOfDeepSpeedTest, HostsAreReachedOverSsh) {
 }
 
 TEST(OwnLineOfDeepSpeedTest, SlurmStartsTheNodes) {
-  const OwnLine line = Of({"--launcher", "SLURM", "t"}, kTwo);
-  EXPECT_THAT(line.args, Contains("--slurm"));
+  const OwnLine line = Of({"--launcher", "SLURM", "--num_gpus=2", "t"}, kTwo);
+  for (const char* const flag :
+       {"--slurm", "--nnodes=2", "--nproc-per-node=2"}) {
+    EXPECT_THAT(line.args, Contains(flag));
+  }
   EXPECT_THAT(line.args, Not(Contains(HasSubstr("--hostfile"))));
+  EXPECT_THAT(
+      Of({"--launcher=slurm", "--num_nodes=1", "--num_gpus=1", "t"}, kTwo).args,
+      AllOf(Contains("--slurm"), Contains("--nnodes=1")));
+  const OwnLine all = Of({"--launcher=slurm", "t"});
+  EXPECT_THAT(all.args,
+              AllOf(Contains("--slurm"), Not(Contains(HasSubstr("--nnodes"))),
+                    Not(Contains(HasSubstr("--nproc-per-node")))));
+  EXPECT_THAT(Of({"--launcher=slurm", "--num_nodes=3", "t"}).args,
+              Contains("--nnodes=3"));
+}
+
+TEST(OwnLineOfDeepSpeedTest, SlurmTakesSlotsThatAreAlikeAndNoFilter) {
+  Hosts alike = kTwo;
+  alike->back().slots = 4;
+  EXPECT_THAT(Of({"--launcher=slurm", "t"}, alike).args,
+              Contains("--nproc-per-node=4"));
+  EXPECT_THAT(Refused({"--launcher=slurm", "t"}, kTwo),
+              HasSubstr("--hostfile: b has other slots than a"));
+  for (const Hosts& hosts : {kTwo, alike, Hosts()}) {
+    EXPECT_THAT(Refused({"--launcher=slurm", "--include=b:1", "t"}, hosts),
+                HasSubstr("--include: does not go with --launcher slurm"));
+    EXPECT_THAT(Refused({"--launcher=slurm", "--exclude=b", "t"}, hosts),
+                HasSubstr("--exclude: does not go with --launcher slurm"));
+  }
 }
 
 TEST(OwnLineOfDeepSpeedTest, OneOfSeveralNodesWithoutSsh) {

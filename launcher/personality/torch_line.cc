@@ -14,6 +14,15 @@ bool Holds(const CommandLine& line, const std::string& name) {
   return found != line.values.end() && found->second.back() != "0";
 }
 
+// torchrun asks no cluster: what its line leaves out is its own default, in a
+// batch script and in a step, too. Our own flags on the line ask for more.
+void LeaveClusterOut(const CommandLine& line, OwnLine& own) {
+  for (const char* flag : {"cluster", "slurm", "config"}) {
+    if (line.values.count(flag) > 0) return;
+  }
+  own.args.emplace_back("--cluster=none");
+}
+
 }  // namespace
 
 absl::StatusOr<OwnLine> OwnLineOfTorchrun(
@@ -30,6 +39,7 @@ absl::StatusOr<OwnLine> OwnLineOfTorchrun(
   if (!line.ok()) return line.status();
   OwnLine own;
   own.args.emplace_back("--python");
+  LeaveClusterOut(*line, own);
   own.args.insert(own.args.end(), args.begin(), args.end());
   return own;
 }
@@ -55,6 +65,7 @@ absl::StatusOr<OwnLine> OwnLineOfTorchLaunch(
   }
   OwnLine own;
   own.args.emplace_back("--python");
+  LeaveClusterOut(*line, own);
   if (!Holds(*line, kUseEnv)) {
     own.args.emplace_back("--local-rank-flag=local-rank");
   }
