@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/cluster/kubernetes/pod_place.h"
 #include "agent/options/option_values.h"
+#include "rendezvous/endpoint/endpoint.h"
 
 namespace muster {
 namespace {
@@ -29,12 +30,21 @@ bool IsGpuList(const std::string& devices) {
   return devices != "all" && devices != "none" && devices != "void";
 }
 
-bool AsksForSeveralNodes(const std::string& nodes) {
-  return !nodes.empty() && nodes != "1" && nodes != "1:1";
+// --nnodes as it holds; empty where nobody says it.
+FlagDefault AskedNodes(const FlagValues& given,
+                       const std::optional<FlagDefault>& variable) {
+  if (given.IsGiven("nnodes")) {
+    return {given.Origin("nnodes"), given.Text("nnodes")};
+  }
+  return variable.value_or(FlagDefault());
 }
 
-bool IsRange(const std::string& nodes) {
-  return nodes.find(':') != std::string::npos;
+bool AsksForSeveralNodes(const FlagDefault& nodes) {
+  return !nodes.text.empty() && nodes.text != "1" && nodes.text != "1:1";
+}
+
+bool IsRange(const FlagDefault& nodes) {
+  return nodes.text.find(':') != std::string::npos;
 }
 
 // Whether an Indexed Job's pod is one of those that meet at the first of them:
@@ -42,9 +52,9 @@ bool IsRange(const std::string& nodes) {
 // a coordinator elsewhere a pod may be a spare.) What is no number of nodes is
 // said by the flag's own reader.
 absl::Status CheckIndex(const FlagValues& given, const FlagDefault& index,
-                        const std::string& nodes,
+                        const FlagDefault& nodes,
                         const Environment& environment) {
-  const absl::StatusOr<std::pair<int, int>> asked = ReadNodes(nodes);
+  const absl::StatusOr<std::pair<int, int>> asked = ReadNodes(nodes.text);
   if (!asked.ok() || index.origin != "JOB_COMPLETION_INDEX" ||
       given.IsGiven("rdzv-endpoint") ||
       VariableSaid(environment, "MUSTER_COORDINATOR") ||
@@ -71,7 +81,8 @@ absl::Status CheckAddress(const FlagDefault& ip) {
 
 // The outermost first. What a variable's label holds, empty where the node has
 // no such label, does not count.
-std::optional<FlagDefault> Topology(const Environment& environment) {
+absl::StatusOr<std::optional<FlagDefault>> Topology(
+    const Environment& environment) {
   constexpr struct {
     const char* variable;
     const char* key;
@@ -84,6 +95,12 @@ std::optional<FlagDefault> Topology(const Environment& environment) {
   for (const auto& level : kLevels) {
     const auto label = VariableSaid(environment, level.variable);
     if (!label) continue;
+    if (ReadList(label->text).size() != 1) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(level.variable, "=", label->text,
+                       ": is no label's value, which has neither commas nor "
+                       "blanks; let it be a label of the pod"));
+    }
     const std::string pair = absl::StrCat(level.key, "=", label->text);
     if (!topology) {
       topology = FlagDefault{label->origin, pair};
@@ -120,29 +137,52 @@ std::optional<FlagDefault> NodeId(const std::optional<PodPlace>& place,
                      absl::StrCat(place->set.text, "-", place->index.text)};
 }
 
+// Each pod would host the job at its own loopback address, and wait there for
+// the others. What is no number of nodes is said by the flag's own reader.
+absl::Status RefuseToMeetNowhere(const FlagDefault& nodes) {
+  if (!ReadNodes(nodes.text).ok()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      nodes.origin, "=", nodes.text,
+      ": nothing says where the pods meet; set MUSTER_SERVICE to the headless "
+      "Service of pods called NAME-0, NAME-1 and so on (MUSTER_JOB_NAME to "
+      "NAME as well, where HOSTNAME is the machine's), or MUSTER_COORDINATOR "
+      "to rendezvousd's HOST:PORT, or write --rdzv-endpoint=HOST:PORT"));
+}
+
 // Where the pods meet, and who hosts the coordinator there.
-void AddMeeting(const FlagValues& given, const std::optional<PodPlace>& place,
-                const Environment& environment, Defaults& defaults) {
-  if (given.IsGiven("rdzv-endpoint")) return;
+absl::Status AddMeeting(const FlagValues& given, const FlagDefault& nodes,
+                        const std::optional<PodPlace>& place,
+                        const Environment& environment, Defaults& defaults) {
+  if (given.IsGiven("rdzv-endpoint")) return absl::OkStatus();
   if (given.IsGiven("master-addr")) {
     if (place) defaults.flags["node-rank"] = place->index;
-    return;
+    return absl::OkStatus();
   }
   if (const auto coordinator =
           VariableSaid(environment, "MUSTER_COORDINATOR")) {
     defaults.flags["rdzv-endpoint"] = *coordinator;
     defaults.is_host = false;
-    return;
+    return absl::OkStatus();
   }
-  if (!place || place->first.text.empty()) return;
-  defaults.flags["rdzv-endpoint"] = place->first;
+  if (!place || place->first.text.empty()) return RefuseToMeetNowhere(nodes);
+  const FlagDefault& first = place->first;
+  if (!ParseEndpoint(first.text).ok()) {
+    // What was set, of which the name may be only a part.
+    const auto said = VariableSaid(environment, first.origin);
+    return absl::InvalidArgumentError(
+        absl::StrCat(first.origin, "=", said ? said->text : "",
+                     ": the coordinator's pod would be called ", first.text,
+                     ", which is no host's name"));
+  }
+  defaults.flags["rdzv-endpoint"] = first;
   defaults.is_host = place->is_first;
   if (!place->remark.empty()) defaults.remarks.push_back(place->remark);
+  return absl::OkStatus();
 }
 
 // What an evicted pod does: in a job of fixed size all write a checkpoint and
 // end, to be started again together; in an elastic one the others go on.
-void AddEviction(const FlagValues& given, const std::string& nodes,
+void AddEviction(const FlagValues& given, const FlagDefault& nodes,
                  Defaults& defaults) {
   for (const char* flag :
        {"signals-to-handle", "signals-to-leave", "signals-to-preempt"}) {
@@ -169,11 +209,9 @@ absl::StatusOr<Defaults> KubernetesDefaults(const FlagValues& given,
   if (!place.ok()) return place.status();
   const auto nodes = VariableSaid(environment, "MUSTER_NODES");
   if (nodes) defaults.flags["nnodes"] = *nodes;
-  const std::string asked = given.IsGiven("nnodes") ? given.Text("nnodes")
-                            : nodes                 ? nodes->text
-                                                    : "";
+  const FlagDefault asked = AskedNodes(given, nodes);
   if (!AsksForSeveralNodes(asked)) {
-    if (asked.empty() && *place) {
+    if (asked.text.empty() && *place) {
       defaults.remarks.push_back(absl::StrCat(
           "this pod runs alone: neither --nnodes nor MUSTER_NODES says how "
           "many pods like this one (",
@@ -187,7 +225,9 @@ absl::StatusOr<Defaults> KubernetesDefaults(const FlagValues& given,
         CheckIndex(given, (*place)->index, asked, environment);
     if (!index.ok()) return index;
   }
-  AddMeeting(given, *place, environment, defaults);
+  const absl::Status meeting =
+      AddMeeting(given, asked, *place, environment, defaults);
+  if (!meeting.ok()) return meeting;
   AddEviction(given, asked, defaults);
   if (const auto id = RunId(*place, environment)) {
     defaults.flags["rdzv-id"] = *id;
@@ -200,8 +240,11 @@ absl::StatusOr<Defaults> KubernetesDefaults(const FlagValues& given,
     if (!address.ok()) return address;
     defaults.flags["local-addr"] = *ip;
   }
-  if (const auto topology = Topology(environment)) {
-    defaults.flags["topology"] = *topology;
+  if (!given.IsGiven("topology")) {
+    const absl::StatusOr<std::optional<FlagDefault>> topology =
+        Topology(environment);
+    if (!topology.ok()) return topology.status();
+    if (*topology) defaults.flags["topology"] = **topology;
   }
   defaults.flags["connect-timeout"] = {kOrigin, kStartSeconds};
   defaults.flags["coordinator-timeout"] = {kOrigin, kAbsenceSeconds};

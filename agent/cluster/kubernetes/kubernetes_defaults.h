@@ -19,7 +19,8 @@ bool InKubernetes(const std::map<std::string, std::string>& environment);
 // called MUSTER_ by the downward API. docs/KUBERNETES.md has the table.
 //
 // A pod that nothing says to be one of several gets nothing. InvalidArgument:
-// a variable that makes no sense. Pure.
+// a variable that makes no sense, or several pods and nothing that says where
+// they meet. Pure.
 absl::StatusOr<Defaults> KubernetesDefaults(
     const FlagValues& given,
     const std::map<std::string, std::string>& environment);

@@ -14,10 +14,12 @@
 namespace muster {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 using Environment = std::map<std::string, std::string>;
 
@@ -70,7 +72,31 @@ TEST_F(KubernetesDefaultsTest, TheHostNameTellsTheJobToo) {
   EXPECT_EQ(Options(pod).endpoint->host, "trainer-0.trainer-pods");
   // With hostNetwork it is the machine's.
   pod["HOSTNAME"] = "node-9";
-  EXPECT_FALSE(Options(pod).endpoint);
+  EXPECT_THAT(Refusal(pod), HasSubstr("MUSTER_JOB_NAME"));
+}
+
+TEST_F(KubernetesDefaultsTest, PodsThatMeetNowhereAreRefused) {
+  for (const char* name : {"trainer-1", "pod", "agents-6d4cf56db6-b9f2k"}) {
+    Environment pod = {{"KUBERNETES_SERVICE_HOST", "10.96.0.1"},
+                       {"HOSTNAME", name},
+                       {"MUSTER_NODES", "2"}};
+    EXPECT_THAT(Refusal(pod),
+                AllOf(HasSubstr("MUSTER_NODES=2: nothing says "
+                                "where the pods meet"),
+                      HasSubstr("MUSTER_SERVICE"), HasSubstr("MUSTER_JOB_NAME"),
+                      HasSubstr("MUSTER_COORDINATOR")));
+    EXPECT_EQ(Options(pod, {"--rdzv-endpoint=other:7"}).endpoint->port, 7);
+    EXPECT_EQ(Options(pod, {"--master-addr=a", "--node-rank=1"}).node_rank, 1);
+    EXPECT_EQ(Options(pod, {"--nnodes=1"}).spec.max_nodes, 1);
+    pod["PET_RDZV_ENDPOINT"] = "other:8";
+    EXPECT_EQ(Options(pod).endpoint->port, 8);
+  }
+  EXPECT_THAT(
+      Refusal({{"KUBERNETES_SERVICE_HOST", "10.96.0.1"}}, {"--nnodes=1:3"}),
+      HasSubstr("--nnodes=1:3: nothing says where"));
+  EXPECT_THAT(Refusal({{"KUBERNETES_SERVICE_HOST", "10.96.0.1"},
+                       {"MUSTER_NODES", "many"}}),
+              AllOf(HasSubstr("MUSTER_NODES=many: "), Not(HasSubstr("meet"))));
 }
 
 TEST_F(KubernetesDefaultsTest, WithoutAServiceItsNameIsTheJobs) {
@@ -209,11 +235,24 @@ TEST_F(KubernetesDefaultsTest, ErrorsNameTheVariable) {
   pod["MUSTER_POD_IP"] = "fd00::7";
   EXPECT_EQ(Options(pod).local_addr, "fd00::7");
   pod = IndexedJobPod("2");
-  pod["MUSTER_SERVICE"] = "a b";
-  EXPECT_THAT(Refusal(pod), HasSubstr("MUSTER_SERVICE=trainer-0.a b: "));
+  pod["MUSTER_SERVICE"] = "bad/name";
+  EXPECT_THAT(Refusal(pod), AllOf(HasSubstr("MUSTER_SERVICE=bad/name: "),
+                                  HasSubstr("called trainer-0.bad/name")));
+  EXPECT_EQ(Options(pod, {"--rdzv-endpoint=other:7"}).endpoint->port, 7);
+  pod.erase("MUSTER_SERVICE");
+  pod["MUSTER_JOB_NAME"] = "a b";
+  EXPECT_THAT(Refusal(pod), HasSubstr("MUSTER_JOB_NAME=a b: "));
   pod = IndexedJobPod("2");
-  pod["MUSTER_RACK"] = "r,7";
-  EXPECT_THAT(Refusal(pod), HasSubstr("MUSTER_ZONE=zone=z1,rack=r,7,"));
+  pod["MUSTER_JOBSET_COORDINATOR"] = "a/b";
+  EXPECT_THAT(Refusal(pod), HasSubstr("MUSTER_JOBSET_COORDINATOR=a/b: "));
+  for (const char* no_label : {"r,7", " "}) {
+    pod = IndexedJobPod("2");
+    pod["MUSTER_RACK"] = no_label;
+    EXPECT_THAT(Refusal(pod),
+                HasSubstr(std::string("MUSTER_RACK=") + no_label + ": "));
+    EXPECT_THAT(Options(pod, {"--topology=rack=r1"}).topology,
+                ElementsAre("rack=r1"));
+  }
 }
 
 }  // namespace
