@@ -190,6 +190,23 @@ class Consistency(unittest.TestCase):
             self.assertEqual(rule['onExitCodes']['containerName'],
                              pod['containers'][0]['name'])
 
+  def test_a_command_line_that_makes_no_sense_ends_a_job_set(self):
+    count = 0
+    for name, things in manifests():
+      for thing in (t for t in things if t['kind'] == 'JobSet'):
+        with self.subTest(name):
+          actions = {tuple(r['onExitCodes']['values']): r['action']
+                     for r in job_spec(thing)['podFailurePolicy']['rules']
+                     if 'onExitCodes' in r}
+          self.assertEqual(actions[2,], 'FailJob')
+          # Or maxRestarts would start it again.
+          self.assertEqual(
+              [(r['action'], r['onJobFailureReasons'])
+               for r in thing['spec']['failurePolicy']['rules']],
+              [('FailJobSet', ['PodFailurePolicy'])])
+          count += 1
+    self.assertEqual(count, 3)
+
   def test_the_chart_is_the_plain_yaml(self):
     plain = dict(manifests())
     for folder, case in [('indexed-job', 'job.yaml'), ('jobset', 'jobset.yaml'),
@@ -208,6 +225,20 @@ class Consistency(unittest.TestCase):
             for key in ('args', 'env', 'imagePullPolicy'):
               container.pop(key, None)
           self.assertEqual(thing, other)
+
+  def test_the_chart_gives_eight_gpus_what_the_overlays_do(self):
+    rendered = dict(manifests())
+    for path, case in zip(built_overlays(), ['elastic', 'job', 'jobset']):
+      with self.subTest(case):
+        found = [(pod_of(thing)['containers'][0]['resources'],
+                  pod_of(thing)['volumes'][0])
+                 for things in (things_of(read(path)),
+                                rendered[case + '-everything.yaml'])
+                 for thing in things
+                 if pod_of(thing) and thing['kind'] != 'Deployment']
+        self.assertEqual(len(found), 2)
+        self.assertEqual(found[0], found[1])
+        self.assertEqual(found[0][0]['limits']['nvidia.com/gpu'], 8)
 
 
 class InStep(unittest.TestCase):
@@ -274,6 +305,28 @@ class InStep(unittest.TestCase):
 
 class Chart(unittest.TestCase):
 
+  @classmethod
+  def setUpClass(cls):
+    folder = tempfile.TemporaryDirectory()
+    cls.addClassCleanup(folder.cleanup)
+    cls.renderer, cls.why = chart.build_renderer(folder.name)
+
+  def rendered(self, **values):
+    """The pod of launch or agent, and what it is part of."""
+    if not self.renderer:
+      self.skipTest('the chart is not rendered anew: ' + self.why)
+    done = chart.render(self.renderer, values)
+    self.assertEqual(done.stderr, '')
+    return next((pod_of(thing), thing) for thing in things_of(done.stdout)
+                if pod_of(thing) and thing['kind'] != 'Deployment')
+
+  def refusal(self, **values):
+    if not self.renderer:
+      self.skipTest('the chart is not rendered anew: ' + self.why)
+    done = chart.render(self.renderer, values)
+    self.assertNotEqual(done.returncode, 0)
+    return done.stderr
+
   def test_what_was_rendered_is_of_this_chart(self):
     for case in chart.CASES:
       with self.subTest(case):
@@ -282,19 +335,62 @@ class Chart(unittest.TestCase):
                          'run tests/kubernetes/chart.py')
 
   def test_it_renders_to_that(self):
-    with tempfile.TemporaryDirectory() as folder:
-      renderer, why = chart.build_renderer(folder)
-      if not renderer:
-        self.skipTest('the chart is not rendered anew: ' + why)
-      for case, values in chart.CASES.items():
-        with self.subTest(case):
-          done = chart.render(renderer, values)
-          self.assertEqual(done.stderr, '')
-          kept = read(os.path.join(chart.RENDERED, case + '.yaml'))
-          self.assertEqual(done.stdout, kept.split('\n', 1)[1])
-      wrong = chart.render(renderer, {'mode': 'jbo'})
-      self.assertNotEqual(wrong.returncode, 0)
-      self.assertIn('mode is jbo', wrong.stderr)
+    if not self.renderer:
+      self.skipTest('the chart is not rendered anew: ' + self.why)
+    for case, values in chart.CASES.items():
+      with self.subTest(case):
+        done = chart.render(self.renderer, values)
+        self.assertEqual(done.stderr, '')
+        kept = read(os.path.join(chart.RENDERED, case + '.yaml'))
+        self.assertEqual(done.stdout, kept.split('\n', 1)[1])
+    self.assertIn('mode is jbo', self.refusal(mode='jbo'))
+
+  def test_elastic_pods_are_as_many_as_the_job_may_have(self):
+    for nodes in (1, 5, 8):
+      self.assertIn('nodes is %d; the job runs with minNodes (2) to maxNodes '
+                    '(4)' % nodes, self.refusal(mode='elastic', nodes=nodes))
+    for nodes in (2, 4):
+      _, agents = self.rendered(mode='elastic', nodes=nodes)
+      self.assertEqual(agents['spec']['replicas'], nodes)
+    # They say nothing of the other kinds.
+    self.assertEqual(self.rendered(nodes=8)[1]['spec']['completions'], 8)
+
+  def test_a_run_has_an_id_of_its_own_that_its_pods_keep(self):
+    pods_of = [self.rendered(mode='elastic', **values)[0]
+               for values in ({}, {'nodes': 3}, {'run': 2})]
+    # Another number of pods replaces none.
+    self.assertEqual(pods_of[0], pods_of[1])
+    ids = [variable['value'] for pod in pods_of
+           for variable in pod['containers'][0]['env']
+           if variable['name'] == 'MUSTER_RUN_ID']
+    self.assertEqual(ids, ['trainer-1', 'trainer-1', 'trainer-2'])
+
+  def test_what_is_said_of_resources_wins(self):
+    def asked(**values):
+      pod, _ = self.rendered(**values)
+      resources = pod['containers'][0]['resources']
+      return (resources['requests'], resources['limits'],
+              pod['volumes'][0]['emptyDir']['sizeLimit'])
+    self.assertEqual(asked(gpus=2), (
+        {'cpu': '8', 'memory': '64Gi', 'nvidia.com/gpu': 2},
+        {'memory': '64Gi', 'nvidia.com/gpu': 2}, '16Gi'))
+    self.assertEqual(
+        asked(gpus=1, sharedMemory='3Gi', resources={
+            'requests': {'cpu': 16, 'rdma/hca': 1},
+            'limits': {'memory': '9Gi', 'rdma/hca': 1}}),
+        ({'cpu': '16', 'memory': '9Gi', 'nvidia.com/gpu': 1, 'rdma/hca': '1'},
+         {'memory': '9Gi', 'nvidia.com/gpu': 1, 'rdma/hca': '1'}, '3Gi'))
+    # No request is above its limit, nor a limit below the request.
+    self.assertEqual(
+        asked(resources={'requests': {'memory': '7Gi'},
+                         'limits': {'cpu': '1'}})[:2],
+        ({'cpu': '1', 'memory': '7Gi'}, {'cpu': '1', 'memory': '7Gi'}))
+
+  def test_the_page_says_which_version_it_needs(self):
+    needed = re.search(r'kubeVersion: ">=(\d+\.\d+)', read(
+        os.path.join(chart.CHART, 'Chart.yaml'))).group(1)
+    self.assertIn('needs | Kubernetes %s |' % needed,
+                  read(os.path.join(ROOT, 'docs', 'KUBERNETES.md')))
 
 
 class Kustomize(unittest.TestCase):

@@ -41,7 +41,7 @@ livenessProbe:
 {{- if eq .Values.mode "elastic" }}
 - {name: MUSTER_NODES, value: {{ printf "%v:%v" .Values.minNodes .Values.maxNodes | quote }}}
 - {name: MUSTER_COORDINATOR, value: {{ printf "%s-rendezvousd:29400" .Release.Name | quote }}}
-- {name: MUSTER_RUN_ID, value: {{ .Release.Name | quote }}}
+- {name: MUSTER_RUN_ID, value: {{ printf "%s-%v" .Release.Name .Values.run | quote }}}
 {{ include "muster.field" (dict "name" "MUSTER_POD_NAME" "path" "metadata.name") }}
 {{- else }}
 - {name: MUSTER_NODES, value: {{ .Values.nodes | quote }}}
@@ -77,6 +77,41 @@ livenessProbe:
 {{- else -}}
 {{ add .Values.preemptGrace .Values.shutdownTimeout 30 }}
 {{- end -}}
+{{- end -}}
+
+{{/* `a` times as much of `unit` as a pod has GPUs; `none` where it has none. */}}
+{{- define "muster.perGpu" -}}
+{{- if .gpus }}{{ mul .a .gpus }}{{ .unit }}{{ else }}{{ .none }}{{ end -}}
+{{- end -}}
+
+{{/* A container's memory: said, or by its GPUs. */}}
+{{- define "muster.memory" -}}
+{{- $requests := default dict .Values.resources.requests -}}
+{{- $limits := default dict .Values.resources.limits -}}
+{{- $usual := include "muster.perGpu" (dict "gpus" .Values.gpus "a" 32 "unit" "Gi" "none" "4Gi") -}}
+{{ coalesce (get $limits "memory") (get $requests "memory") $usual }}
+{{- end -}}
+
+{{- define "muster.resources" -}}
+{{- $requests := default dict .Values.resources.requests -}}
+{{- $limits := default dict .Values.resources.limits -}}
+{{- $memory := include "muster.memory" . -}}
+{{- $usualCpu := include "muster.perGpu" (dict "gpus" .Values.gpus "a" 4 "unit" "" "none" "2") -}}
+{{- $usual := dict "cpu" (coalesce (get $limits "cpu") $usualCpu) "memory" $memory -}}
+requests:
+  {{- range $name, $amount := merge dict $requests $usual }}
+  {{ $name }}: {{ $amount | quote }}
+  {{- end }}
+  {{- if .Values.gpus }}
+  nvidia.com/gpu: {{ .Values.gpus }}
+  {{- end }}
+limits:
+  {{- range $name, $amount := merge dict $limits (dict "memory" $memory) }}
+  {{ $name }}: {{ $amount | quote }}
+  {{- end }}
+  {{- if .Values.gpus }}
+  nvidia.com/gpu: {{ .Values.gpus }}
+  {{- end }}
 {{- end -}}
 
 {{- define "muster.podSpec" -}}
@@ -136,20 +171,7 @@ containers:
     failureThreshold: 130
   {{- include "muster.probes" . | nindent 2 }}
   resources:
-    requests:
-      {{- range $name, $amount := .Values.resources.requests }}
-      {{ $name }}: {{ $amount | quote }}
-      {{- end }}
-      {{- if .Values.gpus }}
-      nvidia.com/gpu: {{ .Values.gpus }}
-      {{- end }}
-    limits:
-      {{- range $name, $amount := .Values.resources.limits }}
-      {{ $name }}: {{ $amount | quote }}
-      {{- end }}
-      {{- if .Values.gpus }}
-      nvidia.com/gpu: {{ .Values.gpus }}
-      {{- end }}
+    {{- include "muster.resources" . | nindent 4 }}
   securityContext:
     {{- include "muster.containerSecurity" . | nindent 4 }}
   volumeMounts:
@@ -160,7 +182,7 @@ containers:
   {{- end }}
 volumes:
 - name: shm
-  emptyDir: {medium: Memory, sizeLimit: {{ .Values.sharedMemory }}}
+  emptyDir: {medium: Memory, sizeLimit: {{ .Values.sharedMemory | default (include "muster.perGpu" (dict "gpus" .Values.gpus "a" 8 "unit" "Gi" "none" "1Gi")) }}}
 - name: tmp
   emptyDir: {}
 {{- range .Values.volumes }}
