@@ -1,5 +1,6 @@
 #include "agent/options/rdzv_conf.h"
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "agent/options/option_values.h"
 
@@ -10,6 +11,23 @@ constexpr char kKnownKeys[] =
     "join_timeout, rejoin_timeout, last_call_timeout, close_timeout, "
     "keep_alive_interval, keep_alive_max_attempt, read_timeout, timeout, "
     "is_host";
+
+// What PyTorch's own rendezvous (2.15) takes besides: checked, so that a slip
+// shows here as it does there. `rank` is --node-rank's there, whatever it says.
+// NotFound: no such key.
+absl::Status ReadTorchs(const std::string& key, const std::string& value,
+                        RdzvConf& conf) {
+  if (key == "store_type") {
+    const auto type = ReadChoice(absl::AsciiStrToLower(value), {"tcp", "file"});
+    conf.meets_in_file = type.ok() && *type == "file";
+    return type.status();
+  }
+  if (key == "heartbeat_timeout" || key == "cas_backoff_max_seconds") {
+    return ReadSeconds(value).status();
+  }
+  if (key == "rank") return ReadNumber(value, 0, 999'999).status();
+  return absl::NotFoundError("");
+}
 
 absl::Status ReadOne(const std::string& key, const std::string& value,
                      RdzvConf& conf) {
@@ -45,7 +63,7 @@ absl::Status ReadOne(const std::string& key, const std::string& value,
     conf.is_host = *host;
     return absl::OkStatus();
   }
-  return absl::NotFoundError("");
+  return ReadTorchs(key, value, conf);
 }
 
 }  // namespace

@@ -20,9 +20,11 @@ struct RdzvConf {
   std::optional<Duration> read_timeout;
   std::optional<Duration> timeout;
   std::optional<bool> is_host;
+  bool meets_in_file = false;  // store_type=file, which is not done here
 };
 
-// Reads "key=value,key=value". InvalidArgument: what was wrong and what to
+// Reads "key=value,key=value". Keys of torchrun's that steer its own rendezvous
+// are taken without effect. InvalidArgument: what was wrong and what to
 // write, without the flag's name; an unknown key lists the known ones.
 absl::StatusOr<RdzvConf> ReadRdzvConf(const std::string& text);
 

@@ -243,6 +243,11 @@ void ReadRendezvousConf(FlagValues& values, const Defaults& defaults,
   if (conf.read_timeout && !values.IsGiven("connect-timeout")) {
     options.connect_timeout = *conf.read_timeout;
   }
+  if (conf.meets_in_file && spec.max_nodes > 1) {
+    options.remarks.emplace_back(
+        "--rdzv-conf: store_type=file has no effect: nodes meet at a "
+        "coordinator, see --rdzv-endpoint");
+  }
   if (conf.is_host) {
     options.hosting = *conf.is_host ? Hosting::kAlways : Hosting::kNever;
   }

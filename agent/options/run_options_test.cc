@@ -12,8 +12,11 @@
 namespace muster {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::StartsWith;
 using Environment = std::map<std::string, std::string>;
 
@@ -342,6 +345,22 @@ TEST(RunOptions, EveryKeyOfRdzvConf) {
             std::chrono::seconds(5));
   EXPECT_EQ(Options({"--rdzv-conf=join_timeout=5"}).spec.rejoin_timeout,
             std::chrono::seconds(5));
+}
+
+TEST(RunOptions, KeysOfTorchrunsOwnRendezvousAreTaken) {
+  const std::string keys =
+      "heartbeat_timeout=5,cas_backoff_max_seconds=0.5,rank=1";
+  EXPECT_THAT(Options({"--rdzv-conf=store_type=tcp," + keys}).remarks,
+              IsEmpty());
+  EXPECT_THAT(Options({"--rdzv-conf=store_type=file"}).remarks, IsEmpty())
+      << "one node meets nobody";
+  EXPECT_THAT(Options({"--nnodes=2", "--rdzv-conf=store_type=file"}).remarks,
+              ElementsAre(HasSubstr("store_type=file has no effect")));
+  for (const std::string slip :
+       {"store_type=etcd", "heartbeat_timeout=x", "rank=first"}) {
+    EXPECT_THAT(Error({"--rdzv-conf=" + slip, "a.py"}),
+                AllOf(HasSubstr(slip + " "), Not(HasSubstr("unknown key"))));
+  }
 }
 
 TEST(RunOptions, AnUnknownKeyListsTheKnownOnes) {
