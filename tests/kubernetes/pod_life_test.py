@@ -94,11 +94,11 @@ class PodLife(unittest.TestCase):
     self.cluster.set_name('rendezvousd', pod)
     return pod
 
-  def agent_pod(self, index):
+  def agent_pod(self, index, **more):
     container = container_of('elastic/agents.yaml')
     environment = environment_of(container, {
         'metadata.name': 'trainer-%d' % index, 'status.podIP': 'POD_ADDRESS'})
-    environment['MUSTER_NODES'] = '2:3'
+    environment.update({'MUSTER_NODES': '2:3', **more})
     quick = ['--rdzv-conf=last_call_timeout=1', '--scale-up-cooldown=0']
     command = container['command'] + container['args'][:-1] + quick
     return self.cluster.start('trainer-%d' % index, environment,
@@ -224,6 +224,25 @@ class PodLife(unittest.TestCase):
     back = self.agent_pod(2)
     back.wait_for('of 3 works')
     self.finish(agents[:2] + [back])
+
+  def test_a_job_that_is_over_starts_again_under_another_id(self):
+    daemon = self.coordinator_pod()
+    agents = [self.agent_pod(index) for index in range(2)]
+    for agent in agents:
+      agent.wait_for('of 2 works')
+    self.say('finish')
+    self.assertEqual([agent.exit_code() for agent in agents], [0, 0])
+    # As the StatefulSet starts its containers again.
+    again = self.agent_pod(0)
+    self.assertEqual(again.exit_code(), 1)
+    self.assertIn('job trainer-1 is over', again.log())
+    self.assertNotIn('works', again.log())
+    agents = [self.agent_pod(index, MUSTER_RUN_ID='trainer-2')
+              for index in range(2)]
+    for agent in agents:
+      agent.wait_for('of 2 works')
+    self.finish(agents)
+    self.assertEqual(daemon.probe('/livez'), (200, 'ok\n'))
 
   def test_an_evicted_pod_of_a_fixed_job_preempts_it(self):
     started = self.start_job()
