@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/owned_fd.h"
+#include "base/write_all.h"
 
 namespace muster {
 namespace {
@@ -36,18 +37,6 @@ absl::Status Failed(const std::string& path) {
       absl::StrCat("how this node's workers ended cannot be kept for `launch "
                    "inspect`: ",
                    path, ": ", std::strerror(errno)));
-}
-
-bool WriteAll(const OwnedFd& file, const std::string& text) {
-  size_t written = 0;
-  while (written < text.size()) {
-    const ssize_t n =
-        write(file.get(), text.data() + written, text.size() - written);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return false;
-    written += static_cast<size_t>(n);
-  }
-  return true;
 }
 
 }  // namespace
@@ -85,7 +74,8 @@ absl::Status WriteWorkerEnds(const std::string& path, const std::string& text) {
                     O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
                     0644));
   if (!file.open()) return Failed(temporary);
-  if (!WriteAll(file, text) || rename(temporary.c_str(), path.c_str()) != 0) {
+  if (!WriteAll(file.get(), text) ||
+      rename(temporary.c_str(), path.c_str()) != 0) {
     const absl::Status failed = Failed(path);
     unlink(temporary.c_str());
     return failed;

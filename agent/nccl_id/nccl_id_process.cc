@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/gpus/nvml.h"
 #include "base/owned_fd.h"
+#include "base/write_all.h"
 #include "nccl/unique_id.h"
 
 namespace muster {
@@ -60,15 +61,7 @@ bool Say(const OwnedFd& to, std::string line) {
     if (c == '\n') c = ' ';
   }
   line += '\n';
-  size_t written = 0;
-  while (written < line.size()) {
-    const ssize_t n =
-        write(to.get(), line.data() + written, line.size() - written);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    written += static_cast<size_t>(n);
-  }
-  return true;
+  return WriteAll(to.get(), line);
 }
 
 void AwaitEndOfInput() {

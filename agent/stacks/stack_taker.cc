@@ -6,9 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <condition_variable>
-#include <cstring>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -21,6 +19,7 @@
 #include "base/check.h"
 #include "base/monotonic_clock.h"
 #include "base/owned_fd.h"
+#include "base/write_all.h"
 
 namespace muster {
 namespace {
@@ -44,14 +43,8 @@ void WriteFile(const std::string& path, const std::string& text) {
   unlink(path.c_str());
   const OwnedFd file(
       open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  size_t written = 0;
-  while (file.open() && written < text.size()) {
-    const ssize_t wrote =
-        write(file.get(), text.data() + written, text.size() - written);
-    // A full disk must not keep a job from its restart.
-    if (wrote <= 0) return;
-    written += static_cast<size_t>(wrote);
-  }
+  // A full disk must not keep a job from its restart.
+  if (file.open()) WriteAll(file.get(), text);
 }
 
 bool RunsPython(int64_t pid) {

@@ -13,6 +13,7 @@
 #include "agent/options/flag_values.h"
 #include "agent/options/run_options.h"
 #include "base/owned_fd.h"
+#include "base/write_all.h"
 #include "launcher/config/config_defaults.h"
 #include "launcher/config/config_file.h"
 #include "launcher/config/config_questions.h"
@@ -51,12 +52,16 @@ absl::StatusOr<ConfigView> View(const std::string& path,
   std::vector<std::string> args = {absl::StrCat("--config=", path)};
   if (meaning->defaults.program.empty()) args.emplace_back("program");
   absl::StatusOr<FlagValues> held = absl::InternalError("");
+  std::vector<std::string>& remarks = meaning->defaults.remarks;
   const DefaultsSource defaults = LaunchDefaults(flags, environment);
   const absl::Status parsed =
       ParseRunOptions(flags, args, environment, [&](const FlagValues& given) {
         absl::StatusOr<Defaults> found = defaults(given);
         held = given;
-        if (found.ok()) held->TakeDefaults(found->flags);
+        if (found.ok()) {
+          held->TakeDefaults(found->flags);
+          remarks = found->remarks;
+        }
         return found;
       }).status();
   if (!parsed.ok()) return parsed;
@@ -131,8 +136,7 @@ absl::Status WriteFile(const std::string& path, const std::string& text,
                : absl::InvalidArgumentError(
                      absl::StrCat(path, ": ", std::strerror(errno)));
   }
-  if (write(file.get(), text.data(), text.size()) !=
-      static_cast<ssize_t>(text.size())) {
+  if (!WriteAll(file.get(), text)) {
     return absl::UnavailableError(
         absl::StrCat(path, ": ", std::strerror(errno)));
   }
