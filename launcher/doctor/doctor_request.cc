@@ -9,6 +9,7 @@
 #include "agent/options/flag_values.h"
 #include "agent/options/help_text.h"
 #include "agent/options/option_values.h"
+#include "base/environment_value.h"
 
 namespace muster {
 namespace {
@@ -44,12 +45,11 @@ absl::StatusOr<std::optional<Endpoint>> ReadCoordinator(
     const std::map<std::string, std::string>& environment) {
   std::string origin = "--endpoint", text = values.Text("endpoint");
   if (text.empty()) {
-    const auto inherited = environment.find("MUSTER_COORDINATOR");
-    if (inherited == environment.end() || inherited->second.empty()) {
-      return std::nullopt;
-    }
+    const auto inherited =
+        NonEmptyEnvironmentValue(environment, "MUSTER_COORDINATOR");
+    if (!inherited) return std::nullopt;
     origin = "MUSTER_COORDINATOR";
-    text = inherited->second;
+    text = *inherited;
   }
   const absl::StatusOr<Endpoint> endpoint = ParseEndpoint(text);
   if (!endpoint.ok()) {

@@ -23,11 +23,6 @@ absl::StatusOr<std::string> TokenOf(
       [](const std::string& /*sentence*/) { /* told in the answer */ });
 }
 
-std::string Variable(const std::map<std::string, std::string>& environment,
-                     const char* name, const char* fallback) {
-  return NonEmptyEnvironmentValue(environment, name).value_or(fallback);
-}
-
 }  // namespace
 
 NodeReport LookHere(const DoctorRequest& request,
@@ -35,9 +30,11 @@ NodeReport LookHere(const DoctorRequest& request,
   NodePlaces places;
   places.environment = environment;
   places.nvml_library =
-      Variable(environment, "MUSTER_NVML_LIBRARY", "libnvidia-ml.so.1");
+      NonEmptyEnvironmentValue(environment, "MUSTER_NVML_LIBRARY")
+          .value_or("libnvidia-ml.so.1");
   places.folders = {
-      {"temporary files", Variable(environment, "TMPDIR", "/tmp")}};
+      {"temporary files",
+       NonEmptyEnvironmentValue(environment, "TMPDIR").value_or("/tmp")}};
   if (!request.log_dir.empty()) {
     places.folders.emplace_back(kLogsPurpose, request.log_dir);
   }
@@ -50,11 +47,11 @@ NodeReport LookHere(const DoctorRequest& request,
     facts.coordinator =
         AskCoordinator(*request.coordinator, TokenOf(request, environment));
     facts.coordinator->advertised_address =
-        Variable(environment, "MUSTER_NODE_ADDRESS", "");
+        EnvironmentValue(environment, "MUSTER_NODE_ADDRESS").value_or("");
   }
   std::vector<Finding> findings = ExamineNode(facts);
   NodeReport report = ReportOf(facts, std::move(findings));
-  report.node = Variable(environment, "MUSTER_NODE_ID", "");
+  report.node = EnvironmentValue(environment, "MUSTER_NODE_ID").value_or("");
   report.node_rank = request.node_rank;
   return report;
 }

@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <optional>
-#include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include "agent/commands/tool_run.h"
@@ -15,6 +13,7 @@
 #include "agent/report/text_style.h"
 #include "base/environment_value.h"
 #include "base/monotonic_clock.h"
+#include "base/own_program.h"
 #include "launcher/config/config_defaults.h"
 #include "launcher/doctor/doctor_meeting.h"
 #include "launcher/doctor/doctor_text.h"
@@ -32,11 +31,6 @@ using Environment = std::map<std::string, std::string>;
 constexpr int kNotTogether = 1;
 // Beyond what all questions of a page together may take.
 constexpr Duration kPatience = std::chrono::minutes(2);
-
-std::string Self() {
-  std::error_code error;
-  return std::filesystem::read_symlink("/proc/self/exe", error).string();
-}
 
 std::vector<std::string> Joined(std::vector<std::string> first,
                                 const std::vector<std::string>& then) {
@@ -90,7 +84,7 @@ int PrintOwnPage(const DoctorRequest& request, const RunOptions& options,
                           "; what follows is this node alone\n")
                  .c_str(),
              stderr);
-  std::vector<std::string> argv = {Self(), "doctor"};
+  std::vector<std::string> argv = {OwnProgram(), "doctor"};
   if (coordinator) {
     argv.push_back(absl::StrCat("--endpoint=", coordinator->ToString()));
     if (!options.token_file.empty()) {
@@ -114,9 +108,10 @@ absl::StatusOr<int> RunAmongOthers(const DoctorRequest& request,
   const auto file = OutcomeFile::Make(
       NonEmptyEnvironmentValue(environment, "TMPDIR").value_or("/tmp"));
   if (!file.ok()) return file.status();
-  const int code = launch(Joined(
-      Joined(request.launch_arguments, MeetingOfThoseThatCome(options)),
-      WorkerArguments(request, Self(), OfThisNode(options, file->path()))));
+  const int code = launch(
+      Joined(Joined(request.launch_arguments, MeetingOfThoseThatCome(options)),
+             WorkerArguments(request, OwnProgram(),
+                             OfThisNode(options, file->path()))));
   const std::optional<Outcome> outcome = file->Read();
   if (outcome) {
     const bool printed = std::fputs(outcome->page.c_str(), stdout) >= 0 &&
@@ -144,7 +139,7 @@ absl::StatusOr<int> RunOnAllNodes(const DoctorRequest& request,
                                   const Voice& voice) {
   const std::vector<std::string> remote =
       Joined(request.launch_arguments,
-             WorkerArguments(request, Self(), {"--as-node=-"}));
+             WorkerArguments(request, OwnProgram(), {"--as-node=-"}));
   const absl::StatusOr<RunOptions> options = OptionsOf(remote, environment);
   if (!options.ok()) return options.status();
   if (request.detail == Detail::kAll) {

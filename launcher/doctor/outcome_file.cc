@@ -11,25 +11,15 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "base/bounded_file.h"
 #include "base/owned_fd.h"
+#include "base/write_all.h"
 
 namespace muster {
 namespace {
 
 // A page of a thousand nodes is far below it.
 constexpr size_t kMostBytes = 64 << 20;
-
-bool WriteAll(const OwnedFd& fd, const std::string& text) {
-  size_t written = 0;
-  while (written < text.size()) {
-    const ssize_t n =
-        write(fd.get(), text.data() + written, text.size() - written);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    written += static_cast<size_t>(n);
-  }
-  return true;
-}
 
 }  // namespace
 
@@ -52,15 +42,7 @@ OutcomeFile::~OutcomeFile() {
 }
 
 std::optional<Outcome> OutcomeFile::Read() const {
-  const OwnedFd fd(open(path_.c_str(), O_RDONLY | O_CLOEXEC));
-  std::string text;
-  char chunk[65536];
-  while (fd.open() && text.size() < kMostBytes) {
-    const ssize_t n = read(fd.get(), chunk, sizeof(chunk));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) break;
-    text.append(chunk, static_cast<size_t>(n));
-  }
+  const std::string text = ReadBeginning(path_, kMostBytes).value_or("");
   const size_t line = text.find('\n');
   Outcome outcome;
   if (line == std::string::npos ||
@@ -74,15 +56,16 @@ std::optional<Outcome> OutcomeFile::Read() const {
 bool LeavePage(const std::string& path, const Outcome& outcome) {
   // Never made here: that it is there says who waits for it.
   const OwnedFd fd(open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
-  return fd.open() &&
-         WriteAll(fd, absl::StrCat(outcome.exit_code, "\n", outcome.page));
+  return fd.open() && WriteAll(fd.get(), absl::StrCat(outcome.exit_code, "\n",
+                                                      outcome.page));
 }
 
 bool LeaveExitCode(const std::string& path, int exit_code) {
   const OwnedFd fd(open(path.c_str(), O_WRONLY | O_CLOEXEC));
   struct stat status = {};
   if (!fd.open() || fstat(fd.get(), &status) != 0) return false;
-  return status.st_size > 0 || WriteAll(fd, absl::StrCat(exit_code, "\n"));
+  return status.st_size > 0 ||
+         WriteAll(fd.get(), absl::StrCat(exit_code, "\n"));
 }
 
 }  // namespace muster
