@@ -19,6 +19,7 @@
 #include "agent/report/text_style.h"
 #include "launcher/launch_help.h"
 #include "launcher/progress_ticker.h"
+#include "launcher/slurm/find_coordinator.h"
 #include "rendezvous/client/admin_client.h"
 #include "rendezvous/events/decision_json.h"
 #include "rendezvous/token/token.h"
@@ -163,13 +164,22 @@ absl::Status Perform(AdminClient& client, const AdminRequest& request) {
 
 }  // namespace
 
-int AdminCommand(const AdminRequest& request, const Voice& voice) {
+int AdminCommand(AdminRequest request, const Voice& voice) {
   if (request.verb == AdminVerb::kHelp) return Print(AdminHelp()) ? 0 : 1;
   absl::StatusOr<std::string> token =
       ReadToken(request.token_file,
                 [&](const std::string& sentence) { voice.Error(sentence); });
   if (!token.ok()) {
     return voice.Refuse(absl::InvalidArgumentError(token.status().message()));
+  }
+  if (!request.slurm_job.empty()) {
+    const absl::StatusOr<Endpoint> found =
+        FindCoordinator(request.slurm_job, request.slurm_step);
+    if (!found.ok()) {
+      voice.Error(std::string(found.status().message()));
+      return 1;
+    }
+    request.endpoint = *found;
   }
   AdminClient::Options options;
   options.coordinator = request.endpoint;

@@ -9,7 +9,7 @@ namespace muster {
 // Performs `launch status|watch|cancel|drain` and prints the answer on stdout.
 // The exit code: 0; 1 with a line on stderr if the coordinator is not reached
 // or refuses.
-int AdminCommand(const AdminRequest& request, const Voice& voice);
+int AdminCommand(AdminRequest request, const Voice& voice);
 
 }  // namespace muster
 

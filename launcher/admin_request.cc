@@ -1,5 +1,7 @@
 #include "launcher/admin_request.h"
 
+#include <limits>
+
 #include "absl/strings/str_cat.h"
 #include "agent/options/command_line.h"
 #include "agent/options/flag_values.h"
@@ -17,6 +19,55 @@ AdminVerb VerbOf(const std::string& name) {
   if (name == "cancel") return AdminVerb::kCancel;
   if (name == "drain") return AdminVerb::kDrain;
   return AdminVerb::kStatus;
+}
+
+// "41", "5_3" in an array, "7+1" in a heterogeneous job: it becomes a word of a
+// command line.
+absl::StatusOr<std::string> ReadSlurmJob(const std::string& text) {
+  if (!text.empty() &&
+      text.find_first_not_of("0123456789_+") == std::string::npos) {
+    return text;
+  }
+  return absl::InvalidArgumentError(
+      "is no job of Slurm's; write for example 4711, or 5_3 in an array");
+}
+
+// The job around this process, if there is one.
+absl::Status TakeSlurmJob(const std::map<std::string, std::string>& environment,
+                          AdminRequest& request) {
+  const std::optional<std::string> job =
+      NonEmptyEnvironmentValue(environment, "SLURM_JOB_ID");
+  if (!job) return absl::OkStatus();
+  const absl::StatusOr<std::string> read = ReadSlurmJob(*job);
+  if (!read.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("SLURM_JOB_ID=", *job, ": ", read.status().message()));
+  }
+  request.slurm_job = *read;
+  const absl::StatusOr<int64_t> step = ReadNumber(
+      NonEmptyEnvironmentValue(environment, "SLURM_STEP_ID").value_or(""), 0,
+      std::numeric_limits<uint32_t>::max());
+  if (step.ok()) request.slurm_step = static_cast<uint64_t>(*step);
+  return absl::OkStatus();
+}
+
+// Who has the coordinator, where the flags do not say.
+absl::Status TakeSurroundings(
+    const std::map<std::string, std::string>& environment,
+    AdminRequest& request) {
+  const std::optional<std::string> inherited =
+      NonEmptyEnvironmentValue(environment, "MUSTER_COORDINATOR");
+  if (!inherited) {
+    request.endpoint = *ParseEndpoint(kDefaultEndpoint);
+    return TakeSlurmJob(environment, request);
+  }
+  const absl::StatusOr<Endpoint> endpoint = ParseEndpoint(*inherited);
+  if (!endpoint.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "MUSTER_COORDINATOR=", *inherited, ": ", endpoint.status().message()));
+  }
+  request.endpoint = *endpoint;
+  return absl::OkStatus();
 }
 
 // Flags may stand before and after the one argument.
@@ -58,16 +109,11 @@ absl::StatusOr<AdminRequest> ParseAdminRequest(
   FlagValues values(flags, *line, environment);
   if (values.IsGiven("endpoint")) {
     values.Into("endpoint", ParseEndpoint, request.endpoint);
+  } else if (values.IsGiven("slurm-job")) {
+    values.Into("slurm-job", ReadSlurmJob, request.slurm_job);
   } else {
-    const std::string inherited =
-        NonEmptyEnvironmentValue(environment, "MUSTER_COORDINATOR")
-            .value_or(kDefaultEndpoint);
-    const absl::StatusOr<Endpoint> endpoint = ParseEndpoint(inherited);
-    if (!endpoint.ok()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "MUSTER_COORDINATOR=", inherited, ": ", endpoint.status().message()));
-    }
-    request.endpoint = *endpoint;
+    const absl::Status around = TakeSurroundings(environment, request);
+    if (!around.ok()) return around;
   }
   request.run_id = values.Text("run-id");
   request.token_file = values.Text("token-file");

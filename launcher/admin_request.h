@@ -1,7 +1,9 @@
 #ifndef MUSTER_LAUNCHER_ADMIN_REQUEST_H_
 #define MUSTER_LAUNCHER_ADMIN_REQUEST_H_
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,7 +19,11 @@ enum class AdminFormat { kText, kJson };
 struct AdminRequest {
   AdminVerb verb = AdminVerb::kStatus;
   Endpoint endpoint;
-  std::string run_id;  // empty: the coordinator's only job
+  // Not empty: this job of Slurm's has the coordinator, and Slurm is to be
+  // asked for the endpoint.
+  std::string slurm_job;
+  std::optional<uint64_t> slurm_step;  // of that job, and this process is in it
+  std::string run_id;                  // empty: the coordinator's only job
   std::string token_file;
   AdminFormat format = AdminFormat::kText;
   std::string node;  // kDrain

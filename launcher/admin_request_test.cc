@@ -40,6 +40,28 @@ TEST(AdminRequest, TheEndpointIsTheFlagThenTheVariableThenLocal) {
             "node1:29400");
 }
 
+TEST(AdminRequest, InASlurmJobSlurmKnowsTheEndpoint) {
+  const Environment step = {{"SLURM_JOB_ID", "41"}, {"SLURM_STEP_ID", "3"}};
+  EXPECT_EQ(Request({"status"}, step).slurm_job, "41");
+  EXPECT_EQ(Request({"status"}, step).slurm_step, 3u);
+  EXPECT_EQ(Request({"status"}, {{"SLURM_JOB_ID", "41"}}).slurm_step,
+            std::nullopt);
+  EXPECT_EQ(Request({"status"}).slurm_job, "");
+  // Another job is found from anywhere, and has steps of its own.
+  for (const Environment& environment : {Environment(), step}) {
+    const AdminRequest other =
+        Request({"drain", "n1", "--slurm-job=5_3"}, environment);
+    EXPECT_EQ(other.slurm_job, "5_3");
+    EXPECT_EQ(other.slurm_step, std::nullopt);
+  }
+  // A worker's own coordinator is told it.
+  Environment worker = step;
+  worker["MUSTER_COORDINATOR"] = "n1:7";
+  EXPECT_EQ(Request({"status"}, worker).slurm_job, "");
+  EXPECT_EQ(Request({"status"}, worker).endpoint.ToString(), "n1:7");
+  EXPECT_EQ(Request({"status", "--endpoint=a:1"}, step).slurm_job, "");
+}
+
 TEST(AdminRequest, FlagsBeforeAndAfterTheArgument) {
   for (const std::vector<std::string>& args :
        {std::vector<std::string>{"drain", "--run_id=j", "n1", "--json"},
@@ -58,6 +80,12 @@ TEST(AdminRequest, Mistakes) {
   EXPECT_THAT(Error({"status", "--jsn"}), StartsWith("--jsn: unknown flag"));
   EXPECT_THAT(Error({"status", "--endpoint=:9"}),
               StartsWith("--endpoint=:9: "));
+  for (const std::string job : {"", "x", "4,5", "7 8"}) {
+    EXPECT_THAT(Error({"status", "--slurm-job=" + job}),
+                StartsWith("--slurm-job=" + job + ": "));
+  }
+  EXPECT_THAT(Error({"status"}, {{"SLURM_JOB_ID", "7.x"}}),
+              StartsWith("SLURM_JOB_ID=7.x: is no job"));
   EXPECT_THAT(Error({"status"}, {{"MUSTER_COORDINATOR", "a:b"}}),
               StartsWith("MUSTER_COORDINATOR=a:b: "));
 }

@@ -29,9 +29,12 @@ std::vector<Flag> AdminFlags() {
   constexpr PetVariable kPet = PetVariable::kNone;
   return {
       {"endpoint", 0, kValue, "HOST[:PORT]", "", kPet, kGroup, kUser, "",
-       "The coordinator. Not given: MUSTER_COORDINATOR in the environment, "
-       "else "
+       "The coordinator. Not given: --slurm-job's, else MUSTER_COORDINATOR in "
+       "the environment, else that of the Slurm job around this process, else "
        "127.0.0.1:29400."},
+      {"slurm-job", 0, kValue, "ID", "", kPet, kGroup, kUser, "",
+       "The coordinator of this job of Slurm's, where squeue says that its "
+       "launch runs."},
       {"run-id", 0, kValue, "ID", "", kPet, kGroup, kUser, "",
        "The job. Not given: the coordinator's only one."},
       {"token-file", 0, kValue, "FILE", "", kPet, kGroup, kUser, "<file>",

@@ -1,0 +1,74 @@
+#include "launcher/slurm/find_coordinator.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+#include "agent/cluster/slurm/slurm_place.h"
+
+namespace muster {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string Found(const std::string& squeue,
+                  std::optional<uint64_t> asking = std::nullopt,
+                  const std::string& name = "7") {
+  const auto endpoint = EndpointOfSteps(squeue, {7, name}, asking);
+  return endpoint.ok() ? endpoint->ToString()
+                       : std::string(endpoint.status().message());
+}
+
+std::string At(const std::string& host, uint64_t step) {
+  return absl::StrCat(host, ":", SlurmPort(7, step));
+}
+
+TEST(EndpointOfSteps, IsTheFirstNodeOfLaunchsStep) {
+  EXPECT_EQ(Found("7.batch|batch|n1\n7.1|launch|n[2-4]\n7.0|prepare|n1\n"),
+            At("n2", 1));
+  EXPECT_EQ(Found("7.3|launch-4711|n1\n"), At("n1", 3));
+}
+
+// Who asks for the number of an array's last task, which is the array's, is
+// told of all its tasks.
+TEST(EndpointOfSteps, OtherTasksOfAnArrayAreOtherJobs) {
+  constexpr char kBoth[] = "5_2.0|launch|n[1-2]\n5_3.0|launch|n[3-4]\n";
+  EXPECT_EQ(Found(kBoth, std::nullopt, "5_3"), At("n3", 0));
+  EXPECT_THAT(Found(kBoth, 0, "5_3"), HasSubstr("job 5_3 has no step"));
+}
+
+TEST(EndpointOfSteps, WhoAsksIsNotTheJob) {
+  EXPECT_EQ(Found("7.2|launch|n1\n7.0|run.sh|n[1-2]\n", 2), At("n1", 0));
+  // Nor is another who came later.
+  EXPECT_EQ(Found("7.12|launch|n1\n7.3|launch|n2\n", 13), At("n2", 3));
+}
+
+TEST(EndpointOfSteps, AHeterogeneousStepIsItsFirstComponents) {
+  EXPECT_EQ(Found("7.0|launch|n3\n7.batch|batch|n3\n", std::nullopt, "7+0"),
+            At("n3", 0));
+}
+
+TEST(FindJob, ByNameOrNumber) {
+  constexpr char kJobs[] = "8|8_2\n9|8_1\n10|10+0\n11|10+1\n41|41\n";
+  EXPECT_EQ(FindJob(kJobs, "8_1")->number, 9u);
+  EXPECT_EQ(FindJob(kJobs, "9")->name, "8_1");
+  EXPECT_EQ(FindJob(kJobs, "10")->name, "10+0");
+  EXPECT_EQ(FindJob(kJobs, "41")->number, 41u);
+  for (const char* none : {"4", "8_3", ""}) {
+    EXPECT_EQ(FindJob(kJobs, none).status().code(), absl::StatusCode::kNotFound)
+        << none;
+  }
+  EXPECT_THAT(std::string(FindJob("", "4").status().message()),
+              HasSubstr("job 4 does not run"));
+}
+
+TEST(EndpointOfSteps, WithoutAStepThereIsNothingToFind) {
+  for (const char* text : {"", "7.batch|batch|n1\n", "slurm error: x\n", "7.0",
+                           "7.0|launch", "7|launch|n1"}) {
+    EXPECT_THAT(Found(text), HasSubstr("job 7 has no step that runs")) << text;
+  }
+  EXPECT_THAT(Found("7.0|launch|n[1-\n"), HasSubstr("nodes 'n[1-'"));
+}
+
+}  // namespace
+}  // namespace muster
