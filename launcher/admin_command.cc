@@ -72,6 +72,19 @@ absl::StatusOr<std::string> ChosenJob(AdminClient& client,
                    " has several jobs (", names, "); choose with --run-id"));
 }
 
+// The list leaves the nodes out. A job that was forgotten in between is, too.
+absl::StatusOr<std::vector<JobStatus>> WithNodes(
+    AdminClient& client, const std::vector<JobStatus>& jobs) {
+  std::vector<JobStatus> whole;
+  for (const JobStatus& job : jobs) {
+    absl::StatusOr<JobStatus> one = client.GetJob(job.run_id);
+    if (absl::IsNotFound(one.status())) continue;
+    if (!one.ok()) return one.status();
+    whole.push_back(*std::move(one));
+  }
+  return whole;
+}
+
 absl::Status Status(AdminClient& client, const AdminRequest& request) {
   const bool json = request.format == AdminFormat::kJson;
   const TextTarget target = TargetOf(STDOUT_FILENO);
@@ -81,8 +94,14 @@ absl::Status Status(AdminClient& client, const AdminRequest& request) {
     if (!jobs.ok()) return jobs.status();
     // One job is shown with its nodes; for programs the form does not depend
     // on how many there are.
-    if (json || jobs->size() != 1) {
-      Print(json ? JobListJson(*jobs) : JobListTable(*jobs, target));
+    if (json) {
+      jobs = WithNodes(client, *jobs);
+      if (!jobs.ok()) return jobs.status();
+      Print(JobListJson(*jobs));
+      return absl::OkStatus();
+    }
+    if (jobs->size() != 1) {
+      Print(JobListTable(*jobs, target));
       return absl::OkStatus();
     }
     run_id = jobs->front().run_id;

@@ -43,10 +43,13 @@ absl::StatusOr<std::vector<Host>> ReadHosts(const RemoteOptions& remote) {
   return FilterHosts(*std::move(hosts), remote.include, remote.exclude);
 }
 
+// A file that was named and is not there is passed over, as by DeepSpeed, since
+// DS_ENV_FILE is often set for every folder; but not in silence.
 absl::StatusOr<std::vector<Environment>> ReadEnvironmentFiles(
-    const Environment& here, const std::string& working_directory) {
-  const std::string name =
-      NonEmptyEnvironmentValue(here, "DS_ENV_FILE").value_or(".deepspeed_env");
+    const Environment& here, const std::string& working_directory,
+    const Voice& voice) {
+  const auto named = NonEmptyEnvironmentValue(here, "DS_ENV_FILE");
+  const std::string name = named.value_or(".deepspeed_env");
   std::vector<std::string> paths;
   if (name[0] == '/') {
     paths = {name};
@@ -69,6 +72,12 @@ absl::StatusOr<std::vector<Environment>> ReadEnvironmentFiles(
           absl::StrCat(path, ": ", read.status().message()));
     }
     files.push_back(*std::move(read));
+  }
+  if (named && files.empty()) {
+    voice.Notice(absl::StrCat(
+        "DS_ENV_FILE=", name, ": there is no such file",
+        name[0] == '/' ? "" : " in the home folder or the working directory",
+        "; no variables are taken from it"));
   }
   return files;
 }
@@ -112,7 +121,7 @@ absl::StatusOr<RemotePlan> ReadFront(
   absl::StatusOr<std::string> folder = WorkingDirectory(environment);
   if (!folder.ok()) return folder.status();
   const absl::StatusOr<std::vector<Environment>> files =
-      ReadEnvironmentFiles(environment, *folder);
+      ReadEnvironmentFiles(environment, *folder, voice);
   if (!files.ok()) return files.status();
   absl::StatusOr<Environment> travelling =
       ChooseEnvironment(environment, *files, options.remote.exports);

@@ -187,9 +187,11 @@ absl::StatusOr<RemotePlan> PlanRemote(const RunOptions& options,
   for (const auto& [name, value] : options.worker_environment) {
     node.environment[name] = value;
   }
-  // A coordinator that is already there has a token of its own, or none.
+  // Even where the endpoint was given: a host that owns its address hosts the
+  // coordinator there if nobody does, and one that asks for no token does not
+  // mind.
   const std::string& token =
-      facts.token.empty() && !plan.endpoint ? facts.fresh_token : facts.token;
+      facts.token.empty() ? facts.fresh_token : facts.token;
   if (!token.empty()) node.environment[kTokenVariable] = token;
   node.flags = CommonFlags(options, *least, most);
   node.program = options.program;

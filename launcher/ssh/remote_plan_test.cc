@@ -152,9 +152,9 @@ TEST(RemotePlan, TheTokenIsFreshOrGivenAndNeverAFlag) {
   const RemotePlan plan = *Plan({"--token-file=t"}, "a", given);
   EXPECT_THAT(plan.node.environment, Contains(Pair("MUSTER_TOKEN", "given")));
   EXPECT_THAT(plan.node.flags, Not(Contains(HasSubstr("token"))));
-  // Elsewhere there may be a coordinator that asks for none.
+  // A host that owns the endpoint hosts the coordinator, which needs one.
   EXPECT_THAT(Plan({"--rdzv-endpoint=x"}, "a")->node.environment,
-              Not(Contains(Pair("MUSTER_TOKEN", "fresh"))));
+              Contains(Pair("MUSTER_TOKEN", "fresh")));
 }
 
 TEST(RemotePlan, WhereNodesMeet) {

@@ -148,6 +148,24 @@ class OverSsh(unittest.TestCase):
               'OTHER=unset', 'MUSTER_TOKEN=unset', 'PWD=' + self.work)],
           front.text())
 
+  def test_an_environment_file_that_is_not_there_is_said(self):
+    front = self.finish(['127.0.0.1'], [], ['succeed'], DS_ENV_FILE='absent')
+    self.assertEqual(len(front.lines('launch: DS_ENV_FILE=absent: there is no '
+                                     'such file in the home folder or the ')),
+                     1, front.text())
+    self.write(self.home, 'there', 'A=1\n')
+    front = self.finish(['127.0.0.1'], [], ['print', 'A'], DS_ENV_FILE='there')
+    self.assertEqual(len(front.lines('A=1')), 1, front.text())
+    self.assertEqual(front.lines('DS_ENV_FILE'), [], front.text())
+
+  def check_no_command_line_has(self, secret):
+    for pid in filter(str.isdigit, os.listdir('/proc')):
+      try:
+        with open('/proc/%s/cmdline' % pid, 'rb') as file:
+          self.assertNotIn(secret, file.read())
+      except OSError:
+        continue
+
   def check_no_secret(self, secret):
     """In nobody's command line, nor in the environment of any ssh."""
     seen = 0
@@ -165,22 +183,34 @@ class OverSsh(unittest.TestCase):
         self.assertNotIn(secret, environment)
     self.assertGreater(seen, 0)
 
-  def token_of_agents(self):
+  def on_hosts(self, name):
+    """The values of a variable in the hosts' processes."""
     found = set()
     for pid in self.hosts.processes():
       with open('/proc/%d/environ' % pid, 'rb') as file:
-        found.update(re.findall(rb'(?:^|\0)MUSTER_TOKEN=([^\0]+)',
+        found.update(re.findall(rb'(?:^|\0)%s=([^\0]+)' % name.encode(),
                                 file.read()))
     return found
 
   def test_the_token_is_fresh_and_on_no_command_line(self):
     front = self.launch(['127.0.0.1', '127.0.0.2'], [], ['forever'])
     self.assertTrue(front.printed('ready rank=', 2), front.text())
-    tokens = self.token_of_agents()
+    tokens = self.on_hosts('MUSTER_TOKEN')
     self.assertEqual(len(tokens), 1)
     token, = tokens
     self.assertEqual(len(token), 64)
     self.check_no_secret(token)
+    front.signal(signal.SIGTERM)
+    self.assertEqual(front.end(), 143, front.text())
+
+  def test_where_a_host_hosts_at_a_given_endpoint_there_is_a_token_too(self):
+    with socket.create_server(('127.0.0.1', 0)) as free:
+      endpoint = '127.0.0.1:%d' % free.getsockname()[1]
+    front = self.launch(['127.0.0.1', '127.0.0.2'],
+                        ['--rdzv-endpoint=' + endpoint], ['forever'])
+    self.assertTrue(front.printed('ready rank=', 2), front.text())
+    self.assertEqual([len(token) for token in self.on_hosts('MUSTER_TOKEN')],
+                     [64])
     front.signal(signal.SIGTERM)
     self.assertEqual(front.end(), 143, front.text())
 
@@ -191,11 +221,16 @@ class OverSsh(unittest.TestCase):
                         MUSTER_TOKEN='g1ven-t0ken')
     self.assertEqual(front.end(), 2)
     front = self.launch(['127.0.0.1', '127.0.0.2', '127.0.0.3'],
-                        ['--ssh-fan-out=1'], ['forever'],
-                        MUSTER_TOKEN='g1ven-t0ken', HF_TOKEN='hf-s3cret')
+                        ['--ssh-fan-out=1', '--export=KEY_OF_MINE'],
+                        ['forever'], MUSTER_TOKEN='g1ven-t0ken',
+                        HF_TOKEN='hf-s3cret', KEY_OF_MINE='m1ne-s3cret')
     self.assertTrue(front.printed('ready rank=', 3), front.text())
-    self.assertEqual(self.token_of_agents(), {b'g1ven-t0ken'})
+    self.assertEqual(self.on_hosts('MUSTER_TOKEN'), {b'g1ven-t0ken'})
     self.check_no_secret(b'g1ven-t0ken')
+    for name, secret in (('HF_TOKEN', b'hf-s3cret'),
+                         ('KEY_OF_MINE', b'm1ne-s3cret')):
+      self.assertEqual(self.on_hosts(name), {secret})
+      self.check_no_command_line_has(secret)
     front.signal(signal.SIGINT)
     self.assertEqual(front.end(), 130, front.text())
 

@@ -77,6 +77,9 @@ TEST_F(BindingTest, WorkersRunWhereTheyAreBoundAndStatusShowsIt) {
   auto json = cluster.Command({"status", "job", "--json"});
   EXPECT_EQ(json->ExitCode(), 0);
   EXPECT_THAT(json->Output(), HasSubstr("\"binding\": \"" + text + "\""));
+  auto list = cluster.Command({"status", "--json"});
+  EXPECT_EQ(list->ExitCode(), 0);
+  EXPECT_THAT(list->Output(), HasSubstr("\"binding\": \"" + text + "\""));
   node->Signal(SIGTERM);
   EXPECT_TRUE(node->ExitCode().has_value());
 }
