@@ -46,6 +46,13 @@ expect 0 '*GREETING=hello*' config show muster.yaml
 expect 0 '*"value": "2"*' config show muster.yaml --json
 PET_NPROC_PER_NODE=7 expect 0 '*--nproc-per-node=7  PET_NPROC_PER_NODE*' \
   config show muster.yaml
+# One file is not one node in a step of two.
+echo 'nnodes: 1' >one.yaml
+step=(env SLURM_JOB_ID=4 SLURM_JOB_NODELIST=n[1-2] SLURM_STEP_ID=0
+  SLURM_STEP_NODELIST=n[1-2] SLURM_STEP_NUM_TASKS=2
+  SLURM_STEP_TASKS_PER_NODE='1(x2)' SLURM_PROCID=1)
+[[ $("${step[@]}" "$launch" config show one.yaml 2>&1) == *--nnodes=2*Remarks*\
+one.yaml:1:\ nnodes=1:\ no\ effect* ]] || complain "a file's 1 outweighs Slurm"
 echo 'nnodes: 4:2' >bad.yaml
 expect 2 'launch: bad.yaml:1: nnodes=4:2: *' config show bad.yaml
 expect 2 'launch: bad.yaml:1: nnodes=4:2: *' --config bad.yaml true
