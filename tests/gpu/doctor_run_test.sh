@@ -40,4 +40,13 @@ chmod +x "$TEST_TMPDIR/bin/nvidia-smi"
 expect 0 '7 passed, 0 failed'
 FAKE_NVML_SET='1.ecc=1,0.width=8' expect 1 '5 passed, 2 failed'
 FAKE_NVML_GPUS=3 expect 1 '6 passed, 1 failed'
+
+# Packed, it needs nothing else.
+packed=$TEST_TMPDIR/packed
+GPU_RUN_BUILT=$PWD "$check" pack "$packed" || failed=1
+said=$(cd / && "$packed/run_doctor" 2>&1)
+[[ $said == *'7 passed, 0 failed' ]] || {
+  echo "FAILED: packed, it says: $said"
+  failed=1
+}
 exit $failed

@@ -54,8 +54,11 @@ class NcclRunTest(unittest.TestCase):
                           ['launch', 'nccl_check', 'muster-bench', 'run'])
     return os.path.join(folder, 'run')
 
-  def staged(self, **said):
-    """The script among programs that say what a job of two GPUs might."""
+  def staged(self, *args, others=None, **said):
+    """The script among programs that say what a job of two GPUs might.
+
+    `others`: further scripts beside it, by name.
+    """
     folder = self.folder()
     lines = {
         'id': "the world's NCCL id comes from the agent",
@@ -73,7 +76,10 @@ class NcclRunTest(unittest.TestCase):
             'sed "s/VICTIM/$(($3 - 1))/" "${0%/*}/said"\n')
     with open(_RUN, encoding='utf-8') as file:
       _script(os.path.join(folder, 'run'), file.read())
-    return _call([os.path.join(folder, 'run')], {'GPU_MOST_BYTES': '65536'})
+    for name, lines in (others or {}).items():
+      _script(os.path.join(folder, name), lines)
+    return _call([os.path.join(folder, 'run'), *args],
+                 {'GPU_MOST_BYTES': '65536'})
 
   def over_stand_ins(self, *step, flags=()):
     return _call([_LAUNCH, '--standalone', '--nproc-per-node', '1', *flags,
@@ -116,6 +122,30 @@ class NcclRunTest(unittest.TestCase):
     code, said = self.staged()
     self.assertEqual(code, 0, said)
     self.assertEqual(said.splitlines()[-1], '11 passed, 0 failed')
+
+  def test_all_is_every_script_and_fails_with_any(self):
+    sound = {'run_gpt': 'echo 8 passed, 0 failed\n',
+             'run_doctor': 'echo 0 passed, 0 failed, 1 skipped\n'}
+    code, said = self.staged('all', others=sound)
+    self.assertEqual(code, 0, said)
+    self.assertEqual(said.splitlines()[-3:],
+                     ['run: 11 passed, 0 failed', 'run_gpt: 8 passed, 0 failed',
+                      'run_doctor: 0 passed, 0 failed, 1 skipped'])
+    code, said = self.staged(
+        'all', others=sound | {'run_gpt': 'echo 7 passed, 1 failed; exit 1\n'})
+    self.assertEqual(code, 1, said)
+    self.assertIn('run_doctor: 0 passed', said)
+    code, said = self.staged('all', others=sound, row='')
+    self.assertEqual(code, 1, said)
+
+  def test_all_packs_every_script(self):
+    asked = '[[ $1 == pack ]] && echo "${2##*/}"\n'
+    folder = self.folder()
+    _, said = self.staged('all', 'pack', folder,
+                          others={'run_gpt': asked, 'run_doctor': asked})
+    last = os.path.basename(folder)
+    self.assertEqual(said.splitlines()[-2:], [last, last])
+    self.assertIn('run', os.listdir(folder))
 
   def test_a_survivor_that_is_late_or_silent_fails(self):
     for free in ('', 'rank 0: free 19.876 s after the barrier began: ABORTED'):
