@@ -124,6 +124,9 @@ std::vector<Finding> ExamineCoordinator(const CoordinatorFacts& coordinator,
   if (!coordinator.error.empty()) {
     return {Found("coordinator-unreachable", coordinator.error)};
   }
+  if (!coordinator.token_error.empty()) {
+    return {Found("coordinator-token", coordinator.token_error)};
+  }
   const std::string seen = coordinator.seen_address.empty()
                                ? coordinator.local_address
                                : coordinator.seen_address;

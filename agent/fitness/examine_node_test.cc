@@ -326,6 +326,8 @@ const std::vector<Case>& Cases() {
        [](NodeFacts& f) { f.network.ephemeral_first = 1024; }},
       {"coordinator-unreachable", "refused",
        [](NodeFacts& f) { Coordinator(f).error = "connection refused"; }},
+      {"coordinator-token", "no such file",
+       [](NodeFacts& f) { Coordinator(f).token_error = "no such file"; }},
       {"coordinator-translated", "sees 172.16.0.9",
        [](NodeFacts& f) { Coordinator(f).seen_address = "172.16.0.9"; }},
       {"coordinator-other-address", "peers dial 10.9.0.1, the coordinator sees",

@@ -267,6 +267,12 @@ constexpr FindingKind kKinds[] = {
      "See that it runs (launch status on its host), and that a firewall lets "
      "its port through.",
      ""},
+    {"coordinator-token", kError, kCoordinator,
+     "The token that was given cannot be read, or the coordinator asks for "
+     "another one: nothing more can be said of it.",
+     "Name the job's token: a file with --token-file that this user may read, "
+     "or MUSTER_TOKEN.",
+     ""},
     {"coordinator-translated", kWarning, kCoordinator,
      "The coordinator sees this node from another address than the one it "
      "speaks from: addresses are translated in between (NAT), and peers may "

@@ -128,6 +128,8 @@ struct CoordinatorFacts {
   // Where peers of a job dial this node; empty: it is in none.
   std::string advertised_address;
   bool wants_token = false;  // it answers those alone who show the job's token
+  // Why the token that was given opens nothing: it cannot be read, or is wrong.
+  std::string token_error;
   std::string version;
   std::optional<Duration> clock_ahead;  // its wall clock before ours
   Duration round_trip = Duration::zero();

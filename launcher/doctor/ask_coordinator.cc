@@ -24,7 +24,7 @@ CoordinatorFacts AskCoordinator(const Endpoint& endpoint,
     facts.addresses.push_back(address.Ip());
   }
   if (!token.ok()) {
-    facts.error = std::string(token.status().message());
+    facts.token_error = std::string(token.status().message());
     return facts;
   }
   const bool has_token = !token->empty();
@@ -35,8 +35,9 @@ CoordinatorFacts AskCoordinator(const Endpoint& endpoint,
   // One that is older than the question answers all the same, and so does one
   // that tells only those who belong to the job.
   if (absl::IsUnimplemented(caller.status())) return facts;
-  if (absl::IsUnauthenticated(caller.status()) && !has_token) {
-    facts.wants_token = true;
+  if (absl::IsUnauthenticated(caller.status())) {
+    facts.wants_token = !has_token;
+    if (has_token) facts.token_error = std::string(caller.status().message());
     return facts;
   }
   if (!caller.ok()) {

@@ -34,6 +34,8 @@ expect 0 'Usage:*launch doctor --nodes*' --help
 expect 2 'launch: doctor: takes no program*' train.py
 expect 2 'launch: doctor: --nnodes: unknown flag*' --nnodes=2
 expect 4 '*error *127.0.0.1:1*coordinator-unreachable*' --endpoint 127.0.0.1:1
+expect 4 '*error *nosuch*coordinator-token*' --endpoint 127.0.0.1:1 \
+  --token-file nosuch
 expect 4 '*is no folder*disk-unusable*' --folders "$launch"
 expect '[34]' '*/nowhere (named) is not there; / above it has*disk-not-there*' \
   --folders /nowhere
@@ -58,6 +60,12 @@ output=$(CUDA_VISIBLE_DEVICES=0,1 FAKE_NVML_INIT=9 checked 1) &&
   fail "no driver passed"
 [[ $output == *'needs 2 GPUs here'* ]] || fail "no driver: $output"
 unset MUSTER_NVML_LIBRARY FAKE_NVML_GPUS
+
+# A coordinator that asks for a token, of a worker that has another one.
+output=$(MUSTER_TOKEN=secret timeout 60 "$launch" --standalone --no-python \
+  env MUSTER_TOKEN=other "$launch" doctor 2>&1 </dev/null)
+[[ $output == *error*'wrong job token'*coordinator-token* ]] ||
+  fail "a wrong token: $output"
 
 # Three nodes, of which one has another GPU. A port that was free a moment ago,
 # and none that the kernel gives to connections (32768 and above).

@@ -88,6 +88,9 @@ Directive Job::DirectiveFor(const Node& node) const {
         directive.reason = absl::StrCat("this node is not let in: ", node.unfit,
                                         "; it is looked at again and again (",
                                         directive.reason, ")");
+      } else if (node.fitness == Fitness::kUnchecked) {
+        directive.reason =
+            absl::StrCat("this node is being checked (", directive.reason, ")");
       }
       break;
     case DirectiveKind::kRun:

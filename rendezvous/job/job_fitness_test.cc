@@ -55,6 +55,17 @@ TEST(JobFitness, TheUnfitHearOfEachOther) {
               AllOf(HasSubstr("unfit: a (no disk)"), Not(HasSubstr("b ("))));
 }
 
+TEST(JobFitness, WhoWaitsForItsOwnCheckIsTold) {
+  JobFixture job(QuickSpec(2, 2));
+  job.Create("a").report.fitness = Fitness::kUnchecked;
+  job.Join("a");
+  EXPECT_EQ(job.told("a").reason,
+            "this node is being checked (0 of 2 nodes here, waiting for 2 "
+            "more)");
+  Found(job, "a", Fitness::kFit);
+  EXPECT_EQ(job.told("a").reason, "1 of 2 nodes here, waiting for 1 more");
+}
+
 TEST(JobFitness, WhoIsStillBeingCheckedHasCome) {
   JobFixture job(QuickSpec(1, 1));
   job.Create("a").report.fitness = Fitness::kUnchecked;
