@@ -36,10 +36,12 @@ TEST(AgentPlan, ANodeSaysThatItsWorkersHaveTooFewCores) {
   RunOptions options = Requeued();
   options.preemption.requeue = Requeue::kNo;
   options.workers_per_node = "8";
-  const auto plan = PlanAgent(options, MachineFacts(), "here:1");
+  MachineFacts facts;
+  facts.host_name = "n3";
+  const auto plan = PlanAgent(options, facts, "here:1");
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_THAT(plan->remarks,
-              ElementsAre(HasSubstr("8 workers have 1 core to run on")));
+              ElementsAre(HasSubstr("8 workers on n3 have 1 core to run on")));
 }
 
 TEST(AgentPlan, NoOtherJobNeedsSlurm) {

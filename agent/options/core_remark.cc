@@ -26,7 +26,7 @@ std::string CoreRemark(const WorkerSlots& slots, const MachineFacts& facts) {
   const bool is_slurm =
       NonEmptyEnvironmentValue(facts.environment, "SLURM_JOB_ID").has_value();
   return absl::StrCat(
-      "this node's ", slots.count, " workers have ", facts.cores,
+      slots.count, " workers on ", facts.host_name, " have ", facts.cores,
       facts.cores == 1 ? " core" : " cores", " to run on; ",
       is_slurm ? "ask Slurm for more: #SBATCH --exclusive, or --cpus-per-gpu=N"
                : "look at taskset, or at what the container is given");

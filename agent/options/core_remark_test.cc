@@ -13,15 +13,17 @@ std::string Remark(int workers, int cores,
   WorkerSlots slots;
   slots.count = workers;
   MachineFacts facts;
+  facts.host_name = "n3";
   facts.cores = cores;
   facts.environment = environment;
   return CoreRemark(slots, facts);
 }
 
 TEST(CoreRemark, OneCoreForEightWorkers) {
-  EXPECT_EQ(Remark(8, 1, {{"SLURM_JOB_ID", "7"}}),
-            "this node's 8 workers have 1 core to run on; ask Slurm for more: "
-            "#SBATCH --exclusive, or --cpus-per-gpu=N");
+  EXPECT_EQ(
+      Remark(8, 1, {{"SLURM_JOB_ID", "7"}}),
+      "8 workers on n3 have 1 core to run on; ask Slurm for more: #SBATCH "
+      "--exclusive, or --cpus-per-gpu=N");
   EXPECT_THAT(Remark(9, 2), HasSubstr("2 cores to run on; look at taskset"));
 }
 

@@ -227,6 +227,43 @@ class SlurmTest(unittest.TestCase):
           self.assertIn(f'code={code} .', job.output())
         self.slurm.bring_up(lost)
 
+  def test_a_job_of_a_fixed_size_ends_soon_without_a_node(self):
+    job = self.slurm.sbatch(
+        f'exec {_LAUNCH} --slurm --rdzv-conf=rejoin_timeout=1 '
+        f'--nproc-per-node=1 {_WORKER} forever\n',
+        '--nodes=2', '--nodelist=n[1-2]', '--no-kill')
+    job.wait_for('up rank', 2)
+    self.slurm.run('scontrol', 'update', 'nodename=n2', 'state=down',
+                   'reason=test')
+    self.assertEqual(job.wait(), ('FAILED', 1), job.output())
+    self.assertIn('only 1 of at least 2 nodes is left', job.output())
+    self.assertIn('slurm-test (node n2), node rank 1', job.output())
+    self.slurm.bring_up('n2')
+
+  def test_status_finds_the_jobs_launch(self):
+    go, ask = (os.path.join(self.folder, name) for name in ('go-st', 'ask'))
+    # launch is not the job's first step.
+    job = self.slurm.sbatch(
+        'srun --nodes=1 --ntasks=1 true\n'
+        f'{_SRUN} --nproc-per-node=1 {_WORKER} until {go} &\n'
+        f'while ! [ -e {ask} ]; do sleep 0.05; done\n{_LAUNCH} status\nwait\n',
+        '--nodes=2')
+    job.wait_for('up rank', 2)
+    shown = [self.slurm.run(_LAUNCH, 'status', '--slurm-job', job.id),
+             self.slurm.run('srun', '--jobid=' + job.id, '--overlap',
+                            '--nodes=1', '--ntasks=1', _LAUNCH, 'status')]
+    with open(ask, 'wb'):
+      pass
+    said = f'job {job.id}.1: '
+    job.wait_for(said)
+    with open(go, 'wb'):
+      pass
+    self.succeeded(job)
+    for text in shown:
+      self.assertIn(said, text)
+    gone = self.slurm.run(_LAUNCH, 'status', '--slurm-job', job.id, check=False)
+    self.assertIn(job.id, gone)
+
   def test_a_job_put_back_into_its_queue(self):
     job = self.slurm.sbatch(f'{_SRUN} {_WORKER} restarted\n', '--nodes=2')
     job.wait_for('up rank', 2)
@@ -289,7 +326,8 @@ class SlurmTest(unittest.TestCase):
     with open(os.path.join(folder, 'train.py'), 'w', encoding='utf-8') as file:
       file.write(_TRAIN)
     whole = self.slurm.sbatch(
-        script_text('preempt_requeue'), '--gpus-per-node=1',
+        # Beside the array.
+        script_text('preempt_requeue'), '--gpus-per-node=1', '--oversubscribe',
         f'--export=ALL,PATH={_PATH}', '--chdir=' + folder)
     go = os.path.join(folder, 'go')
     task, sibling = self.slurm.sbatch_array(
