@@ -65,6 +65,7 @@ class Reconciler {
       : file_(std::move(file)), given_(given), environment_(environment) {}
 
   absl::StatusOr<Defaults> Reconcile() {
+    if (IsStarted()) file_.flags.erase("slurm");
     Defaults bare = file_;
     for (const std::string& flag : OfOneNode()) bare.flags.erase(flag);
     const FlagValues known = Together(given_, bare);
@@ -89,6 +90,19 @@ class Reconciler {
   }
   bool SaysOne() const {
     return Says("nnodes") && IsOne(file_.flags.at("nnodes").text);
+  }
+
+  // Whether the file's `slurm` has been done: who reads it in a step was
+  // started by srun.
+  bool IsStarted() const {
+    if (!Says("slurm")) return false;
+    Defaults started = file_;
+    started.flags.erase("slurm");
+    const auto step = ClusterDefaults(Together(given_, started), environment_);
+    if (!step.ok()) return false;
+    const auto nodes = step->flags.find("nnodes");
+    return nodes != step->flags.end() &&
+           nodes->second.origin == "SLURM_STEP_NUM_TASKS";
   }
 
   // The flags by which the file speaks of one node. A host file that the same

@@ -19,7 +19,7 @@ namespace muster {
 // alone, under the same names), a node rank (all would be the same one), and
 // with the rank the address where its writer's nodes met. These have no effect
 // then, which a remark tells; on the command line and in PET_ variables,
-// `given`, they have.
+// `given`, they have. In a step of Slurm's, `slurm` of the file has been done.
 //
 // InvalidArgument: as ClusterDefaults'; also where only the file's 1 would have
 // kept the cluster from refusing. Pure.

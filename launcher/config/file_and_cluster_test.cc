@@ -139,6 +139,17 @@ TEST(FileAndClusterTest, AFilesRankIsNotEveryNodes) {
   EXPECT_EQ(own.remote.given.count("node-rank"), 0u);
 }
 
+TEST(FileAndClusterTest, AFilesSlurmIsDoneOnceTheStepIsThere) {
+  EXPECT_EQ(Options("slurm: true\n", Task("1")).remote.start,
+            RemoteStart::kNone);
+  const Environment batch = {{"SLURM_JOB_ID", "41"},
+                             {"SLURM_JOB_NODELIST", "n[1-2]"},
+                             {"SLURM_PROCID", "0"}};
+  EXPECT_EQ(Options("slurm: true\n", batch).remote.start, RemoteStart::kSlurm);
+  EXPECT_EQ(Options("slurm: true\nnnodes: 1\n", batch).remote.start,
+            RemoteStart::kSlurm);
+}
+
 TEST(FileAndClusterTest, InstructLabsDefaultsAreOfOneNode) {
   const RunOptions options = Options(kInstructLab, Task("1"));
   EXPECT_EQ(options.spec.max_nodes, 2);
