@@ -37,6 +37,9 @@ JobSpec DrawSpec(Random& random) {
   spec.scale_up = random.Chance(700) ? ScaleUp::kRestart : ScaleUp::kNever;
   spec.scale_up_cool_down = random.Between(Duration::zero(), seconds(8));
   spec.preempt_grace = random.Between(Duration::zero(), seconds(8));
+  spec.rejoin_timeout = random.Chance(700)
+                            ? spec.join_timeout
+                            : random.Between(Duration::zero(), seconds(8));
   return spec;
 }
 
@@ -105,21 +108,23 @@ Plan DrawPlan(Random& random) {
 }
 
 std::string Plan::Describe() const {
-  return absl::StrCat(
-      spec.min_nodes, ":", spec.max_nodes, " nodes, ", slots, " slots, ",
-      workers, " workers each, ", spec.max_restarts, " restarts, lease ",
-      ToSeconds(spec.lease()), " s, reconnect ",
-      ToSeconds(spec.reconnect_grace), " s, grace ",
-      ToSeconds(spec.shutdown_timeout), " s, join ",
-      ToSeconds(spec.join_timeout), " s, last call ", ToSeconds(spec.last_call),
-      " s, cool-down ", ToSeconds(spec.scale_up_cool_down), " s",
-      node_ranks ? ", node ranks" : "", rival ? ", a rival" : "", "; drop ",
-      drop, " duplicate ", duplicate, " reorder ", reorder ? 1 : 0,
-      " straggle ", straggle, " break ", break_stream, " kill ", kill,
-      " pause ", pause, " cut ", cut, " crash ", worker_crash, " hang ", hang,
-      " clog ", clog, " restart ", coordinator_restart, " ctrl-c ", ctrl_c,
-      " drain ", drain, " leave ", leave, " preempt ", preempt, " unfit ",
-      unfit);
+  return absl::StrCat(spec.min_nodes, ":", spec.max_nodes, " nodes, ", slots,
+                      " slots, ", workers, " workers each, ", spec.max_restarts,
+                      " restarts, lease ", ToSeconds(spec.lease()),
+                      " s, reconnect ", ToSeconds(spec.reconnect_grace),
+                      " s, grace ", ToSeconds(spec.shutdown_timeout),
+                      " s, join ", ToSeconds(spec.join_timeout), " s, rejoin ",
+                      ToSeconds(spec.rejoin_timeout), " s, last call ",
+                      ToSeconds(spec.last_call), " s, cool-down ",
+                      ToSeconds(spec.scale_up_cool_down), " s",
+                      node_ranks ? ", node ranks" : "",
+                      rival ? ", a rival" : "", "; drop ", drop, " duplicate ",
+                      duplicate, " reorder ", reorder ? 1 : 0, " straggle ",
+                      straggle, " break ", break_stream, " kill ", kill,
+                      " pause ", pause, " cut ", cut, " crash ", worker_crash,
+                      " hang ", hang, " clog ", clog, " restart ",
+                      coordinator_restart, " ctrl-c ", ctrl_c, " drain ", drain,
+                      " leave ", leave, " preempt ", preempt, " unfit ", unfit);
 }
 
 }  // namespace muster::simulation
