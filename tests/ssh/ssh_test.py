@@ -13,6 +13,7 @@ import unittest
 _HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path[:0] = [_HERE, os.path.join(os.path.dirname(_HERE), 'python')]
 
+import free_port
 import ssh_hosts
 import xml_main
 
@@ -204,10 +205,9 @@ class OverSsh(unittest.TestCase):
     self.assertEqual(front.end(), 143, front.text())
 
   def test_where_a_host_hosts_at_a_given_endpoint_there_is_a_token_too(self):
-    with socket.create_server(('127.0.0.1', 0)) as free:
-      endpoint = '127.0.0.1:%d' % free.getsockname()[1]
-    front = self.launch(['127.0.0.1', '127.0.0.2'],
-                        ['--rdzv-endpoint=' + endpoint], ['forever'])
+    front = self.launch(
+        ['127.0.0.1', '127.0.0.2'],
+        ['--rdzv-endpoint=127.0.0.1:%d' % free_port.free_port()], ['forever'])
     self.assertTrue(front.printed('ready rank=', 2), front.text())
     self.assertEqual([len(token) for token in self.on_hosts('MUSTER_TOKEN')],
                      [64])
