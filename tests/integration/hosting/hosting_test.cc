@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "rendezvous/testing/loopback.h"
 #include "tests/integration/harness/cluster.h"
 #include "tests/integration/harness/subprocess.h"
 
@@ -26,24 +27,24 @@ using Program = std::unique_ptr<Subprocess>;
 
 constexpr char kAgent[] = "agent/agent";
 
-// A loopback port that was free a moment ago; held, with a listener, if `fd` is
-// given.
-int FreePort(int* fd = nullptr) {
-  const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+// A socket that has a free loopback port, and does not listen; the caller
+// closes it.
+int HoldPort(int* port) {
+  const int holder = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address = Loopback(0);
   socklen_t size = sizeof(address);
-  EXPECT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&address), size), 0);
-  EXPECT_EQ(getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size),
+  EXPECT_EQ(bind(holder, reinterpret_cast<sockaddr*>(&address), size), 0);
+  EXPECT_EQ(getsockname(holder, reinterpret_cast<sockaddr*>(&address), &size),
             0);
-  if (fd == nullptr) {
-    close(listener);
-  } else {
-    EXPECT_EQ(listen(listener, 1), 0);
-    *fd = listener;
-  }
-  return ntohs(address.sin_port);
+  *port = ntohs(address.sin_port);
+  return holder;
+}
+
+// A loopback port that was free a moment ago.
+int FreePort() {
+  int port = 0;
+  close(HoldPort(&port));
+  return port;
 }
 
 std::string TestFolder() {
@@ -106,15 +107,9 @@ TEST_F(Hosting, StartedAtOnceExactlyOneHosts) {
 
 // The near end of some program's connection, for example.
 TEST_F(Hosting, APortWhereNobodyListensIsTriedAgain) {
-  const int holder = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  ASSERT_EQ(bind(holder, reinterpret_cast<sockaddr*>(&address), size), 0);
-  ASSERT_EQ(getsockname(holder, reinterpret_cast<sockaddr*>(&address), &size),
-            0);
-  endpoint_ = "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  int port = 0;
+  const int holder = HoldPort(&port);
+  endpoint_ = "127.0.0.1:" + std::to_string(port);
   Program first = Node({"--nnodes=2"}, {});
   ASSERT_TRUE(first->Printed("nobody listens there")) << first->Output();
   close(holder);
@@ -144,8 +139,8 @@ TEST_F(Hosting, StaticNodesMeetAtRankZero) {
 }
 
 TEST_F(Hosting, APortInUseIsOneLine) {
-  int holder = -1;
-  const int port = FreePort(&holder);
+  int port = 0;
+  const int holder = ListenOnLoopback(&port);
   Program node = Launch({"--nnodes=2", "--node-rank=0",
                          "--master-port=" + std::to_string(port), kWorker});
   EXPECT_EQ(node->ExitCode(), 1);
