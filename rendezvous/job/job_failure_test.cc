@@ -140,6 +140,7 @@ TEST(JobFailure, TheFirstHeardIsTheCauseTheOthersAreCollateral) {
   ASSERT_EQ(verdict.collateral.size(), 2u);
   EXPECT_EQ(verdict.collateral[0].rank, 0);
   EXPECT_EQ(verdict.collateral[1].rank, 4);
+  EXPECT_EQ(job.Count("failure"), 2);  // what we stopped is none
 }
 
 TEST(JobFailure, SeveralInOneReportAreOneRestart) {
