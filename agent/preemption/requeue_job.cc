@@ -74,7 +74,7 @@ absl::Status RequeueJob(const std::map<std::string, std::string>& environment) {
                                          "job", command->back()};
   const ToolOutcome shown = AskForState(look);
   // Not knowing whether somebody has cancelled the job, leave it.
-  const absl::Status seen = StatusOf(shown, look);
+  absl::Status seen = StatusOf(shown, look);
   if (!seen.ok()) return seen;
   const std::string against = AgainstRequeue(shown.output);
   if (!against.empty()) {
