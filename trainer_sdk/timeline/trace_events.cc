@@ -142,7 +142,7 @@ class TraceWriter {
         ",\"name\":\"full\",\"cat\":\"bucket\",\"id\":", ++arrows_);
     Event("s", kComputing, At(span.asked) + which);
     Event("f", kCommunicating,
-          absl::StrCat(At(span.begin), which, ",\"bp\":\"e\""));
+          absl::StrCat(At(span.begin), which, R"(,"bp":"e")"));
   }
 
   const Timeline& timeline_;

@@ -98,7 +98,7 @@ TEST(TraceEventsTest, EachKindHasAName) {
        .parts = {"a \"quoted\"\npart\\"}});
   EXPECT_EQ(Find(events, "X", "step 1")["args"]["left_out"], 7);
   EXPECT_EQ(Find(events, "X", "forward")["args"]["micro_batch"], 3);
-  for (const char* name : {"backward", "a \"quoted\" part\\", "part 5",
+  for (const char* name : {"backward", R"(a "quoted" part\)", "part 5",
                            "which were used", "wait for gradients", "update"}) {
     EXPECT_FALSE(Find(events, "X", name).is_null()) << name;
   }

@@ -194,7 +194,7 @@ absl::Status AddNode(const FlagValues& given,
                      const SlurmPlace& place, Defaults& defaults) {
   defaults.flags["rdzv-id"] = {"SLURM_JOB_ID", place.run_id};
   if (!given.IsGiven("gpus") && !given.IsGiven("nproc-per-node")) {
-    const absl::Status workers = AddWorkers(environment, defaults);
+    absl::Status workers = AddWorkers(environment, defaults);
     if (!workers.ok()) return workers;
   }
   const std::string labels =
