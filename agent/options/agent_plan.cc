@@ -67,8 +67,9 @@ absl::StatusOr<AgentOptions> PlanAgent(const RunOptions& options,
     // Known now, and too late after the preemption.
     const absl::StatusOr<std::vector<std::string>> requeue =
         RequeueCommand(facts.environment);
-    if (!requeue.ok())
+    if (!requeue.ok()) {
       return absl::InvalidArgumentError(requeue.status().message());
+    }
   }
   absl::StatusOr<WorkerSlots> slots = PlanWorkerSlots(options, facts);
   if (!slots.ok()) return slots.status();

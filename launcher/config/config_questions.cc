@@ -115,8 +115,9 @@ std::string YamlScalar(const std::string& text) {
     return text;
   }
   std::string quoted = "'";
-  for (const char c : text)
+  for (const char c : text) {
     absl::StrAppend(&quoted, c == '\'' ? "''" : std::string(1, c));
+  }
   return quoted + "'";
 }
 

@@ -61,6 +61,7 @@ void CompareTexts(const Named& named, const char* id,
     }
     if (by_value.size() < 2) continue;
     std::vector<std::string> parts;
+    parts.reserve(by_value.size());
     for (const auto& [value, who] : by_value) {
       parts.push_back(absl::StrCat(value, " on ", Listed(who)));
     }

@@ -57,8 +57,9 @@ int DoctorCommand(const std::vector<std::string>& arguments,
       break;
   }
   if (code.ok()) return *code;
-  if (absl::IsInvalidArgument(code.status()))
+  if (absl::IsInvalidArgument(code.status())) {
     return voice.Refuse(code.status());
+  }
   voice.Error(absl::StrCat("doctor: ", std::string(code.status().message())));
   // A node on which looking hangs or crashes is not fit.
   return request->way == DoctorRequest::Way::kHere
