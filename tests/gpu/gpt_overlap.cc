@@ -2,11 +2,11 @@
 #include <cstdio>
 #include <fstream>
 #include <memory>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "tests/gpu/gpt_124m.h"
 #include "tests/gpu/gpt_passes.h"
 #include "trainer_sdk/cuda/cuda_device.h"
 #include "trainer_sdk/gpt/gpt_parts.h"
@@ -146,28 +146,12 @@ absl::Status ShowGptOverlap(int64_t batch, int steps, const std::string& file) {
   const auto hosts = NewWorld(**session);
   if (!hosts.ok()) return hosts.status();
 
-  std::unique_ptr<CudaGptWeights<Bfloat16>> weights;
-  {
-    GptWeights host(config, {0, config.layers});
-    host.Initialize(1);
-    auto made = CudaGptWeights<Bfloat16>::Create(**device, host);
-    if (!made.ok()) return made.status();
-    weights = *std::move(made);
-  }
-  auto stage =
-      CudaGptStage<Bfloat16>::Create(**device, *weights, batch, config.context);
-  if (!stage.ok()) return stage.status();
-  auto micro_batch = (*stage)->NewMicroBatch();
-  if (!micro_batch.ok()) return micro_batch.status();
-  std::mt19937 engine(1 + static_cast<unsigned>((*session)->rank()));
-  std::uniform_int_distribution<int32_t> any(
-      0, static_cast<int32_t>(config.vocabulary) - 1);
-  for (int64_t i = 0; i < batch * config.context; ++i) {
-    (*micro_batch)->tokens.push_back(any(engine));
-    (*micro_batch)->targets.push_back(any(engine));
-  }
+  auto gpt = MakeGpt124m(**device, batch,
+                         1 + static_cast<unsigned>((*session)->rank()));
+  if (!gpt.ok()) return gpt.status();
+  auto& [weights, stage, micro_batch] = *gpt;
   cuda::DeviceArrays arrays(**device);
-  Bfloat16* const gradient = arrays.Add<Bfloat16>((*stage)->stream_count());
+  Bfloat16* const gradient = arrays.Add<Bfloat16>(stage->stream_count());
   if (!arrays.status().ok()) return arrays.status();
   std::vector<int64_t> offsets;
   for (size_t i = 0; i < weights->tensors().size(); ++i) {
@@ -175,7 +159,7 @@ absl::Status ShowGptOverlap(int64_t batch, int steps, const std::string& file) {
   }
   CudaGradientAverage average(**device, **group, weights->gradients(), offsets,
                               weights->count(), {});
-  Training training(**device, *weights, **stage, **micro_batch, gradient,
+  Training training(**device, *weights, *stage, *micro_batch, gradient,
                     average);
   std::vector<TimelineSpan> last;
   for (int64_t step = 0; step < kWarmUp + steps; ++step) {

@@ -1,0 +1,28 @@
+#ifndef MUSTER_TESTS_GPU_GPT_124M_H_
+#define MUSTER_TESTS_GPU_GPT_124M_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "trainer_sdk/cuda/cuda_device.h"
+#include "trainer_sdk/gpt_cuda/cuda_gpt_stage.h"
+#include "trainer_sdk/gpt_cuda/cuda_gpt_weights.h"
+
+namespace muster {
+
+// GPT-2 124M in bfloat16 on a GPU, which must outlive it, with a batch of
+// `batch` full windows of random tokens that `seed` chooses.
+struct Gpt124m {
+  std::unique_ptr<cuda::CudaGptWeights<cuda::Bfloat16>> weights;
+  std::unique_ptr<cuda::CudaGptStage<cuda::Bfloat16>> stage;
+  std::unique_ptr<cuda::CudaGptMicroBatch<cuda::Bfloat16>> micro_batch;
+};
+
+// ResourceExhausted: the GPU's memory is full.
+absl::StatusOr<Gpt124m> MakeGpt124m(cuda::CudaDevice& device, int64_t batch,
+                                    unsigned seed);
+
+}  // namespace muster
+
+#endif  // MUSTER_TESTS_GPU_GPT_124M_H_
