@@ -18,6 +18,7 @@
 #include "agent/round_workers.h"
 #include "agent/signal_catcher.h"
 #include "agent/stacks/stack_taker.h"
+#include "agent/stacks/worker_state_reader.h"
 #include "agent/store/round_store.h"
 #include "base/check.h"
 #include "base/monotonic_clock.h"
@@ -302,6 +303,15 @@ class Agent::Impl {
   void Do(const RenewNcclId&) {
     nccl_ids_.Discard();
     OfferNcclId();
+  }
+
+  void Do(const LookAtWorkers& action) {
+    WorkersSeen seen{.round = action.round,
+                     .records = workers_.RecordsFolder()};
+    for (const LookAtWorkers::Worker& worker : action.workers) {
+      seen.workers.push_back({worker.local_rank, ReadWorkerState(worker.pid)});
+    }
+    Step(seen);
   }
 
   void Do(const TakeStacks& action) {

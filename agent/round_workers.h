@@ -42,6 +42,8 @@ class RoundWorkers {
 
   // Where a worker's files are; empty if there are none.
   std::string FolderOf(int local_rank) const;
+  // Where this round's flight recorders are kept; empty if they are not.
+  std::string RecordsFolder() const;
   // What a worker that still runs has to say for itself, with its stack. From
   // any thread.
   StackTaken Hanging(int round, int local_rank,
@@ -54,8 +56,6 @@ class RoundWorkers {
   std::optional<Failure> StartOne(int local_rank);
   std::vector<std::string> CommandOf(int local_rank) const;
   int Attempt() const;
-  // Where this round's flight recorders are kept; empty if they are not.
-  std::string RecordsFolder() const;
   std::string ErrorFileOf(int local_rank) const;
 
   const AgentOptions* const options_;

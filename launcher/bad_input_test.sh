@@ -35,8 +35,9 @@ refuse 2 '--nndoes: unknown flag; did you mean --nnodes?*' --nndoes=1 true
 refuse 2 'inspect: name the dumps*' inspect
 refuse 2 'inspect: absent: No such file*' inspect absent
 refuse 2 'inspect: folder: holds no rank_N.ring*' inspect folder
-refuse 2 'inspect: plain.txt: no JSON object*' inspect plain.txt
-refuse 2 'inspect: --what: unknown flag*' inspect --what
+refuse 2 'inspect: plain.txt: is empty*' inspect plain.txt
+refuse 2 'inspect: --what: unknown flag (see launch inspect --help)' \
+  inspect --what
 refuse 2 '--nnodes=4:2: *MIN is greater*' --nnodes=4:2 true
 refuse 2 '--nnodes=0: *' --nnodes=0 true
 refuse 2 '--nproc-per-node=0: *' --nproc-per-node=0 true

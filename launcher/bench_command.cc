@@ -20,6 +20,8 @@
 namespace muster {
 namespace {
 
+constexpr int kWrongUsage = 2;  // as Voice::Refuse
+
 absl::StatusOr<std::string> FindProgram(
     const std::map<std::string, std::string>& environment) {
   std::error_code error;
@@ -55,6 +57,12 @@ int BenchCommand(const std::vector<std::string>& arguments,
   const absl::StatusOr<std::string> program = FindProgram(environment);
   const absl::StatusOr<BenchPlan> plan =
       PlanBench(arguments, environment, program.ok() ? *program : "");
+  if (absl::IsInvalidArgument(plan.status())) {
+    // launch --help has none of these flags.
+    voice.Error(absl::StrCat(std::string(plan.status().message()),
+                             " (see launch bench --help)"));
+    return kWrongUsage;
+  }
   if (!plan.ok()) return voice.Refuse(plan.status());
   if (plan->way == BenchPlan::Way::kHelp) {
     return std::fputs(BenchHelp().c_str(), stdout) >= 0 &&

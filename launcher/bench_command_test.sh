@@ -36,11 +36,13 @@ expect 0 '*all_gather, 2 ranks*values : 0 OK*' \
 
 expect 0 'Usage:*launch bench*' bench --help
 expect 2 'launch: bench: --nodes: unknown flag*' bench --nodes=2 all_reduce
-expect 2 'launch: bench: -x: unknown flag*' bench all_reduce -x
+expect 2 'launch: bench: -x: unknown flag (see launch bench --help)' \
+  bench all_reduce -x
 MUSTER_BENCH=/nowhere expect 127 '*not at /nowhere*' bench all_reduce
 
 rings=$(find logs -name 'rank_*.ring' -printf '%h\n' | sort -u)
 expect 0 '*of 2 of 2 ranks, 1 group*FINE*all_reduce*done*' inspect "$rings"
+expect 2 "*the latest are in $rings (see launch inspect --help)" inspect logs
 rm "$rings/rank_1.ring"
 expect 1 '*FOUND*no dump of rank 1 of 2*' inspect "$rings"
 expect 2 'launch: inspect: absent: No such file*' inspect absent

@@ -169,9 +169,15 @@ has hung: `WATCHDOG_S`, else `--hang-timeout`. Before anything is stopped its
 stack is taken (py-spy and gdb where they are installed and may trace, and what
 /proc tells), with those of this node's other workers, into `stack.txt` in each
 one's log folder; then it counts as a failed worker, the verdict's cause with
-where it hung. Of several that are silent the one that fell silent first is
-blamed, also across nodes where their deadlines are alike: peers that wait for a
-hung worker fall silent after it.
+where it hung.
+
+Peers that wait for a hung worker fall silent with it, often within milliseconds
+and in any order. Blamed is the worker that /proc shows as stopped by a signal
+(SIGSTOP, a terminal's Ctrl-Z), then one that waits uninterruptibly for a disk
+or a driver, also across nodes for the stopped one. Where nothing tells them
+apart the one that fell silent first is named, and the message says how many
+fell silent together with it: the first need not be the cause then, and `launch
+inspect` of the round's log folder shows who waited for whom.
 
 `MASTER_ADDR:MASTER_PORT` is the round's key-value store, which the agent of
 group rank 0 serves to PyTorch and to the training library

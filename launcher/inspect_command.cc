@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
+#include <optional>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -20,28 +22,43 @@ int Print(const std::string& text, int code) {
   return printed ? code : 1;
 }
 
+constexpr int kWrongUsage = 2;  // as Voice::Refuse
+
+int Refuse(const std::string& why, const Voice& voice) {
+  voice.Error(absl::StrCat("inspect: ", why, " (see launch inspect --help)"));
+  return kWrongUsage;
+}
+
+// Seconds since 1970.
+double Clock() {
+  return std::chrono::duration<double>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
 }  // namespace
 
 int InspectCommand(const std::vector<std::string>& arguments,
                    const Voice& voice) {
   for (const std::string& argument : arguments) {
-    if (argument == "--help" || argument == "-h")
+    if (argument == "--help" || argument == "-h") {
       return Print(InspectHelp(), 0);
+    }
     if (absl::StartsWith(argument, "-")) {
-      return voice.Refuse(absl::InvalidArgumentError(
-          absl::StrCat("inspect: ", argument, ": unknown flag")));
+      return Refuse(absl::StrCat(argument, ": unknown flag"), voice);
     }
   }
   if (arguments.empty()) {
-    return voice.Refuse(absl::InvalidArgumentError(
-        "inspect: name the dumps, or the directory that holds them"));
+    return Refuse("name the dumps, or the directory that holds them", voice);
   }
+  const double clock = Clock();
   const auto flight = ReadFlight(arguments);
   if (!flight.ok()) {
-    return voice.Refuse(absl::InvalidArgumentError(
-        absl::StrCat("inspect: ", std::string(flight.status().message()))));
+    return Refuse(std::string(flight.status().message()), voice);
   }
-  const FlightAnalysis analysis = AnalyseFlight(flight->logs, flight->ends);
+  const FlightAnalysis analysis =
+      AnalyseFlight(flight->logs, flight->ends,
+                    flight->running ? std::optional(clock) : std::nullopt);
   return Print(InspectText(analysis, static_cast<int>(flight->logs.size()),
                            TargetOf(STDOUT_FILENO)),
                analysis.findings.empty() ? 0 : 1);

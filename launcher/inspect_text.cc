@@ -1,5 +1,8 @@
 #include "launcher/inspect_text.h"
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,6 +14,8 @@ namespace muster {
 namespace {
 
 constexpr size_t kMostReasons = 8;
+// Seconds: a clock that is wrong must not overflow.
+constexpr double kLongestTold = 1e9;
 constexpr size_t kMostPositions = 40;
 
 std::string Count(int64_t count, const std::string& thing) {
@@ -61,6 +66,16 @@ void AppendPositions(const FlightAnalysis& analysis, const TextTarget& target,
   }
 }
 
+std::string FineText(const FlightAnalysis& analysis) {
+  if (analysis.longest_wait == 0) {
+    return "All ranks called the same, and nobody waits.";
+  }
+  const auto wait = static_cast<int64_t>(
+      std::ceil(std::min(analysis.longest_wait, kLongestTold) * 1000));
+  return absl::StrCat("All move: nobody has waited for longer than ", wait,
+                      " ms.");
+}
+
 }  // namespace
 
 std::string InspectText(const FlightAnalysis& analysis, int logs,
@@ -70,8 +85,7 @@ std::string InspectText(const FlightAnalysis& analysis, int logs,
                    logs, " of ", Count(analysis.world_size, "rank"), ", ",
                    Count(analysis.groups, "group"), "\n\n");
   if (analysis.findings.empty()) {
-    AppendField("FINE", Ink::kGreen,
-                "All ranks called the same, and nobody waits.", target, out);
+    AppendField("FINE", Ink::kGreen, FineText(analysis), target, out);
   }
   for (const std::string& finding : analysis.findings) {
     AppendField("FOUND", Ink::kRed, finding, target, out);
@@ -113,8 +127,11 @@ it goes where MUSTER_FLIGHT_RECORDER_DIR says so; rank_N.json, which it writes
 when an operation fails; and workers.N.json, in which the agent of each node
 leaves how its workers ended. They lie in LOG_DIR/RUN_ID/attempt_N.
 
+While a job runs ranks wait for each other all the time: until something has
+failed, only a wait of more than a second counts.
+
 Exit status:
-  0  All ranks agree and nobody waits.
+  0  All ranks agree, and nobody waits for long.
   1  Somebody is to blame: see what was found.
   2  DUMPS are none, or none of one job.
 )";

@@ -59,12 +59,23 @@ TEST(InspectText, SaysWhereAllIsFine) {
   EXPECT_THAT(text, Not(HasSubstr("FOUND")));
 }
 
+TEST(InspectText, SaysHowLongRanksWaitThatAllMove) {
+  FlightAnalysis analysis = Found();
+  analysis.findings.clear();
+  analysis.longest_wait = 0.0111;
+  EXPECT_THAT(InspectText(analysis, 4, {}),
+              HasSubstr(" FINE  All move: nobody has waited for longer than "
+                        "12 ms.\n"));
+  analysis.longest_wait = 1e300;
+  EXPECT_THAT(InspectText(analysis, 4, {}), HasSubstr(" 1000000000000 ms."));
+}
+
 TEST(InspectText, IsBoundedAndPrintable) {
   FlightAnalysis analysis = Found();
   analysis.reasons[0].second = "evil \x1b[31m\n\ntext";
   for (int i = 0; i < 1000; i++) {
     analysis.positions.push_back({"rank 4", std::to_string(i), "g", "done"});
-    analysis.reasons.push_back({"rank 4", std::to_string(i)});
+    analysis.reasons.emplace_back("rank 4", std::to_string(i));
   }
   const std::string text = InspectText(analysis, 4, {});
   EXPECT_LT(text.size(), 5000u);

@@ -278,6 +278,10 @@ TEST_F(GuardianTest, TheEnvironmentIsTheAgentsWithTheDifferences) {
 }
 
 TEST_F(GuardianTest, CarriesArgumentsAndEnvironmentOfNearlyAMegabyteEach) {
+  rlimit stack = {};
+  getrlimit(RLIMIT_STACK, &stack);
+  // A quarter of it is what the kernel lets them have together.
+  if (stack.rlim_cur < 8 << 20) GTEST_SKIP() << "needs ulimit -s 8192";
   std::vector<std::string> acts = {"say-sizes", "ignore-rest"};
   for (int i = 0; i < 9; ++i) acts.emplace_back(100000, 'a');
   WorkerSpec spec = Staged(0, acts, out_);

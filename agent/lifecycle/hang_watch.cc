@@ -63,17 +63,30 @@ std::optional<Instant> HangWatch::DueOf(const Worker& worker) const {
   return *worker.heard + *deadline;
 }
 
+std::optional<HangWatch::Silence> HangWatch::SilenceOf(int local_rank) const {
+  const Worker& worker = workers_[local_rank];
+  if (!DueOf(worker).has_value()) return std::nullopt;
+  return Silence{.local_rank = local_rank,
+                 .since = *worker.heard,
+                 .deadline = *DeadlineOf(worker),
+                 .step = worker.said.step};
+}
+
+std::vector<HangWatch::Silence> HangWatch::Silent() const {
+  std::vector<Silence> silent;
+  for (size_t i = 0; i < workers_.size(); ++i) {
+    const std::optional<Silence> one = SilenceOf(static_cast<int>(i));
+    if (one.has_value()) silent.push_back(*one);
+  }
+  return silent;
+}
+
 std::optional<HangWatch::Silence> HangWatch::Overdue(Instant now) const {
   std::optional<Silence> first;
-  for (size_t i = 0; i < workers_.size(); ++i) {
-    const Worker& worker = workers_[i];
-    const std::optional<Instant> due = DueOf(worker);
-    if (!due.has_value() || now < *due) continue;
-    if (first.has_value() && first->since <= *worker.heard) continue;
-    first = Silence{.local_rank = static_cast<int>(i),
-                    .since = *worker.heard,
-                    .deadline = *DeadlineOf(worker),
-                    .step = worker.said.step};
+  for (const Silence& silence : Silent()) {
+    if (now < silence.since + silence.deadline) continue;
+    if (first.has_value() && first->since <= silence.since) continue;
+    first = silence;
   }
   return first;
 }

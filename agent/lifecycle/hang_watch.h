@@ -40,9 +40,10 @@ class HangWatch {
     Duration deadline = Duration::zero();
     std::optional<int64_t> step;  // the last that it told
   };
-  // Of the workers whose deadline has passed, the one that fell silent first:
-  // where all wait for one, it is the likely one.
+  // Of the workers whose deadline has passed, the one that fell silent first.
   std::optional<Silence> Overdue(Instant now) const;
+  // All that have a deadline, passed or not, by local rank.
+  std::vector<Silence> Silent() const;
   std::optional<Instant> NextDeadline() const;
 
   // Of those that have said something, by local rank.
@@ -57,6 +58,8 @@ class HangWatch {
     ProgressMessage said;
   };
   std::optional<Duration> DeadlineOf(const Worker& worker) const;
+  // If it has a deadline.
+  std::optional<Silence> SilenceOf(int local_rank) const;
   // When its silence becomes a hang.
   std::optional<Instant> DueOf(const Worker& worker) const;
 

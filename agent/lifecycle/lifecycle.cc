@@ -255,6 +255,7 @@ void Lifecycle::FollowDirective() {
           Notice(absl::StrCat("round ", round_, " is broken (",
                               directive.reason, "); stopping the workers"));
         }
+        if (directive.stop.cause == StopCause::kBroken) LookForStopped();
         Stop(directive.stop.signal, directive.stop.grace);
       }
       return;

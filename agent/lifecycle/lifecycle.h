@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "agent/lifecycle/fitness_watch.h"
+#include "agent/lifecycle/hang_blame.h"
 #include "agent/lifecycle/hang_watch.h"
 #include "agent/lifecycle/lifecycle_step.h"
 #include "agent/lifecycle/nccl_id_offer.h"
@@ -81,6 +82,7 @@ class Lifecycle {
   void On(const NcclIdMissing& event);
   void On(const NcclRootLost& event);
   void On(const WorkersReported& event);
+  void On(const WorkersSeen& event);
   void On(const StackTaken& event);
   void On(const PreemptionAnnounced& event);
   void On(const FitnessFound& event);
@@ -100,6 +102,12 @@ class Lifecycle {
   void Hear(const WorkerSaid& said);
   void MindTheSilence();
   void Suspect(const HangWatch::Silence& silence);
+  void LookAtSilent();
+  void LookForStopped();
+  std::vector<SilentWorker> SilentWorkers(const WorkersSeen& event) const;
+  Failure SuspectedOf(const HangWatch::Silence& silence) const;
+  // Says who is suspected, and has its stack taken.
+  void LookAtSuspect();
   // Makes the suspicion a failure, and stops the others for it.
   void Accuse();
   // Whether this end is that of the worker that hung: it has been told then.
@@ -156,9 +164,12 @@ class Lifecycle {
   bool store_closed_ = false;  // of round_
   uint64_t forwarded_ = 0;     // the newest job-wide signal that workers got
 
-  // Hangs. First a worker is suspected and its stack taken; it is accused when
-  // that has come, unless it reports or ends by itself meanwhile.
+  // Hangs. First a worker is suspected, or another one that the kernel keeps
+  // from running, and its stack taken; it is accused when that has come, unless
+  // it reports or ends by itself meanwhile.
   struct Suspicion {
+    HangWatch::Silence overdue;  // whose deadline has passed
+    bool looked = false;         // WorkersSeen has come
     Failure failure;
     Instant since;    // when it fell silent
     Instant give_up;  // then it is accused without its stack

@@ -35,6 +35,8 @@ LifecycleStep LifecycleFixture::Step(const LifecycleEvent& event) {
       closed_stores.push_back(close->reason);
     } else if (std::holds_alternative<RenewNcclId>(action)) {
       ++renewals;
+    } else if (const auto* look = std::get_if<LookAtWorkers>(&action)) {
+      looks.push_back(*look);
     } else if (const auto* take = std::get_if<TakeStacks>(&action)) {
       stacks_asked.push_back(*take);
     } else if (const auto* tell = std::get_if<AnnouncePreemption>(&action)) {
@@ -55,6 +57,14 @@ LifecycleStep LifecycleFixture::Step(const LifecycleEvent& event) {
   if (!last_step_.ends.empty()) ends.push_back(last_step_.ends);
   for (const std::string& line : last_step_.notices) notices.push_back(line);
   if (last_step_.leave.has_value()) leave = last_step_.leave;
+  const bool looks_now = std::any_of(
+      last_step_.actions.begin(), last_step_.actions.end(),
+      [](const auto& a) { return std::holds_alternative<LookAtWorkers>(a); });
+  if (looks_now && seen.has_value()) {
+    WorkersSeen found = *seen;
+    found.round = looks.back().round;
+    Step(found);
+  }
   return last_step_;
 }
 
@@ -150,6 +160,7 @@ void LifecycleFixture::Forget() {
   renewals = 0;
   starts.clear();
   closed_stores.clear();
+  looks.clear();
   stacks_asked.clear();
   announced.clear();
   announcements_ended.clear();

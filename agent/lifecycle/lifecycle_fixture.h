@@ -37,6 +37,8 @@ class LifecycleFixture {
   void Down(int local_rank);  // exited with 0
   void Fails(int local_rank, FailureKind kind = FailureKind::kExitCode);
   void Says(int local_rank, const ProgressMessage& message = {});
+  // What LookAtWorkers finds, at once; none: it finds nothing out.
+  std::optional<WorkersSeen> seen = WorkersSeen{};
   void Gone() { Step(WorkersGone()); }
   // Connect, TellRun, both Up.
   void Run(int round);
@@ -53,6 +55,7 @@ class LifecycleFixture {
   std::vector<Place> starts;
   std::vector<std::string> closed_stores;  // the reasons
   int renewals = 0;                        // of the NCCL id
+  std::vector<LookAtWorkers> looks;
   std::vector<TakeStacks> stacks_asked;
   std::vector<PreemptionNotice> announced;
   std::vector<std::string> announcements_ended;  // why

@@ -2,7 +2,10 @@
 // at, accused.
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
+#include <cstdint>
+#include <ratio>
 #include <string>
 #include <utility>
 
@@ -17,9 +20,10 @@ constexpr Duration kStackTimeout = std::chrono::seconds(15);
 
 // "31.2": tenths of a second are enough for a person.
 double Tenths(Duration duration) {
-  using std::chrono::duration_cast;
-  return duration_cast<std::chrono::milliseconds>(duration).count() / 100 /
-         10.0;
+  using TenthsOfSeconds = std::chrono::duration<int64_t, std::deci>;
+  return static_cast<double>(
+             std::chrono::floor<TenthsOfSeconds>(duration).count()) /
+         10;
 }
 
 std::string Describe(const HangWatch::Silence& silence, Instant now) {
@@ -64,8 +68,26 @@ void Lifecycle::MindTheSilence() {
 }
 
 void Lifecycle::Suspect(const HangWatch::Silence& silence) {
-  Suspicion suspicion{.since = silence.since, .give_up = now_ + kStackTimeout};
-  Failure& failure = suspicion.failure;
+  Suspicion suspicion{.overdue = silence,
+                      .failure = SuspectedOf(silence),
+                      .since = silence.since,
+                      .give_up = now_ + kStackTimeout};
+  LookAtSilent();
+  suspicion_ = std::move(suspicion);
+}
+
+void Lifecycle::LookAtSilent() {
+  LookAtWorkers look{.round = round_};
+  for (const HangWatch::Silence& one : watch_.Silent()) {
+    if (pids_[one.local_rank] == 0) continue;
+    look.workers.push_back({one.local_rank, pids_[one.local_rank]});
+  }
+  if (look.workers.empty()) return;
+  step_.actions.emplace_back(std::move(look));
+}
+
+Failure Lifecycle::SuspectedOf(const HangWatch::Silence& silence) const {
+  Failure failure;
   failure.kind = FailureKind::kHung;
   failure.host = config_.node.host;
   failure.node_id = config_.node.node_id;
@@ -73,6 +95,57 @@ void Lifecycle::Suspect(const HangWatch::Silence& silence) {
   failure.rank = first_rank_ + silence.local_rank;
   failure.pid = pids_[silence.local_rank];
   failure.message = Describe(silence, now_);
+  return failure;
+}
+
+// A hang elsewhere may have broken the round a moment before one here was due.
+// Once all are stopped, nobody could tell which of the two waited for the
+// other.
+void Lifecycle::LookForStopped() {
+  if (phase_ == NodePhase::kRunning) LookAtSilent();
+}
+
+void Lifecycle::On(const WorkersSeen& event) {
+  if (event.round != round_) return;
+  const std::vector<SilentWorker> silent = SilentWorkers(event);
+  if (phase_ == NodePhase::kStopping && !suspicion_.has_value()) {
+    for (const SilentWorker& worker : silent) {
+      if (worker.state != WorkerState::kStopped ||
+          now_ < worker.silence.since + worker.silence.deadline / 2) {
+        continue;
+      }
+      suspicion_ = Suspicion{.overdue = worker.silence};
+      break;
+    }
+  }
+  if (!suspicion_.has_value() || suspicion_->looked) return;
+  suspicion_->looked = true;
+  const HangBlame blame =
+      BlameHang(now_, suspicion_->overdue, silent, event.records);
+  suspicion_->since = blame.silence.since;
+  Failure& failure = suspicion_->failure;
+  failure = SuspectedOf(blame.silence);
+  absl::StrAppend(&failure.message, blame.remark);
+  if (blame.state == WorkerState::kStopped) failure.signal = SIGSTOP;
+  LookAtSuspect();
+}
+
+std::vector<SilentWorker> Lifecycle::SilentWorkers(
+    const WorkersSeen& event) const {
+  std::vector<SilentWorker> silent;
+  for (const HangWatch::Silence& silence : watch_.Silent()) {
+    const auto seen = std::find_if(
+        event.workers.begin(), event.workers.end(),
+        [&](const auto& one) { return one.local_rank == silence.local_rank; });
+    silent.push_back({.silence = silence,
+                      .state = seen == event.workers.end() ? WorkerState::kOther
+                                                           : seen->state});
+  }
+  return silent;
+}
+
+void Lifecycle::LookAtSuspect() {
+  const Failure& failure = suspicion_->failure;
   Notice(absl::StrCat("rank ", failure.rank, " (local rank ",
                       failure.local_rank, ", pid ", failure.pid, ") ",
                       failure.message, "; looking at where it is"));
@@ -81,11 +154,10 @@ void Lifecycle::Suspect(const HangWatch::Silence& silence) {
   for (size_t i = 0; i < pids_.size(); ++i) {
     const int local_rank = static_cast<int>(i);
     if (take.workers.size() == kMostStacks) break;
-    if (pids_[i] == 0 || local_rank == silence.local_rank) continue;
+    if (pids_[i] == 0 || local_rank == failure.local_rank) continue;
     take.workers.push_back({local_rank, pids_[i]});
   }
   step_.actions.emplace_back(std::move(take));
-  suspicion_ = std::move(suspicion);
 }
 
 void Lifecycle::On(const StackTaken& event) {

@@ -67,8 +67,96 @@ TEST_F(LifecycleHang, ItIsLookedAtBeforeAnybodyIsStopped) {
   EXPECT_EQ(take.workers[1].local_rank, 0);
   EXPECT_THAT(agent_.notices,
               Contains("rank 3 (local rank 1, pid 101) hung: silent for 30 s "
-                       "(its deadline is 30 s), last step 1200; looking at "
+                       "(its deadline is 30 s), last step 1200; 2 ranks of "
+                       "this node fell silent within 10 ms of each other, and "
+                       "the first need not be the cause: with --log-dir, "
+                       "`launch inspect` shows who waited for whom; looking at "
                        "where it is"));
+}
+
+TEST_F(LifecycleHang, OneThatIsStoppedIsSuspectedInPlaceOfTheFirst) {
+  agent_.seen->workers = {{0, WorkerState::kStopped}, {1, WorkerState::kOther}};
+  FallSilent();
+  ASSERT_EQ(agent_.looks.size(), 1u);
+  ASSERT_EQ(agent_.looks[0].workers.size(), 2u);
+  EXPECT_EQ(agent_.looks[0].workers[0].pid, 100);
+  EXPECT_EQ(agent_.looks[0].workers[1].local_rank, 1);
+  EXPECT_EQ(agent_.stacks_asked[0].workers[0].local_rank, 0);
+  EXPECT_EQ(agent_.stacks_asked[0].workers[1].local_rank, 1);
+  // Another's word does not clear it, and another's stack does not accuse it.
+  agent_.Says(1);
+  agent_.Step(Taken(/*local_rank=*/1));
+  EXPECT_EQ(agent_.phase(), NodePhase::kRunning);
+  agent_.Wait(seconds(2));
+  agent_.Step(Taken(/*local_rank=*/0));
+  ASSERT_EQ(agent_.reports.back().failures.size(), 1u);
+  const Failure& failure = agent_.reports.back().failures[0];
+  EXPECT_EQ(failure.rank, 2);
+  EXPECT_EQ(failure.pid, 100);
+  EXPECT_EQ(failure.signal, SIGSTOP);
+  EXPECT_EQ(failure.silent_for, seconds(32) - milliseconds(10));
+  EXPECT_EQ(failure.message,
+            "hung: silent for 29.9 s (its deadline is 30 s), last step 1200; "
+            "it is stopped by a signal, such as SIGSTOP");
+}
+
+// Of two nodes, the other's hang came a moment before.
+TEST_F(LifecycleHang, AStoppedOneIsToldThoughTheRoundIsBroken) {
+  for (const int before : {10, 16000}) {
+    LifecycleFixture agent(ThirtySeconds());
+    agent.seen->workers = {{0, WorkerState::kStopped},
+                           {1, WorkerState::kUninterruptible}};
+    agent.Run(1);
+    agent.Says(1);
+    agent.Says(0);
+    agent.Wait(seconds(30) - milliseconds(before));
+    agent.TellStop(1);
+    EXPECT_EQ(agent.looks.size(), 1u);
+    EXPECT_THAT(agent.signals, ElementsAre(SIGTERM));
+    // One that has been silent for less than half its deadline is none.
+    ASSERT_EQ(agent.stacks_asked.size(), before == 10 ? 1u : 0u);
+    agent.Step(Taken(/*local_rank=*/0));
+    const std::vector<Failure>& failures = agent.reports.back().failures;
+    ASSERT_EQ(failures.size(), before == 10 ? 1u : 0u);
+    if (failures.empty()) continue;
+    EXPECT_EQ(failures[0].kind, FailureKind::kHung);
+    EXPECT_EQ(failures[0].rank, 2);
+    EXPECT_EQ(failures[0].signal, SIGSTOP);
+    EXPECT_EQ(failures[0].silent_for, seconds(30) - milliseconds(10));
+  }
+}
+
+TEST_F(LifecycleHang, OnlyAStoppedOneIsToldOnceTheRoundIsBroken) {
+  agent_.seen->workers = {{0, WorkerState::kUninterruptible}};
+  agent_.Wait(seconds(29));
+  agent_.TellStop(1);
+  EXPECT_THAT(agent_.stacks_asked, IsEmpty());
+  agent_.Fails(1, FailureKind::kSignal);
+  agent_.Fails(0, FailureKind::kSignal);
+  agent_.Gone();
+  agent_.Step(WorkersSeen{.round = 1, .workers = {{0, WorkerState::kStopped}}});
+  EXPECT_THAT(agent_.stacks_asked, IsEmpty());
+}
+
+TEST_F(LifecycleHang, ALookThatFindsNothingOutDoesNotSaveTheFirst) {
+  agent_.seen.reset();
+  agent_.Wait(seconds(45) - milliseconds(11));
+  EXPECT_EQ(agent_.phase(), NodePhase::kRunning);
+  agent_.Wait(milliseconds(1));
+  EXPECT_EQ(agent_.phase(), NodePhase::kStopping);
+  EXPECT_EQ(agent_.reports.back().failures[0].rank, 3);
+}
+
+TEST_F(LifecycleHang, OnlyTheFirstLookOfThisRoundCounts) {
+  agent_.seen.reset();
+  agent_.Wait(seconds(30) - milliseconds(10));
+  ASSERT_EQ(agent_.looks.size(), 1u);
+  agent_.Step(WorkersSeen{.round = 9});
+  EXPECT_THAT(agent_.stacks_asked, IsEmpty());
+  agent_.Step(WorkersSeen{.round = 1});
+  ASSERT_EQ(agent_.stacks_asked.size(), 1u);
+  agent_.Step(WorkersSeen{.round = 1, .workers = {{0, WorkerState::kStopped}}});
+  EXPECT_EQ(agent_.stacks_asked.size(), 1u);
 }
 
 TEST_F(LifecycleHang, ThenItIsAccusedAndTheOthersAreStopped) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "agent/lifecycle/worker_state.h"
 #include "agent/progress/progress_message.h"
 #include "rendezvous/protocol/directive.h"
 #include "rendezvous/protocol/report.h"
@@ -67,6 +68,16 @@ struct NcclRootLost {
 struct WorkersReported {
   std::vector<WorkerSaid> said;
 };
+// What LookAtWorkers was for.
+struct WorkersSeen {
+  struct Worker {
+    int local_rank = 0;
+    WorkerState state = WorkerState::kOther;
+  };
+  int round = 0;
+  std::vector<Worker> workers;
+  std::string records;  // the folder for `launch inspect`; empty: none
+};
 // What TakeStacks was for: where the worker named first hangs, and its words.
 struct StackTaken {
   int round = 0;
@@ -87,8 +98,8 @@ struct ClockTicked {};
 using LifecycleEvent =
     std::variant<LinkUp, LinkDown, DirectiveCame, WorkerUp, WorkerDown,
                  WorkersGone, GuardianDied, SignalCaught, PortHeld, NcclIdHeld,
-                 NcclIdMissing, NcclRootLost, WorkersReported, StackTaken,
-                 PreemptionAnnounced, FitnessFound, ClockTicked>;
+                 NcclIdMissing, NcclRootLost, WorkersReported, WorkersSeen,
+                 StackTaken, PreemptionAnnounced, FitnessFound, ClockTicked>;
 
 // What the driver shall do.
 struct StartWorkers {
@@ -98,6 +109,16 @@ struct SignalWorkers {
   int signal = 0;
   // Also descendants that left their worker's process group.
   bool everything = false;
+};
+// Does the kernel let these workers run? They may be to blame for a silence.
+// WorkersSeen follows at once.
+struct LookAtWorkers {
+  struct Worker {
+    int local_rank = 0;
+    int64_t pid = 0;
+  };
+  int round = 0;
+  std::vector<Worker> workers;
 };
 // Looks at where these workers are, before any is killed: the first hangs, the
 // others may wait for it. StackTaken follows for the first.
@@ -144,8 +165,8 @@ struct Leave {
 struct LifecycleStep {
   // In order.
   std::vector<std::variant<StartWorkers, SignalWorkers, CloseStore, RenewNcclId,
-                           TakeStacks, AnnouncePreemption, EndAnnouncement,
-                           StartCheck, DropCheck>>
+                           LookAtWorkers, TakeStacks, AnnouncePreemption,
+                           EndAnnouncement, StartCheck, DropCheck>>
       actions;
   std::optional<Report> report;  // to be sent
   // How the workers of a round that breaks have ended so far, in that order,

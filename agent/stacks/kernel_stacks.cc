@@ -4,11 +4,13 @@
 #include <sys/syscall.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <string_view>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "agent/stacks/worker_state_reader.h"
 #include "base/bounded_file.h"
 
 namespace muster {
@@ -24,9 +26,9 @@ std::string ReadSmall(const std::string& path) {
 }
 
 // The calls in which a worker usually waits.
-std::string CallName(long number) {
+std::string CallName(int64_t number) {
   static constexpr struct {
-    long number;
+    int64_t number;
     const char* name;
   } kCalls[] = {
       {SYS_read, "read"},
@@ -84,13 +86,6 @@ const char* StateName(char state) {
   }
 }
 
-// /proc/<pid>/stat: "4242 (a name) S 1 …", where the name may hold anything.
-char StateOf(const std::string& stat) {
-  const size_t end = stat.rfind(')');
-  return end == std::string::npos || end + 2 >= stat.size() ? '?'
-                                                            : stat[end + 2];
-}
-
 // "230 0x0 0x1 …", "running", or "-1 …" between two calls.
 std::string CallOf(const std::string& syscall) {
   if (syscall.empty() || syscall[0] < '0' || syscall[0] > '9') return "";
@@ -98,13 +93,13 @@ std::string CallOf(const std::string& syscall) {
                       CallName(std::strtol(syscall.c_str(), nullptr, 10)));
 }
 
-std::string OneThread(const std::string& folder, long tid) {
+std::string OneThread(const std::string& folder, int64_t tid) {
   const std::string stat = ReadSmall(folder + "/stat");
   if (stat.empty()) return "";
   const std::string waits = ReadSmall(folder + "/wchan");
   std::string text = absl::StrCat(
       "thread ", tid, " (", ReadSmall(folder + "/comm"), "), ",
-      StateName(StateOf(stat)), CallOf(ReadSmall(folder + "/syscall")),
+      StateName(StateLetter(stat)), CallOf(ReadSmall(folder + "/syscall")),
       waits.empty() || waits == "0" ? "" : ", waits in " + waits, "\n");
   const std::string stack = ReadSmall(folder + "/stack");
   for (std::string_view rest = stack; !rest.empty();) {
@@ -121,15 +116,15 @@ std::string KernelStacks(int64_t pid) {
   const std::string tasks = absl::StrCat("/proc/", pid, "/task");
   DIR* const folder = opendir(tasks.c_str());
   if (folder == nullptr) return "";
-  std::vector<long> threads;
+  std::vector<int64_t> threads;
   while (const dirent* entry = readdir(folder)) {
-    const long tid = std::strtol(entry->d_name, nullptr, 10);
+    const int64_t tid = std::strtol(entry->d_name, nullptr, 10);
     if (tid > 0 && threads.size() < kMostThreads) threads.push_back(tid);
   }
   closedir(folder);
   std::sort(threads.begin(), threads.end());
   std::string text;
-  for (const long tid : threads) {
+  for (const int64_t tid : threads) {
     text += OneThread(absl::StrCat(tasks, "/", tid), tid);
   }
   return text;

@@ -15,6 +15,7 @@
 #include "agent/commands/tool_run.h"
 #include "agent/stacks/kernel_stacks.h"
 #include "agent/stacks/stack_lines.h"
+#include "agent/stacks/worker_state_reader.h"
 #include "base/bounded_file.h"
 #include "base/check.h"
 #include "base/monotonic_clock.h"
@@ -96,13 +97,20 @@ bool IsPlain(const std::string& path) {
   });
 }
 
-StackTexts Look(const StackTaker::Subject& subject, Instant deadline,
-                int cancel) {
+// Whether gdb may let a process call its own functions. A debugger that is cut
+// off in the middle of such a call may end the process by it: that is risked
+// with the one that is blamed, and not with one that would then be taken for
+// the cause.
+enum class Calls { kAllowed, kForbidden };
+
+StackTexts Look(const StackTaker::Subject& subject, Calls calls,
+                Instant deadline, int cancel) {
   StackTexts texts;
   const int64_t pid = subject.pid;
   // First: a tool stops the process.
   texts.kernel = KernelStacks(pid);
   if (texts.kernel.empty()) return texts;  // it is gone
+  const bool stopped = ReadWorkerState(pid) == WorkerState::kStopped;
   const bool python = RunsPython(pid);
   if (python) {
     ToolOutcome spied =
@@ -114,8 +122,9 @@ StackTexts Look(const StackTaker::Subject& subject, Instant deadline,
       texts.python = std::move(spied.output);
     }
   }
-  const bool ask_python = python && texts.python.empty() &&
-                          !subject.folder.empty() && IsPlain(subject.folder);
+  const bool ask_python = calls == Calls::kAllowed && python &&
+                          texts.python.empty() && !subject.folder.empty() &&
+                          IsPlain(subject.folder);
   const std::string python_file =
       ask_python ? subject.folder + kPythonFileName : "";
   ToolOutcome debugged = RunTool({.argv = GdbCommand(pid, python_file),
@@ -123,8 +132,9 @@ StackTexts Look(const StackTaker::Subject& subject, Instant deadline,
                                   .cancel_fd = cancel,
                                   .most_bytes = kMostToolBytes});
   texts.native = std::move(debugged.output);
-  if (debugged.end == ToolOutcome::End::kCutOff) {
-    // A debugger that dies in the middle may leave it stopped.
+  if (debugged.end == ToolOutcome::End::kCutOff && !stopped) {
+    // A debugger that dies in the middle may leave it stopped. One that was
+    // before stays so: it would seem well again, and be stopped no more.
     kill(static_cast<pid_t>(pid), SIGCONT);
   }
   if (ask_python) {
@@ -155,7 +165,9 @@ void StackTaker::Work::Run() {
   for (size_t i = 0; i < subjects.size(); ++i) {
     const Instant deadline = began + (i == 0 ? kTimeForFirst : kTimeForAll);
     if (MonotonicNow() >= deadline) break;
-    const StackTexts texts = Look(subjects[i], deadline, cancel.get());
+    const StackTexts texts =
+        Look(subjects[i], i == 0 ? Calls::kAllowed : Calls::kForbidden,
+             deadline, cancel.get());
     if (i == 0) lines = TellingLines(texts);
     const std::string whole = WholeText(texts);
     if (!subjects[i].folder.empty() && !whole.empty()) {

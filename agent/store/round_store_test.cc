@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "base/owned_fd.h"
+#include "base/testing/free_port.h"
 #include "rendezvous/testing/loopback.h"
 
 namespace muster {
@@ -98,11 +99,7 @@ TEST(RoundStoreTest, ARelayEndsWithTheStoreItRelays) {
 }
 
 TEST(RoundStoreTest, AStoreThatCannotBeRelayedIsLeftToTheWorkers) {
-  int port = 0;
-  {
-    RoundStore gone({});
-    port = gone.Prepare().value();
-  }
+  const int port = FreePort();
   std::string notice;
   RoundStore node(
       {.path = StorePath::kThroughAgent,
@@ -121,11 +118,7 @@ TEST(RoundStoreTest, AnotherPortThanItsOwnIsRefusedAndNotWaitedFor) {
 }
 
 TEST(RoundStoreTest, AFixedPortServesRoundAfterRound) {
-  int port = 0;
-  {
-    RoundStore any({});
-    port = any.Prepare().value();
-  }
+  const int port = FreePort();
   RoundStore store({.fixed_port = port});
   for (int round = 1; round <= 3; ++round) {
     EXPECT_EQ(store.Prepare().value(), port);

@@ -48,17 +48,22 @@ FAKE_NVML_INIT=18 expect 4 '*Driver/library version mismatch*nvml-mismatch*'
 CUDA_VISIBLE_DEVICES=0,5 expect 4 '*names 5; there are 2 GPUs*'
 NCCL_SOCKET_IFNAME=nosuch expect 4 '*nccl-interface-missing*'
 FAKE_NVML_GPUS=0 expect 4 '*driver is loaded and shows no GPU*gpu-none-shown*'
-# A run looks at the GPUs of the same library, and so does --node-checks.
+# A run looks at the GPUs of the same library, and so does --node-checks. One
+# that is not fit is told so when its time to join is over.
 checked() {
-  timeout 60 "$launch" --nproc-per-node="$1" --node-checks=gpu \
-    --rdzv-conf=join_timeout=2 --no-python true 2>&1 </dev/null
+  timeout 60 "$launch" --nproc-per-node="$2" --node-checks=gpu \
+    --rdzv-conf=join_timeout=10 --no-python true >"checked.$1" 2>&1 </dev/null
 }
-output=$(checked gpu) || fail "two GPUs: $output"
-output=$(FAKE_NVML_GPUS=0 checked 1) && fail "no GPU passed"
-[[ $output == *'shows no GPU'* ]] || fail "no GPU: $output"
-output=$(CUDA_VISIBLE_DEVICES=0,1 FAKE_NVML_INIT=9 checked 1) &&
-  fail "no driver passed"
-[[ $output == *'needs 2 GPUs here'* ]] || fail "no driver: $output"
+checked two gpu || fail "two GPUs: $(<checked.two)"
+FAKE_NVML_GPUS=0 checked none 1 &
+none=$!
+CUDA_VISIBLE_DEVICES=0,1 FAKE_NVML_INIT=9 checked driver 1 &
+driver=$!
+wait "$none" && fail "no GPU passed"
+[[ $(<checked.none) == *'shows no GPU'* ]] || fail "no GPU: $(<checked.none)"
+wait "$driver" && fail "no driver passed"
+[[ $(<checked.driver) == *'needs 2 GPUs here'* ]] ||
+  fail "no driver: $(<checked.driver)"
 unset MUSTER_NVML_LIBRARY FAKE_NVML_GPUS
 
 # A coordinator that asks for a token, of a worker that has another one.
@@ -117,7 +122,7 @@ for rank in 0 2; do
   MUSTER_TOKEN=secret timeout 100 "$launch" doctor --nodes --nnodes=3 \
     --node-rank=$rank --node-id=node$rank --master-addr=127.0.0.1 \
     --master-port="$port" --local-addr=127.0.0.$((rank + 1)) \
-    --rdzv-conf=last_call_timeout=2 >"out.$rank" 2>"err.$rank" </dev/null &
+    --rdzv-conf=last_call_timeout=8 >"out.$rank" 2>"err.$rank" </dev/null &
   nodes[rank]=$!
 done
 for rank in 0 2; do

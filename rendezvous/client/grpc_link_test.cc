@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "base/testing/free_port.h"
 #include "rendezvous/server/coordinator.h"
 #include "rendezvous/server/grpc_server.h"
 #include "rendezvous/testing/scripted_node.h"
@@ -32,6 +33,7 @@ class GrpcLinkTest : public ::testing::Test {
     server_ = *std::move(server);
     endpoint_ = server_->address();
   }
+  void ServeNowhere() { endpoint_ = {"127.0.0.1", FreePort()}; }
   void StopServing() {
     server_.reset();
     coordinator_.reset();
@@ -83,8 +85,7 @@ TEST_F(GrpcLinkTest, AJobGoesFromJoinToItsVerdict) {
 }
 
 TEST_F(GrpcLinkTest, ACoordinatorThatStartsLateIsReached) {
-  Serve();
-  StopServing();
+  ServeNowhere();
   auto a = Node(FirstReport("job", "node-a", 1));
   const std::string refused =
       a->WaitUntilDisconnected(absl::StatusCode::kUnavailable);
@@ -95,7 +96,7 @@ TEST_F(GrpcLinkTest, ACoordinatorThatStartsLateIsReached) {
 }
 
 TEST_F(GrpcLinkTest, ReconnectsAfterTheCoordinatorWasStartedAnew) {
-  Serve();
+  Serve(FreePort());
   auto a = Node(FirstReport("job", "node-a", 1));
   const Directive first = a->WaitFor(DirectiveKind::kRun);
   a->Tell([&](Report* report) {
@@ -243,8 +244,7 @@ TEST_F(GrpcLinkTest, ReachesAnIpv6Coordinator) {
 }
 
 TEST_F(GrpcLinkTest, ClosesBeforeItWasEverConnected) {
-  Serve();
-  StopServing();
+  ServeNowhere();
   auto a = Node(FirstReport("job", "node-a", 1));
   a->Close();
   EXPECT_EQ(a->connections(), 0);

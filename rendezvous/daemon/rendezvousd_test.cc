@@ -60,8 +60,9 @@ class Daemon {
     if (out_ >= 0) close(out_);
   }
 
-  // Nothing more comes from one that has ended.
+  // Nothing more comes from one that has ended or is not read any more.
   void ReadMore() {
+    if (out_ < 0) return;
     pollfd ready = {.fd = out_, .events = POLLIN, .revents = 0};
     char buffer[1024];
     if (poll(&ready, 1, kPatienceMs) <= 0) return;

@@ -23,8 +23,10 @@ Job::Job(std::string run_id, uint64_t epoch, JobSpec spec, Instant now)
 
 JobStep Job::Step(Instant now, const JobEvent& event) {
   MUSTER_CHECK(now >= now_) << "time runs backwards";
+  const std::optional<Instant> due = NextDeadline();
   now_ = now;
   step_ = JobStep();
+  ForgiveSilence(due);
   question_.reset();
   std::visit([this](const auto& e) { On(e); }, event);
   ExpireLeases();
@@ -172,6 +174,7 @@ void Job::TakeOver(Node& node, const Report& report) {
     node.contender = 0;
   }
   nodes_.SetDeadline(node, now_ + spec_.lease());
+  node.forgiven = false;
   node.heard = now_;
   node.sequence = report.sequence;
   node.offered_master_port = report.offered_master_port;
@@ -228,7 +231,7 @@ void Job::TakeFailures(Node& node, const Report& report) {
     failure.node_id = node.identity.node_id;
     failure.host = node.identity.host;
     failure.group_rank = node.group_rank;
-    if (BlameEarlierHang(failure)) continue;
+    if (BlameLikelierHang(failure)) continue;
     failures_.Add(failure);
     if (failure.kind == FailureKind::kStoppedByUs) continue;
     Note("failure", node.identity.node_id,
@@ -382,24 +385,6 @@ void Job::Lose(Node& node, const std::string& why, Membership::Memory memory) {
   BreakForMembership(absl::StrCat(lost.identity.host, " (group rank ",
                                   lost.group_rank, ") was lost: ", why),
                      StopCause::kBroken);
-}
-
-void Job::ExpireLeases() {
-  if (finished()) return;
-  for (Node* node = nodes_.FirstToExpire();
-       node != nullptr && node->deadline <= now_;
-       node = nodes_.FirstToExpire()) {
-    const double silent = ToSeconds(now_ - node->heard);
-    const std::string why =
-        node->stream == 0
-            ? absl::StrCat(
-                  "its connection broke and it did not come back "
-                  "within ",
-                  ToSeconds(spec_.reconnect_grace), " s")
-            : absl::StrCat("its agent has been silent for ", silent,
-                           " s (lease ", ToSeconds(spec_.lease()), " s)");
-    Lose(*node, why, Membership::Memory::kMayReturn);
-  }
 }
 
 void Job::Note(std::string kind, const std::string& node_id,

@@ -39,8 +39,10 @@ namespace muster {
 //
 // Not thread-safe; performs nothing. The driver calls Step with everything
 // that happens, does what the step says, and calls Step with TimePassed when
-// NextDeadline has come. A step costs O(log n) of the nodes, save those that
-// form, break or finish a world, which cost O(n log n).
+// NextDeadline has come. A step that comes much later shows that the driver
+// stood still, and no node is lost, nor the job given up, by what was not read
+// meanwhile (job_leases.cc). A step costs O(log n) of the nodes, save those
+// that form, break or finish a world, or come so late, which cost O(n log n).
 class Job {
  public:
   // `spec` must be valid. `epoch` names this life of the coordinator.
@@ -76,8 +78,10 @@ class Job {
     bool by_failure = false;
     std::optional<Verdict> otherwise;
     int restarts_spent = 0;
-    // Where that failure is a hang: when its worker fell silent.
+    // Where that failure is a hang: when its worker fell silent, and whether it
+    // is stopped.
     std::optional<Instant> silent_since;
+    bool stopped = false;
     // Where a stranger's SIGKILL ended that worker: its node, which the same
     // hand may be about to end as a whole, and when that is no more likely.
     std::string killed_on;
@@ -101,6 +105,10 @@ class Job {
   void CancelFrom(Node& node, const CancelWish& wish);
   void LeaveOut(Node& node);
   void Lose(Node& node, const std::string& why, Membership::Memory memory);
+
+  // --- silence (job_leases.cc)
+  // Before the step that was due then, if any was.
+  void ForgiveSilence(std::optional<Instant> due);
   void ExpireLeases();
 
   // --- the cluster takes the nodes away (job_preemption.cc)
@@ -118,8 +126,9 @@ class Job {
   void BlameLoss(const Failure& loss);
   bool ExplainsBreak(const Node& lost) const;
   bool StillProvingLife() const;
-  bool BlameEarlierHang(const Failure& failure);
+  bool BlameLikelierHang(const Failure& failure);
   std::string WhyOf(const Failure& failure) const;
+  std::string DoubtAbout(const Failure& failure) const;
 
   // --- phases (job_phases.cc)
   void Reconsider();
@@ -140,6 +149,10 @@ class Job {
   void Finish(Verdict verdict);
   Verdict NewVerdict(Outcome outcome, int exit_code, std::string reason) const;
   bool SpareWaits() const;
+  void EnterPhase(JobPhase phase);
+  // When whoever keeps this phase waiting is given up, if anybody does.
+  std::optional<Instant> PhaseLimit() const;
+  Instant PutOff(Instant limit) const;
   std::optional<Instant> PhaseDeadline() const;
 
   // The node whose report this step takes, and the newest directive of this
@@ -176,6 +189,8 @@ class Job {
   Membership nodes_;
   JobPhase phase_ = JobPhase::kGathering;
   Instant phase_since_;
+  // Its limit was put off until then (ForgiveSilence).
+  std::optional<Instant> put_off_;
   std::string why_;  // why the job is in this phase
 
   int round_ = 0;

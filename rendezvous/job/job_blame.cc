@@ -1,5 +1,5 @@
 // Who is blamed for a broken round: the first failure, unless a node's loss or
-// an earlier hang explains it, as is found out while the round stops.
+// a likelier hang explains it, as is found out while the round stops.
 
 #include <algorithm>
 #include <csignal>
@@ -23,6 +23,12 @@ Instant SilentSince(const Failure& hang, Instant now) {
   return now - std::max(hang.silent_for, Duration::zero());
 }
 
+// Its node's kernel says so: its peers wait for it, not it for them.
+bool IsStopped(const Failure& hang) { return hang.signal == SIGSTOP; }
+
+// Two that fell silent within this part of the silence did so together.
+constexpr int kTogetherDivisor = 10;
+
 }  // namespace
 
 // What a worker says that waited in vain for the root of the round's NCCL id is
@@ -31,7 +37,33 @@ std::string Job::WhyOf(const Failure& failure) const {
   return absl::StrCat("rank ", failure.rank, " on ", failure.host, ": ",
                       failure.message,
                       world_.nccl_root_lost.empty() ? "" : "; before that, ",
-                      world_.nccl_root_lost);
+                      world_.nccl_root_lost, DoubtAbout(failure));
+}
+
+// Workers of several nodes that wait for one another fall silent together, in
+// an order that says nothing.
+std::string Job::DoubtAbout(const Failure& failure) const {
+  if (failure.kind != FailureKind::kHung || IsStopped(failure)) return "";
+  const Instant since = SilentSince(failure, now_);
+  const Duration window = (now_ - since) / kTogetherDivisor;
+  int together = 0;
+  for (const auto& [id, node] : nodes_.nodes()) {
+    if (id == failure.node_id || node.part == Part::kNone ||
+        node.round != round_) {
+      continue;
+    }
+    for (const WorkerProgress& worker : node.progress) {
+      // It has ended, or may be silent for ever.
+      if (worker.deadline == Duration::zero()) continue;
+      const Instant silent = node.heard - worker.silent_for;
+      if (silent >= since - window && silent <= since + window) ++together;
+    }
+  }
+  if (together == 0) return "";
+  return absl::StrCat("; ", together, together == 1 ? " rank" : " ranks",
+                      " of other nodes fell silent together with it, and the "
+                      "first need not be the cause: `launch inspect` shows who "
+                      "waited for whom");
 }
 
 void Job::BreakForFailure(const Failure& failure) {
@@ -59,6 +91,7 @@ void Job::BreakForFailure(const Failure& failure) {
   }
   if (failure.kind == FailureKind::kHung) {
     reason.silent_since = SilentSince(failure, now_);
+    reason.stopped = IsStopped(failure);
   }
   if (restarts_used_ >= spec_.max_restarts) {
     reason.verdict =
@@ -108,23 +141,31 @@ void Job::BlameLoss(const Failure& loss) {
 
 // One worker hangs, its peers wait for it and fall silent as well. Which node
 // tells first depends on how long it takes to look at stacks, so while the
-// round stops, a hang that began before the one that is blamed takes its place.
-bool Job::BlameEarlierHang(const Failure& failure) {
+// round stops, a hang that began before the one that is blamed takes its place,
+// and one of a worker that is stopped that of any other.
+bool Job::BlameLikelierHang(const Failure& failure) {
   if (phase_ != JobPhase::kStopping || failure.kind != FailureKind::kHung ||
       !break_.by_failure || !break_.silent_since.has_value()) {
     return false;
   }
   const Instant since = SilentSince(failure, now_);
-  if (since >= *break_.silent_since) return false;
+  const bool stopped = IsStopped(failure);
+  if (stopped == break_.stopped) {
+    if (since >= *break_.silent_since) return false;
+  } else if (!stopped) {
+    return false;
+  }
+  const char* const why = stopped ? ", which is stopped; not by "
+                                  : ", which fell silent first; not by ";
   break_.silent_since = since;
+  break_.stopped = stopped;
   failures_.Blame(failure);
   const std::string before = break_.why;
   break_.why = why_ = WhyOf(failure);
   if (break_.verdict.has_value()) break_.verdict->reason = why_;
   ++wording_;
   Note("hang", failure.node_id,
-       absl::StrCat("round ", round_, " broke because ", why_,
-                    ", which fell silent first; not by ", before));
+       absl::StrCat("round ", round_, " broke because ", why_, why, before));
   return true;
 }
 

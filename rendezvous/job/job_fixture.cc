@@ -35,6 +35,11 @@ void JobFixture::Wait(Duration duration) {
   }
 }
 
+void JobFixture::StandStill(Duration duration) {
+  now_ += duration;
+  next_keep_alive_ = now_ + spec_.keep_alive_interval;
+}
+
 JobFixture::Agent& JobFixture::agent(const std::string& name) {
   auto found = agents_.find(name);
   MUSTER_CHECK(found != agents_.end()) << "no agent is called " << name;

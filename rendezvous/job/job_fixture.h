@@ -30,6 +30,9 @@ class JobFixture {
   // Lets time pass as a driver does: a step at each deadline, a report of each
   // agent that is not silent at each keep-alive.
   void Wait(Duration duration);
+  // Lets time pass while the driver stands still. Must be followed by whatever
+  // it does first then.
+  void StandStill(Duration duration);
 
   // --- agents. A name is node id and host at once.
   Agent& agent(const std::string& name);

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
+
 #include "rendezvous/job/job_fixture.h"
 
 namespace muster {
@@ -102,6 +104,62 @@ TEST_F(JobHang, OneThatFellSilentLaterIsAVictim) {
   AllIdle();
   EXPECT_EQ(job_.told("a").verdict.cause->rank, 0);
   EXPECT_EQ(job_.told("a").verdict.collateral.size(), 1u);
+}
+
+TEST_F(JobHang, AStoppedOneIsBlamedThoughItFellSilentLater) {
+  Failure stopped = Hung(2, seconds(29));
+  stopped.signal = SIGSTOP;
+  job_.Fails("a", Hung(0, seconds(30)));
+  job_.Fails("b", stopped);
+  EXPECT_THAT(job_.Decided("hang"),
+              HasSubstr(", which is stopped; not by rank 0 on a"));
+  AllIdle();
+  EXPECT_EQ(job_.told("a").verdict.cause->rank, 2);
+  EXPECT_EQ(job_.told("a").verdict.reason,
+            "rank 2 on b: hung: silent for a while");
+}
+
+TEST_F(JobHang, OnlyAnotherStoppedOneThatFellSilentBeforeTakesItsPlace) {
+  for (const bool stopped : {false, true}) {
+    JobFixture job(QuickSpec(2, 2));
+    job.StartAll({"a", "b"});
+    job.Wait(seconds(40));
+    Failure first = Hung(0, seconds(30));
+    first.signal = SIGSTOP;
+    Failure second = Hung(2, seconds(31));
+    if (stopped) second.signal = SIGSTOP;
+    job.Fails("a", first);
+    job.Fails("b", second);
+    EXPECT_EQ(job.Count("hang"), stopped ? 1 : 0);
+  }
+}
+
+TEST_F(JobHang, OthersThatFellSilentTogetherWithItAreTold) {
+  // Of b: one a second later, one that reports on, one that has ended.
+  job_.agent("b").report.progress = {
+      {.silent_for = seconds(29), .deadline = seconds(30)},
+      {.silent_for = seconds(2), .deadline = seconds(30)},
+      {.silent_for = seconds(30)}};
+  job_.Report("b");
+  job_.Fails("a", Hung(0, seconds(30)));
+  const std::string why =
+      "rank 0 on a: hung: silent for a while; 1 rank of other nodes fell "
+      "silent together with it, and the first need not be the cause: `launch "
+      "inspect` shows who waited for whom";
+  EXPECT_EQ(job_.Decided("break"), "round 1 is broken: " + why);
+  AllIdle();
+  EXPECT_EQ(job_.told("b").verdict.reason, why);
+}
+
+TEST_F(JobHang, NobodyElsesSilenceRaisesADoubtAboutAStoppedOne) {
+  job_.agent("b").report.progress = {
+      {.silent_for = seconds(30), .deadline = seconds(30)}};
+  job_.Report("b");
+  Failure stopped = Hung(0, seconds(30));
+  stopped.signal = SIGSTOP;
+  job_.Fails("a", stopped);
+  EXPECT_EQ(job_.Decided("break"),
+            "round 1 is broken: rank 0 on a: hung: silent for a while");
 }
 
 TEST_F(JobHang, ACrashIsNotBlamedOnAHang) {

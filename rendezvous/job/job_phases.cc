@@ -50,6 +50,12 @@ void Job::Reconsider() {
   }
 }
 
+void Job::EnterPhase(JobPhase phase) {
+  phase_ = phase;
+  phase_since_ = now_;
+  put_off_.reset();
+}
+
 void Job::ConsiderGathering() {
   const int ready = nodes_.ready();
   if (ready < spec_.min_nodes) {
@@ -63,7 +69,7 @@ void Job::ConsiderGathering() {
   } else if (!too_few_since_.has_value()) {
     too_few_since_ = now_;
   }
-  const bool timed_out = now_ >= phase_since_ + spec_.join_timeout;
+  const bool timed_out = now_ >= PutOff(phase_since_ + spec_.join_timeout);
   bool form = ready >= spec_.max_nodes;
   if (enough_since_.has_value()) {
     if (timed_out) {
@@ -84,7 +90,7 @@ void Job::ConsiderGathering() {
   } else if (timed_out) {
     TimeOut();
   } else if (too_few_since_.has_value() &&
-             now_ >= *too_few_since_ + spec_.rejoin_timeout) {
+             now_ >= PutOff(*too_few_since_ + spec_.rejoin_timeout)) {
     GiveUp();
   }
 }
@@ -125,8 +131,7 @@ void Job::FormWorld() {
   first_gathering_ = false;
   failures_.Clear();
   signals_.clear();
-  phase_ = JobPhase::kRunning;
-  phase_since_ = now_;
+  EnterPhase(JobPhase::kRunning);
   why_ = absl::StrCat(Count(world_.size(), "node"), ", ",
                       Count(world_.world_size, "worker"));
   ++wording_;
@@ -162,7 +167,8 @@ void Job::ConsiderRunning() {
   }
   MindTheGrace();
   if (phase_ != JobPhase::kRunning) return;
-  if (world_.unstarted > 0 && now_ >= world_.began + spec_.join_timeout) {
+  if (world_.unstarted > 0 &&
+      now_ >= PutOff(world_.began + spec_.join_timeout)) {
     for (const World::Member& member : world_.members) {
       Node* node = nodes_.Find(member.node_id);
       if (node == nullptr || node->part != Part::kAssigned) continue;
@@ -186,8 +192,7 @@ void Job::BreakForMembership(const std::string& why, StopCause cause) {
 
 void Job::BreakRound(Break reason) {
   break_ = std::move(reason);
-  phase_ = JobPhase::kStopping;
-  phase_since_ = now_;
+  EnterPhase(JobPhase::kStopping);
   why_ = break_.why;
   speaker_ = SpeakerNow();
   ++wording_;
@@ -246,7 +251,7 @@ void Job::Cancel(const std::string& why, const CancelWish& wish) {
 }
 
 void Job::ConsiderStopping() {
-  if (world_.unstopped > 0 && now_ >= break_.deadline) {
+  if (world_.unstopped > 0 && now_ >= PutOff(break_.deadline)) {
     for (const World::Member& member : world_.members) {
       Node* node = nodes_.Find(member.node_id);
       if (node == nullptr || node->part == Part::kNone ||
@@ -269,8 +274,7 @@ void Job::ConsiderStopping() {
 }
 
 void Job::Gather() {
-  phase_ = JobPhase::kGathering;
-  phase_since_ = now_;
+  EnterPhase(JobPhase::kGathering);
   enough_since_.reset();
   ++wording_;
   for (auto& [id, node] : nodes_.nodes()) {
@@ -356,8 +360,7 @@ Verdict Job::NewVerdict(Outcome outcome, int exit_code,
 }
 
 void Job::Finish(Verdict verdict) {
-  phase_ = JobPhase::kFinished;
-  phase_since_ = now_;
+  EnterPhase(JobPhase::kFinished);
   why_ = verdict.reason;
   verdict.restarts_used = restarts_used_;
   verdict.max_restarts = spec_.max_restarts;
@@ -370,24 +373,43 @@ void Job::Finish(Verdict verdict) {
   for (auto& [id, node] : nodes_.nodes()) Tell(node);
 }
 
-std::optional<Instant> Job::PhaseDeadline() const {
+Instant Job::PutOff(Instant limit) const {
+  return put_off_.has_value() ? std::max(limit, *put_off_) : limit;
+}
+
+std::optional<Instant> Job::PhaseLimit() const {
   switch (phase_) {
     case JobPhase::kGathering: {
-      Instant deadline = phase_since_ + spec_.join_timeout;
+      Instant limit = phase_since_ + spec_.join_timeout;
+      if (too_few_since_.has_value()) {
+        limit = std::min(limit, *too_few_since_ + spec_.rejoin_timeout);
+      }
+      return PutOff(limit);
+    }
+    case JobPhase::kRunning:
+      if (world_.unstarted == 0) return std::nullopt;
+      return PutOff(world_.began + spec_.join_timeout);
+    case JobPhase::kStopping:
+      if (world_.unstopped == 0) return std::nullopt;
+      return PutOff(break_.deadline);
+    case JobPhase::kFinished:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::optional<Instant> Job::PhaseDeadline() const {
+  std::optional<Instant> deadline = PhaseLimit();
+  switch (phase_) {
+    case JobPhase::kGathering:
       if (enough_since_.has_value()) {
         const Instant soon = first_gathering_
                                  ? *enough_since_ + spec_.last_call
                                  : phase_since_ + spec_.wait_for_replacement;
-        if (soon > now_) deadline = std::min(deadline, soon);
-      }
-      if (too_few_since_.has_value()) {
-        deadline = std::min(deadline, *too_few_since_ + spec_.rejoin_timeout);
+        if (soon > now_) deadline = std::min(*deadline, soon);
       }
       return deadline;
-    }
     case JobPhase::kRunning: {
-      std::optional<Instant> deadline;
-      if (world_.unstarted > 0) deadline = world_.began + spec_.join_timeout;
       if (preemption_.has_value() &&
           (!deadline.has_value() || preemption_->deadline < *deadline)) {
         deadline = preemption_->deadline;
@@ -399,7 +421,7 @@ std::optional<Instant> Job::PhaseDeadline() const {
       return deadline;
     }
     case JobPhase::kStopping:
-      if (world_.unstopped > 0) return break_.deadline;
+      if (deadline.has_value()) return deadline;
       // After it: whether a broken stream comes back, which is a lease's
       // matter.
       if (now_ < break_.outlived) return break_.outlived;

@@ -29,7 +29,7 @@ TEST(JobSpeaker, TheFirstThatCameSaysWhatIsWaitedFor) {
   std::vector<std::string> here;
   for (const char* name : {"b", "a", "c"}) {
     job.Join(name);
-    here.push_back(name);
+    here.emplace_back(name);
     job.Report("b");
     EXPECT_THAT(Say(job, DirectiveKind::kWait, here), ElementsAre("b"));
   }
@@ -93,6 +93,48 @@ TEST(JobSpeaker, ANodeThatTheJobWentOnWithoutSaysSo) {
   job.Reconnect("b");
   EXPECT_THAT(Say(job, DirectiveKind::kStop, {"b"}), ElementsAre("b"));
   EXPECT_EQ(job.told("b").reason, "the job went on without this node");
+}
+
+TEST(JobSpeaker, ANodeThatStillRunsWhatAllHaveStoppedSaysSo) {
+  JobSpec spec = QuickSpec(3, 4);
+  spec.last_call = Duration::zero();
+  JobFixture job(spec);
+  job.StartAll({"a", "b", "c"});
+  job.Join("d");
+  job.Wait(seconds(5));
+  ASSERT_EQ(job.told("b").stop.cause, StopCause::kAsked);
+  for (const char* name : {"b", "c"}) {
+    job.agent(name).silent = true;
+    job.BreakStream(name);
+  }
+  job.Idle("a");
+  job.Wait(seconds(1));
+  ASSERT_EQ(job.phase(), JobPhase::kGathering);
+  ASSERT_EQ(job.round(), 1);
+  job.Reconnect("b");
+  EXPECT_THAT(Say(job, DirectiveKind::kStop, {"b"}), ElementsAre("b"));
+  EXPECT_EQ(job.told("b").reason, "the job went on without this node");
+  // Nobody waits with it any more.
+  EXPECT_EQ(job.told("b").stop.cause, StopCause::kBroken);
+}
+
+// How the job's round is stopped is no concern of an earlier one.
+TEST(JobSpeaker, AStopOfAnEarlierRoundIsAsAnyOther) {
+  JobFixture job(QuickSpec(1, 2));
+  job.StartAll({"a", "b"});
+  job.agent("b").silent = true;
+  job.BreakStream("b");
+  job.Wait(seconds(1));
+  job.AllStop();
+  job.Runs("a");
+  job.agent("a").report.cancel = CancelWish{.signal = 2};
+  job.Report("a");
+  ASSERT_EQ(job.told("a").stop.cause, StopCause::kCancelled);
+  job.Reconnect("b");
+  ASSERT_EQ(job.kind("b"), DirectiveKind::kStop);
+  EXPECT_EQ(job.told("b").stop.round, 1);
+  EXPECT_EQ(job.told("b").stop.signal, 15);
+  EXPECT_EQ(job.told("b").stop.cause, StopCause::kBroken);
 }
 
 TEST(JobSpeaker, OfACoordinatorsNewStartOneSpeaks) {

@@ -56,7 +56,8 @@ struct Node {
   StreamId stream = 0;   // 0: broken
   Instant broken_since;  // where it is broken
   Instant heard;
-  Instant deadline;  // lost then, unless heard of
+  Instant deadline;       // lost then, unless heard of
+  bool forgiven = false;  // it was put off since (Job::ForgiveSilence)
 
   // Somebody else claims this place. Refused once this one proves that it
   // lives; admitted (by its next report) once this one's lease runs out.

@@ -29,7 +29,9 @@ struct Failure {
   int local_rank = -1;
   int64_t pid = 0;
   int exit_code = 0;  // kExitCode: 1..255; kStartFailed: 126 or 127
-  int signal = 0;     // kSignal, kStoppedByUs: the signal, if one
+  // kSignal, kStoppedByUs: the signal, if one. kHung: SIGSTOP, if the worker is
+  // stopped by a signal.
+  int signal = 0;
   // For people only: seconds since 1970 by the node's clock. No decision
   // compares it, since the clocks of two nodes may differ by minutes.
   double unix_time = 0;

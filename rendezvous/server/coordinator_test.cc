@@ -148,7 +148,8 @@ TEST(CoordinatorTest, ASilentNodeIsLostAlthoughOthersReport) {
   Coordinator coordinator({});
   Report report = FirstReport("job", "node-a", 2);
   report.spec.keep_alive_interval = milliseconds(20);
-  report.spec.keep_alive_misses = 2;
+  // So long that neither runs out before both are there.
+  report.spec.keep_alive_misses = 100;
   Attached a(&coordinator, report);
   report.node.node_id = report.node.host = "node-b";
   Attached b(&coordinator, report);
@@ -291,6 +292,7 @@ TEST(CoordinatorTest, AnUnknownJobIsAnsweredWithThoseThatThereAre) {
   EXPECT_THAT(std::string(coordinator.GetJob("x").status().message()),
               HasSubstr("job-1, job-2"));
   std::vector<std::unique_ptr<Attached>> many;
+  many.reserve(100);
   for (int i = 0; i < 100; ++i) {
     many.push_back(std::make_unique<Attached>(
         &coordinator,
@@ -339,6 +341,7 @@ TEST(CoordinatorTest, NodesComeAndGoFromManyThreads) {
   options.on_decision = [](const std::string&, const Decision&) {};
   Coordinator coordinator(std::move(options));
   std::vector<std::thread> threads;
+  threads.reserve(8);
   for (int t = 0; t < 8; ++t) {
     threads.emplace_back([&coordinator, t] {
       for (int i = 0; i < 40; ++i) {
@@ -367,6 +370,7 @@ TEST(CoordinatorTest, AThousandNodesAreEachToldTheirPlace) {
   constexpr int kNodes = 1000;
   Coordinator coordinator({});
   std::vector<std::unique_ptr<Attached>> nodes;
+  nodes.reserve(kNodes);
   for (int i = 0; i < kNodes; ++i) {
     nodes.push_back(std::make_unique<Attached>(
         &coordinator, FirstReport("job", "node" + std::to_string(i), kNodes)));

@@ -34,6 +34,8 @@ class BarrierList {
 
   bool Waits(StoreClientId client) const { return stands_.contains(client); }
   size_t clients() const { return stands_.size(); }
+  // Whether nobody stands at any barrier.
+  bool empty() const { return queues_.empty(); }
   size_t bytes() const { return bytes_; }
 
  private:

@@ -32,7 +32,7 @@ size_t Cost(std::string_view key, std::string_view value) {
 std::optional<int64_t> NumberIn(const std::string& value) {
   errno = 0;
   char* end = nullptr;
-  const long long number = std::strtoll(value.c_str(), &end, 10);
+  const int64_t number = std::strtoll(value.c_str(), &end, 10);
   if (end == value.c_str() || errno == ERANGE) return std::nullopt;
   return number;
 }
@@ -53,7 +53,6 @@ size_t StoreCore::Growth(std::string_view key, size_t size) const {
 
 bool StoreCore::HasRoom(StoreClientId client, const StoreRequest& request,
                         size_t more, StoreEffects* effects) {
-  if (more == 0) return true;
   if (more <= max_bytes_ && bytes() <= max_bytes_ - more) return true;
   effects->AddClose(
       client, absl::StrCat("the store is full: ", CommandName(request.command),
@@ -104,7 +103,7 @@ void StoreCore::Put(std::string_view key, std::string value,
                  value, entry->second, effects);
   }
   // Nobody waits for what was there already.
-  if (!created || waits_.clients() == 0) return;
+  if (!created || waits_.empty()) return;
   for (const StoreClientId waiter : waits_.Ready(key)) {
     AppendInteger(kStoreStopWaiting, effects->AddReply(waiter));
   }
@@ -131,7 +130,7 @@ void StoreCore::CompareSet(StoreClientId client, const StoreRequest& request,
 
 std::optional<int64_t> StoreCore::Increase(StoreClientId client,
                                            const StoreRequest& request,
-                                           int64_t amount,
+                                           int64_t amount, size_t beside,
                                            StoreEffects* effects) {
   const auto entry = values_.find(request.key);
   int64_t sum = amount;
@@ -146,16 +145,15 @@ std::optional<int64_t> StoreCore::Increase(StoreClientId client,
     }
   }
   std::string digits = absl::StrCat(sum);
-  if (!HasRoom(client, request, Growth(request.key, digits.size()), effects)) {
-    return std::nullopt;
-  }
+  const size_t more = Growth(request.key, digits.size()) + beside;
+  if (!HasRoom(client, request, more, effects)) return std::nullopt;
   Put(request.key, std::move(digits), effects);
   return sum;
 }
 
 void StoreCore::Add(StoreClientId client, const StoreRequest& request,
                     StoreEffects* effects) {
-  const auto sum = Increase(client, request, request.number, effects);
+  const auto sum = Increase(client, request, request.number, 0, effects);
   if (sum) AppendInteger(*sum, effects->AddReply(client));
 }
 
@@ -279,7 +277,7 @@ std::optional<std::string> StoreCore::TakeOffer(StoreClientId client) {
 }
 
 void StoreCore::OfferToNext(std::string_view queue, StoreEffects* effects) {
-  if (waits_.clients() == 0 || queues_.find(queue) == queues_.end()) return;
+  if (waits_.empty() || queues_.find(queue) == queues_.end()) return;
   const std::optional<StoreClientId> waiter = waits_.ReadyForOne(queue);
   if (!waiter) return;
   Offer(*waiter, queue);
@@ -291,7 +289,6 @@ void StoreCore::Push(StoreClientId client, const StoreRequest& request,
                      StoreEffects* effects) {
   const bool first = queues_.find(request.key) == queues_.end();
   size_t cost = kBytesPerEntry + request.value.size();
-
   if (first) cost += kBytesPerQueue + request.key.size();
   if (!HasRoom(client, request, cost, effects)) return;
   auto queue = queues_.find(request.key);
@@ -324,8 +321,9 @@ void StoreCore::Pop(StoreClientId client, const StoreRequest& request,
 
 void StoreCore::ListKeys(StoreClientId client, StoreEffects* effects) {
   size_t size = sizeof(int64_t);
-  for (const auto& [key, value] : values_)
+  for (const auto& [key, value] : values_) {
     size += sizeof(uint64_t) + key.size();
+  }
   if (size > kMaxStoreReplyBytes) {
     effects->AddClose(
         client, absl::StrCat("LIST_KEYS would take ", size, " bytes; at most ",
@@ -341,8 +339,7 @@ void StoreCore::Barrier(StoreClientId client, const StoreRequest& request,
                         StoreEffects* effects) {
   DropWait(client, effects);
   const size_t cost = BarrierList::kBytesPerClient + request.key.size();
-  if (!HasRoom(client, request, cost, effects)) return;
-  const auto count = Increase(client, request, 1, effects);
+  const auto count = Increase(client, request, 1, cost, effects);
   if (!count) return;
   barriers_.Add(client, request.key, request.number);
   for (const StoreClientId released : barriers_.Reached(request.key, *count)) {

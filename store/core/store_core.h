@@ -79,10 +79,10 @@ class StoreCore {
   // The value is there from now on; wakes and tells who wants to know.
   void Put(std::string_view key, std::string value, StoreEffects* effects);
   // The number under the key plus `amount`, put there; nothing, and the client
-  // closed, where there is no number or no room.
+  // closed, where there is no number or no room for it and `beside` bytes more.
   std::optional<int64_t> Increase(StoreClientId client,
                                   const StoreRequest& request, int64_t amount,
-                                  StoreEffects* effects);
+                                  size_t beside, StoreEffects* effects);
   void TellWatchers(uint8_t what, std::string_view key, std::string_view before,
                     std::string_view now, StoreEffects* effects);
   // The client's wait was ended by an element of the queue.

@@ -1,4 +1,4 @@
-#include "store/core/store_core.h"
+// What each request does.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "store/wire/limits.h"
-#include "store/wire/little_endian.h"
+#include "store/core/store_core_fixture.h"
 
 namespace muster {
 namespace {
@@ -17,72 +16,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using C = StoreCommand;
-
-std::string Number(int64_t number) {
-  std::string bytes;
-  AppendInteger(number, &bytes);
-  return bytes;
-}
-std::string String(std::string_view text) {
-  std::string bytes;
-  AppendString(text, &bytes);
-  return bytes;
-}
-std::string Byte(uint8_t byte) {
-  return std::string(1, static_cast<char>(byte));
-}
-
-class StoreCoreTest : public testing::Test {
- protected:
-  // "CLIENT<bytes", "CLIENT<1bytes" for one of several, "CLIENT!reason".
-  std::vector<std::string> Take() {
-    std::vector<std::string> all;
-    for (const auto& effect : effects_.All()) {
-      const char* kind = effect.kind == StoreEffects::Kind::kClose   ? "!"
-                         : effect.kind == StoreEffects::Kind::kReply ? "<"
-                                                                     : "<1";
-      const std::string_view bytes = effects_.BytesOf(effect);
-      all.push_back(absl::StrCat(effect.client, kind) + std::string(bytes));
-    }
-    effects_.Clear();
-    return all;
-  }
-  std::vector<std::string> Do(StoreClientId client,
-                              const StoreRequest& request) {
-    core_.Apply(client, request, &effects_);
-    return Take();
-  }
-  std::vector<std::string> Gone(StoreClientId client) {
-    core_.Forget(client, &effects_);
-    return Take();
-  }
-  std::string Get(const std::string& key) {
-    const auto got = Do(99, {.command = C::kGet, .key = key});
-    return got.at(0).substr(3 + 8);
-  }
-  void Set(const std::string& key, const std::string& value) {
-    EXPECT_THAT(Do(98, {.command = C::kSet, .key = key, .value = value}),
-                IsEmpty());
-  }
-  std::vector<std::string> Wait(StoreClientId client,
-                                std::vector<std::string_view> keys) {
-    return Do(client, {.command = C::kWait, .keys = std::move(keys)});
-  }
-  std::vector<std::string> Push(const std::string& queue,
-                                const std::string& element) {
-    return Do(97, {.command = C::kQueuePush, .key = queue, .value = element});
-  }
-  std::vector<std::string> Pop(StoreClientId client, const std::string& queue) {
-    return Do(client, {.command = C::kQueuePop, .key = queue});
-  }
-  std::vector<std::string> Barrier(StoreClientId client, const std::string& key,
-                                   int64_t world) {
-    return Do(client, {.command = C::kBarrier, .key = key, .number = world});
-  }
-
-  StoreEffects effects_;
-  StoreCore core_{1 << 20};
-};
 
 TEST_F(StoreCoreTest, SetAndGet) {
   Set("k", "v");
@@ -173,18 +106,6 @@ TEST_F(StoreCoreTest, MultiSetAndMultiGet) {
   EXPECT_THAT(Do(1, {.command = C::kMultiGet, .keys = {"b", "none", "a"}}),
               ElementsAre("1<" + String("2") + String("") + String("1")));
   EXPECT_THAT(Do(1, {.command = C::kMultiGet}), IsEmpty());
-}
-
-TEST_F(StoreCoreTest, AppendGrowsUpToTheBoundOfAValue) {
-  StoreCore core(size_t{64} << 20);
-  const std::string half(kMaxStoreValueBytes / 2, 'x');
-  const StoreRequest append = {
-      .command = C::kAppend, .key = "k", .value = half};
-  core.Apply(1, append, &effects_);
-  core.Apply(1, append, &effects_);
-  EXPECT_THAT(Take(), IsEmpty());
-  core.Apply(1, {.command = C::kAppend, .key = "k", .value = "x"}, &effects_);
-  EXPECT_THAT(Take(), ElementsAre(HasSubstr("1!APPEND would make a value")));
 }
 
 TEST_F(StoreCoreTest, AWaitEndsWhenTheLastKeyHasCome) {
@@ -298,6 +219,38 @@ TEST_F(StoreCoreTest, AnElementThatIsNotTakenWakesTheNext) {
               ElementsAre("2<" + Number(0), "3<1" + Byte(0)));
 }
 
+TEST_F(StoreCoreTest, AnElementThatAnotherTookWakesNobody) {
+  Wait(1, {"q"});
+  Wait(2, {"q"});
+  Push("q", "x");
+  Pop(3, "q");
+  EXPECT_THAT(Pop(1, "other"), ElementsAre("1<" + Number(0)));
+}
+
+TEST_F(StoreCoreTest, APopOfAnotherQueueDoesNotTakeTheElement) {
+  Wait(1, {"q"});
+  Wait(2, {"q"});
+  Push("q", "x");
+  EXPECT_THAT(Pop(1, "other"), ElementsAre("1<" + Number(0), "2<1" + Byte(0)));
+}
+
+TEST_F(StoreCoreTest, AWaitForAnotherQueueDoesNotKeepTheOffer) {
+  Wait(1, {"q"});
+  Wait(2, {"q"});
+  Push("q", "x");
+  Push("other", "y");
+  EXPECT_THAT(Wait(1, {"other"}),
+              ElementsAre("1<1" + Byte(0), "2<1" + Byte(0)));
+}
+
+TEST_F(StoreCoreTest, AnElementWakesTheFirstWhoWaitsForNothingElse) {
+  Wait(1, {"q", "k"});
+  Wait(2, {"q"});
+  EXPECT_THAT(Push("q", "x"), ElementsAre("2<1" + Byte(0)));
+  EXPECT_THAT(Do(3, {.command = C::kSet, .key = "k", .value = ""}),
+              ElementsAre("1<" + Byte(0)));
+}
+
 TEST_F(StoreCoreTest, WaitingAnewForWhatWasOfferedKeepsTheOffer) {
   Wait(1, {"q"});
   Wait(2, {"q"});
@@ -312,6 +265,7 @@ TEST_F(StoreCoreTest, ABarrierLetsGoWhenAllHaveCome) {
   EXPECT_EQ(Get("b"), "2");
   EXPECT_THAT(Barrier(3, "b", 3),
               ElementsAre("1<" + Byte(0), "2<" + Byte(0), "3<" + Byte(0)));
+  ASSERT_EQ(core_.waiting(), 0);
   EXPECT_THAT(Barrier(1, "alone", 1), ElementsAre("1<" + Byte(0)));
   EXPECT_THAT(Barrier(1, "nobody", 0), ElementsAre("1<" + Byte(0)));
   EXPECT_THAT(Barrier(1, "less", -3), ElementsAre("1<" + Byte(0)));
@@ -325,6 +279,31 @@ TEST_F(StoreCoreTest, WhoGivesUpABarrierHasNotCome) {
   EXPECT_THAT(Gone(1), IsEmpty());
   EXPECT_THAT(Barrier(2, "b", 2), IsEmpty());
   EXPECT_THAT(Barrier(3, "b", 2), ElementsAre("2<" + Byte(0), "3<" + Byte(0)));
+}
+
+TEST_F(StoreCoreTest, WhatOthersMadeOfABarriersCountStays) {
+  for (const char* value : {"0", "-3", "text", ""}) {
+    ASSERT_THAT(Barrier(1, "b", 2), IsEmpty());
+    Set("b", value);
+    Do(1, {.command = C::kCancelWait});
+    EXPECT_EQ(Get("b"), value);
+    Delete("b");
+  }
+  ASSERT_THAT(Barrier(1, "b", 2), IsEmpty());
+  Delete("b");
+  Do(1, {.command = C::kCancelWait});
+  EXPECT_EQ(core_.keys(), 0);
+}
+
+TEST_F(StoreCoreTest, ABarrierReplacesAWait) {
+  Wait(1, {"k"});
+  Barrier(1, "b", 2);
+  EXPECT_THAT(Do(2, {.command = C::kSet, .key = "k", .value = ""}), IsEmpty());
+}
+
+TEST_F(StoreCoreTest, NoRelayIsInsideAnother) {
+  EXPECT_THAT(Do(1, {.command = C::kRelay}),
+              ElementsAre("1!RELAY inside a relay's frames"));
 }
 
 TEST_F(StoreCoreTest, ABarrierWhereAnotherValueLiesEndsTheClient) {
@@ -351,99 +330,9 @@ TEST_F(StoreCoreTest, WatchersAreToldOfEveryChange) {
               IsEmpty());
 }
 
-// Every way to make the store hold more ends at its bound, and what was there
-// before stays readable.
-TEST_F(StoreCoreTest, IsBounded) {
-  StoreCore core(4096);
-  const std::string value(1000, 'v');
-  std::vector<std::string> names;
-  for (int i = 0; i < 200; ++i) names.push_back(absl::StrCat("name", i));
-  const auto fill = [&](C command) {
-    for (int i = 0; i < 200; ++i) {
-      StoreRequest request = {.command = command,
-                              .key = names[i],
-                              .value = value,
-                              .number = i + 1000};
-      if (command == C::kWait) request.keys = {names[i]};
-      if (command == C::kMultiSet) {
-        request.keys = {names[i]};
-        request.values = {value};
-      }
-      core.Apply(i, request, &effects_);
-      EXPECT_LE(core.bytes(), 4096 + 128) << CommandName(command);
-    }
-    const auto refused = Take();
-    EXPECT_THAT(refused.empty() ? "" : refused.back(),
-                HasSubstr("the store is full"))
-        << CommandName(command);
-    for (int i = 0; i < 200; ++i) {
-      core.Forget(i, &effects_);
-      core.Apply(1, {.command = C::kDelete, .key = names[i]}, &effects_);
-      core.Apply(1, {.command = C::kQueuePop, .key = names[i]}, &effects_);
-    }
-    Take();
-    EXPECT_EQ(core.bytes(), 0) << CommandName(command);
-  };
-  for (const C command :
-       {C::kSet, C::kCompareSet, C::kAdd, C::kAppend, C::kMultiSet, C::kWait,
-        C::kQueuePush, C::kBarrier, C::kWatchKey}) {
-    fill(command);
-  }
-}
-
-// What is replaced makes room for what replaces it.
-TEST_F(StoreCoreTest, AFullStoreCanBeChangedInPlaceAndShrunk) {
-  StoreCore core(2000);
-  const std::string large(1700, 'v');
-  const std::string other(1700, 'w');
-  const auto apply = [&](const StoreRequest& request) {
-    core.Apply(1, request, &effects_);
-    return Take();
-  };
-  EXPECT_THAT(apply({.command = C::kSet, .key = "k", .value = large}),
-              IsEmpty());
-  EXPECT_THAT(apply({.command = C::kAdd, .key = "n", .number = 100}),
-              ElementsAre("1<" + Number(100)));
-  const size_t full = core.bytes();
-  ASSERT_GT(full + 128, 2000);
-  EXPECT_THAT(apply({.command = C::kSet, .key = "k", .value = other}),
-              IsEmpty());
-  EXPECT_THAT(apply({.command = C::kCompareSet,
-                     .key = "k",
-                     .value = large,
-                     .expected = other}),
-              ElementsAre("1<" + String(large)));
-  EXPECT_THAT(
-      apply({.command = C::kMultiSet, .keys = {"k"}, .values = {other}}),
-      IsEmpty());
-  EXPECT_EQ(core.bytes(), full);
-  // Not even room for another entry.
-  const std::string rest(2000 - full, 'r');
-  EXPECT_THAT(apply({.command = C::kAppend, .key = "k", .value = rest}),
-              IsEmpty());
-  EXPECT_EQ(core.bytes(), 2000);
-  EXPECT_THAT(apply({.command = C::kAdd, .key = "n", .number = 1}),
-              ElementsAre("1<" + Number(101)));
-  EXPECT_THAT(apply({.command = C::kAdd, .key = "n", .number = 900}),
-              ElementsAre(HasSubstr("the store is full")));
-  EXPECT_THAT(apply({.command = C::kSet, .key = "k", .value = "small"}),
-              IsEmpty());
-  EXPECT_LT(core.bytes(), 500);
-}
-
-TEST_F(StoreCoreTest, AReplyIsBounded) {
-  StoreCore core(size_t{64} << 20);
-  const std::string value(kMaxStoreValueBytes, 'v');
-  core.Apply(1, {.command = C::kSet, .key = "k", .value = value}, &effects_);
-  core.Apply(1,
-             {.command = C::kMultiGet,
-              .keys = std::vector<std::string_view>(1000, "k")},
-             &effects_);
-  EXPECT_THAT(Take(), ElementsAre(HasSubstr("1!MULTI_GET asks for")));
-}
-
 TEST_F(StoreCoreTest, AWaitForManyKeysIsOverOnce) {
   std::vector<std::string> names;
+  names.reserve(1000);
   for (int i = 0; i < 1000; ++i) names.push_back(absl::StrCat("k", i));
   StoreRequest wait = {.command = C::kWait};
   for (const std::string& name : names) wait.keys.push_back(name);

@@ -36,6 +36,8 @@ class WaitingList {
 
   bool Waits(StoreClientId client) const { return waits_.contains(client); }
   size_t clients() const { return waits_.size(); }
+  // Whether no key is waited for: asked on every change, so cheap.
+  bool empty() const { return queues_.empty(); }
   // An estimate of the memory held.
   size_t bytes() const { return bytes_; }
 

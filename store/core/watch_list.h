@@ -22,7 +22,7 @@ class WatchList {
   void Remove(StoreClientId client);
 
   // Whether anybody watches anything: asked on every change, so cheap.
-  bool empty() const { return clients_.empty(); }
+  bool empty() const { return keys_.empty(); }
   // Who watches the key.
   const std::set<StoreClientId>& WatchersOf(std::string_view key) const;
   size_t bytes() const { return bytes_; }

@@ -72,7 +72,7 @@ uint32_t RelayCore::TakeChannel(Use use) {
     channel = idle_channels_.back();
     idle_channels_.pop_back();
   }
-  uses_[channel] = std::move(use);
+  uses_[channel] = use;
   return channel;
 }
 
@@ -219,7 +219,7 @@ void RelayCore::WaitsReplied(WaitsByRequest::iterator waits,
   std::deque<StoreClientId>& clients = waits->second.clients;
   if (frame.kind == RelayFrameKind::kMessageForOne) {
     // No store of ours answers twice, but a relay must not fall over another.
-    if (clients.empty() || waits->second.offered) return;
+    if (waits->second.offered) return;
     const StoreClientId first = clients.front();
     clients.pop_front();
     waiting_.erase(first);

@@ -59,7 +59,8 @@ class RelayCore {
   size_t held_bytes() const { return held_bytes_; }
 
  private:
-  // Clients whose equal waits are one upstream.
+  // Clients whose equal waits are one upstream; kept while anybody waits, or
+  // has an offer.
   struct Waits {
     uint32_t channel = 0;
     // Who waits, in the order they came.

@@ -15,6 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 using C = StoreCommand;
 
 constexpr StoreClientId kUpstream = 0;
@@ -225,6 +226,46 @@ TEST_F(RelayCoreTest, AnElementIsForOneAndTheOthersWaitOn) {
   EXPECT_EQ(core_.held_bytes(), 0);
 }
 
+TEST_F(RelayCoreTest, WhoLeavesWhileAnElementIsOfferedLeavesTheOffer) {
+  Wait(1, {"q"});
+  Wait(2, {"q"});
+  Reply(1, kZero, kForOne);
+  ASSERT_THAT(Gone(2), IsEmpty());
+  EXPECT_THAT(Ask(1, {.command = C::kQueuePop, .key = "q"}),
+              ElementsAre("2 QUEUE_POP q", "1 gone"));
+}
+
+TEST_F(RelayCoreTest, WhoWasOfferedAnElementWaitsNoMore) {
+  Wait(1, {"q"});
+  Reply(1, kZero, kForOne);
+  EXPECT_THAT(Ask(1, {.command = C::kCancelWait}),
+              ElementsAre("2 CANCEL_WAIT", "1 gone"));
+}
+
+TEST_F(RelayCoreTest, WhatUpstreamOffersTwiceIsForTheSameOne) {
+  Wait(1, {"q"});
+  Wait(2, {"q"});
+  Reply(1, kZero, kForOne);
+  EXPECT_THAT(Reply(1, kZero, kForOne), IsEmpty());
+}
+
+TEST_F(RelayCoreTest, AnOfferEndsWithItsWait) {
+  for (const auto end : {RelayFrameKind::kMessage, RelayFrameKind::kGone}) {
+    Wait(1, {"q"});
+    Wait(2, {"q"});
+    Reply(1, kZero, kForOne);
+    EXPECT_THAT(Reply(1, kZero, end), SizeIs(1)) << "the second's";
+    EXPECT_EQ(core_.held_bytes(), 0);
+    EXPECT_THAT(Gone(1), IsEmpty());
+    EXPECT_THAT(Gone(2), IsEmpty());
+  }
+}
+
+TEST_F(RelayCoreTest, ASecondWaitReplacesTheFirst) {
+  Wait(1, {"k"});
+  EXPECT_THAT(Wait(1, {"l"}), ElementsAre("1 gone", "2 WAIT l"));
+}
+
 TEST_F(RelayCoreTest, WhoComesWhileAnElementIsOfferedAsksUpstream) {
   Wait(1, {"q"});
   Reply(1, kZero, kForOne);
@@ -265,6 +306,14 @@ TEST_F(RelayCoreTest, WhatUpstreamRefusesEndsThoseWhoAsked) {
   EXPECT_EQ(core_.channels(), 0);
 }
 
+TEST_F(RelayCoreTest, ARefusalIsNotForWhoIsGone) {
+  Get(3, "k");
+  Get(4, "k");
+  Gone(4);
+  EXPECT_THAT(Reply(1, "too much", RelayFrameKind::kGone),
+              ElementsAre("3!too much"));
+}
+
 TEST_F(RelayCoreTest, RemembersABoundedAmount) {
   const std::string key(8000, 'k');
   std::vector<std::string> last;
@@ -274,6 +323,8 @@ TEST_F(RelayCoreTest, RemembersABoundedAmount) {
     EXPECT_LE(core_.held_bytes(), 100'000);
   }
   EXPECT_THAT(last, ElementsAre(HasSubstr("100!the relay remembers too many")));
+  last = Get(101, key);
+  EXPECT_THAT(last, ElementsAre(HasSubstr("101!the relay remembers too many")));
 }
 
 TEST_F(RelayCoreTest, DoesNotRelayWhatTellsManyTimes) {

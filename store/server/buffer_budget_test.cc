@@ -69,6 +69,10 @@ TEST_F(BufferBudgetTest, WhoeverReadsKeepsItFromBeingOverdue) {
     ASSERT_FALSE(budget_.IsOverdue(kBegin + i * (kPatience - Duration(1))));
     budget_.CountRead(b_, 1000);
   }
+  // Until they stop: what was read before is no excuse.
+  const Instant last = kBegin + 10 * (kPatience - Duration(1));
+  EXPECT_FALSE(budget_.IsOverdue(last));
+  EXPECT_TRUE(budget_.IsOverdue(last + kPatience));
 }
 
 TEST_F(BufferBudgetTest, AByteNowAndThenIsNoReading) {
@@ -96,6 +100,7 @@ TEST_F(BufferBudgetTest, WhoDoesNotReadBlocksBeforeWhoDoes) {
   Send(c_, 100);
   EXPECT_FALSE(budget_.IsOverdue(kBegin));
   budget_.CountRead(a_, 1);
+  budget_.CountRead(b_, 0);
   ASSERT_TRUE(budget_.IsOverdue(kBegin + kPatience));
   EXPECT_TRUE(budget_.BlocksBefore(b_, a_));
   EXPECT_FALSE(budget_.BlocksBefore(a_, b_));
@@ -119,6 +124,10 @@ TEST_F(BufferBudgetTest, HalfARequestFillsBeforeAnAnswer) {
   ASSERT_TRUE(budget_.IsFull());
   EXPECT_TRUE(budget_.FillsBefore(b_, a_));
   EXPECT_FALSE(budget_.FillsBefore(a_, b_));
+  // Nor where the answer is larger, if others hold as much together.
+  budget_.Charge(a_, kHalf + 200, kHalf + 200);
+  budget_.Charge(c_, 400, 0);
+  EXPECT_TRUE(budget_.FillsBefore(b_, a_));
   // A single answer beyond all bounds.
   budget_.Charge(a_, 2 * kMost, 2 * kMost);
   EXPECT_TRUE(budget_.FillsBefore(a_, b_));

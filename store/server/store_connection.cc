@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 
 namespace muster {
 
@@ -19,7 +20,8 @@ std::string PeerName(const OwnedFd& socket) {
                   NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
     return "a client that is gone";
   }
-  return absl::StrCat(host, " port ", port);
+  // An IPv4 client of a socket that serves both kinds.
+  return absl::StrCat(absl::StripPrefix(host, "::ffff:"), " port ", port);
 }
 
 }  // namespace muster

@@ -99,7 +99,7 @@ absl::Status StoreHub::Run() {
   acceptor_.Close();
   connections_.Clear();
   upstream_ = nullptr;
-  return failure_;
+  return outlived_clients_ ? absl::OkStatus() : failure_;
 }
 
 void StoreHub::HandleEvent(uint64_t id, uint32_t events) {
@@ -149,6 +149,7 @@ void StoreHub::Admit(OwnedFd socket, Role role) {
     upstream_ = &connection;
     return;
   }
+  had_clients_ = true;
   // A client speaks first, so its greeting is here as a rule.
   OnReadable(connection);
 }
@@ -470,6 +471,8 @@ void StoreHub::Destroy(StoreClientId id) {
   if (connection == upstream_) {
     upstream_ = nullptr;
     if (failure_.ok()) {
+      // As a round ends: its store is closed once all its workers are done.
+      outlived_clients_ = had_clients_ && connections_.size() == 1;
       failure_ = absl::UnavailableError("the connection to the store is lost");
     }
   }

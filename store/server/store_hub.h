@@ -68,8 +68,9 @@ class StoreHub {
   // Once, before Run. ResourceExhausted: no descriptors are left.
   absl::Status Prepare();
 
-  // Serves until Stop, or until the upstream is lost, which is the error. All
-  // sockets are closed when it returns.
+  // Serves until Stop, or until the upstream is lost, which is the error unless
+  // clients had come and all of them have left. All sockets are closed when it
+  // returns.
   absl::Status Run();
 
   // From any thread.
@@ -146,6 +147,9 @@ class StoreHub {
   const StoreConnection* processed_ = nullptr;
   // Who stalls for what all hold, in the order they came. Some may be gone.
   std::deque<StoreClientId> queue_;
+  // Whether any client ever came; whether they had left before the upstream.
+  bool had_clients_ = false;
+  bool outlived_clients_ = false;
   // Whether anybody may be stalled for the upstream's sake.
   bool upstream_was_full_ = false;
 

@@ -20,8 +20,8 @@
 namespace muster {
 namespace {
 
-// Answers pings, sends values upstream, and hands what comes from there to who
-// sent one last.
+// Answers pings, sends values and who is gone upstream, and hands what comes
+// from there to who sent one last.
 class PingService : public StoreService {
  public:
   void OnRequest(StoreClientId client, StoreFraming,
@@ -35,7 +35,9 @@ class PingService : public StoreService {
     }
   }
   bool MayGoOn(StoreClientId) const override { return true; }
-  void OnGone(StoreClientId, StoreEffects*) override {}
+  void OnGone(StoreClientId, StoreEffects* effects) override {
+    effects->AddReply(kUpstreamClient)->append("gone");
+  }
   absl::StatusOr<size_t> OnUpstream(std::string_view bytes,
                                     StoreEffects* effects) override {
     effects->AddReply(sender_)->append(bytes);
@@ -84,6 +86,11 @@ class Serving {
     EXPECT_TRUE(served_.ok()) << served_;
   }
   int port() const { return port_; }
+  // How it ends by itself.
+  absl::Status End() {
+    thread_.Join();
+    return std::exchange(served_, absl::OkStatus());
+  }
 
  private:
   PingService service_;
@@ -118,6 +125,31 @@ TEST(StoreHubTest, AnUpstreamThatDoesNotReadIsReadFrom) {
     got += static_cast<size_t>(count);
   }
   EXPECT_EQ(client.Reply({.command = StoreCommand::kPing}).number, 3);
+}
+
+// A round's store is closed when its workers are done: no word about that.
+TEST(StoreHubTest, AnUpstreamsEndIsAFailureForClientsThatAreThereOrMayCome) {
+  enum class Clients { kNone, kOne, kOneThatLeft };
+  for (const auto clients :
+       {Clients::kNone, Clients::kOne, Clients::kOneThatLeft}) {
+    int ends[2];
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+    OwnedFd upstream(ends[1]);
+    Serving hub(9, OwnedFd(ends[0]));
+    std::optional<RawClient> client;
+    if (clients != Clients::kNone) {
+      client.emplace(hub.port());
+      EXPECT_EQ(
+          client->Ask({.command = StoreCommand::kPing, .number = 3}).number, 3);
+    }
+    if (clients == Clients::kOneThatLeft) {
+      client->Close();
+      pollfd told{.fd = upstream.get(), .events = POLLIN, .revents = 0};
+      ASSERT_EQ(poll(&told, 1, 30'000), 1);
+    }
+    upstream.Close();
+    EXPECT_EQ(hub.End().ok(), clients == Clients::kOneThatLeft);
+  }
 }
 
 TEST(StoreHubTest, BeyondItsConnectionsNewOnesWait) {

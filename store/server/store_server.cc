@@ -70,7 +70,9 @@ class StoreServer::Running {
  private:
   void Serve() {
     const absl::Status served = hub_.Run();
-    const size_t waiting = service_.waiting();
+    // Without a reason nobody waits in vain: a client that has exited counts
+    // until its connection's end has been read.
+    const size_t waiting = reason_.empty() ? 0 : service_.waiting();
     if (waiting == 0 && served.ok()) return;
     hub_.Notice(
         served.ok()
@@ -114,7 +116,7 @@ absl::StatusOr<std::unique_ptr<StoreServer>> StoreServer::Start(
 StoreServer::StoreServer(std::unique_ptr<Running> running)
     : running_(std::move(running)) {}
 
-StoreServer::~StoreServer() { Close("the server ends"); }
+StoreServer::~StoreServer() { Close(""); }
 
 int StoreServer::port() const { return running_->port(); }
 

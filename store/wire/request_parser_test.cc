@@ -12,7 +12,6 @@
 namespace muster {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -69,8 +68,9 @@ void ExpectSame(const StoreRequest& got, const StoreRequest& want) {
 
 TEST(RequestParserTest, EveryCommandSurvivesTheWireHoweverItIsCut) {
   std::string stream = Greeting();
-  for (const StoreRequest& request : OneOfEach())
+  for (const StoreRequest& request : OneOfEach()) {
     AppendRequest(request, &stream);
+  }
   for (const size_t piece : {size_t{1}, size_t{3}, size_t{7}, stream.size()}) {
     RequestParser parser;
     StoreRequest request;
@@ -150,6 +150,15 @@ TEST(RequestParserTest, RefusesWhatIsNoCommand) {
   EXPECT_THAT(Error("\xff"), HasSubstr("command 255 is none"));
 }
 
+TEST(RequestParserTest, RefusesWhatIsNoOldCommand) {
+  for (const char byte : {'\x0d', '\x12', '\x80', '\xff'}) {
+    RequestParser parser;
+    StoreRequest request;
+    const auto length = parser.Parse(std::string(1, byte), &request);
+    EXPECT_THAT(length.status().message(), HasSubstr("is none")) << byte;
+  }
+}
+
 TEST(RequestParserTest, ValidateComesOnceAndFirst) {
   EXPECT_THAT(Error(Greeting()), HasSubstr("VALIDATE comes once"));
   RequestParser old;
@@ -158,7 +167,8 @@ TEST(RequestParserTest, ValidateComesOnceAndFirst) {
   EXPECT_FALSE(old.Parse(std::string("\0\1\1\1\1\0\0\0\0", 9), &request).ok());
 }
 
-std::string WithLength(StoreCommand command, std::vector<uint64_t> numbers) {
+std::string WithLength(StoreCommand command,
+                       const std::vector<uint64_t>& numbers) {
   std::string bytes(1, static_cast<char>(command));
   for (const uint64_t number : numbers) AppendInteger(number, &bytes);
   return bytes;
@@ -171,6 +181,13 @@ TEST(RequestParserTest, RefusesBeforeTheBytesCome) {
               HasSubstr("WAIT of 131073 keys; at most 131072"));
   EXPECT_THAT(Error(WithLength(StoreCommand::kMultiSet, {~uint64_t{0}})),
               HasSubstr("at most 131072"));
+  // The second of two keys is one too.
+  EXPECT_THAT(
+      Error(WithLength(StoreCommand::kWait, {2, 0, kMaxStoreKeyBytes + 1})),
+      HasSubstr("WAIT with a key of 8193 bytes"));
+  EXPECT_THAT(Error(WithLength(StoreCommand::kMultiSet,
+                               {2, 0, 0, kMaxStoreKeyBytes + 1})),
+              HasSubstr("MULTI_SET with a key of 8193 bytes"));
   // A key of no bytes, then a value beyond the bound.
   EXPECT_THAT(
       Error(WithLength(StoreCommand::kSet, {0, kMaxStoreValueBytes + 1})),
@@ -194,13 +211,14 @@ TEST(RequestParserTest, TakesWhatIsExactlyAtTheBounds) {
   const std::string many = Bytes(wait);
   EXPECT_EQ(*parser.Parse(many, &request), many.size());
   EXPECT_EQ(request.keys.size(), kMaxStoreKeys);
+  EXPECT_LT(parser.memory(), 10'000) << "kept for the next request";
 }
 
 TEST(RequestParserTest, BoundsAWholeRequest) {
   const std::string value(kMaxStoreValueBytes, 'v');
   StoreRequest set = {.command = StoreCommand::kMultiSet};
   for (size_t i = 0; i <= kMaxStoreRequestBytes / kMaxStoreValueBytes; ++i) {
-    set.keys.push_back("k");
+    set.keys.emplace_back("k");
     set.values.push_back(value);
   }
   EXPECT_THAT(Error(Bytes(set)), HasSubstr("bytes in one request"));

@@ -17,6 +17,10 @@ absl::StatusOr<Gpt124m> MakeGpt124m(cuda::CudaDevice& device, int64_t batch,
     auto made = cuda::CudaGptWeights<Bfloat16>::Create(device, host);
     if (!made.ok()) return made.status();
     gpt.weights = *std::move(made);
+    auto optimizer =
+        cuda::CudaGptOptimizer<Bfloat16>::Create(device, *gpt.weights, host);
+    if (!optimizer.ok()) return optimizer.status();
+    gpt.optimizer = *std::move(optimizer);
   }
   auto stage = cuda::CudaGptStage<Bfloat16>::Create(device, *gpt.weights, batch,
                                                     config.context);

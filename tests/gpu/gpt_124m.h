@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "trainer_sdk/cuda/cuda_device.h"
+#include "trainer_sdk/gpt_cuda/cuda_gpt_optimizer.h"
 #include "trainer_sdk/gpt_cuda/cuda_gpt_stage.h"
 #include "trainer_sdk/gpt_cuda/cuda_gpt_weights.h"
 
@@ -15,6 +16,7 @@ namespace muster {
 // `batch` full windows of random tokens that `seed` chooses.
 struct Gpt124m {
   std::unique_ptr<cuda::CudaGptWeights<cuda::Bfloat16>> weights;
+  std::unique_ptr<cuda::CudaGptOptimizer<cuda::Bfloat16>> optimizer;
   std::unique_ptr<cuda::CudaGptStage<cuda::Bfloat16>> stage;
   std::unique_ptr<cuda::CudaGptMicroBatch<cuda::Bfloat16>> micro_batch;
 };

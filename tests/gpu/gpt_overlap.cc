@@ -27,6 +27,7 @@ namespace {
 using cuda::Bfloat16;
 using cuda::CudaDevice;
 using cuda::CudaGptMicroBatch;
+using cuda::CudaGptOptimizer;
 using cuda::CudaGptStage;
 using cuda::CudaGptWeights;
 using cuda::CudaGradientAverage;
@@ -36,11 +37,13 @@ using cuda::CudaStepTimeline;
 class Training {
  public:
   Training(CudaDevice& device, CudaGptWeights<Bfloat16>& weights,
+           CudaGptOptimizer<Bfloat16>& optimizer,
            const CudaGptStage<Bfloat16>& stage,
            CudaGptMicroBatch<Bfloat16>& micro_batch, Bfloat16* gradient,
            CudaGradientAverage& average)
       : device_(device),
         weights_(weights),
+        optimizer_(optimizer),
         stage_(stage),
         micro_batch_(micro_batch),
         gradient_(gradient),
@@ -67,18 +70,19 @@ class Training {
     timeline_.End();
     if (absl::Status status = average_.Finish(); !status.ok()) return status;
     timeline_.Begin(SpanKind::kUpdate);
-    weights_.AdamWStep(
-        {.weight_decay = 0.1},
-        {.step = static_cast<int>(step) + 1, .learning_rate = 3e-4});
+    optimizer_.Step({.weight_decay = 0.1}, {.step = static_cast<int>(step) + 1,
+                                            .learning_rate = 3e-4});
     timeline_.End();
     std::vector<TimelineSpan> spans = timeline_.EndStep();
     if (absl::Status status = device_.status(); !status.ok()) return status;
+    if (absl::Status status = average_.Confirm(); !status.ok()) return status;
     return spans;
   }
 
  private:
   CudaDevice& device_;
   CudaGptWeights<Bfloat16>& weights_;
+  CudaGptOptimizer<Bfloat16>& optimizer_;
   const CudaGptStage<Bfloat16>& stage_;
   CudaGptMicroBatch<Bfloat16>& micro_batch_;
   Bfloat16* const gradient_;
@@ -149,18 +153,14 @@ absl::Status ShowGptOverlap(int64_t batch, int steps, const std::string& file) {
   auto gpt = MakeGpt124m(**device, batch,
                          1 + static_cast<unsigned>((*session)->rank()));
   if (!gpt.ok()) return gpt.status();
-  auto& [weights, stage, micro_batch] = *gpt;
+  auto& [weights, optimizer, stage, micro_batch] = *gpt;
   cuda::DeviceArrays arrays(**device);
-  Bfloat16* const gradient = arrays.Add<Bfloat16>(stage->stream_count());
+  auto* const gradient = arrays.Add<Bfloat16>(stage->stream_count());
   if (!arrays.status().ok()) return arrays.status();
-  std::vector<int64_t> offsets;
-  for (size_t i = 0; i < weights->tensors().size(); ++i) {
-    offsets.push_back(weights->offset(static_cast<int>(i)));
-  }
-  CudaGradientAverage average(**device, **group, weights->gradients(), offsets,
-                              weights->count(), {});
-  Training training(**device, *weights, *stage, *micro_batch, gradient,
-                    average);
+  CudaGradientAverage average(**device, **group, weights->gradients(),
+                              weights->offsets(), weights->count(), {});
+  Training training(**device, *weights, *optimizer, *stage, *micro_batch,
+                    gradient, average);
   std::vector<TimelineSpan> last;
   for (int64_t step = 0; step < kWarmUp + steps; ++step) {
     const auto spans = training.Step(step);

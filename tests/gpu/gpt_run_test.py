@@ -2,6 +2,7 @@
 """tests/gpu/run_gpt: on this machine's GPU, and what of it needs none."""
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -14,7 +15,23 @@ sys.path[:0] = [os.path.join(_ROOT, 'tests', 'python')]
 import xml_main
 
 _CHECK = os.path.realpath('tests/gpu/gpt_check')
+_GPT = os.path.realpath('trainer_sdk/examples/gpt/gpt')
 _RUN = os.path.join(_HERE, 'run_gpt')
+# Of thirty steps; of the last ten where there is a checkpoint.
+_A_LOG = r"""
+for ((at = 1; at < $#; ++at)); do
+  [[ ${!at} == --log ]] && next=$((at + 1)) && log=${!next}
+  [[ ${!at} == --checkpoint-dir ]] && next=$((at + 1)) && saved=${!next}
+done
+first=0
+[[ -n ${saved-} ]] && { [[ -d $saved ]] && first=20; mkdir -p "$saved"; }
+echo "{\"event\":\"start\",\"step\":$first,\"world_size\":1}" >"$log"
+for ((step = first + 1; step <= 30; ++step)); do
+  echo "{\"step\":$step,\"loss\":4.$step,\"learning_rate\":0.1}" >>"$log"
+done
+"""
+# The real one, on a CPU whatever it is told.
+_ON_A_CPU = f'exec {_GPT} "${{@/#cuda/cpu}}"\n'
 
 
 def _call(args, environment=None, limit=100):
@@ -27,28 +44,53 @@ def _call(args, environment=None, limit=100):
 
 class GptRunTest(unittest.TestCase):
 
+  @classmethod
+  def setUpClass(cls):
+    cls.packing = tempfile.TemporaryDirectory(
+        dir=os.environ.get('TEST_TMPDIR'))
+    cls.addClassCleanup(cls.packing.cleanup)
+    cls.code, cls.said = _call([_RUN, 'pack', cls.packing.name],
+                               {'GPU_RUN_BUILT': os.getcwd()})
+
   def packed(self):
-    """The script in a folder that `run_gpt pack` has made."""
+    """The script in a folder like that which `run_gpt pack` has made."""
+    self.assertEqual(self.code, 0, self.said)
+    self.assertCountEqual(os.listdir(self.packing.name),
+                          ['bin', 'gpt', 'gpt_check', 'launch',
+                           'libraries.tar.gz', 'run_gpt',
+                           'torch_gpt_speed.py'])
     folder = tempfile.TemporaryDirectory(dir=os.environ.get('TEST_TMPDIR'))
     self.addCleanup(folder.cleanup)
-    code, said = _call([_RUN, 'pack', folder.name],
-                       {'GPU_RUN_BUILT': os.getcwd()})
-    self.assertEqual(code, 0, said)
-    self.assertCountEqual(os.listdir(folder.name),
-                          ['gpt_check', 'launch', 'run_gpt',
-                           'torch_gpt_speed.py'])
+    shutil.copytree(self.packing.name, folder.name, copy_function=os.link,
+                    dirs_exist_ok=True)
     return os.path.join(folder.name, 'run_gpt')
 
-  def staged(self, check):
-    """What it says of a gpt_check that is a script of these lines."""
+  def staged(self, check, gpt=_A_LOG):
+    """What it says of a gpt_check and a gpt that are scripts of these lines."""
     run = self.packed()
     # A job of one rank, of the command behind launch's five words.
-    for name, lines in (('gpt_check', check),
-                        ('launch', 'echo "launch $*"\nshift 5\n"$@"\n')):
+    for name, lines in (('gpt_check', check), ('gpt', gpt),
+                        ('launch', 'echo "launch $*" >&3\nshift 5\n"$@"\n')):
       path = os.path.join(os.path.dirname(run), name)
+      os.remove(path)
       with open(path, 'w', encoding='utf-8') as file:
         file.write('#!/bin/bash\n' + lines)
-    return _call([run], {'GPU_ROUNDS': '2', 'PYTHON': '/bin/true'})
+      os.chmod(path, 0o755)
+    return _call(['bash', '-c', 'exec 3>&1; exec "$0"', run],
+                 {'GPU_ROUNDS': '2', 'OMP_NUM_THREADS': '1',
+                  'PYTHON': '/bin/true'})
+
+  def test_programs_bring_their_libraries_along(self):
+    folder = os.path.dirname(self.packed())
+    code, said = _call([os.path.join(folder, 'gpt'), '--help'])
+    self.assertEqual(code, 0, said)
+    lib = os.path.join(folder, 'lib')
+    _, said = _call(['ldd', os.path.join(folder, 'bin', 'gpt')],
+                    {'LD_LIBRARY_PATH': lib})
+    self.assertIn('libopenblas', said)
+    elsewhere = [line.split()[0] for line in said.splitlines()
+                 if '=>' in line and f'=> {lib}/' not in line]
+    self.assertLessEqual(set(elsewhere), {'libc.so.6', 'libm.so.6'}, said)
 
   def test_without_a_gpu_it_is_skipped_by_name(self):
     code, said = _call([self.packed()], {'CUDA_VISIBLE_DEVICES': ''})
@@ -59,13 +101,13 @@ class GptRunTest(unittest.TestCase):
   def test_all_checks_are_counted(self):
     code, said = self.staged('exit 0\n')
     self.assertEqual(code, 0, said)
-    self.assertEqual(said.splitlines()[-1], '8 passed, 0 failed')
+    self.assertEqual(said.splitlines()[-1], '13 passed, 0 failed')
 
   def test_wrong_gradients_fail(self):
     code, said = self.staged('[[ $1 != gradients ]]\n')
     self.assertEqual(code, 1, said)
     self.assertIn('--- FAILED: gradients', said)
-    self.assertEqual(said.splitlines()[-1], '7 passed, 1 failed')
+    self.assertEqual(said.splitlines()[-1], '12 passed, 1 failed')
 
   def test_one_gpu_has_two_ranks_as_two_hosts(self):
     code, said = self.staged('[[ $1 == probe ]] && echo GPUS=1\n'
@@ -84,7 +126,29 @@ class GptRunTest(unittest.TestCase):
     code, said = self.staged('[[ $1 != overlap ]]\n')
     self.assertEqual(code, 1, said)
     self.assertIn('--- FAILED: overlap', said)
-    self.assertEqual(said.splitlines()[-1], '7 passed, 1 failed')
+    self.assertEqual(said.splitlines()[-1], '12 passed, 1 failed')
+
+  def test_the_examples_training_is_compared_and_gone_on_with(self):
+    code, said = self.staged('exit 0\n', _ON_A_CPU)
+    self.assertEqual(code, 0, said)
+    self.assertEqual(said.count('30 steps, losses at most'), 4, said)
+    self.assertIn('10 steps, losses at most 0 apart', said)
+
+  def test_another_course_fails(self):
+    code, said = self.staged('exit 0\n',
+        '[[ "$*" == */gpu.json* ]] && set -- "$@" --seed 5\n' + _ON_A_CPU)
+    self.assertEqual(code, 1, said)
+    self.assertIn('--- FAILED: training, one rank', said)
+    self.assertEqual(said.splitlines()[-1], '12 passed, 1 failed')
+
+  def test_a_checkpoint_that_is_not_gone_on_from_fails(self):
+    code, said = self.staged('exit 0\n',
+        'for ((i = 1; i <= $#; ++i)); do [[ ${!i} == */saved ]] &&\n'
+        '  set -- "${@:1:i-1}" "$TEST_TMPDIR/saved$$" "${@:i+1}"; done\n' +
+        _ON_A_CPU)
+    self.assertEqual(code, 1, said)
+    self.assertIn('--- FAILED: training, gone on with', said)
+    self.assertEqual(said.splitlines()[-1], '12 passed, 1 failed')
 
   def test_gradients_on_this_machines_gpu(self):
     code, said = _call([_CHECK, 'probe'])

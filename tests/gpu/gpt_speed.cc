@@ -25,9 +25,9 @@ absl::Status MeasureGptSteps(int64_t batch, int steps, double peak_tflops) {
   if (!device.ok()) return device.status();
   auto gpt = MakeGpt124m(**device, batch, 1);
   if (!gpt.ok()) return gpt.status();
-  auto& [weights, stage, micro_batch] = *gpt;
+  auto& [weights, optimizer, stage, micro_batch] = *gpt;
   cuda::DeviceArrays arrays(**device);
-  Bfloat16* const gradient = arrays.Add<Bfloat16>(stage->stream_count());
+  auto* const gradient = arrays.Add<Bfloat16>(stage->stream_count());
   if (!arrays.status().ok()) return arrays.status();
   std::vector<double> milliseconds;
   double loss = 0;
@@ -37,8 +37,8 @@ absl::Status MeasureGptSteps(int64_t batch, int steps, double peak_tflops) {
     stage->Forward(micro_batch.get(), nullptr);
     stage->Loss(micro_batch.get(), 1);
     stage->Backward(micro_batch.get(), gradient, [](int) {});
-    weights->AdamWStep({.weight_decay = 0.1},
-                       {.step = step, .learning_rate = 3e-4});
+    optimizer->Step({.weight_decay = 0.1},
+                    {.step = step, .learning_rate = 3e-4});
     (*device)->Wait();
     const std::chrono::duration<double, std::milli> took =
         MonotonicNow() - begin;
@@ -52,10 +52,10 @@ absl::Status MeasureGptSteps(int64_t batch, int steps, double peak_tflops) {
   const double tokens = static_cast<double>(batch * config.context) / seconds;
   std::printf(
       "%s\n",
-      absl::StrCat("{\"who\": \"ours\", \"batch\": ", batch,
-                   ", \"tokens_per_second\": ", tokens, ", \"mfu\": ",
+      absl::StrCat(R"({"who": "ours", "batch": )", batch,
+                   R"(, "tokens_per_second": )", tokens, R"(, "mfu": )",
                    tokens * config.FlopsPerToken() / (peak_tflops * 1e12),
-                   ", \"loss\": ", loss, ", \"milliseconds\": [",
+                   R"(, "loss": )", loss, R"(, "milliseconds": [)",
                    absl::StrJoin(milliseconds, ", "), "]}")
           .c_str());
   return absl::OkStatus();

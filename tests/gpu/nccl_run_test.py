@@ -51,7 +51,8 @@ class NcclRunTest(unittest.TestCase):
     code, said = _call([_RUN, 'pack', folder], {'GPU_RUN_BUILT': os.getcwd()})
     self.assertEqual(code, 0, said)
     self.assertCountEqual(os.listdir(folder),
-                          ['launch', 'nccl_check', 'muster-bench', 'run'])
+                          ['bin', 'launch', 'libraries.tar.gz', 'nccl_check',
+                           'muster-bench', 'run'])
     return os.path.join(folder, 'run')
 
   def staged(self, *args, others=None, **said):
@@ -142,7 +143,8 @@ class NcclRunTest(unittest.TestCase):
     asked = '[[ $1 == pack ]] && echo "${2##*/}"\n'
     folder = self.folder()
     _, said = self.staged('all', 'pack', folder,
-                          others={'run_gpt': asked, 'run_doctor': asked})
+                          others={'run_gpt': asked, 'run_doctor': asked,
+                                  'pack_binaries': 'true\n'})
     last = os.path.basename(folder)
     self.assertEqual(said.splitlines()[-2:], [last, last])
     self.assertIn('run', os.listdir(folder))

@@ -13,6 +13,8 @@
 #include "trainer_sdk/ddp/power_sgd_hook.h"
 #include "trainer_sdk/ddp/reducer.h"
 #include "trainer_sdk/gpt/gpt_stage.h"
+#include "trainer_sdk/nccl/nccl_transport.h"
+#include "trainer_sdk/nccl/unique_id.h"
 #include "trainer_sdk/optim/gradient_norm.h"
 #include "trainer_sdk/optim/learning_rate.h"
 #include "trainer_sdk/optim/replicated_optimizer.h"
@@ -24,7 +26,12 @@
 #include "trainer_sdk/pipeline/schedule/schedule_svg.h"
 #include "trainer_sdk/pipeline/schedule/simulator.h"
 #include "trainer_sdk/process_group/device_mesh.h"
+#include "trainer_sdk/process_group/operations.h"
+#include "trainer_sdk/process_group/process_group.h"
 #include "trainer_sdk/safetensors/safetensors_file.h"
+#include "trainer_sdk/session/session.h"
+#include "trainer_sdk/store/prefix_store.h"
+#include "trainer_sdk/transports/new_transport.h"
 #include "trainer_sdk/zero/scatter_hook.h"
 #include "trainer_sdk/zero/sharded_optimizer.h"
 
@@ -33,6 +40,69 @@ using namespace muster;
 struct Model {
   std::vector<float> weight, gradient;
 };
+
+int Join() {
+  absl::StatusOr<std::unique_ptr<muster::Session>> joined =
+      muster::Session::FromEnvironment();
+  if (!joined.ok()) {
+    std::cerr << joined.status() << "\n";
+    return 1;
+  }
+  muster::Session& session = **joined;
+  session.rank();        // of session.world_size()
+  session.local_rank();  // of session.local_world_size()
+  session.group_rank();  // the node, of session.group_world_size()
+  session.store();       // of this world and this round
+  session.progress();    // to the agent
+  return 0;
+}
+
+void Tell(Session& session, int64_t step, double loss) {
+  session.progress().Send({.step = step, .loss = loss});
+  session.progress().Send({.watchdog = std::chrono::seconds(30)});
+  session.progress().Alive();  // in a long phase without steps
+}
+
+absl::Status Groups(Session& session, const float* in, float* out, void* data,
+                    int64_t count, DType dtype) {
+  muster::GroupPlace place;
+  place.rank = session.rank();
+  place.size = session.world_size();
+  place.store = std::make_shared<muster::PrefixStore>("world", session.store());
+  place.name = "world";
+  auto world =
+      muster::NewProcessGroup(place, muster::TransportChoice::kAutomatic);
+  if (!world.ok()) return world.status();
+
+  absl::Status status =
+      (*world)->Run(muster::AllReduce(in, out, count, muster::DType::kFloat32));
+
+  std::shared_ptr<muster::Work> work =
+      (*world)->Start(muster::Broadcast(data, data, count, dtype, /*root=*/0));
+  // ... what needs none of it ...
+  status.Update(work->Wait());
+  return status;
+}
+
+absl::Status Mesh(ProcessGroup& world, const float* in, float* out,
+                  int64_t count) {
+  auto mesh = muster::DeviceMesh::Create(world, {{"dp", 2}, {"pp", 4}});
+  if (!mesh.ok()) return mesh.status();
+  const int stage = (*mesh)->coordinate("pp");
+  absl::Status status = (*mesh)->group("dp").Run(
+      muster::AllReduce(in, out, count, muster::DType::kFloat32));
+  std::cout << stage << "\n";
+  return status;
+}
+
+absl::Status OverNccl(int rank, int size, const std::shared_ptr<Store>& store,
+                      Instant deadline) {
+  muster::NcclOptions options;
+  options.unique_id = muster::TakeWorldNcclId();  // for the world alone
+  auto transport =
+      muster::NewNcclTransport({rank, size, store, "world"}, options, deadline);
+  return transport.status();
+}
 
 absl::Status Vocabularies(std::string_view text, int64_t begin) {
   const auto bpe = ReadBpeFiles("vocab.json", "merges.txt");
@@ -78,7 +148,7 @@ absl::Status Gradients(ProcessGroup& world, Model& model) {
 }
 
 absl::Status Optimize(ProcessGroup& group, Reducer& reducer,
-                      std::vector<OptimizerParameter> parameters,
+                      const std::vector<OptimizerParameter>& parameters,
                       int64_t step) {
   const auto rule = AdamWRule({.weight_decay = 0.1});
   ReplicatedOptimizer optimizer(rule, parameters, [&](int parameter) {
@@ -124,7 +194,7 @@ absl::Status Pictures() {
   return absl::OkStatus();
 }
 
-absl::Status Pipeline(ProcessGroup& world, PipelineSchedule schedule,
+absl::Status Pipeline(ProcessGroup& world, const PipelineSchedule& schedule,
                       PipelineStage& stage) {
   // World ranks 0 and 1 are one pipeline's first stage, for different data.
   const auto mesh = DeviceMesh::Create(world, {{"pp", 4}, {"dp", 2}});
@@ -154,6 +224,24 @@ absl::Status Checkpoints(ProcessGroup& world, ProcessGroup& group, Model& model,
       CheckpointWriter::Create(group, {.directory = "checkpoints", .keep = 2});
   if (!writer.ok()) return writer.status();
   return (*writer)->Save(step, slices, "anything, such as the loss scale");
+}
+
+absl::Status HookState(ProcessGroup& world, CommHook& hook,
+                       const CheckpointReader& reader,
+                       const std::vector<CheckpointSlice>& weights) {
+  // Once there is a reducer. What is saved:
+  std::vector<CheckpointSlice> saved = hook.State();
+  saved.insert(saved.end(), weights.begin(), weights.end());
+
+  // And where it is read to, on any number of ranks.
+  std::vector<CheckpointSlice> read = weights;
+  const auto state = hook.StateIn(reader.tensors());
+  if (state.ok()) read.insert(read.end(), state->begin(), state->end());
+  // NotFound: the checkpoint has nothing of it, and the hook begins anew.
+  if (!state.ok() && !absl::IsNotFound(state.status())) return state.status();
+  absl::Status status = ReadTogether(world, reader, read);
+  if (status.ok()) hook.OnStateLoaded();
+  return status;
 }
 
 absl::Status Safetensors(const std::vector<float>& table) {

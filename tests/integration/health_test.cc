@@ -77,8 +77,8 @@ TEST_F(Health, ItIsLetIntoARunningJobAsWell) {
 TEST_F(Health, TheJoinTimeOutNamesItAndWhy) {
   Cluster cluster;
   std::vector<std::string> flags = Checked();
-  flags.push_back("--nnodes=1");
-  flags.push_back("--rdzv-conf=is_host=0,join_timeout=1");
+  flags.insert(flags.end(),
+               {"--nnodes=1", "--rdzv-conf=is_host=0,join_timeout=5"});
   auto a = cluster.Node(flags, {});
   EXPECT_EQ(a->ExitCode(), 1);
   EXPECT_THAT(a->Output(),
@@ -105,12 +105,14 @@ TEST_F(Health, ACheckThatHangsIsKilledWithItsChildren) {
   Cluster cluster;
   auto a = cluster.Node(
       {"--nnodes=1", "--health-check=tail -f /dev/null & echo child=$! .; wait",
-       "--health-timeout=0.3", "--health-interval=3600",
+       "--health-timeout=3", "--health-interval=3600",
        "--rdzv-conf=is_host=0,join_timeout=3600"},
       {});
-  ASSERT_TRUE(a->Printed("it did not end within 0.3 s"));
-  const std::string line = a->Lines("it did not end within 0.3 s").at(0);
-  const std::string child = line.substr(line.find("child="));
+  ASSERT_TRUE(a->Printed("it did not end within 3 s"));
+  const std::string line = a->Lines("it did not end within 3 s").at(0);
+  const size_t at = line.find("child=");
+  ASSERT_NE(at, std::string::npos) << line;
+  const std::string child = line.substr(at);
   EXPECT_TRUE(IsGone(std::atoi(Field(child, "child").c_str())));
   a->Signal(SIGTERM);
   EXPECT_EQ(a->ExitCode(), 128 + SIGTERM);

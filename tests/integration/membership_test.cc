@@ -91,7 +91,8 @@ TEST(Membership, ASilentAgentIsReplacedByASpareAfterItsLease) {
   Cluster cluster;
   const std::vector<std::string> flags = {
       "--nnodes=2",
-      "--rdzv-conf=is_host=0,keep_alive_interval=0.2,keep_alive_max_attempt=3"};
+      "--rdzv-conf=is_host=0,keep_alive_interval=0.2,"
+      "keep_alive_max_attempt=25"};
   auto a = cluster.Node(flags, {"succeed-in", "2"});
   auto b = cluster.Node(flags, {"succeed-in", "2"});
   ASSERT_TRUE(a->Printed("world=2"));
@@ -155,7 +156,8 @@ TEST(Membership, TwoNodesCannotHaveOneNodeRank) {
   Cluster cluster;
   const std::vector<std::string> flags = {
       "--nnodes=2", "--node-rank=0",
-      "--rdzv-conf=is_host=0,keep_alive_interval=0.2"};
+      "--rdzv-conf=is_host=0,keep_alive_interval=0.2,"
+      "keep_alive_max_attempt=50"};
   auto a = cluster.Node(flags, {"forever"});
   ASSERT_TRUE(a->Printed("waiting"));
   auto b = cluster.Node(flags, {"forever"});

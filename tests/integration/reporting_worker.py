@@ -1,11 +1,13 @@
 #!/usr/bin/python3
 """A worker for the tests that reports its progress, in three lines.
 
-usage: reporting_worker.py hang RANK | steady
+usage: reporting_worker.py hang RANK | steady | together FOLDER
 
   hang RANK  in round 1 that rank stops in the middle of a step, and the rank
              above it never reports at all; later rounds succeed
   steady     reports for ever
+  together   reports for ever, too, and waits for the others before each report;
+             they meet in FOLDER
 """
 
 import os
@@ -31,7 +33,48 @@ def report_for_ever():
     agent.send(b'STEP=7\nLOSS=2.5\nTOKENS_PER_S=51000\n')
 
 
+class Meeting:
+  """Of three ranks: each waits until the others have come."""
+
+  def __init__(self, folder):
+    # A socket's path has 107 bytes, fewer than some test folders'.
+    os.chdir(folder)
+    path = 'meeting'
+    if RANK == 0:
+      door = socket.socket(socket.AF_UNIX)
+      door.bind(path)
+      door.listen()
+      self._others = [door.accept()[0] for _ in range(2)]
+      return
+    self._others = [socket.socket(socket.AF_UNIX)]
+    while self._others[0].connect_ex(path) != 0:
+      threading.Event().wait(0.01)
+
+  def wait(self):
+    if RANK != 0:
+      self._others[0].send(b'.')
+    for other in self._others:
+      other.recv(1)
+    if RANK == 0:
+      for other in self._others:
+        other.send(b'.')
+
+
+def report_together(meeting):
+  while True:
+    meeting.wait()
+    agent.send(b'STEP=7\n')
+    threading.Event().wait(0.01)
+
+
 def main():
+  if sys.argv[1] == 'together':
+    meeting = Meeting(sys.argv[2])
+    meeting.wait()
+    # Not before all are there: from here on silence counts.
+    agent.send(b'STEP=6\n')
+    print('together rank=%d pid=%d .' % (RANK, os.getpid()), flush=True)
+    report_together(meeting)
   print('up rank=%d round=%d .' % (RANK, ROUND), flush=True)
   if sys.argv[1] == 'steady':
     report_for_ever()

@@ -17,23 +17,62 @@ _FLAGS = ['-std=c++20', '-O0', '-w', '-I.']
 _LINKER = ['-fuse-ld=gold'] if shutil.which('ld.gold') else []
 _GTEST = ['-l:libgmock_main.a', '-l:libgmock.a', '-l:libgtest.a']
 
-# What tests of binding describe machines with.
-_MACHINES = ('agent/binding/layouts.cc', 'agent/binding/read_layout.cc',
-             'agent/binding/no_udev.cc')
-_HWLOC = ['-l:libhwloc.a']
+# Units that are tested together: their sources with their tests; what else is
+# linked; libraries. Small programs link and run quickly, and a mutant is tried
+# on those alone that its file is part of.
+_Suite = collections.namedtuple('_Suite', 'name units linked libraries')
 
-_CORE = ('rendezvous/job/*.cc', 'agent/lifecycle/*.cc',
-         'rendezvous/protocol/job_spec.cc',
-         'rendezvous/protocol/signal_names.cc',
-         'trainer_sdk/ddp/backward_tracker*.cc',
-         'trainer_sdk/ddp/bucket_assignment*.cc',
-         'trainer_sdk/optim/gradient_norm*.cc',
-         'trainer_sdk/optim/loss_scaler*.cc',
-         'trainer_sdk/optim/step_plan*.cc',
-         'trainer_sdk/zero/shard_partition*.cc',
-         'agent/binding/binding_*.cc', 'agent/binding/cpu_list*.cc',
-         'agent/binding/near_nic*.cc', 'agent/binding/worker_seats.cc')
-_SIMULATION = ('tests/simulation/*.cc', 'tests/simulation/checkers/*.cc',
+_PROTOCOL = ('rendezvous/protocol/job_spec.cc',
+             'rendezvous/protocol/signal_names.cc')
+
+_SUITES = (
+    _Suite('tests of jobs', ('rendezvous/job/*.cc',), _PROTOCOL, []),
+    _Suite('tests of agents', ('agent/lifecycle/*.cc',), _PROTOCOL, []),
+    _Suite('tests of binding',
+           ('agent/binding/binding_*.cc', 'agent/binding/cpu_list*.cc',
+            'agent/binding/near_nic*.cc', 'agent/binding/worker_seats.cc'),
+           # What they describe machines with.
+           ('agent/binding/layouts.cc', 'agent/binding/read_layout.cc',
+            'agent/binding/no_udev.cc'),
+           ['-l:libhwloc.a']),
+    _Suite('tests of training',
+           ('trainer_sdk/ddp/backward_tracker*.cc',
+            'trainer_sdk/ddp/bucket_assignment*.cc',
+            'trainer_sdk/ddp/power_sgd_state*.cc',
+            'trainer_sdk/gpt_cuda/contiguous_buckets*.cc',
+            'trainer_sdk/gpt_cuda/weight_shares*.cc',
+            'trainer_sdk/optim/gradient_norm*.cc',
+            'trainer_sdk/optim/loss_scaler*.cc',
+            'trainer_sdk/optim/step_plan*.cc',
+            'trainer_sdk/zero/shard_partition*.cc'),
+           ('trainer_sdk/checkpoint/checkpoint_slice.cc',
+            'trainer_sdk/safetensors/header_reader.cc',
+            'trainer_sdk/safetensors/safetensors_header.cc',
+            'trainer_sdk/safetensors/safetensors_type.cc'), []),
+    _Suite('tests of the store',
+           ('store/core/*.cc', 'store/server/buffer_budget*.cc'),
+           ('store/wire/command.cc',), []),
+    _Suite('tests of the relay', ('store/relay/relay_core*.cc',),
+           ('store/wire/command.cc', 'store/wire/relay_frames.cc',
+            'store/wire/request.cc', 'store/wire/request_parser.cc'), []),
+    _Suite('tests of the wire', ('store/wire/*.cc',), (), []),
+    _Suite('tests of the flight recorder',
+           ('trainer_sdk/flight_recorder/flight_analysis*.cc',
+            'trainer_sdk/flight_recorder/flight_calls*.cc',
+            'trainer_sdk/flight_recorder/flight_deaths*.cc',
+            'trainer_sdk/flight_recorder/flight_groups*.cc',
+            'trainer_sdk/flight_recorder/flight_messages*.cc',
+            'trainer_sdk/flight_recorder/flight_moment*.cc',
+            'trainer_sdk/flight_recorder/flight_positions*.cc',
+            'trainer_sdk/flight_recorder/flight_running*.cc',
+            'trainer_sdk/flight_recorder/flight_words*.cc'),
+           ('base/rank_ranges.cc', 'trainer_sdk/process_group/element.cc',
+            'trainer_sdk/process_group/operation.cc',
+            'trainer_sdk/process_group/operations.cc',
+            'trainer_sdk/process_group/signature.cc'), []),
+)
+_SIMULATION = ('rendezvous/job/*.cc', 'agent/lifecycle/*.cc', *_PROTOCOL,
+               'tests/simulation/*.cc', 'tests/simulation/checkers/*.cc',
                'agent/report/phase_text.cc')
 
 Program = collections.namedtuple('Program', 'name sources libraries arguments')
@@ -49,7 +88,7 @@ def abseil(root):
 
 
 def programs(root):
-  """The programs that must notice a mutant, the quickest first."""
+  """The programs that must notice a mutant of their sources."""
   def sources(patterns):
     found = []
     for pattern in patterns:
@@ -59,16 +98,15 @@ def programs(root):
   def is_test(path):
     return path.endswith(('_test.cc', '_fixture.cc'))
 
-  core = [path for path in sources(_CORE) if not is_test(path)]
-  unit = [path for path in sources(_CORE) if is_test(path)]
-  simulation = [path for path in sources(_SIMULATION) if not is_test(path)]
-  return [
-      Program('unit tests', core + unit + sources(_MACHINES),
-              _GTEST + _HWLOC + abseil(root),
-              ['--gtest_brief=1', '--gtest_fail_fast']),
-      Program('simulation', core + simulation, abseil(root),
-              ['--until-failure', '1', '600']),
-  ]
+  found = [
+      Program(suite.name, sources(suite.units + suite.linked),
+              _GTEST + suite.libraries + abseil(root),
+              ['--gtest_brief=1', '--gtest_fail_fast'])
+      for suite in _SUITES]
+  simulated = sources(_SIMULATION)
+  return found + [
+      Program('simulation', [path for path in simulated if not is_test(path)],
+              abseil(root), ['--until-failure', '1', '600'])]
 
 
 def object_name(path):

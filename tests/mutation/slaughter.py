@@ -37,7 +37,7 @@ class House:
   def __enter__(self):
     self._folder = tempfile.TemporaryDirectory(prefix='mutation.')
     self._sources = os.path.join(self._folder.name, 'sources')
-    for top in ('base', 'rendezvous', 'agent', 'trainer_sdk',
+    for top in ('base', 'rendezvous', 'agent', 'store', 'trainer_sdk',
                 'tests/simulation'):
       shutil.copytree(os.path.join(ROOT, top), os.path.join(self._sources, top))
     self._programs = build.programs(ROOT)
@@ -76,6 +76,8 @@ class House:
         raise RuntimeError('%s does not compile:\n%s' % (mutant.name, errors))
       killers = []
       for program in self._programs:
+        if mutant.file not in program.sources:
+          continue
         target = os.path.join(folder, program.name)
         build.link(program, [folder, self._objects], target)
         if self._fails(target, program):

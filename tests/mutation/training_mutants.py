@@ -4,7 +4,10 @@ from mutant import Mutant
 
 _TRACKER = 'trainer_sdk/ddp/backward_tracker.cc'
 _BUCKETS = 'trainer_sdk/ddp/bucket_assignment.cc'
+_POWER_SGD = 'trainer_sdk/ddp/power_sgd_state.cc'
 _SHARDS = 'trainer_sdk/zero/shard_partition.cc'
+_CUDA_BUCKETS = 'trainer_sdk/gpt_cuda/contiguous_buckets.cc'
+_CUDA_SHARES = 'trainer_sdk/gpt_cuda/weight_shares.cc'
 _PLAN = 'trainer_sdk/optim/step_plan.cc'
 _SCALER = 'trainer_sdk/optim/loss_scaler.cc'
 _NORM = 'trainer_sdk/optim/gradient_norm.cc'
@@ -83,6 +86,37 @@ ALL = [Mutant(*mutant) for mutant in (
     ('every parameter is named', _TRACKER,
      'if (++missing <= kMostNamed) {',
      'if (++missing > 0) {'),
+    # --- a GPU's buckets, and whose what in them is
+    ('the first bucket on a GPU is as long as the others', _CUDA_BUCKETS,
+     'buckets.empty() ? first_count : count',
+     'count'),
+    ('what is left of a GPU\'s weights is in no bucket', _CUDA_BUCKETS,
+     'if (end - begin < full && first > 0) continue;',
+     'if (end - begin < full) continue;'),
+    ('a GPU\'s bucket overtakes one that is not full', _CUDA_BUCKETS,
+     'missing_[static_cast<size_t>(full_)] == 0',
+     'missing_[static_cast<size_t>(bucket_of_[at])] == 0'),
+    ('a GPU\'s buckets are as full as in the pass before', _CUDA_BUCKETS,
+     '  full_ = 0;\n',
+     ''),
+    ('a tensor is ready twice', _CUDA_BUCKETS,
+     ' && ready_[at] == 0)',
+     ')'),
+    ('a rank\'s part begins anywhere', _CUDA_SHARES,
+     'count / ranks / kPartStep * kPartStep',
+     'count / ranks'),
+    ('what equal parts leave is nobody\'s', _CUDA_SHARES,
+     'rank + 1 == ranks ? bucket.end : begin + shares.part',
+     'begin + shares.part'),
+    ('the tensor in which a share begins is left out', _CUDA_SHARES,
+     'static_cast<int64_t>(behind - offsets.begin()) - 1)',
+     'static_cast<int64_t>(behind - offsets.begin()))'),
+    ('a piece reaches into the gap behind its tensor', _CUDA_SHARES,
+     'std::min(counts[i], range.end - offsets[i])',
+     'range.end - offsets[i]'),
+    ('pieces of nothing', _CUDA_SHARES,
+     'if (begin < end) pieces',
+     'pieces'),
     # --- buckets
     ('a bucket closes only beyond its limit', _BUCKETS,
      'if (open.bytes >= (',
@@ -154,4 +188,37 @@ ALL = [Mutant(*mutant) for mutant in (
     ('gradients are made longer', _NORM,
      'return coefficient > 1 ? 1 : coefficient;',
      'return coefficient;'),
+    # --- PowerSGD's state in a checkpoint
+    ('PowerSGD compresses what is reduced in another type', _POWER_SGD,
+     'if (parameter.dtype != DType::kFloat32 || parameter.rows < 2) return '
+     'false;',
+     'if (parameter.rows < 2) return false;'),
+    ('PowerSGD compresses what gets no smaller', _POWER_SGD,
+     'sent * least_rate < static_cast<double>(parameter.count)',
+     'true'),
+    ('PowerSGD reads the losses of another matrix', _POWER_SGD,
+     '*found != ErrorTensor(matrix, static_cast<int>(ranks))',
+     'false'),
+    ('PowerSGD reads what nobody saved', _POWER_SGD,
+     'if (saved_ranks_ == 0) {\n'
+     '    return absl::NotFoundError(',
+     'if (false) {\n'
+     '    return absl::NotFoundError('),
+    ('PowerSGD takes over the losses of one rank at most', _POWER_SGD,
+     'return rank < saved ? (saved - 1 - rank) / ranks + 1 : 0;',
+     'return rank < saved ? 1 : 0;'),
+    ('PowerSGD takes over losses of who was not there', _POWER_SGD,
+     'return rank < saved ? (saved - 1 - rank) / ranks + 1 : 0;',
+     'return (saved - 1 - rank) / ranks + 1;'),
+    ('PowerSGD adds losses to its own', _POWER_SGD,
+     'std::fill(error.begin(), error.end(), 0.0f);',
+     ''),
+    ('PowerSGD weighs losses as if there were as many ranks', _POWER_SGD,
+     'for (float& value : error) value *= factor;',
+     ''),
+    ('PowerSGD remembers a reading that was given up', _POWER_SGD,
+     'saved_ranks_ = 0;\n'
+     '  shares_.clear();\n'
+     '  for (',
+     'for ('),
 )]

@@ -206,7 +206,7 @@ void Conversation::Step(const std::string& node, const LifecycleEvent& event) {
     const std::string words = Words(*step.report);
     if (words != agent.last_report) Write(absl::StrCat(node, " → ", words));
     agent.last_report = words;
-    to_job_.push_back(ReportArrived{agent.stream, *step.report});
+    to_job_.emplace_back(ReportArrived{agent.stream, *step.report});
   }
   for (const auto& action : step.actions) {
     if (const auto* start = std::get_if<StartWorkers>(&action)) {
@@ -215,6 +215,8 @@ void Conversation::Step(const std::string& node, const LifecycleEvent& event) {
         agent.workers.insert(i);
         to_agents_.emplace_back(node, WorkerUp{.local_rank = i, .pid = 1});
       }
+    } else if (const auto* look = std::get_if<LookAtWorkers>(&action)) {
+      to_agents_.emplace_back(node, WorkersSeen{.round = look->round});
     } else if (const auto* take = std::get_if<TakeStacks>(&action)) {
       const int local_rank = take->workers.front().local_rank;
       Write(absl::StrCat(node, " looks at where rank ",
@@ -243,7 +245,7 @@ void Conversation::Step(const std::string& node, const LifecycleEvent& event) {
     const StreamId stream = agent.stream;
     agents_.erase(node);
     by_stream_.erase(stream);
-    to_job_.push_back(StreamClosed{stream});
+    to_job_.emplace_back(StreamClosed{stream});
   }
 }
 

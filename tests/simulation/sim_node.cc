@@ -86,8 +86,9 @@ void SimNode::Announce() {
   if (stage_->random.Chance(stage_->plan.slow_hook)) return;
   stage_->queue.In(stage_->random.Between(Duration::zero(), seconds(3)),
                    [this, announcement, of = incarnation_] {
-                     if (incarnation_ != of || announcement_ != announcement)
+                     if (incarnation_ != of || announcement_ != announcement) {
                        return;
+                     }
                      Post(PreemptionAnnounced());
                    });
 }
@@ -247,6 +248,8 @@ void SimNode::Perform(const LifecycleStep& step) {
       if (start->place.nccl_id == held_nccl_id_) RenewNcclId();
     } else if (std::holds_alternative<muster::RenewNcclId>(action)) {
       RenewNcclId();
+    } else if (const auto* look = std::get_if<LookAtWorkers>(&action)) {
+      workers_->Look(*look);
     } else if (const auto* take = std::get_if<TakeStacks>(&action)) {
       stage_->Note(absl::StrCat("n", slot_, " looks at worker ",
                                 take->workers.front().local_rank));

@@ -127,6 +127,16 @@ void WorkerModel::HangOne() {
   }
 }
 
+// One that hangs sleeps, as do those that wait for it.
+void WorkerModel::Look(const LookAtWorkers& order) {
+  stage_->queue.In(Duration::zero(),
+                   [this, generation = generation_, round = order.round] {
+                     if (generation == generation_) {
+                       tell_(WorkersSeen{.round = round});
+                     }
+                   });
+}
+
 void WorkerModel::TakeStack(const TakeStacks& order) {
   ++stage_->census["stack taken"];
   if (stage_->random.Chance(stage_->plan.stack_lost)) return;

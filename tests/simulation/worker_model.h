@@ -26,6 +26,7 @@ class WorkerModel {
   // One running worker stays and says nothing any more, until all is healed.
   void HangOne();
   // Looks where a worker is, and tells a while later, or never.
+  void Look(const LookAtWorkers& order);
   void TakeStack(const TakeStacks& order);
   // Every running worker succeeds soon.
   void Finish();

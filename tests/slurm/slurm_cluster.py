@@ -20,7 +20,7 @@ _PROGRAMS = ('munged', 'slurmctld', 'slurmd', 'srun', 'sbatch', 'scontrol')
 _HOST = 'slurm-test'
 _PAUSE = threading.Event()  # never set
 _START_LIMIT_S = 30
-_SHORT_S = 30
+_SHORT_S = 60
 _ENDED = ('COMPLETED', 'FAILED', 'CANCELLED', 'TIMEOUT', 'NODE_FAIL',
           'PREEMPTED')
 

@@ -191,7 +191,7 @@ class SlurmTest(unittest.TestCase):
 
   def test_an_elastic_job_goes_on_without_a_node_that_is_down(self):
     flags = ('--nnodes=2:3 --rdzv-conf=last_call_timeout=60,'
-             'keep_alive_interval=0.5,keep_alive_max_attempt=3')
+             'keep_alive_interval=1,keep_alive_max_attempt=5')
     for command, code in ((_SRUN.replace('srun', 'srun --no-kill --wait=0'),
                            None), (f'{_LAUNCH} --slurm', '0')):
       with self.subTest(command=command):

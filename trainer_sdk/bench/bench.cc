@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -14,6 +15,17 @@
 
 namespace muster {
 namespace {
+
+absl::Status OutOfMemory(int64_t longest) {
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "out of memory: every rank needs two buffers of ", longest,
+      " bytes (-e), and what its transport copies; a smaller -e, or fewer "
+      "ranks on this host"));
+}
+
+int64_t LongestBuffer(const BenchOptions& options) {
+  return std::max<int64_t>(64, BenchSizes(options).back());
+}
 
 class Bench {
  public:
@@ -59,9 +71,9 @@ class Bench {
       return absl::InvalidArgumentError(
           absl::StrCat("-r ", options_.root, " in a group of ", group_.size()));
     }
-    const int64_t most = std::max<int64_t>(64, BenchSizes(options_).back());
+    const int64_t most = LongestBuffer(options_);
     for (Buffer* buffer : {&first_, &second_}) {
-      const absl::Status status = buffer->Allocate(
+      absl::Status status = buffer->Allocate(
           group_, on_device_ ? BenchMemory::kTransports : options_.memory,
           most);
       if (!status.ok()) return status;
@@ -191,12 +203,13 @@ class Bench {
     absl::Status Allocate(ProcessGroup& group, BenchMemory memory,
                           int64_t bytes) {
       if (memory == BenchMemory::kPlain) {
-        plain_ = std::make_unique<char[]>(bytes);
-        return absl::OkStatus();
+        plain_.reset(new (std::nothrow) char[bytes]());
+        return plain_ ? absl::OkStatus() : OutOfMemory(bytes);
       }
       auto lent = group.Allocate(bytes);
-      if (lent.ok()) lent_ = *std::move(lent);
-      return lent.status();
+      if (!lent.ok()) return lent.status();
+      lent_ = *std::move(lent);
+      return absl::OkStatus();
     }
     void* data() const { return plain_ ? plain_.get() : lent_->data(); }
 
@@ -219,7 +232,11 @@ class Bench {
 
 absl::Status RunBench(ProcessGroup& group, const BenchOptions& options,
                       const std::function<void(const std::string&)>& print) {
-  return Bench(group, options, print).Run();
+  try {
+    return Bench(group, options, print).Run();
+  } catch (const std::bad_alloc&) {
+    return OutOfMemory(LongestBuffer(options));
+  }
 }
 
 }  // namespace muster

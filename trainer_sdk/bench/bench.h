@@ -12,7 +12,7 @@ namespace muster {
 
 // Measures what `options` ask for in `group`, collectively, and has rank 0
 // print it line by line. Internal: elements were wrong, after all is printed.
-// Else an operation's error.
+// ResourceExhausted: there is not enough memory. Else an operation's error.
 absl::Status RunBench(ProcessGroup& group, const BenchOptions& options,
                       const std::function<void(const std::string&)>& print);
 

@@ -13,6 +13,14 @@
 #include "absl/strings/str_split.h"
 #include "trainer_sdk/process_group/testing/group_fixture.h"
 
+// With a sanitizer, too, a program finds out that there is no memory.
+extern "C" const char* __asan_default_options() {  // NOLINT
+  return "allocator_may_return_null=1";
+}
+extern "C" const char* __tsan_default_options() {  // NOLINT
+  return "allocator_may_return_null=1";
+}
+
 namespace muster {
 namespace {
 
@@ -62,7 +70,7 @@ using Execution = std::function<absl::Status(Transport& right, const Operation&,
                                              const OperationContext&)>;
 
 // The reference, with `execution` for the int32 all_reduces of rank 1.
-TransportFactory Defective(Execution execution) {
+TransportFactory Defective(const Execution& execution) {
   class Wrong final : public Transport {
    public:
     Wrong(std::unique_ptr<Transport> right, Execution execution)
@@ -99,7 +107,7 @@ TransportFactory Defective(Execution execution) {
 TEST(BenchTest, WrongElementsAreCountedAndFail) {
   const auto one_wrong_bit = [](Transport& right, const Operation& operation,
                                 const OperationContext& context) {
-    const absl::Status status = right.Execute(operation, context);
+    absl::Status status = right.Execute(operation, context);
     *static_cast<char*>(operation.output) ^= 1;
     return status;
   };
@@ -119,7 +127,7 @@ TEST(BenchTest, WhatAnEarlierSizeLeftIsNotTakenForRight) {
     constexpr size_t kLeftOut = 2 * sizeof(int32_t);
     char before[kLeftOut];
     std::memcpy(before, operation.output, kLeftOut);
-    const absl::Status status = right.Execute(operation, context);
+    absl::Status status = right.Execute(operation, context);
     if (operation.count > 100) {
       std::memcpy(operation.output, before, kLeftOut);
     }
@@ -131,6 +139,24 @@ TEST(BenchTest, WhatAnEarlierSizeLeftIsNotTakenForRight) {
                       2, Defective(lazy))
                   .first,
               HasSubstr("# Out of bounds values : 4 FAILED"));
+}
+
+TEST(BenchTest, MemoryThatIsNotThereIsAnErrorThatSaysWhatIsNeeded) {
+  auto options = ParseBenchOptions({"all_reduce", "--memory", "plain"});
+  ASSERT_TRUE(options.ok()) << options.status();
+  options->least_bytes = options->most_bytes = int64_t{1} << 50;
+  const auto statuses = RunWorld(
+      2,
+      [&](ProcessGroup& world) {
+        return RunBench(world, *options, [](const std::string&) {});
+      },
+      ReferenceTransports());
+  for (const absl::Status& status : statuses) {
+    EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr("out of memory: every rank needs two buffers of "
+                          "1125899906842624 bytes"));
+  }
 }
 
 TEST(BenchTest, RefusesWhatTheWorldCannotDo) {

@@ -211,7 +211,7 @@ TEST(CheckpointWriterTest, OneWhoDoesNotComeIsNamed) {
     if (!writer.ok()) return writer.status();
     if (absl::Status s = Save(**writer, 1); !s.ok()) return s;
     writer->reset();
-    options.timeout = std::chrono::seconds(1);
+    options.timeout = std::chrono::seconds(5);
     if (group.rank() == 2) {
       // Comes as far as the door.
       writer = CheckpointWriter::Create(group, options);
@@ -321,13 +321,13 @@ TEST(CheckpointWriterTest, WhatCannotBeClearedIsInNobodysWay) {
 
 TEST(CheckpointWriterTest, OptionsAreChecked) {
   MemoryDisk disk;
-  for (const auto& [directory, keep] :
+  for (const auto& wrong :
        {std::pair("", 1), std::pair("/a", 0), std::pair("/a", -1)}) {
     const auto statuses = RunWorld(2, [&](ProcessGroup& group) {
       CheckpointOptions options = In(disk);
       if (group.rank() == 1) {
-        options.directory = directory;
-        options.keep = keep;
+        options.directory = wrong.first;
+        options.keep = wrong.second;
       }
       return CheckpointWriter::Create(group, options).status();
     });

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "trainer_sdk/cuda/driver_presence.h"
 
 namespace muster::cuda {
 namespace {
@@ -31,7 +32,19 @@ absl::StatusOr<std::unique_ptr<CudaDevice>> CudaDevice::Open(int ordinal) {
 }
 
 absl::Status CudaDevice::Prepare(int ordinal) {
-  absl::Status status = StatusOf("cudaSetDevice", cudaSetDevice(ordinal));
+  const cudaError_t chosen = cudaSetDevice(ordinal);
+  if (chosen == cudaErrorInsufficientDriver) {
+    // Says so too where there is none at all.
+    absl::Status none = CheckDriverIsThere();
+    if (!none.ok()) return none;
+  }
+  absl::Status status = StatusOf("cudaSetDevice", chosen);
+  if (!status.ok()) return status;
+  status =
+      StatusOf("cudaDeviceGetAttribute",
+               cudaDeviceGetAttribute(
+                   &reads_in_place_,
+                   cudaDevAttrPageableMemoryAccessUsesHostPageTables, ordinal));
   if (!status.ok()) return status;
   for (CudaStream* const stream : {&stream_, &side_stream_}) {
     // Apart from the default stream, which waits for others and they for it.
@@ -56,13 +69,13 @@ absl::Status CudaDevice::Prepare(int ordinal) {
 }
 
 CudaDevice::~CudaDevice() {
-  for (const CudaStream stream : {stream_, side_stream_}) {
+  for (CudaStream stream : {stream_, side_stream_}) {
     if (stream == nullptr) continue;
     cudaStreamSynchronize(stream);
     cudaStreamDestroy(stream);
   }
   if (reached_ != nullptr) cudaEventDestroy(reached_);
-  for (const CudaEvent mark : marks_) cudaEventDestroy(mark);
+  for (CudaEvent mark : marks_) cudaEventDestroy(mark);
 }
 
 int CudaDevice::Count() {
@@ -95,10 +108,12 @@ absl::StatusOr<std::shared_ptr<void>> CudaDevice::Allocate(int64_t bytes) {
 }
 
 void CudaDevice::CopyIn(void* to, const void* from, int64_t bytes) {
-  // From pageable memory the runtime takes its copy before it returns.
+  // From pageable memory the runtime takes its copy before it returns, where it
+  // needs one.
   Note(StatusOf("cudaMemcpyAsync to the device",
                 cudaMemcpyAsync(to, from, static_cast<size_t>(bytes),
                                 cudaMemcpyHostToDevice, stream_)));
+  if (reads_in_place_ != 0) Wait();
 }
 
 void CudaDevice::CopyOut(void* to, const void* from, int64_t bytes) {

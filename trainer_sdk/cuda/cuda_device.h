@@ -19,8 +19,8 @@ namespace muster::cuda {
 class CudaDevice final : public Device {
  public:
   // Device `ordinal` of those that this process sees, from 0. NotFound: there
-  // is no cuBLASLt. Unavailable: CUDA's call and its words, also where there is
-  // no GPU.
+  // is no cuBLASLt. Unavailable: there is no driver; or CUDA's call and its
+  // words, also where there is no GPU.
   static absl::StatusOr<std::unique_ptr<CudaDevice>> Open(int ordinal);
   // Of those that this process sees; 0 where there is no driver.
   static int Count();
@@ -52,6 +52,9 @@ class CudaDevice final : public Device {
   void Note(absl::Status status);
 
   absl::Status status_;
+  // Whether the device reads the host's memory by the host's page tables, as
+  // Grace Hopper does.
+  int reads_in_place_ = 0;
   CudaStream stream_ = nullptr;
   CudaStream side_stream_ = nullptr;
   CudaEvent reached_ = nullptr;

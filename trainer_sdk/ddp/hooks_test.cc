@@ -31,6 +31,18 @@ GradientBucket BucketOf(std::vector<float>& values,
   return bucket;
 }
 
+// For a hook without a reducer.
+void Introduce(const GradientBucket& bucket, const ProcessGroup& group,
+               CommHook& hook) {
+  std::vector<DdpParameter> parameters;
+  for (const GradientBucket::Part& part : bucket.parts) {
+    parameters.push_back({.name = absl::StrCat("p", part.parameter),
+                          .count = part.count,
+                          .rows = part.rows});
+  }
+  hook.OnParameters(parameters, group);
+}
+
 float Rounded(float value, DType type) {
   uint16_t bits = 0;
   EncodeElement(value, type, &bits);
@@ -182,6 +194,7 @@ TEST(PowerSgdTest, AnAverageOfLowRankArrivesWhole) {
         }
         GradientBucket bucket = BucketOf(values, {{kRows, kColumns}});
         PowerSgdHook hook(FromTheStart(2));
+        Introduce(bucket, group, hook);
         absl::Status status = hook.Reduce(bucket, group);
         if (!status.ok()) return status;
         for (int64_t i = 0; i < kRows; ++i) {
@@ -215,6 +228,7 @@ TEST(PowerSgdTest, WhatIsLostComesLater) {
             values[i] = Local(group.rank(), 0, i * i);
           }
           GradientBucket bucket = BucketOf(values, {{kRows, kColumns}});
+          if (step == 1) Introduce(bucket, group, hook);
           absl::Status status = hook.Reduce(bucket, group);
           if (!status.ok()) return status;
           gap = 0;
@@ -250,6 +264,7 @@ TEST(PowerSgdTest, VectorsAndTheFirstStepsAreExact) {
             values[i] = Local(group.rank(), step, i * i);
           }
           GradientBucket bucket = BucketOf(values, parts);
+          if (step == 0) Introduce(bucket, group, hook);
           absl::Status status = hook.Reduce(bucket, group);
           if (!status.ok()) return status;
           bool matrix_is_exact = true;
@@ -280,6 +295,7 @@ TEST(PowerSgdTest, AllRanksHaveTheSameBits) {
         values[i] = Local(group.rank(), step, i * i);
       }
       GradientBucket bucket = BucketOf(values, {{kRows, kColumns}});
+      if (step == 0) Introduce(bucket, group, hook);
       absl::Status status = hook.Reduce(bucket, group);
       if (!status.ok()) return status;
     }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <random>
 #include <utility>
 
 #include "base/check.h"
@@ -26,52 +25,60 @@ PowerSgdHook::PowerSgdHook(const PowerSgdOptions& options) : options_(options) {
       << "an approximation of rank " << options.rank;
 }
 
-PowerSgdHook::State PowerSgdHook::MakeState(
-    const GradientBucket& bucket) const {
-  State state;
-  const int64_t rank = options_.rank;
+void PowerSgdHook::OnParameters(const std::vector<DdpParameter>& parameters,
+                                const ProcessGroup& group) {
+  plans_.clear();
+  state_ = PowerSgdState({.rank = group.rank(),
+                          .ranks = group.size(),
+                          .approximation = options_.rank,
+                          .least_rate = options_.least_rate,
+                          .seed = options_.seed},
+                         parameters);
+}
+
+PowerSgdHook::Plan PowerSgdHook::MakePlan(const GradientBucket& bucket) {
+  Plan plan;
   int64_t p = 0;
   int64_t q = 0;
-  int64_t e = 0;
   int64_t rest = 0;
   for (const GradientBucket::Part& part : bucket.parts) {
-    const int64_t columns = part.count / part.rows;
-    const bool worth_it = part.rows > 1 && columns > 1 &&
-                          static_cast<double>((part.rows + columns) * rank) *
-                                  options_.least_rate <
-                              static_cast<double>(part.count);
-    if (!worth_it) {
-      state.rest.emplace_back(part.offset, part.count);
+    PowerSgdMatrix* const matrix = state_.Find(part.parameter);
+    if (matrix == nullptr) {
+      plan.rest.emplace_back(part.offset, part.count);
       rest += part.count;
       continue;
     }
-    state.matrices.push_back({part.offset, part.rows, columns, p, q, e});
-    p += part.rows * rank;
-    q += columns * rank;
-    e += part.count;
+    plan.places.push_back({matrix, part.offset, p, q});
+    p += matrix->rows * options_.rank;
+    q += matrix->columns * options_.rank;
   }
-  state.p.resize(static_cast<size_t>(p));
-  state.q.resize(static_cast<size_t>(q));
-  state.error.resize(static_cast<size_t>(e));
-  state.flat.resize(static_cast<size_t>(rest));
-  std::mt19937_64 engine(options_.seed + static_cast<uint64_t>(bucket.index));
-  std::normal_distribution<float> normal;
-  for (float& value : state.q) value = normal(engine);
-  return state;
+  plan.p.resize(static_cast<size_t>(p));
+  plan.q.resize(static_cast<size_t>(q));
+  plan.flat.resize(static_cast<size_t>(rest));
+  return plan;
 }
 
-absl::Status PowerSgdHook::ReduceRest(const State& state, float* data,
-                                      ProcessGroup& group,
-                                      std::vector<float>* flat) const {
-  if (flat->empty()) return absl::OkStatus();
-  float* to = flat->data();
-  for (const auto& [offset, count] : state.rest) {
+bool PowerSgdHook::TakeExactStep(const Plan& plan) const {
+  bool exact = plan.places.empty();
+  for (const Plan::Place& place : plan.places) {
+    if (place.matrix->exact_steps >= options_.exact_steps) continue;
+    ++place.matrix->exact_steps;
+    exact = true;
+  }
+  return exact;
+}
+
+absl::Status PowerSgdHook::ReduceRest(Plan& plan, float* data,
+                                      ProcessGroup& group) const {
+  if (plan.flat.empty()) return absl::OkStatus();
+  float* to = plan.flat.data();
+  for (const auto& [offset, count] : plan.rest) {
     to = std::copy_n(data + offset, count, to);
   }
-  absl::Status status = Reduced(flat, ReduceOp::kAvg, group);
+  absl::Status status = Reduced(&plan.flat, ReduceOp::kAvg, group);
   if (!status.ok()) return status;
-  const float* from = flat->data();
-  for (const auto& [offset, count] : state.rest) {
+  const float* from = plan.flat.data();
+  for (const auto& [offset, count] : plan.rest) {
     std::copy_n(from, count, data + offset);
     from += count;
   }
@@ -82,49 +89,49 @@ absl::Status PowerSgdHook::Reduce(GradientBucket& bucket, ProcessGroup& group) {
   if (bucket.dtype != DType::kFloat32) {
     return AllReduceHook().Reduce(bucket, group);
   }
-  const auto [at, is_new] = states_.try_emplace(bucket.index);
-  State& state = at->second;
-  if (is_new) state = MakeState(bucket);
-  if (state.steps++ < options_.exact_steps || state.matrices.empty()) {
-    return AllReduceHook().Reduce(bucket, group);
-  }
-  float* const data = static_cast<float*>(bucket.data);
-  absl::Status status = ReduceRest(state, data, group, &state.flat);
-  if (!status.ok()) return status;
+  const auto [at, is_new] = plans_.try_emplace(bucket.index);
+  Plan& plan = at->second;
+  if (is_new) plan = MakePlan(bucket);
+  if (TakeExactStep(plan)) return AllReduceHook().Reduce(bucket, group);
+  auto* const data = static_cast<float*>(bucket.data);
+  absl::Status status = ReduceRest(plan, data, group);
+  return status.ok() ? ReduceMatrices(plan, data, group) : status;
+}
+
+absl::Status PowerSgdHook::ReduceMatrices(Plan& plan, float* data,
+                                          ProcessGroup& group) const {
   const int64_t rank = options_.rank;
-  for (const Matrix& matrix : state.matrices) {
-    float* const m = data + matrix.offset;
-    float* const error = state.error.data() + matrix.e;
-    const int64_t count = matrix.rows * matrix.columns;
-    for (int64_t i = 0; i < count; ++i) {
+  for (const Plan::Place& place : plan.places) {
+    PowerSgdMatrix& matrix = *place.matrix;
+    float* const m = data + place.offset;
+    for (size_t i = 0; i < matrix.error.size(); ++i) {
       // `error` keeps the gradient as it is to be sent, until it is known what
       // of it arrives.
-      m[i] += error[i];
-      error[i] = m[i];
+      m[i] += matrix.error[i];
+      matrix.error[i] = m[i];
     }
-    float* const q = state.q.data() + matrix.q;
-    Orthogonalize(q, matrix.columns, rank);
-    TimesThin(m, q, matrix.rows, matrix.columns, rank,
-              state.p.data() + matrix.p);
+    Orthogonalize(matrix.q.data(), matrix.columns, rank);
+    TimesThin(m, matrix.q.data(), matrix.rows, matrix.columns, rank,
+              plan.p.data() + place.p);
   }
-  status = Reduced(&state.p, ReduceOp::kSum, group);
+  absl::Status status = Reduced(&plan.p, ReduceOp::kSum, group);
   if (!status.ok()) return status;
-  for (const Matrix& matrix : state.matrices) {
-    float* const p = state.p.data() + matrix.p;
+  for (const Plan::Place& place : plan.places) {
+    const PowerSgdMatrix& matrix = *place.matrix;
+    float* const p = plan.p.data() + place.p;
     Orthogonalize(p, matrix.rows, rank);
-    TransposedTimesThin(data + matrix.offset, p, matrix.rows, matrix.columns,
-                        rank, state.q.data() + matrix.q);
+    TransposedTimesThin(data + place.offset, p, matrix.rows, matrix.columns,
+                        rank, plan.q.data() + place.q);
   }
-  status = Reduced(&state.q, ReduceOp::kAvg, group);
+  status = Reduced(&plan.q, ReduceOp::kAvg, group);
   if (!status.ok()) return status;
-  for (const Matrix& matrix : state.matrices) {
-    float* const m = data + matrix.offset;
-    TimesTransposed(state.p.data() + matrix.p, state.q.data() + matrix.q,
-                    matrix.rows, matrix.columns, rank, m);
-    float* const error = state.error.data() + matrix.e;
-    for (int64_t i = 0; i < matrix.rows * matrix.columns; ++i) {
-      error[i] -= m[i];
-    }
+  for (const Plan::Place& place : plan.places) {
+    PowerSgdMatrix& matrix = *place.matrix;
+    float* const m = data + place.offset;
+    std::copy_n(plan.q.data() + place.q, matrix.q.size(), matrix.q.data());
+    TimesTransposed(plan.p.data() + place.p, matrix.q.data(), matrix.rows,
+                    matrix.columns, rank, m);
+    for (size_t i = 0; i < matrix.error.size(); ++i) matrix.error[i] -= m[i];
   }
   return absl::OkStatus();
 }

@@ -20,6 +20,7 @@ namespace {
 
 std::vector<std::string> NamesOf(const std::vector<DdpParameter>& parameters) {
   std::vector<std::string> names;
+  names.reserve(parameters.size());
   for (const DdpParameter& parameter : parameters) {
     names.push_back(parameter.name);
   }
@@ -119,6 +120,7 @@ class Reducer::Body {
         !differ.ok()) {
       return differ;
     }
+    options_.hook->OnParameters(as_in_buckets_, group_);
     if (absl::Status status = PutIntoBuckets(ReverseOrder(as_in_buckets_));
         !status.ok()) {
       return status;

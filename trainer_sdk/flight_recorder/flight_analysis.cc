@@ -7,8 +7,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/rank_ranges.h"
+#include "trainer_sdk/flight_recorder/flight_calls.h"
 #include "trainer_sdk/flight_recorder/flight_deaths.h"
 #include "trainer_sdk/flight_recorder/flight_groups.h"
+#include "trainer_sdk/flight_recorder/flight_moment.h"
 #include "trainer_sdk/flight_recorder/flight_words.h"
 #include "trainer_sdk/process_group/signature.h"
 
@@ -17,36 +19,26 @@ namespace {
 
 using GroupKey = FlightGroupKey;
 
-struct Call {
-  const FlightLog* log;
-  const FlightRecord* record;
-};
+constexpr int kMostHung = 8;
+// The shortest wait that is told, in seconds: that there is one.
+constexpr double kTold = 0.001;
 
-// A group's collectives by number, with who called them.
-using Calls = std::map<uint64_t, std::vector<Call>>;
-
-// Whether the call failed, and its group has been made again since.
-bool IsOver(const Call& call) {
-  return call.record->ended != 0 &&
-         call.record->status != absl::StatusCode::kOk &&
-         !IsStuck(*call.log, *call.record);
-}
+using Call = FlightCall;
+using Calls = FlightCalls::OfGroup;
 
 class Analysis {
  public:
   Analysis(const std::vector<FlightLog>& logs,
-           const std::vector<FlightEnd>& ends) {
+           const std::vector<FlightEnd>& ends, std::optional<double> clock)
+      : calls_(logs), moment_(MomentOf(logs, ends, clock)) {
     for (const FlightLog& log : logs) {
       result_.world_size = std::max(result_.world_size, log.world_size);
-      logs_[log.rank] = &log;
-      now_ = std::max(now_, log.written);
       if (!log.reason.empty()) somebody_failed_ = true;
     }
     for (const FlightEnd& end : ends) {
       ends_[end.rank] = &end;
       somebody_failed_ = true;
     }
-    for (const auto& [rank, log] : logs_) Collect(*log);
     result_.groups = static_cast<int>(groups_.size());
   }
 
@@ -55,14 +47,18 @@ class Analysis {
     for (const auto& [key, calls] : groups_) FindMismatch(calls);
     for (const auto& [key, calls] : groups_) FindBehind(key, calls);
     for (const auto& [rank, log] : logs_) FindDeserted(*log);
+    if (result_.findings.empty()) FindLeftAlone();
+    if (!hung_.empty()) {
+      if (result_.findings.empty()) FindAllShort();
+      TellHung();
+    }
     FindMissing();
     FindSilent();
-    if (result_.findings.empty() && somebody_failed_) {
-      for (const auto& [key, calls] : groups_) FindShort(key, calls);
-    }
+    if (result_.findings.empty() && somebody_failed_) FindAllShort();
     if (result_.findings.empty()) FindWhatIsLeft();
-    TellReasons();
-    TellPositions();
+    if (result_.findings.empty()) TellLongestWait();
+    result_.reasons = ReasonsOf(logs_);
+    result_.positions = PositionsOf(logs_, ends_, moment_);
     return std::move(result_);
   }
 
@@ -73,37 +69,43 @@ class Analysis {
 
   // What their agents saw is surer than what the others' logs say of them.
   void FindDead() {
-    FlightDeaths deaths = FindDeaths(logs_, ends_, now_);
+    FlightDeaths deaths = FindDeaths(logs_, ends_, moment_);
     for (const std::string& sentence : deaths.sentences) Find(sentence);
     blamed_ = std::move(deaths.excused);
     blamed_.insert(deaths.dead.begin(), deaths.dead.end());
+    hung_ = std::move(deaths.hung);
     if (!deaths.stopped.empty()) result_.stopped = RankRanges(deaths.stopped);
   }
 
-  void Collect(const FlightLog& log) {
-    std::vector<GroupKey>& keys = keys_[log.rank];
-    keys = KeysOf(log);
-    for (size_t i = 0; i < keys.size(); i++) {
-      const FlightGroup& group = log.groups[i];
-      groups_[keys[i]];
-      std::map<int, int>& members = members_[keys[i]];
-      if (group.members.empty()) members[group.rank] = log.rank;
-      for (size_t j = members.size(); j < group.members.size(); j++) {
-        members[static_cast<int>(j)] = group.members[j];
-      }
-      if (WasMadeAgain(log, static_cast<int>(i), group.made)) {
-        replaced_.insert(keys[i]);
+  // Of the silent ones those that the logs speak against as well; all, where
+  // the logs speak against nobody.
+  void TellHung() {
+    const bool nobody = result_.findings.empty();
+    int told = 0, further = 0;
+    for (const auto& [rank, sentence] : hung_) {
+      if (!nobody && blamed_.count(rank) == 0) continue;
+      if (told++ < kMostHung) {
+        Find(sentence);
+      } else {
+        further++;
       }
     }
-    for (const FlightRecord& record : log.records) {
-      if (IsPointToPoint(record.signature.kind)) continue;
-      groups_[keys[record.group]][record.signature.sequence].push_back(
-          {&log, &record});
-    }
+    if (further > 0) Find(absl::StrCat("and ", further, " others hung"));
+  }
+
+  // Whether the call failed, and its group has been made again since.
+  bool IsOver(const Call& call) const {
+    return call.record->ended != 0 &&
+           call.record->status != absl::StatusCode::kOk && !IsStuckIn(call);
+  }
+
+  bool IsStuckIn(const Call& call) const {
+    return IsStuck(*call.log, *call.record, moment_);
   }
 
   static std::vector<int> RanksOf(const std::vector<Call>& calls) {
     std::vector<int> ranks;
+    ranks.reserve(calls.size());
     for (const Call& call : calls) ranks.push_back(call.log->rank);
     return ranks;
   }
@@ -145,20 +147,23 @@ class Analysis {
     for (const auto& [sequence, called] : calls) {
       std::vector<Call> waiting;
       for (const Call& call : called) {
-        if (IsStuck(*call.log, *call.record)) waiting.push_back(call);
+        if (IsStuckIn(call)) waiting.push_back(call);
       }
       if (waiting.empty()) continue;
       bool found = false;
-      for (const auto& [place, member] : members_.at(key)) {
+      for (const auto& [place, member] : calls_.MembersOf(key)) {
         const auto log = logs_.find(member);
         if (log == logs_.end() || blamed_.count(member) > 0 ||
             last[member] >= sequence) {
           continue;
         }
-        const FlightRecord* const stuck = StuckRecord(*log->second);
+        const FlightRecord* const stuck = StuckRecord(*log->second, moment_);
         // Who is held up in another group is not to blame; who is still in
         // what the others have done is.
-        if (stuck != nullptr && !IsOf(key, *log->second, *stuck)) continue;
+        if (stuck != nullptr && !IsOf(key, *log->second, *stuck) &&
+            calls_.WhoLeft(*log->second, *stuck, moment_).empty()) {
+          continue;
+        }
         blamed_.insert(member);
         found = true;
         Find(absl::StrCat(
@@ -166,33 +171,57 @@ class Analysis {
             Describe(waiting.front().record->signature), " in group ",
             LabelOf(waiting), ", where ", RankRanges(RanksOf(waiting)),
             waiting.size() == 1 ? " waits; " : " wait; ",
-            stuck == nullptr ? LastDone(*log->second, now_)
-                             : absl::StrCat("it never came out of ",
-                                            Describe(stuck->signature))));
+            stuck == nullptr ? LastDone(*log->second, moment_)
+                             : NeverCameOut(*log->second, *stuck)));
       }
       if (found) return;
+    }
+  }
+
+  static std::string NeverCameOut(const FlightLog& log,
+                                  const FlightRecord& stuck) {
+    return absl::StrCat("it never came out of ", Describe(stuck.signature),
+                        " in group ", GroupName(log, stuck));
+  }
+
+  // Who is in what others have done, though nobody waits for it by now.
+  void FindLeftAlone() {
+    for (const auto& [rank, log] : logs_) {
+      const FlightRecord* const stuck = StuckRecord(*log, moment_);
+      if (stuck == nullptr || blamed_.count(rank) > 0) continue;
+      const std::vector<int> done = calls_.WhoLeft(*log, *stuck, moment_);
+      if (done.empty()) continue;
+      blamed_.insert(rank);
+      Find(absl::StrCat(RankName(*log),
+                        " is behind: ", NeverCameOut(*log, *stuck), ", which ",
+                        RankRanges(done), done.size() == 1 ? " has" : " have",
+                        " done"));
     }
   }
 
   bool IsOf(const GroupKey& key, const FlightLog& log,
             const FlightRecord& record) const {
     return !IsPointToPoint(record.signature.kind) &&
-           keys_.at(log.rank)[record.group] == key;
+           calls_.GroupOf(log, record) == key;
   }
 
   static std::string LabelOf(const std::vector<Call>& calls) {
     return GroupName(*calls.front().log, *calls.front().record);
   }
 
+  void FindAllShort() {
+    for (const auto& [key, calls] : groups_) FindShort(key, calls);
+  }
+
   // A transport that only launches (NCCL's) has nobody waiting in its records:
   // who has called less than the others is behind.
   void FindShort(const GroupKey& key, const Calls& calls) {
     // What its ranks left when it was made again says nothing.
-    if (replaced_.count(key) > 0) return;
+    if (calls_.WasReplaced(key)) return;
     std::map<int, uint64_t> last = LastCalls(calls);
     const uint64_t front = calls.empty() ? 0 : calls.rbegin()->first;
     std::vector<int> shorter;
-    for (const auto& [place, member] : members_.at(key)) {
+    for (const auto& [place, member] : calls_.MembersOf(key)) {
       if (logs_.count(member) > 0 && last[member] < front) {
         shorter.push_back(member);
       }
@@ -200,11 +229,12 @@ class Analysis {
     if (shorter.empty()) return;
     const std::vector<Call>& leading = calls.rbegin()->second;
     for (const int member : shorter) {
+      blamed_.insert(member);
       Find(absl::StrCat(
-          RankName(*logs_[member]), " is behind: it did not call ",
+          RankName(*logs_.at(member)), " is behind: it did not call ",
           Describe(leading.front().record->signature), " in group ",
           LabelOf(leading), ", which ", RankRanges(RanksOf(leading)), " did; ",
-          LastDone(*logs_[member], now_)));
+          LastDone(*logs_.at(member), moment_)));
     }
   }
 
@@ -219,7 +249,7 @@ class Analysis {
 
   // Whoever messages were to go to or come from, and is in nothing.
   void FindDeserted(const FlightLog& log) {
-    const FlightRecord* const stuck = StuckRecord(log);
+    const FlightRecord* const stuck = StuckRecord(log, moment_);
     if (stuck == nullptr || !IsPointToPoint(stuck->signature.kind)) return;
     if (stuck->status == absl::StatusCode::kFailedPrecondition) {
       Find(absl::StrCat(RankName(log), " and its peers disagree about ",
@@ -227,19 +257,17 @@ class Analysis {
                         GroupName(log, *stuck), ": see what it said"));
       return;
     }
-    const GroupKey& key = keys_.at(log.rank)[stuck->group];
+    const GroupKey& key = calls_.GroupOf(log, *stuck);
     const uint64_t sequence = stuck->signature.sequence;
     std::vector<const FlightLog*> idle, short_of_messages;
-    for (const int peer : PeersOf(log, *stuck)) {
+    for (const int peer : calls_.PeersOf(log, *stuck)) {
       const auto other = logs_.find(peer);
-      if (other == logs_.end() || other->second == &log ||
-          StuckRecord(*other->second) != nullptr) {
-        continue;
-      }
-      idle.push_back(other->second);
-      if (Messages(*other->second, log, key, sequence) <
-          Messages(log, *other->second, key, sequence)) {
+      if (other == logs_.end() || IsHeldUp(*other->second)) continue;
+      if (calls_.Messages(*other->second, log, key, sequence) <
+          calls_.Messages(log, *other->second, key, sequence)) {
         short_of_messages.push_back(other->second);
+      } else if (!IsFresh(other->second->written, moment_)) {
+        idle.push_back(other->second);
       }
     }
     // Of several some may have done their part, and gone on.
@@ -249,45 +277,14 @@ class Analysis {
       Find(absl::StrCat(RankName(*other), " did not answer ",
                         Describe(stuck->signature), " of rank ", log.rank,
                         " in group ", GroupName(log, *stuck), "; ",
-                        LastDone(*other, now_)));
+                        LastDone(*other, moment_)));
     }
   }
 
-  // The world ranks that `record`'s messages are with, as far as is known; of a
-  // batch with many, everybody.
-  std::vector<int> PeersOf(const FlightLog& log,
-                           const FlightRecord& record) const {
-    const std::map<int, int>& members =
-        members_.at(keys_.at(log.rank)[record.group]);
-    std::vector<int> places = record.peers;
-    if (record.signature.kind != OperationKind::kBatch) {
-      places = {record.signature.root};
-    } else if (places.empty()) {
-      for (const auto& [place, member] : members) places.push_back(place);
-    }
-    std::vector<int> ranks;
-    for (const int place : places) {
-      const auto member = members.find(place);
-      if (member != members.end()) ranks.push_back(member->second);
-    }
-    return ranks;
-  }
-
-  // How many messages or batches `log` has with `other` in a group, after its
-  // collective of that number.
-  int Messages(const FlightLog& log, const FlightLog& other,
-               const GroupKey& key, uint64_t sequence) const {
-    int messages = 0;
-    for (const FlightRecord& candidate : log.records) {
-      if (!IsPointToPoint(candidate.signature.kind) ||
-          candidate.signature.sequence != sequence ||
-          keys_.at(log.rank)[candidate.group] != key) {
-        continue;
-      }
-      const std::vector<int> peers = PeersOf(log, candidate);
-      messages += std::count(peers.begin(), peers.end(), other.rank) > 0;
-    }
-    return messages;
+  // Whether it waits for others itself.
+  bool IsHeldUp(const FlightLog& log) const {
+    const FlightRecord* const stuck = StuckRecord(log, moment_);
+    return stuck != nullptr && calls_.WhoLeft(log, *stuck, moment_).empty();
   }
 
   void FindMissing() {
@@ -312,12 +309,12 @@ class Analysis {
           ends_.count(rank) > 0) {
         continue;
       }
-      const FlightRecord* const stuck = StuckRecord(*log);
+      const FlightRecord* const stuck = StuckRecord(*log, moment_);
       Find(absl::StrCat(
           RankName(*log), " ended without a word while others failed: killed, ",
           "or still running; ",
           stuck == nullptr
-              ? LastDone(*log, now_)
+              ? LastDone(*log, moment_)
               : absl::StrCat("it was in ", Describe(stuck->signature),
                              " in group ", GroupName(*log, *stuck))));
     }
@@ -327,8 +324,8 @@ class Analysis {
   void FindWhatIsLeft() {
     std::vector<Standstill> places;
     for (const auto& [rank, log] : logs_) {
-      const FlightRecord* const stuck = StuckRecord(*log);
-      if (stuck == nullptr) continue;
+      const FlightRecord* const stuck = StuckRecord(*log, moment_);
+      if (stuck == nullptr || GetsOn(*log, *stuck)) continue;
       const Standstill own = {{log, stuck}, Describe(stuck->signature), {rank}};
       const auto same =
           std::find_if(places.begin(), places.end(),
@@ -352,7 +349,7 @@ class Analysis {
                         all.ranks.size() == 1 ? " was" : " were", " in ",
                         PlaceOf(all),
                         ", and nobody is behind: what carries the data is slow "
-                        "or broken",
+                        "or broken, or one of them was stopped inside it",
                         MayDiffer(all.call.record->signature)
                             ? ", or what they send is not what their peers "
                               "expect"
@@ -365,6 +362,36 @@ class Analysis {
                       RankRanges(place.ranks), " in ", PlaceOf(place));
     }
     Find(text);
+  }
+
+  // Whether one of those that `log` waits for came to something just now.
+  bool GetsOn(const FlightLog& log, const FlightRecord& stuck) const {
+    if (IsPointToPoint(stuck.signature.kind)) {
+      for (const int peer : calls_.PeersOf(log, stuck)) {
+        const auto other = logs_.find(peer);
+        if (other != logs_.end() && IsFresh(other->second->written, moment_)) {
+          return true;
+        }
+      }
+      return false;
+    }
+    for (const Call& call : calls_.With(log, stuck)) {
+      const FlightRecord& own = *call.record;
+      if (IsFresh(own.ended != 0 ? own.ended : own.queued, moment_)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  void TellLongestWait() {
+    for (const auto& [rank, log] : logs_) {
+      for (const FlightRecord& record : log->records) {
+        if (!record.in_progress()) continue;
+        result_.longest_wait = std::max(
+            {result_.longest_wait, moment_.now - record.started, kTold});
+      }
+    }
   }
 
   // An operation that some ranks do not come out of.
@@ -383,7 +410,7 @@ class Analysis {
 
   bool IsOne(const Standstill& a, const Standstill& b) const {
     const auto key = [this](const Call& call) {
-      return keys_.at(call.log->rank)[call.record->group];
+      return calls_.GroupOf(*call.log, *call.record);
     };
     if (key(a.call) != key(b.call)) return false;
     const OperationSignature& signature = b.call.record->signature;
@@ -405,93 +432,23 @@ class Analysis {
                         GroupName(*place.call.log, *place.call.record));
   }
 
-  void TellReasons() {
-    std::map<std::string, std::vector<int>> ranks_by_reason;
-    for (const auto& [rank, log] : logs_) {
-      if (!log->reason.empty()) {
-        ranks_by_reason[log->reason].push_back(rank);
-      } else if (!log->request.empty()) {
-        ranks_by_reason[absl::StrCat("a dump was asked for: ", log->request)]
-            .push_back(rank);
-      }
-    }
-    std::vector<std::pair<std::vector<int>, std::string>> reasons;
-    for (auto& [reason, ranks] : ranks_by_reason) {
-      reasons.emplace_back(std::move(ranks), reason);
-    }
-    std::sort(reasons.begin(), reasons.end());
-    for (const auto& [ranks, reason] : reasons) {
-      result_.reasons.emplace_back(RankRanges(ranks), reason);
-    }
-  }
-
-  FlightPosition PositionOf(const FlightLog& log) const {
-    FlightPosition position;
-    const FlightRecord* record = StuckRecord(log);
-    if (record == nullptr && !log.records.empty()) {
-      record = &log.records.back();
-    }
-    if (record == nullptr) {
-      position.state = "called nothing";
-      return position;
-    }
-    position.operation = Describe(record->signature);
-    position.group = GroupName(log, *record);
-    if (record->in_progress()) {
-      position.state =
-          absl::StrCat("in it for ", SecondsText(now_ - record->started));
-    } else if (record->ended == 0) {
-      position.state = "queued";
-    } else if (record->status == absl::StatusCode::kOk) {
-      position.state = "done";
-    } else {
-      position.state =
-          absl::StrCat("failed: ", absl::StatusCodeToString(record->status));
-    }
-    return position;
-  }
-
-  void TellPositions() {
-    std::vector<std::pair<FlightPosition, std::vector<int>>> places;
-    for (const auto& [rank, log] : logs_) {
-      FlightPosition position = PositionOf(*log);
-      if (const auto end = ends_.find(rank); end != ends_.end()) {
-        position.state += absl::StrCat(", then ", InAWord(end->second->how));
-      }
-      auto same = std::find_if(places.begin(), places.end(), [&](auto& p) {
-        return p.first.operation == position.operation &&
-               p.first.group == position.group &&
-               p.first.state == position.state;
-      });
-      if (same == places.end()) {
-        same = places.insert(same, {std::move(position), {}});
-      }
-      same->second.push_back(rank);
-    }
-    for (auto& [position, ranks] : places) {
-      position.ranks = RankRanges(ranks);
-      result_.positions.push_back(std::move(position));
-    }
-  }
-
   FlightAnalysis result_;
-  std::map<int, const FlightLog*> logs_;
+  const FlightCalls calls_;
+  const std::map<int, const FlightLog*>& logs_ = calls_.logs();
+  const std::map<GroupKey, Calls>& groups_ = calls_.groups();
   std::map<int, const FlightEnd*> ends_;
-  std::map<int, std::vector<GroupKey>> keys_;  // of each log's groups, by rank
-  std::map<GroupKey, Calls> groups_;
-  std::set<GroupKey> replaced_;
-  // World ranks by rank in the group: all, or of the logs that there are.
-  std::map<GroupKey, std::map<int, int>> members_;
   std::set<int> blamed_;
-  double now_ = 0;  // the latest thing recorded anywhere
+  std::vector<std::pair<int, std::string>> hung_;  // FlightDeaths::hung
+  const FlightMoment moment_;
   bool somebody_failed_ = false;
 };
 
 }  // namespace
 
 FlightAnalysis AnalyseFlight(const std::vector<FlightLog>& logs,
-                             const std::vector<FlightEnd>& ends) {
-  return Analysis(logs, ends).Take();
+                             const std::vector<FlightEnd>& ends,
+                             std::optional<double> clock) {
+  return Analysis(logs, ends, clock).Take();
 }
 
 }  // namespace muster

@@ -16,29 +16,30 @@ const char* VerbOf(HowEnded how) {
 }
 
 // " in barrier #2 in group world", or what it had done before.
-std::string WhereWas(const FlightLog& log, double now) {
-  const FlightRecord* const stuck = StuckRecord(log);
+std::string WhereWas(const FlightLog& log, const FlightMoment& moment) {
+  const FlightRecord* const stuck = StuckRecord(log, moment);
   if (stuck != nullptr) {
     return absl::StrCat(" in ", Describe(stuck->signature), " in group ",
                         GroupName(log, *stuck));
   }
-  return absl::StrCat(" in no operation (", LastDone(log, now), ")");
+  return absl::StrCat(" in no operation (", LastDone(log, moment), ")");
 }
 
-std::string SentenceOf(const FlightEnd& end, const FlightLog* log, double now) {
+std::string SentenceOf(const FlightEnd& end, const FlightLog* log,
+                       const FlightMoment& moment) {
   // The log's process may be a child of the one that the agent started.
   const int64_t pid = log == nullptr ? end.pid : log->pid;
   return absl::StrCat("rank ", end.rank, " (", end.host, ", pid ", pid, ") ",
                       VerbOf(end.how),
                       end.how == HowEnded::kNotStarted ? ""
                       : log == nullptr ? " before its first group"
-                                       : WhereWas(*log, now),
+                                       : WhereWas(*log, moment),
                       ": ", end.message);
 }
 
-bool IsCause(const FlightEnd& end, const FlightLog* log) {
-  if (end.how == HowEnded::kStopped) return false;
-  return end.how == HowEnded::kHung || log == nullptr || log->reason.empty();
+// Of one that its agent neither stopped nor found silent.
+bool IsCause(const FlightLog* log) {
+  return log == nullptr || log->reason.empty();
 }
 
 }  // namespace
@@ -61,26 +62,29 @@ const char* InAWord(HowEnded how) {
 
 FlightDeaths FindDeaths(const std::map<int, const FlightLog*>& logs,
                         const std::map<int, const FlightEnd*>& ends,
-                        double now) {
+                        const FlightMoment& moment) {
   FlightDeaths deaths;
-  std::vector<const FlightEnd*> causes;
+  std::vector<const FlightEnd*> causes, hung;
   const auto log_of = [&](int rank) {
     const auto log = logs.find(rank);
     return log == logs.end() ? nullptr : log->second;
   };
-  bool only_hung = true;
   for (const auto& [rank, end] : ends) {
     if (end->how == HowEnded::kStopped) {
       deaths.stopped.push_back(rank);
-    } else if (IsCause(*end, log_of(rank))) {
+    } else if (end->how == HowEnded::kHung) {
+      hung.push_back(end);
+    } else if (IsCause(log_of(rank))) {
       causes.push_back(end);
       deaths.dead.insert(rank);
-      only_hung = only_hung && end->how == HowEnded::kHung;
     }
   }
-  std::stable_sort(
-      causes.begin(), causes.end(),
-      [](const FlightEnd* a, const FlightEnd* b) { return a->time < b->time; });
+  for (std::vector<const FlightEnd*>* some : {&causes, &hung}) {
+    std::stable_sort(some->begin(), some->end(),
+                     [](const FlightEnd* a, const FlightEnd* b) {
+                       return a->time < b->time;
+                     });
+  }
   for (const FlightEnd* end : causes) {
     if (deaths.sentences.size() == kMostSentences) {
       deaths.sentences.push_back(absl::StrCat("and ",
@@ -88,9 +92,13 @@ FlightDeaths FindDeaths(const std::map<int, const FlightLog*>& logs,
                                               " others ended by themselves"));
       break;
     }
-    deaths.sentences.push_back(SentenceOf(*end, log_of(end->rank), now));
+    deaths.sentences.push_back(SentenceOf(*end, log_of(end->rank), moment));
   }
-  if (!only_hung) {
+  for (const FlightEnd* end : hung) {
+    deaths.hung.emplace_back(end->rank,
+                             SentenceOf(*end, log_of(end->rank), moment));
+  }
+  if (!deaths.dead.empty()) {
     deaths.excused.insert(deaths.stopped.begin(), deaths.stopped.end());
   }
   return deaths;

@@ -4,10 +4,12 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "trainer_sdk/flight_recorder/flight_ends.h"
 #include "trainer_sdk/flight_recorder/flight_log.h"
+#include "trainer_sdk/flight_recorder/flight_moment.h"
 
 namespace muster {
 
@@ -18,11 +20,14 @@ struct FlightDeaths {
   // earliest first; at most eight and one for the rest.
   std::vector<std::string> sentences;
   std::set<int> dead;
+  // Who was silent for too long, with its sentence, the earliest first. That
+  // is weak: who waits for a rank that is behind is silent as well.
+  std::vector<std::pair<int, std::string>> hung;
   // Ranks that their agents stopped, once others were dead.
   std::vector<int> stopped;
   // Those of them of whom it says nothing that they had not come to where the
-  // others waited. None where the dead one only hung: whoever it waited for may
-  // be among them.
+  // others waited. None where nobody died but only hung: whoever that one
+  // waited for may be among them.
   std::set<int> excused;
 };
 
@@ -30,7 +35,7 @@ struct FlightDeaths {
 // said so itself. Pure.
 FlightDeaths FindDeaths(const std::map<int, const FlightLog*>& logs,
                         const std::map<int, const FlightEnd*>& ends,
-                        double now);
+                        const FlightMoment& moment);
 
 // "died", "exited", "hung", "not started", "stopped".
 const char* InAWord(HowEnded how);

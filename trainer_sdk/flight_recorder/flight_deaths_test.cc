@@ -15,7 +15,6 @@ namespace {
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 
@@ -81,15 +80,96 @@ TEST(FlightDeaths, WhoWasStoppedOnItsWayIsNotBehind) {
   EXPECT_THAT(analysis.findings, ElementsAre(HasSubstr("rank 0")));
 }
 
-TEST(FlightDeaths, ButWhoAHungOneWaitedForMayBe) {
+TEST(FlightDeaths, ButWhoAHungOneWaitedForIsAndNotTheHungOne) {
   const FlightAnalysis analysis =
       AnalyseFlight({LogOf(0, 3), LogOf(1, 3, /*called=*/1), LogOf(2, 3)},
                     {EndOf(0, HowEnded::kHung), EndOf(1, HowEnded::kStopped),
                      EndOf(2, HowEnded::kStopped)});
+  EXPECT_THAT(analysis.findings,
+              ElementsAre(AllOf(HasSubstr("rank 1 (node1, pid 101) is behind"),
+                                HasSubstr(", where ranks 0, 2 wait"))));
+  EXPECT_THAT(analysis.positions[0].state, HasSubstr(", then hung"));
+}
+
+TEST(FlightDeaths, AHungOneThatIsBehindIsToldWithWhatItsAgentSaw) {
+  const FlightAnalysis analysis =
+      AnalyseFlight({LogOf(0, 3), LogOf(1, 3, /*called=*/1), LogOf(2, 3)},
+                    {EndOf(0, HowEnded::kStopped), EndOf(1, HowEnded::kHung),
+                     EndOf(2, HowEnded::kStopped)});
+  EXPECT_THAT(analysis.findings,
+              ElementsAre(HasSubstr("rank 1 (node1, pid 101) is behind"),
+                          AllOf(HasSubstr("rank 1 (node1, pid 101) hung in no "
+                                          "operation"),
+                                HasSubstr("): words"))));
+}
+
+TEST(FlightDeaths, NeitherIsAHungOneToldWhereAnotherCalledSomethingElse) {
+  FlightLog other = LogOf(1, 3);
+  other.records[1].signature = SignatureOf(Barrier(), 2);
   EXPECT_THAT(
-      analysis.findings,
-      ElementsAre(HasSubstr("rank 0 (node0, pid 100) hung in all_reduce #2"),
-                  HasSubstr("rank 1 (node1, pid 101) is behind")));
+      AnalyseFlight({LogOf(0, 3), other, LogOf(2, 3)},
+                    {EndOf(0, HowEnded::kHung), EndOf(1, HowEnded::kStopped),
+                     EndOf(2, HowEnded::kStopped)})
+          .findings,
+      ElementsAre(HasSubstr("but rank 1 called barrier #2")));
+}
+
+// A transport that only launches.
+TEST(FlightDeaths, NorWhereAnotherCalledLess) {
+  std::vector<FlightLog> logs = {LogOf(0, 3), LogOf(1, 3, /*called=*/1),
+                                 LogOf(2, 3)};
+  for (FlightLog& log : logs) log.records.back().ended = kBegin + 3;
+  EXPECT_THAT(AnalyseFlight(logs, {EndOf(0, HowEnded::kHung),
+                                   EndOf(1, HowEnded::kStopped),
+                                   EndOf(2, HowEnded::kStopped)})
+                  .findings,
+              ElementsAre(HasSubstr("rank 1 (node1, pid 101) is behind")));
+  // That one is told once, with its end.
+  EXPECT_THAT(AnalyseFlight(logs, {EndOf(1, HowEnded::kHung)}).findings,
+              ElementsAre(HasSubstr("rank 1 (node1, pid 101) is behind"),
+                          HasSubstr("rank 1 (node1, pid 101) hung"),
+                          HasSubstr("rank 0 (node0, pid 100) ended without"),
+                          HasSubstr("rank 2 (node2, pid 102) ended without")));
+}
+
+TEST(FlightDeaths, WhereNobodyElseIsToBlameAHungOneIs) {
+  FlightLog hung = LogOf(0, 2);
+  hung.reason = "a dump of its watchdog";
+  EXPECT_THAT(
+      AnalyseFlight({hung, LogOf(1, 2)},
+                    {EndOf(0, HowEnded::kHung), EndOf(1, HowEnded::kStopped)})
+          .findings,
+      ElementsAre(HasSubstr("rank 0 (node0, pid 100) hung in all_reduce #2")));
+}
+
+TEST(FlightDeaths, WhereOneDiedNeitherWhoHungNorWhoWasStoppedIsToBlame) {
+  EXPECT_THAT(
+      AnalyseFlight({LogOf(0, 3), LogOf(1, 3), LogOf(2, 3, /*called=*/1)},
+                    {EndOf(0, HowEnded::kKilled), EndOf(1, HowEnded::kHung),
+                     EndOf(2, HowEnded::kStopped)})
+          .findings,
+      ElementsAre(HasSubstr("rank 0 (node0, pid 100) died")));
+}
+
+TEST(FlightDeaths, ManyThatHungAreNotAllToldOneByOne) {
+  std::vector<FlightLog> logs;
+  std::vector<FlightEnd> ends;
+  for (int rank = 0; rank < 20; ++rank) {
+    logs.push_back(LogOf(rank, 20));
+    ends.push_back(EndOf(rank, HowEnded::kHung, kBegin + 30 - rank));
+  }
+  const FlightAnalysis analysis = AnalyseFlight(logs, ends);
+  ASSERT_THAT(analysis.findings, SizeIs(9));
+  EXPECT_THAT(analysis.findings[0], HasSubstr("rank 19 (node19"));
+  EXPECT_EQ(analysis.findings[8], "and 12 others hung");
+}
+
+TEST(FlightDeaths, TheLastEndIsTheMomentThatWaitsAreCountedTo) {
+  const FlightAnalysis analysis = AnalyseFlight(
+      {LogOf(0, 2), LogOf(1, 2)},
+      {EndOf(0, HowEnded::kStopped), EndOf(1, HowEnded::kKilled, kBegin + 22)},
+      /*clock=*/kBegin + 99);
+  EXPECT_EQ(analysis.positions[0].state, "in it for 20.0 s, then stopped");
 }
 
 TEST(FlightDeaths, WhoDiedBetweenOperationsIsToldByItsLast) {
@@ -146,6 +226,16 @@ TEST(FlightDeaths, AMismatchIsToldBesideThem) {
   EXPECT_THAT(analysis.findings,
               ElementsAre(HasSubstr("died in barrier #2"),
                           HasSubstr("rank 1 called barrier #2")));
+}
+
+TEST(FlightDeaths, WhoIsLeftAloneInWhatTheDeadHadDoneIsNotBehind) {
+  FlightLog dead = LogOf(0, 2);
+  dead.records[1].ended = kBegin + 3;
+  EXPECT_THAT(
+      AnalyseFlight({dead, LogOf(1, 2)}, {EndOf(0, HowEnded::kKilled)})
+          .findings,
+      ElementsAre(HasSubstr("rank 0 (node0, pid 100) died"),
+                  HasSubstr("rank 1 (node1, pid 101) ended without a word")));
 }
 
 TEST(FlightDeaths, ManyAreNotAllToldOneByOne) {

@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr char kBeginning[] = "{\"format\":\"muster worker ends 1\"";
+constexpr char kBeginning[] = R"({"format":"muster worker ends 1")";
 constexpr int64_t kMostRanks = 1000000;
 constexpr size_t kMostText = 400;
 
@@ -98,7 +98,10 @@ absl::StatusOr<FlightEnds> ParseFlightEnds(const std::string& text) {
   try {
     return EndsOf(json);
   } catch (const std::exception& error) {
-    return Bad(error.what());
+    // Behind the library's own "[json.exception.out_of_range.403] ".
+    const std::string what = error.what();
+    const size_t begin = what.find("] ");
+    return Bad(begin == std::string::npos ? what : what.substr(begin + 2));
   }
 }
 

@@ -28,23 +28,67 @@ absl::Status Bad(const std::string& path, const std::string& what) {
   return absl::InvalidArgumentError(absl::StrCat(path, ": ", what));
 }
 
-absl::StatusOr<std::string> Bytes(const std::string& path) {
+struct Contents {
+  std::string bytes;
+  bool locked = false;  // by the process that writes it
+};
+
+bool IsLocked(const OwnedFd& fd) {
+  struct flock lock = {};
+  lock.l_type = F_RDLCK;
+  return fcntl(fd.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+absl::StatusOr<Contents> ContentsOf(const std::string& path) {
   // Without waiting: a named pipe is no dump.
   const OwnedFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd.open()) return Bad(path, std::strerror(errno));
   struct stat facts = {};
   if (fstat(fd.get(), &facts) != 0) return Bad(path, std::strerror(errno));
   if (!S_ISREG(facts.st_mode)) return Bad(path, "not a file");
-  std::string bytes;
+  Contents contents;
+  contents.locked = IsLocked(fd);
+  std::string& bytes = contents.bytes;
   char piece[65536];
   for (;;) {
     const ssize_t got = read(fd.get(), piece, sizeof(piece));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return Bad(path, std::strerror(errno));
-    if (got == 0) return bytes;
+    if (got == 0) return contents;
     bytes.append(piece, static_cast<size_t>(got));
     if (bytes.size() > kMostBytes) return Bad(path, "too large for a dump");
   }
+}
+
+bool IsDump(const std::string& name) {
+  return (absl::StartsWith(name, "rank_") &&
+          (absl::EndsWith(name, ".ring") || absl::EndsWith(name, ".json"))) ||
+         (absl::StartsWith(name, "workers.") && absl::EndsWith(name, ".json"));
+}
+
+// Of the directories of attempts below `path`, a folder of logs or of a run,
+// the one with the latest dump; empty: there is none.
+std::string AttemptBelow(const std::string& path) {
+  constexpr int kRunAndAttempt = 2;
+  std::string latest;
+  std::filesystem::file_time_type time;
+  std::error_code error;
+  for (std::filesystem::recursive_directory_iterator entry(
+           path, std::filesystem::directory_options::skip_permission_denied,
+           error),
+       end;
+       !error && entry != end; entry.increment(error)) {
+    if (entry.depth() >= kRunAndAttempt) entry.disable_recursion_pending();
+    if (entry.depth() == 0 || !IsDump(entry->path().filename().string())) {
+      continue;
+    }
+    std::error_code unknown;
+    const auto written = entry->last_write_time(unknown);
+    if (unknown || (!latest.empty() && written <= time)) continue;
+    latest = entry->path().parent_path().string();
+    time = written;
+  }
+  return latest;
 }
 
 // The files that `path` stands for, in the order of their names.
@@ -56,19 +100,18 @@ absl::StatusOr<std::vector<std::string>> FilesOf(const std::string& path) {
   std::vector<std::string> files;
   for (std::filesystem::directory_iterator entry(path, error), end;
        !error && entry != end; entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    const bool is_dump =
-        absl::StartsWith(name, "rank_") &&
-        (absl::EndsWith(name, ".ring") || absl::EndsWith(name, ".json"));
-    const bool is_agents =
-        absl::StartsWith(name, "workers.") && absl::EndsWith(name, ".json");
-    if (is_dump || is_agents) {
+    if (IsDump(entry->path().filename().string())) {
       files.push_back(entry->path().string());
     }
   }
   if (error) return Bad(path, error.message());
   if (files.empty()) {
-    return Bad(path, "holds no rank_N.ring, rank_N.json or workers.N.json");
+    const std::string below = AttemptBelow(path);
+    return Bad(
+        path,
+        absl::StrCat(
+            "holds no rank_N.ring, rank_N.json or workers.N.json",
+            below.empty() ? "" : absl::StrCat("; the latest are in ", below)));
   }
   std::sort(files.begin(), files.end());
   return files;
@@ -78,7 +121,9 @@ absl::StatusOr<std::vector<std::string>> FilesOf(const std::string& path) {
 class Collection {
  public:
   // One file's. InvalidArgument: what is wrong with it.
-  absl::Status Add(const std::string& bytes) {
+  absl::Status Add(const Contents& contents) {
+    const std::string& bytes = contents.bytes;
+    if (bytes.empty()) return absl::InvalidArgumentError("is empty");
     if (AreFlightEnds(bytes)) {
       absl::StatusOr<FlightEnds> ends = ParseFlightEnds(bytes);
       if (!ends.ok()) return ends.status();
@@ -93,6 +138,7 @@ class Collection {
     if (absl::Status of_one = OfOneWorld(log->world_size); !of_one.ok()) {
       return of_one;
     }
+    running_ = running_ || (contents.locked && !log->closed);
     Merge(*std::move(log));
     return absl::OkStatus();
   }
@@ -101,6 +147,7 @@ class Collection {
   absl::StatusOr<Flight> Take() {
     if (world_size_ == 0) return absl::InvalidArgumentError("no dumps given");
     Flight flight;
+    flight.running = running_;
     for (auto& [rank, log] : logs_) flight.logs.push_back(std::move(log));
     for (auto& [rank, end] : ends_) flight.ends.push_back(std::move(end));
     return flight;
@@ -141,6 +188,7 @@ class Collection {
 
   int world_size_ = 0;  // 0: nothing yet
   int round_ = 0;       // of ends_
+  bool running_ = false;
   std::map<int, FlightLog> logs_;
   std::map<int, FlightEnd> ends_;
 };
@@ -164,9 +212,9 @@ absl::StatusOr<Flight> ReadFlight(const std::vector<std::string>& paths) {
     const absl::StatusOr<std::vector<std::string>> files = FilesOf(path);
     if (!files.ok()) return files.status();
     for (const std::string& file : *files) {
-      const absl::StatusOr<std::string> bytes = Bytes(file);
-      if (!bytes.ok()) return bytes.status();
-      const absl::Status added = collection.Add(*bytes);
+      const absl::StatusOr<Contents> contents = ContentsOf(file);
+      if (!contents.ok()) return contents.status();
+      const absl::Status added = collection.Add(*contents);
       if (!added.ok()) return Bad(file, std::string(added.message()));
     }
   }

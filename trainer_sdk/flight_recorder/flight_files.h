@@ -19,10 +19,14 @@ struct Flight {
   // One for each rank, by rank, of the last round that there is any of: where
   // there are several, the latest.
   std::vector<FlightEnd> ends;
+  // Whether the process that writes one of the rings still runs, here or where
+  // the file system's locks reach.
+  bool running = false;
 };
 
 // What `paths` hold: files, or directories whose rank_N.ring, rank_N.json and
-// workers.N.json they are.
+// workers.N.json they are. Where there are none, a directory below it that has
+// some is named.
 //
 // InvalidArgument, naming the path: unreadable, larger than 64 MiB, no dump;
 // or none at all, or dumps of worlds of different sizes or beyond a million

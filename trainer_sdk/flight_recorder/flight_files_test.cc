@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -17,7 +18,9 @@
 namespace muster {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 using testing::SizeIs;
 
 FlightLog Log(int rank, int world_size) {
@@ -50,7 +53,7 @@ class FlightFilesTest : public testing::Test {
   ~FlightFilesTest() override { std::filesystem::remove_all(directory_); }
 
   std::string Write(const std::string& name, const std::string& bytes) {
-    const std::string path = directory_ + "/" + name;
+    std::string path = directory_ + "/" + name;
     std::ofstream(path, std::ios::binary) << bytes;
     return path;
   }
@@ -96,17 +99,15 @@ TEST_F(FlightFilesTest, OfSeveralOfARankTheLatestCounts) {
 }
 
 std::string Ends(int round, const std::string& workers, int world_size = 2) {
-  return "{\"format\":\"muster worker ends 1\",\"round\":" +
-         std::to_string(round) +
-         ",\"world_size\":" + std::to_string(world_size) + ",\"workers\":[" +
-         workers + "]}\n";
+  return R"({"format":"muster worker ends 1","round":)" +
+         std::to_string(round) + R"(,"world_size":)" +
+         std::to_string(world_size) + R"(,"workers":[)" + workers + "]}\n";
 }
 
 std::string End(int rank, const std::string& how, double time = 1000) {
-  return "{\"rank\":" + std::to_string(rank) +
-         ",\"host\":\"n\",\"pid\":7,\"how\":\"" + how +
-         "\",\"time\":" + std::to_string(time) +
-         ",\"message\":\"killed\\nby a signal\"}";
+  return R"({"rank":)" + std::to_string(rank) +
+         R"(,"host":"n","pid":7,"how":")" + how + R"(","time":)" +
+         std::to_string(time) + R"(,"message":"killed\nby a signal"})";
 }
 
 TEST_F(FlightFilesTest, AgentsTellHowTheirWorkersEnded) {
@@ -148,6 +149,9 @@ TEST_F(FlightFilesTest, SaysWhatIsNoFileOfAnAgents) {
   EXPECT_THAT(complaint(Ends(1, "", 2000000)), HasSubstr("no possible size"));
   EXPECT_THAT(complaint(Ends(1, "7")), HasSubstr("workers.0.json: not an"));
   EXPECT_THAT(complaint(Ends(1, "[")), HasSubstr("no JSON object"));
+  EXPECT_THAT(complaint(Ends(1, "{}")),
+              AllOf(HasSubstr("workers ended: key 'rank' not"),
+                    Not(HasSubstr("exception"))));
   Write("rank_0.json", FlightJson(Log(0, 2)));
   Write("workers.0.json", Ends(1, "", 3));
   EXPECT_THAT(Complaint({directory_}), HasSubstr("of a world of 3"));
@@ -155,10 +159,20 @@ TEST_F(FlightFilesTest, SaysWhatIsNoFileOfAnAgents) {
 
 TEST_F(FlightFilesTest, SaysWhatIsNoDump) {
   EXPECT_THAT(Complaint({}), HasSubstr("no dumps given"));
-  EXPECT_THAT(Complaint({directory_}), HasSubstr("holds no rank_N.ring"));
+  EXPECT_THAT(Complaint({directory_}), AllOf(HasSubstr("holds no rank_N.ring"),
+                                             Not(HasSubstr("the latest"))));
   EXPECT_THAT(Complaint({directory_ + "/absent"}), HasSubstr("No such file"));
-  EXPECT_THAT(Complaint({Write("a.json", "{}")}), HasSubstr("a.json: not a"));
-  EXPECT_THAT(Complaint({Write("b.json", "")}), HasSubstr("no JSON object"));
+  EXPECT_THAT(Complaint({Write("a.json", "{}")}),
+              AllOf(HasSubstr("a.json: not a dump of the flight recorder: its "
+                              "format is not \"muster flight recorder 2\""),
+                    Not(HasSubstr("exception"))));
+  std::string cut = FlightJson(Log(0, 2));
+  cut.replace(cut.find("\"pid\""), 5, "\"xid\"");
+  EXPECT_THAT(Complaint({Write("a.json", cut)}),
+              AllOf(HasSubstr("flight recorder: key 'pid'"),
+                    Not(HasSubstr("exception"))));
+  EXPECT_THAT(Complaint({Write("b.ring", "")}), HasSubstr("b.ring: is empty"));
+  EXPECT_THAT(Complaint({Write("b.json", "7")}), HasSubstr("no JSON object"));
   EXPECT_THAT(Complaint({Write("c.ring", kRingMagic)}), HasSubstr("c.ring: "));
   const std::string pipe = directory_ + "/pipe";
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
@@ -170,6 +184,29 @@ TEST_F(FlightFilesTest, SaysWhatIsNoDump) {
               HasSubstr("world of 2000000"));
   EXPECT_THAT(Complaint({Write("g", FlightJson(Log(5, 2)))}),
               HasSubstr("rank 5 of 2"));
+}
+
+TEST_F(FlightFilesTest, OfAFolderOfLogsTheLatestAttemptIsNamed) {
+  const auto attempt = [&](const std::string& folder, const std::string& file,
+                           int age) {
+    std::filesystem::create_directories(directory_ + "/" + folder);
+    std::filesystem::last_write_time(
+        Write(folder + "/" + file, "x"),
+        std::filesystem::file_time_type::clock::now() -
+            std::chrono::seconds(age));
+  };
+  attempt("job1/attempt_0", "rank_0.ring", 30);
+  attempt("job2/attempt_0", "rank_0.ring", 10);
+  attempt("job2/attempt_1", "workers.0.json", 20);
+  attempt("job2/attempt_2", "other.json", 0);
+  attempt("job2/attempt_2/deeper", "rank_0.ring", 0);
+  EXPECT_EQ(Complaint({directory_}),
+            directory_ +
+                ": holds no rank_N.ring, rank_N.json or "
+                "workers.N.json; the latest are in " +
+                directory_ + "/job2/attempt_0");
+  EXPECT_THAT(Complaint({directory_ + "/job1"}),
+              HasSubstr("the latest are in " + directory_ + "/job1/attempt_0"));
 }
 
 TEST_F(FlightFilesTest, NumbersThatDoNotFitAreRefused) {

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "trainer_sdk/flight_recorder/flight_ring.h"
+#include "trainer_sdk/process_group/split_kind.h"
 
 namespace muster {
 namespace {
@@ -27,6 +28,11 @@ absl::StatusOr<Enum> Named(const std::string& name, int values) {
   return absl::InvalidArgumentError(absl::StrCat("unknown name '", name, "'"));
 }
 
+absl::StatusOr<OperationKind> KindNamed(const std::string& name) {
+  if (name == SignatureName(kSplitKind)) return kSplitKind;
+  return Named<OperationKind>(name, kOperationKinds);
+}
+
 // A whole number that fits T; throws what the library throws at wrong types.
 template <typename T>
 T Whole(const Json& object, const char* key) {
@@ -42,6 +48,13 @@ T Whole(const Json& object, const char* key) {
   return number.get<T>();
 }
 
+// The library's words, without the exception's name before them.
+std::string WithoutTag(const std::string& what) {
+  const size_t end = what.find("] ");
+  return what[0] == '[' && end != std::string::npos ? what.substr(end + 2)
+                                                    : what;
+}
+
 std::string StateOf(const FlightRecord& record) {
   if (record.ended != 0) return absl::StatusCodeToString(record.status);
   return record.started != 0 ? "STARTED" : "QUEUED";
@@ -54,7 +67,7 @@ Json RecordJson(const FlightLog& log, const FlightRecord& record) {
   json["group"] = record.group;
   json["group_name"] = log.groups.at(record.group).name;
   json["sequence"] = signature.sequence;
-  json["kind"] = Name(signature.kind);
+  json["kind"] = SignatureName(signature.kind);
   json["dtype"] = Name(signature.dtype);
   json["mixed"] = signature.mixed;
   json["op"] = Name(signature.reduce_op);
@@ -78,8 +91,7 @@ absl::StatusOr<FlightRecord> RecordOf(const Json& json, size_t groups) {
     return absl::InvalidArgumentError("a record of a group that is not there");
   }
   record.signature.sequence = Whole<uint64_t>(json, "sequence");
-  const auto kind =
-      Named<OperationKind>(json.at("kind").get<std::string>(), kOperationKinds);
+  const auto kind = KindNamed(json.at("kind").get<std::string>());
   if (!kind.ok()) return kind.status();
   const auto dtype = Named<DType>(json.at("dtype").get<std::string>(), kDTypes);
   if (!dtype.ok()) return dtype.status();
@@ -109,8 +121,10 @@ absl::StatusOr<FlightRecord> RecordOf(const Json& json, size_t groups) {
 }
 
 absl::StatusOr<FlightLog> LogOf(const Json& json) {
-  if (json.at("format").get<std::string>() != kFormat) {
-    return absl::InvalidArgumentError("not of this version");
+  if (json.value("format", "") != kFormat) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("not a dump of the flight recorder: its format is not \"",
+                     kFormat, "\""));
   }
   FlightLog log;
   log.rank = Whole<int>(json, "rank");
@@ -185,8 +199,8 @@ absl::StatusOr<FlightLog> ParseFlightJson(const std::string& text) {
   try {
     return LogOf(json);
   } catch (const std::exception& error) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("not a dump of the flight recorder: ", error.what()));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "not a dump of the flight recorder: ", WithoutTag(error.what())));
   }
 }
 

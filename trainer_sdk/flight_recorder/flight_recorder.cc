@@ -49,6 +49,10 @@ absl::StatusOr<OwnedFd> NewFile(const std::string& path, size_t bytes) {
   OwnedFd fd(
       open(temporary.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
   if (!fd.open()) return Failure("cannot create", temporary, errno);
+  // Tells readers that this process lives; not all file systems can.
+  struct flock lock = {};
+  lock.l_type = F_WRLCK;
+  fcntl(fd.get(), F_OFD_SETLK, &lock);
   // Allocated now: a full disk must not be a signal later.
   const int error = posix_fallocate(fd.get(), 0, static_cast<off_t>(bytes));
   if (error != 0 || rename(temporary.c_str(), path.c_str()) != 0) {
@@ -59,16 +63,20 @@ absl::StatusOr<OwnedFd> NewFile(const std::string& path, size_t bytes) {
   return fd;
 }
 
-void* Mapped(const FlightRecorder::Options& options) {
+// The ring's memory; with a directory it is a file's, which `kept` takes.
+void* Mapped(const FlightRecorder::Options& options, OwnedFd& kept) {
   if (!options.directory.empty()) {
     mkdir(options.directory.c_str(), 0755);
-    const absl::StatusOr<OwnedFd> file =
+    absl::StatusOr<OwnedFd> file =
         NewFile(PathOf(options, ".ring"), sizeof(RingImage));
     void* const memory =
         file.ok() ? mmap(nullptr, sizeof(RingImage), PROT_READ | PROT_WRITE,
                          MAP_SHARED, file->get(), 0)
                   : MAP_FAILED;
-    if (memory != MAP_FAILED) return memory;
+    if (memory != MAP_FAILED) {
+      kept = *std::move(file);
+      return memory;
+    }
     std::fprintf(stderr, "muster: no flight recorder file: %s\n",
                  file.ok() ? std::strerror(errno)
                            : std::string(file.status().message()).c_str());
@@ -117,7 +125,7 @@ FlightRecorder& FlightRecorder::Process() {
 
 FlightRecorder::FlightRecorder(Options options)
     : options_(std::move(options)),
-      image_(static_cast<RingImage*>(Mapped(options_))) {
+      image_(static_cast<RingImage*>(Mapped(options_, file_))) {
   image_->rank = options_.rank;
   image_->world_size = options_.world_size;
   image_->pid = getpid();

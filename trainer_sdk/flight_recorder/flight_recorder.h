@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/owned_fd.h"
 #include "base/time.h"
 #include "trainer_sdk/flight_recorder/flight_log.h"
 #include "trainer_sdk/flight_recorder/flight_ring.h"
@@ -80,6 +81,7 @@ class FlightRecorder {
   RingSlot* SlotOf(uint64_t number);
 
   const Options options_;
+  OwnedFd file_;                // of the ring, locked; none without a directory
   RingImage* image_ = nullptr;  // mapped
   mutable std::mutex mutex_;    // of all but records
   // Guarded by mutex_:

@@ -17,6 +17,7 @@
 #include "base/monotonic_clock.h"
 #include "trainer_sdk/flight_recorder/flight_files.h"
 #include "trainer_sdk/process_group/operations.h"
+#include "trainer_sdk/process_group/split_kind.h"
 
 namespace muster {
 namespace {
@@ -84,6 +85,33 @@ TEST_F(FlightRecorderTest, HoldsWhatWasRecorded) {
   EXPECT_EQ(log.written, log.records[2].queued);
 }
 
+TEST_F(FlightRecorderTest, ReadersSeeWhetherItsProcessLives) {
+  const auto runs = [this] {
+    const auto flight = ReadFlight({directory_});
+    EXPECT_TRUE(flight.ok()) << flight.status();
+    return flight.ok() && flight->running;
+  };
+  const pid_t child = fork();
+  if (child == 0) {
+    FlightRecorder recorder(Options());
+    if (!runs()) _exit(1);
+    kill(getpid(), SIGKILL);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status)) << status;
+  EXPECT_FALSE(runs()) << "killed";
+  {
+    FlightRecorder recorder(Options());
+    EXPECT_TRUE(runs()) << "another in its place";
+    std::filesystem::rename(directory_ + "/rank_1.ring", directory_ + "/r");
+    std::filesystem::copy_file(directory_ + "/r", directory_ + "/rank_1.ring");
+    EXPECT_FALSE(runs()) << "a copy";
+    std::filesystem::rename(directory_ + "/r", directory_ + "/rank_1.ring");
+  }
+  EXPECT_FALSE(runs()) << "closed";
+}
+
 TEST_F(FlightRecorderTest, ABatchOfSeveralTypesComesBack) {
   FlightRecorder recorder(Options());
   const int world = recorder.AddGroup("world", 1, 2, {0, 1}, 0, At(1));
@@ -103,6 +131,22 @@ TEST_F(FlightRecorderTest, ABatchOfSeveralTypesComesBack) {
     EXPECT_THAT(flight->logs[0].records[0].peers, ElementsAre(0, 300000, 7));
     EXPECT_EQ(flight->logs[0].records[0].status,
               absl::StatusCode::kUnavailable);
+  }
+}
+
+TEST_F(FlightRecorderTest, ASplitComesBack) {
+  FlightRecorder recorder(Options());
+  const int world = recorder.AddGroup("world", 1, 2, {0, 1}, 0, At(1));
+  OperationSignature signature;
+  signature.kind = kSplitKind;
+  signature.sequence = 3;
+  recorder.QueueAndStart(world, signature, 0, At(1));
+  ASSERT_TRUE(recorder.Dump("").ok());
+  for (const char* file : {"/rank_1.ring", "/rank_1.json"}) {
+    const auto flight = ReadFlight({directory_ + file});
+    ASSERT_TRUE(flight.ok()) << flight.status();
+    ASSERT_THAT(flight->logs[0].records, SizeIs(1)) << file;
+    EXPECT_EQ(flight->logs[0].records[0].signature, signature) << file;
   }
 }
 
@@ -183,6 +227,7 @@ TEST_F(FlightRecorderTest, WholeRecordsAreReadBesideTheWriters) {
   const int world = recorder.AddGroup("world", 0, 1, {0}, 0, At(1));
   std::atomic<bool> stop{false};
   std::vector<std::thread> writers;
+  writers.reserve(2);
   for (int writer = 0; writer < 2; writer++) {
     writers.emplace_back([&] {
       for (uint64_t i = 1; !stop; i++) {

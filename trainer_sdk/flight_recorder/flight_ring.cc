@@ -12,6 +12,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "trainer_sdk/process_group/split_kind.h"
 
 namespace muster {
 namespace {
@@ -115,7 +116,7 @@ FlightLog ReadRing(const RingImage& image) {
     const uint64_t kind = fields->what >> 24 & 0x7f;
     const uint64_t dtype = fields->what >> 16 & 0xff;
     const uint64_t op = fields->what >> 8 & 0xff;
-    if (group == group_at.end() || kind >= kOperationKinds ||
+    if (group == group_at.end() || kind >= kSignatureKinds ||
         dtype >= kDTypes || op >= kReduceOps) {
       continue;
     }

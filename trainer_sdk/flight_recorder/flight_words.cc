@@ -15,16 +15,18 @@ std::string SecondsText(double seconds) {
   return text;
 }
 
-bool IsStuck(const FlightLog& log, const FlightRecord& record) {
-  return record.in_progress() ||
+bool IsStuck(const FlightLog& log, const FlightRecord& record,
+             const FlightMoment& moment) {
+  return (record.in_progress() && !IsFresh(record.started, moment)) ||
          (record.ended != 0 && record.status != absl::StatusCode::kOk &&
           !WasMadeAgain(log, record.group, record.ended));
 }
 
-const FlightRecord* StuckRecord(const FlightLog& log) {
+const FlightRecord* StuckRecord(const FlightLog& log,
+                                const FlightMoment& moment) {
   // The first one is what the later ones are queued behind or failed by.
   for (const FlightRecord& record : log.records) {
-    if (IsStuck(log, record)) return &record;
+    if (IsStuck(log, record, moment)) return &record;
   }
   return nullptr;
 }
@@ -38,15 +40,19 @@ std::string RankName(const FlightLog& log) {
                       ")");
 }
 
-std::string LastDone(const FlightLog& log, double now) {
+std::string LastDone(const FlightLog& log, const FlightMoment& moment) {
   if (log.records.empty()) return "it called nothing at all";
   const FlightRecord& last = log.records.back();
-  return absl::StrCat(
-      "its last was ", Describe(last.signature), " in group ",
-      GroupName(log, last),
-      last.ended == 0 ? ", which had not begun"
-                      : absl::StrCat(", done ", SecondsText(now - last.ended),
-                                     " before the end"));
+  std::string state = ", which had not begun";
+  if (last.in_progress()) {
+    state =
+        absl::StrCat(", in it for ", SecondsText(moment.now - last.started));
+  } else if (last.ended != 0) {
+    state = absl::StrCat(", done ", SecondsText(moment.now - last.ended),
+                         moment.running ? " ago" : " before the end");
+  }
+  return absl::StrCat("its last was ", Describe(last.signature), " in group ",
+                      GroupName(log, last), state);
 }
 
 }  // namespace muster

@@ -11,6 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "base/check.h"
 #include "base/monotonic_clock.h"
+#include "base/seconds_text.h"
 #include "trainer_sdk/gloo/gloo_slot.h"
 #include "trainer_sdk/gloo/without_sigpipe.h"
 
@@ -35,20 +36,24 @@ GlooMesh::GlooMesh(std::shared_ptr<gloo::Context> context,
       sent_(names_.size()),
       received_(names_.size()) {}
 
-absl::Status GlooMesh::Watch(std::vector<OwnedFd> sockets) {
-  auto watch = PeerWatch::Start(std::move(sockets), kGrace,
-                                [this](int peer) { OnGone(peer); });
+absl::Status GlooMesh::Watch(
+    std::vector<OwnedFd> sockets,
+    std::function<void(const absl::Status& gone)> on_gone) {
+  auto watch = PeerWatch::Start(
+      std::move(sockets), kGrace,
+      [this, on_gone = std::move(on_gone)](int peer) { on_gone(Gone(peer)); });
   if (!watch.ok()) return watch.status();
   watch_ = *std::move(watch);
   return absl::OkStatus();
 }
 
-void GlooMesh::OnGone(int peer) {
+absl::Status GlooMesh::Gone(int peer) {
   const std::lock_guard<std::mutex> lock(mutex_);
   gone_ = absl::UnavailableError(
       absl::StrCat(muster::Describe(names_[peer]),
                    " died or broke its connection: it has ended"));
   Interrupt();
+  return gone_;
 }
 
 void GlooMesh::Interrupt() {
@@ -302,7 +307,7 @@ absl::Status GlooMesh::Guard(int peer, const std::function<bool()>& call) {
   }
   if (MonotonicNow() >= deadline_) {
     return absl::DeadlineExceededError(
-        absl::StrCat("waited ", ToSeconds(MonotonicNow() - begun_), " s for ",
+        absl::StrCat("waited ", SecondsText(MonotonicNow() - begun_), " for ",
                      muster::Describe(names_[peer])));
   }
   return absl::UnavailableError(

@@ -32,8 +32,11 @@ class GlooMesh final : public Mesh {
   ~GlooMesh() override;
 
   // Once, before anything is sent: notices the ends of peers by `sockets`, a
-  // connection to each, by rank, none for this one.
-  absl::Status Watch(std::vector<OwnedFd> sockets);
+  // connection to each, by rank, none for this one. The first such end fails
+  // what is under way and whatever comes later; `on_gone` is told it by a
+  // thread of the mesh's own, and may take its time.
+  absl::Status Watch(std::vector<OwnedFd> sockets,
+                     std::function<void(const absl::Status& gone)> on_gone);
 
   int rank() const override { return context_->rank; }
   int size() const override { return context_->size; }
@@ -86,7 +89,8 @@ class GlooMesh final : public Mesh {
   // Waits by `wait`, which Close and a peer's end interrupt.
   absl::Status WaitAt(int peer, Buffer* buffer,
                       const std::function<bool()>& wait);
-  void OnGone(int peer);
+  // Takes in that it is, and says so.
+  absl::Status Gone(int peer);
   void Interrupt();  // the wait under way; mutex_ is held
   std::chrono::milliseconds Patience() const;  // until the deadline
   bool PartsAreNoted() const;

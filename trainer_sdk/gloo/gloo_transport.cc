@@ -35,6 +35,7 @@ absl::StatusOr<std::vector<std::string>> ExchangeAddresses(
   absl::Status s = place.store->Set(RankKey(place.rank), EncodeTexts(own));
   if (!s.ok()) return s;
   std::vector<std::string> keys;
+  keys.reserve(static_cast<size_t>(place.size));
   for (int rank = 0; rank < place.size; ++rank) keys.push_back(RankKey(rank));
   // Told by name who is absent.
   if (s = place.store->Wait(keys, deadline); !s.ok()) return s;
@@ -76,12 +77,22 @@ absl::Status ConnectPairs(const GroupPlace& place, Instant deadline,
   return FormationStatus(place);
 }
 
-absl::StatusOr<std::shared_ptr<gloo::Context>> Connect(
-    const GroupPlace& place, const std::vector<PeerName>& names,
-    const std::string& address, Instant deadline) {
+// A peer's end ends the formation; where there is none, the mesh alone knows.
+absl::Status WatchWhileForming(const GroupPlace& place,
+                               std::vector<OwnedFd> sockets, GlooMesh& mesh) {
+  return mesh.Watch(std::move(sockets),
+                    [formation = place.formation](const absl::Status& gone) {
+                      if (formation != nullptr) formation->Interrupt(gone);
+                    });
+}
+
+absl::StatusOr<std::unique_ptr<Mesh>> Connect(const GroupPlace& place,
+                                              ConnectedRanks ranks,
+                                              const std::string& address,
+                                              Instant deadline) {
   // Gloo's own thread starts here, and keeps this thread's mask.
   const WithoutSigpipe guard;
-  std::shared_ptr<MeshContext> context;
+  std::unique_ptr<GlooMesh> mesh;
   absl::Status failure;
   int connecting = kNobody;
   try {
@@ -92,10 +103,15 @@ absl::StatusOr<std::shared_ptr<gloo::Context>> Connect(
         std::max<Duration>(deadline - MonotonicNow(),
                            std::chrono::milliseconds(5)) /
         5);
-    context = std::make_shared<MeshContext>(
+    const auto context = std::make_shared<MeshContext>(
         place.rank, place.size, gloo::transport::tcp::CreateDevice(attributes),
         patience);
-    failure = ConnectPairs(place, deadline, *context, connecting);
+    mesh = std::make_unique<GlooMesh>(context, ranks.names);
+    // Gloo itself waits for a peer until the deadline, dead or alive.
+    failure = WatchWhileForming(place, std::move(ranks.sockets), *mesh);
+    if (failure.ok()) {
+      failure = ConnectPairs(place, deadline, *context, connecting);
+    }
   } catch (const std::exception& e) {
     // What Gloo says of an interruption is not its cause.
     failure = FormationStatus(place);
@@ -103,20 +119,23 @@ absl::StatusOr<std::shared_ptr<gloo::Context>> Connect(
       const std::string what =
           connecting == kNobody
               ? e.what()
-              : absl::StrCat("with ", Describe(names[connecting]), ": ",
+              : absl::StrCat("with ", Describe(ranks.names[connecting]), ": ",
                              e.what());
       failure = MonotonicNow() >= deadline ? absl::DeadlineExceededError(what)
                                            : absl::UnavailableError(what);
     }
   }
-  if (failure.ok()) return std::shared_ptr<gloo::Context>(std::move(context));
+  if (failure.ok()) return std::unique_ptr<Mesh>(std::move(mesh));
   // While those whose connections end with this can still learn why.
-  return FailFormation(
+  failure = FailFormation(
       place,
       absl::Status(
           failure.code(),
           absl::StrCat(place.name, ": connecting the ranks over Gloo at ",
                        address, ": ", std::string(failure.message()))));
+  // Without a goodbye.
+  if (mesh != nullptr) mesh->Close();
+  return failure;
 }
 
 }  // namespace
@@ -131,21 +150,17 @@ absl::StatusOr<std::unique_ptr<NetworkTransport>> NewGlooTransport(
   absl::StatusOr<ConnectedRanks> ranks =
       ConnectRanks(watched, *address, deadline);
   if (!ranks.ok()) return ranks.status();
-  std::vector<PeerName>& names = ranks->names;
   MUSTER_CHECK(options.told_as.empty() ||
-               options.told_as.size() == names.size())
+               options.told_as.size() == ranks->names.size())
       << "every rank is told as one";
   for (size_t rank = 0; rank < options.told_as.size(); ++rank) {
-    names[rank].rank = options.told_as[rank];
+    ranks->names[rank].rank = options.told_as[rank];
   }
-  absl::StatusOr<std::shared_ptr<gloo::Context>> context =
-      Connect(place, names, *address, deadline);
-  if (!context.ok()) return context.status();
-  auto mesh = std::make_unique<GlooMesh>(*std::move(context), std::move(names));
-  absl::Status s = mesh->Watch(std::move(ranks->sockets));
-  if (!s.ok()) return FailFormation(place, s);
+  absl::StatusOr<std::unique_ptr<Mesh>> mesh =
+      Connect(place, *std::move(ranks), *address, deadline);
+  if (!mesh.ok()) return mesh.status();
   return std::make_unique<NetworkTransport>("gloo", std::move(place),
-                                            std::move(mesh));
+                                            *std::move(mesh));
 }
 
 }  // namespace muster

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 #include <random>
 #include <string_view>
 
@@ -27,9 +28,11 @@ GptWeights::GptWeights(const GptConfig& config, GptLayers layers)
     count += tensor.count();
   }
   values_.resize(static_cast<size_t>(count));
-  own_gradients_.resize(values_.size());
+  own_gradients_.reset(
+      static_cast<float*>(std::calloc(values_.size(), sizeof(float))));
+  if (own_gradients_ == nullptr) throw std::bad_alloc();
   for (const int64_t offset : offsets_) {
-    gradients_.push_back(own_gradients_.data() + offset);
+    gradients_.push_back(own_gradients_.get() + offset);
   }
 }
 

@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -80,7 +82,12 @@ class GptWeights {
   std::map<std::string, int> index_;
   std::vector<int64_t> offsets_;
   std::vector<float> values_;
-  std::vector<float> own_gradients_;
+  // Zeros that take no memory until they are written: gradients that are
+  // elsewhere, or not computed at all, cost nothing.
+  struct Free {
+    void operator()(float* array) const { std::free(array); }
+  };
+  std::unique_ptr<float[], Free> own_gradients_;
   std::vector<float*> gradients_;
 };
 

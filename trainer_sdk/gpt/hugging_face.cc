@@ -137,8 +137,12 @@ absl::Status ReadHuggingFaceWeights(const std::string& path,
     const auto at = wanted.find(name);
     if (at == wanted.end()) {
       if (IsNoWeight(name) || elsewhere.count(name) > 0) continue;
-      return Wrong(path, absl::StrCat("it has '", tensor.name,
-                                      "', and the model has no such weight"));
+      const bool bias = weights->config().biases == GptConfig::Biases::kNone &&
+                        EndsWith(name, ".bias");
+      return Wrong(
+          path, absl::StrCat("it has '", tensor.name, "', and the model has ",
+                             bias ? "no biases (gpt train --biases)"
+                                  : "no such weight"));
     }
     const int index = weights->Find(name).index;
     const GptTensor& is = weights->tensors()[index];

@@ -135,7 +135,14 @@ TEST_F(HuggingFace, WhatDoesNotFitIsNamed) {
 
   GptWeights no_biases(Config(GptConfig::Biases::kNone), {0, 2});
   EXPECT_THAT(ReadHuggingFaceWeights(ModelFile(), &no_biases).ToString(),
-              HasSubstr("bias', and the model has no such weight"));
+              HasSubstr("bias', and the model has no biases (gpt train "
+                        "--biases)"));
+
+  GptConfig shorter = whole.config();
+  shorter.layers = 1;
+  GptWeights one(shorter, {0, 1});
+  EXPECT_THAT(ReadHuggingFaceWeights(ModelFile(), &one).ToString(),
+              HasSubstr("', and the model has no such weight"));
 
   GptConfig config = whole.config();
   config.layers = 3;

@@ -9,10 +9,7 @@
 namespace muster::cuda {
 namespace {
 
-constexpr char kTokenTable[] = "transformer.wte.weight";
 constexpr char kPositionTable[] = "transformer.wpe.weight";
-// Elements; 128 bytes of bfloat16.
-constexpr int64_t kLogitStep = 64;
 
 void CopyIn(Device& device, const std::vector<int32_t>& from, int32_t* to) {
   device.CopyIn(to, from.data(),
@@ -46,12 +43,6 @@ absl::StatusOr<std::unique_ptr<CudaGptStage<T>>> CudaGptStage<T>::Create(
 }
 
 template <typename T>
-int64_t CudaGptStage<T>::logit_stride() const {
-  return (weights_.config().vocabulary + kLogitStep - 1) / kLogitStep *
-         kLogitStep;
-}
-
-template <typename T>
 absl::StatusOr<std::unique_ptr<CudaGptMicroBatch<T>>>
 CudaGptStage<T>::NewMicroBatch() const {
   std::unique_ptr<CudaGptMicroBatch<T>> made(new CudaGptMicroBatch<T>(device_));
@@ -73,7 +64,7 @@ CudaGptStage<T>::NewMicroBatch() const {
   if (has_head()) {
     made->targets_there = arrays.Add<int32_t>(rows());
     made->final_norm = block_.NewNorm(arrays);
-    made->logits = arrays.Add<T>(rows() * logit_stride());
+    made->logits = arrays.Add<T>(rows() * classes());
     made->losses = arrays.Add<float>(rows());
     made->mean_loss = arrays.Add<double>(1);
   }
@@ -115,13 +106,11 @@ void CudaGptStage<T>::Logits(CudaGptMicroBatch<T>* micro_batch) const {
   CopyIn(device_, micro_batch->targets, micro_batch->targets_there);
   block_.Norm(weights_.FinalNorm(), micro_batch->stream.back(),
               micro_batch->final_norm);
-  const int64_t classes = weights_.config().vocabulary;
   device_.Multiply(
       {.a = Matrix::Dense(micro_batch->final_norm.output, rows(), width()),
        .b_form = MatrixForm::kTransposed,
-       .b = Matrix::Dense(weights_.Find(kTokenTable).value, classes, width()),
-       .result = {kElementType<T>, micro_batch->logits, rows(), classes,
-                  logit_stride()}});
+       .b = Matrix::Dense(weights_.Find(kTokenTable).value, classes(), width()),
+       .result = Matrix::Dense(micro_batch->logits, rows(), classes())});
 }
 
 template <typename T>
@@ -129,7 +118,7 @@ void CudaGptStage<T>::Loss(CudaGptMicroBatch<T>* micro_batch,
                            float factor) const {
   Logits(micro_batch);
   CrossEntropyWithGradient(micro_batch->logits, micro_batch->targets_there,
-                           rows(), weights_.config().vocabulary, logit_stride(),
+                           rows(), weights_.config().vocabulary, classes(),
                            factor, micro_batch->losses, micro_batch->mean_loss,
                            device_.stream());
 }
@@ -138,9 +127,8 @@ template <typename T>
 void CudaGptStage<T>::LossOnly(CudaGptMicroBatch<T>* micro_batch) const {
   Logits(micro_batch);
   CrossEntropy<T>(micro_batch->logits, micro_batch->targets_there, rows(),
-                  weights_.config().vocabulary, logit_stride(),
-                  micro_batch->losses, micro_batch->mean_loss,
-                  device_.stream());
+                  weights_.config().vocabulary, classes(), micro_batch->losses,
+                  micro_batch->mean_loss, device_.stream());
 }
 
 template <typename T>
@@ -152,15 +140,19 @@ double CudaGptStage<T>::ReadLoss(
 }
 
 template <typename T>
+void CudaGptStage<T>::CopyLoss(const CudaGptMicroBatch<T>& micro_batch,
+                               double* to) const {
+  device_.Copy(to, micro_batch.mean_loss, sizeof(*to));
+}
+
+template <typename T>
 void CudaGptStage<T>::HeadBackward(CudaGptMicroBatch<T>* micro_batch,
                                    T* gradient,
                                    const CudaGradientReady& ready) const {
-  const int64_t classes = weights_.config().vocabulary;
-  const Matrix logits = {kElementType<T>, micro_batch->logits, rows(), classes,
-                         logit_stride()};
+  const Matrix logits = Matrix::Dense(micro_batch->logits, rows(), classes());
   const CudaGptWeight<T> table = weights_.Find(kTokenTable);
   device_.Multiply({.a = logits,
-                    .b = Matrix::Dense(table.value, classes, width()),
+                    .b = Matrix::Dense(table.value, classes(), width()),
                     .result = Matrix::Dense(inner_, rows(), width())});
   const CudaGptPair<T> norm = weights_.FinalNorm();
   device_.Zero(gradient, stream_count() * static_cast<int64_t>(sizeof(T)));
@@ -170,7 +162,7 @@ void CudaGptStage<T>::HeadBackward(CudaGptMicroBatch<T>* micro_batch,
       {.a_form = MatrixForm::kTransposed,
        .a = logits,
        .b = Matrix::Dense(micro_batch->final_norm.output, rows(), width()),
-       .result = Matrix::Dense(table.gradient, classes, width()),
+       .result = Matrix::Dense(table.gradient, classes(), width()),
        .addend = table.gradient});
   // Behind the head's last work, which a timeline shows as the head's.
   for (const int index : {norm.bias.index, norm.weight.index}) {

@@ -81,6 +81,8 @@ class CudaGptStage {
   void LossOnly(CudaGptMicroBatch<T>* micro_batch) const;
   // The mean loss over the micro-batch. Waits for it.
   double ReadLoss(const CudaGptMicroBatch<T>& micro_batch) const;
+  // The same to *to in device memory, without waiting.
+  void CopyLoss(const CudaGptMicroBatch<T>& micro_batch, double* to) const;
 
   // `gradient`, that of the stage's output, or anything for the last, becomes
   // that of its input. Adds to the gradients of all weights; each tensor's
@@ -102,8 +104,8 @@ class CudaGptStage {
   int64_t layer_count() const {
     return weights_.layers().last - weights_.layers().first;
   }
-  // Of the logits' rows: see kernels/cross_entropy.h.
-  int64_t logit_stride() const;
+  // Columns of the logits: those behind the vocabulary's are of no class.
+  int64_t classes() const { return weights_.padded_vocabulary(); }
   const CudaBlockActivations<T>& Kept(const CudaGptMicroBatch<T>& micro_batch,
                                       int64_t block) const;
   void Logits(CudaGptMicroBatch<T>* micro_batch) const;

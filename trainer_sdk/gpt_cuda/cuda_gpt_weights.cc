@@ -1,11 +1,10 @@
 #include "trainer_sdk/gpt_cuda/cuda_gpt_weights.h"
 
 #include <cstddef>
+#include <type_traits>
 
 #include "absl/strings/str_cat.h"
-#include "trainer_sdk/cuda/kernels/adamw.h"
-#include "trainer_sdk/cuda/kernels/convert.h"
-#include "trainer_sdk/cuda/kernels/square_sum.h"
+#include "trainer_sdk/reduce/reduce.h"
 
 namespace muster::cuda {
 namespace {
@@ -13,8 +12,14 @@ namespace {
 // Products are fastest from 16 bytes on; 64 elements are as much in either
 // type, and DDP's buckets begin anywhere between tensors.
 constexpr int64_t kTensorStep = 64;
+// Of the token table's rows.
+constexpr int64_t kVocabularyStep = 64;
 
 constexpr int64_t kFloat = sizeof(float);
+
+int64_t RoundedUp(int64_t count, int64_t step) {
+  return (count + step - 1) / step * step;
+}
 
 }  // namespace
 
@@ -28,8 +33,16 @@ CudaGptWeights<T>::CudaGptWeights(Device& device, const GptWeights& from)
   for (const GptTensor& tensor : tensors_) {
     index_.emplace(tensor.name, static_cast<int>(offsets_.size()));
     offsets_.push_back(count_);
-    count_ += (tensor.count() + kTensorStep - 1) / kTensorStep * kTensorStep;
+    const int64_t room = tensor.name == kTokenTable
+                             ? padded_vocabulary() * config_.width
+                             : tensor.count();
+    count_ += RoundedUp(room, kTensorStep);
   }
+}
+
+template <typename T>
+int64_t CudaGptWeights<T>::padded_vocabulary() const {
+  return RoundedUp(config_.vocabulary, kVocabularyStep);
 }
 
 template <typename T>
@@ -42,27 +55,23 @@ absl::StatusOr<std::unique_ptr<CudaGptWeights<T>>> CudaGptWeights<T>::Create(
 
 template <typename T>
 absl::Status CudaGptWeights<T>::Fill(const GptWeights& from) {
-  working_ = arrays_.Add<T>(count_);
-  trained_ = arrays_.Add<float>(count_);
+  values_ = arrays_.Add<T>(count_);
   gradients_ = arrays_.Add<float>(count_);
-  mean_ = arrays_.Add<float>(count_);
-  square_ = arrays_.Add<float>(count_);
-  // The sum behind what it is made of.
-  sums_ = arrays_.Add<double>(kSquareSumScratch + 1);
   if (!arrays_.status().ok()) return arrays_.status();
-  for (float* const array : {trained_, gradients_, mean_, square_}) {
-    device_.Zero(array, count_ * kFloat);
-  }
-  const float* values = from.data();
+  device_.Zero(values_, count_ * static_cast<int64_t>(sizeof(T)));
+  device_.Zero(gradients_, count_ * kFloat);
+  const float* value = from.data();
   for (size_t i = 0; i < tensors_.size(); ++i) {
-    device_.CopyIn(trained_ + offsets_[i], values,
-                   tensors_[i].count() * kFloat);
-    values += tensors_[i].count();
-  }
-  if constexpr (std::is_same_v<T, float>) {
-    device_.Copy(working_, trained_, count_ * kFloat);
-  } else {
-    Narrow(trained_, count_, working_, device_.stream());
+    const int64_t count = tensors_[i].count();
+    if constexpr (std::is_same_v<T, float>) {
+      device_.CopyIn(values_ + offsets_[i], value, count * kFloat);
+    } else {
+      std::vector<T> rounded(static_cast<size_t>(count));
+      Narrow(value, DType::kBFloat16, rounded.data(), count);
+      device_.CopyIn(values_ + offsets_[i], rounded.data(),
+                     count * static_cast<int64_t>(sizeof(T)));
+    }
+    value += count;
   }
   return device_.status();
 }
@@ -77,7 +86,7 @@ CudaGptWeight<T> CudaGptWeights<T>::Find(const std::string& name) const {
   const auto at = index_.find(name);
   if (at == index_.end()) return {};
   const int64_t offset = offsets_[static_cast<size_t>(at->second)];
-  return {working_ + offset, gradients_ + offset, at->second};
+  return {values_ + offset, gradients_ + offset, at->second};
 }
 
 template <typename T>
@@ -102,38 +111,18 @@ CudaGptPair<T> CudaGptWeights<T>::FinalNorm() const {
 }
 
 template <typename T>
-void CudaGptWeights<T>::AdamWStep(const AdamWOptions& options,
-                                  const OptimizerStep& step) {
-  AdamWOptions without_decay = options;
-  without_decay.weight_decay = 0;
-  for (size_t i = 0; i < tensors_.size(); ++i) {
-    const int64_t at = offsets_[i];
-    cuda::AdamWStep(tensors_[i].shape.size() > 1 ? options : without_decay,
-                    step,
-                    AdamWTensors<T>{.count = tensors_[i].count(),
-                                    .gradient = gradients_ + at,
-                                    .weights = trained_ + at,
-                                    .mean = mean_ + at,
-                                    .square = square_ + at,
-                                    .working = working_ + at},
-                    device_.stream());
-  }
-}
-
-template <typename T>
-double CudaGptWeights<T>::GradientSquareSum() {
-  SquareSum(gradients_, count_, sums_, sums_ + kSquareSumScratch,
-            device_.stream());
-  double sum = 0;
-  device_.CopyOut(&sum, sums_ + kSquareSumScratch, sizeof(sum));
-  return sum;
-}
-
-template <typename T>
 void CudaGptWeights<T>::CopyTo(GptWeights* weights) const {
   for (size_t i = 0; i < tensors_.size(); ++i) {
-    device_.CopyOut(weights->value(static_cast<int>(i)), trained_ + offsets_[i],
-                    tensors_[i].count() * kFloat);
+    const int64_t count = tensors_[i].count();
+    float* const to = weights->value(static_cast<int>(i));
+    if constexpr (std::is_same_v<T, float>) {
+      device_.CopyOut(to, values_ + offsets_[i], count * kFloat);
+    } else {
+      std::vector<T> rounded(static_cast<size_t>(count));
+      device_.CopyOut(rounded.data(), values_ + offsets_[i],
+                      count * static_cast<int64_t>(sizeof(T)));
+      Widen(DType::kBFloat16, rounded.data(), to, count);
+    }
   }
 }
 

@@ -13,10 +13,11 @@
 #include "trainer_sdk/cuda/device_arrays.h"
 #include "trainer_sdk/gpt/gpt_config.h"
 #include "trainer_sdk/gpt/gpt_weights.h"
-#include "trainer_sdk/optim/adamw.h"
-#include "trainer_sdk/optim/update_rule.h"
 
 namespace muster::cuda {
+
+// GptWeights' name of it.
+inline constexpr char kTokenTable[] = "transformer.wte.weight";
 
 // A weight on the device, or nothing where the model has none, and where its
 // float32 gradient goes; see GptWeight.
@@ -43,15 +44,16 @@ struct CudaGptBlockWeights {
   CudaGptPair<T> mlp_out;
 };
 
-// The weights of some layers on a GPU: those that the passes read, of type T;
-// the float32 that are trained; float32 gradients; AdamW's state. Each of the
-// five is one array, the tensors in GptWeights' order, each from a multiple of
-// 256 bytes on. T: float, Bfloat16. Calls that take no device memory to the
-// host return when the work is on the device's stream.
+// The weights of some layers on a GPU, as the passes read them, of type T, and
+// their float32 gradients. Both are one array, the tensors in GptWeights'
+// order, each from a multiple of 256 bytes on. T: float, Bfloat16. Calls that
+// take no device memory to the host return when the work is on the device's
+// stream.
 template <typename T>
 class CudaGptWeights {
  public:
-  // `device` must outlive it. ResourceExhausted: its memory is full.
+  // Values are rounded to T. `device` must outlive it. ResourceExhausted: its
+  // memory is full.
   static absl::StatusOr<std::unique_ptr<CudaGptWeights>> Create(
       Device& device, const GptWeights& from);
 
@@ -59,10 +61,16 @@ class CudaGptWeights {
   GptLayers layers() const { return layers_; }
   const std::vector<GptTensor>& tensors() const { return tensors_; }
 
+  // Rows of the token table and those behind it, which stay zero: a multiple of
+  // 64. cuBLAS is up to three times slower where a matrix has 50257 rows.
+  int64_t padded_vocabulary() const;
+
   // Of one array, with the gaps between tensors, which stay zero.
   int64_t count() const { return count_; }
+  T* values() { return values_; }
   float* gradients() { return gradients_; }
-  // Where a tensor begins in it.
+  // Where tensors begin in it.
+  const std::vector<int64_t>& offsets() const { return offsets_; }
   int64_t offset(int tensor) const { return offsets_[tensor]; }
   void ZeroGradients();
 
@@ -70,13 +78,7 @@ class CudaGptWeights {
   CudaGptBlockWeights<T> Block(int64_t layer) const;
   CudaGptPair<T> FinalNorm() const;
 
-  // One step over all weights with what is in their gradients. Decay is for
-  // matrices alone.
-  void AdamWStep(const AdamWOptions& options, const OptimizerStep& step);
-  // The square of the gradients' norm; waits for it.
-  double GradientSquareSum();
-
-  // The trained weights, to a GptWeights of the same layers. Waits.
+  // The values, to a GptWeights of the same layers. Waits.
   void CopyTo(GptWeights* weights) const;
   // A tensor's gradient. Waits.
   std::vector<float> Gradient(int tensor) const;
@@ -94,12 +96,8 @@ class CudaGptWeights {
   std::vector<int64_t> offsets_;
   int64_t count_ = 0;
   DeviceArrays arrays_;
-  T* working_ = nullptr;
-  float* trained_ = nullptr;
+  T* values_ = nullptr;
   float* gradients_ = nullptr;
-  float* mean_ = nullptr;
-  float* square_ = nullptr;
-  double* sums_ = nullptr;
 };
 
 }  // namespace muster::cuda

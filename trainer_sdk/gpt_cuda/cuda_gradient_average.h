@@ -8,19 +8,23 @@
 #include "trainer_sdk/cuda/device.h"
 #include "trainer_sdk/gpt_cuda/contiguous_buckets.h"
 #include "trainer_sdk/gpt_cuda/cuda_step_timeline.h"
+#include "trainer_sdk/gpt_cuda/weight_shares.h"
 #include "trainer_sdk/process_group/process_group.h"
 
 namespace muster::cuda {
 
 // Averages gradients that lie in device memory over all ranks of a group while
 // the backward pass makes them: a full bucket goes to the side stream as one
-// all_reduce, behind what has made it, and beside what follows. What Reducer is
+// all_reduce, or as a reduce_scatter where ranks share the optimizer's state,
+// behind what has made it, and beside what follows. What Reducer is
 // for gradients in the host's memory, without its options: it zeroes, copies
 // and compares parameters there, and knows no streams.
 //
 //   average.Begin();
 //   stage->Backward(..., [&](int tensor) { average.MarkReady(tensor); });
 //   status = average.Finish();   // what follows on stream() sees averages
+//   device.Wait();
+//   status = average.Confirm();  // they are
 //
 // One thread at a time.
 class CudaGradientAverage {
@@ -31,12 +35,16 @@ class CudaGradientAverage {
     int64_t others = int64_t{25} << 20;
   };
 
+  // Which averages a rank has at the end: all, or those of its own share, which
+  // takes half the time; of the rest it has anything then.
+  enum class Averages { kAll, kOwnShare };
+
   // gradients[total] has a tensor at each of `offsets`, ascending from 0; the
   // same on every rank. All must outlive it; the group is its own from Begin
   // to Finish, and its operations take device memory and streams: NCCL's.
   CudaGradientAverage(Device& device, ProcessGroup& group, float* gradients,
                       const std::vector<int64_t>& offsets, int64_t total,
-                      const Limits& limits);
+                      const Limits& limits, Averages averages = Averages::kAll);
 
   // Buckets and the wait for them are noted there from now on; it must outlive
   // the last Finish. Null: no longer.
@@ -47,20 +55,30 @@ class CudaGradientAverage {
   void Begin();
   // All that adds to the tensor's gradient in this pass is on the stream.
   void MarkReady(int tensor);
-  // The first error of an all_reduce; FailedPrecondition: not all tensors were
-  // ready.
+  // The first error of a bucket's reduction; FailedPrecondition: not all
+  // tensors were ready.
   absl::Status Finish();
+  // Once the device has done all that, and before it is made use of: whether
+  // the group is whole. One that breaks with operations on a stream ends them,
+  // and the stream runs on over gradients that are anything. Every rank calls
+  // it.
+  absl::Status Confirm();
 
   const std::vector<ContiguousBucket>& buckets() const {
     return tracker_.buckets();
   }
+  // What of the array is averaged on this rank; none is empty.
+  std::vector<ElementRange> averaged() const;
 
  private:
   void Reduce(int index);
+  absl::Status Start(const ContiguousBucket& bucket);
+  absl::Status Run(Operation operation);
 
   Device& device_;
   ProcessGroup& group_;
   float* const gradients_;
+  const Averages averages_;
   BucketTracker tracker_;
   absl::Status status_;
   CudaStepTimeline* timeline_ = nullptr;

@@ -1,5 +1,7 @@
 #include "trainer_sdk/gpt_cuda/cuda_gradient_average.h"
 
+#include <algorithm>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <string>
@@ -9,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "trainer_sdk/cuda/emulation/emulated_device.h"
 #include "trainer_sdk/gpt_cuda/cuda_gpt_stage.h"
+#include "trainer_sdk/gpt_cuda/cuda_weight_gather.h"
 #include "trainer_sdk/process_group/testing/group_fixture.h"
 #include "trainer_sdk/timeline/overlap.h"
 
@@ -22,13 +25,19 @@ constexpr GptConfig kConfig{
 // Bytes, for several buckets of these small tensors.
 constexpr CudaGradientAverage::Limits kLimits = {.first = 300, .others = 4000};
 
-// What crosses from stream to stream, in order with what is told of gradients.
+using Averages = CudaGradientAverage::Averages;
+
+// What crosses from stream to stream, in order with what is put on the second.
 class OrderedDevice final : public EmulatedDevice {
  public:
-  void SideWaitsForMain() override { log.push_back("side waits"); }
-  void MainWaitsForSide() override { log.push_back("main waits"); }
+  void SideWaitsForMain() override { log.emplace_back("side waits"); }
+  void MainWaitsForSide() override { log.emplace_back("main waits"); }
+  CudaStream side_stream() const override {
+    log.emplace_back("operation");
+    return EmulatedDevice::side_stream();
+  }
 
-  std::vector<std::string> log;
+  mutable std::vector<std::string> log;
 };
 
 // One rank's gradients, of its own tokens; averaged if there is an average.
@@ -44,7 +53,7 @@ std::vector<std::vector<float>> Gradients(int rank, OrderedDevice& device,
     micro_batch->targets.push_back((5 * i + rank) % 11);
   }
   DeviceArrays arrays(device);
-  Bfloat16* const gradient = arrays.Add<Bfloat16>(stage->stream_count());
+  auto* const gradient = arrays.Add<Bfloat16>(stage->stream_count());
   weights.ZeroGradients();
   stage->Forward(micro_batch.get(), nullptr);
   stage->Loss(micro_batch.get(), 1);
@@ -64,19 +73,21 @@ struct Model {
   Model() : host(kConfig, {0, 2}) {
     host.Initialize(1);
     weights = *CudaGptWeights<Bfloat16>::Create(device, host);
-    for (size_t i = 0; i < weights->tensors().size(); ++i) {
-      offsets.push_back(weights->offset(static_cast<int>(i)));
-    }
   }
-  CudaGradientAverage AverageOver(ProcessGroup& group) {
-    return {device,           group,  weights->gradients(), offsets,
-            weights->count(), kLimits};
+  CudaGradientAverage AverageOver(ProcessGroup& group,
+                                  Averages averages = Averages::kAll) {
+    return {device,
+            group,
+            weights->gradients(),
+            weights->offsets(),
+            weights->count(),
+            kLimits,
+            averages};
   }
 
   OrderedDevice device;
   GptWeights host;
   std::unique_ptr<CudaGptWeights<Bfloat16>> weights;
-  std::vector<int64_t> offsets;
 };
 
 TEST(CudaGradientAverageTest, IsTheRanksMean) {
@@ -105,8 +116,11 @@ TEST(CudaGradientAverageTest, IsTheRanksMean) {
     auto gradients = Gradients(world.rank(), model.device, *model.weights,
                                &average, &status);
     // Each bucket behind what has made it, and what follows behind them all.
-    std::vector<std::string> log(average.buckets().size(), "side waits");
-    log.push_back("main waits");
+    std::vector<std::string> log;
+    for (size_t i = 0; i < average.buckets().size(); ++i) {
+      log.insert(log.end(), {"side waits", "operation"});
+    }
+    log.emplace_back("main waits");
     EXPECT_EQ(model.device.log, log);
     const std::lock_guard<std::mutex> lock(mutex);
     found.push_back(std::move(gradients));
@@ -121,12 +135,79 @@ TEST(CudaGradientAverageTest, IsTheRanksMean) {
   }
 }
 
+// Each rank has the averages of its own ranges, which are all of the array
+// together, to the bits of those that every rank has.
+TEST(CudaGradientAverageTest, ARankMayHaveThoseOfItsShareOnly) {
+  constexpr int kRanks = 3;
+  std::mutex mutex;
+  // By element of the array: how many ranks say they have it.
+  std::vector<int> owners;
+  const auto statuses = RunWorld(kRanks, [&](ProcessGroup& world) {
+    Model all;
+    Model own;
+    CudaGradientAverage of_all = all.AverageOver(world);
+    CudaGradientAverage of_own = own.AverageOver(world, Averages::kOwnShare);
+    absl::Status status;
+    Gradients(world.rank(), all.device, *all.weights, &of_all, &status);
+    EXPECT_EQ(status, absl::OkStatus());
+    Gradients(world.rank(), own.device, *own.weights, &of_own, &status);
+    const std::lock_guard<std::mutex> lock(mutex);
+    owners.resize(static_cast<size_t>(own.weights->count()));
+    for (const ElementRange& range : of_own.averaged()) {
+      EXPECT_GT(range.count(), 0);
+      EXPECT_EQ(std::memcmp(own.weights->gradients() + range.begin,
+                            all.weights->gradients() + range.begin,
+                            static_cast<size_t>(range.count()) * sizeof(float)),
+                0);
+      for (int64_t i = range.begin; i < range.end; ++i) {
+        ++owners[static_cast<size_t>(i)];
+      }
+    }
+    return status;
+  });
+  for (const absl::Status& status : statuses) EXPECT_TRUE(status.ok());
+  EXPECT_THAT(owners, testing::Each(1));
+}
+
+TEST(CudaGradientAverageTest, SharesOfTheWeightsAreGathered) {
+  constexpr int kRanks = 3;
+  const auto statuses = RunWorld(kRanks, [&](ProcessGroup& world) {
+    Model model;
+    const CudaGradientAverage average =
+        model.AverageOver(world, Averages::kOwnShare);
+    Bfloat16* const values = model.weights->values();
+    const auto count = static_cast<size_t>(model.weights->count());
+    const std::vector<Bfloat16> whole(values, values + count);
+    std::memset(values, 0xee, count * sizeof(Bfloat16));
+    for (const ElementRange& range : average.averaged()) {
+      std::copy(whole.begin() + range.begin, whole.begin() + range.end,
+                values + range.begin);
+    }
+    absl::Status status =
+        GatherShares(model.device, world, average.buckets(), values);
+    EXPECT_EQ(std::memcmp(values, whole.data(), count * sizeof(Bfloat16)), 0);
+    // Behind what has made the shares, and before what reads them.
+    const std::vector<std::string>& log = model.device.log;
+    EXPECT_GE(log.size(), average.buckets().size() + 2);
+    EXPECT_EQ(log.front(), "side waits");
+    EXPECT_EQ(log.back(), "main waits");
+    EXPECT_EQ(std::count(log.begin(), log.end(), "operation"),
+              static_cast<int64_t>(log.size()) - 2);
+    world.Abort("no more paper");
+    EXPECT_EQ(
+        GatherShares(model.device, world, average.buckets(), values).code(),
+        absl::StatusCode::kAborted);
+    return status;
+  });
+  for (const absl::Status& status : statuses) EXPECT_TRUE(status.ok());
+}
+
 TEST(CudaGradientAverageTest, APassThatLeavesGradientsOutFails) {
   const auto statuses = RunWorld(1, [&](ProcessGroup& world) {
     Model model;
     CudaGradientAverage average = model.AverageOver(world);
     average.Begin();
-    average.MarkReady(static_cast<int>(model.offsets.size()) - 1);
+    average.MarkReady(static_cast<int>(model.weights->tensors().size()) - 1);
     return average.Finish();
   });
   EXPECT_EQ(statuses[0].code(), absl::StatusCode::kFailedPrecondition);
@@ -144,6 +225,22 @@ TEST(CudaGradientAverageTest, ABrokenGroupIsTold) {
   EXPECT_EQ(statuses[0].code(), absl::StatusCode::kAborted);
 }
 
+TEST(CudaGradientAverageTest, AGroupThatBreaksWhileTheDeviceWorksIsTold) {
+  const auto statuses = RunWorld(2, [&](ProcessGroup& world) {
+    Model model;
+    CudaGradientAverage average = model.AverageOver(world);
+    absl::Status status;
+    Gradients(world.rank(), model.device, *model.weights, &average, &status);
+    EXPECT_EQ(status, absl::OkStatus());
+    EXPECT_EQ(average.Confirm(), absl::OkStatus());
+    world.Abort("no more paper");
+    return average.Confirm();
+  });
+  for (const absl::Status& status : statuses) {
+    EXPECT_EQ(status.code(), absl::StatusCode::kAborted) << status;
+  }
+}
+
 // The buckets of a noted pass lie between its begin and the end of the wait for
 // them, in their order.
 TEST(CudaGradientAverageTest, ATimelineShowsBucketsBesideTheBackwardPass) {
@@ -157,7 +254,8 @@ TEST(CudaGradientAverageTest, ATimelineShowsBucketsBesideTheBackwardPass) {
       timeline.BeginStep(step);
       timeline.Begin(SpanKind::kBackward, 0);
       average.Begin();
-      for (int i = static_cast<int>(model.offsets.size()); i-- > 0;) {
+      for (int i = static_cast<int>(model.weights->tensors().size());
+           i-- > 0;) {
         timeline.MadeGradientOf(i / 10);
         average.MarkReady(i);
       }
@@ -174,7 +272,7 @@ TEST(CudaGradientAverageTest, ATimelineShowsBucketsBesideTheBackwardPass) {
       EXPECT_EQ(by_kind[SpanKind::kBackward].size(), 1u);
       EXPECT_EQ(by_kind[SpanKind::kWait].size(), 1u);
       const std::vector<TimelineSpan>& parts = by_kind[SpanKind::kPart];
-      const size_t last = (model.offsets.size() - 1) / 10;
+      const size_t last = (model.weights->tensors().size() - 1) / 10;
       EXPECT_EQ(parts.size(), last + 1);
       for (size_t i = 0; i < parts.size(); ++i) {
         EXPECT_EQ(parts[i].number, static_cast<int64_t>(last - i));

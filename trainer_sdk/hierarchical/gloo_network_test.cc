@@ -11,7 +11,7 @@
 namespace muster {
 namespace {
 
-// Rank r is at host `hosts[r]`.
+// Rank r is at host `hosts[r]`; further ones begin at the front again.
 ConformanceSubject OnHosts(const std::string& name, std::vector<int> hosts) {
   ConformanceSubject subject;
   subject.name = name;
@@ -20,7 +20,7 @@ ConformanceSubject OnHosts(const std::string& name, std::vector<int> hosts) {
   subject.factory = [hosts = std::move(hosts)](GroupPlace place,
                                                Instant deadline) {
     HierarchicalOptions options;
-    options.host = "host" + std::to_string(hosts[place.rank]);
+    options.host = "host" + std::to_string(hosts[place.rank % hosts.size()]);
     options.network = GlooNetwork();
     return NewHierarchicalTransport(std::move(place), options, deadline);
   };

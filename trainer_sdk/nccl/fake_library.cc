@@ -21,6 +21,7 @@ void FakeLibrary::Reset() const {
   control_->unique_id_result = 0;
   control_->polls = 0;
   control_->rank_that_fails_to_join = -1;
+  control_->rank_that_fails_to_split = -1;
   control_->async_error = 0;
   control_->abort_hangs = false;
 }

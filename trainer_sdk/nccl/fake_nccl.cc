@@ -42,6 +42,8 @@ struct Communicator {
   bool finalized = false;
   uint64_t collectives = 0;
   uint64_t splits = 0;
+  // Of its last split: whether all ranks have come to it. Null: there was none.
+  std::shared_ptr<const bool> all_split;  // what it points to: the registry's
 };
 
 // A caller's way into a communicator.
@@ -80,6 +82,7 @@ struct Registry {
     std::vector<std::shared_ptr<Communicator>> children;  // by parent rank
     std::vector<std::pair<int, int>> color_and_key;
     int arrived = 0;
+    std::shared_ptr<bool> all = std::make_shared<bool>(false);
   };
   std::map<std::pair<FakeWorld*, uint64_t>, Split> splits;
 };
@@ -154,7 +157,7 @@ NcclResult Collective(NcclComm handle, CudaStream stream,
                       const FakePart& part) {
   const Entry comm(handle);
   CheckReady(comm);
-  auto share = comm.share();
+  const auto& share = comm.share();
   const uint64_t number = ++comm->collectives;
   group.communicator = share;
   group.collectives.emplace_back(stream, [share, number, part] {
@@ -251,7 +254,8 @@ NcclResult ncclCommGetAsyncError(NcclComm handle, NcclResult* state) {
   } else {
     Registry& registry = TheRegistry();
     std::lock_guard<std::mutex> lock(registry.mutex);
-    if (comm->world == nullptr || !comm->world->Complete()) {
+    const bool splitting = comm->all_split != nullptr && !*comm->all_split;
+    if (comm->world == nullptr || !comm->world->Complete() || splitting) {
       *state = kNcclInProgress;
     }
   }
@@ -343,7 +347,7 @@ NcclResult ncclSend(const void* data, size_t count, int dtype, int peer,
                     NcclComm handle, CudaStream stream) {
   const Entry comm(handle);
   CheckReady(comm);
-  auto share = comm.share();
+  const auto& share = comm.share();
   const size_t bytes = count * SizeOf(TypeOf(dtype));
   group.communicator = share;
   group.sends.emplace_back(
@@ -355,7 +359,7 @@ NcclResult ncclRecv(void* data, size_t count, int dtype, int peer,
                     NcclComm handle, CudaStream stream) {
   const Entry comm(handle);
   CheckReady(comm);
-  auto share = comm.share();
+  const auto& share = comm.share();
   const size_t bytes = count * SizeOf(TypeOf(dtype));
   group.communicator = share;
   group.receives.emplace_back(stream, [=] {
@@ -373,6 +377,7 @@ NcclResult ncclCommSplit(NcclComm handle, int color, int key, NcclComm* child,
   Demand(config->blocking == 0 && config->size == 24, "no configuration");
   ++FakeNccl()->splits;
   *child = nullptr;
+  if (FakeNccl()->rank_that_fails_to_split == comm->rank) return kSystemError;
   Registry& registry = TheRegistry();
   std::lock_guard<std::mutex> lock(registry.mutex);
   auto& split = registry.splits[{comm->world.get(), ++comm->splits}];
@@ -384,9 +389,13 @@ NcclResult ncclCommSplit(NcclComm handle, int color, int key, NcclComm* child,
     split.children[comm->rank] = communicator;
     *child = NewHandle(communicator);
   }
-  if (++split.arrived == comm->world->size()) Complete(split);
+  comm->all_split = split.all;
+  if (++split.arrived == comm->world->size()) {
+    Complete(split);
+    *split.all = true;
+  }
   comm->polls_left = FakeNccl()->polls.load();
-  return comm->polls_left > 0 ? kNcclInProgress : kNcclSuccess;
+  return comm->polls_left > 0 || !*split.all ? kNcclInProgress : kNcclSuccess;
 }
 
 NcclResult ncclMemAlloc(void** memory, size_t bytes) {

@@ -16,6 +16,8 @@ struct FakeNcclControl {
   std::atomic<int> polls = 0;
   // The rank whose initialisation fails with ncclSystemError; -1: none.
   std::atomic<int> rank_that_fails_to_join = -1;
+  // The rank for which ncclCommSplit returns that at once; -1: none.
+  std::atomic<int> rank_that_fails_to_split = -1;
   // What every communicator's asynchronous error is from now on.
   std::atomic<int> async_error = 0;
   // ncclCommAbort comes back only when this is false.

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/monotonic_clock.h"
+#include "trainer_sdk/store/store_errors.h"
 
 namespace muster {
 namespace {
@@ -126,8 +127,7 @@ absl::Status GroupAlarm::Listener::Look() const {
     if (said.ok()) return Decoded(*said);
     failed = said.status();
   }
-  return absl::UnavailableError(absl::StrCat(
-      "the round is over, or its store is gone: ", failed.message()));
+  return RoundOverError(absl::UnavailableError(failed.message()));
 }
 
 void GroupAlarm::Listener::Loop() {

@@ -154,8 +154,9 @@ class NcclFailureTest : public ::testing::Test {
     const auto made = RunRanks(size, [&](int rank) {
       auto transport = NewNcclTransport(PlaceOf(rank, size), options_,
                                         MonotonicNow() + seconds(30));
-      if (transport.ok()) transports[rank] = *std::move(transport);
-      return transport.status();
+      if (!transport.ok()) return transport.status();
+      transports[rank] = *std::move(transport);
+      return absl::OkStatus();
     });
     EXPECT_EQ(FirstFailure(made), absl::OkStatus());
     return transports;
@@ -200,6 +201,10 @@ TEST_F(NcclFailureTest, ALateOperationBreaksTheGroup) {
     EXPECT_EQ(Reduce(*group[0], milliseconds(50)), absl::OkStatus())
         << "the stream has it";
     fake_.Drain();  // the abort ends it
+    float nothing;
+    const absl::Status of_nothing = group[0]->Execute(
+        AllReduce(&nothing, &nothing, 0, DType::kFloat32), Within(seconds(30)));
+    EXPECT_TRUE(absl::IsDeadlineExceeded(of_nothing)) << of_nothing;
     const absl::Status later = Reduce(*group[0]);
     EXPECT_TRUE(absl::IsDeadlineExceeded(later)) << later;
   }).join();
@@ -254,8 +259,9 @@ TEST_F(NcclFailureTest, AMismatchIsLate) {
         rank == 0 ? AllReduce(&value, &value, 1, DType::kFloat32)
                   : AllReduce(&other, &other, 1, DType::kFloat64);
     absl::Status begun = group[rank]->Execute(operation, Within(seconds(30)));
-    if (begun.ok())
+    if (begun.ok()) {
       begun = group[rank]->Execute(Barrier(), Within(milliseconds(50), 2));
+    }
     fake_.Drain();
     return begun;
   });
@@ -337,9 +343,10 @@ TEST_F(NcclFailureTest, WhoDoesNotJoinIsNamed) {
   const auto alone = NewNcclTransport(PlaceOf(0, 3), options_,
                                       MonotonicNow() + milliseconds(30));
   EXPECT_TRUE(absl::IsDeadlineExceeded(alone.status()));
-  EXPECT_THAT(Why(alone.status()),
-              AllOf(HasSubstr("rank 0 of 3 of group \"world\", joining"),
-                    HasSubstr("ranks 1-2 never set out to")));
+  EXPECT_THAT(
+      Why(alone.status()),
+      AllOf(HasSubstr("rank 0 of 3 of group \"world\", joining"),
+            HasSubstr("ranks 1-2 of group \"world\" never set out to")));
 }
 
 TEST_F(NcclFailureTest, ARankThatFailsToJoinEndsTheOthersWait) {
@@ -369,7 +376,7 @@ TEST_F(NcclFailureTest, ARankThatFailsElsewhereEndsTheOthersWait) {
       place.formation = *formation;
       end = NewNcclTransport(std::move(place), options_, deadline).status();
     } else {
-      end = store_->Wait({"nccl_here/0"}, deadline);
+      end = store_->Wait({"nccl_here/joining/0"}, deadline);
       if (end.ok()) end = (*formation)->Fail(absl::InternalError("no room"));
     }
     (*formation)->End();

@@ -5,12 +5,11 @@
 #include <cstdlib>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
-#include "base/rank_ranges.h"
 #include "nccl/unique_id.h"
+#include "trainer_sdk/nccl/attendance.h"
 #include "trainer_sdk/nccl/nccl_operation.h"
 #include "trainer_sdk/nccl/unique_id.h"
 #include "trainer_sdk/process_group/account.h"
@@ -34,11 +33,6 @@ constexpr Duration kStalledAfter = std::chrono::seconds(1);
 constexpr Duration kStorePatience = std::chrono::seconds(1);
 // A barrier is waited for on the host.
 constexpr Duration kBarrierPoll = std::chrono::microseconds(20);
-// In larger groups rank 0 alone looks for those who are absent, since each look
-// asks one server about every rank.
-constexpr int kMostToLookFor = 64;
-
-std::string HereKey(int rank) { return absl::StrCat("nccl_here/", rank); }
 
 absl::StatusOr<int> ChooseDevice(const CudaDriver& cuda, int asked) {
   if (asked >= 0) return asked;
@@ -142,14 +136,13 @@ absl::Status NcclGroup::Join(Instant deadline) {
   const ScopedCudaContext on_device(*cuda_, context_);
   if (!on_device.status().ok()) return on_device.status();
   if (absl::Status cell = TakeBarrierCell(); !cell.ok()) return cell;
+  const Meeting joining{.name = "joining"};
+  if (absl::Status s = SetOutTo(joining, place_); !s.ok()) return s;
   absl::StatusOr<NcclUniqueId> id =
       options_.unique_id.empty() ? AgreeOnNcclId(*nccl_, place_, deadline)
                                  : NcclUniqueIdOf(options_.unique_id);
-  if (!id.ok()) return id.status();
-  absl::Status here = place_.store->Set(HereKey(place_.rank), "1");
-  if (!here.ok()) return here;
-  absl::Status joined;
-  {
+  absl::Status joined = id.status();
+  if (joined.ok()) {
     // At once, which the alarm's looks are not.
     const FormationReaction given_up(
         place_.formation, [this](const absl::Status& cause) { Break(cause); });
@@ -158,57 +151,61 @@ absl::Status NcclGroup::Join(Instant deadline) {
                                 deadline);
     alarm_.Pay(GroupAlarm::Attention::kAsleep);
   }
-  if (absl::IsDeadlineExceeded(joined) && FormationStatus(place_).ok()) {
-    joined =
-        absl::DeadlineExceededError(absl::StrCat(joined.message(), Absent()));
-  }
-  return joined;
-}
-
-std::string NcclGroup::Absent() const {
-  if (place_.size > kMostToLookFor && place_.rank != 0) return "";
-  std::vector<int> absent;
-  for (int rank = 0; rank < place_.size; ++rank) {
-    const absl::StatusOr<bool> here = place_.store->Check({HereKey(rank)});
-    if (!here.ok()) return "";
-    if (!*here) absent.push_back(rank);
-  }
-  if (absent.empty()) {
-    return "; each had set out to: look at the network that NCCL chose "
-           "(NCCL_SOCKET_IFNAME, NCCL_DEBUG=INFO)";
-  }
-  return absl::StrCat("; ", RankRanges(absent), " never set out to");
+  return WithAbsent(joined, joining, place_, kStorePatience);
 }
 
 absl::Status NcclGroup::JoinBySplit(NcclGroup& parent, int color, int key,
                                     Instant deadline) {
   const ScopedCudaContext on_device(*cuda_, context_);
-  if (!on_device.status().ok()) return on_device.status();
-  if (absl::Status cell = TakeBarrierCell(); !cell.ok()) {
-    parent.Break(cell);  // its ranks would wait for this one
-    return cell;
-  }
-  absl::Status split;
-  {
-    const Launch launch(parent);
+  absl::Status split = on_device.status();
+  if (split.ok()) split = TakeBarrierCell();
+  if (split.ok()) {
     alarm_.Pay(GroupAlarm::Attention::kLooking);
-    split = parent.communicator_.Split(color, key, &communicator_,
-                                       What("splitting off"), deadline);
+    split = parent.Split(color, key, &communicator_, What("splitting off"),
+                         place_.formation, deadline);
     alarm_.Pay(GroupAlarm::Attention::kAsleep);
   }
-  parent.Wake();  // it may have broken of it
+  if (!split.ok()) parent.Break(split);  // its ranks would wait for this one
   return split;
 }
 
-absl::Status NcclGroup::StandAside(Instant deadline) {
+absl::Status NcclGroup::StandAside(const std::shared_ptr<Formation>& formation,
+                                   Instant deadline) {
   const ScopedCudaContext on_device(*cuda_, context_);
-  if (!on_device.status().ok()) return on_device.status();
+  absl::Status split = on_device.status();
   NcclCommunicator none(nccl_);
-  const Launch launch(*this);
-  const absl::Status split = communicator_.Split(
-      kNcclSplitNoColor, 0, &none, What("standing aside of a split"), deadline);
-  Wake();
+  if (split.ok()) {
+    split = Split(kNcclSplitNoColor, 0, &none,
+                  What("standing aside of a split"), formation, deadline);
+  }
+  if (!split.ok()) Break(split);
   return split;
+}
+
+absl::Status NcclGroup::Split(int color, int key, NcclCommunicator* part,
+                              const std::string& what,
+                              const std::shared_ptr<Formation>& formation,
+                              Instant deadline) {
+  Meeting meeting{.name = "split"};
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    meeting.turn = ++splits_;
+  }
+  // Every rank of the whole waits for every other.
+  GroupPlace whole = place_;
+  whole.formation = formation;
+  absl::Status split;
+  {
+    const Launch launch(*this);
+    const FormationReaction given_up(
+        formation, [this](const absl::Status& cause) { Break(cause); });
+    split = SetOutTo(meeting, whole);
+    if (split.ok()) {
+      split = communicator_.Split(color, key, part, what, deadline);
+    }
+  }
+  Wake();  // it may have broken of it
+  return WithAbsent(split, meeting, whole, kStorePatience);
 }
 
 absl::Status NcclGroup::Execute(const Operation& operation,
@@ -336,7 +333,7 @@ absl::Status NcclGroup::Explained(
   const auto compare = [place, call = *current,
                         patience = options_.explanation_timeout] {
     if (!PublishAccount(place, call).ok()) return std::string();
-    return CompareAccounts(ReadAccounts(place, MonotonicNow() + patience));
+    return CompareAccounts(ReadAccounts(place, MonotonicNow() + patience), "");
   };
   const std::string accounts =
       CallWithin<std::string>(options_.explanation_timeout + kStorePatience,

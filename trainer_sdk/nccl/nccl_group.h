@@ -2,6 +2,7 @@
 #define MUSTER_TRAINER_SDK_NCCL_NCCL_GROUP_H_
 
 #include <condition_variable>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -28,12 +29,15 @@ class NcclGroup {
                                                          NcclOptions options);
   ~NcclGroup();
 
-  // Joins the group's communicator, or makes it of `parent`'s.
+  // Joins the group's communicator, or makes it of `parent`'s, which breaks
+  // where that fails.
   absl::Status Join(Instant deadline);
   absl::Status JoinBySplit(NcclGroup& parent, int color, int key,
                            Instant deadline);
-  // This rank takes part in a split of this group, but is in none of the parts.
-  absl::Status StandAside(Instant deadline);
+  // This rank takes part in a split of this group, but is in none of the parts;
+  // `formation`: the split's, or null.
+  absl::Status StandAside(const std::shared_ptr<Formation>& formation,
+                          Instant deadline);
 
   absl::Status Execute(const Operation& operation,
                        const OperationContext& context);
@@ -72,7 +76,11 @@ class NcclGroup {
   std::string What(const char* step) const;
   absl::Status TakeBarrierCell();
   absl::Status WaitFor(uint64_t number);
-  std::string Absent() const;
+  // This rank's share in a split of this group's communicator.
+  absl::Status Split(int color, int key, NcclCommunicator* part,
+                     const std::string& what,
+                     const std::shared_ptr<Formation>& formation,
+                     Instant deadline);
   // The same, with what the ranks have called that is not done (`current`,
   // here), if `cause` is that an operation is late. Waits for their accounts,
   // and for the store, for a bounded time.
@@ -96,7 +104,7 @@ class NcclGroup {
   const NcclOptions options_;
   const std::shared_ptr<const NcclLibrary> nccl_;
   const std::shared_ptr<const CudaDriver> cuda_;
-  const CudaContext context_;
+  CudaContext context_;
   NcclCommunicator communicator_;
   StreamWatch watch_;
   void* barrier_cell_ = nullptr;
@@ -109,6 +117,7 @@ class NcclGroup {
   int launches_ = 0;      // guarded by mutex_; calls that NCCL has not taken
   Instant launching_since_;  // guarded by mutex_; while there are any
   bool explained_ = false;   // guarded by mutex_
+  uint64_t splits_ = 0;      // guarded by mutex_
 
   GroupAlarm alarm_;  // last: its thread calls Break
 };

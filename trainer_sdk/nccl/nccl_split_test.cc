@@ -17,17 +17,15 @@
 namespace muster {
 namespace {
 
-using std::chrono::milliseconds;
 using std::chrono::seconds;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 constexpr int kRanks = 4;
 
 // The sum of `value` over `transport`'s group.
 absl::Status Sum(const FakeLibrary& fake, Transport& transport, int64_t value,
                  int64_t* sum) {
-  const absl::Status status =
+  absl::Status status =
       transport.Execute(AllReduce(&value, sum, 1, DType::kInt64),
                         {1, MonotonicNow() + seconds(30)});
   fake.Drain();
@@ -112,56 +110,6 @@ INSTANTIATE_TEST_SUITE_P(Versions, NcclSplitTest,
                                       ? "Current"
                                       : "WithoutSplit";
                          });
-
-TEST(NcclSplitFailureTest, APeerThatDoesNotSplitBreaksTheParent) {
-  const FakeLibrary fake;
-  fake.Reset();
-  const auto store = std::make_shared<InProcessStore>();
-  std::vector<std::unique_ptr<Transport>> world(2);
-  EXPECT_EQ(FirstFailure(RunRanks(2,
-                                  [&](int rank) {
-                                    auto made = NewNcclTransport(
-                                        {rank, 2, store, "world"},
-                                        fake.options(),
-                                        MonotonicNow() + seconds(30));
-                                    if (made.ok())
-                                      world[rank] = *std::move(made);
-                                    return made.status();
-                                  })),
-            absl::OkStatus());
-  const auto part = SplitNcclTransport(
-      *world[0], 0, 0, {0, 1, std::make_shared<InProcessStore>(), "half"},
-      MonotonicNow() + milliseconds(30));
-  EXPECT_TRUE(absl::IsDeadlineExceeded(part.status())) << part.status();
-  EXPECT_THAT(std::string(part.status().message()),
-              HasSubstr("group \"half\", splitting off"));
-  world.clear();
-  EXPECT_EQ(fake.control().live_communicators, 0);
-}
-
-TEST(NcclSplitFailureTest, ARankThatCannotSplitEndsTheOthersWait) {
-  const FakeLibrary fake;
-  fake.Reset();
-  const auto store = std::make_shared<InProcessStore>();
-  const auto ends = RunRanks(3, [&](int rank) {
-    auto world = NewNcclTransport({rank, 3, store, "world"}, fake.options(),
-                                  MonotonicNow() + seconds(30));
-    if (!world.ok()) return world.status();
-    // Rank 0's place is none.
-    const auto part = SplitNcclTransport(
-        **world, rank, 0,
-        {rank == 0 ? 7 : 0, 1, std::make_shared<InProcessStore>(), "part"},
-        MonotonicNow() + seconds(60));
-    return part.status();
-  });
-  EXPECT_TRUE(absl::IsInvalidArgument(ends[0])) << ends[0];
-  for (const int rank : {1, 2}) {
-    EXPECT_TRUE(absl::IsInvalidArgument(ends[rank])) << ends[rank];
-    EXPECT_THAT(std::string(ends[rank].message()),
-                HasSubstr("rank 0 gave the group up"));
-  }
-  EXPECT_EQ(fake.control().live_communicators, 0);
-}
 
 TEST(NcclWorldIdTest, ComesFromOutsideWithoutTheStore) {
   const FakeLibrary fake;

@@ -101,7 +101,7 @@ absl::StatusOr<std::shared_ptr<NcclGroup>> OpenGroup(GroupPlace place,
 }
 
 absl::StatusOr<std::unique_ptr<Transport>> Started(
-    std::shared_ptr<NcclGroup> group, const absl::Status& joined) {
+    const std::shared_ptr<NcclGroup>& group, const absl::Status& joined) {
   if (!joined.ok()) {
     group->GiveUp(joined);
     return joined;
@@ -124,7 +124,7 @@ absl::StatusOr<std::unique_ptr<Transport>> NewNcclTransport(GroupPlace place,
   auto group = OpenGroup(std::move(place), std::move(options));
   if (!group.ok()) return group.status();
   const absl::Status joined = (*group)->Join(deadline);
-  return Started(*std::move(group), joined);
+  return Started(*group, joined);
 }
 
 absl::StatusOr<std::unique_ptr<Transport>> SplitNcclTransport(
@@ -142,7 +142,7 @@ absl::StatusOr<std::unique_ptr<Transport>> SplitNcclTransport(
     return NewNcclTransport(std::move(place), std::move(options), deadline);
   }
   if (color < 0) {
-    absl::Status aside = whole.StandAside(deadline);
+    absl::Status aside = whole.StandAside(place.formation, deadline);
     if (!aside.ok()) return aside;
     return nullptr;
   }
@@ -153,7 +153,7 @@ absl::StatusOr<std::unique_ptr<Transport>> SplitNcclTransport(
   }
   const absl::Status joined =
       (*group)->JoinBySplit(whole, color, key, deadline);
-  return Started(*std::move(group), joined);
+  return Started(*group, joined);
 }
 
 }  // namespace muster

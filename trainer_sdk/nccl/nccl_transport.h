@@ -67,7 +67,10 @@ absl::StatusOr<std::unique_ptr<Transport>> NewNcclTransport(GroupPlace place,
 // and then by their rank in the parent, which is what `place` must say already;
 // a rank with a negative color gets null. By ncclCommSplit where NCCL has it
 // (2.18), which shares what the parent knows of the machines; else by a new id
-// through the new group's store.
+// through the new group's store. Where it fails on one rank, `parent` breaks,
+// and the others' share ends: at once where `place` has a formation, which is
+// told of it or finds the store gone; else within a second or two.
+// DeadlineExceeded says who did not come.
 absl::StatusOr<std::unique_ptr<Transport>> SplitNcclTransport(
     Transport& parent, int color, int key, GroupPlace place, Instant deadline);
 

@@ -1,6 +1,7 @@
 #include "trainer_sdk/nccl/stream_watch.h"
 
 #include "absl/strings/str_cat.h"
+#include "base/seconds_text.h"
 
 namespace muster {
 
@@ -8,7 +9,7 @@ StreamWatch::~StreamWatch() {
   for (const InFlight& operation : in_flight_) {
     cuda_->DestroyEvent(operation.event);
   }
-  for (const CudaEvent event : free_) cuda_->DestroyEvent(event);
+  for (CudaEvent event : free_) cuda_->DestroyEvent(event);
 }
 
 absl::StatusOr<uint64_t> StreamWatch::Add(CudaStream stream,
@@ -19,7 +20,7 @@ absl::StatusOr<uint64_t> StreamWatch::Add(CudaStream stream,
     if (!event.ok()) return event.status();
     free_.push_back(*event);
   }
-  const CudaEvent event = free_.back();
+  CudaEvent event = free_.back();
   const absl::Status recorded = cuda_->Record(event, stream);
   if (!recorded.ok()) return recorded;
   free_.pop_back();
@@ -58,7 +59,7 @@ absl::Status StreamWatch::Lateness(Instant now) const {
     if (now < watched.deadline) continue;
     std::string message = absl::StrCat(
         Describe(watched.signature), " has not been done on the GPU ",
-        ToSeconds(now - watched.since), " s after it was asked for: ");
+        SecondsText(now - watched.since), " after it was asked for: ");
     if (&watched == &oldest) {
       absl::StrAppend(&message,
                       "a peer has not come to it, or asked for something "

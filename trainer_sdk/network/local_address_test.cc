@@ -2,8 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 #include <string>
+
+#include "base/owned_fd.h"
 
 namespace muster {
 namespace {
@@ -25,8 +29,19 @@ TEST(LocalAddress, AnUnknownInterfaceIsToldWithThoseThereAre) {
 
 TEST(LocalAddress, TheOneTowardsTheStoresHost) {
   EXPECT_EQ(*LocalAddress({"", "127.0.0.1"}), "127.0.0.1");
-  EXPECT_EQ(*LocalAddress({"", "::1"}), "::1");
   EXPECT_TRUE(absl::IsNotFound(LocalAddress({"", "no such host"}).status()));
+}
+
+TEST(LocalAddress, TheOneTowardsAHostOfIpv6) {
+  const OwnedFd fd(socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  sockaddr_in6 address = {};
+  address.sin6_family = AF_INET6;
+  address.sin6_addr = in6addr_loopback;
+  if (bind(fd.get(), reinterpret_cast<const sockaddr*>(&address),
+           sizeof(address)) != 0) {
+    GTEST_SKIP() << "::1 cannot be bound here";
+  }
+  EXPECT_EQ(*LocalAddress({"", "::1"}), "::1");
 }
 
 TEST(LocalAddress, LoopbackWhereNothingIsSaid) {

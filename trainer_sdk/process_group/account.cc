@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
 #include "base/rank_ranges.h"
@@ -21,12 +22,13 @@ using Camp = std::pair<OperationSignature, std::vector<int>>;
 std::vector<Camp> CampsOf(
     const std::vector<std::pair<int, OperationSignature>>& calls) {
   std::vector<Camp> camps;
-  for (const auto& [rank, call] : calls) {
+  for (const auto& entry : calls) {
+    const OperationSignature& call = entry.second;
     auto camp = std::find_if(camps.begin(), camps.end(), [&](const Camp& c) {
       return SameCollective(c.first, call);
     });
     if (camp == camps.end()) camp = camps.insert(camp, {call, {}});
-    camp->second.push_back(rank);
+    camp->second.push_back(entry.first);
   }
   std::stable_sort(camps.begin(), camps.end(),
                    [](const Camp& a, const Camp& b) {
@@ -44,10 +46,22 @@ const char* Verb(const std::vector<int>& ranks, const char* one,
   return ranks.size() == 1 ? one : several;
 }
 
+// Whether `text` has "rank 3" for 3, and not for 31's sake.
+bool Names(const std::string& text, int rank) {
+  const std::string name = absl::StrCat("rank ", rank);
+  for (size_t at = text.find(name); at != std::string::npos;
+       at = text.find(name, at + 1)) {
+    const size_t end = at + name.size();
+    if (end == text.size() || !absl::ascii_isdigit(text[end])) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string CompareAccounts(
-    const std::vector<std::optional<OperationSignature>>& accounts) {
+    const std::vector<std::optional<OperationSignature>>& accounts,
+    const std::string& told) {
   std::vector<std::pair<int, OperationSignature>> collectives;
   std::vector<int> silent;
   std::string messages;
@@ -55,7 +69,7 @@ std::string CompareAccounts(
   for (size_t i = 0; i < accounts.size(); i++) {
     const int rank = static_cast<int>(i);
     if (!accounts[i]) {
-      silent.push_back(rank);
+      if (!Names(told, rank)) silent.push_back(rank);
     } else if (IsPointToPoint(accounts[i]->kind)) {
       Append(messages,
              absl::StrCat("rank ", rank, " was in ", Describe(*accounts[i])));
@@ -100,6 +114,7 @@ std::vector<std::optional<OperationSignature>> ReadAccounts(
     const GroupPlace& place, Instant deadline) {
   const int ranks = std::min(place.size, kMostAccounts);
   std::vector<std::string> keys;
+  keys.reserve(ranks);
   for (int rank = 0; rank < ranks; rank++) keys.push_back(KeyOf(rank));
   // However it ends: what is there is read.
   const absl::Status everybody = place.store->Wait(keys, deadline);

@@ -16,10 +16,12 @@ namespace muster {
 // whatever the transport: each one its last operation.
 
 // Why they do not get on, by what each called last: who called something else,
-// who is behind, of whom nothing is known. `accounts` by rank; one line; empty
-// where all called the same. Pure.
+// who is behind, of whom nothing is known, unless `told`, the failure that this
+// is to explain, names them already ("rank 3"). `accounts` by rank; one line;
+// empty where all called the same. Pure.
 std::string CompareAccounts(
-    const std::vector<std::optional<OperationSignature>>& accounts);
+    const std::vector<std::optional<OperationSignature>>& accounts,
+    const std::string& told);
 
 // Leaves this rank's account in the store.
 absl::Status PublishAccount(const GroupPlace& place,

@@ -21,13 +21,14 @@ std::string ExchangeAccounts(const GroupPlace& place,
   // A store that a cut network hides must not hold the caller up.
   const auto accounts = CallWithin<std::string>(
       wait + kStorePatience,
-      [place, last, wait,
+      [place, last, wait, told = std::string(failure.message()),
        record = EncodeFailure(place.rank, failure)]() -> std::string {
         // For those who are in a Split.
         place.store->CompareSet(kFailureKey, "", record).IgnoreError();
-        const bool told = PublishAccount(place, last).ok();
-        if (!told || wait == Duration::zero()) return "";
-        return CompareAccounts(ReadAccounts(place, MonotonicNow() + wait));
+        const bool published = PublishAccount(place, last).ok();
+        if (!published || wait == Duration::zero()) return "";
+        return CompareAccounts(ReadAccounts(place, MonotonicNow() + wait),
+                               told);
       });
   return accounts.value_or("");
 }

@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
+#include "trainer_sdk/store/store_errors.h"
 
 namespace muster {
 namespace {
@@ -60,9 +61,8 @@ void Formation::Watch() {
     const absl::StatusOr<std::string> told = store_->Get(
         kFailureKey, std::min(deadline_, MonotonicNow() + patience));
     if (told.ok()) return GiveUp(DecodeFailure(*told, rank_));
-    // The round is over, for one.
     if (!absl::IsDeadlineExceeded(told.status())) {
-      return GiveUp(told.status());
+      return GiveUp(RoundOverError(told.status()));
     }
     patience = std::min(patience * 2, kLongestWatch);
   }

@@ -133,9 +133,13 @@ TEST(FormationTest, AStoreThatIsGoneEndsIt) {
     }
 
    private:
-    const absl::Status over_ = absl::UnavailableError("the round is over");
+    const absl::Status over_ = absl::UnavailableError("it closed");
   };
-  const auto formation = Begin(std::make_shared<Gone>(), 0);
+  const auto store = std::make_shared<Gone>();
+  const auto formation = Begin(store, 0);
+  // Whichever is first.
+  const absl::Status call = FormingStore(store, formation).Add("k", 1).status();
+  EXPECT_THAT(std::string(call.message()), HasSubstr("the round is over"));
   pollfd wake{formation->wake_fd(), POLLIN, 0};
   EXPECT_EQ(poll(&wake, 1, 60'000), 1);
   EXPECT_THAT(std::string(formation->status().message()),

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/monotonic_clock.h"
+#include "trainer_sdk/store/store_errors.h"
 
 namespace muster {
 namespace {
@@ -19,6 +20,16 @@ bool IsLate(const absl::Status& status) {
 }
 bool IsLate(const absl::StatusOr<std::string>& value) {
   return IsLate(value.status());
+}
+
+// So says whoever finds it first, the call or the formation's watch.
+absl::Status WithMeaning(const absl::Status& status) {
+  return RoundOverError(status);
+}
+template <typename Value>
+absl::StatusOr<Value> WithMeaning(absl::StatusOr<Value> value) {
+  if (value.ok()) return value;
+  return RoundOverError(value.status());
 }
 
 }  // namespace
@@ -36,7 +47,7 @@ Result FormingStore::Call(std::function<Result(Store& store)> call) {
         answer->emplace(call(*store));
       });
   if (!done.ok()) return done;
-  return std::move(**answer);
+  return WithMeaning(std::move(**answer));
 }
 
 template <typename Result>

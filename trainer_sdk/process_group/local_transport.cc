@@ -49,8 +49,7 @@ absl::StatusOr<std::unique_ptr<Transport>> NewLocalTransport(
     const GroupPlace& place) {
   if (place.size != 1) {
     return absl::InvalidArgumentError(
-        absl::StrCat("group ", place.name, " has ", place.size,
-                     " ranks: the local transport is for one"));
+        absl::StrCat(place.size, " ranks: the local transport is for one"));
   }
   return std::make_unique<LocalTransport>();
 }

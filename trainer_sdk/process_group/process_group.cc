@@ -18,8 +18,12 @@
 #include "trainer_sdk/process_group/form_transport.h"
 #include "trainer_sdk/process_group/formation.h"
 #include "trainer_sdk/process_group/forming_store.h"
+#include "trainer_sdk/process_group/group_call.h"
+#include "trainer_sdk/process_group/group_error.h"
 #include "trainer_sdk/process_group/plain_memory.h"
+#include "trainer_sdk/process_group/queue_time.h"
 #include "trainer_sdk/process_group/signature.h"
+#include "trainer_sdk/process_group/split_kind.h"
 #include "trainer_sdk/process_group/split_part.h"
 #include "trainer_sdk/process_group/split_table.h"
 #include "trainer_sdk/store/prefix_store.h"
@@ -71,10 +75,10 @@ class ProcessGroup::Body {
   const Transport& transport() const { return *transport_; }
 
   absl::Status Run(const Operation& operation, CallOptions options) {
-    const absl::Status wrong = Check(operation);
+    absl::Status wrong = Check(operation);
     if (!wrong.ok()) return wrong;
     const Instant now = MonotonicNow();
-    Call call;
+    GroupCall call;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       if (!broken_.ok()) return broken_;
@@ -89,7 +93,7 @@ class ProcessGroup::Body {
     call.record = recorder_.QueueAndStart(recorded_group_, call.signature,
                                           Bytes(operation, place_.size), now,
                                           BatchPeersOf(operation));
-    const absl::Status status = Perform(operation, call);
+    absl::Status status = Perform(operation, call);
     Release();
     return status;
   }
@@ -118,7 +122,7 @@ class ProcessGroup::Body {
         return work;
       }
     }
-    Queued queued;
+    QueuedCall queued;
     queued.call = Number(operation, options, now);
     queued.call.record = recorder_.Queue(recorded_group_, queued.call.signature,
                                          Bytes(operation, place_.size), now,
@@ -165,7 +169,9 @@ class ProcessGroup::Body {
     const Instant deadline = DeadlineOf(options, MonotonicNow());
     const absl::Status turn = TakeTurn(deadline);
     if (!turn.ok()) return turn;
+    const uint64_t record = RecordSplit();
     auto group = SplitAsFormation(color, key, label, deadline);
+    recorder_.End(record, MonotonicNow(), group.status().code());
     if (!group.ok() && !absl::IsUnimplemented(group.status())) {
       // Some ranks may have their part: the next Split would not be the same
       // one everywhere. Peers in an operation are told.
@@ -199,25 +205,8 @@ class ProcessGroup::Body {
   }
 
  private:
-  static constexpr uint64_t kNotNumbered = ~uint64_t{0};
-
-  // An operation's numbers.
-  struct Call {
-    OperationContext context{kNotNumbered, Instant()};
-    OperationSignature signature;
-    uint64_t record = 0;  // the flight recorder's
-  };
-
-  struct Queued {
-    Operation operation;
-    Call call;
-    std::shared_ptr<Work> work;
-  };
-
   absl::Status Named(const absl::Status& status) const {
-    return absl::Status(status.code(),
-                        absl::StrCat("group ", place_.name, ": ",
-                                     std::string(status.message())));
+    return NamedAfter(place_, status);
   }
 
   absl::Status Check(const Operation& operation) const {
@@ -232,12 +221,13 @@ class ProcessGroup::Body {
   }
 
   // The next number in the order of the calls. mutex_ is held.
-  Call Number(const Operation& operation, const CallOptions& options,
-              Instant now) {
+  GroupCall Number(const Operation& operation, const CallOptions& options,
+                   Instant now) {
     if (!IsPointToPoint(operation.kind)) sequence_++;
-    Call call;
+    GroupCall call;
     call.context.sequence = sequence_;
     call.context.deadline = DeadlineOf(options, now);
+    call.called = call.begun = now;
     call.signature = SignatureOf(operation, sequence_);
     return call;
   }
@@ -265,8 +255,8 @@ class ProcessGroup::Body {
   }
 
   // Performs what has its turn.
-  absl::Status Perform(const Operation& operation, const Call& call) {
-    const absl::Status status = transport_->Execute(operation, call.context);
+  absl::Status Perform(const Operation& operation, const GroupCall& call) {
+    absl::Status status = transport_->Execute(operation, call.context);
     recorder_.End(call.record, MonotonicNow(), status.code());
     if (status.ok()) return status;
     if (GoesOn(status)) return Named(status);
@@ -274,17 +264,20 @@ class ProcessGroup::Body {
   }
 
   // Breaks the group and finds out more.
-  absl::Status Explain(const absl::Status& status, const Call& call) {
+  absl::Status Explain(const absl::Status& status, const GroupCall& call) {
+    const Instant failed = MonotonicNow();
     // Peers that still wait give up on their own, or are told by this.
     transport_->Abort(std::string(status.message()));
-    std::string message = absl::StrCat("group ", place_.name, ": ",
-                                       std::string(status.message()));
-    const Duration wait = absl::IsDeadlineExceeded(status)
-                              ? options_.explanation_timeout
-                              : Duration::zero();
+    std::string message(Named(status).message());
+    const bool late = absl::IsDeadlineExceeded(status);
+    const Duration wait =
+        late ? options_.explanation_timeout : Duration::zero();
     const std::string accounts =
         ExchangeAccounts(place_, call.signature, status, wait);
     if (!accounts.empty()) absl::StrAppend(&message, "; ", accounts);
+    if (late) {
+      message += TellQueue(call.begun - call.called, failed - call.called);
+    }
     return Break(absl::Status(status.code(), message));
   }
 
@@ -310,6 +303,19 @@ class ProcessGroup::Body {
     FailureRecord(place_.store, place_.rank, kStorePatience)
         .Settle(cause)
         .IgnoreError();
+  }
+
+  // Under the next number, so that it is told apart from what peers may have
+  // called in its place; the record's number.
+  uint64_t RecordSplit() {
+    OperationSignature signature;
+    signature.kind = kSplitKind;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      signature.sequence = ++sequence_;
+    }
+    return recorder_.QueueAndStart(recorded_group_, signature, 0,
+                                   MonotonicNow());
   }
 
   // Whatever breaks this group on some rank meanwhile ends the Split of all.
@@ -383,19 +389,20 @@ class ProcessGroup::Body {
                     [&] { return stopping_ || (!busy_ && !queue_.empty()); });
       if (stopping_) break;
       busy_ = true;
-      Queued queued = std::move(queue_.front());
+      QueuedCall queued = std::move(queue_.front());
       queue_.pop_front();
       absl::Status status = broken_;
       lock.unlock();
       if (status.ok()) {
-        recorder_.Start(queued.call.record, MonotonicNow());
+        queued.call.begun = MonotonicNow();
+        recorder_.Start(queued.call.record, queued.call.begun);
         status = Perform(queued.operation, queued.call);
       }
       Release();
       queued.work->Complete(std::move(status));
       lock.lock();
     }
-    for (Queued& queued : queue_) {
+    for (QueuedCall& queued : queue_) {
       queued.work->Complete(absl::AbortedError(absl::StrCat(
           "group ", place_.name, " was destroyed before its turn")));
     }
@@ -412,7 +419,7 @@ class ProcessGroup::Body {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   // Guarded by mutex_:
-  std::deque<Queued> queue_;
+  std::deque<QueuedCall> queue_;
   bool busy_ = false;
   bool stopping_ = false;
   uint64_t sequence_ = 0;
@@ -440,7 +447,7 @@ absl::StatusOr<std::unique_ptr<ProcessGroup>> ProcessGroup::Create(
   }
   auto transport =
       FormTransport(factory, place, MonotonicNow() + options.timeout);
-  if (!transport.ok()) return transport.status();
+  if (!transport.ok()) return NamedAfter(place, transport.status());
   return std::unique_ptr<ProcessGroup>(new ProcessGroup(
       std::make_unique<Body>(std::move(place), std::move(factory),
                              std::move(options), *std::move(transport))));

@@ -6,6 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "trainer_sdk/process_group/split_kind.h"
 
 namespace muster {
 namespace {
@@ -85,7 +86,7 @@ BatchPeers BatchPeersOf(const Operation& operation) {
 bool SameCollective(const OperationSignature& a, const OperationSignature& b) {
   if (a.sequence != b.sequence || a.kind != b.kind) return false;
   if (IsPointToPoint(a.kind)) return true;
-  if (a.kind == OperationKind::kBarrier) return true;
+  if (a.kind == OperationKind::kBarrier || a.kind == kSplitKind) return true;
   if (a.dtype != b.dtype) return false;
   if (IsReduction(a.kind) && a.reduce_op != b.reduce_op) return false;
   if (HasRoot(a.kind) && a.root != b.root) return false;
@@ -97,10 +98,13 @@ bool SameCollective(const OperationSignature& a, const OperationSignature& b) {
 }
 
 std::string Describe(const OperationSignature& signature) {
-  std::string text = Name(signature.kind);
+  std::string text = SignatureName(signature.kind);
   absl::StrAppend(&text, IsPointToPoint(signature.kind) ? " after #" : " #",
                   signature.sequence);
-  if (signature.kind == OperationKind::kBarrier) return text;
+  if (signature.kind == OperationKind::kBarrier ||
+      signature.kind == kSplitKind) {
+    return text;
+  }
   absl::StrAppend(&text, " of ");
   if (signature.kind == OperationKind::kBatch) {
     absl::StrAppend(&text, signature.root,

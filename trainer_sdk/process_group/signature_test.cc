@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "trainer_sdk/process_group/operations.h"
+#include "trainer_sdk/process_group/split_kind.h"
 
 namespace muster {
 namespace {
@@ -21,6 +22,10 @@ TEST(SignatureTest, DescribesEveryShape) {
                 Gather(kData, kData, {1, 2, 3}, DType::kInt64, 2), 4)),
             "gather #4 of 6 int64 (48 bytes in parts) to rank 2");
   EXPECT_EQ(Describe(SignatureOf(Barrier(), 5)), "barrier #5");
+  OperationSignature split;
+  split.kind = kSplitKind;
+  split.sequence = 6;
+  EXPECT_EQ(Describe(split), "split #6");
   EXPECT_EQ(Describe(SignatureOf(Send(kData, 2, DType::kFloat32, 1), 4)),
             "send after #4 of 2 float32 (8 bytes) to rank 1");
   EXPECT_EQ(
@@ -99,7 +104,7 @@ TEST(SignatureTest, ComparesWhatAKindUsesAndNothingElse) {
 }
 
 TEST(SignatureTest, PartsMustAgreeExceptThoseOfAllToAll) {
-  const auto gather = [](std::vector<int64_t> counts) {
+  const auto gather = [](const std::vector<int64_t>& counts) {
     return SignatureOf(AllGather(kData, kData, counts, DType::kInt8), 1);
   };
   EXPECT_TRUE(SameCollective(gather({1, 2}), gather({1, 2})));

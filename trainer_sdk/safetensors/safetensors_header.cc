@@ -110,9 +110,10 @@ absl::StatusOr<int64_t> SafetensorsHeaderBytes(std::string_view beginning,
   }
   const auto length = ReadInteger<uint64_t>(beginning);
   if (length > kMaxSafetensorsHeaderBytes) {
-    return absl::DataLossError(
-        absl::StrCat("a header of ", length, " bytes; at most ",
-                     kMaxSafetensorsHeaderBytes, " are read"));
+    return absl::DataLossError(absl::StrCat(
+        "this is no safetensors file: its first ", kSafetensorsLengthBytes,
+        " bytes tell of a header of ", length, " bytes, and at most ",
+        kMaxSafetensorsHeaderBytes, " are read"));
   }
   const auto bytes = static_cast<int64_t>(length);
   if (bytes > file_bytes - kSafetensorsLengthBytes) {

@@ -179,6 +179,8 @@ TEST(LengthTest, IsBoundedByTheFormatAndTheFile) {
               HasSubstr("at most 100000000"));
   EXPECT_THAT(length(~uint64_t{0}, 10).status().message(),
               HasSubstr("18446744073709551615"));
+  EXPECT_THAT(SafetensorsHeaderBytes("All the world's", 15).status().message(),
+              HasSubstr("no safetensors file"));
   EXPECT_THAT(SafetensorsHeaderBytes("1234567", 7).status().message(),
               HasSubstr("7 bytes has no header"));
 }

@@ -40,8 +40,8 @@ void RefuseOuterWorld(EnvironmentReader& variables, const SessionPlan& plan) {
 SessionPlan PlanOfEnvironment(EnvironmentReader& variables) {
   SessionPlan plan;
   plan.launcher = WhoseVariables(variables);
-  plan.rank = variables.Required("RANK", 0, kMostRanks - 1);
-  plan.world_size = variables.Required("WORLD_SIZE", 1, kMostRanks);
+  plan.rank = variables.Number("RANK", 0, kMostRanks - 1).value_or(0);
+  plan.world_size = variables.Required("WORLD_SIZE", 1, kMostRanks, "RANK");
   const auto local_rank = variables.Number("LOCAL_RANK", 0, kMostRanks - 1);
   plan.local_rank = local_rank.value_or(0);
   plan.local_world_size = variables.Number("LOCAL_WORLD_SIZE", 1, kMostRanks);
@@ -75,7 +75,7 @@ SessionPlan PlanOfEnvironment(EnvironmentReader& variables) {
         "MASTER_ADDR is not set; set it to the address of rank 0's host, and "
         "MASTER_PORT to a free port there");
   }
-  plan.master_port = variables.Required("MASTER_PORT", 1, 65535);
+  plan.master_port = variables.Required("MASTER_PORT", 1, 65535, "RANK");
   return plan;
 }
 

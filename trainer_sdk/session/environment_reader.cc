@@ -53,8 +53,11 @@ std::optional<int64_t> EnvironmentReader::Number(const std::string& name,
 }
 
 int64_t EnvironmentReader::Required(const std::string& name, int64_t least,
-                                    int64_t most) {
-  if (!Has(name)) Refuse(Shown(name));
+                                    int64_t most, const std::string& beside) {
+  if (!Has(name)) {
+    Refuse(absl::StrCat(Shown(name), ", but ", Shown(beside),
+                        "; set both or neither"));
+  }
   return Number(name, least, most).value_or(least);
 }
 

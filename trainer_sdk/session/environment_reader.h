@@ -30,8 +30,10 @@ class EnvironmentReader {
   // A whole decimal number; nothing where it is not set or wrong.
   std::optional<int64_t> Number(const std::string& name, int64_t least,
                                 int64_t most);
-  // As Number; that it is not set is wrong too. `least` then.
-  int64_t Required(const std::string& name, int64_t least, int64_t most);
+  // As Number; that it is not set is wrong too, as `beside` is, which says who
+  // set them. `least` then.
+  int64_t Required(const std::string& name, int64_t least, int64_t most,
+                   const std::string& beside);
 
   // The first name that is set, else the first.
   std::string FirstSet(std::initializer_list<const char*> names) const;

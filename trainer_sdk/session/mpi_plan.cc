@@ -41,12 +41,14 @@ SessionPlan WithMaster(EnvironmentReader& variables, SessionPlan plan,
 SessionPlan PlanOfOpenMpi(EnvironmentReader& variables) {
   SessionPlan plan;
   plan.launcher = Launcher::kOpenMpi;
-  plan.rank = variables.Required("OMPI_COMM_WORLD_RANK", 0, kMostRanks - 1);
-  plan.world_size = variables.Required("OMPI_COMM_WORLD_SIZE", 1, kMostRanks);
-  plan.local_rank =
-      variables.Required("OMPI_COMM_WORLD_LOCAL_RANK", 0, kMostRanks - 1);
-  plan.local_world_size =
-      variables.Required("OMPI_COMM_WORLD_LOCAL_SIZE", 1, kMostRanks);
+  plan.rank =
+      variables.Number("OMPI_COMM_WORLD_RANK", 0, kMostRanks - 1).value_or(0);
+  plan.world_size = variables.Required("OMPI_COMM_WORLD_SIZE", 1, kMostRanks,
+                                       "OMPI_COMM_WORLD_RANK");
+  plan.local_rank = variables.Required("OMPI_COMM_WORLD_LOCAL_RANK", 0,
+                                       kMostRanks - 1, "OMPI_COMM_WORLD_RANK");
+  plan.local_world_size = variables.Required(
+      "OMPI_COMM_WORLD_LOCAL_SIZE", 1, kMostRanks, "OMPI_COMM_WORLD_RANK");
   const std::string job = variables.Text(
       variables.FirstSet({"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"}));
   return WithMaster(variables, plan, job.empty() ? "" : "mpi-" + job);
@@ -55,10 +57,11 @@ SessionPlan PlanOfOpenMpi(EnvironmentReader& variables) {
 SessionPlan PlanOfPmi(EnvironmentReader& variables) {
   SessionPlan plan;
   plan.launcher = Launcher::kPmi;
-  plan.rank = variables.Required("PMI_RANK", 0, kMostRanks - 1);
-  plan.world_size = variables.Required("PMI_SIZE", 1, kMostRanks);
+  plan.rank = variables.Number("PMI_RANK", 0, kMostRanks - 1).value_or(0);
+  plan.world_size = variables.Required("PMI_SIZE", 1, kMostRanks, "PMI_RANK");
   // MPICH's and Intel MPI's names.
-  plan.local_rank = variables.Required("MPI_LOCALRANKID", 0, kMostRanks - 1);
+  plan.local_rank =
+      variables.Required("MPI_LOCALRANKID", 0, kMostRanks - 1, "PMI_RANK");
   plan.local_world_size = variables.Number("MPI_LOCALNRANKS", 1, kMostRanks);
   return WithMaster(variables, plan, "");
 }

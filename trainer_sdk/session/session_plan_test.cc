@@ -268,19 +268,24 @@ TEST(PlanSession, NumbersThatAreNoneAreNamed) {
 }
 
 TEST(PlanSession, WhatIsMissingIsNamed) {
-  EXPECT_EQ(Refusal(Without(kTorchrun, "WORLD_SIZE")), "WORLD_SIZE is not set");
+  EXPECT_EQ(Refusal(Without(kTorchrun, "WORLD_SIZE")),
+            "WORLD_SIZE is not set, but RANK=" + kTorchrun.at("RANK") +
+                "; set both or neither");
   EXPECT_THAT(Refusal(Without(kTorchrun, "MASTER_ADDR")),
               HasSubstr("MASTER_ADDR is not set; set it"));
   EXPECT_EQ(Refusal(With(kTorchrun, {{"MASTER_PORT", ""}})),
-            "MASTER_PORT is not set");
+            "MASTER_PORT is not set, but RANK=" + kTorchrun.at("RANK") +
+                "; set both or neither");
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
                            "OMPI_COMM_WORLD_LOCAL_SIZE"}) {
-    EXPECT_EQ(Refusal(Without(kOpenMpi, name)),
-              std::string(name) + " is not set");
+    EXPECT_THAT(Refusal(Without(kOpenMpi, name)),
+                AllOf(HasSubstr(std::string(name) + " is not set"),
+                      HasSubstr("but OMPI_COMM_WORLD_RANK=")));
   }
   for (const char* name : {"SLURM_LOCALID", "SLURM_NODEID"}) {
-    EXPECT_EQ(Refusal(Without(kSlurm, name)),
-              std::string(name) + " is not set");
+    EXPECT_THAT(Refusal(Without(kSlurm, name)),
+                AllOf(HasSubstr(std::string(name) + " is not set"),
+                      HasSubstr("but SLURM_PROCID=")));
   }
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/monotonic_clock.h"
+#include "base/testing/free_port.h"
 #include "store/server/store_server.h"
 #include "trainer_sdk/store/store_barrier.h"
 
@@ -21,11 +22,6 @@ namespace {
 using testing::HasSubstr;
 
 Instant Late() { return MonotonicNow() + std::chrono::seconds(30); }
-
-// A port that was free a moment ago.
-int FreePort() {
-  return StoreServer::Start({.address = "127.0.0.1"}).value()->port();
-}
 
 SessionPlan PlanOf(int rank, int world_size, StoreHost host, int port) {
   SessionPlan plan;

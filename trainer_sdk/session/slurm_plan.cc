@@ -30,15 +30,17 @@ bool IsSlurmTask(const EnvironmentReader& variables) {
 SessionPlan PlanOfSlurm(EnvironmentReader& variables) {
   SessionPlan plan;
   plan.launcher = Launcher::kSlurm;
-  plan.rank = variables.Required("SLURM_PROCID", 0, kMostRanks - 1);
+  plan.rank = variables.Number("SLURM_PROCID", 0, kMostRanks - 1).value_or(0);
   plan.world_size = variables.Required(
       variables.FirstSet({"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"}), 1,
-      kMostRanks);
-  plan.local_rank = variables.Required("SLURM_LOCALID", 0, kMostRanks - 1);
-  plan.group_rank = variables.Required("SLURM_NODEID", 0, kMostRanks - 1);
+      kMostRanks, "SLURM_PROCID");
+  plan.local_rank =
+      variables.Required("SLURM_LOCALID", 0, kMostRanks - 1, "SLURM_PROCID");
+  plan.group_rank =
+      variables.Required("SLURM_NODEID", 0, kMostRanks - 1, "SLURM_PROCID");
   plan.group_world_size = variables.Required(
       variables.FirstSet({"SLURM_STEP_NUM_NODES", "SLURM_NNODES"}), 1,
-      kMostRanks);
+      kMostRanks, "SLURM_PROCID");
   plan.local_world_size =
       TasksOnNode(variables.Text(variables.FirstSet(
                       {"SLURM_STEP_TASKS_PER_NODE", "SLURM_TASKS_PER_NODE"})),

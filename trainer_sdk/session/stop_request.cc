@@ -2,29 +2,59 @@
 
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
 
 #include "base/check.h"
+#include "base/monotonic_clock.h"
+#include "base/time.h"
 #include "trainer_sdk/process_group/operations.h"
 
 namespace muster {
 namespace {
 
+// Under torchrun one Ctrl-C may come twice, from the terminal and from
+// torchrun, which passes it on. What a person presses again comes later.
+constexpr Duration kOneCtrlC = std::chrono::seconds(1);
+
 // What a signal handler may touch.
 volatile std::sig_atomic_t asked = 0;
+// When the first SIGINT came; the clock's beginning: none has.
+std::atomic<Instant::rep> interrupted{0};
+static_assert(std::atomic<Instant::rep>::is_always_lock_free);
 
-void OnSignal(int /*signal*/) { asked = 1; }
+void OnSignal(int signal) {
+  asked = 1;
+  if (signal != SIGINT) return;
+  const Instant::rep now = MonotonicNow().time_since_epoch().count();
+  Instant::rep first = 0;
+  if (interrupted.compare_exchange_strong(first, now)) return;
+  if (Duration(now - first) < kOneCtrlC) return;
+  std::signal(SIGINT, SIG_DFL);
+  // Ends the process once this handler is left.
+  std::raise(SIGINT);
+}
+
+void Take(int signal) {
+  struct sigaction action = {};
+  MUSTER_CHECK(sigaction(signal, nullptr, &action) == 0);
+  // A shell's background job is not to hear of a Ctrl-C.
+  if (signal == SIGINT && action.sa_handler == SIG_IGN) return;
+  action = {};
+  action.sa_handler = OnSignal;
+  // System calls under way go on: nobody is prepared for EINTR because of us.
+  action.sa_flags = SA_RESTART;
+  MUSTER_CHECK(sigaction(signal, &action, nullptr) == 0);
+}
 
 }  // namespace
 
 void StopRequest::Listen() {
-  struct sigaction action = {};
-  action.sa_handler = OnSignal;
-  // System calls under way go on: nobody is prepared for EINTR because of us.
-  action.sa_flags = SA_RESTART;
-  MUSTER_CHECK(sigaction(SIGTERM, &action, nullptr) == 0);
+  Take(SIGTERM);
+  Take(SIGINT);
 }
 
 bool StopRequest::Asked() {

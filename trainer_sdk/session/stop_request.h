@@ -7,14 +7,17 @@
 namespace muster {
 
 // Whether this process has been asked to end: by SIGTERM, which launch,
-// torchrun and Slurm send some time before they kill, or by the file that
+// torchrun and Slurm send some time before they kill; by SIGINT, which is
+// Ctrl-C, and which launch passes on; or by the file that
 // MUSTER_PREEMPTION_FILE names, which is there once launch has been told that
 // the cluster takes the nodes away, whatever signal it sends
 // (--preempt-signal). The training is to stop at its next step, with a last
 // checkpoint. Thread-safe.
 class StopRequest {
  public:
-  // Takes the signal over: from now on it ends the process no more.
+  // Takes the signals over: from now on SIGTERM ends the process no more, and
+  // SIGINT only when it comes again, a second or more after the first one. A
+  // SIGINT that is ignored, as in a shell's background jobs, stays so.
   static void Listen();
 
   // One look at the file system; a few microseconds.

@@ -44,5 +44,46 @@ TEST(StopRequestTest, ASignalAsksAndDoesNotEnd) {
   EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
 }
 
+// In processes of their own: what a signal has asked for stands.
+class CtrlCDeathTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    std::signal(SIGINT, SIG_DFL);
+  }
+};
+
+TEST_F(CtrlCDeathTest, OneAsksAlsoWhereItComesTwice) {
+  EXPECT_EXIT(
+      {
+        StopRequest::Listen();
+        if (StopRequest::Asked()) std::_Exit(1);
+        raise(SIGINT);
+        raise(SIGINT);
+        std::_Exit(StopRequest::Asked() ? 0 : 2);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST_F(CtrlCDeathTest, AnotherEndsTheProcess) {
+  EXPECT_EXIT(
+      {
+        StopRequest::Listen();
+        while (true) raise(SIGINT);
+      },
+      testing::KilledBySignal(SIGINT), "");
+}
+
+TEST_F(CtrlCDeathTest, WhoIsNotToHearOfItDoesNot) {
+  EXPECT_EXIT(
+      {
+        std::signal(SIGINT, SIG_IGN);
+        StopRequest::Listen();
+        raise(SIGINT);
+        std::_Exit(StopRequest::Asked() ? 1 : 0);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
 }  // namespace
 }  // namespace muster

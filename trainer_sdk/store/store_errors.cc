@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/string_view.h"
 
 namespace muster {
 namespace {
@@ -46,6 +48,15 @@ absl::Status AbsentKeysError(const std::vector<std::string>& absent,
       absl::StrFormat("waited %.1f s for %s %s, which nobody has set in %s",
                       ToSeconds(waited), absent.size() == 1 ? "key" : "keys",
                       NameSome(absent, kShownKeys), store));
+}
+
+absl::Status RoundOverError(const absl::Status& of_store) {
+  constexpr absl::string_view kOver = "the round is over, or its store is gone";
+  if (!absl::IsUnavailable(of_store) ||
+      absl::StartsWith(of_store.message(), kOver)) {
+    return of_store;
+  }
+  return absl::UnavailableError(absl::StrCat(kOver, ": ", of_store.message()));
 }
 
 }  // namespace muster

@@ -18,6 +18,10 @@ std::string NameSome(const std::vector<std::string>& names, size_t shown);
 absl::Status AbsentKeysError(const std::vector<std::string>& absent,
                              Duration waited, const std::string& store);
 
+// What a store's Unavailable means for those who wait for their peers there:
+// "the round is over, or its store is gone: ...". Any other status as it is.
+absl::Status RoundOverError(const absl::Status& of_store);
+
 }  // namespace muster
 
 #endif  // MUSTER_TRAINER_SDK_STORE_STORE_ERRORS_H_

@@ -32,5 +32,17 @@ TEST(AbsentKeysError, SaysHowLongWhatAndWhere) {
             "store at h:1");
 }
 
+TEST(RoundOverError, SaysOnceWhatAStoreThatIsGoneMeans) {
+  const absl::Status over =
+      RoundOverError(absl::UnavailableError("closed the connection"));
+  EXPECT_EQ(over,
+            absl::UnavailableError("the round is over, or its store is gone: "
+                                   "closed the connection"));
+  EXPECT_EQ(RoundOverError(over), over);
+  const absl::Status late = absl::DeadlineExceededError("late");
+  EXPECT_EQ(RoundOverError(late), late);
+  EXPECT_EQ(RoundOverError(absl::OkStatus()), absl::OkStatus());
+}
+
 }  // namespace
 }  // namespace muster

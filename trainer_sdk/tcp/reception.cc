@@ -24,11 +24,13 @@ constexpr Duration kHelloPatience = std::chrono::seconds(5);
 class Reception {
  public:
   Reception(const GroupPlace& place, int listener, const Hello& own,
-            Instant deadline, std::vector<OwnedFd>& sockets)
+            Instant deadline, ListenerWatch& next,
+            std::vector<OwnedFd>& sockets)
       : place_(place),
         listener_(listener),
         own_(own),
         deadline_(deadline),
+        next_(next),
         sockets_(sockets),
         most_callers_(own.size + kStrangers) {}
 
@@ -42,6 +44,8 @@ class Reception {
       // First: it makes room for those who call.
       left -= Hear();
       if (absl::Status s = TakeCalls(); !s.ok()) return s;
+      if (!AwaitsNext()) continue;
+      if (absl::Status s = next_.Look(MonotonicNow()); !s.ok()) return s;
     }
     return absl::OkStatus();
   }
@@ -55,6 +59,10 @@ class Reception {
 
   bool full() const { return callers_.size() >= most_callers_; }
 
+  // Once it has called, it goes on only when it has been greeted, and what its
+  // listener does then means nothing.
+  bool AwaitsNext() const { return !sockets_[own_.rank + 1].open(); }
+
   // Until somebody calls or says something, or a deadline passes.
   void Sleep() const {
     std::vector<pollfd> fds{{full() ? -1 : listener_, POLLIN, 0},
@@ -63,6 +71,10 @@ class Reception {
     for (const Caller& caller : callers_) {
       fds.push_back({caller.socket.get(), POLLIN, 0});
       until = std::min(until, caller.until);
+    }
+    if (AwaitsNext()) {
+      fds.push_back(next_.polled());
+      until = std::min(until, next_.until());
     }
     (void)poll(fds.data(), fds.size(), PollTime(until - MonotonicNow()));
   }
@@ -119,6 +131,7 @@ class Reception {
   const int listener_;
   const Hello& own_;
   const Instant deadline_;
+  ListenerWatch& next_;
   std::vector<OwnedFd>& sockets_;
   const size_t most_callers_;
   std::list<Caller> callers_;  // who have not said yet who they are
@@ -128,8 +141,8 @@ class Reception {
 
 absl::Status ReceiveRanks(const GroupPlace& place, int listener,
                           const Hello& own, Instant deadline,
-                          std::vector<OwnedFd>& sockets) {
-  return Reception(place, listener, own, deadline, sockets).Run();
+                          ListenerWatch& next, std::vector<OwnedFd>& sockets) {
+  return Reception(place, listener, own, deadline, next, sockets).Run();
 }
 
 int PollTime(Duration left) {

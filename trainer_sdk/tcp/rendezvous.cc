@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <utility>
 
@@ -21,11 +22,15 @@
 #include "base/monotonic_clock.h"
 #include "trainer_sdk/process_group/formation.h"
 #include "trainer_sdk/tcp/hello.h"
+#include "trainer_sdk/tcp/listener_watch.h"
 #include "trainer_sdk/tcp/reception.h"
 #include "trainer_sdk/tcp/socket_error.h"
 
 namespace muster {
 namespace {
+
+// By now the next rank knows where all listen, and calls at once.
+constexpr Duration kCallPatience = std::chrono::seconds(3);
 
 struct SocketAddress {
   sockaddr_storage storage{};
@@ -188,10 +193,16 @@ class Rendezvous {
   }
 
   absl::Status Receive() {
-    const absl::Status s =
-        ReceiveRanks(place_, listener_.get(), own_, deadline_, ranks_.sockets);
+    const int next = place_.rank + 1;
+    if (next == place_.size) return absl::OkStatus();
+    ListenerWatch watch(
+        addresses_[next].storage, addresses_[next].length,
+        absl::StrCat(Describe(ranks_.names[next]), " at ", Place(next)),
+        kCallPatience, MonotonicNow());
+    absl::Status s = ReceiveRanks(place_, listener_.get(), own_, deadline_,
+                                  watch, ranks_.sockets);
     if (!absl::IsDeadlineExceeded(s) || !FormationStatus(place_).ok()) return s;
-    int absent = place_.rank + 1;
+    int absent = next;
     while (ranks_.sockets[absent].open()) ++absent;
     return Absent(absent);
   }

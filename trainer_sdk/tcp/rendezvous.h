@@ -24,7 +24,7 @@ struct ConnectedRanks {
 // turned away.
 //
 //   DeadlineExceeded  ranks that did not come, or cannot be reached, by name
-//   Unavailable       the store, or a rank that refuses
+//   Unavailable       the store, or a rank that refuses or has died meanwhile
 absl::StatusOr<ConnectedRanks> ConnectRanks(const GroupPlace& place,
                                             const std::string& address,
                                             Instant deadline);

@@ -49,6 +49,32 @@ OwnedFd Call(const std::string& where) {
   return caller;
 }
 
+// The listener of a rank that the test plays.
+class Listening {
+ public:
+  Listening() : socket_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    inet_pton(AF_INET, kLoopback, &address.sin_addr);
+    auto* const at = reinterpret_cast<sockaddr*>(&address);
+    socklen_t length = sizeof(address);
+    EXPECT_EQ(bind(socket_.get(), at, length), 0);
+    EXPECT_EQ(listen(socket_.get(), 4), 0);
+    EXPECT_EQ(getsockname(socket_.get(), at, &length), 0);
+    told_ = absl::StrCat(kLoopback, " ", ntohs(address.sin_port), " 4711 h");
+  }
+
+  // What it says in the store.
+  const std::string& told() const { return told_; }
+  OwnedFd Accept() {
+    return OwnedFd(accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  }
+
+ private:
+  const OwnedFd socket_;
+  std::string told_;
+};
+
 TEST(Rendezvous, TurnsStrangersAway) {
   const auto store = std::make_shared<InProcessStore>();
   absl::StatusOr<ConnectedRanks> ranks[2];
@@ -87,6 +113,7 @@ TEST(Rendezvous, SilentStrangersHoldNobodyUp) {
   const auto where = store->Get("tcp/0", deadline);
   ASSERT_TRUE(where.ok()) << where.status();
   std::vector<OwnedFd> strangers;
+  strangers.reserve(20);
   for (int i = 0; i < 20; ++i) strangers.push_back(Call(*where));
   const auto second = ConnectRanks(PlaceOf(store, 1, 2), kLoopback, deadline);
   rank0.join();
@@ -100,7 +127,8 @@ TEST(Rendezvous, SaysThatItHasNoDescriptorForACall) {
   GTEST_SKIP() << "needs the last descriptor, as the sanitizer does";
 #endif
   const auto store = std::make_shared<InProcessStore>();
-  ASSERT_TRUE(store->Set("tcp/1", "127.0.0.1 1 4711 h").ok());
+  Listening above;
+  ASSERT_TRUE(store->Set("tcp/1", above.told()).ok());
   absl::StatusOr<ConnectedRanks> ranks;
   std::thread rank0([&] {
     ranks = ConnectRanks(PlaceOf(store, 0, 2), kLoopback,
@@ -108,6 +136,8 @@ TEST(Rendezvous, SaysThatItHasNoDescriptorForACall) {
   });
   const auto where = store->Get("tcp/0", In(std::chrono::seconds(60)));
   ASSERT_TRUE(where.ok()) << where.status();
+  // Then rank 0 has all that it opens by itself.
+  const OwnedFd watched = above.Accept();
   // The next descriptor is one too many: the call is made by this one.
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
@@ -142,6 +172,28 @@ TEST(Rendezvous, NamesWhoListensNoMore) {
   EXPECT_TRUE(absl::IsUnavailable(ranks.status())) << ranks.status();
   EXPECT_THAT(std::string(ranks.status().message()),
               HasSubstr("rank 0 (host gone, pid 4711) at 127.0.0.1:1"));
+}
+
+// It has told its port, and would have called.
+TEST(Rendezvous, NamesWhoDiesBeforeItCalls) {
+  const auto store = std::make_shared<InProcessStore>();
+  auto next = std::make_unique<Listening>();
+  ASSERT_TRUE(store->Set("tcp/1", next->told()).ok());
+  absl::StatusOr<ConnectedRanks> ranks;
+  std::thread rank0([&] {
+    ranks = ConnectRanks(PlaceOf(store, 0, 2), kLoopback,
+                         In(std::chrono::seconds(30)));
+  });
+  // As a rank that takes calls, some time: strangers are sent away.
+  ASSERT_TRUE(next->Accept().open());
+  OwnedFd watched = next->Accept();
+  ASSERT_TRUE(watched.open());
+  watched.Close();
+  next.reset();
+  rank0.join();
+  EXPECT_TRUE(absl::IsUnavailable(ranks.status())) << ranks.status();
+  EXPECT_THAT(std::string(ranks.status().message()),
+              HasSubstr("rank 1 (host h, pid 4711) at 127.0.0.1:"));
 }
 
 TEST(Rendezvous, RefusesWhatTheStoreMustNotHold) {

@@ -17,6 +17,7 @@
 #include "absl/strings/str_join.h"
 #include "base/check.h"
 #include "base/monotonic_clock.h"
+#include "base/seconds_text.h"
 
 namespace muster {
 namespace {
@@ -228,7 +229,7 @@ void TcpMesh::Sleep() {
   std::vector<pollfd> fds{{wake_.get(), POLLIN, 0}};
   for (const auto& connection : connections_) {
     if (connection == nullptr) continue;
-    short events = 0;
+    decltype(pollfd::events) events = 0;
     if (!connection->held() && !connection->ended()) events |= POLLIN;
     if (connection->outgoing() > 0) events |= POLLOUT;
     if (events != 0) fds.push_back({connection->fd(), events, 0});
@@ -252,7 +253,7 @@ absl::Status TcpMesh::Late() const {
     }
   }
   return absl::DeadlineExceededError(
-      absl::StrCat("waited ", ToSeconds(MonotonicNow() - begun_), " s for ",
+      absl::StrCat("waited ", SecondsText(MonotonicNow() - begun_), " for ",
                    absl::StrJoin(who, "; ")));
 }
 

@@ -115,6 +115,23 @@ TEST_F(RecordedGroups, OneThatBrokeIsForgivenOnceItIsMadeAgain) {
   }
 }
 
+TEST_F(RecordedGroups, WhoCallsSomethingWhereOthersSplitIsNamed) {
+  const auto failed = RunRanks(kRanks, [&](int rank) -> absl::Status {
+    auto world = World(rank);
+    if (!world.ok()) return world.status();
+    auto part = (*world)->Split(rank % 2, 0);
+    if (!part.ok()) return part.status();
+    CallOptions soon;
+    soon.timeout = std::chrono::milliseconds(100);
+    return rank == 1 ? (*world)->Run(Barrier(), soon)
+                     : (*world)->Split(0, 0, "", soon).status();
+  });
+  for (const absl::Status& status : failed) EXPECT_FALSE(status.ok());
+  EXPECT_THAT(Findings(),
+              ElementsAre("in group world ranks 0, 2-3 called split #2, but "
+                          "rank 1 called barrier #2"));
+}
+
 TEST_F(RecordedGroups, WhoDoesNotAnswerABatchIsNamed) {
   const auto failed = RunRanks(kRanks, [&](int rank) -> absl::Status {
     auto world = World(rank);

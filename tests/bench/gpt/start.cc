@@ -18,8 +18,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "trainer_sdk/examples/gpt/gpt_batches.h"
-#include "trainer_sdk/examples/gpt/gpt_text.h"
+#include "trainer_sdk/examples/gpt/text/gpt_batches.h"
+#include "trainer_sdk/examples/gpt/text/gpt_text.h"
 #include "trainer_sdk/examples/gpt/training_flags.h"
 #include "trainer_sdk/gpt/gpt_weights.h"
 

@@ -15,8 +15,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_join.h"
 #include "base/monotonic_clock.h"
-#include "trainer_sdk/examples/gpt/gpt_text.h"
-#include "trainer_sdk/examples/gpt/gpt_trainer.h"
+#include "trainer_sdk/examples/gpt/host_gpt_trainer.h"
+#include "trainer_sdk/examples/gpt/text/gpt_text.h"
 #include "trainer_sdk/examples/gpt/training_flags.h"
 #include "trainer_sdk/session/session.h"
 #include "trainer_sdk/transports/session_world.h"
@@ -30,7 +30,7 @@ int64_t PeakKib() {
   return usage.ru_maxrss;
 }
 
-absl::Status TakeSteps(GptTrainer& trainer) {
+absl::Status TakeSteps(HostGptTrainer& trainer) {
   int64_t step = 0;
   int64_t count = 0;
   while (std::cin >> count) {
@@ -61,7 +61,7 @@ absl::Status Run(GptTrainingOptions options) {
   options.learning_rate.decay_until = options.steps;
   auto world = NewWorld(**session);
   if (!world.ok()) return world.status();
-  auto trainer = GptTrainer::Create(options, text->tokens, **world);
+  auto trainer = HostGptTrainer::Create(options, text->tokens, **world);
   if (!trainer.ok()) return trainer.status();
   return TakeSteps(**trainer);
 }

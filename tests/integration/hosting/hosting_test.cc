@@ -1,5 +1,4 @@
 // Jobs whose coordinator lives in one of their own nodes.
-#include <arpa/inet.h>
 #include <dirent.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/testing/free_port.h"
 #include "rendezvous/testing/loopback.h"
 #include "tests/integration/harness/cluster.h"
 #include "tests/integration/harness/subprocess.h"
@@ -22,29 +22,20 @@ namespace muster {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::Not;
 using Program = std::unique_ptr<Subprocess>;
 
 constexpr char kAgent[] = "agent/agent";
 
-// A socket that has a free loopback port, and does not listen; the caller
-// closes it.
-int HoldPort(int* port) {
-  const int holder = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address = Loopback(0);
-  socklen_t size = sizeof(address);
-  EXPECT_EQ(bind(holder, reinterpret_cast<sockaddr*>(&address), size), 0);
-  EXPECT_EQ(getsockname(holder, reinterpret_cast<sockaddr*>(&address), &size),
-            0);
-  *port = ntohs(address.sin_port);
-  return holder;
-}
-
-// A loopback port that was free a moment ago.
-int FreePort() {
-  int port = 0;
-  close(HoldPort(&port));
-  return port;
+bool HasIpv6() {
+  const int probe = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (probe < 0) return false;
+  sockaddr_in6 address = {};
+  address.sin6_family = AF_INET6;
+  address.sin6_addr = in6addr_loopback;
+  const int bound =
+      bind(probe, reinterpret_cast<sockaddr*>(&address), sizeof(address));
+  close(probe);
+  return bound == 0;
 }
 
 std::string TestFolder() {
@@ -97,8 +88,8 @@ TEST_F(Hosting, TheFirstAgentOfAMachineHostsTheOthersConnect) {
 }
 
 TEST_F(Hosting, StartedAtOnceExactlyOneHosts) {
-  std::vector<Program> nodes;
-  for (int i = 0; i < 4; ++i) nodes.push_back(Node({"--nnodes=4"}, {}));
+  std::vector<Program> nodes(4);
+  for (Program& node : nodes) node = Node({"--nnodes=4"}, {});
   for (Program& node : nodes) {
     EXPECT_EQ(node->ExitCode(), 0) << node->Output();
     EXPECT_EQ(node->Lines("world=4").size(), 1u) << node->Output();
@@ -107,12 +98,11 @@ TEST_F(Hosting, StartedAtOnceExactlyOneHosts) {
 
 // The near end of some program's connection, for example.
 TEST_F(Hosting, APortWhereNobodyListensIsTriedAgain) {
-  int port = 0;
-  const int holder = HoldPort(&port);
-  endpoint_ = "127.0.0.1:" + std::to_string(port);
+  HeldPort held = HoldPort();
+  endpoint_ = "127.0.0.1:" + std::to_string(held.port);
   Program first = Node({"--nnodes=2"}, {});
   ASSERT_TRUE(first->Printed("nobody listens there")) << first->Output();
-  close(holder);
+  held.holder.Close();
   ASSERT_TRUE(first->Printed("1 of 2 nodes")) << first->Output();
   Program second = Node({"--nnodes=2"}, {});
   EXPECT_EQ(first->ExitCode(), 0) << first->Output();
@@ -120,6 +110,7 @@ TEST_F(Hosting, APortWhereNobodyListensIsTriedAgain) {
 }
 
 TEST_F(Hosting, OverIpv6) {
+  if (!HasIpv6()) GTEST_SKIP() << "::1 cannot be bound here";
   endpoint_ = "[::1]:" + std::to_string(FreePort());
   Program first = Node({"--nnodes=2"}, {});
   Program second = Node({"--nnodes=2"}, {});
@@ -166,7 +157,7 @@ TEST_F(Hosting, ADrainedHostHostsOn) {
   const std::vector<std::string> flags = {"--nnodes=1:2", "--rdzv-id=j",
                                           "--rdzv-conf=last_call_timeout=60"};
   std::vector<std::string> host_flags = flags;
-  host_flags.push_back("--node-id=host");
+  host_flags.emplace_back("--node-id=host");
   Program host = Node(host_flags, {"forever"});
   ASSERT_TRUE(host->Printed("waiting")) << host->Output();
   Program other = Node(flags, {"forever"});
@@ -199,7 +190,7 @@ TEST_F(Hosting, ANodeThatHangsDoesNotHoldItsHost) {
   const std::vector<std::string> flags = {
       "--nnodes=1:2",
       "--rdzv-conf=last_call_timeout=60,close_timeout=0.3,"
-      "keep_alive_interval=0.1,keep_alive_max_attempt=5"};
+      "keep_alive_interval=0.2,keep_alive_max_attempt=25"};
   Program host = Node(flags, {"succeed-in", "2"});
   ASSERT_TRUE(host->Printed("waiting")) << host->Output();
   Program other = Node(flags, {"forever"});

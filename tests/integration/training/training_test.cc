@@ -5,104 +5,52 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <map>
-#include <nlohmann/json.hpp>
+#include <memory>
+#include <string>
 
 #include "tests/integration/harness/cluster.h"
+#include "tests/integration/training/training_fixture.h"
 
 namespace muster {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr int kSteps = 1500;
-constexpr char kGpt[] = "trainer_sdk/examples/gpt/gpt";
 
-// Losses by step, as text of JSON numbers, which are exact.
-using LossCurve = std::map<int, std::string>;
+// As checkpoints' folders name it.
+std::string Padded(int step) {
+  const std::string digits = std::to_string(step);
+  return std::string(8 - digits.size(), '0') + digits;
+}
 
-class Training : public ::testing::Test {
+class GptTraining : public Training {
  protected:
-  Training() {
-    std::string pattern = ::testing::TempDir() + "/trainingXXXXXX";
-    folder_ = mkdtemp(pattern.data());
-    std::ofstream text(folder_ + "/text");
-    for (int i = 0; i < 2000; ++i) text << i * i % 97 << (i % 9 ? ' ' : '\n');
-  }
-  ~Training() override { std::filesystem::remove_all(folder_); }
-
-  // A worker that trains a very small model and tells its pid. What is named
-  // `name` has checkpoints and a log of its own.
-  std::string Worker(const std::string& name, const std::string& more) const {
-    return "echo up rank=$RANK round=$TORCHELASTIC_RESTART_COUNT pid=$$; "
-           "exec " +
-           std::string(kGpt) + " train --data " + folder_ + "/text" +
-           " --checkpoint-dir " + folder_ + "/" + name + " --log " +
-           LogOf(name) + " --checkpoint-every 100 --steps " +
+  static std::string Command(const std::string& more = "",
+                             int checkpoint_every = 100) {
+    return "trainer_sdk/examples/gpt/gpt train --checkpoint-every " +
+           std::to_string(checkpoint_every) + " --steps " +
            std::to_string(kSteps) +
-           " --layers 2 --heads 2 --width 32 --context 32 --batch 4" +
-           " --micro-batches 2 --validate-every 500 --validation-batches 2" +
-           " --log-every 1 " + more;
-  }
-
-  // `launch` of so many workers.
-  std::unique_ptr<Subprocess> Launch(const std::string& name, int workers,
-                                     const std::string& more = "") {
-    return std::make_unique<Subprocess>(std::vector<std::string>{
-        kLaunch, "--standalone", "--nproc-per-node=" + std::to_string(workers),
-        "--max-restarts=2", "--log-dir=" + folder_ + "/logs-" + name, "sh",
-        "-c", Worker(name, more)});
-  }
-
-  std::string LogOf(const std::string& name) const {
-    return folder_ + "/" + name + ".jsonl";
-  }
-
-  // The curve in a log. A step that was taken again must have had the same
-  // loss each time.
-  LossCurve CurveOf(const std::string& name) const {
-    LossCurve curve;
-    std::ifstream log(LogOf(name));
-    for (std::string line; std::getline(log, line);) {
-      const nlohmann::json json = nlohmann::json::parse(line);
-      if (!json.contains("loss")) continue;
-      const std::string loss = json["loss"].dump();
-      const auto [at, fresh] = curve.emplace(json["step"], loss);
-      EXPECT_TRUE(fresh || at->second == loss)
-          << "step " << at->first << ": " << at->second << ", again " << loss;
-    }
-    return curve;
+           " --layers 2 --micro-batches 2 --validate-every 500"
+           " --validation-batches 2 " +
+           more;
   }
 
   LossCurve Undisturbed(int workers, const std::string& more = "") {
-    const auto launch = Launch("undisturbed", workers, more);
+    const auto launch = Launch(Command(more), "undisturbed", workers);
     EXPECT_EQ(launch->ExitCode(), 0) << launch->Output();
     LossCurve curve = CurveOf("undisturbed");
     EXPECT_EQ(curve.size(), size_t{kSteps});
     return curve;
   }
-
-  std::string folder_;
 };
-
-pid_t PidOf(Subprocess& launch, int rank, int round) {
-  for (const std::string& line :
-       launch.Lines("up rank=" + std::to_string(rank))) {
-    if (Field(line, "round") == std::to_string(round)) {
-      return std::atoi(Field(line, "pid").c_str());
-    }
-  }
-  return -1;
-}
 
 // Whoever of them is killed, and in whatever step: rank 1, then rank 0, which
 // writes the log and leads the checkpoints.
-TEST_F(Training, AKilledWorkerLeavesNoTraceInTheLossCurve) {
+TEST_F(GptTraining, AKilledWorkerLeavesNoTraceInTheLossCurve) {
   const LossCurve undisturbed = Undisturbed(2);
-  const auto launch = Launch("killed", 2);
+  const auto launch = Launch(Command(), "killed", 2);
   ASSERT_TRUE(launch->Printed("step  350/")) << launch->Output();
   ASSERT_EQ(kill(PidOf(*launch, 1, 0), SIGKILL), 0);
   ASSERT_TRUE(launch->Printed("going on behind step")) << launch->Output();
@@ -115,9 +63,9 @@ TEST_F(Training, AKilledWorkerLeavesNoTraceInTheLossCurve) {
 
 // SIGTERM to one worker: all stop behind the same step, with a checkpoint, and
 // the next launch takes the remaining steps.
-TEST_F(Training, AskedToStopItGoesOnWhereItStopped) {
+TEST_F(GptTraining, AskedToStopItGoesOnWhereItStopped) {
   const LossCurve undisturbed = Undisturbed(2);
-  const auto first = Launch("stopped", 2);
+  const auto first = Launch(Command(), "stopped", 2);
   ASSERT_TRUE(first->Printed("step  420/")) << first->Output();
   ASSERT_EQ(kill(PidOf(*first, 1, 0), SIGTERM), 0);
   ASSERT_TRUE(first->Printed("asked to stop behind step")) << first->Output();
@@ -126,24 +74,51 @@ TEST_F(Training, AskedToStopItGoesOnWhereItStopped) {
   EXPECT_LT(half.size(), size_t{kSteps});
   const int last = half.rbegin()->first;
 
-  const auto second = Launch("stopped", 2);
+  const auto second = Launch(Command(), "stopped", 2);
   EXPECT_EQ(second->ExitCode(), 0) << second->Output();
   EXPECT_THAT(second->Output(),
               HasSubstr("going on behind step " + std::to_string(last)));
   EXPECT_EQ(CurveOf("stopped"), undisturbed);
 }
 
+// Ctrl-C to `launch`, which passes it on and waits.
+TEST_F(GptTraining, CtrlCLosesNothing) {
+  const auto launch = Launch(Command("", kSteps), "ctrl-c", 2);
+  ASSERT_TRUE(launch->Printed("step   20/")) << launch->Output();
+  launch->Signal(SIGINT);
+  EXPECT_EQ(launch->ExitCode(), 128 + SIGINT) << launch->Output();
+  EXPECT_THAT(launch->Output(), HasSubstr("asked to stop behind step"));
+  Subprocess sample({"trainer_sdk/examples/gpt/gpt", "sample",
+                     "--checkpoint-dir", folder() + "/ctrl-c", "--tokens",
+                     "5"});
+  EXPECT_EQ(sample.ExitCode(), 0) << sample.Output();
+  EXPECT_THAT(sample.Output(),
+              HasSubstr("step-" + Padded(CurveOf("ctrl-c").rbegin()->first)));
+}
+
+TEST_F(GptTraining, ATimelineThatCannotBeWrittenIsAWarning) {
+  const auto launch = Launch(
+      "trainer_sdk/examples/gpt/gpt train --steps 3 --micro-batches 2"
+      " --timeline /dev/full",
+      "full", 2);
+  EXPECT_EQ(launch->ExitCode(), 0) << launch->Output();
+  EXPECT_THAT(
+      launch->Output(),
+      HasSubstr("cannot write the timeline '/dev/full': No space left"));
+  EXPECT_THAT(launch->Output(), Not(HasSubstr("timeline /dev/full:")));
+}
+
 // Half of the nodes is lost, and the job goes on with the other half: the
 // losses are still those of one worker that nobody disturbed, as gradients are
 // added in pairs.
-TEST_F(Training, ALostNodeLeavesNoTraceEither) {
+TEST_F(GptTraining, ALostNodeLeavesNoTraceEither) {
   const LossCurve undisturbed = Undisturbed(1, "--pairwise");
   Cluster cluster("sh");
   const auto node = [&] {
     return cluster.Node({"--nnodes=1:2", "--nproc-per-node=1",
                          "--rdzv-conf=is_host=0,last_call_timeout=60",
-                         "--log-dir=" + folder_ + "/logs-lost"},
-                        {"-c", Worker("lost", "--pairwise")});
+                         "--log-dir=" + folder() + "/logs-lost"},
+                        {"-c", Worker(Command("--pairwise"), "lost")});
   };
   const auto a = node();
   const auto b = node();

@@ -64,6 +64,7 @@ class HangChecker : public Checker {
       }
       if (std::holds_alternative<StartCheck>(action) ||
           std::holds_alternative<DropCheck>(action) ||
+          std::holds_alternative<LookAtWorkers>(action) ||
           std::holds_alternative<EndAnnouncement>(action)) {
         continue;
       }

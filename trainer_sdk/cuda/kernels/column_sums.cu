@@ -5,8 +5,6 @@
 namespace muster::cuda {
 namespace {
 
-constexpr int kThreads = 128;
-
 template <typename T>
 __global__ void PartialSums(const T* values, int64_t rows, int64_t columns,
                             float* partial) {
@@ -21,16 +19,20 @@ __global__ void PartialSums(const T* values, int64_t rows, int64_t columns,
   PutTileSums(sum, tile, columns, partial);
 }
 
+// A column's parts by several threads: one after the other they would take as
+// long as what has made them.
 __global__ void AddParts(const float* partial, int64_t parts, int64_t columns,
                          float* sums) {
-  const int64_t column =
-      static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
-  if (column >= columns) return;
+  __shared__ ColumnTile tile;
+  const int64_t column = OwnColumn();
   float sum = 0;
-  for (int64_t part = 0; part < parts; ++part) {
-    sum += partial[part * columns + column];
+  if (column < columns) {
+    for (int64_t part = threadIdx.y; part < parts; part += kTileRows) {
+      sum += partial[part * columns + column];
+    }
   }
-  sums[column] += sum;
+  sum = TileSum(sum, tile);
+  if (threadIdx.y == 0 && column < columns) sums[column] += sum;
 }
 
 }  // namespace
@@ -52,8 +54,10 @@ void ColumnSums(const T* values, int64_t rows, int64_t columns, float* scratch,
 void AddPartialSums(const float* partial, int64_t parts, int64_t columns,
                     float* sums, CudaStream stream) {
   Launch(AddParts,
-         {.blocks = DividedUp(columns, kThreads), .threads = kThreads}, stream,
-         partial, parts, columns, sums);
+         {.blocks = DividedUp(columns, kTileColumns),
+          .threads = kTileColumns,
+          .threads_y = kTileRows},
+         stream, partial, parts, columns, sums);
 }
 
 template void ColumnSums(const float*, int64_t, int64_t, float*, float*,

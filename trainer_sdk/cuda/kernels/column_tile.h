@@ -35,17 +35,23 @@ __device__ inline int64_t EndRow(int64_t rows) {
   return end < rows ? end : rows;
 }
 
-// Adds the threads of each column; partial[part, column] is their sum. All
-// threads of the block call it; `tile` may be used again at once.
-__device__ inline void PutTileSums(float own, ColumnTile& tile, int64_t columns,
-                                   float* partial) {
+// Adds the threads of each column, always in the same order; all of them get
+// the sum. All threads of the block call it; `tile` may be used again at once.
+__device__ inline float TileSum(float own, ColumnTile& tile) {
   const int x = static_cast<int>(threadIdx.x);
   __syncthreads();
   tile[static_cast<int>(threadIdx.y) * kTileColumns + x] = own;
   __syncthreads();
-  if (threadIdx.y != 0 || OwnColumn() >= columns) return;
   float sum = 0;
   for (int y = 0; y < kTileRows; ++y) sum += tile[y * kTileColumns + x];
+  return sum;
+}
+
+// partial[part, column] is the sum over the threads of that column.
+__device__ inline void PutTileSums(float own, ColumnTile& tile, int64_t columns,
+                                   float* partial) {
+  const float sum = TileSum(own, tile);
+  if (threadIdx.y != 0 || OwnColumn() >= columns) return;
   partial[blockIdx.y * columns + OwnColumn()] = sum;
 }
 

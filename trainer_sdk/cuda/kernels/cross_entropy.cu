@@ -7,6 +7,21 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / kWarp;
+// Elements that a thread reads before it makes use of the first: what is read
+// one by one waits for memory once for each.
+constexpr int kAtOnce = 4;
+
+// The logits of the columns first, first + kThreads, …; none is -infinity.
+template <typename T>
+__device__ void ReadLogits(const T* row, int64_t first, int64_t classes,
+                           float (&logits)[kAtOnce]) {
+  for (int i = 0; i < kAtOnce; ++i) {
+    const int64_t j = first + i * kThreads;
+    // Reads in any case: a branch would part the reads.
+    const float logit = ToFloat(row[j < classes ? j : first]);
+    logits[i] = j < classes ? logit : -INFINITY;
+  }
+}
 
 // A row's largest logit and the sum of e^(logit - largest).
 struct Partition {
@@ -20,14 +35,15 @@ __device__ Partition RowPartition(const T* row, int64_t classes,
                                   SharedArray<float, kWarps>& line) {
   float most = -INFINITY;
   float sum = 0;
-  for (int64_t j = threadIdx.x; j < classes; j += kThreads) {
-    const float x = ToFloat(row[j]);
-    if (x > most) {
-      sum = sum * expf(most - x) + 1;
-      most = x;
-    } else {
-      sum += expf(x - most);
-    }
+  for (int64_t first = threadIdx.x; first < classes;
+       first += kAtOnce * kThreads) {
+    float x[kAtOnce];
+    ReadLogits(row, first, classes, x);
+    float new_most = most;
+    for (int i = 0; i < kAtOnce; ++i) new_most = fmaxf(new_most, x[i]);
+    sum *= expf(most - new_most);
+    for (int i = 0; i < kAtOnce; ++i) sum += expf(x[i] - new_most);
+    most = new_most;
   }
   const float largest = BlockMost(most, line);
   // A thread without a column has seen nothing: its sum is 0.
@@ -59,9 +75,19 @@ __global__ void RowLossAndGradient(T* logits, const int32_t* targets,
   const Partition all = RowPartition(row, classes, line);
   if (threadIdx.x == 0) losses[blockIdx.x] = logf(all.sum) + all.most - aimed;
   const float share = 1 / all.sum;
-  for (int64_t j = threadIdx.x; j < classes; j += kThreads) {
-    const float probability = expf(ToFloat(row[j]) - all.most) * share;
-    Put((probability - (j == target ? 1.0f : 0.0f)) * factor, &row[j]);
+  for (int64_t first = threadIdx.x; first < classes;
+       first += kAtOnce * kThreads) {
+    float x[kAtOnce];
+    ReadLogits(row, first, classes, x);
+    for (int i = 0; i < kAtOnce; ++i) {
+      const int64_t j = first + i * kThreads;
+      if (j >= classes) continue;
+      const float probability = expf(x[i] - all.most) * share;
+      Put((probability - (j == target ? 1.0f : 0.0f)) * factor, &row[j]);
+    }
+  }
+  for (int64_t j = classes + threadIdx.x; j < stride; j += kThreads) {
+    Put(0, &row[j]);
   }
 }
 

@@ -26,7 +26,8 @@ TYPED_TEST_SUITE(CudaGeluTest, KernelCases);
 
 TYPED_TEST(CudaGeluTest, AsOnTheCpu) {
   // More columns than threads, and fewer.
-  for (const int64_t width : {517, 9}) {
+  // More than a thread reads at once, several for each thread, and one for few.
+  for (const int64_t width : {1300, 517, 9}) {
     constexpr int64_t kRows = 3;
     const auto input = this->Numbers(kRows * width, 1, 6);
     const auto bias = this->Numbers(width, 2);

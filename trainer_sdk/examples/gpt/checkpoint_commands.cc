@@ -5,10 +5,11 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "trainer_sdk/examples/gpt/gpt_batches.h"
 #include "trainer_sdk/examples/gpt/gpt_checkpoint.h"
 #include "trainer_sdk/examples/gpt/gpt_sampler.h"
-#include "trainer_sdk/examples/gpt/gpt_text.h"
+#include "trainer_sdk/examples/gpt/text/gpt_batches.h"
+#include "trainer_sdk/examples/gpt/text/gpt_text.h"
+#include "trainer_sdk/examples/gpt/text/tokens_in_vocabulary.h"
 #include "trainer_sdk/gpt/gpt_stage.h"
 #include "trainer_sdk/gpt/hugging_face.h"
 
@@ -31,12 +32,16 @@ absl::Status ValidateGpt(const GptValidation& validation) {
   if (!trained.ok()) return trained.status();
   const absl::StatusOr<GptText> text = LoadText(validation.text);
   if (!text.ok()) return text.status();
-  if (text->vocabulary->Serialize() != trained->vocabulary->Serialize()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the text has other tokens (", text->vocabulary->Describe(),
-        ") than the checkpoint (", trained->vocabulary->Describe(), ")"));
+  const auto tokens = TokensInVocabulary(*text, *trained->vocabulary);
+  if (!tokens.ok()) {
+    return absl::Status(
+        tokens.status().code(),
+        absl::StrCat("the checkpoint's model (",
+                     trained->vocabulary->Describe(), ") cannot read '",
+                     validation.text.data, "': ", tokens.status().message(),
+                     "; give a text of the characters that it was trained on"));
   }
-  const GptBatches batches(text->tokens, validation.seed, validation.batch,
+  const GptBatches batches(*tokens, validation.seed, validation.batch,
                            trained->weights->config().context);
   if (absl::Status wrong = batches.Check(); !wrong.ok()) return wrong;
   const GptStage model(*trained->weights, validation.batch,

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "trainer_sdk/checkpoint/checkpoint_reader.h"
 #include "trainer_sdk/checkpoint/open_together.h"
 #include "trainer_sdk/data/stored_vocabulary.h"
@@ -13,11 +14,32 @@
 namespace muster {
 namespace {
 
-absl::Status Another(const std::string& folder, const char* what) {
-  return absl::FailedPreconditionError(
-      absl::StrCat("the checkpoint '", folder, "' is of another ", what,
-                   " than this training: give another --checkpoint-dir, or ",
-                   "the options that it was begun with"));
+std::string Described(const std::string& vocabulary) {
+  const auto parsed = ParseVocabulary(vocabulary);
+  return parsed.ok() ? (*parsed)->Describe() : "of no known kind";
+}
+
+// What keeps a training from going on from a checkpoint: all of it, "layers 3,
+// there 2"; empty: nothing.
+std::string Obstacle(const GptTrainingOptions& options,
+                     const std::string& vocabulary,
+                     const GptCheckpointState& state) {
+  constexpr char kThere[] = ", there ";
+  GptConfig there = state.model;
+  std::vector<std::string> obstacles;
+  if (state.vocabulary != vocabulary) {
+    // Says how many tokens there are as well.
+    there.vocabulary = options.model.vocabulary;
+    obstacles.push_back(absl::StrCat("vocabulary ", Described(vocabulary),
+                                     kThere, Described(state.vocabulary)));
+  }
+  for (const std::string& difference :
+       {CourseDifference(DescribeModel(options.model), DescribeModel(there),
+                         kThere),
+        CourseDifference(DescribePrecision(options), state.course, kThere)}) {
+    if (!difference.empty()) obstacles.push_back(difference);
+  }
+  return absl::StrJoin(obstacles, "; ");
 }
 
 // The folder, and what was passed over because it is not whole.
@@ -34,7 +56,7 @@ std::string Told(const CheckpointReader& reader) {
 
 GptCheckpoints::GptCheckpoints(const GptTrainingOptions& options,
                                const Vocabulary& vocabulary,
-                               GptTrainer& trainer, ProcessGroup& world)
+                               ResumableTrainer& trainer, ProcessGroup& world)
     : options_(options),
       vocabulary_(vocabulary.Serialize()),
       trainer_(trainer),
@@ -42,7 +64,7 @@ GptCheckpoints::GptCheckpoints(const GptTrainingOptions& options,
 
 absl::StatusOr<std::unique_ptr<GptCheckpoints>> GptCheckpoints::Create(
     const GptTrainingOptions& options, const Vocabulary& vocabulary,
-    GptTrainer& trainer, ProcessGroup& world) {
+    ResumableTrainer& trainer, ProcessGroup& world) {
   std::unique_ptr<GptCheckpoints> checkpoints(
       new GptCheckpoints(options, vocabulary, trainer, world));
   auto group = world.Split(0, world.rank(), "checkpoints");
@@ -63,15 +85,17 @@ absl::StatusOr<int64_t> GptCheckpoints::Resume() {
   const CheckpointReader& reader = **opened;
   const auto state = ParseGptCheckpointState(reader.state());
   if (!state.ok()) return state.status();
-  if (state->model != options_.model) return Another(reader.folder(), "model");
-  if (state->vocabulary != vocabulary_) {
-    return Another(reader.folder(), "vocabulary");
+  const std::string obstacle = Obstacle(options_, vocabulary_, *state);
+  if (!obstacle.empty()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "the checkpoint '", reader.folder(), "' is of another model than this ",
+        "training: ", obstacle, "; give what it was begun with, or another ",
+        "--checkpoint-dir"));
   }
   other_options_ = CourseDifference(DescribeCourse(options_), state->course);
-  if (other_options_.find("precision") != std::string::npos) {
-    return Another(reader.folder(), "precision");
-  }
-  absl::Status status = ReadTogether(world_, reader, trainer_.State());
+  const auto places = trainer_.State();
+  if (!places.ok()) return places.status();
+  absl::Status status = ReadTogether(world_, reader, *places);
   if (status.ok()) status = trainer_.Restore(state->progress);
   if (!status.ok()) return status;
   resumed_from_ = Told(reader);
@@ -79,7 +103,9 @@ absl::StatusOr<int64_t> GptCheckpoints::Resume() {
 }
 
 absl::Status GptCheckpoints::Save(int64_t step) {
-  return writer_->Save(step, trainer_.State(),
+  const auto slices = trainer_.State();
+  if (!slices.ok()) return slices.status();
+  return writer_->Save(step, *slices,
                        ToBytes({.model = options_.model,
                                 .progress = trainer_.progress(),
                                 .course = DescribeCourse(options_),

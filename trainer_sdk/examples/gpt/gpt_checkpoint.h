@@ -10,7 +10,8 @@
 #include "absl/status/statusor.h"
 #include "trainer_sdk/checkpoint/checkpoint_writer.h"
 #include "trainer_sdk/data/vocabulary.h"
-#include "trainer_sdk/examples/gpt/gpt_trainer.h"
+#include "trainer_sdk/examples/gpt/resumable_trainer.h"
+#include "trainer_sdk/examples/gpt/training_options.h"
 #include "trainer_sdk/gpt/gpt_weights.h"
 #include "trainer_sdk/process_group/process_group.h"
 
@@ -22,11 +23,11 @@ class GptCheckpoints {
   // Collective. Everything must outlive it.
   static absl::StatusOr<std::unique_ptr<GptCheckpoints>> Create(
       const GptTrainingOptions& options, const Vocabulary& vocabulary,
-      GptTrainer& trainer, ProcessGroup& world);
+      ResumableTrainer& trainer, ProcessGroup& world);
 
   // Collective: puts the trainer where the newest checkpoint was; how many
   // steps it has done, 0 if there is no checkpoint. FailedPrecondition: it is
-  // of another model, another precision or another text.
+  // of another model, another precision or another vocabulary, and in what.
   absl::StatusOr<int64_t> Resume();
   // What is to be said of it: the folder, and which ones were passed over.
   const std::string& resumed_from() const { return resumed_from_; }
@@ -46,12 +47,12 @@ class GptCheckpoints {
 
  private:
   GptCheckpoints(const GptTrainingOptions& options,
-                 const Vocabulary& vocabulary, GptTrainer& trainer,
+                 const Vocabulary& vocabulary, ResumableTrainer& trainer,
                  ProcessGroup& world);
 
   const GptTrainingOptions& options_;
   const std::string vocabulary_;
-  GptTrainer& trainer_;
+  ResumableTrainer& trainer_;
   ProcessGroup& world_;
   std::unique_ptr<ProcessGroup> group_;
   std::unique_ptr<CheckpointWriter> writer_;

@@ -24,7 +24,7 @@ struct GptProgress {
 struct GptCheckpointState {
   GptConfig model;
   GptProgress progress;
-  // DescribeCourse: to say so where a training goes on with other options.
+  // DescribeCourse: to say so where a training goes on as another one.
   std::string course;
   // Vocabulary::Serialize.
   std::string vocabulary;

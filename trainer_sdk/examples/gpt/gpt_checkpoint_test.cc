@@ -5,19 +5,19 @@
 #include <string>
 #include <vector>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "trainer_sdk/data/char_vocabulary.h"
-#include "trainer_sdk/examples/gpt/small_training.h"
+#include "trainer_sdk/examples/gpt/host_gpt_trainer.h"
+#include "trainer_sdk/examples/gpt/testing/checkpointed_steps.h"
+#include "trainer_sdk/examples/gpt/testing/small_training.h"
 #include "trainer_sdk/process_group/testing/group_fixture.h"
 
 namespace muster {
 namespace {
 
-// As many characters as the small model has tokens.
-const CharVocabulary& Vocabulary11() {
-  static const auto& vocabulary = *new CharVocabulary("abcdefghijk");
-  return vocabulary;
-}
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
 class GptCheckpoint : public testing::Test {
  protected:
@@ -34,35 +34,26 @@ class GptCheckpoint : public testing::Test {
   // Goes on from the newest checkpoint to step `last`, and saves there; the
   // losses on the way.
   std::vector<double> TrainTo(int64_t last, int world) {
-    std::vector<double> losses;
+    CheckpointedCourse course;
     const auto statuses = RunWorld(
         world,
         [&](ProcessGroup& group) -> absl::Status {
-          auto trainer = GptTrainer::Create(options_, LearnableText(), group);
+          auto trainer =
+              HostGptTrainer::Create(options_, LearnableText(), group);
           if (!trainer.ok()) return trainer.status();
-          auto checkpoints = GptCheckpoints::Create(options_, Vocabulary11(),
-                                                    **trainer, group);
-          if (!checkpoints.ok()) return checkpoints.status();
-          const absl::StatusOr<int64_t> step = (*checkpoints)->Resume();
-          if (!step.ok()) return step.status();
-          for (int64_t i = *step; i < last; ++i) {
-            const auto done = (*trainer)->Step(i);
-            if (!done.ok()) return done.status();
-            if (group.rank() == 0) losses.push_back(done->loss);
-          }
-          const absl::Status status = (*checkpoints)->Save(last);
-          return status.ok() ? (*checkpoints)->Wait() : status;
+          return GoOnTo(last, options_, **trainer, group, &course);
         },
         SharedMemory());
     EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
-    return losses;
+    return course.losses;
   }
 
   absl::Status ResumeWith(const Vocabulary& vocabulary) {
     return FirstFailure(RunWorld(
         2,
         [&](ProcessGroup& group) -> absl::Status {
-          auto trainer = GptTrainer::Create(options_, LearnableText(), group);
+          auto trainer =
+              HostGptTrainer::Create(options_, LearnableText(), group);
           if (!trainer.ok()) return trainer.status();
           auto checkpoints =
               GptCheckpoints::Create(options_, vocabulary, **trainer, group);
@@ -125,41 +116,58 @@ TEST_F(GptCheckpoint, HoldsAllThatWritingNeeds) {
   EXPECT_EQ(trained->vocabulary->Serialize(), Vocabulary11().Serialize());
 }
 
-TEST_F(GptCheckpoint, OfAnotherModelOrTextIsRefused) {
+// All that is in the way is said.
+TEST_F(GptCheckpoint, OfAnotherModelOrVocabularyIsRefused) {
   TrainTo(3, 2);
-  const absl::Status other_text = ResumeWith(CharVocabulary("ABCDEFGHIJK"));
-  EXPECT_EQ(other_text.code(), absl::StatusCode::kFailedPrecondition)
-      << other_text;
+  const CharVocabulary capitals("ABCDEFGHIJK");
+  const absl::Status other_text = ResumeWith(capitals);
+  EXPECT_EQ(other_text.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(
+      std::string(other_text.message()),
+      AllOf(HasSubstr("'" + options_.checkpoint_directory),
+            HasSubstr("is of another model than this training: vocabulary " +
+                      capitals.Describe() + ", there " +
+                      Vocabulary11().Describe() + "; give what it was")));
   options_.model.layers = 1;
+  options_.model.width = 32;
+  options_.model.biases = GptConfig::Biases::kNone;
+  options_.order = GptTrainingOptions::GradientOrder::kByRank;
+  options_.precision = DType::kBFloat16;
   const absl::Status other_model = ResumeWith(Vocabulary11());
-  EXPECT_EQ(other_model.code(), absl::StatusCode::kFailedPrecondition)
-      << other_model;
+  EXPECT_EQ(other_model.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(other_model.message()),
+              HasSubstr("training: biases off, there on; layers 1, there 2; "
+                        "width 32, there 16; precision bf16, there fp32; "));
+  // A text with other characters is another vocabulary: that is said once.
+  options_.model.vocabulary = 12;
+  const CharVocabulary more("abcdefghijkl");
+  EXPECT_THAT(std::string(ResumeWith(more).message()),
+              HasSubstr("vocabulary " + more.Describe() + ", there " +
+                        Vocabulary11().Describe() + "; biases off"));
 }
 
-TEST_F(GptCheckpoint, OfAnotherPrecisionIsRefusedAndOtherOptionsAreTold) {
+TEST_F(GptCheckpoint, OtherOptionsAndAnotherTextAreTold) {
+  options_.text_fingerprint = "3 tokens (00ff)";
   TrainTo(3, 2);
   options_.seed = 5;
+  options_.text_fingerprint = "3 tokens (0f0f)";
+  options_.checkpoint_every = 3;
   const auto statuses = RunWorld(
       2,
       [&](ProcessGroup& group) -> absl::Status {
-        auto trainer = GptTrainer::Create(options_, LearnableText(), group);
+        auto trainer = HostGptTrainer::Create(options_, LearnableText(), group);
         if (!trainer.ok()) return trainer.status();
         auto checkpoints =
             GptCheckpoints::Create(options_, Vocabulary11(), **trainer, group);
         if (!checkpoints.ok()) return checkpoints.status();
         absl::Status status = (*checkpoints)->Resume().status();
-        EXPECT_EQ((*checkpoints)->other_options(), "seed 5, was 1337");
+        EXPECT_EQ((*checkpoints)->other_options(),
+                  "seed 5, was 1337; text 3 tokens (0f0f), was 3 tokens "
+                  "(00ff)");
         return status;
       },
       SharedMemory());
   EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
-  options_.order = GptTrainingOptions::GradientOrder::kByRank;
-  options_.precision = DType::kBFloat16;
-  const absl::Status other_precision = ResumeWith(Vocabulary11());
-  EXPECT_EQ(other_precision.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_NE(other_precision.message().find("another precision"),
-            absl::string_view::npos)
-      << other_precision;
 }
 
 TEST_F(GptCheckpoint, ThereIsNoneToWriteWith) {

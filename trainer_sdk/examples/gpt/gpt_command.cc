@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <sstream>
 
+#include "absl/strings/str_cat.h"
+#include "trainer_sdk/examples/gpt/flag_bounds.h"
 #include "trainer_sdk/examples/gpt/training_flags.h"
 
 namespace muster {
@@ -13,6 +15,19 @@ void AddCheckpointFlag(CLI::App& app, std::string* directory) {
                  "the folder of checkpoints; the newest whole one is taken")
       ->required()
       ->check(CLI::ExistingDirectory);
+}
+
+// CLI11 would say only that a command is missing.
+absl::Status CheckCommand(const CLI::App& app, const std::string& word) {
+  std::string all;
+  for (const CLI::App* const command :
+       app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (command->get_name() == word) return absl::OkStatus();
+    absl::StrAppend(&all, all.empty() ? "" : ", ", command->get_name());
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("'", word, "' is none of the commands ", all,
+                   "\nRun with --help for more information.\n"));
 }
 
 }  // namespace
@@ -28,7 +43,7 @@ absl::StatusOr<GptCommand> ReadGptCommand(int argc, char** argv,
       "train",
       "Train on a text, on as many ranks as this is started on (launch, "
       "torchrun, mpirun, srun). The defaults are a small model for a CPU. "
-      "SIGTERM stops behind a step, with a checkpoint.");
+      "SIGTERM and Ctrl-C stop behind a step, with a checkpoint.");
   AddTrainingFlags(*train, &training);
 
   GptPreparation preparation;
@@ -46,7 +61,8 @@ absl::StatusOr<GptCommand> ReadGptCommand(int argc, char** argv,
       ->check(CLI::Range(1, 1 << 20));
   validate->add_option("--batches", validation.batches, "micro-batches")
       ->check(CLI::Range(1, 1 << 20));
-  validate->add_option("--seed", validation.seed, "of the windows");
+  validate->add_option("--seed", validation.seed, "of the windows")
+      ->check(WholeFromZero());
 
   GptWriting writing;
   CLI::App* const sample =
@@ -58,12 +74,13 @@ absl::StatusOr<GptCommand> ReadGptCommand(int argc, char** argv,
   sample
       ->add_option("--temperature", writing.sampling.temperature,
                    "below 1 for likelier text, above for wilder")
-      ->check(CLI::PositiveNumber);
+      ->check(AboveZero());
   sample
       ->add_option("--top-k", writing.sampling.most_likely,
                    "draw from the likeliest only; 0 for all")
       ->check(CLI::Range(0, 1 << 20));
-  sample->add_option("--seed", writing.sampling.seed, "of the draws");
+  sample->add_option("--seed", writing.sampling.seed, "of the draws")
+      ->check(WholeFromZero());
 
   GptExport exported;
   CLI::App* const exports =
@@ -76,6 +93,13 @@ absl::StatusOr<GptCommand> ReadGptCommand(int argc, char** argv,
                    "a folder for model.safetensors and config.json")
       ->required();
 
+  if (argc > 1 && argv[1][0] != '-') {
+    const absl::Status status = CheckCommand(app, argv[1]);
+    if (!status.ok()) {
+      *exit_code = 2;
+      return status;
+    }
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

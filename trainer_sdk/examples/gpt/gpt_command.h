@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "trainer_sdk/examples/gpt/gpt_sampler.h"
-#include "trainer_sdk/examples/gpt/gpt_text.h"
+#include "trainer_sdk/examples/gpt/text/gpt_text.h"
 #include "trainer_sdk/examples/gpt/training_options.h"
 
 namespace muster {

@@ -10,15 +10,12 @@
 
 #include <cstdio>
 #include <iostream>
-#include <memory>
-#include <new>
-#include <string>
 #include <variant>
 
-#include "absl/strings/str_cat.h"
 #include "trainer_sdk/examples/gpt/checkpoint_commands.h"
 #include "trainer_sdk/examples/gpt/gpt_command.h"
-#include "trainer_sdk/examples/gpt/gpt_text.h"
+#include "trainer_sdk/examples/gpt/in_session.h"
+#include "trainer_sdk/examples/gpt/text/gpt_text.h"
 #include "trainer_sdk/examples/gpt/train_command.h"
 #include "trainer_sdk/session/session.h"
 
@@ -34,22 +31,11 @@ absl::Status Prepare(const GptPreparation& preparation) {
   return absl::OkStatus();
 }
 
-absl::Status Train(const GptTrainingOptions& options) {
-  const auto session = Session::FromEnvironment();
-  if (!session.ok()) return session.status();
-  absl::Status status = TrainGpt(options, **session);
-  if (status.ok()) return status;
-  // Some name the rank that they are of themselves.
-  const std::string rank = absl::StrCat("rank ", (*session)->rank());
-  if (status.message().substr(0, rank.size()) == rank) return status;
-  return absl::Status(status.code(),
-                      absl::StrCat(rank, ": ", status.message()));
-}
-
 // Each command to those who do it.
 struct Do {
   absl::Status operator()(const GptTrainingOptions& options) const {
-    return Train(options);
+    return InSession(
+        [&](Session& session) { return TrainGpt(options, session); });
   }
   absl::Status operator()(const GptPreparation& preparation) const {
     return Prepare(preparation);
@@ -73,14 +59,8 @@ int Main(int argc, char** argv) {
     (exit_code == 0 ? std::cout : std::cerr) << command.status().message();
     return exit_code;
   }
-  absl::Status status;
-  try {
-    status = std::visit(Do{}, *command);
-  } catch (const std::bad_alloc&) {
-    status = absl::ResourceExhaustedError(
-        "out of memory: a smaller --batch, --context, --width or --layers, or "
-        "--recompute");
-  }
+  const absl::Status status =
+      WithinMemory([&] { return std::visit(Do{}, *command); });
   if (!status.ok()) std::cerr << "gpt: " << status.message() << "\n";
   return status.ok() ? 0 : 1;
 }

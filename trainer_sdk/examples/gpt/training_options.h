@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "trainer_sdk/examples/gpt/gpt_text.h"
+#include "trainer_sdk/examples/gpt/text/gpt_text.h"
 #include "trainer_sdk/gpt/gpt_config.h"
 #include "trainer_sdk/gpt/gpt_stage.h"
 #include "trainer_sdk/optim/adamw.h"
@@ -18,6 +18,9 @@ namespace muster {
 // 4 heads, width 128, 12 windows of 64 characters, 2,000 steps.
 struct GptTrainingOptions {
   GptTextFiles text;
+  // TextFingerprint, of what is in them; empty: ranks and checkpoints are not
+  // compared in that.
+  std::string text_fingerprint;
   // JSON lines are added to it; empty: none.
   std::string log;
   // A timeline of the last steps goes here at the end; empty: none is recorded.
@@ -39,6 +42,8 @@ struct GptTrainingOptions {
                   .heads = 4,
                   .width = 128,
                   .biases = GptConfig::Biases::kNone};
+  // What computes: the host's processors, or a GPU for each rank.
+  enum class Device { kCpu, kCuda } device = Device::kCpu;
   // What weights and gradients are rounded to: float32, bfloat16, float16.
   DType precision = DType::kFloat32;
   LossScalerOptions loss_scale;

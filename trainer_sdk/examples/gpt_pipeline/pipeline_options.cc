@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "absl/strings/str_cat.h"
+#include "trainer_sdk/examples/gpt/training_flags.h"
 #include "trainer_sdk/pipeline/schedule/generators.h"
 #include "trainer_sdk/pipeline/schedule/schedule_csv.h"
 
@@ -34,36 +35,6 @@ void AddScheduleFlags(CLI::App& app, PipelineTrainingOptions* options) {
   }
 }
 
-void AddTrainingFlags(CLI::App& app, PipelineTrainingOptions* options) {
-  app.add_option("--context", options->model.context, "tokens of a window")
-      ->check(kSome);
-  app.add_option("--layers", options->model.layers, "transformer blocks")
-      ->check(kSome);
-  app.add_option("--heads", options->model.heads, "attention heads of a block")
-      ->check(kSome);
-  app.add_option("--width", options->model.width, "of the residual stream")
-      ->check(kSome);
-  app.add_option("--batch", options->batch, "windows in a micro-batch")
-      ->check(kSome);
-  app.add_option("--steps", options->steps, "steps of the optimizer")
-      ->check(kSome);
-  app.add_option("--learning-rate", options->learning_rate.peak, "the highest")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--last-learning-rate", options->learning_rate.floor,
-                 "the lowest, at the end")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--warmup", options->learning_rate.warmup,
-                 "steps until the highest learning rate");
-  app.add_flag_callback(
-      "--zero",
-      [options] { options->state = GptPipelineOptions::State::kSharded; },
-      "ranks with the same stages share the optimizer's state (ZeRO stage 1)");
-  app.add_option("--clip", options->clip,
-                 "the gradient's longest norm; 0 for any")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--seed", options->seed, "of weights and data");
-}
-
 }  // namespace
 
 absl::StatusOr<PipelineTrainingOptions> ReadPipelineOptions(int argc,
@@ -73,21 +44,15 @@ absl::StatusOr<PipelineTrainingOptions> ReadPipelineOptions(int argc,
   CLI::App app(
       "Trains a GPT-2-style transformer on a text, its layers split over the "
       "ranks of pipelines; if there are more ranks than a pipeline has, there "
-      "are several, on other data.");
+      "are several, on other data. SIGTERM and Ctrl-C stop behind a step, "
+      "with a checkpoint. Checkpoints are those of `gpt train`: `gpt sample`, "
+      "`validate` and `export` read them, and either goes on from the "
+      "other's.");
   app.option_defaults()->always_capture_default();
-  app.add_option("--data", options.text.data,
-                 "the text, or what `gpt prepare` wrote")
-      ->required()
-      ->check(CLI::ExistingFile);
   AddScheduleFlags(app, &options);
-  AddTrainingFlags(app, &options);
+  AddCommonFlags(app, &options.training);
   app.add_option("--svg", options.svg,
                  "a file for a picture of the last step, as it was measured");
-  app.add_option("--log", options.log, "a file for the log, as JSON lines");
-  app.add_option("--log-every", options.log_every, "steps")->check(kSome);
-  app.add_option("--validate-every", options.validate_every,
-                 "steps; 0 for never")
-      ->check(CLI::Range(0, 1 << 30));
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -95,7 +60,7 @@ absl::StatusOr<PipelineTrainingOptions> ReadPipelineOptions(int argc,
     *exit_code = app.exit(error, text, text) == 0 ? 0 : 2;
     return absl::InvalidArgumentError(text.str());
   }
-  options.learning_rate.decay_until = options.steps;
+  options.training.learning_rate.decay_until = options.training.steps;
   return options;
 }
 
@@ -114,7 +79,20 @@ absl::StatusOr<PipelineSchedule> ChosenSchedule(
     return absl::NotFoundError(
         absl::StrCat("cannot read '", options.schedule_csv, "'"));
   }
-  return ReadScheduleCsv(text);
+  auto schedule = ReadScheduleCsv(text);
+  if (schedule.ok()) return schedule;
+  return absl::Status(
+      schedule.status().code(),
+      absl::StrCat(options.schedule_csv, ": ", schedule.status().message()));
+}
+
+std::string DescribePipelines(const PipelineShape& shape, int world) {
+  const auto counted = [](int count, const char* what) {
+    return absl::StrCat(count, " ", what, count == 1 ? "" : "s");
+  };
+  return absl::StrCat(counted(world / shape.ranks, "pipeline"), " of ",
+                      counted(shape.ranks, "rank"), " with ",
+                      counted(shape.stages_per_rank, "stage"), " each");
 }
 
 }  // namespace muster

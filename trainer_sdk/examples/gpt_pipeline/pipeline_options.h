@@ -1,25 +1,19 @@
 #ifndef MUSTER_TRAINER_SDK_EXAMPLES_GPT_PIPELINE_PIPELINE_OPTIONS_H_
 #define MUSTER_TRAINER_SDK_EXAMPLES_GPT_PIPELINE_PIPELINE_OPTIONS_H_
 
-#include <cstdint>
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "trainer_sdk/examples/gpt/gpt_text.h"
-#include "trainer_sdk/gpt/gpt_config.h"
-#include "trainer_sdk/gpt/gpt_pipeline.h"
-#include "trainer_sdk/optim/adamw.h"
-#include "trainer_sdk/optim/learning_rate.h"
+#include "trainer_sdk/examples/gpt/training_options.h"
 #include "trainer_sdk/pipeline/schedule/schedule.h"
 
 namespace muster {
 
-// How a transformer is trained by pipelines. The model's and the optimizer's
-// defaults are those of the other example, nanoGPT's for a CPU.
+// How a transformer is trained by pipelines.
 struct PipelineTrainingOptions {
-  GptTextFiles text;
-  // JSON lines are added to it; empty: none.
-  std::string log;
+  // What the other example has too, with its defaults; of these AsWhole fills
+  // in what depends on the number of pipelines.
+  GptTrainingOptions training;
   // Where the picture of the last step goes; empty: nowhere.
   std::string svg;
 
@@ -32,24 +26,6 @@ struct PipelineTrainingOptions {
   std::string schedule_csv;
   // Of each pipeline, in a step.
   int micro_batches = 8;
-
-  GptConfig model{.vocabulary = 0,
-                  .context = 64,
-                  .layers = 4,
-                  .heads = 4,
-                  .width = 128,
-                  .biases = GptConfig::Biases::kNone};
-  // Windows in a micro-batch.
-  int64_t batch = 12;
-  int64_t steps = 2000;
-  LearningRateSchedule learning_rate{
-      .peak = 1e-3, .floor = 1e-4, .warmup = 100, .decay_until = 2000};
-  AdamWOptions adamw{.beta2 = 0.99, .weight_decay = 0.1};
-  GptPipelineOptions::State state = GptPipelineOptions::State::kReplicated;
-  double clip = 1;
-  uint64_t seed = 1337;
-  int64_t log_every = 10;
-  int64_t validate_every = 250;
 };
 
 // InvalidArgument: what is wrong with which flag, or the help that was asked
@@ -62,6 +38,9 @@ absl::StatusOr<PipelineTrainingOptions> ReadPipelineOptions(int argc,
 // NotFound: why there is none.
 absl::StatusOr<PipelineSchedule> ChosenSchedule(
     const PipelineTrainingOptions& options, int world);
+
+// "2 pipelines of 2 ranks with 1 stage each".
+std::string DescribePipelines(const PipelineShape& shape, int world);
 
 }  // namespace muster
 

@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "trainer_sdk/data/tokens.h"
-#include "trainer_sdk/examples/gpt/gpt_batches.h"
+#include "trainer_sdk/examples/gpt/resumable_trainer.h"
+#include "trainer_sdk/examples/gpt/text/gpt_batches.h"
 #include "trainer_sdk/examples/gpt_pipeline/pipeline_options.h"
 #include "trainer_sdk/gpt/gpt_pipeline.h"
 #include "trainer_sdk/process_group/process_group.h"
@@ -17,43 +19,52 @@ namespace muster {
 
 // One rank's part of a training by pipelines: which data each micro-batch is,
 // and the learning rate. The rest is GptPipeline's.
-class PipelineTrainer {
+class PipelineTrainer : public ResumableTrainer {
  public:
-  // Collective. InvalidArgument: the text is too short; others are
+  // Collective. InvalidArgument: the text is too short. FailedPrecondition:
+  // ranks have other options than rank 0, or another text. Others are
   // GptPipeline's.
   static absl::StatusOr<std::unique_ptr<PipelineTrainer>> Create(
       const PipelineTrainingOptions& options, PipelineSchedule schedule,
       std::shared_ptr<const Tokens> tokens, ProcessGroup& world);
 
-  // Steps count from 0.
-  absl::StatusOr<GptPipelineStep> Step(int64_t step);
+  // OutOfRange: the gradient is no number.
+  absl::StatusOr<GptStep> Step(int64_t step) override;
 
   // The mean loss over a step's number of windows of the text's last tenth, the
   // same ones each time.
-  absl::StatusOr<double> Validate();
+  absl::StatusOr<double> Validate() override;
 
-  double learning_rate(int64_t step) const {
-    return options_.learning_rate.At(step);
+  // Names and types are those of a training without pipelines, whatever the
+  // split.
+  absl::StatusOr<std::vector<CheckpointSlice>> State() override {
+    return pipeline_->State();
   }
-  // Of all pipelines, in a step.
-  int64_t micro_batches() const;
+  const GptProgress& progress() const override { return progress_; }
+  absl::Status Restore(const GptProgress& progress) override;
 
+  // AsWhole, here.
+  const GptTrainingOptions& training() const { return training_; }
+
+  // Whether any step was done here.
+  bool has_stepped() const { return step_ >= 0; }
   // Collective, after a step: how the pipeline of this rank did it, as SVG.
   absl::StatusOr<std::string> Picture();
 
  private:
   PipelineTrainer(const PipelineTrainingOptions& options,
-                  std::shared_ptr<const Tokens> tokens)
-      : options_(options),
-        batches_(std::move(tokens), options.seed, options.batch,
-                 options.model.context) {}
+                  const GptTrainingOptions& training,
+                  std::shared_ptr<const Tokens> tokens);
   absl::Status Fill(int micro_batch, GptMicroBatch* filled);
 
   const PipelineTrainingOptions options_;
+  const GptTrainingOptions training_;
   const GptBatches batches_;
   // What the pipeline is doing.
   enum class Pass { kTraining, kValidation } pass_ = Pass::kTraining;
-  int64_t step_ = 0;
+  // The last one; -1: none.
+  int64_t step_ = -1;
+  GptProgress progress_;
   std::unique_ptr<GptPipeline> pipeline_;
 };
 

@@ -1,13 +1,14 @@
 #include "trainer_sdk/examples/gpt_pipeline/pipeline_trainer.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "trainer_sdk/examples/gpt/testing/small_training.h"
 #include "trainer_sdk/process_group/testing/group_fixture.h"
-#include "trainer_sdk/shared_memory/shared_memory_transport.h"
 
 namespace muster {
 namespace {
@@ -16,23 +17,10 @@ using ::testing::HasSubstr;
 
 PipelineTrainingOptions Small() {
   PipelineTrainingOptions options;
-  options.model = {.vocabulary = 11,
-                   .context = 8,
-                   .layers = 4,
-                   .heads = 2,
-                   .width = 16,
-                   .biases = GptConfig::Biases::kAll};
-  options.batch = 2;
+  options.training = SmallTraining();
+  options.training.model.layers = 4;
   options.micro_batches = 4;
-  options.learning_rate = {.peak = 1e-2, .decay_until = 100};
   return options;
-}
-
-// A text that can be learned: each token tells the next.
-std::shared_ptr<const Tokens> Text() {
-  std::vector<int32_t> tokens;
-  for (int i = 0; i < 500; ++i) tokens.push_back(i * 3 % 11);
-  return std::make_shared<TokensInMemory>(std::move(tokens));
 }
 
 struct Course {
@@ -50,7 +38,7 @@ Course Train(const PipelineTrainingOptions& options, int world, int steps) {
         auto schedule = ChosenSchedule(options, world);
         if (!schedule.ok()) return schedule.status();
         auto trainer = PipelineTrainer::Create(options, *std::move(schedule),
-                                               Text(), group);
+                                               LearnableText(), group);
         if (!trainer.ok()) return trainer.status();
         for (int64_t step = 0; step < steps; ++step) {
           const auto done = (*trainer)->Step(step);
@@ -65,9 +53,7 @@ Course Train(const PipelineTrainingOptions& options, int world, int steps) {
         course.picture = *picture;
         return absl::OkStatus();
       },
-      [](GroupPlace place, Instant deadline) {
-        return NewSharedMemoryTransport(place, {}, deadline);
-      });
+      SharedMemory());
   EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
   for (const Course& course : courses) {
     EXPECT_EQ(course.losses, courses[0].losses);
@@ -93,7 +79,7 @@ TEST(PipelineTrainerTest, AnyMeshTakesTheSameCourse) {
   options.chunks = 2;
   options.micro_batches = 4;
   options.schedule = "interleaved_1f1b";
-  options.state = GptPipelineOptions::State::kSharded;
+  options.training.sharding = GptTrainingOptions::Sharding::kZero1;
   const Course mesh = Train(options, 4, 4);
   for (size_t step = 0; step < alone.losses.size(); ++step) {
     EXPECT_NEAR(mesh.losses[step], alone.losses[step], 1e-4) << step;
@@ -106,8 +92,8 @@ TEST(PipelineTrainerTest, WhatCannotBeIsSaid) {
     const auto statuses = RunWorld(world, [&](ProcessGroup& group) {
       auto schedule = ChosenSchedule(options, world);
       if (!schedule.ok()) return schedule.status();
-      return PipelineTrainer::Create(options, *std::move(schedule), Text(),
-                                     group)
+      return PipelineTrainer::Create(options, *std::move(schedule),
+                                     LearnableText(), group)
           .status();
     });
     return std::string(statuses[0].message());
@@ -127,8 +113,47 @@ TEST(PipelineTrainerTest, WhatCannotBeIsSaid) {
   EXPECT_THAT(complaint(options, 1),
               HasSubstr("a pipeline of one rank has one stage, not 2"));
   options = Small();
-  options.model.context = 60;
+  options.training.model.context = 60;
   EXPECT_THAT(complaint(options, 1), HasSubstr("a text of 500 tokens"));
+}
+
+// Before they wait for each other in vain.
+TEST(PipelineTrainerTest, ARankWithOtherOptionsIsNamed) {
+  const auto complaint =
+      [](const std::function<void(PipelineTrainingOptions&)>& change) {
+        const auto statuses = RunWorld(4, [&](ProcessGroup& group) {
+          PipelineTrainingOptions options = Small();
+          options.ranks = 2;
+          if (group.rank() == 3) change(options);
+          auto schedule = ChosenSchedule(options, 4);
+          if (!schedule.ok()) return schedule.status();
+          return PipelineTrainer::Create(options, *std::move(schedule),
+                                         LearnableText(), group)
+              .status();
+        });
+        EXPECT_THAT(std::string(statuses[0].message()),
+                    HasSubstr("rank 3 was started with other options"));
+        return std::string(statuses[3].message());
+      };
+  EXPECT_THAT(complaint([](auto& options) { options.training.seed = 7; }),
+              HasSubstr(": seed 7, on rank 0 1337"));
+  EXPECT_THAT(complaint([](auto& options) {
+                options.training.text_fingerprint = "3 tokens (00ff)";
+              }),
+              HasSubstr(": text 3 tokens (00ff), on rank 0 "));
+  EXPECT_THAT(
+      complaint([](auto& options) { options.training.checkpoint_every = 3; }),
+      HasSubstr(": checkpoint-every 3, on rank 0 250"));
+  EXPECT_THAT(complaint([](auto& options) { options.ranks = 4; }),
+              HasSubstr("pp 4, on rank 0 2"));
+  EXPECT_THAT(complaint([](auto& options) {
+                options.chunks = 2;
+                options.schedule = "interleaved_1f1b";
+              }),
+              HasSubstr(": chunks 2, on rank 0 1; schedule interleaved_1f1b, "
+                        "on rank 0 1f1b"));
+  EXPECT_THAT(complaint([](auto& options) { options.micro_batches = 2; }),
+              HasSubstr("micro-batches 4, on rank 0 8"));
 }
 
 }  // namespace

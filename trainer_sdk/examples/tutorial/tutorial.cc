@@ -35,7 +35,7 @@ int main() {
   const DdpParameter model{.name = "line", .count = 2, .gradient = gradient};
   auto reducer = Reducer::Create(*group, {model}).value();
 
-  StopRequest::Listen();  // From now on SIGTERM only asks.
+  StopRequest::Listen();  // SIGTERM and Ctrl-C only ask now.
   for (int epoch = 1; epoch <= 300; ++epoch) {
     absl::Status status = reducer->Begin(GradientSync::kReduce);
     double loss = gradient[0] = gradient[1] = 0;

@@ -112,15 +112,15 @@ TEST(PipelineFailuresTest, WhoLagsIsNamedWithStageAndMicroBatch) {
       kRanks,
       [&](ProcessGroup& group) {
         const bool patient = group.rank() != 3;
-        absl::Status status = OneStep(
-            group, patient ? kLong : std::chrono::milliseconds(300), [&] {
+        absl::Status status =
+            OneStep(group, patient ? kLong : std::chrono::seconds(3), [&] {
               failed.WaitFor();
               return absl::OkStatus();
             });
         if (!patient) failed.Open();
         return status;
       },
-      [](GroupPlace place, Instant deadline) {
+      [](const GroupPlace& place, Instant deadline) {
         return NewSharedMemoryTransport(place, {}, deadline);
       });
   EXPECT_EQ(statuses[3].code(), absl::StatusCode::kDeadlineExceeded);
@@ -138,7 +138,7 @@ TEST(PipelineFailuresTest, WhoDiesIsNamed) {
     options.timeout = kLong;
     auto group = ProcessGroup::Create(
         place,
-        [](GroupPlace own, Instant deadline) {
+        [](const GroupPlace& own, Instant deadline) {
           return NewSharedMemoryTransport(own, {}, deadline);
         },
         options);

@@ -54,7 +54,10 @@ absl::Status TakeShape(PipelineSchedule* schedule) {
     }
   }
   const int ranks = static_cast<int>(schedule->ranks.size());
-  if (ranks == 0 || stages % ranks != 0) {
+  if (ranks == 0) {
+    return absl::InvalidArgumentError("there is no schedule in it");
+  }
+  if (stages % ranks != 0) {
     return absl::InvalidArgumentError(absl::StrCat(
         stages, " stages cannot be dealt out to the ", ranks,
         ranks == 1 ? " rank of one line" : " ranks of as many lines"));

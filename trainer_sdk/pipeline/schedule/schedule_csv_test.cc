@@ -42,7 +42,7 @@ TEST(ScheduleCsvTest, SaysWhereItIsWrong) {
   EXPECT_THAT(Refusal("0F0\n1F0,1B0\n"), HasSubstr("stage 0 lacks"));
   EXPECT_THAT(Refusal("0F0,0B0,2F0\n1F0,1B0\n"),
               HasSubstr("3 stages cannot be dealt out to the 2 ranks"));
-  EXPECT_THAT(Refusal(""), HasSubstr("0 ranks"));
+  EXPECT_THAT(Refusal(""), HasSubstr("no schedule in it"));
   EXPECT_THAT(Refusal("0F0,0B0\n1B0,1F0\n"), HasSubstr("for ever"));
   EXPECT_THAT(Refusal("0F0,0SEND_F0,0B0\n1F0,1B0\n"), HasSubstr("RECV_F0"));
 }

@@ -27,6 +27,11 @@ absl::Status CheckPointToPoint(const ConformanceSubject& subject, int size);
 absl::Status CheckInterleavings(const ConformanceSubject& subject, int size,
                                 uint64_t seed);
 
+// The same steps through process groups: several are started at once, each rank
+// taking the groups in an order of its own, and waited for in another.
+absl::Status CheckStartedOperations(const ConformanceSubject& subject, int size,
+                                    uint64_t seed);
+
 // One rank calls something else: every rank is told what each called, and
 // the group is broken for good.
 absl::Status CheckMismatches(const ConformanceSubject& subject, int size);

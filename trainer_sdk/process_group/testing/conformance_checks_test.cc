@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "trainer_sdk/process_group/signature.h"
@@ -54,7 +55,7 @@ class Spoiled : public Transport {
 };
 
 // The reference with `execution` on the ranks from `first` on.
-ConformanceSubject With(Spoiled::Execution execution, int first = 1) {
+ConformanceSubject With(const Spoiled::Execution& execution, int first = 1) {
   ConformanceSubject subject = Reference();
   subject.factory =
       [right = subject.factory, execution, first](
@@ -69,10 +70,11 @@ ConformanceSubject With(Spoiled::Execution execution, int first = 1) {
 }
 
 // Lets `spoil` change an operation's output once it is done.
-ConformanceSubject Afterwards(std::function<void(const Operation&)> spoil) {
+ConformanceSubject Afterwards(
+    const std::function<void(const Operation&)>& spoil) {
   return With([spoil](Transport& right, const Operation& operation,
                       const OperationContext& context) {
-    const absl::Status status = right.Execute(operation, context);
+    absl::Status status = right.Execute(operation, context);
     if (status.ok()) spoil(operation);
     return status;
   });
@@ -87,24 +89,40 @@ absl::Status Every(ConformanceSubject subject) {
   return CheckCollectives(subject, 3);
 }
 
+TEST(ConformanceChecksTest, TheWholeGridLeavesNothingOfASubjectsShareOut) {
+  ConformanceSubject subject = Reference();
+  subject.sizes = {3, 5};
+  subject.share = 1;
+  subject.shares = 5;
+  const ConformanceSubject same = AtGrid(subject, nullptr);
+  EXPECT_EQ(same.sizes, subject.sizes);
+  EXPECT_EQ(same.every_nth, 23);
+  EXPECT_EQ(same.share, 1);
+  EXPECT_EQ(same.shares, 5);
+  const ConformanceSubject whole = AtGrid(subject, "whole");
+  EXPECT_THAT(whole.sizes, testing::ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
+  EXPECT_EQ(whole.every_nth, 1);
+  EXPECT_EQ(whole.share, 0);
+  EXPECT_EQ(whole.shares, 1);
+}
+
 TEST(ConformanceChecksTest, SeeOneWrongBitOfAnyKind) {
   for (int k = 0; k < kOperationKinds; k++) {
     const auto kind = static_cast<OperationKind>(k);
     if (IsPointToPoint(kind) || kind == OperationKind::kBarrier) continue;
-    EXPECT_FALSE(Every(With(
-                           [kind](Transport& right, const Operation& operation,
-                                  const OperationContext& context) {
-                             const absl::Status status =
-                                 right.Execute(operation, context);
-                             if (operation.kind == kind &&
-                                 operation.output != nullptr &&
-                                 operation.count == 7) {
-                               FlipBit(operation);
-                             }
-                             return status;
-                           },
-                           0))
-                     .ok())
+    EXPECT_FALSE(
+        Every(With(
+                  [kind](Transport& right, const Operation& operation,
+                         const OperationContext& context) {
+                    absl::Status status = right.Execute(operation, context);
+                    if (operation.kind == kind && operation.output != nullptr &&
+                        operation.count == 7) {
+                      FlipBit(operation);
+                    }
+                    return status;
+                  },
+                  0))
+            .ok())
         << Name(kind);
   }
 }
@@ -175,6 +193,30 @@ TEST(ConformanceChecksTest, SeeGroupsThatMeet) {
                                   }),
                                   3, 1)
                    .ok());
+}
+
+// As a transport whose staging memory is its maker's thread's own would be.
+TEST(ConformanceChecksTest, SeeWhatIsWrongOnOtherThreadsThanTheMakers) {
+  ConformanceSubject subject = Reference();
+  subject.factory =
+      [right = subject.factory](
+          GroupPlace place,
+          Instant deadline) -> absl::StatusOr<std::unique_ptr<Transport>> {
+    auto transport = right(std::move(place), deadline);
+    if (!transport.ok()) return transport;
+    return std::make_unique<Spoiled>(
+        *std::move(transport), [maker = std::this_thread::get_id()](
+                                   Transport& given, const Operation& operation,
+                                   const OperationContext& context) {
+          absl::Status status = given.Execute(operation, context);
+          if (status.ok() && std::this_thread::get_id() != maker &&
+              operation.count > 0 && operation.output != nullptr) {
+            FlipBit(operation);
+          }
+          return status;
+        });
+  };
+  EXPECT_FALSE(CheckStartedOperations(subject, 3, 1).ok());
 }
 
 TEST(ConformanceChecksTest, SeeAMismatchWithoutExplanation) {

@@ -67,6 +67,12 @@ struct ConformanceSubject {
       std::make_shared<ConformanceMemory>();
 };
 
+// `subject` as its collectives are tried: as it is, or with `grid` "whole" on
+// 1 to 8 ranks in every pair of size and variant, whatever it takes. Its
+// factory must know all these sizes then. `grid` is MUSTER_CONFORMANCE_GRID's
+// value, null where it is not set.
+ConformanceSubject AtGrid(ConformanceSubject subject, const char* grid);
+
 }  // namespace muster
 
 #endif  // MUSTER_TRAINER_SDK_PROCESS_GROUP_TESTING_CONFORMANCE_SUBJECT_H_

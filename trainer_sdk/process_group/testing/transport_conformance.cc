@@ -1,5 +1,6 @@
 #include "trainer_sdk/process_group/testing/transport_conformance.h"
 
+#include <cstdlib>
 #include <ostream>
 
 #include "trainer_sdk/process_group/testing/conformance_checks.h"
@@ -28,8 +29,10 @@ void AtEverySize(const ConformanceSubject& subject, Check check) {
 }  // namespace
 
 TEST_P(TransportConformance, ComputesEveryCollective) {
-  AtEverySize(GetParam(),
-              [&](int size) { return CheckCollectives(GetParam(), size); });
+  const ConformanceSubject subject =
+      AtGrid(GetParam(), std::getenv("MUSTER_CONFORMANCE_GRID"));
+  AtEverySize(subject,
+              [&](int size) { return CheckCollectives(subject, size); });
 }
 
 TEST_P(TransportConformance, GivesEveryRankTheSameBits) {
@@ -45,10 +48,17 @@ TEST_P(TransportConformance, DeliversMessages) {
 TEST_P(TransportConformance, KeepsGroupsApart) {
   AtEverySize(GetParam(), [&](int size) -> absl::Status {
     for (uint64_t seed = 0; seed < 3; seed++) {
-      const absl::Status status = CheckInterleavings(GetParam(), size, seed);
+      absl::Status status = CheckInterleavings(GetParam(), size, seed);
       if (!status.ok()) return status;
     }
     return absl::OkStatus();
+  });
+}
+
+TEST_P(TransportConformance, DoesWhatWasStarted) {
+  AtEverySize(GetParam(), [&](int size) {
+    return CheckStartedOperations(GetParam(), size,
+                                  static_cast<uint64_t>(size));
   });
 }
 

@@ -1,0 +1,40 @@
+#include "agent/stacks/worker_state_reader.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "base/bounded_file.h"
+
+namespace muster {
+namespace {
+
+constexpr size_t kMostFileBytes = 2048;
+
+}  // namespace
+
+// "4242 (a name) S 1 …", where the name may hold anything.
+char StateLetter(std::string_view stat) {
+  const size_t end = stat.rfind(')');
+  return end == std::string_view::npos || end + 2 >= stat.size()
+             ? '?'
+             : stat[end + 2];
+}
+
+WorkerState ReadWorkerState(int64_t pid) {
+  const auto stat =
+      ReadBeginning(absl::StrCat("/proc/", pid, "/stat"), kMostFileBytes);
+  if (!stat.has_value()) return WorkerState::kEnded;
+  switch (StateLetter(*stat)) {
+    case 'T':  // 't' is a debugger's doing, perhaps our own
+      return WorkerState::kStopped;
+    case 'D':
+      return WorkerState::kUninterruptible;
+    case 'Z':
+    case 'X':
+      return WorkerState::kEnded;
+    default:
+      return WorkerState::kOther;
+  }
+}
+
+}  // namespace muster

@@ -1,0 +1,58 @@
+// When a node's silence is taken for its loss.
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "rendezvous/job/job.h"
+
+namespace muster {
+namespace {
+
+// How late a step may come after the deadline that it was asked for. Later, it
+// was the coordinator that stood still: it was stopped, swapped out, or had no
+// processor.
+constexpr Duration kMostLate = std::chrono::milliseconds(100);
+
+}  // namespace
+
+// What nodes said while the coordinator stood still may not have been read yet,
+// or they stood still with it: each lease begins anew, and the phase's limit is
+// put off for as long. Once only for each silence and each phase: where a busy
+// machine makes every step late, a node that is gone is lost all the same.
+void Job::ForgiveSilence(std::optional<Instant> due) {
+  if (!due.has_value() || now_ <= *due + kMostLate) return;
+  for (auto& [id, node] : nodes_.nodes()) {
+    if (node.forgiven) continue;
+    node.forgiven = true;
+    const bool broken = node.stream == 0;
+    nodes_.SetDeadline(
+        node, now_ + (broken ? std::min(spec_.reconnect_grace, spec_.lease())
+                             : spec_.lease()));
+  }
+  const std::optional<Instant> limit = PhaseLimit();
+  if (put_off_.has_value() || !limit.has_value()) return;
+  // A limit that is farther away needs it later, if ever.
+  if (*limit < now_ + spec_.lease()) put_off_ = now_ + spec_.lease();
+}
+
+void Job::ExpireLeases() {
+  if (finished()) return;
+  for (Node* node = nodes_.FirstToExpire();
+       node != nullptr && node->deadline <= now_;
+       node = nodes_.FirstToExpire()) {
+    const double silent = ToSeconds(now_ - node->heard);
+    const std::string why =
+        node->stream == 0
+            ? absl::StrCat(
+                  "its connection broke and it did not come back "
+                  "within ",
+                  ToSeconds(spec_.reconnect_grace), " s")
+            : absl::StrCat("its agent has been silent for ", silent,
+                           " s (lease ", ToSeconds(spec_.lease()), " s)");
+    Lose(*node, why, Membership::Memory::kMayReturn);
+  }
+}
+
+}  // namespace muster

@@ -1,0 +1,89 @@
+"""What power_sgd_steps.cc prints, by PyTorch's own hook over Gloo.
+
+Each rank is a process; rank 0 prints.
+"""
+
+import math
+import os
+import sys
+import tempfile
+
+import torch
+import torch.distributed as dist
+from torch.distributed.algorithms.ddp_comm_hooks import powerSGD_hook
+
+_VECTOR = 7
+_EXACT_STEPS = 2
+
+
+class Bucket:
+  """What the hook asks of DDP's own, which cannot be made in Python."""
+
+  def __init__(self, values, shapes):
+    self._values = values
+    self._gradients = [values[:_VECTOR]]
+    at = _VECTOR
+    for rows, columns in shapes:
+      self._gradients.append(
+          values[at:at + rows * columns].view(rows, columns))
+      at += rows * columns
+
+  def buffer(self):
+    return self._values
+
+  def gradients(self):
+    return self._gradients
+
+  def index(self):
+    return 0
+
+  def is_last(self):
+    return True
+
+
+def first_q(matrix, count):
+  return [math.cos(1.7 * (i * i) + matrix) for i in range(count)]
+
+
+def run(rank, ranks, approximation, steps, shapes, meeting):
+  dist.init_process_group('gloo', init_method='file://' + meeting, rank=rank,
+                          world_size=ranks)
+  state = powerSGD_hook.PowerSGDState(
+      None, matrix_approximation_rank=approximation,
+      start_powerSGD_iter=_EXACT_STEPS, min_compression_rate=2)
+  # As if an earlier step had left these, for the first Q to be ours.
+  state.p_memory_dict[0] = torch.empty(
+      sum(rows for rows, _ in shapes) * approximation)
+  state.q_memory_dict[0] = torch.tensor(
+      [value for matrix, (_, columns) in enumerate(shapes)
+       for value in first_q(matrix, columns * approximation)])
+  count = _VECTOR + sum(rows * columns for rows, columns in shapes)
+  arrived = []
+  for step in range(steps):
+    values = torch.tensor([math.sin(0.7 * i * i + rank) +
+                           0.3 * math.cos(i + step) for i in range(count)])
+    done = powerSGD_hook.powerSGD_hook(state, Bucket(values, shapes))
+    arrived += done.wait().tolist()
+  if rank == 0:
+    print(' '.join('%.9g' % value for value in arrived), flush=True)
+  dist.destroy_process_group()
+
+
+for line in sys.stdin:
+  world, r, number, *lengths = [int(word) for word in line.split()]
+  matrices = list(zip(lengths[::2], lengths[1::2]))
+  with tempfile.TemporaryDirectory() as folder:
+    children = []
+    for place in range(world):
+      child = os.fork()
+      if child == 0:
+        code = 1
+        try:
+          run(place, world, r, number, matrices, folder + '/meeting')
+          code = 0
+        finally:
+          sys.stderr.flush()
+          os._exit(code)
+      children.append(child)
+    if any([os.waitpid(child, 0)[1] for child in children]):
+      sys.exit('a rank failed in ' + line)

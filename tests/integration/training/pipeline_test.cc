@@ -1,0 +1,123 @@
+// The pipeline example under `launch`: what dies and what is stopped, and that
+// the training is none the worse for it.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <memory>
+#include <string>
+
+#include "tests/integration/training/training_fixture.h"
+
+namespace muster {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// So many that none ends before the test has done to it what it does.
+constexpr int kSteps = 600;
+constexpr int kWorkers = 4;
+constexpr char kFlags[] = " --layers 4 --validate-every 0 --steps ";
+
+class PipelineTraining : public Training {
+ protected:
+  // Two pipelines of two ranks.
+  static std::string Command(const std::string& more = "") {
+    return "trainer_sdk/examples/gpt_pipeline/gpt_pipeline --pp 2 --chunks 2"
+           " --schedule interleaved_1f1b --micro-batches 2 --zero"
+           " --checkpoint-every 30" +
+           (kFlags + std::to_string(kSteps)) + " " + more;
+  }
+};
+
+// Rank 3 is killed, and launch starts all again; then rank 0, which writes the
+// log and leads the checkpoints; then rank 1 is asked to stop, and another
+// launch takes the remaining steps.
+TEST_F(PipelineTraining, WhatDiesAndIsStoppedLeavesNoTraceInTheLossCurve) {
+  const auto undisturbed = Launch(Command(), "undisturbed", kWorkers);
+  EXPECT_EQ(undisturbed->ExitCode(), 0) << undisturbed->Output();
+  ASSERT_EQ(CurveOf("undisturbed").size(), size_t{kSteps});
+
+  const auto first = Launch(Command(), "disturbed", kWorkers);
+  // Behind the second save, which waits until the first one is whole.
+  ASSERT_TRUE(first->Printed("step  70/")) << first->Output();
+  ASSERT_EQ(kill(PidOf(*first, 3, 0), SIGKILL), 0);
+  ASSERT_TRUE(first->Printed("going on behind step")) << first->Output();
+  ASSERT_TRUE(first->Printed("step 110/")) << first->Output();
+  ASSERT_EQ(kill(PidOf(*first, 0, 1), SIGKILL), 0);
+  ASSERT_TRUE(first->Printed("going on behind step", 2)) << first->Output();
+  ASSERT_TRUE(first->Printed("step 150/")) << first->Output();
+  ASSERT_EQ(kill(PidOf(*first, 1, 2), SIGTERM), 0);
+  ASSERT_TRUE(first->Printed("asked to stop behind step")) << first->Output();
+  EXPECT_EQ(first->ExitCode(), 0) << first->Output();
+  const LossCurve half = CurveOf("disturbed");
+  ASSERT_LT(half.size(), size_t{kSteps});
+
+  const auto second = Launch(Command(), "disturbed", kWorkers);
+  EXPECT_EQ(second->ExitCode(), 0) << second->Output();
+  EXPECT_THAT(second->Output(),
+              HasSubstr("going on behind step " +
+                        std::to_string(half.rbegin()->first) + " from"));
+  EXPECT_EQ(CurveOf("disturbed"), CurveOf("undisturbed"));
+}
+
+// On fewer ranks, by another schedule, and then without pipelines at all.
+TEST_F(PipelineTraining, OthersGoOnWithIt) {
+  const auto run = [&](const std::string& program, int workers) {
+    const auto launch = Launch(program, "shared", workers);
+    EXPECT_EQ(launch->ExitCode(), 0) << launch->Output();
+    return launch->Output();
+  };
+  run("trainer_sdk/examples/gpt_pipeline/gpt_pipeline --pp 2 --zero" +
+          (kFlags + std::to_string(10)),
+      4);
+  EXPECT_THAT(run("trainer_sdk/examples/gpt_pipeline/gpt_pipeline --pp 3"
+                  " --schedule zb1p" +
+                      (kFlags + std::to_string(20)),
+                  3),
+              HasSubstr("going on behind step 10 from"));
+  EXPECT_THAT(run("trainer_sdk/examples/gpt/gpt train --micro-batches 8" +
+                      (kFlags + std::to_string(30)),
+                  2),
+              HasSubstr("going on behind step 20 from"));
+  EXPECT_THAT(run("trainer_sdk/examples/gpt_pipeline/gpt_pipeline" +
+                      (kFlags + std::to_string(40)),
+                  2),
+              HasSubstr("going on behind step 30 from"));
+  const LossCurve curve = CurveOf("shared");
+  ASSERT_EQ(curve.size(), 40u);
+  EXPECT_LT(std::stod(curve.at(40)), std::stod(curve.at(1)));
+  Subprocess sample({"trainer_sdk/examples/gpt/gpt", "sample",
+                     "--checkpoint-dir", folder() + "/shared", "--tokens",
+                     "5"});
+  EXPECT_EQ(sample.ExitCode(), 0) << sample.Output();
+  EXPECT_THAT(sample.Output(), HasSubstr("step-00000040"));
+}
+
+TEST_F(PipelineTraining, APictureThatCannotBeWrittenIsAWarning) {
+  const std::string command =
+      "trainer_sdk/examples/gpt_pipeline/gpt_pipeline --steps 3 --svg ";
+  const auto full = Launch(command + "/dev/full", "full", 2);
+  EXPECT_EQ(full->ExitCode(), 0) << full->Output();
+  EXPECT_THAT(full->Output(),
+              HasSubstr("cannot write the picture '/dev/full': No space left"));
+  // What can be said before the first step is.
+  const auto nowhere = Launch(command + "/nowhere/step.svg", "nowhere", 2);
+  EXPECT_EQ(nowhere->ExitCode(), 1) << nowhere->Output();
+  EXPECT_THAT(nowhere->Output(),
+              HasSubstr("cannot write the picture '/nowhere/step.svg': No "));
+  EXPECT_THAT(CurveOf("nowhere"), IsEmpty());
+}
+
+TEST_F(PipelineTraining, AWorkerWithOtherOptionsIsNamed) {
+  const auto launch = Launch(Command("--seed $RANK"), "strange", 2);
+  EXPECT_NE(launch->ExitCode(), 0) << launch->Output();
+  EXPECT_THAT(launch->Output(),
+              HasSubstr("gpt_pipeline: rank 1 was started with other options "
+                        "than rank 0: seed 1, on rank 0 0"));
+}
+
+}  // namespace
+}  // namespace muster

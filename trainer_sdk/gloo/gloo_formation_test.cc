@@ -1,0 +1,60 @@
+// How the making of a group over Gloo ends with its round.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/monotonic_clock.h"
+#include "store/server/store_server.h"
+#include "trainer_sdk/gloo/gloo_transport.h"
+#include "trainer_sdk/process_group/form_transport.h"
+#include "trainer_sdk/process_group/testing/rank_threads.h"
+#include "trainer_sdk/store/tcp_store.h"
+
+namespace muster {
+namespace {
+
+Instant Late() { return MonotonicNow() + std::chrono::seconds(50); }
+
+std::shared_ptr<Store> ClientOf(const StoreServer& server) {
+  return TcpStore::Connect({.host = "127.0.0.1",
+                            .port = server.port(),
+                            .connect_deadline = Late()})
+      .value();
+}
+
+// Rank 2's process has died before it said anything, and its agent has seen
+// that: the round's store is closed.
+TEST(GlooFormation, EndsWithTheRound) {
+  const auto server = StoreServer::Start({.address = "127.0.0.1"}).value();
+  const auto ends = RunRanks(3, [&](int rank) -> absl::Status {
+    const std::shared_ptr<Store> store = ClientOf(*server);
+    if (rank == 2) {
+      // Once the others are there, and wait for it.
+      for (const char* const key : {"watch/tcp/0", "watch/tcp/1"}) {
+        absl::Status there = store->Wait({key}, Late());
+        if (!there.ok()) return there;
+      }
+      server->Close("rank 2 has died");
+      return absl::OkStatus();
+    }
+    return FormTransport(
+               [](GroupPlace part, Instant deadline) {
+                 return NewGlooTransport(std::move(part), {}, deadline);
+               },
+               {rank, 3, store, "world"}, Late())
+        .status();
+  });
+  EXPECT_EQ(ends[2], absl::OkStatus());
+  for (const int rank : {0, 1}) {
+    EXPECT_TRUE(absl::IsUnavailable(ends[rank])) << ends[rank];
+    EXPECT_THAT(std::string(ends[rank].message()),
+                testing::HasSubstr("the round is over"));
+  }
+}
+
+}  // namespace
+}  // namespace muster

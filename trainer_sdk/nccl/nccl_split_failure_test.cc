@@ -1,0 +1,240 @@
+// How a split ends where one rank does not go through with it: for all, and
+// with that rank's name. Ranks are threads over the fake NCCL.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/monotonic_clock.h"
+#include "store/server/store_server.h"
+#include "trainer_sdk/nccl/fake_library.h"
+#include "trainer_sdk/process_group/form_transport.h"
+#include "trainer_sdk/process_group/formation.h"
+#include "trainer_sdk/process_group/process_group.h"
+#include "trainer_sdk/process_group/testing/rank_threads.h"
+#include "trainer_sdk/store/in_process_store.h"
+#include "trainer_sdk/store/prefix_store.h"
+#include "trainer_sdk/store/tcp_store.h"
+
+namespace muster {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+std::string Why(const absl::Status& status) {
+  return std::string(status.message());
+}
+
+class NcclSplitFailureTest : public ::testing::TestWithParam<const char*> {
+ protected:
+  NcclSplitFailureTest() : fake_(GetParam()) { fake_.Reset(); }
+  ~NcclSplitFailureTest() override {
+    fake_.Reset();
+    EXPECT_EQ(fake_.control().live_communicators, 0);
+    EXPECT_EQ(fake_.control().live_allocations, 0);
+  }
+
+  bool has_split() const { return std::string(GetParam()) == kFakeNccl; }
+
+  absl::StatusOr<std::unique_ptr<Transport>> World(int rank, int size) {
+    return NewNcclTransport(
+        {rank, size, std::make_shared<PrefixStore>("world", store_), "world"},
+        fake_.options(), MonotonicNow() + seconds(60));
+  }
+
+  GroupPlace PartOf(int rank, int size) {
+    return {rank, size, std::make_shared<PrefixStore>("part", store_), "part"};
+  }
+
+  // Until that rank of the part waits for the others inside NCCL, or for the
+  // part's id.
+  absl::Status AwaitSettingOut(int rank, Instant deadline) {
+    return store_->Wait({absl::StrCat(has_split() ? "world/nccl_here/split/"
+                                                  : "part/nccl_here/joining/",
+                                      rank)},
+                        deadline);
+  }
+
+  const FakeLibrary fake_;
+  std::shared_ptr<Store> store_ = std::make_shared<InProcessStore>();
+};
+
+// And that does not say so in NCCL's own alarm, which is looked at now and
+// then only.
+TEST_P(NcclSplitFailureTest, ARankThatFailsElsewhereEndsTheOthersWait) {
+  const Instant deadline = MonotonicNow() + seconds(30);
+  const auto ends = RunRanks(4, [&](int rank) -> absl::Status {
+    auto world = World(rank, 4);
+    if (!world.ok()) return world.status();
+    auto formation = Formation::Begin(store_, rank, deadline);
+    if (!formation.ok()) return formation.status();
+    if (rank == 1) {
+      absl::Status end;
+      for (const int waits : {0, 2}) {
+        if (end.ok()) end = AwaitSettingOut(waits, deadline);
+      }
+      if (end.ok()) end = (*formation)->Fail(absl::InternalError("no room"));
+      (*formation)->End();
+      return end;
+    }
+    GroupPlace place = PartOf(rank, 3);
+    place.formation = *formation;
+    return FormTransport(
+               [&](GroupPlace part, Instant until) {
+                 // Rank 3 is in none.
+                 return SplitNcclTransport(**world, rank == 3 ? -1 : 0, 0,
+                                           std::move(part), until);
+               },
+               std::move(place), deadline)
+        .status();
+  });
+  for (const int rank : {0, 2, 3}) {
+    if (rank == 3 && !has_split()) {
+      EXPECT_EQ(ends[rank], absl::OkStatus()) << "nobody waits for it";
+      continue;
+    }
+    EXPECT_TRUE(absl::IsInternal(ends[rank])) << ends[rank];
+    EXPECT_THAT(Why(ends[rank]),
+                AllOf(HasSubstr("rank 1"), HasSubstr("no room")));
+  }
+}
+
+// Rank 1 dies, which its agent sees: the round's store is closed.
+TEST_P(NcclSplitFailureTest, EndsWithTheRound) {
+  const Instant deadline = MonotonicNow() + seconds(30);
+  const auto server = StoreServer::Start({.address = "127.0.0.1"}).value();
+  store_ = TcpStore::Connect({.host = "127.0.0.1",
+                              .port = server->port(),
+                              .connect_deadline = deadline})
+               .value();
+  const auto ends = RunRanks(3, [&](int rank) -> absl::Status {
+    auto world = World(rank, 3);
+    if (!world.ok()) return world.status();
+    if (rank == 1) {
+      absl::Status there;
+      for (const int waits : {0, 2}) {
+        if (there.ok()) there = AwaitSettingOut(waits, deadline);
+      }
+      server->Close("rank 1 has died");
+      return there;
+    }
+    return FormTransport(
+               [&](GroupPlace part, Instant until) {
+                 return SplitNcclTransport(**world, 0, 0, std::move(part),
+                                           until);
+               },
+               PartOf(rank, 3), deadline)
+        .status();
+  });
+  EXPECT_EQ(ends[1], absl::OkStatus());
+  for (const int rank : {0, 2}) {
+    EXPECT_TRUE(absl::IsUnavailable(ends[rank])) << ends[rank];
+    EXPECT_THAT(Why(ends[rank]), HasSubstr("the round is over"));
+  }
+  store_ = nullptr;
+}
+
+TEST_P(NcclSplitFailureTest, WhoDoesNotComeIsNamed) {
+  const auto ends = RunRanks(3, [&](int rank) -> absl::Status {
+    auto world = World(rank, 3);
+    if (!world.ok()) return world.status();
+    if (rank == 1) return absl::OkStatus();
+    return SplitNcclTransport(**world, 0, 0, PartOf(rank, 3),
+                              MonotonicNow() + milliseconds(50))
+        .status();
+  });
+  for (const int rank : {0, 2}) {
+    EXPECT_TRUE(absl::IsDeadlineExceeded(ends[rank])) << ends[rank];
+    EXPECT_THAT(
+        Why(ends[rank]),
+        HasSubstr(has_split() ? "rank 1 of group \"world\" never set out"
+                              : "rank 1 of group \"part\" never set out"));
+  }
+}
+
+// The first is there, and the second only of the split before.
+TEST_P(NcclSplitFailureTest, WhoCameToAnEarlierSplitOnlyIsNamed) {
+  if (!has_split()) GTEST_SKIP() << "each part has a store of its own";
+  const auto ends = RunRanks(2, [&](int rank) -> absl::Status {
+    auto world = World(rank, 2);
+    if (!world.ok()) return world.status();
+    absl::Status first = SplitNcclTransport(**world, 0, 0, PartOf(rank, 2),
+                                            MonotonicNow() + seconds(60))
+                             .status();
+    if (!first.ok() || rank == 1) return first;
+    return SplitNcclTransport(**world, 0, 0, PartOf(rank, 2),
+                              MonotonicNow() + milliseconds(50))
+        .status();
+  });
+  EXPECT_EQ(ends[1], absl::OkStatus());
+  EXPECT_TRUE(absl::IsDeadlineExceeded(ends[0])) << ends[0];
+  EXPECT_THAT(Why(ends[0]), HasSubstr("rank 1 of group \"world\" never"));
+}
+
+TEST_P(NcclSplitFailureTest, ARankThatCannotSplitEndsTheOthersWait) {
+  const auto ends = RunRanks(3, [&](int rank) -> absl::Status {
+    auto world = World(rank, 3);
+    if (!world.ok()) return world.status();
+    GroupPlace place = PartOf(rank, 3);
+    if (rank == 0) place.rank = 7;  // which is none
+    return SplitNcclTransport(**world, 0, 0, std::move(place),
+                              MonotonicNow() + seconds(has_split() ? 60 : 0))
+        .status();
+  });
+  EXPECT_TRUE(absl::IsInvalidArgument(ends[0])) << ends[0];
+  // The older way has only the part, whose places they are.
+  if (!has_split()) return;
+  for (const int rank : {1, 2}) {
+    EXPECT_TRUE(absl::IsInvalidArgument(ends[rank])) << ends[rank];
+    EXPECT_THAT(Why(ends[rank]), HasSubstr("rank 0 gave the group up"));
+  }
+}
+
+// Through the process group, as programs do it.
+TEST_P(NcclSplitFailureTest, WhatNcclTellsOneRankAllAreTold) {
+  const auto ends = RunRanks(3, [&](int rank) -> absl::Status {
+    ProcessGroupOptions options;
+    options.timeout = seconds(60);
+    options.splitter = SplitNcclTransport;
+    auto world = ProcessGroup::Create(
+        {rank, 3, store_, "world"},
+        [this](GroupPlace place, Instant deadline) {
+          return NewNcclTransport(std::move(place), fake_.options(), deadline);
+        },
+        options);
+    if (!world.ok()) return world.status();
+    // All have met by now; who is rank 1 of a part fails to join it.
+    fake_.control().rank_that_fails_to_split = 1;
+    fake_.control().rank_that_fails_to_join = 1;
+    absl::Status end = (*world)->Split(rank == 2 ? -1 : 0, 0).status();
+    EXPECT_EQ((*world)->status(), end);
+    return end;
+  });
+  for (int rank = 0; rank < 3; ++rank) {
+    if (rank == 2 && !has_split()) continue;  // may have left before it
+    EXPECT_TRUE(absl::IsUnavailable(ends[rank])) << ends[rank];
+    EXPECT_THAT(Why(ends[rank]),
+                AllOf(HasSubstr("rank 1"), HasSubstr("unhandled system error"),
+                      HasSubstr("group world: ")));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Versions, NcclSplitFailureTest,
+                         ::testing::Values(kFakeNccl, kFakeOldNccl),
+                         [](const auto& version) {
+                           return version.param == std::string(kFakeNccl)
+                                      ? "Current"
+                                      : "WithoutSplit";
+                         });
+
+}  // namespace
+}  // namespace muster
