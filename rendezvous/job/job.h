@@ -72,8 +72,11 @@ class Job {
     bool at_once = false;  // no grace
     StopCause cause = StopCause::kBroken;
     std::optional<Verdict> verdict;  // the job ends with it; else next round
-    // A worker's failure is the cause, unless a node whose stream had broken
-    // before turns out to be lost (BlameLoss): what then follows instead of
+    // The newest directive's when it broke: who has seen a later one outlived
+    // the break.
+    uint64_t revision = 0;
+    // A worker's failure is the cause, unless a node that did not outlive the
+    // break turns out to be lost (BlameLoss): what then follows instead of
     // `verdict`, and the restart that is given back.
     bool by_failure = false;
     std::optional<Verdict> otherwise;

@@ -104,14 +104,17 @@ void Job::BreakForFailure(const Failure& failure) {
 }
 
 // A node dies, and its peers' workers fail on their broken connections before
-// its reconnect grace is over: the first failure is then a victim's. Or its own
-// worker is killed a moment before its agent is.
+// we know of it: the first failure is then a victim's. In which order we read
+// the failure and the end of the node's stream, if there is one, says nothing; a
+// node that lived on has answered the order to stop. Or its own worker is killed
+// a moment before its agent is.
 bool Job::ExplainsBreak(const Node& lost) const {
-  if (lost.stream != 0) return false;
-  if (lost.identity.node_id == break_.killed_on) {
-    return lost.broken_since <= break_.outlived;
-  }
-  return lost.part != Part::kStopped && lost.broken_since <= phase_since_;
+  // Else it lives, and was given up because it would not stop.
+  const bool gone = lost.stream == 0 || lost.deadline <= now_;
+  if (!gone) return false;
+  if (lost.part != Part::kStopped && lost.seen <= break_.revision) return true;
+  return lost.identity.node_id == break_.killed_on && lost.stream == 0 &&
+         lost.broken_since <= break_.outlived;
 }
 
 // The job is about to end by a SIGKILL, and the agent of that worker has not

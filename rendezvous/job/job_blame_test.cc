@@ -71,9 +71,9 @@ TEST_F(JobBlame, ANodeThatComesBackIsNotTheCause) {
   EXPECT_EQ(job_.told("a").verdict.cause->rank, 0);
 }
 
-TEST_F(JobBlame, AStreamThatBreaksLaterIsNotTheCause) {
+TEST_F(JobBlame, WhoHasAnsweredTheOrderToStopIsNotTheCause) {
   job_.Reconnect("b");
-  job_.Wait(milliseconds(1));
+  job_.Stopping("b");
   job_.BreakStream("b");
   job_.Wait(seconds(1));
   EXPECT_EQ(job_.Count("blame"), 0);
@@ -91,6 +91,23 @@ TEST_F(JobBlame, ACancelInBetweenStillEndsTheJob) {
   EXPECT_EQ(verdict.collateral.at(0).rank, 0);
 }
 
+TEST(JobBlameNot, WhoHadSucceededBefore) {
+  JobSpec spec = QuickSpec(1, 3);
+  spec.max_restarts = 0;
+  JobFixture job(spec);
+  job.StartAll({"a", "b", "c"});
+  job.Succeeds("b");
+  job.BreakStream("b");
+  job.Fails("a", ExitedWith(0, 1));
+  job.Stopping("c");
+  job.Wait(seconds(1));
+  job.Idle("a");
+  job.Idle("c");
+  EXPECT_EQ(job.Count("lost"), 1);
+  EXPECT_EQ(job.Count("blame"), 0);
+  EXPECT_EQ(job.phase(), JobPhase::kFinished);
+}
+
 TEST(JobBlameNot, AProgramThatCannotBeStartedIsNoConsequence) {
   JobFixture job(QuickSpec(1, 2));
   job.StartAll({"a", "b"});
@@ -102,6 +119,74 @@ TEST(JobBlameNot, AProgramThatCannotBeStartedIsNoConsequence) {
   job.Wait(seconds(1));
   EXPECT_EQ(job.phase(), JobPhase::kFinished);
   EXPECT_EQ(job.told("a").verdict.exit_code, 127);
+}
+
+// b dies, and a's worker fails of it before anything is known of b.
+class JobBlameUnheard : public ::testing::Test {
+ protected:
+  JobBlameUnheard()
+      : job_([] {
+          JobSpec spec = QuickSpec(1, 2);
+          spec.max_restarts = 0;
+          return spec;
+        }()) {
+    job_.StartAll({"a", "b"});
+    job_.agent("b").silent = true;
+    job_.agent("b").deaf = true;
+    job_.Fails("a", ExitedWith(0, 1));
+    job_.Idle("a");
+  }
+
+  JobFixture job_;
+};
+
+// Two streams are read in any order, however long ago each was written.
+TEST_F(JobBlameUnheard, ItsStreamIsReadLater) {
+  job_.Wait(seconds(2));
+  job_.BreakStream("b");
+  job_.Wait(milliseconds(500));
+  EXPECT_THAT(job_.Decided("blame"), HasSubstr("b (group rank 1) was lost"));
+  EXPECT_EQ(job_.phase(), JobPhase::kRunning);
+  EXPECT_EQ(job_.round(), 2);
+}
+
+// Its power was cut, and there is nothing to read.
+TEST_F(JobBlameUnheard, OnlyItsLeaseTells) {
+  job_.Wait(milliseconds(4999));
+  EXPECT_EQ(job_.phase(), JobPhase::kStopping);
+  job_.Wait(milliseconds(1));
+  EXPECT_THAT(job_.Decided("blame"), HasSubstr("has been silent for 5 s"));
+  EXPECT_EQ(job_.phase(), JobPhase::kRunning);
+  EXPECT_EQ(job_.round(), 2);
+}
+
+// What it sent before it died may come after all of that.
+TEST_F(JobBlameUnheard, AReportFromBeforeTheOrderProvesNothing) {
+  job_.Report("b");
+  job_.BreakStream("b");
+  job_.Wait(milliseconds(500));
+  EXPECT_EQ(job_.Count("blame"), 1);
+  EXPECT_EQ(job_.phase(), JobPhase::kRunning);
+}
+
+TEST_F(JobBlameUnheard, AnAnswerToTheOrderProvesThatItOutlivedTheFailure) {
+  job_.agent("b").deaf = false;
+  job_.Report("b");  // is told again…
+  job_.Report("b");  // …and answers
+  job_.BreakStream("b");
+  job_.Wait(milliseconds(500));
+  EXPECT_EQ(job_.Count("blame"), 0);
+  EXPECT_EQ(job_.phase(), JobPhase::kFinished);
+  EXPECT_EQ(job_.told("a").verdict.exit_code, 1);
+}
+
+TEST_F(JobBlameUnheard, OneThatLivesAndDoesNotStopIsGivenUpAndNotBlamed) {
+  job_.agent("b").silent = false;  // and deaf
+  job_.Wait(seconds(15));
+  EXPECT_THAT(job_.Decided("lost"), HasSubstr("would not stop"));
+  EXPECT_EQ(job_.Count("blame"), 0);
+  EXPECT_EQ(job_.phase(), JobPhase::kFinished);
+  EXPECT_EQ(job_.told("a").verdict.exit_code, 1);
 }
 
 // b's worker is killed; b has nothing left of the round, nor has a.
@@ -203,6 +288,23 @@ TEST(JobKillLong, AnAgentThatDiesLaterIsNoCause) {
   EXPECT_EQ(job.Count("blame"), 0);
   EXPECT_EQ(job.phase(), JobPhase::kFinished);
   EXPECT_EQ(job.told("a").verdict.exit_code, 137);
+}
+
+// Its agent said that it had stopped, so it did not die with its worker.
+TEST(JobKillLong, AnAgentThatFallsSilentLaterIsNoCause) {
+  JobSpec spec = QuickSpec(1, 2);
+  spec.max_restarts = 0;
+  JobFixture job(spec);
+  job.StartAll({"a", "b"});
+  job.Fails("b", KilledBy(1, SIGKILL));
+  job.Idle("b");
+  job.agent("b").silent = true;
+  job.Stopping("a");
+  job.Wait(seconds(6));
+  EXPECT_EQ(job.Count("lost"), 1);
+  job.Idle("a");
+  EXPECT_EQ(job.Count("blame"), 0);
+  EXPECT_EQ(job.phase(), JobPhase::kFinished);
 }
 
 }  // namespace

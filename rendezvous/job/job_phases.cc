@@ -192,6 +192,7 @@ void Job::BreakForMembership(const std::string& why, StopCause cause) {
 
 void Job::BreakRound(Break reason) {
   break_ = std::move(reason);
+  break_.revision = revision_;
   EnterPhase(JobPhase::kStopping);
   why_ = break_.why;
   speaker_ = SpeakerNow();

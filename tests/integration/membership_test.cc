@@ -87,6 +87,25 @@ TEST(Membership, SurvivorsGoOnWithoutAKilledAgent) {
   EXPECT_THAT(b->Lines("restart=0 "), SizeIs(2));
 }
 
+// A worker fails because another node dies, and the coordinator reads of the
+// failure first. No restart is left, and none is needed.
+TEST(Membership, AFailureThatIsHeardOfBeforeTheLossBehindIt) {
+  Cluster cluster;
+  const std::vector<std::string> flags = {
+      "--nnodes=1:2", "--rdzv-conf=is_host=0,last_call_timeout=60"};
+  auto a = cluster.Node(flags, {"succeed-in", "2"});
+  auto b = cluster.Node(flags, {"succeed-in", "2"});
+  ASSERT_TRUE(a->Printed("world=2"));
+  ASSERT_TRUE(b->Printed("world=2"));
+  b->Signal(SIGSTOP);
+  ASSERT_EQ(kill(WorkerPids(*a, 1).at(0), SIGTERM), 0);
+  ASSERT_TRUE(a->Printed(") failed: "));
+  b->Signal(SIGKILL);
+  EXPECT_EQ(a->ExitCode(), 0) << a->Output();
+  EXPECT_THAT(a->Lines("round=2 world=1"), SizeIs(1));
+  EXPECT_THAT(a->Lines("restart=0 "), SizeIs(2));
+}
+
 TEST(Membership, ASilentAgentIsReplacedByASpareAfterItsLease) {
   Cluster cluster;
   const std::vector<std::string> flags = {
