@@ -25,8 +25,6 @@
 namespace muster {
 namespace {
 
-using ::testing::HasSubstr;
-
 constexpr int kElements = 20'000;
 
 std::string NewFolder() {
@@ -116,6 +114,8 @@ TEST(KillTest, WhatAKilledWriterHasToldIsThere) {
     const int64_t step = (*reader)->step();
     EXPECT_GE(step, told);
     EXPECT_LE(step, told + 1);
+    // The next one goes on from it, and may die before it tells anything.
+    told = step;
     std::vector<int32_t> values(kElements);
     ASSERT_TRUE((*reader)->Read(Slices(values)).ok());
     std::vector<int32_t> expected(kElements);

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <latch>
 #include <memory>
 #include <string>
 #include <vector>
@@ -40,11 +41,14 @@ std::vector<std::string> ErrorsOf(const Operation& most, int odd,
   auto transports = MakeTransports(Make, 4, "world");
   EXPECT_TRUE(transports.ok()) << transports.status();
   std::vector<std::string> messages(4);
+  std::latch everybody(4);
   RunRanks(4, [&](int rank) {
     Transport& transport = *(*transports)[rank];
     absl::Status s = transport.Execute(
         Barrier(), {1, MonotonicNow() + std::chrono::seconds(30)});
     EXPECT_TRUE(s.ok()) << s;
+    // Who gives up breaks the group for whoever has yet to come out of it.
+    everybody.arrive_and_wait();
     if (rank == odd && other == nullptr) return absl::OkStatus();
     s = transport.Execute(
         rank == odd ? *other : most,

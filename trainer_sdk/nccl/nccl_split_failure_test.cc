@@ -51,6 +51,19 @@ class NcclSplitFailureTest : public ::testing::TestWithParam<const char*> {
         fake_.options(), MonotonicNow() + seconds(60));
   }
 
+  // Of each rank, once all have met.
+  std::vector<std::unique_ptr<Transport>> Worlds(int size) {
+    std::vector<std::unique_ptr<Transport>> worlds(size);
+    const auto made = RunRanks(size, [&](int rank) {
+      auto world = World(rank, size);
+      if (!world.ok()) return world.status();
+      worlds[rank] = *std::move(world);
+      return absl::OkStatus();
+    });
+    EXPECT_EQ(FirstFailure(made), absl::OkStatus());
+    return worlds;
+  }
+
   GroupPlace PartOf(int rank, int size) {
     return {rank, size, std::make_shared<PrefixStore>("part", store_), "part"};
   }
@@ -144,12 +157,12 @@ TEST_P(NcclSplitFailureTest, EndsWithTheRound) {
 }
 
 TEST_P(NcclSplitFailureTest, WhoDoesNotComeIsNamed) {
+  const auto worlds = Worlds(3);
+  // Of both: who sets out after it is named like one who never does.
+  const Instant deadline = MonotonicNow() + seconds(1);
   const auto ends = RunRanks(3, [&](int rank) -> absl::Status {
-    auto world = World(rank, 3);
-    if (!world.ok()) return world.status();
     if (rank == 1) return absl::OkStatus();
-    return SplitNcclTransport(**world, 0, 0, PartOf(rank, 3),
-                              MonotonicNow() + milliseconds(50))
+    return SplitNcclTransport(*worlds[rank], 0, 0, PartOf(rank, 3), deadline)
         .status();
   });
   for (const int rank : {0, 2}) {
@@ -164,20 +177,20 @@ TEST_P(NcclSplitFailureTest, WhoDoesNotComeIsNamed) {
 // The first is there, and the second only of the split before.
 TEST_P(NcclSplitFailureTest, WhoCameToAnEarlierSplitOnlyIsNamed) {
   if (!has_split()) GTEST_SKIP() << "each part has a store of its own";
-  const auto ends = RunRanks(2, [&](int rank) -> absl::Status {
-    auto world = World(rank, 2);
-    if (!world.ok()) return world.status();
-    absl::Status first = SplitNcclTransport(**world, 0, 0, PartOf(rank, 2),
-                                            MonotonicNow() + seconds(60))
-                             .status();
-    if (!first.ok() || rank == 1) return first;
-    return SplitNcclTransport(**world, 0, 0, PartOf(rank, 2),
-                              MonotonicNow() + milliseconds(50))
+  const auto worlds = Worlds(2);
+  const auto first = RunRanks(2, [&](int rank) {
+    return SplitNcclTransport(*worlds[rank], 0, 0, PartOf(rank, 2),
+                              MonotonicNow() + seconds(60))
         .status();
   });
-  EXPECT_EQ(ends[1], absl::OkStatus());
-  EXPECT_TRUE(absl::IsDeadlineExceeded(ends[0])) << ends[0];
-  EXPECT_THAT(Why(ends[0]), HasSubstr("rank 1 of group \"world\" never"));
+  EXPECT_EQ(FirstFailure(first), absl::OkStatus());
+  // Both are out of it: rank 0 gives up what rank 1 might still wait in.
+  const absl::Status second =
+      SplitNcclTransport(*worlds[0], 0, 0, PartOf(0, 2),
+                         MonotonicNow() + milliseconds(50))
+          .status();
+  EXPECT_TRUE(absl::IsDeadlineExceeded(second)) << second;
+  EXPECT_THAT(Why(second), HasSubstr("rank 1 of group \"world\" never"));
 }
 
 TEST_P(NcclSplitFailureTest, ARankThatCannotSplitEndsTheOthersWait) {

@@ -4,6 +4,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "base/monotonic_clock.h"
 #include "base/rank_ranges.h"
 
 namespace muster {
@@ -28,10 +29,24 @@ absl::Status NameAbsent(Store& store, int size, const std::string& what,
       absl::StrCat(RankRanges(absent), " did not come to ", what, " in time"));
 }
 
+// What rank 0 tells.
+absl::StatusOr<std::string> Table(Store& store, int size,
+                                  const std::string& what, Instant deadline) {
+  absl::StatusOr<std::string> table = store.Get(kTable, deadline);
+  if (!absl::IsDeadlineExceeded(table.status())) return table;
+  absl::Status late = NameAbsent(store, size, what, table.status());
+  // Rank 0 takes the texts away once it has told them: where it did so at the
+  // last moment, everybody looks absent and nobody is.
+  table = store.Get(kTable, MonotonicNow());
+  if (table.ok()) return table;
+  return late;
+}
+
 absl::Status Collect(Store& store, int size, Instant deadline) {
   std::vector<std::string> keys;
+  keys.reserve(static_cast<size_t>(size));
   for (int rank = 0; rank < size; rank++) keys.push_back(KeyOf(rank));
-  const absl::Status status = store.Wait(keys, deadline);
+  absl::Status status = store.Wait(keys, deadline);
   if (!status.ok()) return status;
   std::vector<std::string> texts;
   for (const std::string& key : keys) {
@@ -39,7 +54,7 @@ absl::Status Collect(Store& store, int size, Instant deadline) {
     if (!text.ok()) return text.status();
     texts.push_back(*std::move(text));
   }
-  const absl::Status told = store.Set(kTable, EncodeTexts(texts));
+  absl::Status told = store.Set(kTable, EncodeTexts(texts));
   if (!told.ok()) return told;
   for (const std::string& key : keys) {
     const absl::StatusOr<bool> deleted = store.Delete(key);
@@ -86,8 +101,8 @@ absl::StatusOr<std::vector<std::string>> ExchangeThroughStore(
   absl::Status status = store.Set(KeyOf(rank), mine);
   if (status.ok() && rank == 0) status = Collect(store, size, deadline);
   if (!status.ok()) return NameAbsent(store, size, what, status);
-  const absl::StatusOr<std::string> table = store.Get(kTable, deadline);
-  if (!table.ok()) return NameAbsent(store, size, what, table.status());
+  const absl::StatusOr<std::string> table = Table(store, size, what, deadline);
+  if (!table.ok()) return table.status();
   absl::StatusOr<std::vector<std::string>> texts = DecodeTexts(*table, size);
   const absl::StatusOr<int64_t> readers = store.Add(kRead, 1);
   if (!readers.ok()) return readers.status();

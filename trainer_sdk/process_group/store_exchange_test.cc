@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include "base/monotonic_clock.h"
 #include "trainer_sdk/store/in_process_store.h"
@@ -39,6 +40,55 @@ TEST(StoreExchangeTest, NamesWhoDoesNotCome) {
     EXPECT_THAT(std::string(status.message()),
                 HasSubstr("ranks 1, 3 did not come to the party"));
   }
+}
+
+// A store that is asked for the table just before the last rank comes, so that
+// all is there when the deadline has passed.
+class LastMomentStore final : public Store {
+ public:
+  absl::Status Set(const std::string& key, const std::string& value) override {
+    return store_.Set(key, value);
+  }
+  absl::StatusOr<std::string> Get(const std::string& key,
+                                  Instant deadline) override {
+    absl::StatusOr<std::string> got = store_.Get(key, deadline);
+    if (key == "table" && !got.ok()) {
+      EXPECT_TRUE(store_.Set("rank/0", "zero").ok());
+      EXPECT_TRUE(ExchangeThroughStore(store_, 0, 2, "zero", "the party",
+                                       MonotonicNow())
+                      .ok());
+    }
+    return got;
+  }
+  absl::Status Wait(const std::vector<std::string>& keys,
+                    Instant deadline) override {
+    return store_.Wait(keys, deadline);
+  }
+  absl::StatusOr<int64_t> Add(const std::string& key, int64_t amount) override {
+    return store_.Add(key, amount);
+  }
+  absl::StatusOr<std::string> CompareSet(const std::string& key,
+                                         const std::string& expected,
+                                         const std::string& desired) override {
+    return store_.CompareSet(key, expected, desired);
+  }
+  absl::StatusOr<bool> Delete(const std::string& key) override {
+    return store_.Delete(key);
+  }
+  absl::StatusOr<bool> Check(const std::vector<std::string>& keys) override {
+    return store_.Check(keys);
+  }
+
+ private:
+  InProcessStore store_;
+};
+
+TEST(StoreExchangeTest, WhoCameAtTheLastMomentHasCome) {
+  LastMomentStore store;
+  const auto texts =
+      ExchangeThroughStore(store, 1, 2, "one", "the party", MonotonicNow());
+  ASSERT_TRUE(texts.ok()) << texts.status();
+  EXPECT_EQ(*texts, (std::vector<std::string>{"zero", "one"}));
 }
 
 }  // namespace

@@ -199,7 +199,7 @@ absl::StatusOr<std::string> TcpStore::Get(const std::string& key,
     }
     absl::Status there =
         WaitForAll({.command = StoreCommand::kWait, .keys = {whole}}, deadline);
-    if (absl::IsDeadlineExceeded(there)) {
+    if (absl::IsDeadlineExceeded(there) && there.message().empty()) {
       return AbsentKeysError({key}, MonotonicNow() - started, name_);
     }
     if (!there.ok()) return there;
@@ -215,7 +215,9 @@ absl::Status TcpStore::Wait(const std::vector<std::string>& keys,
   const std::vector<std::string> whole = OnWire(keys);
   absl::Status there = WaitForAll(
       {.command = StoreCommand::kWait, .keys = Views(whole)}, deadline);
-  if (!absl::IsDeadlineExceeded(there)) return there;
+  if (!absl::IsDeadlineExceeded(there) || !there.message().empty()) {
+    return there;
+  }
   return NameAbsent(keys, MonotonicNow() - started);
 }
 

@@ -402,6 +402,27 @@ TEST(TcpStoreWait, ALineThatBreaksIsNotUsedAgain) {
   EXPECT_TRUE(client.store().Wait({"k"}, In(kLong)).ok());
 }
 
+// Where the waits of a whole job end at once, a store may take its time.
+TEST(TcpStoreWait, AStoreThatIsSlowToCancelIsLateAndNotGone) {
+  std::atomic<int> seen = 0;
+  WaitingClient client([&seen](ScriptedPeer& peer) {
+    WaitLine line(peer);
+    if (seen == 0) {
+      if (line.ReceiveWaitAndCancel()) ++seen;
+    } else {
+      // What is still owed on the line before must not be this wait's answer.
+      EXPECT_TRUE(line.ReceiveWait());
+      peer.Send(kStopWaiting);
+    }
+    peer.AwaitClose();
+  });
+  absl::Status late = WaitBriefly(client.store(), seen);
+  EXPECT_TRUE(absl::IsDeadlineExceeded(late)) << late;
+  EXPECT_THAT(Text(late), AllOf(HasSubstr("the store at 127.0.0.1:"),
+                                HasSubstr("has not answered in time")));
+  EXPECT_TRUE(client.store().Wait({"k"}, In(kLong)).ok());
+}
+
 TEST(TcpStoreWait, WhoGetsNoFurtherConnectionAsksNowAndThen) {
   ScriptedServer full([](ScriptedPeer& peer, int connection) {
     if (connection > 0) return;

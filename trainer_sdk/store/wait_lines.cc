@@ -15,17 +15,18 @@ namespace {
 constexpr Duration kCancelGrace = std::chrono::seconds(1);
 
 // Takes a wait back that has not been answered. DeadlineExceeded: it is taken
-// back. Ok: its answer was on its way already.
-absl::Status Cancel(StoreChannel& line) {
+// back; with a message, nothing is known of it, and the line is gone: a store
+// that is slow is not one that is over. Ok: its answer was on its way already.
+absl::Status Cancel(std::optional<StoreChannel>& line) {
   const Instant deadline = MonotonicNow() + kCancelGrace;
   std::string request;
   AppendRequest({.command = StoreCommand::kCancelWait}, &request);
-  absl::Status sent = line.Send(request, deadline);
+  absl::Status sent = line->Send(request, deadline);
   bool answered = false;
   while (sent.ok()) {
     // WAIT's answer and CANCEL_WAIT's are one byte each.
     absl::StatusOr<StoreReply> reply =
-        line.Receive(StoreCommand::kCancelWait, 0, deadline);
+        line->Receive(StoreCommand::kCancelWait, 0, deadline);
     if (!reply.ok()) {
       sent = reply.status();
     } else if (reply->number == kStoreWaitCanceled) {
@@ -37,21 +38,21 @@ absl::Status Cancel(StoreChannel& line) {
           absl::StrCat("the store answered ", reply->number, " to a cancel"));
     }
   }
-  return absl::IsDeadlineExceeded(sent)
-             ? absl::UnavailableError("the store does not cancel a wait")
-             : sent;
+  // What it still owes would be the next wait's answer.
+  if (absl::IsDeadlineExceeded(sent)) line.reset();
+  return sent;
 }
 
-absl::Status WaitOn(StoreChannel& line, const std::string& request,
-                    Instant deadline) {
-  absl::Status sent = line.Send(request, deadline);
+absl::Status WaitOn(std::optional<StoreChannel>& line,
+                    const std::string& request, Instant deadline) {
+  absl::Status sent = line->Send(request, deadline);
   // Half a request may be under way: there is no taking that back.
   if (absl::IsDeadlineExceeded(sent)) {
     return absl::UnavailableError(std::string(sent.message()));
   }
   if (!sent.ok()) return sent;
   absl::StatusOr<StoreReply> reply =
-      line.Receive(StoreCommand::kWait, 0, deadline);
+      line->Receive(StoreCommand::kWait, 0, deadline);
   if (absl::IsDeadlineExceeded(reply.status())) return Cancel(line);
   if (reply.ok() && reply->number != kStoreStopWaiting) {
     return absl::UnavailableError(
@@ -102,7 +103,7 @@ absl::Status WaitLines::Wait(const std::string& request, Instant deadline,
     }
     line = *std::move(opened);
   }
-  absl::Status waited = WaitOn(*line, request, deadline);
+  absl::Status waited = WaitOn(line, request, deadline);
   // A line on which something else went wrong is of no use to the next.
   if (!waited.ok() && !absl::IsDeadlineExceeded(waited)) line.reset();
   GiveBack(std::move(line));

@@ -23,7 +23,8 @@ class WaitLines {
       : host_(std::move(host)), port_(port), most_(most) {}
 
   // Sends the WAIT in `request` and waits for its answer.
-  //   DeadlineExceeded   the keys are not all there
+  //   DeadlineExceeded   the keys are not all there; with a message, the store
+  //                      has not said whether they are
   //   ResourceExhausted  until `patience` no line was free, or none could be
   //                      opened; nothing was asked
   //   Unavailable        the store cannot be reached

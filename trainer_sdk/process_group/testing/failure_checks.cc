@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <functional>
+#include <latch>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -170,6 +171,7 @@ absl::Status CheckDeadline(const ConformanceSubject& subject, int size) {
   const int absent = size / 2;
   const std::string name = absl::StrCat("rank ", absent);
   std::atomic<int> named{0};
+  std::latch everybody(size);
   absl::Status failure = FirstFailure(RunRanks(size, [&](int rank) {
     const std::shared_ptr<void> in = Room(subject, size);
     const std::shared_ptr<void> out = Room(subject, size);
@@ -181,6 +183,8 @@ absl::Status CheckDeadline(const ConformanceSubject& subject, int size) {
     };
     // Once with everybody, so that nothing is left to be set up.
     absl::Status status = all_reduce(1, std::chrono::seconds(30));
+    // Who gives up breaks the group for whoever has yet to come out of it.
+    everybody.arrive_and_wait();
     if (!status.ok() || rank == absent) return status;
     status = all_reduce(2, std::chrono::seconds(1));
     // Told by a peer that gave up first, a rank may have its cause for its own.

@@ -1,11 +1,13 @@
 #ifndef MUSTER_TRAINER_SDK_PROCESS_GROUP_TESTING_GROUP_FIXTURE_H_
 #define MUSTER_TRAINER_SDK_PROCESS_GROUP_TESTING_GROUP_FIXTURE_H_
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/time.h"
 #include "trainer_sdk/process_group/process_group.h"
 #include "trainer_sdk/process_group/testing/rank_threads.h"
 #include "trainer_sdk/process_group/testing/reference_transport.h"
@@ -14,10 +16,12 @@
 namespace muster {
 
 // Runs `body` as every rank of a world of `size`, over `factory`; each one's
-// status. A group goes when its rank is done.
+// status. A group goes when its rank is done. `explanation`: how long who is
+// late waits for what the others say; long where a test looks at that.
 inline std::vector<absl::Status> RunWorld(
     int size, const std::function<absl::Status(ProcessGroup& world)>& body,
-    TransportFactory factory = ReferenceTransports()) {
+    TransportFactory factory = ReferenceTransports(),
+    Duration explanation = std::chrono::milliseconds(200)) {
   auto store = std::make_shared<InProcessStore>();
   return RunRanks(size, [&](int rank) {
     GroupPlace place;
@@ -27,7 +31,7 @@ inline std::vector<absl::Status> RunWorld(
     place.name = "world";
     ProcessGroupOptions options;
     options.timeout = std::chrono::seconds(30);
-    options.explanation_timeout = std::chrono::milliseconds(200);
+    options.explanation_timeout = explanation;
     auto world = ProcessGroup::Create(std::move(place), factory, options);
     return world.ok() ? body(**world) : world.status();
   });
