@@ -25,10 +25,10 @@ using ::testing::Not;
 constexpr char kProgram[] =
     "import signal\n"
     "def load_the_batch():\n"
+    "  print('up', flush=True)\n"
     "  while True: signal.pause()\n"
     "def train():\n"
     "  load_the_batch()\n"
-    "print('up', flush=True)\n"
     "train()\n";
 
 // A Python process that waits in load_the_batch.

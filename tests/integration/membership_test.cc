@@ -97,9 +97,11 @@ TEST(Membership, AFailureThatIsHeardOfBeforeTheLossBehindIt) {
   auto b = cluster.Node(flags, {"succeed-in", "2"});
   ASSERT_TRUE(a->Printed("world=2"));
   ASSERT_TRUE(b->Printed("world=2"));
+  auto watch = cluster.Command({"watch", "job"});
+  ASSERT_TRUE(watch->Printed("job job: running")) << watch->Output();
   b->Signal(SIGSTOP);
   ASSERT_EQ(kill(WorkerPids(*a, 1).at(0), SIGTERM), 0);
-  ASSERT_TRUE(a->Printed(") failed: "));
+  ASSERT_TRUE(watch->Printed("killed by SIGTERM")) << watch->Output();
   b->Signal(SIGKILL);
   EXPECT_EQ(a->ExitCode(), 0) << a->Output();
   EXPECT_THAT(a->Lines("round=2 world=1"), SizeIs(1));

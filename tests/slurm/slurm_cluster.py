@@ -125,7 +125,8 @@ class Job:
     return self.facts().get('JobState', '')
 
   def wait_for(self, text, count=1, limit_s=_SHORT_S):
-    poll(lambda: self.output().count(text) >= count,
+    """Waits until `text` is in its output so often, in whole lines."""
+    poll(lambda: self.output().rpartition('\n')[0].count(text) >= count,
          lambda: f'{count} x {text!r} of job {self.id}; it printed:\n'
          f'{self.output()}', limit_s)
 

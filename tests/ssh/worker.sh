@@ -14,9 +14,12 @@ case "$1" in
     trap '' INT TERM
     echo "ready rank=$RANK"
     while :; do sleep 1000 & wait; done ;;
-  until-alone)
+  until-alone) # FILE: a world of one ends once that is there.
     echo "ready rank=$RANK world=$WORLD_SIZE"
-    [ "$WORLD_SIZE" = 1 ] && exit 0
+    if [ "$WORLD_SIZE" = 1 ]; then
+      until [ -e "$2" ]; do sleep 0.05; done
+      exit 0
+    fi
     while :; do sleep 1000 & wait; done ;;
   fail) [ "$RANK" = "$2" ] && exit 7; while :; do sleep 1000 & wait; done ;;
   print)

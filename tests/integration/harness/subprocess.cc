@@ -104,8 +104,11 @@ void Subprocess::Signal(int signal) const {
 bool Subprocess::Printed(const std::string& text, int times) {
   std::unique_lock<std::mutex> lock(mutex_);
   const auto seen = [&] {
+    // Of a line that has come in part the rest may be what a test asks for
+    // next.
+    const size_t whole = closed_ ? output_.size() : output_.rfind('\n') + 1;
     int count = 0;
-    for (size_t at = output_.find(text); at != std::string::npos;
+    for (size_t at = output_.find(text); at < whole;
          at = output_.find(text, at + 1)) {
       ++count;
     }

@@ -32,8 +32,8 @@ class Subprocess {
   pid_t pid() const { return pid_; }
   void Signal(int signal) const;
 
-  // Waits until `text` has been printed `times` times. False if it has not
-  // within kPatience or if the program ended without it.
+  // Waits until `text` has been printed `times` times, in whole lines. False if
+  // it has not within kPatience or if the program ended without it.
   bool Printed(const std::string& text, int times = 1);
 
   // The lines that hold `text` so far, in order.

@@ -6,10 +6,12 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,8 +26,9 @@ using ::testing::HasSubstr;
 using ::testing::Ne;
 
 constexpr int kWorkers = 4;
+constexpr size_t kFamily = 8;
 constexpr char kAgent[] = "agent/agent";
-constexpr char kFamily[] = "tests/integration/orphans/family.sh";
+constexpr char kFamilyScript[] = "tests/integration/orphans/family.sh";
 
 class Orphans : public ::testing::Test {
  protected:
@@ -42,8 +45,8 @@ class Orphans : public ::testing::Test {
   // Starts a node with `program` and its flags, and waits until the whole
   // family is there.
   void Start(std::vector<std::string> argv) {
-    for (const std::string& word :
-         {std::string("--nproc-per-node=4"), std::string(kFamily), fifo_}) {
+    for (const std::string& word : {std::string("--nproc-per-node=4"),
+                                    std::string(kFamilyScript), fifo_}) {
       argv.push_back(word);
     }
     node_ = std::make_unique<Subprocess>(
@@ -53,10 +56,21 @@ class Orphans : public ::testing::Test {
   }
 
   void AwaitFamily() {
-    for (int i = 0; i < kWorkers; ++i) ASSERT_NE(alive_.Line(), "");
-    family_ = Descendants(node_->pid());
-    // The guardian, four workers and what is under or beside them.
-    ASSERT_GE(family_.size(), 8u);
+    said_.clear();
+    for (int i = 0; i < kWorkers; ++i) {
+      const std::string pid = alive_.Line();
+      ASSERT_NE(pid, "");
+      said_.insert(std::stoi(pid));
+    }
+    // The guardian, four workers and what is under or beside them. A walk
+    // misses a process whose parent ends during it, and each parent that shall
+    // end does so once.
+    const auto end = std::chrono::steady_clock::now() + kPatience;
+    do {
+      family_ = Descendants(node_->pid());
+    } while (family_.size() < kFamily &&
+             std::chrono::steady_clock::now() < end);
+    ASSERT_GE(family_.size(), kFamily);
   }
 
   pid_t Guardian() const {
@@ -95,6 +109,7 @@ class Orphans : public ::testing::Test {
   OutputPipe alive_;
   std::unique_ptr<Subprocess> node_;
   std::vector<ProcessEntry> family_;
+  std::set<pid_t> said_;  // by each worker or a descendant of its
 };
 
 TEST_F(Orphans, NoneAfterSigkillOfLaunch) {
@@ -162,7 +177,10 @@ TEST_F(Orphans, NoneOfARoundThatWasBroken) {
   Start(flags);
   const std::vector<ProcessEntry> earlier = family_;
   for (const ProcessEntry& process : earlier) {
-    if (process.parent == Guardian()) {
+    // The worker that says its own pid: it leads its group, which an orphan
+    // that came to the guardian does not. Their pids may be in any order.
+    if (said_.contains(process.pid) && process.parent == Guardian() &&
+        process.group == process.pid) {
       ASSERT_EQ(kill(process.pid, SIGKILL), 0);
       break;
     }

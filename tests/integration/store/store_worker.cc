@@ -62,8 +62,13 @@ int FailOnce(Session& session) {
 
 // Waits to be asked to stop, and agrees with the others on how.
 int StopTogether(Session& session) {
+  // Blocked until it is waited for: it may come between a look and the wait.
+  sigset_t term, before;
+  sigemptyset(&term);
+  sigaddset(&term, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &term, &before);
   Say(session, "ready");
-  while (asked_to_stop == 0) pause();
+  while (asked_to_stop == 0) sigsuspend(&before);
   if (!Meet(session, "a last checkpoint").ok()) return 15;
   Say(session, "agreed");
   return 0;

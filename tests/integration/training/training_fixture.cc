@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/check.h"
 #include "tests/integration/harness/cluster.h"
 
 namespace muster {
@@ -51,13 +52,10 @@ LossCurve Training::CurveOf(const std::string& name) const {
 }
 
 pid_t PidOf(Subprocess& launch, int rank, int round) {
-  for (const std::string& line :
-       launch.Lines("up rank=" + std::to_string(rank))) {
-    if (Field(line, "round") == std::to_string(round)) {
-      return std::atoi(Field(line, "pid").c_str());
-    }
-  }
-  return -1;
+  const std::string up = "up rank=" + std::to_string(rank) +
+                         " round=" + std::to_string(round) + " ";
+  MUSTER_CHECK(launch.Printed(up)) << up;
+  return std::stoi(Field(launch.Lines(up).at(0), "pid"));
 }
 
 }  // namespace muster

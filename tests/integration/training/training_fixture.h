@@ -41,7 +41,8 @@ class Training : public ::testing::Test {
   std::string folder_;
 };
 
-// Of the worker that `launch` started in `round`; -1: there is none.
+// Of the worker that `launch` starts in `round`; waits until it has told it: of
+// two workers the one that speaks later may be shown first.
 pid_t PidOf(Subprocess& launch, int rank, int round);
 
 }  // namespace muster
