@@ -51,13 +51,17 @@ void Job::On(const ReportArrived& event) {
       .seen_revision =
           reconnected || report.seen_epoch != epoch_ ? 0 : report.seen_revision,
   };
+  // What one message says did not happen in this order: who has succeeded
+  // leaves nobody behind, and who goes has workers that are told so as well.
+  if (report.phase == NodePhase::kSucceeded) FollowMember(*node, report);
   if (report.preemption.has_value()) Preempt(*node, *report.preemption);
-  TakeFailures(*node, report);
-  if (report.cancel.has_value()) CancelFrom(*node, *report.cancel);
   if (report.leave.has_value() && !node->going && !finished()) {
     node->going_why = *report.leave;
     LeaveOut(*node);
+    BlameLeaving(*node);
   }
+  TakeFailures(*node, report);
+  if (report.cancel.has_value()) CancelFrom(*node, *report.cancel);
   // Last, so that a node that stops its workers is known to have been asked to.
   FollowMember(*node, report);
 }
@@ -199,7 +203,8 @@ void Job::TakeOver(Node& node, const Report& report) {
     n.round = report.round;
     n.fitness = report.fitness;
     n.unfit = report.unfit;
-    n.seen = seen;
+    // On a new stream it asks for what it has seen already.
+    n.seen = std::max(n.seen, seen);
   });
   if (was_ready != node.ready()) ++wording_;
   for (const SignalNotice& notice : report.signals) {
@@ -238,6 +243,7 @@ void Job::TakeFailures(Node& node, const Report& report) {
          absl::StrCat("rank ", failure.rank, " on ", failure.host, ": ",
                       failure.message));
     if (phase_ == JobPhase::kRunning) BreakForFailure(failure);
+    if (HasNotSeenBreak(node)) SuspectKill(failure);
   }
   node.failures_taken = std::max(node.failures_taken, told);
 }
@@ -253,6 +259,9 @@ void Job::FollowMember(Node& node, const Report& report) {
     const bool knows =
         node.seen >= node.revision && node.told.kind == DirectiveKind::kStop;
     if (idle && (of_this_round || knows)) {
+      if (of_this_round && report.phase == NodePhase::kSucceeded) {
+        ++world_.succeeded;
+      }
       node.part = Part::kStopped;
       --world_.unstopped;
     }
@@ -385,6 +394,13 @@ void Job::Lose(Node& node, const std::string& why, Membership::Memory memory) {
   BreakForMembership(absl::StrCat(lost.identity.host, " (group rank ",
                                   lost.group_rank, ") was lost: ", why),
                      StopCause::kBroken);
+}
+
+bool Job::OwesVerdict() const {
+  return std::any_of(
+      nodes_.nodes().begin(), nodes_.nodes().end(), [this](const auto& entry) {
+        return finished() && entry.second.told.kind != DirectiveKind::kFinished;
+      });
 }
 
 void Job::Note(std::string kind, const std::string& node_id,

@@ -1,6 +1,7 @@
 #ifndef MUSTER_RENDEZVOUS_JOB_JOB_H_
 #define MUSTER_RENDEZVOUS_JOB_JOB_H_
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -63,8 +64,16 @@ class Job {
   bool finished() const { return phase_ == JobPhase::kFinished; }
   // Agents that still have a stream here.
   size_t attached() const { return nodes_.size() - nodes_.broken(); }
+  // Whether it has finished while the stream of one was broken, which has not
+  // come back since. O(n).
+  bool OwesVerdict() const;
 
  private:
+  // Who ends a whole node (Slurm a step, the kernel a cgroup) sends SIGKILL to
+  // one process after another: how much later than a worker's death the agent's
+  // may come. A job's end by such a SIGKILL waits for it; a restart does not.
+  static constexpr Duration kKillSpread = std::chrono::milliseconds(250);
+
   // Why a round was broken, and what follows once it has stopped.
   struct Break {
     std::string why;
@@ -85,10 +94,12 @@ class Job {
     // is stopped.
     std::optional<Instant> silent_since;
     bool stopped = false;
-    // Where a stranger's SIGKILL ended that worker: its node, which the same
-    // hand may be about to end as a whole, and when that is no more likely.
+    std::string failed_on;  // that worker's node, which lived to tell of it
+    // Where a stranger's SIGKILL ended a worker: its node, which the same hand
+    // may be about to end as a whole, and when that is no more likely.
     std::string killed_on;
     Instant outlived;
+    bool outlived_put_off = false;
     Instant deadline;  // members that have not stopped by then are lost
   };
 
@@ -112,6 +123,7 @@ class Job {
   // --- silence (job_leases.cc)
   // Before the step that was due then, if any was.
   void ForgiveSilence(std::optional<Instant> due);
+  void PutOffOutliving(Instant due);
   void ExpireLeases();
 
   // --- the cluster takes the nodes away (job_preemption.cc)
@@ -120,6 +132,7 @@ class Job {
   void EndGrace(const CancelWish& wish);
   void MindTheGrace();
   std::optional<PreemptionNotice> PreemptionNow() const;
+  std::string PreemptionReason() const;
   Verdict PreemptionVerdict() const;
   // The member of the lowest rank that is here; without one any node.
   std::string SpeakerNow() const;
@@ -127,7 +140,13 @@ class Job {
   // --- whose failure broke the round (job_blame.cc)
   void BreakForFailure(const Failure& failure);
   void BlameLoss(const Failure& loss);
+  void BlameLeaving(const Node& leaving);
+  void BlamePreemption(const Node& by);
+  // The failure is not the cause: undoes what it led to.
+  void Excuse(const std::string& node_id, const std::string& why);
+  bool HasNotSeenBreak(const Node& node) const;
   bool ExplainsBreak(const Node& lost) const;
+  void SuspectKill(const Failure& failure);
   bool StillProvingLife() const;
   bool BlameLikelierHang(const Failure& failure);
   std::string WhyOf(const Failure& failure) const;
@@ -151,6 +170,7 @@ class Job {
   std::string KeptOut(const Node* who_knows) const;
   void Finish(Verdict verdict);
   Verdict NewVerdict(Outcome outcome, int exit_code, std::string reason) const;
+  Verdict SuccessVerdict() const;
   bool SpareWaits() const;
   void EnterPhase(JobPhase phase);
   // When whoever keeps this phase waiting is given up, if anybody does.

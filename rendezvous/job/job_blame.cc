@@ -12,11 +12,6 @@
 namespace muster {
 namespace {
 
-// Who ends a whole node (Slurm a step, the kernel a cgroup) sends SIGKILL to
-// one process after another: how much later than a worker's death the agent's
-// may come. A job's end by such a SIGKILL waits for it; a restart does not.
-constexpr Duration kKillSpread = std::chrono::milliseconds(250);
-
 // By our clock, when the worker that hangs was last heard of. What the message
 // took to come makes it seem a little later.
 Instant SilentSince(const Failure& hang, Instant now) {
@@ -69,6 +64,7 @@ std::string Job::DoubtAbout(const Failure& failure) const {
 void Job::BreakForFailure(const Failure& failure) {
   Break reason;
   reason.why = WhyOf(failure);
+  reason.failed_on = failure.node_id;
   if (preemption_.has_value()) {
     // The others would wait for it in vain. No restart is spent: what follows
     // is the preemption's verdict, which names this failure.
@@ -85,10 +81,6 @@ void Job::BreakForFailure(const Failure& failure) {
     return;
   }
   reason.by_failure = true;
-  if (failure.kind == FailureKind::kSignal && failure.signal == SIGKILL) {
-    reason.killed_on = failure.node_id;
-    reason.outlived = now_ + kKillSpread;
-  }
   if (failure.kind == FailureKind::kHung) {
     reason.silent_since = SilentSince(failure, now_);
     reason.stopped = IsStopped(failure);
@@ -105,20 +97,40 @@ void Job::BreakForFailure(const Failure& failure) {
 
 // A node dies, and its peers' workers fail on their broken connections before
 // we know of it: the first failure is then a victim's. In which order we read
-// the failure and the end of the node's stream, if there is one, says nothing; a
-// node that lived on has answered the order to stop. Or its own worker is killed
-// a moment before its agent is.
+// the failure and the end of the node's stream, if there is one, says nothing;
+// a node that lived on has answered the order to stop. So has the one that told
+// of the failure, unless its worker was killed a moment before its agent was.
 bool Job::ExplainsBreak(const Node& lost) const {
   // Else it lives, and was given up because it would not stop.
   const bool gone = lost.stream == 0 || lost.deadline <= now_;
   if (!gone) return false;
-  if (lost.part != Part::kStopped && lost.seen <= break_.revision) return true;
-  return lost.identity.node_id == break_.killed_on && lost.stream == 0 &&
-         lost.broken_since <= break_.outlived;
+  const std::string& id = lost.identity.node_id;
+  if (id == break_.killed_on && lost.stream == 0 &&
+      lost.broken_since <= break_.outlived) {
+    return true;
+  }
+  return id != break_.failed_on && lost.part != Part::kStopped &&
+         HasNotSeenBreak(lost);
 }
 
-// The job is about to end by a SIGKILL, and the agent of that worker has not
-// yet outlived it for long enough.
+// What it says may be older than the failure that broke the round.
+bool Job::HasNotSeenBreak(const Node& node) const {
+  return node.seen <= break_.revision;
+}
+
+// Whether it broke the round itself, or the failure that did so was read first.
+void Job::SuspectKill(const Failure& failure) {
+  if (phase_ != JobPhase::kStopping || !break_.by_failure ||
+      !break_.killed_on.empty() || failure.kind != FailureKind::kSignal ||
+      failure.signal != SIGKILL) {
+    return;
+  }
+  break_.killed_on = failure.node_id;
+  break_.outlived = now_ + kKillSpread;
+}
+
+// The job is about to end, a SIGKILL may be why, and the agent of that worker
+// has not yet outlived it for long enough.
 bool Job::StillProvingLife() const {
   if (!break_.by_failure || break_.killed_on.empty()) return false;
   const auto found = nodes_.nodes().find(break_.killed_on);
@@ -130,14 +142,39 @@ bool Job::StillProvingLife() const {
 // change of members spends no restart.
 void Job::BlameLoss(const Failure& loss) {
   if (!break_.by_failure) return;
-  break_.by_failure = false;
   failures_.Blame(loss);
-  restarts_used_ -= break_.restarts_spent;
-  break_.verdict = std::move(break_.otherwise);
-  why_ = absl::StrCat(loss.host, " (group rank ", loss.group_rank,
-                      ") was lost: ", loss.message);
+  Excuse(loss.node_id, absl::StrCat(loss.host, " (group rank ", loss.group_rank,
+                                    ") was lost: ", loss.message));
+  break_.by_failure = false;
+}
+
+// Its guardian died, or who ends it has ended its workers first.
+void Job::BlameLeaving(const Node& leaving) {
+  if (phase_ != JobPhase::kStopping || !break_.by_failure ||
+      leaving.part == Part::kNone || !HasNotSeenBreak(leaving)) {
+    return;
+  }
+  Excuse(leaving.identity.node_id,
+         absl::StrCat(leaving.identity.host, " (group rank ",
+                      leaving.group_rank, ") goes: ", leaving.going_why));
+  break_.by_failure = false;
+}
+
+// The cluster tells one process after another, workers before agents and one
+// node before the next.
+void Job::BlamePreemption(const Node& by) {
+  if (!break_.by_failure || by.part == Part::kNone || !HasNotSeenBreak(by)) {
+    return;
+  }
+  Excuse(by.identity.node_id, PreemptionReason());
+}
+
+void Job::Excuse(const std::string& node_id, const std::string& why) {
+  restarts_used_ -= std::exchange(break_.restarts_spent, 0);
+  break_.verdict = break_.otherwise;
+  why_ = why;
   ++wording_;
-  Note("blame", loss.node_id,
+  Note("blame", node_id,
        absl::StrCat("round ", round_, " broke because ", why_, "; not by ",
                     break_.why));
 }
@@ -162,10 +199,14 @@ bool Job::BlameLikelierHang(const Failure& failure) {
                                   : ", which fell silent first; not by ";
   break_.silent_since = since;
   break_.stopped = stopped;
+  break_.failed_on = failure.node_id;
   failures_.Blame(failure);
   const std::string before = break_.why;
   break_.why = why_ = WhyOf(failure);
-  if (break_.verdict.has_value()) break_.verdict->reason = why_;
+  if (break_.verdict.has_value() &&
+      break_.verdict->outcome == Outcome::kFailed) {
+    break_.verdict->reason = why_;
+  }
   ++wording_;
   Note("hang", failure.node_id,
        absl::StrCat("round ", round_, " broke because ", why_, why, before));

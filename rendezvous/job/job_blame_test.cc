@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <string>
+#include <vector>
 
 #include "rendezvous/job/job_fixture.h"
 
@@ -189,6 +191,80 @@ TEST_F(JobBlameUnheard, OneThatLivesAndDoesNotStopIsGivenUpAndNotBlamed) {
   EXPECT_EQ(job_.told("a").verdict.exit_code, 1);
 }
 
+// It told of the failure itself, so that was before its end. A job whose node
+// fails so each time would have no end.
+TEST(JobBlameNot, WhoseOwnWorkerFailed) {
+  JobSpec spec = QuickSpec(1, 2);
+  spec.max_restarts = 0;
+  JobFixture job(spec);
+  job.StartAll({"a", "b"});
+  job.agent("b").deaf = true;
+  job.Fails("b", ExitedWith(1, 3));
+  job.BreakStream("b");
+  job.Idle("a");
+  job.Wait(seconds(1));
+  EXPECT_EQ(job.Count("lost"), 1);
+  EXPECT_EQ(job.Count("blame"), 0);
+  EXPECT_EQ(job.told("a").verdict.exit_code, 3);
+}
+
+// On a new stream it asks for the newest order again.
+TEST_F(JobBlame, WhoAnsweredOnAnEarlierStreamIsNotTheCause) {
+  job_.Reconnect("b");
+  job_.Stopping("b");
+  job_.BreakStream("b");
+  job_.agent("b").report.seen_revision = 0;
+  job_.agent("b").deaf = true;
+  job_.Reconnect("b");
+  job_.BreakStream("b");
+  job_.Wait(seconds(1));
+  EXPECT_EQ(job_.Count("blame"), 0);
+  EXPECT_EQ(job_.phase(), JobPhase::kFinished);
+}
+
+TEST_F(JobBlameWithABudget, ACancelInBetweenStillEndsTheJob) {
+  job_.Step(CancelAsked{"launch cancel"});
+  job_.Wait(milliseconds(400));
+  EXPECT_EQ(job_.Count("blame"), 1);
+  EXPECT_EQ(job_.phase(), JobPhase::kFinished);
+  EXPECT_EQ(job_.told("a").verdict.outcome, Outcome::kCancelled);
+}
+
+// b goes because its guardian died, which a's worker noticed before b's agent.
+class JobBlameLeaving : public JobBlameUnheard {
+ protected:
+  void Leave() {
+    job_.agent("b").report.leave = "the guardian was killed";
+    job_.Idle("b");
+  }
+};
+
+TEST_F(JobBlameLeaving, WhoWasOnItsWayIsTheCause) {
+  Leave();
+  EXPECT_THAT(job_.Decided("blame"), HasSubstr("b (group rank 1) goes: the "));
+  EXPECT_EQ(job_.phase(), JobPhase::kRunning);
+  EXPECT_EQ(job_.round(), 2);
+  EXPECT_EQ(job_.World(), std::vector<std::string>{"a"});
+}
+
+TEST_F(JobBlameLeaving, WhoGoesAfterTheOrderToStopIsNot) {
+  job_.agent("b").deaf = false;
+  job_.Report("b");  // is told again…
+  job_.Report("b");  // …and answers
+  Leave();
+  EXPECT_EQ(job_.Count("blame"), 0);
+  EXPECT_EQ(job_.phase(), JobPhase::kFinished);
+  EXPECT_EQ(job_.told("a").verdict.exit_code, 1);
+}
+
+TEST_F(JobBlameLeaving, ASpareThatGoesIsNot) {
+  job_.Join("c");
+  job_.agent("c").report.leave = "SIGTERM";
+  job_.Report("c");
+  EXPECT_EQ(job_.Count("leave"), 1);
+  EXPECT_EQ(job_.Count("blame"), 0);
+}
+
 // b's worker is killed; b has nothing left of the round, nor has a.
 class JobKill : public ::testing::Test {
  protected:
@@ -262,6 +338,26 @@ TEST_F(JobKill, AnotherNodesLossMeanwhileIsNoCause) {
   EXPECT_EQ(job_.phase(), JobPhase::kFinished);
 }
 
+// The coordinator stood still, and the end of b's stream is yet to be read.
+TEST_F(JobKill, TheMomentBeginsAnewAfterAStandstill) {
+  job_.StandStill(milliseconds(351));
+  job_.Step(TimePassed());
+  EXPECT_EQ(job_.phase(), JobPhase::kStopping);
+  job_.BreakStream("b");
+  job_.Wait(milliseconds(500));
+  EXPECT_THAT(job_.Decided("blame"), HasSubstr("b (group rank 1) was lost"));
+  EXPECT_EQ(job_.round(), 2);
+}
+
+TEST_F(JobKill, ButOnce) {
+  job_.StandStill(milliseconds(351));
+  job_.Step(TimePassed());
+  job_.StandStill(milliseconds(351));
+  job_.Step(TimePassed());
+  EXPECT_EQ(job_.phase(), JobPhase::kFinished);
+  EXPECT_EQ(job_.told("a").verdict.exit_code, 137);
+}
+
 TEST_F(JobKillWithABudget, ARestartDoesNotWait) {
   EXPECT_EQ(job_.phase(), JobPhase::kRunning);
   EXPECT_EQ(job_.round(), 2);
@@ -288,6 +384,57 @@ TEST(JobKillLong, AnAgentThatDiesLaterIsNoCause) {
   EXPECT_EQ(job.Count("blame"), 0);
   EXPECT_EQ(job.phase(), JobPhase::kFinished);
   EXPECT_EQ(job.told("a").verdict.exit_code, 137);
+}
+
+// The same, but a's worker failed of it, and that is read first.
+class JobKillSecond : public ::testing::Test {
+ protected:
+  JobKillSecond()
+      : job_([] {
+          JobSpec spec = QuickSpec(1, 2);
+          spec.max_restarts = 0;
+          return spec;
+        }()) {
+    job_.StartAll({"a", "b"});
+    job_.agent("b").deaf = true;
+    job_.Fails("a", ExitedWith(0, 1));
+    job_.Idle("a");
+  }
+
+  JobFixture job_;
+};
+
+TEST_F(JobKillSecond, OfAWholeNodeIsItsLoss) {
+  job_.Fails("b", KilledBy(1, SIGKILL));
+  job_.Idle("b");
+  job_.Wait(milliseconds(249));
+  EXPECT_EQ(job_.phase(), JobPhase::kStopping);
+  job_.BreakStream("b");
+  job_.Wait(milliseconds(500));
+  EXPECT_EQ(job_.Count("blame"), 1);
+  EXPECT_EQ(job_.round(), 2);
+}
+
+TEST_F(JobKillSecond, IsNoneOnceTheAgentHasOutlivedIt) {
+  job_.Fails("b", KilledBy(1, SIGKILL));
+  job_.Idle("b");
+  job_.Wait(milliseconds(250));
+  EXPECT_EQ(job_.phase(), JobPhase::kFinished);
+  EXPECT_EQ(job_.told("a").verdict.exit_code, 1);
+}
+
+TEST_F(JobKillSecond, AfterTheOrderToStopItSaysNothing) {
+  job_.agent("b").deaf = false;
+  job_.Report("b");
+  job_.Fails("b", KilledBy(1, SIGKILL));
+  job_.Idle("b");
+  EXPECT_EQ(job_.phase(), JobPhase::kFinished);
+}
+
+TEST_F(JobKillSecond, NorDoesAnotherSignal) {
+  job_.Fails("b", KilledBy(1, SIGSEGV));
+  job_.Idle("b");
+  EXPECT_EQ(job_.phase(), JobPhase::kFinished);
 }
 
 // Its agent said that it had stopped, so it did not die with its worker.

@@ -96,6 +96,15 @@ TEST_F(JobHangWithABudget, ABlameThatMovesSpendsOneRestartOnly) {
   EXPECT_EQ(job_.status().restarts_used, 1);
 }
 
+TEST_F(JobHangWithABudget, ABlameThatMovesLeavesACancelItsReason) {
+  job_.Fails("a", Hung(0, seconds(30)));
+  job_.Step(CancelAsked{"by root"});
+  job_.Fails("b", Hung(2, seconds(31)));
+  EXPECT_EQ(job_.Count("hang"), 1);
+  AllIdle();
+  EXPECT_EQ(job_.told("a").verdict.reason, "cancelled: by root");
+}
+
 TEST_F(JobHang, OneThatFellSilentLaterIsAVictim) {
   job_.Fails("a", Hung(0, seconds(30)));
   job_.Wait(milliseconds(500));

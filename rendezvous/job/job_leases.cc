@@ -31,10 +31,21 @@ void Job::ForgiveSilence(std::optional<Instant> due) {
         node, now_ + (broken ? std::min(spec_.reconnect_grace, spec_.lease())
                              : spec_.lease()));
   }
+  PutOffOutliving(*due);
   const std::optional<Instant> limit = PhaseLimit();
   if (put_off_.has_value() || !limit.has_value()) return;
   // A limit that is farther away needs it later, if ever.
   if (*limit < now_ + spec_.lease()) put_off_ = now_ + spec_.lease();
+}
+
+// The end of a stream may have been kept from being read as well.
+void Job::PutOffOutliving(Instant due) {
+  if (phase_ != JobPhase::kStopping || break_.killed_on.empty() ||
+      break_.outlived < due || break_.outlived_put_off) {
+    return;
+  }
+  break_.outlived_put_off = true;
+  break_.outlived = now_ + kKillSpread;
 }
 
 void Job::ExpireLeases() {

@@ -132,6 +132,56 @@ TEST(JobLeaving, WhoHasSucceededMayLeaveWithoutABreak) {
   EXPECT_EQ(job.told("b").verdict.outcome, Outcome::kSucceeded);
 }
 
+// Two messages may become one on their way, and mean the same.
+TEST(JobLeaving, WhoSaysSoTogetherWithItsSuccessBreaksNothing) {
+  JobFixture job(QuickSpec(1, 2));
+  job.StartAll({"a", "b"});
+  job.agent("a").report.leave = "SIGTERM";
+  job.Succeeds("a");
+  EXPECT_EQ(job.kind("a"), DirectiveKind::kReleased);
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+  job.Succeeds("b");
+  EXPECT_EQ(job.told("b").verdict.outcome, Outcome::kSucceeded);
+}
+
+// Who ends the node has told its workers as well.
+TEST(JobLeaving, WhoSaysSoTogetherWithAFailureFailsNobody) {
+  JobSpec spec = QuickSpec(1, 2);
+  spec.max_restarts = 0;
+  JobFixture job(spec);
+  job.StartAll({"a", "b"});
+  job.agent("a").report.leave = "SIGTERM";
+  job.Fails("a", KilledBy(0, 15));
+  job.Idle("a");
+  job.Idle("b");
+  EXPECT_EQ(job.kind("a"), DirectiveKind::kReleased);
+  EXPECT_THAT(job.World(), ElementsAre("b"));
+}
+
+// All had ended when the order to stop came to them.
+TEST(JobLeaving, ARoundThatHadSucceededIsNotRunAgain) {
+  JobFixture job(QuickSpec(1, 3));
+  job.StartAll({"a", "b", "c"});
+  job.Succeeds("a");
+  job.Step(DrainAsked{"b"});
+  job.Succeeds("c");
+  job.Succeeds("b");
+  EXPECT_EQ(job.round(), 1);
+  EXPECT_EQ(job.told("a").verdict.outcome, Outcome::kSucceeded);
+  EXPECT_EQ(job.told("b").verdict.outcome, Outcome::kSucceeded);
+}
+
+TEST(JobLeaving, ARoundThatOneWasStoppedInIsRunAgain) {
+  JobFixture job(QuickSpec(1, 3));
+  job.StartAll({"a", "b", "c"});
+  job.Succeeds("a");
+  job.Step(DrainAsked{"b"});
+  job.Succeeds("c");
+  job.Idle("b");
+  EXPECT_EQ(job.round(), 2);
+  EXPECT_THAT(job.World(), ElementsAre("a", "c"));
+}
+
 TEST(JobLeaving, NobodyLeavesAFinishedJob) {
   JobFixture job(QuickSpec(1, 1));
   job.StartAll({"a"});

@@ -160,9 +160,7 @@ bool Job::SpareWaits() const {
 
 void Job::ConsiderRunning() {
   if (world_.succeeded == world_.size()) {
-    Finish(preemption_.has_value()
-               ? PreemptionVerdict()
-               : NewVerdict(Outcome::kSucceeded, 0, "every worker succeeded"));
+    Finish(preemption_.has_value() ? PreemptionVerdict() : SuccessVerdict());
     return;
   }
   MindTheGrace();
@@ -238,12 +236,13 @@ void Job::Cancel(const std::string& why, const CancelWish& wish) {
                 .verdict = verdict});
     return;
   }
+  // Should the failure turn out not to be the cause, this still ends the job.
   std::optional<Verdict>& follows =
-      break_.verdict.has_value() && break_.by_failure ? break_.otherwise
-                                                      : break_.verdict;
+      break_.by_failure ? break_.otherwise : break_.verdict;
   if (!follows.has_value()) {
     Note("cancel", "", verdict.reason);
-    follows = std::move(verdict);
+    follows = verdict;
+    if (!break_.verdict.has_value()) break_.verdict = std::move(verdict);
   }
   if (wish.at_once && !break_.at_once) {
     break_.at_once = true;
@@ -269,6 +268,9 @@ void Job::ConsiderStopping() {
     Finish(*std::move(break_.verdict));
   } else if (preemption_.has_value()) {
     Finish(PreemptionVerdict());
+  } else if (world_.succeeded == world_.size()) {
+    // All had ended when the order to stop came.
+    Finish(SuccessVerdict());
   } else {
     Gather();
   }
@@ -360,6 +362,10 @@ Verdict Job::NewVerdict(Outcome outcome, int exit_code,
   return verdict;
 }
 
+Verdict Job::SuccessVerdict() const {
+  return NewVerdict(Outcome::kSucceeded, 0, "every worker succeeded");
+}
+
 void Job::Finish(Verdict verdict) {
   EnterPhase(JobPhase::kFinished);
   why_ = verdict.reason;
@@ -422,11 +428,13 @@ std::optional<Instant> Job::PhaseDeadline() const {
       return deadline;
     }
     case JobPhase::kStopping:
-      if (deadline.has_value()) return deadline;
       // After it: whether a broken stream comes back, which is a lease's
       // matter.
-      if (now_ < break_.outlived) return break_.outlived;
-      return std::nullopt;
+      if (now_ < break_.outlived &&
+          (!deadline.has_value() || break_.outlived < *deadline)) {
+        return break_.outlived;
+      }
+      return deadline;
     case JobPhase::kFinished:
       return std::nullopt;
   }

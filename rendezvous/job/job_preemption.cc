@@ -46,8 +46,10 @@ void Job::Preempt(const Node& by, const PreemptionNotice& notice) {
         if (node != nullptr && node->part != Part::kNone) Tell(*node);
       }
       break;
-    case JobPhase::kStopping:  // What follows, if it is no verdict, is this
-                               // one.
+    case JobPhase::kStopping:
+      // What follows, if it is no verdict, is this one.
+      BlamePreemption(by);
+      break;
     case JobPhase::kFinished:
       break;
   }
@@ -75,13 +77,16 @@ std::optional<PreemptionNotice> Job::PreemptionNow() const {
   return notice;
 }
 
+std::string Job::PreemptionReason() const {
+  return absl::StrCat("preempted: ", SignalName(preemption_->notice.signal),
+                      " at ", preemption_->notice.host);
+}
+
 // A failure meanwhile changes neither outcome nor exit code: its worker may
 // well be a victim of what the cluster does, and the job is to be tried again.
 // But it is named, since what was to be kept may not be whole.
 Verdict Job::PreemptionVerdict() const {
-  std::string reason =
-      absl::StrCat("preempted: ", SignalName(preemption_->notice.signal),
-                   " at ", preemption_->notice.host);
+  std::string reason = PreemptionReason();
   if (const auto& cause = failures_.cause(); cause.has_value()) {
     absl::StrAppend(
         &reason, "; besides, ",

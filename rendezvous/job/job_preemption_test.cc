@@ -11,7 +11,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 JobSpec PreemptedSpec(int min_nodes, int max_nodes) {
   JobSpec spec = QuickSpec(min_nodes, max_nodes);
@@ -223,6 +222,50 @@ TEST(JobPreemption, AVerdictThatStandsIsNotReplaced) {
   job.Idle("a");
   job.Idle("b");
   EXPECT_EQ(job.told("a").verdict.outcome, Outcome::kFailed);
+  EXPECT_EQ(job.told("a").verdict.exit_code, 9);
+}
+
+// a's workers were told before its agent, and b's failed of it: which of the
+// two is read first says nothing.
+TEST(JobPreemption, WhoWasToldBeforeTheOrderToStopReplacesAVerdict) {
+  JobSpec spec = PreemptedSpec(2, 2);
+  spec.max_restarts = 0;
+  JobFixture job(spec);
+  job.StartAll({"a", "b"});
+  job.agent("a").deaf = true;
+  job.Fails("b", ExitedWith(3, 9));
+  Preempt(job, "a");
+  EXPECT_EQ(job.Count("blame"), 1);
+  job.Idle("a");
+  job.Idle("b");
+  const Verdict& verdict = job.told("b").verdict;
+  EXPECT_EQ(verdict.exit_code, kPreemptedExitCode);
+  EXPECT_EQ(verdict.reason,
+            "preempted: SIGUSR1 at a; besides, rank 3 on b: exit code 9");
+}
+
+TEST(JobPreemption, ThenNoRestartIsSpentEither) {
+  JobFixture job(PreemptedSpec(2, 2));
+  job.StartAll({"a", "b"});
+  job.agent("a").deaf = true;
+  job.Fails("b", ExitedWith(3, 9));
+  Preempt(job, "a");
+  job.BreakStream("a");
+  job.Wait(seconds(1));
+  job.Idle("b");
+  EXPECT_EQ(job.Count("lost"), 1);
+  EXPECT_EQ(job.told("b").verdict.exit_code, kPreemptedExitCode);
+  EXPECT_EQ(job.told("b").verdict.restarts_used, 0);
+}
+
+TEST(JobPreemption, ASparesNoticeReplacesNoVerdict) {
+  JobSpec spec = PreemptedSpec(1, 1);
+  spec.max_restarts = 0;
+  JobFixture job(spec);
+  job.StartAll({"a", "b"});
+  job.Fails("a", ExitedWith(0, 9));
+  Preempt(job, "b");
+  job.Idle("a");
   EXPECT_EQ(job.told("a").verdict.exit_code, 9);
 }
 

@@ -157,8 +157,7 @@ class Coordinator::Impl {
     for (;;) {
       const Instant abandoned = empty_since_ + kAbandonedAfter;
       const Instant now = MonotonicNow();
-      if (streams_.empty() &&
-          (finished_.size() == jobs_.size() || now >= abandoned)) {
+      if (streams_.empty() && (NobodyIsExpected() || now >= abandoned)) {
         return true;
       }
       if (now >= deadline) return false;
@@ -173,6 +172,13 @@ class Coordinator::Impl {
     std::shared_ptr<AttachedSink> sink;
     std::shared_ptr<DrivenJob> job;  // of its first sound report
   };
+
+  // With mutex_ held, and without a stream.
+  bool NobodyIsExpected() const {
+    return finished_.size() == jobs_.size() &&
+           std::none_of(finished_.begin(), finished_.end(),
+                        [](const auto& job) { return job->OwesVerdict(); });
+  }
 
   // The job that the report of `stream` belongs to, made if need be. Null: see
   // `refusal`. With mutex_ held.

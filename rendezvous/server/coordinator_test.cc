@@ -334,6 +334,32 @@ TEST(CoordinatorTest, AnUnfinishedJobIsNotDesertedByItsNodes) {
   EXPECT_FALSE(coordinator.WaitUntilDeserted(milliseconds(1)));
 }
 
+// Its connection broke a moment before the job's end.
+TEST(CoordinatorTest, WhoIsToComeBackForTheVerdictIsWaitedFor) {
+  Coordinator coordinator({});
+  Report away = FirstReport("job", "node-b", 3);
+  away.spec.reconnect_grace = hours(1);
+  {
+    Report report = FirstReport("job", "node-a", 3);
+    report.spec.reconnect_grace = hours(1);
+    Attached a(&coordinator, report);
+    {
+      Attached b(&coordinator, away);
+      b.WaitFor(DirectiveKind::kWait);
+      away = b.report();
+    }
+    ASSERT_TRUE(coordinator.CancelJob("job", "test").ok());
+    a.WaitFor(DirectiveKind::kFinished);
+  }
+  EXPECT_FALSE(coordinator.WaitUntilDeserted(milliseconds(1)));
+  {
+    Attached b(&coordinator, away);
+    b.WaitFor(DirectiveKind::kFinished);
+  }
+  // Else no longer than it takes to give up whoever does not come.
+  EXPECT_TRUE(coordinator.WaitUntilDeserted(milliseconds(1)));
+}
+
 // Sinks go while directives for them are on their way: none is called after
 // Detach has returned.
 TEST(CoordinatorTest, NodesComeAndGoFromManyThreads) {

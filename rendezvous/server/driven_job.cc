@@ -37,6 +37,11 @@ JobStatus DrivenJob::Status() const {
   return job_.Status(MonotonicNow());
 }
 
+bool DrivenJob::OwesVerdict() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return job_.OwesVerdict();
+}
+
 std::string DrivenJob::Step(const JobEvent& event,
                             const std::shared_ptr<AttachedSink>& sink) {
   std::vector<std::pair<std::shared_ptr<AttachedSink>, Directive>> deliveries;

@@ -42,6 +42,7 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   std::string Drain(const std::string& node);
 
   JobStatus Status() const;
+  bool OwesVerdict() const;
   JobWatchers& watchers() { return watchers_; }
 
  private:

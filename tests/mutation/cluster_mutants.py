@@ -48,9 +48,8 @@ ALL = [Mutant(*mutant) for mutant in (
      '''world_.succeeded == 0 &&
          !preemption_.has_value();''', 'world_.succeeded == 0;'),
     ('a preempted job is a success', _PHASES,
-     '''    Finish(preemption_.has_value()
-               ? PreemptionVerdict()
-               : NewVerdict(''', '''    Finish(false ? PreemptionVerdict() : NewVerdict('''),
+     'Finish(preemption_.has_value() ? PreemptionVerdict() : SuccessVerdict());',
+     'Finish(SuccessVerdict());'),
     ('a failure after the notice spends a restart', _BLAME,
      '''  if (preemption_.has_value()) {
     // The others''', '''  if (false) {

@@ -196,7 +196,7 @@ ALL = [Mutant(*mutant) for mutant in (
     ('a crash is blamed on a hang', _BLAME,
      'if (failure.kind == FailureKind::kHung) {', 'if (true) {'),
     ('the verdict keeps the victim\'s words', _BLAME,
-     'if (break_.verdict.has_value()) break_.verdict->reason = why_;', ''),
+     '    break_.verdict->reason = why_;\n', ''),
     ('an old round\'s progress is shown', _JOB,
      'if (node.part != Part::kNone && node.round == round_) {',
      'if (node.part != Part::kNone) {'),
