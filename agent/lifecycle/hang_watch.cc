@@ -43,6 +43,12 @@ void HangWatch::End(int local_rank) {
   }
 }
 
+void HangWatch::StoodStill(Duration lost) {
+  for (Worker& worker : workers_) {
+    if (worker.heard.has_value()) *worker.heard += lost;
+  }
+}
+
 std::optional<Duration> HangWatch::DeadlineOf(const Worker& worker) const {
   if (policy_.detection == HangDetection::kOff) return std::nullopt;
   if (worker.said.watchdog.has_value()) {

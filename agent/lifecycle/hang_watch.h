@@ -33,6 +33,9 @@ class HangWatch {
   void Hear(Instant now, int local_rank, const ProgressMessage& message);
   // It has ended, and will not be missed.
   void End(int local_rank);
+  // Whoever calls this stood still for so long (stopped or suspended, and the
+  // workers with it): that time is nobody's silence.
+  void StoodStill(Duration lost);
 
   struct Silence {
     int local_rank = 0;

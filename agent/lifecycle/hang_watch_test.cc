@@ -73,6 +73,24 @@ TEST_F(HangWatchTest, AGivenDeadlineHoldsFromTheFirstReport) {
   EXPECT_EQ(silence.step, 7);
 }
 
+TEST_F(HangWatchTest, AStandstillIsNoSilence) {
+  Use(kThirty);
+  Hear(0);
+  now_ += seconds(10) + hours(1);
+  watch_->StoodStill(hours(1));
+  EXPECT_EQ(Left(), seconds(20));
+  EXPECT_EQ(Culprit(), -1);
+}
+
+TEST_F(HangWatchTest, NothingIsLearnedFromAStandstill) {
+  Use(kAuto);
+  Beat(0, HangWatch::kLeastPauses, seconds(60));
+  now_ += seconds(60) + hours(1);
+  watch_->StoodStill(hours(1));
+  Hear(0);
+  EXPECT_EQ(Left(), seconds(600));
+}
+
 TEST_F(HangWatchTest, EachReportStartsTheSilenceAnew) {
   Use(kThirty);
   Beat(0, 100, seconds(29));

@@ -46,8 +46,10 @@ Lifecycle::Lifecycle(Config config, Instant now)
 
 LifecycleStep Lifecycle::Step(Instant now, const LifecycleEvent& event) {
   MUSTER_CHECK(now >= now_) << "time runs backwards";
+  const Instant due = std::max(now_, NextDeadline().value_or(now));
   now_ = now;
   step_ = LifecycleStep();
+  ForgiveSilence(due);
   std::visit([this](const auto& e) { On(e); }, event);
   Reconcile();
   if (connected_ && !nccl_id_.AwaitedUntil(now_).has_value() &&

@@ -99,6 +99,8 @@ class Lifecycle {
   // it forward.
   void Stop(int signal, Duration grace);
   // --- a worker that is silent for too long (lifecycle_hang.cc)
+  // `due`: when this step should have come at the latest.
+  void ForgiveSilence(Instant due);
   void Hear(const WorkerSaid& said);
   void MindTheSilence();
   void Suspect(const HangWatch::Silence& silence);

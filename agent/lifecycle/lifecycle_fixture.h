@@ -21,6 +21,9 @@ class LifecycleFixture {
   LifecycleStep Step(const LifecycleEvent& event);
   // A step at each deadline, as a driver does.
   void Wait(Duration duration);
+  // Lets time pass while the driver stands still. Must be followed by whatever
+  // it does first then.
+  void StandStill(Duration duration) { now_ += duration; }
 
   // --- the coordinator
   void Connect();

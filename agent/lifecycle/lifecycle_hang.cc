@@ -15,6 +15,10 @@
 namespace muster {
 namespace {
 
+// How late a step may come after the deadline that it was asked for. Later, it
+// was the agent that stood still.
+constexpr Duration kMostLate = std::chrono::milliseconds(100);
+
 // Longer than whoever looks at stacks takes (stack_taker.h).
 constexpr Duration kStackTimeout = std::chrono::seconds(15);
 
@@ -35,6 +39,13 @@ std::string Describe(const HangWatch::Silence& silence, Instant now) {
 }
 
 }  // namespace
+
+// A whole job is suspended (Slurm's gang scheduling, a machine that moves) and
+// goes on: what workers did not say meanwhile, or said and was not read, is no
+// hang. No more than the time that was lost is forgiven, so this needs no end.
+void Lifecycle::ForgiveSilence(Instant due) {
+  if (now_ > due + kMostLate) watch_.StoodStill(now_ - due);
+}
 
 void Lifecycle::On(const WorkersReported& event) {
   if (!HasWorkers()) return;

@@ -55,6 +55,28 @@ TEST_F(LifecycleHang, SilenceWithinTheDeadlineIsNoHang) {
   EXPECT_THAT(agent_.stacks_asked, IsEmpty());
 }
 
+// A suspended job goes on, and its workers with it.
+TEST_F(LifecycleHang, AStandstillOfTheNodeIsNoHang) {
+  const Duration to_next = *agent_.lifecycle().NextDeadline() - agent_.now();
+  agent_.StandStill(to_next + minutes(10));
+  agent_.Step(ClockTicked());
+  const Duration left = seconds(30) - milliseconds(10) - to_next;
+  agent_.Wait(left - milliseconds(1));
+  EXPECT_THAT(agent_.stacks_asked, IsEmpty());
+  // What is left of the deadline is as long as it was.
+  agent_.Wait(milliseconds(1));
+  EXPECT_EQ(agent_.stacks_asked.size(), 1u);
+}
+
+// Such as of a machine with too much to do.
+TEST_F(LifecycleHang, AStepThatIsALittleLateForgivesNothing) {
+  const Duration to_next = *agent_.lifecycle().NextDeadline() - agent_.now();
+  agent_.StandStill(to_next + milliseconds(100));
+  agent_.Step(ClockTicked());
+  agent_.Wait(seconds(30) - milliseconds(110) - to_next);
+  EXPECT_EQ(agent_.stacks_asked.size(), 1u);
+}
+
 TEST_F(LifecycleHang, ItIsLookedAtBeforeAnybodyIsStopped) {
   FallSilent();
   EXPECT_EQ(agent_.phase(), NodePhase::kRunning);
