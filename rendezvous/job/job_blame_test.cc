@@ -258,6 +258,7 @@ TEST_F(JobBlameLeaving, WhoGoesAfterTheOrderToStopIsNot) {
 }
 
 TEST_F(JobBlameLeaving, ASpareThatGoesIsNot) {
+  job_.Create("c").deaf = true;
   job_.Join("c");
   job_.agent("c").report.leave = "SIGTERM";
   job_.Report("c");
