@@ -34,7 +34,7 @@ class HangWatch {
   // It has ended, and will not be missed.
   void End(int local_rank);
   // Whoever calls this stood still for so long (stopped or suspended, and the
-  // workers with it): that time is nobody's silence.
+  // workers with it), by when it is known: that time is nobody's silence.
   void StoodStill(Duration lost);
 
   struct Silence {

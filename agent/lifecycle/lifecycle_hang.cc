@@ -44,7 +44,9 @@ std::string Describe(const HangWatch::Silence& silence, Instant now) {
 // goes on: what workers did not say meanwhile, or said and was not read, is no
 // hang. No more than the time that was lost is forgiven, so this needs no end.
 void Lifecycle::ForgiveSilence(Instant due) {
-  if (now_ > due + kMostLate) watch_.StoodStill(now_ - due);
+  if (now_ <= due + kMostLate) return;
+  watch_.StoodStill(now_ - due);
+  if (suspicion_.has_value()) suspicion_->give_up += now_ - due;
 }
 
 void Lifecycle::On(const WorkersReported& event) {

@@ -68,6 +68,17 @@ TEST_F(LifecycleHang, AStandstillOfTheNodeIsNoHang) {
   EXPECT_EQ(agent_.stacks_asked.size(), 1u);
 }
 
+TEST_F(LifecycleHang, AStandstillBeforeItsStackIsTakenAccusesNobody) {
+  FallSilent();
+  agent_.StandStill(minutes(1));
+  agent_.Step(ClockTicked());
+  EXPECT_EQ(agent_.phase(), NodePhase::kRunning);
+  agent_.Says(0);
+  agent_.Says(1);
+  agent_.Wait(seconds(15));
+  EXPECT_EQ(agent_.phase(), NodePhase::kRunning);
+}
+
 // Such as of a machine with too much to do.
 TEST_F(LifecycleHang, AStepThatIsALittleLateForgivesNothing) {
   const Duration to_next = *agent_.lifecycle().NextDeadline() - agent_.now();

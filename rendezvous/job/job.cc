@@ -53,15 +53,15 @@ void Job::On(const ReportArrived& event) {
   };
   // What one message says did not happen in this order: who has succeeded
   // leaves nobody behind, and who goes has workers that are told so as well.
+  // But who goes after a cancel has cancelled.
   if (report.phase == NodePhase::kSucceeded) FollowMember(*node, report);
   if (report.preemption.has_value()) Preempt(*node, *report.preemption);
-  if (report.leave.has_value() && !node->going && !finished()) {
-    node->going_why = *report.leave;
-    LeaveOut(*node);
-    BlameLeaving(*node);
-  }
+  if (!report.cancel.has_value()) TakeLeave(*node, report);
   TakeFailures(*node, report);
-  if (report.cancel.has_value()) CancelFrom(*node, *report.cancel);
+  if (report.cancel.has_value()) {
+    CancelFrom(*node, *report.cancel);
+    TakeLeave(*node, report);
+  }
   // Last, so that a node that stops its workers is known to have been asked to.
   FollowMember(*node, report);
 }
@@ -246,6 +246,13 @@ void Job::TakeFailures(Node& node, const Report& report) {
     if (HasNotSeenBreak(node)) SuspectKill(failure);
   }
   node.failures_taken = std::max(node.failures_taken, told);
+}
+
+void Job::TakeLeave(Node& node, const Report& report) {
+  if (!report.leave.has_value() || node.going || finished()) return;
+  node.going_why = *report.leave;
+  LeaveOut(node);
+  BlameLeaving(node);
 }
 
 void Job::FollowMember(Node& node, const Report& report) {

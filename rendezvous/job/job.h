@@ -71,7 +71,8 @@ class Job {
  private:
   // Who ends a whole node (Slurm a step, the kernel a cgroup) sends SIGKILL to
   // one process after another: how much later than a worker's death the agent's
-  // may come. A job's end by such a SIGKILL waits for it; a restart does not.
+  // may come. A job that would end beside such a SIGKILL waits for it; a
+  // restart does not.
   static constexpr Duration kKillSpread = std::chrono::milliseconds(250);
 
   // Why a round was broken, and what follows once it has stopped.
@@ -115,6 +116,7 @@ class Job {
   Node* Contend(Node& holder, StreamId stream, const Report& report);
   void TakeOver(Node& node, const Report& report);
   void TakeFailures(Node& node, const Report& report);
+  void TakeLeave(Node& node, const Report& report);
   void FollowMember(Node& node, const Report& report);
   void CancelFrom(Node& node, const CancelWish& wish);
   void LeaveOut(Node& node);

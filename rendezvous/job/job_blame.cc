@@ -102,7 +102,8 @@ void Job::BreakForFailure(const Failure& failure) {
 // of the failure, unless its worker was killed a moment before its agent was.
 bool Job::ExplainsBreak(const Node& lost) const {
   // Else it lives, and was given up because it would not stop.
-  const bool gone = lost.stream == 0 || lost.deadline <= now_;
+  const bool gone =
+      lost.stream == 0 || lost.deadline <= now_ || lost.heard <= phase_since_;
   if (!gone) return false;
   const std::string& id = lost.identity.node_id;
   if (id == break_.killed_on && lost.stream == 0 &&
@@ -148,9 +149,12 @@ void Job::BlameLoss(const Failure& loss) {
   break_.by_failure = false;
 }
 
-// Its guardian died, or who ends it has ended its workers first.
+// Its guardian died, or who ends it has ended its workers first. One whose
+// workers had succeeded leaves nobody behind.
 void Job::BlameLeaving(const Node& leaving) {
-  if (phase_ != JobPhase::kStopping || !break_.by_failure ||
+  const bool had_succeeded =
+      leaving.phase == NodePhase::kSucceeded && leaving.round == round_;
+  if (phase_ != JobPhase::kStopping || !break_.by_failure || had_succeeded ||
       leaving.part == Part::kNone || !HasNotSeenBreak(leaving)) {
     return;
   }
@@ -161,11 +165,13 @@ void Job::BlameLeaving(const Node& leaving) {
 }
 
 // The cluster tells one process after another, workers before agents and one
-// node before the next.
+// node before the next. Each report repeats its notice.
 void Job::BlamePreemption(const Node& by) {
-  if (!break_.by_failure || by.part == Part::kNone || !HasNotSeenBreak(by)) {
-    return;
-  }
+  const bool counts = break_.restarts_spent > 0 ||
+                      (break_.verdict.has_value() &&
+                       break_.verdict->outcome == Outcome::kFailed);
+  if (!break_.by_failure || !counts) return;
+  if (by.part == Part::kNone || !HasNotSeenBreak(by)) return;
   Excuse(by.identity.node_id, PreemptionReason());
 }
 

@@ -162,6 +162,24 @@ TEST_F(JobBlameUnheard, OnlyItsLeaseTells) {
   EXPECT_EQ(job_.round(), 2);
 }
 
+// The order to stop has a shorter deadline than the lease.
+TEST(JobBlameSilent, WhoIsGivenUpBeforeItsLeaseIsOver) {
+  JobSpec spec = QuickSpec(1, 2);
+  spec.max_restarts = 0;
+  spec.shutdown_timeout = seconds(1);
+  spec.keep_alive_misses = 60;
+  JobFixture job(spec);
+  job.StartAll({"a", "b"});
+  job.agent("b").silent = true;
+  job.Wait(milliseconds(1));
+  job.Fails("a", ExitedWith(0, 1));
+  job.Idle("a");
+  job.Wait(seconds(6));
+  EXPECT_THAT(job.Decided("lost"), HasSubstr("would not stop"));
+  EXPECT_EQ(job.Count("blame"), 1);
+  EXPECT_EQ(job.round(), 2);
+}
+
 // What it sent before it died may come after all of that.
 TEST_F(JobBlameUnheard, AReportFromBeforeTheOrderProvesNothing) {
   job_.Report("b");
@@ -255,6 +273,21 @@ TEST_F(JobBlameLeaving, WhoGoesAfterTheOrderToStopIsNot) {
   EXPECT_EQ(job_.Count("blame"), 0);
   EXPECT_EQ(job_.phase(), JobPhase::kFinished);
   EXPECT_EQ(job_.told("a").verdict.exit_code, 1);
+}
+
+TEST(JobBlameNot, WhoHadSucceededAndGoes) {
+  JobSpec spec = QuickSpec(1, 2);
+  spec.max_restarts = 0;
+  JobFixture job(spec);
+  job.StartAll({"a", "b"});
+  job.agent("b").deaf = true;
+  job.Fails("a", ExitedWith(0, 1));
+  job.agent("b").report.leave = "SIGTERM";
+  job.Succeeds("b");
+  job.Idle("a");
+  EXPECT_EQ(job.Count("leave"), 1);
+  EXPECT_EQ(job.Count("blame"), 0);
+  EXPECT_EQ(job.told("a").verdict.exit_code, 1);
 }
 
 TEST_F(JobBlameLeaving, ASpareThatGoesIsNot) {

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
+
 #include "rendezvous/job/job_fixture.h"
 
 namespace muster {
@@ -156,6 +158,21 @@ TEST(JobLeaving, WhoSaysSoTogetherWithAFailureFailsNobody) {
   job.Idle("b");
   EXPECT_EQ(job.kind("a"), DirectiveKind::kReleased);
   EXPECT_THAT(job.World(), ElementsAre("b"));
+}
+
+// An agent that is cancelled and whose coordinator does not answer gives up.
+TEST(JobLeaving, WhoSaysSoTogetherWithACancelHasCancelled) {
+  JobFixture job(QuickSpec(1, 2));
+  job.StartAll({"a", "b"});
+  job.Succeeds("a");
+  job.agent("a").report.cancel = CancelWish{.signal = SIGINT};
+  job.agent("a").report.leave = "no coordinator";
+  job.Report("a");
+  EXPECT_EQ(job.kind("b"), DirectiveKind::kStop);
+  EXPECT_EQ(job.told("b").stop.signal, SIGINT);
+  EXPECT_EQ(job.told("b").stop.cause, StopCause::kCancelled);
+  job.Idle("b");
+  EXPECT_EQ(job.told("b").verdict.exit_code, 128 + SIGINT);
 }
 
 // All had ended when the order to stop came to them.

@@ -17,6 +17,8 @@ void Job::Preempt(const Node& by, const PreemptionNotice& notice) {
   if (preemption_.has_value()) {
     // Asked once more, a node leaves nothing of the grace.
     preemption_->deadline = std::min(preemption_->deadline, deadline);
+    // What the first who told of it cannot explain, another may.
+    if (phase_ == JobPhase::kStopping) BlamePreemption(by);
     return;
   }
   // The failures of a round that is over have been dealt with.

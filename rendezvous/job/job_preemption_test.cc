@@ -258,6 +258,24 @@ TEST(JobPreemption, ThenNoRestartIsSpentEither) {
   EXPECT_EQ(job.told("b").verdict.restarts_used, 0);
 }
 
+TEST(JobPreemption, SoDoesTheSecondWhoTellsOfIt) {
+  JobSpec spec = PreemptedSpec(3, 3);
+  spec.max_restarts = 0;
+  JobFixture job(spec);
+  job.StartAll({"a", "b", "c"});
+  job.agent("a").deaf = true;
+  job.Fails("b", ExitedWith(3, 9));
+  job.Stopping("c");
+  Preempt(job, "c");
+  EXPECT_EQ(job.Count("blame"), 0);
+  Preempt(job, "a");
+  job.Report("a");
+  EXPECT_EQ(job.Count("blame"), 1);
+  job.AllStop();
+  job.Idle("a");
+  EXPECT_EQ(job.told("b").verdict.exit_code, kPreemptedExitCode);
+}
+
 TEST(JobPreemption, ASparesNoticeReplacesNoVerdict) {
   JobSpec spec = PreemptedSpec(1, 1);
   spec.max_restarts = 0;

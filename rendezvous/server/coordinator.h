@@ -67,9 +67,9 @@ class Coordinator {
                                 std::function<void(const Decision&)> on_change);
   void Unwatch(WatchId watch);
 
-  // Waits until no agent is attached and every job here is finished or has
-  // been without an agent for 2 s; or until `timeout` (false). For the
-  // coordinator inside `launch`, which leaves last.
+  // Waits until no agent is attached and every job here is finished, and known
+  // to be by its nodes, or has been without an agent for 2 s; or until
+  // `timeout` (false). For the coordinator inside `launch`, which leaves last.
   bool WaitUntilDeserted(Duration timeout);
 
  private:
