@@ -290,6 +290,22 @@ TEST(JobBlameNot, WhoHadSucceededAndGoes) {
   EXPECT_EQ(job.told("a").verdict.exit_code, 1);
 }
 
+// What it reports is still the end of the round before.
+TEST(JobBlameBeforeItsStart, WhoGoesIsTheCause) {
+  JobFixture job(QuickSpec(1, 2));
+  job.StartAll({"a", "b"});
+  job.Succeeds("b");
+  job.agent("b").deaf = true;
+  job.Fails("a", ExitedWith(0, 1));
+  job.Idle("a");
+  ASSERT_EQ(job.round(), 2);
+  job.Runs("a");
+  job.Fails("a", ExitedWith(0, 1));
+  job.agent("b").report.leave = "SIGTERM";
+  job.Report("b");
+  EXPECT_THAT(job.Decided("blame"), HasSubstr("goes: SIGTERM"));
+}
+
 TEST_F(JobBlameLeaving, ASpareThatGoesIsNot) {
   job_.Create("c").deaf = true;
   job_.Join("c");
