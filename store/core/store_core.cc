@@ -40,7 +40,7 @@ std::optional<int64_t> NumberIn(const std::string& value) {
 }  // namespace
 
 size_t StoreCore::bytes() const {
-  return stored_bytes_ + offered_bytes_ + waits_.bytes() + barriers_.bytes() +
+  return stored_bytes_ + offers_.bytes() + waits_.bytes() + barriers_.bytes() +
          watches_.bytes();
 }
 
@@ -167,8 +167,11 @@ void StoreCore::Wait(StoreClientId client, const StoreRequest& request,
   size_t cost = 0;
   for (const std::string_view key : request.keys) {
     const There there = Find(key);
-    if (there == There::kAsQueue) queue = key;
-    if (there != There::kNo) continue;
+    // Whose elements are all offered is not there for who comes now: a blocking
+    // pop is this wait, then a pop that must find something.
+    const bool spare = there == There::kAsQueue && HasSpare(key);
+    if (spare) queue = key;
+    if (spare || there == There::kAsKey) continue;
     missing.push_back(key);
     cost += WaitingList::kBytesPerKey + key.size();
   }
@@ -177,11 +180,12 @@ void StoreCore::Wait(StoreClientId client, const StoreRequest& request,
     return;
   }
   if (!queue.empty()) {
-    if (!HasRoom(client, request, kBytesPerEntry + queue.size(), effects)) {
+    if (!HasRoom(client, request, OfferList::kBytesPerOffer + queue.size(),
+                 effects)) {
       return;
     }
     kind = StoreEffects::Kind::kReplyToOne;
-    Offer(client, queue);
+    offers_.Add(client, queue);
   }
   AppendInteger(kStoreStopWaiting, effects->AddReply(client, kind));
 }
@@ -260,29 +264,25 @@ void StoreCore::MultiSet(StoreClientId client, const StoreRequest& request,
   }
 }
 
-void StoreCore::Offer(StoreClientId client, std::string_view queue) {
-  const bool added = offers_.emplace(client, queue).second;
-  MUSTER_CHECK(added) << "a client has one wait, hence one offer";
-  offered_bytes_ += kBytesPerEntry + queue.size();
-}
-
-std::optional<std::string> StoreCore::TakeOffer(StoreClientId client) {
-  if (offers_.empty()) return std::nullopt;
-  const auto offer = offers_.find(client);
-  if (offer == offers_.end()) return std::nullopt;
-  std::string queue = std::move(offer->second);
-  offers_.erase(offer);
-  offered_bytes_ -= kBytesPerEntry + queue.size();
-  return queue;
+bool StoreCore::HasSpare(std::string_view queue) const {
+  const auto elements = queues_.find(queue);
+  return elements != queues_.end() &&
+         elements->second.size() > offers_.CountOf(queue);
 }
 
 void StoreCore::OfferToNext(std::string_view queue, StoreEffects* effects) {
-  if (waits_.empty() || queues_.find(queue) == queues_.end()) return;
+  if (waits_.empty() || !HasSpare(queue)) return;
   const std::optional<StoreClientId> waiter = waits_.ReadyForOne(queue);
   if (!waiter) return;
-  Offer(*waiter, queue);
+  offers_.Add(*waiter, queue);
   AppendInteger(kStoreStopWaiting,
                 effects->AddReply(*waiter, StoreEffects::Kind::kReplyToOne));
+}
+
+void StoreCore::AgeOffers(StoreEffects* effects) {
+  for (const std::string& queue : offers_.TakeOld()) {
+    OfferToNext(queue, effects);
+  }
 }
 
 void StoreCore::Push(StoreClientId client, const StoreRequest& request,
@@ -369,22 +369,20 @@ void StoreCore::DropWait(StoreClientId client, StoreEffects* effects) {
 void StoreCore::Forget(StoreClientId client, StoreEffects* effects) {
   DropWait(client, effects);
   watches_.Remove(client);
-  const std::optional<std::string> offered = TakeOffer(client);
+  const std::optional<std::string> offered = offers_.Take(client);
   if (offered) OfferToNext(*offered, effects);
 }
 
 void StoreCore::Apply(StoreClientId client, const StoreRequest& request,
                       StoreEffects* effects) {
-  const std::optional<std::string> offered = TakeOffer(client);
+  const std::optional<std::string> offered = offers_.Take(client);
   Perform(client, request, effects);
   if (!offered) return;
   // The pop takes what was offered. Anything else gives it up, unless it waits
   // for the same again; after it, so that the others who wait come first.
   const bool popped =
       request.command == StoreCommand::kQueuePop && request.key == *offered;
-  const auto again = offers_.find(client);
-  const bool kept = again != offers_.end() && again->second == *offered;
-  if (!popped && !kept) OfferToNext(*offered, effects);
+  if (!popped && !offers_.Has(client, *offered)) OfferToNext(*offered, effects);
 }
 
 void StoreCore::Perform(StoreClientId client, const StoreRequest& request,

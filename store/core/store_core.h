@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "store/core/barrier_list.h"
+#include "store/core/offer_list.h"
 #include "store/core/store_effects.h"
 #include "store/core/waiting_list.h"
 #include "store/core/watch_list.h"
@@ -38,6 +39,13 @@ class StoreCore {
   // The client is gone: its wait, its place at a barrier, its watches. May let
   // others go on, hence the effects.
   void Forget(StoreClientId client, StoreEffects* effects);
+
+  // Whether somebody waits while an element is kept for somebody else, who may
+  // never come for it.
+  bool OffersHinder() const { return !offers_.empty() && waits_.clients() > 0; }
+  // Offers that stood when this was called before are over: whoever waits may
+  // have the elements. To be called now and then while OffersHinder.
+  void AgeOffers(StoreEffects* effects);
 
   size_t keys() const { return values_.size(); }
   // Clients that wait for keys or at barriers.
@@ -85,11 +93,9 @@ class StoreCore {
                                   size_t beside, StoreEffects* effects);
   void TellWatchers(uint8_t what, std::string_view key, std::string_view before,
                     std::string_view now, StoreEffects* effects);
-  // The client's wait was ended by an element of the queue.
-  void Offer(StoreClientId client, std::string_view queue);
-  // The queue whose element was offered to the client, if any was.
-  std::optional<std::string> TakeOffer(StoreClientId client);
-  // An element of the queue, if it has any, is for the first who waits.
+  // Whether the queue has an element that is offered to nobody.
+  bool HasSpare(std::string_view queue) const;
+  // A spare element of the queue, if it has any, is for the first who waits.
   void OfferToNext(std::string_view queue, StoreEffects* effects);
   // How much more is taken once the key has a value of `size` bytes: what it
   // replaces makes room.
@@ -105,11 +111,10 @@ class StoreCore {
   WaitingList waits_;
   BarrierList barriers_;
   WatchList watches_;
-  // Whose wait an element of which queue ended, until its next request, which
-  // should take the element. If it does not, the next one is woken, or it would
-  // wait beside a queue that is not empty.
-  std::map<StoreClientId, std::string> offers_;
-  size_t offered_bytes_ = 0;
+  // An offer ends with its client's next request. If that does not take the
+  // element, the next one is woken, or it would wait beside a queue that is not
+  // empty. Nobody waits for a spare element alone.
+  OfferList offers_;
   // Of values and queues.
   size_t stored_bytes_ = 0;
 };

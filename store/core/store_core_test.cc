@@ -219,6 +219,47 @@ TEST_F(StoreCoreTest, AnElementThatIsNotTakenWakesTheNext) {
               ElementsAre("2<" + Number(0), "3<1" + Byte(0)));
 }
 
+// A blocking pop is a wait and a pop, between which another may come.
+TEST_F(StoreCoreTest, WhoComesWhileAnElementIsOfferedWaits) {
+  Wait(1, {"q"});
+  Push("q", "x");
+  EXPECT_THAT(Wait(2, {"q"}), IsEmpty());
+  EXPECT_THAT(Pop(1, "q"), ElementsAre("1<" + Number(1) + String("x")));
+  EXPECT_THAT(Push("q", "y"), ElementsAre("2<1" + Byte(0)));
+  // The same where the element lay there before.
+  Push("q", "z");
+  EXPECT_THAT(Wait(1, {"q"}), ElementsAre("1<1" + Byte(0)));
+  EXPECT_THAT(Wait(3, {"q"}), IsEmpty());
+  EXPECT_THAT(Gone(1), ElementsAre("3<1" + Byte(0)));
+}
+
+// A relay's clients pop through other ids than they waited under.
+TEST_F(StoreCoreTest, AnElementThatAnotherTookIsOfferedToNobody) {
+  Wait(1, {"q"});
+  Wait(2, {"q"});
+  Push("q", "x");
+  Push("q", "y");
+  Wait(3, {"q"});
+  Pop(10, "q");
+  EXPECT_THAT(Gone(1), IsEmpty()) << "what is left is the second's";
+  EXPECT_THAT(Gone(2), ElementsAre("3<1" + Byte(0)));
+}
+
+TEST_F(StoreCoreTest, AnElementThatNobodyComesForIsTheNextOnes) {
+  Wait(1, {"q"});
+  Push("q", "x");
+  EXPECT_FALSE(core_.OffersHinder());
+  Wait(2, {"q"});
+  EXPECT_TRUE(core_.OffersHinder());
+  core_.AgeOffers(&effects_);
+  EXPECT_THAT(Take(), IsEmpty()) << "the first may be on its way";
+  core_.AgeOffers(&effects_);
+  EXPECT_THAT(Take(), ElementsAre("2<1" + Byte(0)));
+  EXPECT_FALSE(core_.OffersHinder());
+  // It has had its time, and comes first nevertheless.
+  EXPECT_THAT(Pop(1, "q"), ElementsAre("1<" + Number(1) + String("x")));
+}
+
 TEST_F(StoreCoreTest, AnElementThatAnotherTookWakesNobody) {
   Wait(1, {"q"});
   Wait(2, {"q"});

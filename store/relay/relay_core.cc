@@ -107,11 +107,6 @@ void RelayCore::JoinWait(StoreClientId client, const StoreRequest& request,
     waits = waits_.emplace(std::move(bytes), Waits()).first;
     waits->second.channel = TakeChannel({.waits = waits});
     SendUpstream(waits->second.channel, waits->first, effects);
-  } else if (waits->second.offered) {
-    // Something lies in the queue, maybe; upstream knows.
-    offers_.erase(*waits->second.offered);
-    waits->second.offered.reset();
-    SendUpstream(waits->second.channel, waits->first, effects);
   }
   waits->second.clients.push_back(client);
   waiting_[client] = waits;
@@ -123,27 +118,23 @@ bool RelayCore::LeaveWait(StoreClientId client, StoreEffects* effects) {
   const auto waits = place->second;
   waiting_.erase(place);
   std::erase(waits->second.clients, client);
-  if (waits->second.clients.empty() && !waits->second.offered) {
+  if (waits->second.clients.empty()) {
     Drop(waits->second.channel, effects);
-    held_bytes_ -= kBytesPerGroup + waits->first.size();
-    waits_.erase(waits);
+    End(waits);
   }
   return true;
+}
+
+void RelayCore::End(WaitsByRequest::iterator waits) {
+  held_bytes_ -= kBytesPerGroup + waits->first.size();
+  waits_.erase(waits);
 }
 
 void RelayCore::SettleOffer(StoreClientId client, StoreEffects* effects) {
   const auto offer = offers_.find(client);
   if (offer == offers_.end()) return;
-  const auto waits = offer->second;
+  Drop(offer->second, effects);
   offers_.erase(offer);
-  waits->second.offered.reset();
-  if (!waits->second.clients.empty()) {
-    SendUpstream(waits->second.channel, waits->first, effects);
-    return;
-  }
-  Drop(waits->second.channel, effects);
-  held_bytes_ -= kBytesPerGroup + waits->first.size();
-  waits_.erase(waits);
 }
 
 void RelayCore::JoinRead(StoreClientId client, const StoreRequest& request,
@@ -198,7 +189,7 @@ void RelayCore::OnRequest(StoreClientId client, StoreFraming framing,
     AppendInteger(static_cast<uint32_t>(request.number),
                   effects->AddReply(client));
   }
-  // After the request, so that a pop comes before the next one's wait.
+  // After the request, so that a pop finds what was offered.
   SettleOffer(client, effects);
 }
 
@@ -218,24 +209,28 @@ void RelayCore::WaitsReplied(WaitsByRequest::iterator waits,
                              const RelayFrame& frame, StoreEffects* effects) {
   std::deque<StoreClientId>& clients = waits->second.clients;
   if (frame.kind == RelayFrameKind::kMessageForOne) {
-    // No store of ours answers twice, but a relay must not fall over another.
-    if (waits->second.offered) return;
+    // The offer goes with the channel. The others wait for the next element
+    // through another, and do not depend on what the first one does.
     const StoreClientId first = clients.front();
     clients.pop_front();
     waiting_.erase(first);
-    waits->second.offered = first;
-    offers_[first] = waits;
+    offers_[first] = frame.channel;
+    uses_[frame.channel] = {.offered = first};
     effects->AddReply(first)->append(frame.bytes);
+    if (clients.empty()) {
+      End(waits);
+    } else {
+      waits->second.channel = TakeChannel({.waits = waits});
+      SendUpstream(waits->second.channel, waits->first, effects);
+    }
     return;
   }
   for (const StoreClientId client : clients) {
     waiting_.erase(client);
     effects->AddReply(client)->append(frame.bytes);
   }
-  if (waits->second.offered) offers_.erase(*waits->second.offered);
   Rest(waits->second.channel);
-  held_bytes_ -= kBytesPerGroup + waits->first.size();
-  waits_.erase(waits);
+  End(waits);
 }
 
 void RelayCore::ReadsReplied(ReadsByRequest::iterator reads,
@@ -280,10 +275,9 @@ void RelayCore::Refused(const Use& use, const RelayFrame& frame,
       waiting_.erase(client);
       effects->AddClose(client, frame.bytes);
     }
-    if (waits->second.offered) offers_.erase(*waits->second.offered);
-    held_bytes_ -= kBytesPerGroup + waits->first.size();
-    waits_.erase(waits);
+    End(waits);
   }
+  if (use.offered) offers_.erase(*use.offered);
   if (use.reads) {
     const auto reads = *use.reads;
     for (const auto* clients : {&reads->second.asked, &reads->second.next}) {
@@ -308,10 +302,11 @@ void RelayCore::OnFrame(const RelayFrame& frame, StoreEffects* effects) {
     WaitsReplied(*use.waits, frame, effects);
   } else if (use.reads) {
     ReadsReplied(*use.reads, frame, effects);
-  } else {
+  } else if (use.client) {
     busy_.erase(*use.client);
     effects->AddReply(*use.client)->append(frame.bytes);
   }
+  // Nothing was asked through a channel whose wait is over.
 }
 
 }  // namespace muster

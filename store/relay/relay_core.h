@@ -59,15 +59,11 @@ class RelayCore {
   size_t held_bytes() const { return held_bytes_; }
 
  private:
-  // Clients whose equal waits are one upstream; kept while anybody waits, or
-  // has an offer.
+  // Clients whose equal waits are one upstream, in the order they came; kept
+  // while anybody waits.
   struct Waits {
     uint32_t channel = 0;
-    // Who waits, in the order they came.
     std::deque<StoreClientId> clients;
-    // Whom a queue's element was offered to. Upstream the offer stands until
-    // that client has asked for something, as it should for the element.
-    std::optional<StoreClientId> offered;
   };
   // Clients whose equal reads are one upstream.
   struct Reads {
@@ -79,11 +75,13 @@ class RelayCore {
   using WaitsByRequest = std::map<std::string, Waits>;
   using ReadsByRequest = std::map<std::string, Reads>;
 
-  // What a channel is for: one of the three.
+  // What a channel is for: one of the four.
   struct Use {
     std::optional<StoreClientId> client;
     std::optional<WaitsByRequest::iterator> waits;
     std::optional<ReadsByRequest::iterator> reads;
+    // Whom a queue's element was offered to, through this channel.
+    std::optional<StoreClientId> offered;
   };
 
   void JoinWait(StoreClientId client, const StoreRequest& request,
@@ -94,10 +92,11 @@ class RelayCore {
                 StoreEffects* effects);
   void PassOn(StoreClientId client, const StoreRequest& request,
               StoreEffects* effects);
-  // The client that was offered an element has asked for something or is gone:
-  // it is the next one's turn.
+  // The client, if it was offered an element, has asked for something or is
+  // gone: upstream may offer to others what it did not take.
   void SettleOffer(StoreClientId client, StoreEffects* effects);
 
+  void End(WaitsByRequest::iterator waits);
   void WaitsReplied(WaitsByRequest::iterator waits, const RelayFrame& frame,
                     StoreEffects* effects);
   void ReadsReplied(ReadsByRequest::iterator reads, const RelayFrame& frame,
@@ -124,9 +123,10 @@ class RelayCore {
   uint32_t next_channel_ = 1;
   WaitsByRequest waits_;
   ReadsByRequest reads_;
-  // Where a client waits, was offered an element, and its own channel.
+  // Where a client waits, the channel it was offered an element through, and
+  // its own channel.
   std::map<StoreClientId, WaitsByRequest::iterator> waiting_;
-  std::map<StoreClientId, WaitsByRequest::iterator> offers_;
+  std::map<StoreClientId, uint32_t> offers_;
   std::map<StoreClientId, uint32_t> own_channels_;
   std::set<StoreClientId> busy_;
 };

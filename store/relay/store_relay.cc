@@ -40,6 +40,8 @@ class RelayService : public StoreService {
   void OnGone(StoreClientId client, StoreEffects* effects) override {
     if (client != kUpstreamClient) core_.OnGone(client, effects);
   }
+  bool WantsTicks() const override { return false; }
+  void OnTick(StoreEffects*) override {}
   absl::StatusOr<size_t> OnUpstream(std::string_view bytes,
                                     StoreEffects* effects) override {
     RelayFrame frame;

@@ -79,9 +79,7 @@ void StoreHub::Stop() { events_.Stop(); }
 
 absl::Status StoreHub::Run() {
   while (!events_.stopped() && failure_.ok()) {
-    std::optional<std::chrono::milliseconds> at_most;
-    if (acceptor_.paused() || budget_.RequestsWait()) at_most = kTick;
-    const std::span<const epoll_event> events = events_.Wait(at_most);
+    const std::span<const epoll_event> events = events_.Wait(LongestPause());
     // Not only when nothing else happens, which may be never.
     if (acceptor_.paused() && events_.now() >= next_accept_) {
       acceptor_.Resume(connections_.size());
@@ -95,11 +93,28 @@ absl::Status StoreHub::Run() {
       EndWhoDoNotRead();
       Settle();
     }
+    if (service_->WantsTicks()) TickService();
   }
   acceptor_.Close();
   connections_.Clear();
   upstream_ = nullptr;
   return outlived_clients_ ? absl::OkStatus() : failure_;
+}
+
+std::optional<std::chrono::milliseconds> StoreHub::LongestPause() const {
+  if (acceptor_.paused() || budget_.RequestsWait()) return kTick;
+  if (service_->WantsTicks()) {
+    return std::chrono::ceil<std::chrono::milliseconds>(options_.tick);
+  }
+  return std::nullopt;
+}
+
+void StoreHub::TickService() {
+  if (events_.now() < next_tick_) return;
+  next_tick_ = events_.now() + options_.tick;
+  service_->OnTick(&effects_);
+  Deliver();
+  Settle();
 }
 
 void StoreHub::HandleEvent(uint64_t id, uint32_t events) {

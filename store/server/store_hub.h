@@ -1,10 +1,12 @@
 #ifndef MUSTER_STORE_SERVER_STORE_HUB_H_
 #define MUSTER_STORE_SERVER_STORE_HUB_H_
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,6 +43,8 @@ struct StoreHubOptions {
   // the others waiting: see BufferBudget.
   size_t max_buffer_bytes = 0;
   Duration patience = std::chrono::seconds(5);
+  // Between two of the service's ticks.
+  Duration tick = std::chrono::seconds(1);
   // As StoreServerOptions::on_notice.
   std::function<void(const std::string&)> on_notice;
 };
@@ -83,6 +87,9 @@ class StoreHub {
  private:
   using Role = StoreConnection::Role;
 
+  // How long nothing may happen until something is to be looked at.
+  std::optional<std::chrono::milliseconds> LongestPause() const;
+  void TickService();
   void HandleEvent(uint64_t id, uint32_t events);
   void Accept();
   void Admit(OwnedFd socket, Role role);
@@ -160,6 +167,8 @@ class StoreHub {
 
   // When to try again, while new connections wait.
   Instant next_accept_;
+  // When the service's next tick is due, where it wants one.
+  Instant next_tick_;
   size_t notices_left_;
   // Used anew for each step, so that a step allocates nothing.
   StoreEffects effects_;

@@ -5,6 +5,8 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,12 +23,14 @@ namespace muster {
 namespace {
 
 // Answers pings, sends values and who is gone upstream, and hands what comes
-// from there to who sent one last.
+// from there to who sent one last. An ADD is answered with so many ticks there.
 class PingService : public StoreService {
  public:
   void OnRequest(StoreClientId client, StoreFraming,
                  const StoreRequest& request, StoreEffects* effects) override {
-    if (request.command == StoreCommand::kSet) {
+    if (request.command == StoreCommand::kAdd) {
+      ticks_left_ = request.number;
+    } else if (request.command == StoreCommand::kSet) {
       sender_ = client;
       effects->AddReply(kUpstreamClient)->append(request.value);
     } else if (request.command == StoreCommand::kPing) {
@@ -35,6 +39,11 @@ class PingService : public StoreService {
     }
   }
   bool MayGoOn(StoreClientId) const override { return true; }
+  bool WantsTicks() const override { return ticks_left_ > 0; }
+  void OnTick(StoreEffects* effects) override {
+    --ticks_left_;
+    effects->AddReply(kUpstreamClient)->append("tick");
+  }
   void OnGone(StoreClientId, StoreEffects* effects) override {
     effects->AddReply(kUpstreamClient)->append("gone");
   }
@@ -46,6 +55,7 @@ class PingService : public StoreService {
 
  private:
   StoreClientId sender_ = 0;
+  int64_t ticks_left_ = 0;
 };
 
 // Empty keys take more to remember than to send.
@@ -75,7 +85,8 @@ class Serving {
     hub_.emplace(StoreHubOptions{.listener = *std::move(listener),
                                  .upstream = std::move(upstream),
                                  .max_connections = max_connections,
-                                 .max_buffer_bytes = size_t{64} << 20},
+                                 .max_buffer_bytes = size_t{64} << 20,
+                                 .tick = std::chrono::milliseconds(1)},
                  &service_);
     EXPECT_TRUE(hub_->Prepare().ok());
     EXPECT_TRUE(thread_.Start("hub", [this] { served_ = hub_->Run(); }).ok());
@@ -149,6 +160,28 @@ TEST(StoreHubTest, AnUpstreamsEndIsAFailureForClientsThatAreThereOrMayCome) {
     }
     upstream.Close();
     EXPECT_EQ(hub.End().ok(), clients == Clients::kOneThatLeft);
+  }
+}
+
+// Though no event wakes it.
+TEST(StoreHubTest, AServiceHasTheTicksItWants) {
+  int ends[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+  const OwnedFd upstream(ends[1]);
+  const Serving hub(9, OwnedFd(ends[0]));
+  RawClient client(hub.port());
+  for (int64_t ticks = 3; ticks > 0; --ticks) {
+    client.Send({.command = StoreCommand::kAdd, .key = "n", .number = ticks});
+    std::string told;
+    while (told.size() < static_cast<size_t>(ticks) * 4) {
+      pollfd more{.fd = upstream.get(), .events = POLLIN, .revents = 0};
+      ASSERT_EQ(poll(&more, 1, 30'000), 1) << told;
+      char bytes[64];
+      const ssize_t count = recv(upstream.get(), bytes, sizeof(bytes), 0);
+      ASSERT_GT(count, 0);
+      told.append(bytes, static_cast<size_t>(count));
+    }
+    EXPECT_EQ(told.size(), static_cast<size_t>(ticks) * 4) << told;
   }
 }
 

@@ -32,6 +32,8 @@ class CoreService : public StoreService {
   void OnGone(StoreClientId client, StoreEffects* effects) override {
     core_.Forget(client, effects);
   }
+  bool WantsTicks() const override { return core_.OffersHinder(); }
+  void OnTick(StoreEffects* effects) override { core_.AgeOffers(effects); }
   absl::StatusOr<size_t> OnUpstream(std::string_view, StoreEffects*) override {
     return absl::InternalError("a store has no upstream");
   }
@@ -105,6 +107,7 @@ absl::StatusOr<std::unique_ptr<StoreServer>> StoreServer::Start(
               static_cast<size_t>(RaiseDescriptorLimit(kDescriptorsForOthers)),
           .max_buffer_bytes = options.max_buffer_bytes,
           .patience = options.patience,
+          .tick = options.offer_patience,
           .on_notice = std::move(options.on_notice),
       },
       options.max_store_bytes, *port);

@@ -434,6 +434,17 @@ TEST_F(StoreServerTest, AllClientsOfALostRelayAreGone) {
   EXPECT_TRUE(other.Released());
 }
 
+TEST_F(StoreServerTest, AnElementIsNotKeptForWhoNeverComes) {
+  Start({.offer_patience = std::chrono::milliseconds(1)});
+  RawClient looking(port());
+  RawClient popping(port());
+  looking.Send({.command = C::kQueuePush, .key = "q", .value = "e"});
+  looking.StartWait("q");
+  EXPECT_TRUE(looking.Released());
+  popping.StartWait("q");
+  EXPECT_TRUE(popping.Released());
+}
+
 // Last, for it lowers this process's limit for good.
 TEST_F(StoreServerTest, ZLastWithoutDescriptorsNewOnesWait) {
   rlimit limit{.rlim_cur = 100, .rlim_max = 100};

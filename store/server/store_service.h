@@ -31,6 +31,11 @@ class StoreService {
   // The client's connection ended.
   virtual void OnGone(StoreClientId client, StoreEffects* effects) = 0;
 
+  // Whether OnTick is to come although no client does anything.
+  virtual bool WantsTicks() const = 0;
+  // Comes at the hub's ticks while WantsTicks, the first time at any moment.
+  virtual void OnTick(StoreEffects* effects) = 0;
+
   // Bytes of the upstream connection that were not consumed yet; how many are.
   // An error ends the hub.
   virtual absl::StatusOr<size_t> OnUpstream(std::string_view bytes,

@@ -49,8 +49,29 @@ def raises(call, *arguments):
   return False
 
 
+class Later(threading.Thread):
+  """A call in a thread of its own; what it raises, join raises."""
+
+  def __init__(self, call, arguments):
+    super().__init__()
+    self.call = call
+    self.arguments = arguments
+    self.error = None
+
+  def run(self):
+    try:
+      self.call(*self.arguments)
+    except BaseException as error:  # pylint: disable=broad-except
+      self.error = error
+
+  def join(self, timeout=None):
+    super().join(timeout)
+    if self.error:
+      raise self.error
+
+
 def later(call, *arguments):
-  thread = threading.Thread(target=call, args=arguments)
+  thread = Later(call, arguments)
   thread.start()
   return thread
 

@@ -84,33 +84,27 @@ ALL = [Mutant(*mutant) for mutant in (
      '''if (!MayHold(client, bytes.size(), effects)) return;
     reads =''', '''MayHold(client, bytes.size(), effects);
     reads ='''),
-    ('who comes during an offer does not ask', _RELAY,
-     '} else if (waits->second.offered) {', '} else if (false) {'),
-    ('who comes during an offer leaves it to be settled', _RELAY,
-     '''    offers_.erase(*waits->second.offered);
-    waits->second.offered.reset();
-    SendUpstream''', '    SendUpstream'),
+    ('who is offered an element has no channel', _RELAY,
+     'offers_[first] = frame.channel;', ''),
+    ('an offer\'s channel is still the wait\'s', _RELAY,
+     'uses_[frame.channel] = {.offered = first};', ''),
+    ('nobody waits on behind an offer', _RELAY,
+     '''      waits->second.channel = TakeChannel({.waits = waits});
+      SendUpstream(waits->second.channel, waits->first, effects);''', ''),
+    ('an offer that upstream ended is settled', _RELAY,
+     'if (use.offered) offers_.erase(*use.offered);', ''),
+    ('what is said of an offer is an answer', _RELAY,
+     '} else if (use.client) {', '} else {'),
     ('who left a wait is answered', _RELAY,
      'std::erase(waits->second.clients, client);', ''),
     ('who leaves a wait ends it for all', _RELAY,
-     'if (waits->second.clients.empty() && !waits->second.offered) {',
-     'if (!waits->second.offered) {'),
-    ('who leaves a wait ends an offer', _RELAY,
-     'if (waits->second.clients.empty() && !waits->second.offered) {',
-     'if (waits->second.clients.empty()) {'),
-    ('a wait that all left is still counted', _RELAY,
-     '''    Drop(waits->second.channel, effects);
-    held_bytes_ -= kBytesPerGroup + waits->first.size();''',
-     '    Drop(waits->second.channel, effects);'),
-    ('an offer to the last one is kept', _RELAY,
-     '''  Drop(waits->second.channel, effects);
-  held_bytes_ -= kBytesPerGroup + waits->first.size();
-  waits_.erase(waits);
-}
-
-void RelayCore::JoinRead''', '''}
-
-void RelayCore::JoinRead'''),
+     'if (waits->second.clients.empty()) {', 'if (true) {'),
+    ('a wait that is over is still counted', _RELAY,
+     'void RelayCore::End(WaitsByRequest::iterator waits) {\n'
+     '  held_bytes_ -= kBytesPerGroup + waits->first.size();',
+     'void RelayCore::End(WaitsByRequest::iterator waits) {'),
+    ('upstream does not hear that an offer is over', _RELAY,
+     'Drop(offer->second, effects);', ''),
     ('a read joins one under way', _RELAY,
      'reads->second.next.push_back(client);',
      'reads->second.asked.push_back(client);'),

@@ -3,6 +3,8 @@
 from mutant import Mutant
 
 _CORE = 'store/core/store_core.cc'
+_CORE_HEADER = 'store/core/store_core.h'
+_OFFERS = 'store/core/offer_list.cc'
 _WAITING = 'store/core/waiting_list.cc'
 _BARRIERS = 'store/core/barrier_list.cc'
 _WATCHES = 'store/core/watch_list.cc'
@@ -82,25 +84,46 @@ ALL = [Mutant(*mutant) for mutant in (
      '|| (__builtin_add_overflow(*before, amount, &sum), false)) {'),
     ('an element there is for all who wait', _CORE,
      '''kind = StoreEffects::Kind::kReplyToOne;
-    Offer(client, queue);''', ''),
+    offers_.Add(client, queue);''', ''),
+    ('what is offered is there for who comes next', _CORE,
+     'there == There::kAsQueue && HasSpare(key);',
+     'there == There::kAsQueue;'),
+    ('a queue of which all is offered is there', _CORE,
+     'if (spare || there == There::kAsKey) continue;',
+     'if (there != There::kNo) continue;'),
+    ('an element is offered to two', _CORE,
+     'elements->second.size() > offers_.CountOf(queue);', 'true;'),
+    ('what nobody came for is offered to nobody', _CORE,
+     '''  for (const std::string& queue : offers_.TakeOld()) {
+    OfferToNext(queue, effects);
+  }''', '  offers_.TakeOld();'),
+    ('offers hinder nobody', _CORE_HEADER,
+     'return !offers_.empty() && waits_.clients() > 0;', 'return false;'),
+    ('offers hinder where nobody waits', _CORE_HEADER,
+     'return !offers_.empty() && waits_.clients() > 0;',
+     'return !offers_.empty();'),
+    ('an offer is never old', _OFFERS, 'offer->second.old = true;', ''),
+    ('an offer is old at once', _OFFERS, 'if (offer->second.old) {',
+     'if (true) {'),
+    ('queues are kept that have no offers', _OFFERS,
+     'if (--count->second == 0) counts_.erase(count);', ''),
+    ('an offer that is over is counted', _OFFERS,
+     'bytes_ -= kBytesPerOffer + queue.size();', ''),
+    ('whoever has an offer has any', _OFFERS,
+     ' && offer->second.queue->first == queue;', ';'),
     ('watchers do not see what is appended', _CORE,
      'if (entry == values_.end() || !watches_.empty()) {',
      'if (entry == values_.end()) {'),
     ('a request for nothing is answered', _CORE,
      'if (found.empty()) return;', ''),
     ('an empty queue offers an element', _CORE,
-     ' || queues_.find(queue) == queues_.end()) return;', ') return;'),
-    ('an offer stands for ever', _CORE, 'offers_.erase(offer);', ''),
+     ' || !HasSpare(queue)) return;', ') return;'),
     ('an element that is not taken wakes nobody', _CORE,
-     'if (!popped && !kept) OfferToNext', 'if (false) OfferToNext'),
+     'if (!popped && !offers_.Has(client, *offered)) {', 'if (false) {'),
     ('an element that is taken wakes another', _CORE,
-     'if (!popped && !kept)', 'if (!kept)'),
+     'if (!popped && !offers_', 'if (!offers_'),
     ('any queue\'s pop takes an offer', _CORE,
      ' && request.key == *offered;', ';'),
-    ('who waits again is overtaken', _CORE,
-     'if (!popped && !kept)', 'if (!popped)'),
-    ('any wait keeps an offer', _CORE,
-     ' && again->second == *offered;', ';'),
     ('an offer dies with its client', _CORE,
      'if (offered) OfferToNext(*offered, effects);', ''),
     ('a client waits twice', _CORE,
