@@ -121,7 +121,7 @@ ALL = [Mutant(*mutant) for mutant in (
     ('a cancel is answered here, whoever waits', _RELAY,
      'if (cancels && waited) {', 'if (cancels) {'),
     ('an offer is not settled', _RELAY,
-     '''  // After the request, so that a pop comes before the next one's wait.
+     '''  // After the request, so that a pop finds what was offered.
   SettleOffer(client, effects);''', ''),
     ('who is gone waits', _RELAY,
      '''  LeaveWait(client, effects);
@@ -133,14 +133,16 @@ ALL = [Mutant(*mutant) for mutant in (
   // Reads''', '  // Reads'),
     ('who is gone is answered', _RELAY, '''by themselves.
   busy_.erase(client);''', 'by themselves.'),
-    ('a second element is offered to the next', _RELAY,
-     'if (waits->second.offered) return;', ''),
     ('who was offered an element waits on', _RELAY,
      'waiting_.erase(first);', ''),
-    ('a wait that is over is still counted', _RELAY,
+    ('a wait that was answered is still there', _RELAY,
      '''  Rest(waits->second.channel);
-  held_bytes_ -= kBytesPerGroup + waits->first.size();''',
-     '  Rest(waits->second.channel);'),
+  End(waits);''', '  Rest(waits->second.channel);'),
+    ('a wait whose last one was offered something is there', _RELAY,
+     '''    if (clients.empty()) {
+      End(waits);
+    } else {''', '''    if (clients.empty()) {
+    } else {'''),
     ('who is gone is read for', _RELAY, 'if (!Busy(client)) continue;', ''),
     ('an answer goes to any number at once', _RELAY,
      'sent + frame.bytes.size() > limits_.fan_out_bytes', 'false'),
@@ -155,12 +157,11 @@ ALL = [Mutant(*mutant) for mutant in (
     ('who was refused keeps its channel', _RELAY,
      'own_channels_.erase(*use.client);', ''),
     ('a refused wait is still counted', _RELAY,
-     '''    held_bytes_ -= kBytesPerGroup + waits->first.size();
-    waits_.erase(waits);
+     '''    End(waits);
   }
-  if (use.reads)''', '''    waits_.erase(waits);
+  if (use.offered)''', '''    waits_.erase(waits);
   }
-  if (use.reads)'''),
+  if (use.offered)'''),
     ('a refused read is still counted', _RELAY,
      '''    held_bytes_ -= kBytesPerGroup + reads->first.size();
     reads_.erase(reads);

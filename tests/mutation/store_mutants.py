@@ -12,7 +12,7 @@ _BUDGET = 'store/server/buffer_budget.cc'
 
 ALL = [Mutant(*mutant) for mutant in (
     # --- what the store may hold
-    ('offers cost nothing', _CORE, ' + offered_bytes_ +', ' +'),
+    ('offers cost nothing', _CORE, ' + offers_.bytes() +', ' +'),
     ('barriers cost nothing', _CORE, ' + barriers_.bytes()', ''),
     ('what shrinks needs room', _CORE,
      'return size > before ? size - before : 0;', 'return size - before;'),
@@ -26,8 +26,6 @@ ALL = [Mutant(*mutant) for mutant in (
      'stored_bytes_ -= kBytesPerQueue + queue->first.size();', ''),
     ('what was appended is not counted', _CORE,
      'stored_bytes_ += request.value.size();', ''),
-    ('an offer is counted for ever', _CORE,
-     'offered_bytes_ -= kBytesPerEntry + queue.size();', ''),
     ('any number of values may be set', _CORE,
      '''if (HasRoom(client, request, Growth(request.key, request.value.size()),
                   effects)) {''', '{'),
@@ -40,8 +38,8 @@ ALL = [Mutant(*mutant) for mutant in (
      'if (HasRoom(client, request, cost, effects)) waits_',
      'waits_'),
     ('any number of offers may be', _CORE,
-     'if (!HasRoom(client, request, kBytesPerEntry + queue.size(), effects)) {',
-     'if (false) {'),
+     '''if (!HasRoom(client, request, OfferList::kBytesPerOffer + queue.size(),
+                 effects)) {''', 'if (false) {'),
     ('any amount may be appended', _CORE,
      'if (!HasRoom(client, request, more, effects)) return;', ''),
     ('any number of values may be set at once', _CORE,
@@ -119,7 +117,7 @@ ALL = [Mutant(*mutant) for mutant in (
     ('an empty queue offers an element', _CORE,
      ' || !HasSpare(queue)) return;', ') return;'),
     ('an element that is not taken wakes nobody', _CORE,
-     'if (!popped && !offers_.Has(client, *offered)) {', 'if (false) {'),
+     'if (!popped && !offers_.Has(client, *offered)) Offer', 'if (false) Offer'),
     ('an element that is taken wakes another', _CORE,
      'if (!popped && !offers_', 'if (!offers_'),
     ('any queue\'s pop takes an offer', _CORE,
