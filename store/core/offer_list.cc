@@ -43,11 +43,6 @@ std::vector<std::string> OfferList::TakeOld() {
   return queues;
 }
 
-bool OfferList::Has(StoreClientId client, std::string_view queue) const {
-  const auto offer = offers_.find(client);
-  return offer != offers_.end() && offer->second.queue->first == queue;
-}
-
 size_t OfferList::CountOf(std::string_view queue) const {
   const auto count = counts_.find(queue);
   return count == counts_.end() ? 0 : count->second;

@@ -29,8 +29,6 @@ class OfferList {
   // for each offer.
   std::vector<std::string> TakeOld();
 
-  // Whether an element of the queue is offered to the client.
-  bool Has(StoreClientId client, std::string_view queue) const;
   // To how many clients elements of the queue are offered.
   size_t CountOf(std::string_view queue) const;
   bool empty() const { return offers_.empty(); }

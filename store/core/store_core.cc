@@ -279,6 +279,10 @@ void StoreCore::OfferToNext(std::string_view queue, StoreEffects* effects) {
                 effects->AddReply(*waiter, StoreEffects::Kind::kReplyToOne));
 }
 
+bool StoreCore::OffersHinder() const {
+  return !offers_.empty() && waits_.clients() > 0;
+}
+
 void StoreCore::AgeOffers(StoreEffects* effects) {
   for (const std::string& queue : offers_.TakeOld()) {
     OfferToNext(queue, effects);
@@ -377,12 +381,9 @@ void StoreCore::Apply(StoreClientId client, const StoreRequest& request,
                       StoreEffects* effects) {
   const std::optional<std::string> offered = offers_.Take(client);
   Perform(client, request, effects);
-  if (!offered) return;
-  // The pop takes what was offered. Anything else gives it up, unless it waits
-  // for the same again; after it, so that the others who wait come first.
-  const bool popped =
-      request.command == StoreCommand::kQueuePop && request.key == *offered;
-  if (!popped && !offers_.Has(client, *offered)) OfferToNext(*offered, effects);
+  // If it was a pop, nothing is left over by it. After it, so that who waits
+  // anew for what it was offered keeps it.
+  if (offered) OfferToNext(*offered, effects);
 }
 
 void StoreCore::Perform(StoreClientId client, const StoreRequest& request,

@@ -42,7 +42,7 @@ class StoreCore {
 
   // Whether somebody waits while an element is kept for somebody else, who may
   // never come for it.
-  bool OffersHinder() const { return !offers_.empty() && waits_.clients() > 0; }
+  bool OffersHinder() const;
   // Offers that stood when this was called before are over: whoever waits may
   // have the elements. To be called now and then while OffersHinder.
   void AgeOffers(StoreEffects* effects);

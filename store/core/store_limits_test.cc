@@ -117,6 +117,20 @@ TEST_F(StoreLimitsTest, WhoStandsAtOneBarrierOrHasAnOfferIsBoundedToo) {
   }
 }
 
+TEST_F(StoreLimitsTest, AnOfferNeedsRoomToo) {
+  StoreCore core(1100);
+  core.Apply(0, {.command = C::kQueuePush, .key = "q"}, &effects_);
+  const size_t before = core.bytes();
+  core.Apply(1, {.command = C::kWait, .keys = {"q"}}, &effects_);
+  EXPECT_THAT(Take(), ElementsAre(HasSubstr("1!the store is full")));
+  EXPECT_EQ(core.bytes(), before);
+  // To who waits before the element comes it is made in any case.
+  StoreCore other(1300);
+  other.Apply(1, {.command = C::kWait, .keys = {"q"}}, &effects_);
+  other.Apply(0, {.command = C::kQueuePush, .key = "q"}, &effects_);
+  EXPECT_EQ(other.bytes(), before + OfferList::kBytesPerOffer + 1);
+}
+
 TEST_F(StoreLimitsTest, WhatIsLargerThanAllOfItDoesNotFit) {
   StoreCore core(4096);
   const std::string value(5000, 'v');

@@ -3,7 +3,6 @@
 from mutant import Mutant
 
 _CORE = 'store/core/store_core.cc'
-_CORE_HEADER = 'store/core/store_core.h'
 _OFFERS = 'store/core/offer_list.cc'
 _WAITING = 'store/core/waiting_list.cc'
 _BARRIERS = 'store/core/barrier_list.cc'
@@ -95,9 +94,9 @@ ALL = [Mutant(*mutant) for mutant in (
      '''  for (const std::string& queue : offers_.TakeOld()) {
     OfferToNext(queue, effects);
   }''', '  offers_.TakeOld();'),
-    ('offers hinder nobody', _CORE_HEADER,
+    ('offers hinder nobody', _CORE,
      'return !offers_.empty() && waits_.clients() > 0;', 'return false;'),
-    ('offers hinder where nobody waits', _CORE_HEADER,
+    ('offers hinder where nobody waits', _CORE,
      'return !offers_.empty() && waits_.clients() > 0;',
      'return !offers_.empty();'),
     ('an offer is never old', _OFFERS, 'offer->second.old = true;', ''),
@@ -107,8 +106,6 @@ ALL = [Mutant(*mutant) for mutant in (
      'if (--count->second == 0) counts_.erase(count);', ''),
     ('an offer that is over is counted', _OFFERS,
      'bytes_ -= kBytesPerOffer + queue.size();', ''),
-    ('whoever has an offer has any', _OFFERS,
-     ' && offer->second.queue->first == queue;', ';'),
     ('watchers do not see what is appended', _CORE,
      'if (entry == values_.end() || !watches_.empty()) {',
      'if (entry == values_.end()) {'),
@@ -117,13 +114,16 @@ ALL = [Mutant(*mutant) for mutant in (
     ('an empty queue offers an element', _CORE,
      ' || !HasSpare(queue)) return;', ') return;'),
     ('an element that is not taken wakes nobody', _CORE,
-     'if (!popped && !offers_.Has(client, *offered)) Offer', 'if (false) Offer'),
-    ('an element that is taken wakes another', _CORE,
-     'if (!popped && !offers_', 'if (!offers_'),
-    ('any queue\'s pop takes an offer', _CORE,
-     ' && request.key == *offered;', ';'),
+     '''keeps it.
+  if (offered) OfferToNext(*offered, effects);''', 'keeps it.'),
+    ('who waits again is overtaken', _CORE,
+     '''  Perform(client, request, effects);
+  // If it was''', '''  if (offered) OfferToNext(*offered, effects);
+  Perform(client, request, effects);
+  // If it was'''),
     ('an offer dies with its client', _CORE,
-     'if (offered) OfferToNext(*offered, effects);', ''),
+     '''offers_.Take(client);
+  if (offered) OfferToNext(*offered, effects);''', 'offers_.Take(client);'),
     ('a client waits twice', _CORE,
      '''// A client has one wait: the one before was given up without a word.
   DropWait(client, effects);''', ''),
