@@ -103,9 +103,7 @@ absl::Status StoreHub::Run() {
 
 std::optional<std::chrono::milliseconds> StoreHub::LongestPause() const {
   if (acceptor_.paused() || budget_.RequestsWait()) return kTick;
-  if (service_->WantsTicks()) {
-    return std::chrono::ceil<std::chrono::milliseconds>(options_.tick);
-  }
+  if (service_->WantsTicks()) return options_.tick;
   return std::nullopt;
 }
 

@@ -44,7 +44,7 @@ struct StoreHubOptions {
   size_t max_buffer_bytes = 0;
   Duration patience = std::chrono::seconds(5);
   // Between two of the service's ticks.
-  Duration tick = std::chrono::seconds(1);
+  std::chrono::milliseconds tick = std::chrono::seconds(1);
   // As StoreServerOptions::on_notice.
   std::function<void(const std::string&)> on_notice;
 };

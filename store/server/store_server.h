@@ -34,7 +34,7 @@ struct StoreServerOptions {
   // How long at least an element of a queue is kept for the client whose wait
   // it ended, while others wait for one. A pop comes a round trip after its
   // wait; the bound is for who waited without meaning to pop.
-  Duration offer_patience = std::chrono::seconds(1);
+  std::chrono::milliseconds offer_patience = std::chrono::seconds(1);
   // One sentence for a person, such as why a connection was ended; a bounded
   // number of them. Called from the server's thread: don't call the server.
   std::function<void(const std::string&)> on_notice;
