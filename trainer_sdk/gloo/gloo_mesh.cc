@@ -315,6 +315,10 @@ absl::Status GlooMesh::Guard(int peer, const std::function<bool()>& call) {
                    " died, left or broke its connection: ", thrown));
 }
 
+void GlooMesh::Abandon() {
+  if (watch_ != nullptr) watch_->Cut();
+}
+
 void GlooMesh::Close() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);

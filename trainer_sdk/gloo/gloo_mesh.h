@@ -54,6 +54,10 @@ class GlooMesh final : public Mesh {
   absl::Status Finish() override;
   void Close() override;
 
+  // For a mesh whose making failed, instead of Close and right before its end:
+  // no goodbye is said, and nothing is reset (see MeshContext).
+  void Abandon();
+
  private:
   using Buffer = gloo::transport::UnboundBuffer;
 

@@ -61,13 +61,13 @@ absl::Status ConnectPairs(const GroupPlace& place, Instant deadline,
                                        [&](const absl::Status&) {
                                          const WithoutSigpipe guard;
                                          try {
-                                           context.closeConnections();
+                                           context.Interrupt();
                                          } catch (const std::exception&) {
                                            // Closed is closed.
                                          }
                                        });
   for (int peer = 0; peer < place.size; ++peer) {
-    // Where an interruption made Connect return, this says so.
+    // Where an interruption keeps Connect from doing anything, this says so.
     if (absl::Status s = FormationStatus(place); !s.ok()) return s;
     if (peer == place.rank) continue;
     connecting = peer;
@@ -133,8 +133,7 @@ absl::StatusOr<std::unique_ptr<Mesh>> Connect(const GroupPlace& place,
           failure.code(),
           absl::StrCat(place.name, ": connecting the ranks over Gloo at ",
                        address, ": ", std::string(failure.message()))));
-  // Without a goodbye.
-  if (mesh != nullptr) mesh->Close();
+  if (mesh != nullptr) mesh->Abandon();
   return failure;
 }
 
