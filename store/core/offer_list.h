@@ -17,7 +17,7 @@ namespace muster {
 class OfferList {
  public:
   // What one offer costs besides the queue's name, about.
-  static constexpr size_t kBytesPerOffer = 256;
+  static constexpr size_t kBytesPerOffer = 160;
 
   // An element of the queue is the client's, who must not have an offer.
   void Add(StoreClientId client, std::string_view queue);

@@ -161,17 +161,15 @@ void StoreCore::Wait(StoreClientId client, const StoreRequest& request,
                      StoreEffects* effects) {
   // A client has one wait: the one before was given up without a word.
   DropWait(client, effects);
+  // A blocking pop waits for its queue alone, and must find something then:
+  // what is offered to others is not there for it.
+  const bool pops =
+      request.keys.size() == 1 && Find(request.keys[0]) == There::kAsQueue;
   auto kind = StoreEffects::Kind::kReply;
-  std::string_view queue;
   std::vector<std::string_view> missing;
   size_t cost = 0;
   for (const std::string_view key : request.keys) {
-    const There there = Find(key);
-    // Whose elements are all offered is not there for who comes now: a blocking
-    // pop is this wait, then a pop that must find something.
-    const bool spare = there == There::kAsQueue && HasSpare(key);
-    if (spare) queue = key;
-    if (spare || there == There::kAsKey) continue;
+    if (pops ? HasSpare(key) : Find(key) != There::kNo) continue;
     missing.push_back(key);
     cost += WaitingList::kBytesPerKey + key.size();
   }
@@ -179,11 +177,10 @@ void StoreCore::Wait(StoreClientId client, const StoreRequest& request,
     if (HasRoom(client, request, cost, effects)) waits_.Add(client, missing);
     return;
   }
-  if (!queue.empty()) {
-    if (!HasRoom(client, request, OfferList::kBytesPerOffer + queue.size(),
-                 effects)) {
-      return;
-    }
+  if (pops) {
+    const std::string_view queue = request.keys[0];
+    cost = OfferList::kBytesPerOffer + queue.size();
+    if (!HasRoom(client, request, cost, effects)) return;
     kind = StoreEffects::Kind::kReplyToOne;
     offers_.Add(client, queue);
   }
@@ -274,13 +271,11 @@ void StoreCore::OfferToNext(std::string_view queue, StoreEffects* effects) {
   if (waits_.empty() || !HasSpare(queue)) return;
   const std::optional<StoreClientId> waiter = waits_.ReadyForOne(queue);
   if (!waiter) return;
+  // In the room of its wait.
+  static_assert(OfferList::kBytesPerOffer <= WaitingList::kBytesPerKey);
   offers_.Add(*waiter, queue);
   AppendInteger(kStoreStopWaiting,
                 effects->AddReply(*waiter, StoreEffects::Kind::kReplyToOne));
-}
-
-bool StoreCore::OffersHinder() const {
-  return !offers_.empty() && waits_.clients() > 0;
 }
 
 void StoreCore::AgeOffers(StoreEffects* effects) {
@@ -380,10 +375,12 @@ void StoreCore::Forget(StoreClientId client, StoreEffects* effects) {
 void StoreCore::Apply(StoreClientId client, const StoreRequest& request,
                       StoreEffects* effects) {
   const std::optional<std::string> offered = offers_.Take(client);
+  // Unless it comes for the element, somebody else may have it; before the
+  // request, or a client that waits again and again would keep it.
+  const bool comes =
+      request.command == StoreCommand::kQueuePop && request.key == offered;
+  if (offered && !comes) OfferToNext(*offered, effects);
   Perform(client, request, effects);
-  // If it was a pop, nothing is left over by it. After it, so that who waits
-  // anew for what it was offered keeps it.
-  if (offered) OfferToNext(*offered, effects);
 }
 
 void StoreCore::Perform(StoreClientId client, const StoreRequest& request,

@@ -40,11 +40,10 @@ class StoreCore {
   // others go on, hence the effects.
   void Forget(StoreClientId client, StoreEffects* effects);
 
-  // Whether somebody waits while an element is kept for somebody else, who may
-  // never come for it.
-  bool OffersHinder() const;
+  // Whether an element is kept for a client, who may never come for it.
+  bool HasOffers() const { return !offers_.empty(); }
   // Offers that stood when this was called before are over: whoever waits may
-  // have the elements. To be called now and then while OffersHinder.
+  // have the elements. To be called now and then while HasOffers.
   void AgeOffers(StoreEffects* effects);
 
   size_t keys() const { return values_.size(); }
@@ -112,8 +111,8 @@ class StoreCore {
   BarrierList barriers_;
   WatchList watches_;
   // An offer ends with its client's next request. If that does not take the
-  // element, the next one is woken, or it would wait beside a queue that is not
-  // empty. Nobody waits for a spare element alone.
+  // element, the next one is woken: nobody waits for a queue alone that has a
+  // spare element.
   OfferList offers_;
   // Of values and queues.
   size_t stored_bytes_ = 0;

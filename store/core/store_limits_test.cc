@@ -118,7 +118,7 @@ TEST_F(StoreLimitsTest, WhoStandsAtOneBarrierOrHasAnOfferIsBoundedToo) {
 }
 
 TEST_F(StoreLimitsTest, AnOfferNeedsRoomToo) {
-  StoreCore core(1100);
+  StoreCore core(1050);
   core.Apply(0, {.command = C::kQueuePush, .key = "q"}, &effects_);
   const size_t before = core.bytes();
   core.Apply(1, {.command = C::kWait, .keys = {"q"}}, &effects_);

@@ -134,6 +134,8 @@ void RelayCore::SettleOffer(StoreClientId client, StoreEffects* effects) {
   const auto offer = offers_.find(client);
   if (offer == offers_.end()) return;
   Drop(offer->second, effects);
+  // Its one wait was answered: nothing of it is under way.
+  idle_channels_.push_back(offer->second);
   offers_.erase(offer);
 }
 
@@ -266,8 +268,10 @@ void RelayCore::Refused(const Use& use, const RelayFrame& frame,
                         StoreEffects* effects) {
   if (use.client) {
     effects->AddClose(*use.client, frame.bytes);
-    // Its requests need no channel any more; it is gone soon.
+    // Its requests need no channel any more; it is gone soon. One that has
+    // crossed this has opened the channel again.
     own_channels_.erase(*use.client);
+    Drop(frame.channel, effects);
   }
   if (use.waits) {
     const auto waits = *use.waits;

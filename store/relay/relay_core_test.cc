@@ -223,7 +223,9 @@ TEST_F(RelayCoreTest, AnElementIsForOneAndTheOthersWaitOn) {
   EXPECT_THAT(Reply(2, kZero, kForOne), ElementsAre("2<" + kZero));
   EXPECT_EQ(core_.held_bytes(), 0);
   EXPECT_THAT(Gone(2), ElementsAre("2 gone"));
-  EXPECT_EQ(core_.channels(), 1) << "the first one's own";
+  EXPECT_THAT(Gone(1), ElementsAre("3 gone"));
+  EXPECT_THAT(Add(4, "n"), ElementsAre("2 ADD n")) << "an offer's serves again";
+  EXPECT_EQ(core_.channels(), 2);
 }
 
 // Two elements are two clients' although neither has popped.
@@ -305,7 +307,8 @@ TEST_F(RelayCoreTest, WhatUpstreamRefusesEndsThoseWhoAsked) {
               ElementsAre("3!too much", "4!too much"));
   Add(5, "n");
   EXPECT_THAT(Reply(3, "no number", RelayFrameKind::kGone),
-              ElementsAre("5!no number"));
+              ElementsAre("5!no number", "3 gone"))
+      << "what crossed it has opened the channel again";
   EXPECT_THAT(Gone(5), IsEmpty());
   EXPECT_EQ(core_.held_bytes(), 0);
   EXPECT_EQ(core_.channels(), 0);

@@ -50,16 +50,9 @@ StoreHub::StoreHub(StoreHubOptions options, StoreService* service)
       intake_(options_.relays, service, &channels_),
       budget_(options_.max_buffer_bytes, options_.patience),
       crew_(SendCrew::HelpersForThisHost()),
-      notices_left_(kMaxNotices) {
+      ticks_(options_.tick),
+      notices_(std::move(options_.on_notice), kMaxNotices) {
   scratch_.resize(kReadBytes);
-}
-
-void StoreHub::Notice(const std::string& sentence) {
-  if (!options_.on_notice || notices_left_ == 0) return;
-  --notices_left_;
-  options_.on_notice(notices_left_ > 0
-                         ? sentence
-                         : "the store has said too much: no more of this");
 }
 
 absl::Status StoreHub::Prepare() {
@@ -93,7 +86,7 @@ absl::Status StoreHub::Run() {
       EndWhoDoNotRead();
       Settle();
     }
-    if (service_->WantsTicks()) TickService();
+    TickService();
   }
   acceptor_.Close();
   connections_.Clear();
@@ -103,13 +96,14 @@ absl::Status StoreHub::Run() {
 
 std::optional<std::chrono::milliseconds> StoreHub::LongestPause() const {
   if (acceptor_.paused() || budget_.RequestsWait()) return kTick;
-  if (service_->WantsTicks()) return options_.tick;
+  if (service_->WantsTicks()) return ticks_.Left(events_.now());
   return std::nullopt;
 }
 
 void StoreHub::TickService() {
-  if (events_.now() < next_tick_) return;
-  next_tick_ = events_.now() + options_.tick;
+  // While requests wait, the service cannot know who has come.
+  const bool wanted = service_->WantsTicks() && !RequestsWait();
+  if (!wanted || !ticks_.Take(MonotonicNow())) return;
   service_->OnTick(&effects_);
   Deliver();
   Settle();

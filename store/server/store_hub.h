@@ -17,6 +17,7 @@
 #include "base/owned_fd.h"
 #include "base/time.h"
 #include "store/core/store_effects.h"
+#include "store/server/bounded_notices.h"
 #include "store/server/buffer_budget.h"
 #include "store/server/channel_table.h"
 #include "store/server/connection_table.h"
@@ -26,6 +27,7 @@
 #include "store/server/store_acceptor.h"
 #include "store/server/store_connection.h"
 #include "store/server/store_service.h"
+#include "store/server/tick_timer.h"
 
 namespace muster {
 
@@ -82,7 +84,7 @@ class StoreHub {
 
   // From Run's thread.
   size_t connections() const { return connections_.size(); }
-  void Notice(const std::string& sentence);
+  void Notice(const std::string& sentence) { notices_.Say(sentence); }
 
  private:
   using Role = StoreConnection::Role;
@@ -167,9 +169,9 @@ class StoreHub {
 
   // When to try again, while new connections wait.
   Instant next_accept_;
-  // When the service's next tick is due, where it wants one.
-  Instant next_tick_;
-  size_t notices_left_;
+  // The service's, where it wants any.
+  TickTimer ticks_;
+  BoundedNotices notices_;
   // Used anew for each step, so that a step allocates nothing.
   StoreEffects effects_;
   std::string scratch_;

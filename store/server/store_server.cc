@@ -32,7 +32,7 @@ class CoreService : public StoreService {
   void OnGone(StoreClientId client, StoreEffects* effects) override {
     core_.Forget(client, effects);
   }
-  bool WantsTicks() const override { return core_.OffersHinder(); }
+  bool WantsTicks() const override { return core_.HasOffers(); }
   void OnTick(StoreEffects* effects) override { core_.AgeOffers(effects); }
   absl::StatusOr<size_t> OnUpstream(std::string_view, StoreEffects*) override {
     return absl::InternalError("a store has no upstream");

@@ -103,6 +103,11 @@ ALL = [Mutant(*mutant) for mutant in (
      'void RelayCore::End(WaitsByRequest::iterator waits) {\n'
      '  held_bytes_ -= kBytesPerGroup + waits->first.size();',
      'void RelayCore::End(WaitsByRequest::iterator waits) {'),
+    ('an offer\'s channel is used no more', _RELAY,
+     'idle_channels_.push_back(offer->second);', ''),
+    ('what crossed a refusal keeps its channel', _RELAY,
+     'own_channels_.erase(*use.client);\n    Drop(frame.channel, effects);',
+     'own_channels_.erase(*use.client);'),
     ('upstream does not hear that an offer is over', _RELAY,
      'Drop(offer->second, effects);', ''),
     ('a read joins one under way', _RELAY,

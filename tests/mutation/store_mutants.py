@@ -37,8 +37,8 @@ ALL = [Mutant(*mutant) for mutant in (
      'if (HasRoom(client, request, cost, effects)) waits_',
      'waits_'),
     ('any number of offers may be', _CORE,
-     '''if (!HasRoom(client, request, OfferList::kBytesPerOffer + queue.size(),
-                 effects)) {''', 'if (false) {'),
+     '''    if (!HasRoom(client, request, cost, effects)) return;
+    kind =''', '    kind ='),
     ('any amount may be appended', _CORE,
      'if (!HasRoom(client, request, more, effects)) return;', ''),
     ('any number of values may be set at once', _CORE,
@@ -83,22 +83,17 @@ ALL = [Mutant(*mutant) for mutant in (
      '''kind = StoreEffects::Kind::kReplyToOne;
     offers_.Add(client, queue);''', ''),
     ('what is offered is there for who comes next', _CORE,
-     'there == There::kAsQueue && HasSpare(key);',
-     'there == There::kAsQueue;'),
-    ('a queue of which all is offered is there', _CORE,
-     'if (spare || there == There::kAsKey) continue;',
-     'if (there != There::kNo) continue;'),
+     'if (pops ? HasSpare(key) : Find(key) != There::kNo) continue;',
+     'if (Find(key) != There::kNo) continue;'),
+    ('a queue among other keys is there for one', _CORE,
+     'request.keys.size() == 1 && Find(request.keys[0])',
+     '!request.keys.empty() && Find(request.keys.back())'),
     ('an element is offered to two', _CORE,
      'elements->second.size() > offers_.CountOf(queue);', 'true;'),
     ('what nobody came for is offered to nobody', _CORE,
      '''  for (const std::string& queue : offers_.TakeOld()) {
     OfferToNext(queue, effects);
   }''', '  offers_.TakeOld();'),
-    ('offers hinder nobody', _CORE,
-     'return !offers_.empty() && waits_.clients() > 0;', 'return false;'),
-    ('offers hinder where nobody waits', _CORE,
-     'return !offers_.empty() && waits_.clients() > 0;',
-     'return !offers_.empty();'),
     ('an offer is never old', _OFFERS, 'offer->second.old = true;', ''),
     ('an offer is old at once', _OFFERS, 'if (offer->second.old) {',
      'if (true) {'),
@@ -114,13 +109,15 @@ ALL = [Mutant(*mutant) for mutant in (
     ('an empty queue offers an element', _CORE,
      ' || !HasSpare(queue)) return;', ') return;'),
     ('an element that is not taken wakes nobody', _CORE,
-     '''keeps it.
-  if (offered) OfferToNext(*offered, effects);''', 'keeps it.'),
-    ('who waits again is overtaken', _CORE,
-     '''  Perform(client, request, effects);
-  // If it was''', '''  if (offered) OfferToNext(*offered, effects);
-  Perform(client, request, effects);
-  // If it was'''),
+     'if (offered && !comes) OfferToNext(*offered, effects);', ''),
+    ('an element is offered to others before its pop', _CORE,
+     'if (offered && !comes) OfferToNext', 'if (offered) OfferToNext'),
+    ('any queue\'s pop takes an offer', _CORE,
+     ' && request.key == offered;', ';'),
+    ('who waits again keeps its offer', _CORE,
+     '''  if (offered && !comes) OfferToNext(*offered, effects);
+  Perform(client, request, effects);''', '''  Perform(client, request, effects);
+  if (offered && !comes) OfferToNext(*offered, effects);'''),
     ('an offer dies with its client', _CORE,
      '''offers_.Take(client);
   if (offered) OfferToNext(*offered, effects);''', 'offers_.Take(client);'),

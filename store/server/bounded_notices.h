@@ -1,0 +1,33 @@
+#ifndef MUSTER_STORE_SERVER_BOUNDED_NOTICES_H_
+#define MUSTER_STORE_SERVER_BOUNDED_NOTICES_H_
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <utility>
+
+namespace muster {
+
+// Sentences for a person, who shall not drown in them: after so many, one that
+// says so, and then none.
+class BoundedNotices {
+ public:
+  // `sink`: may be empty.
+  BoundedNotices(std::function<void(const std::string&)> sink, size_t most)
+      : sink_(std::move(sink)), left_(most) {}
+
+  void Say(const std::string& sentence) {
+    if (!sink_ || left_ == 0) return;
+    --left_;
+    sink_(left_ > 0 ? sentence
+                    : "the store has said too much: no more of this");
+  }
+
+ private:
+  const std::function<void(const std::string&)> sink_;
+  size_t left_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_STORE_SERVER_BOUNDED_NOTICES_H_

@@ -1,0 +1,37 @@
+#ifndef MUSTER_STORE_SERVER_TICK_TIMER_H_
+#define MUSTER_STORE_SERVER_TICK_TIMER_H_
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/time.h"
+
+namespace muster {
+
+// When something that is done once a period is due again. Pure.
+class TickTimer {
+ public:
+  explicit TickTimer(std::chrono::milliseconds period) : period_(period) {}
+
+  // How long it is until a tick is due; in whole milliseconds, after which it
+  // is.
+  std::chrono::milliseconds Left(Instant now) const {
+    return std::max(std::chrono::milliseconds(0),
+                    std::chrono::ceil<std::chrono::milliseconds>(next_ - now));
+  }
+
+  // Whether a tick is due. If so, the next one is in a period from now.
+  bool Take(Instant now) {
+    if (now < next_) return false;
+    next_ = now + period_;
+    return true;
+  }
+
+ private:
+  const std::chrono::milliseconds period_;
+  Instant next_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_STORE_SERVER_TICK_TIMER_H_
