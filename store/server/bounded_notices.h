@@ -13,7 +13,8 @@ namespace muster {
 class BoundedNotices {
  public:
   // `sink`: may be empty.
-  BoundedNotices(std::function<void(const std::string&)> sink, size_t most)
+  explicit BoundedNotices(std::function<void(const std::string&)> sink,
+                          size_t most = 200)
       : sink_(std::move(sink)), left_(most) {}
 
   void Say(const std::string& sentence) {

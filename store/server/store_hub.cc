@@ -36,7 +36,6 @@ constexpr int kAcceptsPerEvent = 256;
 // others in the process may have freed descriptors; and how often it is looked
 // at whether anybody reads while requests wait.
 constexpr std::chrono::milliseconds kTick(100);
-constexpr size_t kMaxNotices = 200;
 // With so many to send to at once, threads share it. With fewer it is done
 // before they are awake.
 constexpr size_t kCrewBatch = 64;
@@ -51,7 +50,7 @@ StoreHub::StoreHub(StoreHubOptions options, StoreService* service)
       budget_(options_.max_buffer_bytes, options_.patience),
       crew_(SendCrew::HelpersForThisHost()),
       ticks_(options_.tick),
-      notices_(std::move(options_.on_notice), kMaxNotices) {
+      notices_(std::move(options_.on_notice)) {
   scratch_.resize(kReadBytes);
 }
 
@@ -267,6 +266,8 @@ size_t StoreHub::Process(StoreConnection& connection, std::string_view bytes) {
     if (*length == 0) break;
     used += *length;
     Deliver();
+    // A relay's client that is gone is gone for the relay's next frame.
+    ForgetGone();
   }
   processed_ = nullptr;
   return used;
@@ -395,6 +396,14 @@ void StoreHub::Charge(StoreConnection& connection) {
                  connection.out.capacity());
 }
 
+void StoreHub::ForgetGone() {
+  while (!gone_.empty()) {
+    service_->OnGone(gone_.back(), &effects_);
+    gone_.pop_back();
+    Deliver();
+  }
+}
+
 void StoreHub::Settle() {
   for (size_t next = 0;;) {
     if (!ending_.empty()) {
@@ -402,10 +411,7 @@ void StoreHub::Settle() {
       ending_.pop_back();
       Destroy(id);
     } else if (!gone_.empty()) {
-      const StoreClientId id = gone_.back();
-      gone_.pop_back();
-      service_->OnGone(id, &effects_);
-      Deliver();
+      ForgetGone();
     } else if (flushing_.size() - next >= kCrewBatch) {
       const size_t first = std::exchange(next, flushing_.size());
       SendToMany(std::span(flushing_).subspan(first));

@@ -124,6 +124,8 @@ class StoreHub {
   void Send(StoreConnection& connection);
   void SendToMany(std::span<const StoreClientId> ids);
   void Sent(StoreConnection& connection, size_t count);
+  // Tells the service who is gone.
+  void ForgetGone();
   // After an event: ends, tells and sends until nothing is left to do.
   void Settle();
   void Flush(StoreConnection& connection);

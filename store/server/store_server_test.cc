@@ -346,19 +346,23 @@ class Frames {
     client_.Send({.command = C::kRelay, .number = kRelayVersion});
     EXPECT_EQ(client_.Reply({.command = C::kRelay}).number, kRelayVersion);
   }
-  void Send(uint32_t channel, const StoreRequest& request) {
+  static std::string Frame(uint32_t channel, const StoreRequest& request) {
     std::string message;
     AppendRequest(request, &message);
     std::string frame;
     AppendRelayFrame({.channel = channel, .bytes = message}, &frame);
-    client_.Send(frame);
+    return frame;
   }
-  void SendGone(uint32_t channel) {
+  static std::string GoneFrame(uint32_t channel) {
     std::string frame;
     AppendRelayFrame({.channel = channel, .kind = RelayFrameKind::kGone},
                      &frame);
-    client_.Send(frame);
+    return frame;
   }
+  void Send(uint32_t channel, const StoreRequest& request) {
+    client_.Send(Frame(channel, request));
+  }
+  void SendGone(uint32_t channel) { client_.Send(GoneFrame(channel)); }
   // "CHANNEL kind bytes", of the next frame.
   std::string Next() {
     const std::string header = client_.Receive(9);
@@ -416,6 +420,18 @@ TEST_F(StoreServerTest, AFrameThatIsNotOneRequestEndsTheRelay) {
     relay.client().Send(frame);
     EXPECT_TRUE(relay.client().Ended());
   }
+}
+
+TEST_F(StoreServerTest, WhoIsGoneIsGoneForTheNextFrame) {
+  Start();
+  Frames relay(port());
+  const StoreRequest barrier = {
+      .command = C::kBarrier, .key = "b", .number = 2};
+  relay.client().Send(
+      Frames::Frame(1, barrier) + Frames::GoneFrame(1) +
+      Frames::Frame(2, barrier) +
+      Frames::Frame(3, {.command = C::kAdd, .key = "n", .number = 1}));
+  EXPECT_EQ(relay.Next(), "3 0 " + std::string("\1\0\0\0\0\0\0\0", 8));
 }
 
 TEST_F(StoreServerTest, AllClientsOfALostRelayAreGone) {
