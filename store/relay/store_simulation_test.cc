@@ -1,0 +1,234 @@
+// A store, two relays and their clients, who do at random what clients may,
+// with everything under way delivered at random too; from a seed.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "store/testing/random_client.h"
+#include "store/testing/simulated_store.h"
+#include "store/wire/command.h"
+#include "store/wire/request.h"
+
+namespace muster {
+namespace {
+
+using Told = RandomClient::Told;
+using Unread = SimulatedStore::Unread;
+
+constexpr size_t kRelays = 2;
+constexpr size_t kClients = 9;
+constexpr size_t kMuchRoom = size_t{1} << 30;
+// Two queues and some who wait fill it.
+constexpr size_t kLittleRoom = 2500;
+constexpr std::array<std::string_view, 2> kQueues = {"q", "r"};
+
+// Whether an element may be kept for somebody who has not come for it.
+enum class Offers { kStand, kAreOver };
+
+class StoreSimulation {
+ public:
+  StoreSimulation(uint32_t seed, Told told, size_t max_store_bytes,
+                  RandomClient::Tally* tally)
+      : random_(seed),
+        told_(told),
+        tally_(tally),
+        store_(kRelays, max_store_bytes) {}
+
+  void Run(int steps) {
+    for (int step = 0; step < steps; ++step) {
+      if (testing::Test::HasFailure()) return;
+      if (Below(400) == 0) ComeToRest();
+      if (clients_.size() < kClients) clients_.push_back(NewClient());
+      // Not where who is told is to find: its pop may be under way for long.
+      if (told_ == Told::kMayFindNothing && Below(150) == 0) {
+        store_.AgeOffers();
+      }
+      Step(*clients_[Below(clients_.size())], Below(kRelays));
+    }
+    ComeToRest();
+    if (!testing::Test::HasFailure()) EndAll();
+  }
+
+ private:
+  size_t Below(size_t bound) { return random_() % bound; }
+
+  std::unique_ptr<RandomClient> NewClient() {
+    std::optional<size_t> relay;
+    if (const size_t place = Below(kRelays + 1); place < kRelays) relay = place;
+    const auto framing =
+        Below(5) == 0 ? StoreFraming::kOld : StoreFraming::kModern;
+    return std::make_unique<RandomClient>(&store_, relay, framing, told_,
+                                          tally_);
+  }
+
+  void Step(RandomClient& client, size_t relay) {
+    switch (Below(5)) {
+      case 0:
+        client.Act(&random_);
+        break;
+      case 1:
+        client.Read();
+        break;
+      case 2:
+        store_.DeliverRequest(client.id());
+        ForgetThoseWhoLeft();
+        break;
+      case 3:
+        store_.DeliverToServer(relay, 1 + Below(4));
+        break;
+      case 4:
+        store_.DeliverToRelay(relay);
+        break;
+    }
+  }
+
+  // Those whose end has come through.
+  void ForgetThoseWhoLeft() {
+    std::erase_if(clients_, [this](const auto& client) {
+      return client->gone() && !store_.Knows(client->id());
+    });
+  }
+
+  // All that is under way arrives, and who was told of an element pops.
+  void DeliverAll() {
+    for (bool moved = true; moved && !testing::Test::HasFailure();) {
+      moved = false;
+      for (const auto& client : clients_) {
+        while (client->Read()) moved = true;
+        moved |= client->GoOn();
+        moved |= store_.DeliverRequest(client->id());
+      }
+      for (size_t relay = 0; relay < kRelays; ++relay) {
+        moved |= store_.DeliverToServer(relay, 1 + Below(9));
+        moved |= store_.DeliverToRelay(relay);
+      }
+    }
+    ForgetThoseWhoLeft();
+  }
+
+  void ComeToRest() {
+    DeliverAll();
+    CheckNobodyWaitsBesideAnElement(Offers::kStand);
+    if (told_ == Told::kFinds || testing::Test::HasFailure()) return;
+    for (size_t tick = 0; store_.store().HasOffers(); ++tick) {
+      // An offer is over after two, and may be followed by the next one's.
+      ASSERT_LT(tick, 4 * kClients) << "there are offers for ever";
+      store_.AgeOffers();
+      DeliverAll();
+    }
+    CheckNobodyWaitsBesideAnElement(Offers::kAreOver);
+  }
+
+  // An element that is kept for a client is not there for others; as long as
+  // offers stand, clients may hold so many.
+  void CheckNobodyWaitsBesideAnElement(Offers offers) {
+    for (const std::string_view queue : kQueues) {
+      int64_t spare = store_.LengthOf(queue);
+      bool waits = false;
+      for (const auto& client : clients_) {
+        EXPECT_TRUE(client->Rests()) << "client " << client->id();
+        if (offers == Offers::kStand && client->MayHold(queue)) --spare;
+        waits = waits || client->WaitsFor(queue);
+      }
+      EXPECT_TRUE(!waits || spare <= 0) << queue << " has " << spare;
+    }
+  }
+
+  // Everybody leaves, and nothing is left of them.
+  void EndAll() {
+    for (const auto& client : clients_) {
+      client->Leave(Below(2) == 0 ? Unread::kArrives : Unread::kIsLost);
+    }
+    DeliverAll();
+    EXPECT_EQ(store_.store().waiting(), 0);
+    EXPECT_FALSE(store_.store().HasOffers());
+    for (size_t relay = 0; relay < kRelays; ++relay) CheckChannels(relay);
+    Empty();
+    EXPECT_EQ(store_.store().bytes(), 0);
+  }
+
+  // The server knows the channels that the relay can use again, and no others.
+  void CheckChannels(size_t relay) {
+    EXPECT_EQ(store_.relay(relay).held_bytes(), 0);
+    const size_t channels = store_.relay(relay).channels();
+    EXPECT_LE(channels, 2 * kClients);
+    // As many different reads at once take each of them.
+    std::vector<StoreClientId> readers;
+    for (size_t i = 0; i < channels; ++i) {
+      readers.push_back(store_.Connect(relay, StoreFraming::kModern));
+      const std::string key(i + 1, 'x');
+      store_.Send(readers.back(), {.command = StoreCommand::kGet, .key = key});
+      store_.DeliverRequest(readers.back());
+    }
+    DeliverAll();
+    EXPECT_EQ(store_.relay(relay).channels(), channels);
+    EXPECT_EQ(store_.ChannelsAtServer(relay), channels);
+    for (const StoreClientId reader : readers) {
+      store_.Disconnect(reader, Unread::kIsLost);
+    }
+  }
+
+  void Empty() {
+    const StoreClientId client =
+        store_.Connect(std::nullopt, StoreFraming::kModern);
+    const auto ask = [&](StoreCommand command, std::string_view key) {
+      store_.Send(client, {.command = command, .key = key});
+      store_.DeliverRequest(client);
+    };
+    ask(StoreCommand::kDelete, "k");
+    for (const std::string_view queue : kQueues) {
+      while (store_.LengthOf(queue) > 0) ask(StoreCommand::kQueuePop, queue);
+    }
+  }
+
+  std::mt19937 random_;
+  const Told told_;
+  RandomClient::Tally* const tally_;
+  SimulatedStore store_;
+  std::vector<std::unique_ptr<RandomClient>> clients_;
+};
+
+RandomClient::Tally Simulate(uint32_t first_seed, Told told,
+                             size_t max_store_bytes) {
+  constexpr uint32_t kSeeds = 150;
+  constexpr int kSteps = 6000;
+  RandomClient::Tally tally;
+  for (uint32_t seed = first_seed;
+       seed < first_seed + kSeeds && !testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    StoreSimulation(seed, told, max_store_bytes, &tally).Run(kSteps);
+  }
+  if (testing::Test::HasFailure()) return tally;
+  // It has tried what it is for.
+  EXPECT_GT(tally.found, 1000);
+  EXPECT_GT(tally.canceled, 100);
+  return tally;
+}
+
+TEST(StoreSimulationTest, WhoIsToldFindsAnElement) {
+  const auto tally = Simulate(0, Told::kFinds, kMuchRoom);
+  EXPECT_EQ(tally.found_nothing, 0);
+  EXPECT_EQ(tally.refused, 0);
+}
+
+TEST(StoreSimulationTest, NobodyWaitsBesideAnElement) {
+  const auto tally = Simulate(100'000, Told::kMayFindNothing, kMuchRoom);
+  EXPECT_GT(tally.found_nothing, 100);
+  EXPECT_EQ(tally.refused, 0);
+}
+
+TEST(StoreSimulationTest, NorWhereThereIsLittleRoom) {
+  const auto tally = Simulate(200'000, Told::kMayFindNothing, kLittleRoom);
+  EXPECT_GT(tally.refused, 100);
+}
+
+}  // namespace
+}  // namespace muster
