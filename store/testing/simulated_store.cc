@@ -121,8 +121,8 @@ bool SimulatedStore::DeliverToServer(size_t relay, size_t most_frames) {
   if (frames.empty()) return false;
   for (size_t i = 0; i < most_frames && !frames.empty(); ++i) {
     TakeFrame(relay, TakeFront(&frames));
+    SettleServer();
   }
-  SettleServer();
   return true;
 }
 

@@ -90,8 +90,7 @@ class SimulatedStore {
   // One step of a core, and its effects.
   void AtServer(const Step& step);
   void AtRelay(size_t relay, const Step& step);
-  // Who is gone is seen to when all that came with it has been handled, as in
-  // a StoreHub.
+  // Who is gone is seen to before what comes next is handled, as in a StoreHub.
   void SettleServer();
   void SettleRelay(size_t relay);
   void TakeFrame(size_t relay, const std::string& bytes);
