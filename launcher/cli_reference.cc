@@ -166,10 +166,14 @@ tokens/s). That a rank has been silent for ten seconds is printed once. With
 
 A worker that has reported in this round and then is silent past its deadline
 has hung: `WATCHDOG_S`, else `--hang-timeout`. Before anything is stopped its
-stack is taken (py-spy and gdb where they are installed and may trace, and what
-/proc tells), with those of this node's other workers, into `stack.txt` in each
-one's log folder; then it counts as a failed worker, the verdict's cause with
-where it hung.
+stack is taken (Python's frames by py-spy, native ones by gdb, where these are
+installed and may trace, and what /proc tells), with those of this node's other
+workers, into `stack.txt` in each one's log folder; then it counts as a failed
+worker, the verdict's cause with where it hung. Nothing is executed in a worker
+for that; gdb stops it while it looks. A worker that dies while its stack is
+taken has hung all the same. py-spy is looked for in the PATH of `launch`, beside
+`launch`, and where `tools/setup_py_spy` puts it (`MUSTER_PY_SPY_DIR`, else
+`~/.cache/muster/py-spy`); without it one line says so.
 
 Peers that wait for a hung worker fall silent with it, often within milliseconds
 and in any order. Blamed is the worker that /proc shows as stopped by a signal

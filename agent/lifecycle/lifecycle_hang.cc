@@ -204,14 +204,28 @@ bool Lifecycle::EndedHanging(const WorkerDown& event) {
       suspicion_->failure.local_rank != event.local_rank) {
     return false;
   }
-  if (phase_ == NodePhase::kRunning) {
-    // It gave up by itself, and its own words say more.
+  const bool died =
+      event.failure.has_value() && !EndedByPreemption(*event.failure);
+  if (phase_ == NodePhase::kRunning && !(died && suspicion_->looked)) {
+    // It gave up before it was looked at, and its own words say more; or it
+    // ended as it should.
     suspicion_.reset();
     return false;
   }
-  if (event.failure.has_value()) {
-    suspicion_->failure.stderr_tail = event.failure->stderr_tail;
-    suspicion_->failure.unix_time = event.failure->unix_time;
+  Failure& hang = suspicion_->failure;
+  if (died) {
+    hang.stderr_tail = event.failure->stderr_tail;
+    hang.unix_time = event.failure->unix_time;
+  }
+  if (died && phase_ == NodePhase::kRunning) {
+    // Whatever ended it, the look at its stack included, came after the hang.
+    hang.error_file = event.failure->error_file;
+    hang.traceback = event.failure->traceback;
+    const std::string then = absl::StrCat("; then, while its stack was taken: ",
+                                          event.failure->message);
+    if (hang.message.size() + then.size() <= kMostLineBytes) {
+      hang.message += then;
+    }
   }
   Accuse();
   return true;

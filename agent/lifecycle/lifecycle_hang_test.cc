@@ -17,6 +17,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 Lifecycle::Config ThirtySeconds() {
   Lifecycle::Config config = LifecycleFixture::QuickConfig();
@@ -295,15 +296,44 @@ TEST_F(LifecycleHang, OnlyItsOwnStackAccusesIt) {
   EXPECT_EQ(agent_.phase(), NodePhase::kRunning);
 }
 
-TEST_F(LifecycleHang, AWorkerThatEndsByItselfMeanwhileHasTheWord) {
+// Whatever comes of looking at a worker is no other cause than its hang.
+TEST_F(LifecycleHang, AWorkerThatDiesWhileItIsLookedAtStillHung) {
   FallSilent();
+  agent_.Wait(seconds(2));
+  Failure failure;
+  failure.kind = FailureKind::kSignal;
+  failure.signal = SIGABRT;
+  failure.message = "killed by SIGABRT";
+  failure.stderr_tail = {"OSError: [Errno 514]"};
+  failure.traceback = "Traceback";
+  failure.error_file = "/error.json";
+  agent_.Step(WorkerDown{1, failure});
+  EXPECT_EQ(agent_.phase(), NodePhase::kStopping);
+  ASSERT_EQ(agent_.reports.back().failures.size(), 1u);
+  const Failure& hang = agent_.reports.back().failures[0];
+  EXPECT_EQ(hang.kind, FailureKind::kHung);
+  EXPECT_EQ(hang.rank, 3);
+  EXPECT_EQ(hang.silent_for, seconds(32));
+  EXPECT_THAT(hang.message, StartsWith("hung: silent for 30 s"));
+  EXPECT_THAT(hang.message,
+              HasSubstr("; then, while its stack was taken: killed by"));
+  EXPECT_THAT(hang.stderr_tail, ElementsAre("OSError: [Errno 514]"));
+  EXPECT_EQ(hang.traceback, "Traceback");
+  EXPECT_EQ(hang.error_file, "/error.json");
+  // Its stack comes too late.
+  agent_.Step(Taken());
+  agent_.Wait(seconds(1));
+  EXPECT_EQ(agent_.reports.back().failures.size(), 1u);
+}
+
+TEST_F(LifecycleHang, AWorkerThatEndsBeforeItIsLookedAtHasTheWord) {
+  agent_.seen.reset();
+  agent_.Wait(seconds(30) - milliseconds(10));
+  ASSERT_EQ(agent_.looks.size(), 1u);
   agent_.Fails(1);
   EXPECT_EQ(agent_.phase(), NodePhase::kStopping);
   ASSERT_EQ(agent_.reports.back().failures.size(), 1u);
   EXPECT_EQ(agent_.reports.back().failures[0].kind, FailureKind::kExitCode);
-  agent_.Step(Taken());
-  agent_.Wait(seconds(1));
-  EXPECT_EQ(agent_.reports.back().failures.size(), 1u);
 }
 
 TEST_F(LifecycleHang, AWorkerThatSucceedsMeanwhileIsFine) {

@@ -25,20 +25,39 @@ std::vector<std::string_view> LinesOf(std::string_view text) {
   return lines;
 }
 
+// "Thread 23 (idle): \"MainThread\"", or without a name where py-spy finds
+// none.
 bool BeginsPythonThread(std::string_view line) {
-  return line.starts_with("Thread ") || line.starts_with("Current thread ");
+  return line.starts_with("Thread ");
 }
 
-// py-spy names the main thread; Python prints it last, being the oldest.
+// "Process 23: python3 train.py" begins a dump. The main thread has the
+// process's number.
+std::string MainThreadOf(std::string_view line) {
+  constexpr std::string_view kProcess = "Process ";
+  if (!line.starts_with(kProcess)) return "";
+  line.remove_prefix(kProcess.size());
+  return "Thread " + std::string(line.substr(0, line.find(':'))) + " ";
+}
+
+// The main thread's frames: the thread that py-spy names so, else the one that
+// has the process's number, else the first one.
 std::vector<std::string_view> PythonFrames(std::string_view dump) {
+  const std::string main_thread = MainThreadOf(dump.substr(0, dump.find('\n')));
   std::vector<std::string_view> frames;
-  bool named = false;
+  int best = 0;  // how sure it is that `frames` are the main thread's
+  bool taken = false;
   for (const std::string_view line : LinesOf(dump)) {
     if (BeginsPythonThread(line)) {
-      if (named) break;
-      named = line.find("\"MainThread\"") != std::string_view::npos;
-      frames.clear();
-    } else if (line.starts_with("  ") && frames.size() < kMostPythonFrames) {
+      const bool named = line.find("\"MainThread\"") != std::string_view::npos;
+      const bool numbered =
+          !main_thread.empty() && line.starts_with(main_thread);
+      const int sure = named ? 3 : numbered ? 2 : 1;
+      taken = sure > best;
+      if (taken) frames.clear();
+      best = std::max(best, sure);
+    } else if (taken && line.starts_with("  ") &&
+               frames.size() < kMostPythonFrames) {
       frames.push_back(line.substr(line.find_first_not_of(' ')));
     }
   }
@@ -91,7 +110,7 @@ std::string WholeText(const StackTexts& texts) {
     whole += std::string("=== ") + heading + "\n" + text;
     if (whole.back() != '\n') whole += '\n';
   };
-  add("Python", texts.python);
+  add("Python", texts.python.empty() ? texts.why_no_python : texts.python);
   add("native", texts.native);
   add("kernel", texts.kernel);
   return whole;
@@ -104,12 +123,16 @@ std::vector<std::string> TellingLines(const StackTexts& texts) {
   for (const std::string_view frame : python) {
     Add("  " + std::string(frame), kMostLineBytes, lines);
   }
+  if (python.empty() && !texts.why_no_python.empty()) {
+    Add(texts.why_no_python, kMostLineBytes, lines);
+  }
   const auto native = NativeFrames(texts.native);
   if (!native.empty()) lines.emplace_back("native, main thread:");
   for (const std::string& frame : native) {
     Add("  " + frame, kMostFrameBytes, lines);
   }
-  const size_t most_threads = lines.empty() ? kMostStackLines : 1;
+  const bool has_frames = !python.empty() || !native.empty();
+  const size_t most_threads = has_frames ? 1 : kMostStackLines - lines.size();
   size_t threads = 0;
   for (const std::string_view line : LinesOf(texts.kernel)) {
     // Deeper lines are the kernel's own stack.

@@ -9,9 +9,10 @@ namespace muster {
 // What was found of one process, each as its source printed it; empty where
 // there was none.
 struct StackTexts {
-  std::string python;  // py-spy's dump, or Python's own (faulthandler's form)
-  std::string native;  // gdb's backtraces
-  std::string kernel;  // KernelStacks
+  std::string python;         // py-spy's dump
+  std::string native;         // gdb's backtraces
+  std::string kernel;         // KernelStacks
+  std::string why_no_python;  // of a Python process without `python`: one line
 };
 
 // All of it, under headings, for a file.

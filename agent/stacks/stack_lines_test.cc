@@ -15,15 +15,6 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-constexpr char kPythonsOwn[] =
-    R"(Thread 0x00007f8300c736c0 (most recent call first):
-  File "/usr/lib/python3.11/threading.py", line 982 in run
-  File "/usr/lib/python3.11/threading.py", line 1002 in _bootstrap
-
-Current thread 0x00007f83019d7b80 (most recent call first):
-  File "train.py", line 3 in load
-  File "train.py", line 7 in <module>
-)";
 constexpr char kPySpy[] = R"(Process 23: python3 train.py
 Python v3.11.2 (/usr/bin/python3.11)
 
@@ -50,20 +41,52 @@ constexpr char kKernel[] =
     "thread 24 (python3), sleeping, in poll\n";
 
 TEST(TellingLines, OfEverySource) {
-  EXPECT_THAT(
-      TellingLines({kPythonsOwn, kGdb, kKernel}),
-      ElementsAre(
-          "Python, main thread:", "  File \"train.py\", line 3 in load",
-          "  File \"train.py\", line 7 in <module>",
-          "native, main thread:", "  #0  __GI___clock_nanosleep from libc.so.6",
-          "  #1  pysleep at ./Modules/timemodule.c:2159",
-          "thread 23 (python3), sleeping, in clock_nanosleep"));
+  EXPECT_THAT(TellingLines({kPySpy, kGdb, kKernel, ""}),
+              ElementsAre("Python, main thread:", "  load (train.py:3)",
+                          "  <module> (train.py:7)", "native, main thread:",
+                          "  #0  __GI___clock_nanosleep from libc.so.6",
+                          "  #1  pysleep at ./Modules/timemodule.c:2159",
+                          "thread 23 (python3), sleeping, in clock_nanosleep"));
 }
 
 TEST(TellingLines, PySpyNamesTheMainThread) {
-  EXPECT_THAT(TellingLines({kPySpy, "", ""}),
-              ElementsAre("Python, main thread:", "  load (train.py:3)",
-                          "  <module> (train.py:7)"));
+  constexpr char kMainIsLast[] =
+      "Process 9: python3 train.py\n\n"
+      "Thread 9 (idle): \"loader\"\n    wait (threading.py:320)\n"
+      "Thread 23 (idle): \"MainThread\"\n    load (train.py:3)\n"
+      "Thread 24 (idle)\n    wait (threading.py:320)\n";
+  EXPECT_THAT(TellingLines({kMainIsLast, "", "", ""}),
+              ElementsAre("Python, main thread:", "  load (train.py:3)"));
+}
+
+// As py-spy tells of Debian's Python 3.11.
+TEST(TellingLines, AMainThreadWithoutANameHasTheProcesssNumber) {
+  constexpr char kUnnamed[] =
+      "Process 23: python3 train.py\n\n"
+      "Thread 24 (idle)\n    wait (threading.py:320)\n"
+      "Thread 23 (idle)\n    load (train.py:3)\n"
+      "Thread 231 (idle)\n    wait (threading.py:320)\n";
+  EXPECT_THAT(TellingLines({kUnnamed, "", "", ""}),
+              ElementsAre("Python, main thread:", "  load (train.py:3)"));
+}
+
+TEST(TellingLines, TheFirstThreadIsTakenWhereNothingTellsTheMainOne) {
+  constexpr char kUnknown[] =
+      "Thread 0x7F8300 (idle)\n    load (train.py:3)\n"
+      "Thread 0x7F8311 (idle)\n    wait (threading.py:320)\n";
+  EXPECT_THAT(TellingLines({kUnknown, "", "", ""}),
+              ElementsAre("Python, main thread:", "  load (train.py:3)"));
+}
+
+TEST(TellingLines, MissingPythonFramesAreExplained) {
+  const std::string why = "no Python frames: py-spy is not installed";
+  EXPECT_THAT(TellingLines({"", "", kKernel, why}),
+              ElementsAre(why,
+                          "thread 23 (python3), sleeping, in "
+                          "clock_nanosleep",
+                          "thread 24 (python3), sleeping, in poll"));
+  EXPECT_THAT(WholeText({"", "", kKernel, why}),
+              HasSubstr("=== Python\n" + why + "\n=== kernel\n"));
 }
 
 TEST(TellingLines, TheKernelAloneTellsOfEachThread) {
@@ -94,8 +117,8 @@ TEST(TellingLines, AreBoundedAndPrintable) {
 }
 
 TEST(WholeText, KeepsAll) {
-  const std::string whole = WholeText({kPythonsOwn, kGdb, kKernel});
-  for (const char* part : {kPythonsOwn, kGdb, kKernel}) {
+  const std::string whole = WholeText({kPySpy, kGdb, kKernel});
+  for (const char* part : {kPySpy, kGdb, kKernel}) {
     EXPECT_THAT(whole, HasSubstr(part));
   }
   EXPECT_THAT(whole, HasSubstr("=== kernel\n"));

@@ -5,7 +5,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -14,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/commands/tool_run.h"
 #include "agent/stacks/kernel_stacks.h"
+#include "agent/stacks/py_spy.h"
 #include "agent/stacks/stack_lines.h"
 #include "agent/stacks/worker_state_reader.h"
 #include "base/bounded_file.h"
@@ -27,11 +27,9 @@ namespace {
 
 constexpr size_t kMostToolBytes = 400 << 10;
 constexpr size_t kMostMapsBytes = 8 << 20;
-constexpr Duration kTimeForPySpy = std::chrono::seconds(3);
 // How long one that was cancelled is waited for: tools are killed at once.
 constexpr Duration kTimeToEnd = std::chrono::seconds(2);
 constexpr char kFileName[] = "/stack.txt";
-constexpr char kPythonFileName[] = "/python_stack.txt";
 
 std::string ReadUpTo(const std::string& path, size_t most_bytes) {
   const OwnedFd file(
@@ -58,76 +56,45 @@ bool RunsPython(int64_t pid) {
              .find("/libpython") != std::string::npos;
 }
 
-std::vector<std::string> GdbCommand(int64_t pid,
-                                    const std::string& python_file) {
-  std::vector<std::string> argv = {
-      // No init files, no questions, no downloads of symbols.
-      "gdb",
-      "-nx",
-      "-batch",
-      "-iex",
-      "set debuginfod enabled off",
-      "-iex",
-      "set auto-load off",
-      "-iex",
-      "set width 0",
-      "-p",
-      absl::StrCat(pid),
-      "-ex",
-      "thread apply all -ascending bt 32"};
-  if (python_file.empty()) return argv;
-  // Its own function for crashes takes no lock and allocates nothing.
-  for (const std::string& command :
-       {std::string("thread 1"), std::string("set scheduler-locking on"),
-        std::string("set unwindonsignal on"),
-        absl::StrCat("set $file = (int)creat(\"", python_file, "\", 0600)"),
-        std::string("call (void)_Py_DumpTracebackThreads($file, 0, 0)"),
-        std::string("call (int)close($file)")}) {
-    argv.emplace_back("-ex");
-    argv.push_back(command);
-  }
-  return argv;
+// Native frames only. Calling a function in the process, as Python's own
+// traceback would need, is forbidden: it runs code there, and on a processor
+// with AMX gdb 13 fails in the middle of it and leaves a broken system call.
+std::vector<std::string> GdbCommand(int64_t pid) {
+  return {// No init files, no questions, no downloads of symbols.
+          "gdb",
+          "-nx",
+          "-batch",
+          "-iex",
+          "set debuginfod enabled off",
+          "-iex",
+          "set auto-load off",
+          "-iex",
+          "set may-call-functions off",
+          "-iex",
+          "set may-write-registers off",
+          "-iex",
+          "set may-write-memory off",
+          "-iex",
+          "set width 0",
+          "-p",
+          absl::StrCat(pid),
+          "-ex",
+          "thread apply all -ascending bt 32"};
 }
 
-// For a string in a gdb command. Paths with what would have to be quoted there
-// are not worth the risk.
-bool IsPlain(const std::string& path) {
-  return std::all_of(path.begin(), path.end(), [](unsigned char c) {
-    return c >= 0x20 && c < 0x7f && c != '"' && c != '\\' && c != '$';
-  });
-}
-
-// Whether gdb may let a process call its own functions. A debugger that is cut
-// off in the middle of such a call may end the process by it: that is risked
-// with the one that is blamed, and not with one that would then be taken for
-// the cause.
-enum class Calls { kAllowed, kForbidden };
-
-StackTexts Look(const StackTaker::Subject& subject, Calls calls,
-                Instant deadline, int cancel) {
+StackTexts Look(int64_t pid, Instant deadline, int cancel) {
   StackTexts texts;
-  const int64_t pid = subject.pid;
-  // First: a tool stops the process.
+  // First: gdb stops the process.
   texts.kernel = KernelStacks(pid);
   if (texts.kernel.empty()) return texts;  // it is gone
   const bool stopped = ReadWorkerState(pid) == WorkerState::kStopped;
-  const bool python = RunsPython(pid);
-  if (python) {
-    ToolOutcome spied =
-        RunTool({.argv = {"py-spy", "dump", "--pid", absl::StrCat(pid)},
-                 .deadline = std::min(deadline, MonotonicNow() + kTimeForPySpy),
-                 .cancel_fd = cancel,
-                 .most_bytes = kMostToolBytes});
-    if (spied.end == ToolOutcome::End::kSucceeded) {
-      texts.python = std::move(spied.output);
-    }
+  if (RunsPython(pid)) {
+    PythonStacks python =
+        ReadPythonStacks(pid, deadline, cancel, kMostToolBytes);
+    texts.python = std::move(python.dump);
+    texts.why_no_python = std::move(python.why_not);
   }
-  const bool ask_python = calls == Calls::kAllowed && python &&
-                          texts.python.empty() && !subject.folder.empty() &&
-                          IsPlain(subject.folder);
-  const std::string python_file =
-      ask_python ? subject.folder + kPythonFileName : "";
-  ToolOutcome debugged = RunTool({.argv = GdbCommand(pid, python_file),
+  ToolOutcome debugged = RunTool({.argv = GdbCommand(pid),
                                   .deadline = deadline,
                                   .cancel_fd = cancel,
                                   .most_bytes = kMostToolBytes});
@@ -136,10 +103,6 @@ StackTexts Look(const StackTaker::Subject& subject, Calls calls,
     // A debugger that dies in the middle may leave it stopped. One that was
     // before stays so: it would seem well again, and be stopped no more.
     kill(static_cast<pid_t>(pid), SIGCONT);
-  }
-  if (ask_python) {
-    texts.python = ReadUpTo(python_file, kMostToolBytes);
-    unlink(python_file.c_str());
   }
   return texts;
 }
@@ -165,9 +128,7 @@ void StackTaker::Work::Run() {
   for (size_t i = 0; i < subjects.size(); ++i) {
     const Instant deadline = began + (i == 0 ? kTimeForFirst : kTimeForAll);
     if (MonotonicNow() >= deadline) break;
-    const StackTexts texts =
-        Look(subjects[i], i == 0 ? Calls::kAllowed : Calls::kForbidden,
-             deadline, cancel.get());
+    const StackTexts texts = Look(subjects[i].pid, deadline, cancel.get());
     if (i == 0) lines = TellingLines(texts);
     const std::string whole = WholeText(texts);
     if (!subjects[i].folder.empty() && !whole.empty()) {

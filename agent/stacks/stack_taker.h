@@ -11,11 +11,10 @@
 
 namespace muster {
 
-// Looks at where processes are, in a thread of its own: with py-spy and gdb
-// where they are in PATH and may trace the process, and always with what /proc
-// tells. Without py-spy, gdb makes the first, if it is a Python process, print
-// its own stacks, which works whatever holds the interpreter's lock; of the
-// others native stacks are shown then.
+// Looks at where processes are, in a thread of its own: Python's frames by
+// py-spy (see py_spy.h), native frames by gdb where it is in PATH and may trace
+// the process, and always what /proc tells. Nothing is executed in the
+// processes; gdb stops each of them for as long as it looks.
 //
 // Bounded: ten seconds for all, six for the first, a mebibyte each; and where
 // /proc itself does not answer (a process that holds its memory's lock in an

@@ -94,6 +94,37 @@ TEST(Hang, IsTheVerdictsCauseWithItsStack) {
   EXPECT_THAT(Contents(round + "2/stack.txt"), HasSubstr("=== kernel\n"));
 }
 
+// A tool that kills what it looks at: the worker has hung all the same.
+TEST(Hang, StaysTheCauseWhateverComesOfLooking) {
+  std::string tools = ::testing::TempDir() + "/hang_killer-XXXXXX";
+  ASSERT_NE(mkdtemp(tools.data()), nullptr);
+  std::ofstream(tools + "/gdb") << "#!/bin/sh\n"
+                                   "while [ \"$1\" != -p ]; do shift; done\n"
+                                   "kill -ABRT $2\n";
+  ASSERT_EQ(chmod((tools + "/gdb").c_str(), 0700), 0);
+  auto launch = Hanging({}, OnlyToolsIn(tools));
+  EXPECT_EQ(launch->ExitCode(), 1);
+  const std::string output = launch->Output();
+  EXPECT_THAT(output, HasSubstr("worker       rank 1 (local rank 1), pid "));
+  EXPECT_THAT(output, HasSubstr("what         hung\n"));
+}
+
+// The tools of this machine look at a worker that hangs in Python.
+TEST(Hang, IsShownByTheToolsThatAreHere) {
+  std::string logs = ::testing::TempDir() + "/hang_real-XXXXXX";
+  ASSERT_NE(mkdtemp(logs.data()), nullptr);
+  auto launch = Hanging({"--log-dir=" + logs, "--rdzv-id=job"},
+                        {{"PYTHON_EXEC", "/usr/bin/python3"}});
+  EXPECT_EQ(launch->ExitCode(), 1);
+  const std::string output = launch->Output();
+  EXPECT_THAT(output, HasSubstr("what         hung\n"));
+  EXPECT_THAT(output, Not(HasSubstr("OSError")));
+  const bool explained = output.find("no Python frames: ") != std::string::npos;
+  const bool shown =
+      output.find("stack        | Python, main thread:\n") != std::string::npos;
+  EXPECT_NE(explained, shown) << output;
+}
+
 // All of them fall silent within milliseconds, whichever is stopped.
 TEST(Hang, TheStoppedOneOfThoseThatWaitForEachOtherIsNamed) {
   std::vector<std::unique_ptr<Subprocess>> launches;

@@ -174,10 +174,14 @@ ALL = [Mutant(*mutant) for mutant in (
      'Stop(SIGTERM, config_.spec.shutdown_timeout);', ''),
     ('the end of one that hung is a second failure', _HANG,
      'if (accused_ == event.local_rank) return true;', ''),
-    ('one that gave up by itself is accused', _HANG,
-     '''    suspicion_.reset();
-    return false;''', '''    Accuse();
-    return true;'''),
+    ('one that is looked at is blamed for what comes of it', _HANG,
+     '!(died && suspicion_->looked)) {', 'true) {'),
+    ('one that gave up before it was looked at is accused', _HANG,
+     '!(died && suspicion_->looked)) {', '!died) {'),
+    ('one that succeeds while it is looked at is accused', _HANG,
+     '!(died && suspicion_->looked)) {', '!suspicion_->looked) {'),
+    ('what ended one that is looked at is not said', _HANG,
+     'if (died && phase_ == NodePhase::kRunning) {', 'if (false) {'),
     ('the next round inherits an accusation', _LIFECYCLE,
      '  accused_.reset();\n', ''),
     ('a silence stands still', _LIFECYCLE,
