@@ -208,6 +208,7 @@ void Lifecycle::On(const GuardianDied& event) {
 
 void Lifecycle::Reconcile() {
   MindTheCoordinator();
+  MindThePreemption();
   if (leave_.has_value()) {
     if (phase_ == NodePhase::kRunning && !GraceGoesOn()) {
       Stop(SIGTERM, config_.spec.shutdown_timeout);
@@ -444,6 +445,7 @@ std::optional<Instant> Lifecycle::NextDeadline() const {
   }
   consider(kill_at_);
   consider(announcing_until_);
+  consider(PreemptionLimit());
   if (GraceGoesOn()) consider(preemption_->deadline);
   consider(fitness_.NextCheck());
   consider(HangDeadline());

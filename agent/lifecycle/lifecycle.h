@@ -122,6 +122,9 @@ class Lifecycle {
   // Whether this end is what the preemption has led to.
   bool EndedByPreemption(const Failure& failure) const;
   void MindTheAnnouncement();
+  // When this node ends without the coordinator, after a notice.
+  std::optional<Instant> PreemptionLimit() const;
+  void MindThePreemption();
   // Whether somebody wants the job to end now. SIGTERM, after the notice, only
   // ends the grace: it is how clusters go on.
   bool Cancelled() const;

@@ -15,6 +15,14 @@ namespace {
 // daemon, and from the program that started it, which hands its signals on.
 constexpr Duration kOneOrder = std::chrono::seconds(2);
 
+// How much later than the end of the grace the coordinator's order to stop may
+// come.
+constexpr Duration kOrderPatience = std::chrono::seconds(5);
+
+// How much longer than the shutdown time-out the other nodes may take to stop
+// before the coordinator takes them for lost and tells the verdict.
+constexpr Duration kStopMargin = std::chrono::seconds(5);
+
 }  // namespace
 
 bool Lifecycle::AnnouncesPreemption(int signal) const {
@@ -96,6 +104,29 @@ bool Lifecycle::GraceGoesOn() const {
          now_ < preemption_->deadline && !cancel_.has_value() &&
          leave_.has_value() && leave_->verdict.has_value() &&
          leave_->verdict->outcome == Outcome::kPreempted;
+}
+
+// The coordinator stops the workers when the grace is over, and tells the
+// verdict when all have stopped. The cluster may have taken the coordinator
+// first: a node that waited for it as long as at other times would be killed
+// by the cluster in the middle, and its end taken for a failure.
+std::optional<Instant> Lifecycle::PreemptionLimit() const {
+  if (!preemption_.has_value() || leave_.has_value()) return std::nullopt;
+  const Instant ordered = preemption_->deadline + kOrderPatience;
+  const bool runs_workers =
+      phase_ == NodePhase::kRunning && (pending_ > 0 || any_left_);
+  if (runs_workers) return ordered;
+  return ordered + config_.spec.shutdown_timeout + kStopMargin;
+}
+
+void Lifecycle::MindThePreemption() {
+  const std::optional<Instant> limit = PreemptionLimit();
+  if (!limit.has_value() || now_ < *limit) return;
+  GiveUp(kPreemptedExitCode,
+         absl::StrCat("preempted: ", SignalName(preemption_->notice.signal),
+                      " at ", preemption_->notice.host,
+                      "; the grace is over, and the coordinator at ",
+                      config_.endpoint, " has not ended the job"));
 }
 
 void Lifecycle::On(const PreemptionAnnounced&) {

@@ -344,6 +344,48 @@ TEST_F(LifecyclePreemption, WorkersHaveTheirGraceWithoutACoordinator) {
   EXPECT_EQ(agent_.leave->exit_code, kPreemptedExitCode);
 }
 
+// The cluster may take the coordinator first, and kills what is left.
+TEST(LifecyclePreemptionAlone, WorkersAreStoppedWhenTheGraceIsOver) {
+  for (const bool connected : {false, true}) {
+    Lifecycle::Config config = PreemptedConfig();
+    config.coordinator_timeout = std::chrono::hours(1);
+    LifecycleFixture agent(config);
+    agent.Run(1);
+    if (!connected) agent.Disconnect();
+    agent.Step(SignalCaught{SIGUSR1});
+    agent.Step(PreemptionAnnounced());
+    agent.Wait(seconds(65) - milliseconds(1));
+    EXPECT_EQ(agent.phase(), NodePhase::kRunning);
+    agent.Wait(milliseconds(1));
+    EXPECT_EQ(agent.phase(), NodePhase::kStopping);
+    agent.Down(0);
+    agent.Down(1);
+    agent.Gone();
+    ASSERT_TRUE(agent.leave.has_value());
+    EXPECT_EQ(agent.leave->exit_code, kPreemptedExitCode);
+    EXPECT_THAT(agent.leave->reason, HasSubstr("the grace is over"));
+  }
+}
+
+TEST(LifecyclePreemptionAlone, AStoppedNodeLeavesWithoutTheVerdict) {
+  Lifecycle::Config config = PreemptedConfig();
+  config.coordinator_timeout = std::chrono::hours(1);
+  LifecycleFixture agent(config);
+  agent.Run(1);
+  agent.Step(SignalCaught{SIGUSR1});
+  agent.Step(PreemptionAnnounced());
+  agent.Down(0);
+  agent.Down(1);
+  agent.Gone();
+  agent.Disconnect();
+  // The grace, the others' shutdown time-out and the coordinator's margins.
+  agent.Wait(seconds(60 + 10 + 10) - milliseconds(1));
+  EXPECT_FALSE(agent.leave.has_value());
+  agent.Wait(milliseconds(1));
+  ASSERT_TRUE(agent.leave.has_value());
+  EXPECT_EQ(agent.leave->exit_code, kPreemptedExitCode);
+}
+
 // A coordinator that was started anew knows of no round that could go on.
 TEST_F(LifecyclePreemption, TheVerdictDoesNotTakeTheGraceAway) {
   agent_.Run(1);

@@ -124,6 +124,12 @@ ALL = [Mutant(*mutant) for mutant in (
      'report.preemption = PreemptionNow();', ''),
     ('a last checkpoint is a hang', _HANG,
      'if (preemption_.has_value()) return;', ''),
+    ('a preempted node waits for a lost coordinator', _PREEMPTION,
+     'if (!limit.has_value() || now_ < *limit) return;', 'return;'),
+    ('a stopped node does not wait for the verdict', _PREEMPTION,
+     'if (runs_workers) return ordered;', 'return ordered;'),
+    ('a preempted node\'s workers may stop as late as it', _PREEMPTION,
+     'if (runs_workers) return ordered;', ''),
     ('giving up a preempted job is a failure', _LIFECYCLE,
      'if (preemption_.has_value() && exit_code == 1) {', 'if (false) {'),
     # --- nodes that are not fit

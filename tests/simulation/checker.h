@@ -48,6 +48,8 @@ class Checker {
 
   // --- the coordinator
   virtual void OnCoordinatorStarted(uint64_t /*epoch*/) {}
+  // It crashed, and everything that it knew is lost.
+  virtual void OnCoordinatorCrashed() {}
   virtual void OnReport(AgentName /*from*/, StreamId /*stream*/,
                         const Report& /*report*/) {}
   virtual void OnStreamClosed(AgentName /*of*/, StreamId /*stream*/) {}
@@ -55,6 +57,8 @@ class Checker {
   // --- agents
   virtual void OnAgentStarted(AgentName /*agent*/) {}
   virtual void OnAgentEnded(AgentName /*agent*/) {}
+  virtual void OnAgentPaused(AgentName /*agent*/) {}
+  virtual void OnAgentResumed(AgentName /*agent*/) {}
   virtual void OnAgentStepped(AgentName /*agent*/,
                               const LifecycleStep& /*step*/,
                               std::optional<Instant> /*next_deadline*/) {}

@@ -1,10 +1,12 @@
 // Every checker sees the breach that it is there for: a check that cannot fail
-// is worth nothing.
+// is worth nothing. Those of hangs and preemptions: ending_checkers_test.cc.
 
 #include "tests/simulation/checkers/checkers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "tests/simulation/checkers_fixture.h"
 
 namespace muster::simulation {
 namespace {
@@ -13,97 +15,6 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-constexpr AgentName kZero = {.slot = 0, .incarnation = 1'000'001};
-constexpr AgentName kOne = {.slot = 1, .incarnation = 2'000'001};
-
-// A job of up to two nodes with one worker each, and steps of a coordinator as
-// a test wants them.
-class CheckersTest : public ::testing::Test {
- protected:
-  CheckersTest() {
-    plan_.spec.min_nodes = 2;
-    plan_.spec.max_nodes = 2;
-    plan_.spec.max_restarts = 1;
-    plan_.spec.keep_alive_interval = seconds(1);
-    plan_.spec.reconnect_grace = milliseconds(500);
-    plan_.slots = 2;
-    plan_.hang_timeout = seconds(3);
-  }
-
-  void Use(std::unique_ptr<Checker> (*make)(const Plan&)) {
-    checker_ = make(plan_);
-    checker_->SetNow(now_);
-    checker_->OnCoordinatorStarted(1);
-    step_.epoch = 1;
-    step_.next_deadline = now_ + seconds(1);
-  }
-  void Advance(Duration duration) {
-    now_ += duration;
-    checker_->SetNow(now_);
-    step_.next_deadline = now_ + seconds(1);
-  }
-
-  static Sent Run(AgentName agent, int round, int rank) {
-    Sent sent{.to = agent};
-    sent.directive.kind = DirectiveKind::kRun;
-    Place& place = sent.directive.place;
-    place.round = round;
-    place.group_rank = place.first_rank = rank;
-    place.group_world_size = place.world_size = 2;
-    place.master_address = "10.0.0.1";
-    place.master_port = 20000;
-    return sent;
-  }
-  static NodeStatus Node(AgentName agent, std::optional<int> rank) {
-    NodeStatus node;
-    node.node.node_id = "n" + std::to_string(agent.slot);
-    node.node.host = "h" + std::to_string(agent.slot);
-    node.node.incarnation = agent.incarnation;
-    node.group_rank = rank;
-    return node;
-  }
-  // The step in which round `round` begins with n0 and n1.
-  CoordinatorStepped Begin(int round) {
-    CoordinatorStepped step = step_;
-    step.status.round = round;
-    step.status.phase = JobPhase::kRunning;
-    step.status.nodes = {Node(kZero, 0), Node(kOne, 1)};
-    step.decisions = {{.kind = "assign", .round = round}};
-    step.sent = {Run(kZero, round, 0), Run(kOne, round, 1)};
-    return step;
-  }
-  CoordinatorStepped Break(int round, const std::string& why) {
-    CoordinatorStepped step = step_;
-    step.status.round = round;
-    step.status.phase = JobPhase::kStopping;
-    step.status.nodes = {Node(kZero, 0), Node(kOne, 1)};
-    step.decisions = {
-        {.kind = "break",
-         .round = round,
-         .reason = "round " + std::to_string(round) + " is broken: " + why}};
-    return step;
-  }
-  // An agent's step in which it looks at a worker of round 1.
-  static LifecycleStep Looking(int local_rank) {
-    LifecycleStep step;
-    step.actions.emplace_back(
-        TakeStacks{.round = 1, .workers = {{local_rank, 1}}});
-    return step;
-  }
-  static Report ReportOf(AgentName agent, uint64_t sequence) {
-    Report report;
-    report.node.node_id = "n" + std::to_string(agent.slot);
-    report.node.incarnation = agent.incarnation;
-    report.sequence = sequence;
-    return report;
-  }
-
-  Plan plan_;
-  Instant now_{std::chrono::hours(1)};
-  CoordinatorStepped step_;
-  std::unique_ptr<Checker> checker_;
-};
 
 TEST_F(CheckersTest, RoundThatIsSkipped) {
   Use(NewRoundChecker);
@@ -206,57 +117,6 @@ TEST_F(CheckersTest, BrokenStreamBeyondItsGrace) {
   EXPECT_THAT(checker_->breach(), HasSubstr("after its stream broke"));
 }
 
-TEST_F(CheckersTest, HangThatNobodyLooksAt) {
-  Use(NewHangChecker);
-  checker_->OnWorkerHung(kZero, 1, 1, 0, 0);
-  Advance(plan_.hang_timeout);
-  checker_->OnTick();
-  EXPECT_EQ(checker_->breach(), "");
-  Advance(seconds(1));
-  checker_->OnTick();
-  EXPECT_THAT(checker_->breach(), HasSubstr("nobody looks at it"));
-}
-
-TEST_F(CheckersTest, HangThatIsNotStopped) {
-  Use(NewHangChecker);
-  checker_->OnWorkerHung(kZero, 1, 1, 0, 0);
-  Advance(plan_.hang_timeout);
-  checker_->OnAgentStepped(kZero, Looking(/*local_rank=*/0), now_);
-  Advance(seconds(15));
-  checker_->OnTick();
-  EXPECT_EQ(checker_->breach(), "");
-  Advance(seconds(1));
-  checker_->OnTick();
-  EXPECT_THAT(checker_->breach(), HasSubstr("is not stopped"));
-}
-
-TEST_F(CheckersTest, HangThatIsStoppedInTime) {
-  Use(NewHangChecker);
-  checker_->OnWorkerHung(kZero, 1, 1, 0, 0);
-  LifecycleStep stop;
-  stop.actions.emplace_back(SignalWorkers{.signal = 15});
-  checker_->OnAgentStepped(kZero, stop, now_);
-  Advance(seconds(100));
-  checker_->OnTick();
-  EXPECT_EQ(checker_->breach(), "");
-}
-
-TEST_F(CheckersTest, SuspicionOfOneThatReports) {
-  Use(NewHangChecker);
-  checker_->OnWorkerHung(kZero, 1, 1, 0, 0);
-  checker_->OnAgentStepped(kZero, Looking(/*local_rank=*/1), now_);
-  EXPECT_THAT(checker_->breach(), HasSubstr("does not hang"));
-}
-
-TEST_F(CheckersTest, BlameForAHangThatIsNone) {
-  Use(NewHangChecker);
-  checker_->OnWorkerHung(kZero, 1, 1, 0, 0);
-  checker_->OnStep(Break(1, "rank 0 on h0: hung: silent for 3 s"));
-  EXPECT_EQ(checker_->breach(), "");
-  checker_->OnStep(Break(1, "rank 1 on h1: hung: silent for 3 s"));
-  EXPECT_THAT(checker_->breach(), HasSubstr("did not hang"));
-}
-
 TEST_F(CheckersTest, RestartsBeyondTheBudget) {
   Use(NewBudgetChecker);
   checker_->OnStep(Begin(1));
@@ -354,70 +214,6 @@ TEST_F(CheckersTest, RoundWithANodeThatIsNotFit) {
     checker_->OnStep(Begin(2));
     EXPECT_THAT(checker_->breach(), HasSubstr("n1"));
   }
-}
-
-TEST_F(CheckersTest, RoundAfterANoticeOfPreemption) {
-  Use(NewPreemptionChecker);
-  checker_->OnStep(Begin(1));
-  step_.decisions = {{.kind = "preempt"}};
-  checker_->OnStep(step_);
-  EXPECT_EQ(checker_->breach(), "");
-  checker_->OnStep(Begin(2));
-  EXPECT_THAT(checker_->breach(), HasSubstr("after the notice"));
-}
-
-TEST_F(CheckersTest, WorkersAfterANoticeOfPreemption) {
-  Use(NewPreemptionChecker);
-  LifecycleStep step;
-  step.actions.emplace_back(StartWorkers());
-  checker_->OnAgentStepped(kZero, step, std::nullopt);
-  step.actions[0] = AnnouncePreemption();
-  checker_->OnAgentStepped(kZero, step, std::nullopt);
-  EXPECT_EQ(checker_->breach(), "");
-  step.actions[0] = StartWorkers();
-  checker_->OnAgentStepped(kZero, step, std::nullopt);
-  EXPECT_THAT(checker_->breach(), HasSubstr("n0 starts workers"));
-}
-
-TEST_F(CheckersTest, PreemptionThatIsAnnouncedTwice) {
-  Use(NewPreemptionChecker);
-  LifecycleStep step;
-  step.actions.emplace_back(AnnouncePreemption());
-  checker_->OnAgentStepped(kZero, step, std::nullopt);
-  checker_->OnAgentStepped(kZero, step, std::nullopt);
-  EXPECT_THAT(checker_->breach(), HasSubstr("twice"));
-}
-
-TEST_F(CheckersTest, PreemptedJobThatDoesNotEnd) {
-  Use(NewPreemptionChecker);
-  step_.decisions = {{.kind = "preempt"}};
-  checker_->OnStep(step_);
-  const JobSpec& spec = plan_.spec;
-  Advance(spec.preempt_grace + spec.shutdown_timeout + seconds(6));
-  checker_->OnTick();
-  EXPECT_EQ(checker_->breach(), "");
-  Advance(milliseconds(1));
-  checker_->OnTick();
-  EXPECT_THAT(checker_->breach(), HasSubstr("has not ended"));
-}
-
-TEST_F(CheckersTest, PreemptedJobThatSucceeds) {
-  Use(NewPreemptionChecker);
-  step_.decisions = {{.kind = "preempt"}};
-  step_.status.phase = JobPhase::kFinished;
-  step_.status.verdict = Verdict{.outcome = Outcome::kSucceeded};
-  checker_->OnStep(step_);
-  EXPECT_THAT(checker_->breach(), HasSubstr("succeeds"));
-}
-
-TEST_F(CheckersTest, PreemptedJobWithAnotherExitCode) {
-  Use(NewPreemptionChecker);
-  step_.decisions = {{.kind = "preempt"}};
-  step_.status.phase = JobPhase::kFinished;
-  step_.status.verdict =
-      Verdict{.outcome = Outcome::kPreempted, .exit_code = 1};
-  checker_->OnStep(step_);
-  EXPECT_THAT(checker_->breach(), HasSubstr("exit code 1"));
 }
 
 TEST_F(CheckersTest, BreakWithoutACause) {

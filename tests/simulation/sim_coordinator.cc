@@ -58,6 +58,7 @@ void SimCoordinator::Drain(int slot) {
 void SimCoordinator::Crash() {
   stage_->Note("the coordinator crashes");
   ++stage_->census["coordinator restart"];
+  stage_->Watch([](Checker& c) { c.OnCoordinatorCrashed(); });
   up_ = false;
   job_.reset();
   agents_.clear();

@@ -137,6 +137,7 @@ void SimNode::Pause() {
   stage_->Note(absl::StrCat("n", slot_, " is paused"));
   ++stage_->census["agent paused"];
   stage_->Watch([&](Checker& c) { c.OnTrouble(slot_); });
+  stage_->Watch([&](Checker& c) { c.OnAgentPaused(name()); });
   paused_ = true;
 }
 
@@ -144,6 +145,7 @@ void SimNode::Resume() {
   if (!alive() || !paused_) return;
   stage_->Note(absl::StrCat("n", slot_, " goes on"));
   stage_->Watch([&](Checker& c) { c.OnTrouble(slot_); });
+  stage_->Watch([&](Checker& c) { c.OnAgentResumed(name()); });
   paused_ = false;
   std::deque<LifecycleEvent> inbox;
   inbox.swap(inbox_);

@@ -19,8 +19,9 @@ std::unique_ptr<Checker> NewDeadlineChecker(const Plan& plan);
 // within the reconnect grace.
 std::unique_ptr<Checker> NewDetectionChecker(const Plan& plan);
 // A worker that hangs is looked at when its deadline has passed, and its round
-// is stopped for it; one that reports is left alone; the coordinator blames
-// none that does not hang.
+// is stopped for it; one that hangs while its node stops is killed when the
+// grace is over; one that reports is left alone; the coordinator blames none
+// that does not hang.
 std::unique_ptr<Checker> NewHangChecker(const Plan& plan);
 // Once an incarnation of a node has been followed by another, it never has a
 // part again.
@@ -28,7 +29,8 @@ std::unique_ptr<Checker> NewIncarnationChecker(const Plan& plan);
 // No round begins with a node that is not known to be fit.
 std::unique_ptr<Checker> NewFitnessChecker(const Plan& plan);
 // After the notice of a preemption no round begins, on no node that knows of
-// it; the job ends within what it is given, and not as a success.
+// it; the job ends within what it is given, and not as a success. A node that
+// knows of it leaves in time even without a coordinator.
 std::unique_ptr<Checker> NewPreemptionChecker(const Plan& plan);
 // A rank of a round has one owner, ever; a round begins only when none of its
 // members has anything left of an earlier one.

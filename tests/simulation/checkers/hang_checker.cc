@@ -36,19 +36,24 @@ class HangChecker : public Checker {
     if (preempted_.contains(agent.incarnation)) return;
     // Until the stop of an earlier one it is not looked at.
     if (watched.state != State::kNone) return;
+    // Nor while its node stops: it is killed with the others.
+    const auto stopping = kill_by_.find(agent.slot);
+    if (stopping != kill_by_.end()) {
+      AwaitKill(stopping->second, agent.slot, watched);
+      return;
+    }
     watched.state = State::kSilent;
     watched.due = now() + plan().hang_timeout + kSlack;
-    const auto trouble = trouble_.find(agent.slot);
-    if (trouble != trouble_.end()) Excuse(trouble->second, watched);
+    ExcuseTrouble(agent.slot, watched);
   }
   void OnTrouble(int slot) override {
     trouble_[slot] = now();
     const auto found = watched_.find(slot);
     if (found != watched_.end()) Excuse(now(), found->second);
   }
-  void OnAgentEnded(AgentName agent) override { watched_.erase(agent.slot); }
+  void OnAgentEnded(AgentName agent) override { Forget(agent.slot); }
   void OnWorkersGone(AgentName agent, uint64_t, int) override {
-    watched_.erase(agent.slot);
+    Forget(agent.slot);
   }
   void OnHealed() override { healed_ = true; }
   void OnAgentStepped(AgentName agent, const LifecycleStep& step,
@@ -61,17 +66,11 @@ class HangChecker : public Checker {
       if (std::holds_alternative<AnnouncePreemption>(action)) {
         // The workers' last words may take them long.
         preempted_.insert(agent.incarnation);
+        Forget(agent.slot);
       }
-      if (std::holds_alternative<StartCheck>(action) ||
-          std::holds_alternative<DropCheck>(action) ||
-          std::holds_alternative<LookAtWorkers>(action) ||
-          std::holds_alternative<EndAnnouncement>(action)) {
-        continue;
-      }
+      if (std::holds_alternative<StartWorkers>(action)) Forget(agent.slot);
       const auto* signal = std::get_if<SignalWorkers>(&action);
-      const bool forwarded = signal != nullptr && signal->signal == SIGUSR1;
-      // It is being stopped, for this or something else.
-      if (!forwarded) watched_.erase(agent.slot);
+      if (signal != nullptr) Signalled(agent, *signal);
     }
   }
   void OnStep(const CoordinatorStepped& step) override {
@@ -85,15 +84,18 @@ class HangChecker : public Checker {
     if (healed_) return;
     for (const auto& [slot, watched] : watched_) {
       if (watched.state == State::kNone || now() <= watched.due) continue;
-      Fail(absl::StrCat(
-          "a worker of n", slot, " hangs in round ", watched.round,
-          watched.state == State::kSilent ? ", and nobody looks at it"
-                                          : ", and is not stopped"));
+      Fail(absl::StrCat("a worker of n", slot, " hangs in round ",
+                        watched.round, ", and ", Missed(watched.state)));
     }
   }
 
  private:
-  enum class State { kNone, kSilent, kLookedAt };
+  enum class State { kNone, kSilent, kLookedAt, kStopped };
+  static const char* Missed(State state) {
+    return state == State::kSilent     ? "nobody looks at it"
+           : state == State::kLookedAt ? "is not stopped"
+                                       : "is not killed";
+  }
   struct Watched {
     int round = 0;
     std::set<int> local_ranks;  // that hang
@@ -105,6 +107,34 @@ class HangChecker : public Checker {
   void Excuse(Instant trouble, Watched& watched) const {
     watched.due =
         std::max(watched.due, trouble + kTrouble + plan().hang_timeout);
+  }
+  void ExcuseTrouble(int slot, Watched& watched) const {
+    const auto trouble = trouble_.find(slot);
+    if (trouble != trouble_.end()) Excuse(trouble->second, watched);
+  }
+  void Forget(int slot) {
+    watched_.erase(slot);
+    kill_by_.erase(slot);
+  }
+  // Its node stops its workers, for this or something else.
+  void Signalled(AgentName agent, const SignalWorkers& order) {
+    if (order.signal == SIGUSR1) return;  // forwarded
+    if (order.signal == SIGKILL || preempted_.contains(agent.incarnation)) {
+      Forget(agent.slot);
+      return;
+    }
+    const Instant kill_by =
+        kill_by_
+            .try_emplace(agent.slot,
+                         now() + plan().spec.shutdown_timeout + kSlack)
+            .first->second;
+    const auto found = watched_.find(agent.slot);
+    if (found != watched_.end()) AwaitKill(kill_by, agent.slot, found->second);
+  }
+  void AwaitKill(Instant kill_by, int slot, Watched& watched) const {
+    watched.state = State::kStopped;
+    watched.due = kill_by;
+    ExcuseTrouble(slot, watched);
   }
   void Suspected(int slot, const TakeStacks& take) {
     if (healed_) return;  // it may recover in this moment
@@ -121,6 +151,7 @@ class HangChecker : public Checker {
                         slot, " is suspected, and does not hang"));
       return;
     }
+    if (found->second.state == State::kStopped) return;
     found->second.state = State::kLookedAt;
     found->second.due = std::max(found->second.due, now() + kLook + kSlack);
   }
@@ -142,6 +173,7 @@ class HangChecker : public Checker {
   bool healed_ = false;
   std::map<int, Instant> trouble_;  // the newest, by slot
   std::map<int, Watched> watched_;  // by slot
+  std::map<int, Instant> kill_by_;  // by slot, of nodes that stop
   std::set<uint64_t> preempted_;    // incarnations
   std::set<std::tuple<int, uint64_t, int, int>> hung_;
 };

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <variant>
@@ -12,6 +14,10 @@ using std::chrono::seconds;
 
 // What a job gives its members beyond the grace to stop.
 constexpr Duration kStopMargin = seconds(5);
+// How much longer than all that a node waits for a coordinator that is gone.
+constexpr Duration kOrderPatience = seconds(5);
+// What may be left of a worker ignores SIGKILL for up to nine seconds.
+constexpr Duration kDying = seconds(10);
 
 class PreemptionChecker : public Checker {
  public:
@@ -21,6 +27,8 @@ class PreemptionChecker : public Checker {
     known_since_.reset();
     ended_ = false;
   }
+  // The nodes that know of it tell its successor.
+  void OnCoordinatorCrashed() override { known_since_.reset(); }
   void OnStep(const CoordinatorStepped& step) override {
     for (const Decision& decision : step.decisions) {
       if (decision.kind == "preempt") known_since_ = now();
@@ -40,6 +48,7 @@ class PreemptionChecker : public Checker {
     }
   }
   void OnTick() override {
+    CheckNodes();
     if (!known_since_.has_value() || ended_) return;
     const JobSpec& spec = plan().spec;
     const Duration limit =
@@ -50,6 +59,21 @@ class PreemptionChecker : public Checker {
       known_since_.reset();
     }
   }
+  void OnAgentEnded(AgentName agent) override {
+    must_leave_.erase(agent.incarnation);
+    paused_.erase(agent.incarnation);
+  }
+  void OnAgentPaused(AgentName agent) override {
+    paused_.insert(agent.incarnation);
+  }
+  void OnAgentResumed(AgentName agent) override {
+    paused_.erase(agent.incarnation);
+    const auto found = must_leave_.find(agent.incarnation);
+    if (found == must_leave_.end()) return;
+    found->second.by =
+        std::max(found->second.by,
+                 now() + plan().spec.shutdown_timeout + kDying + kStopMargin);
+  }
   void OnAgentStepped(AgentName agent, const LifecycleStep& step,
                       std::optional<Instant>) override {
     for (const auto& action : step.actions) {
@@ -57,6 +81,11 @@ class PreemptionChecker : public Checker {
         if (!told_.insert(agent.incarnation).second) {
           Fail(absl::StrCat("n", agent.slot, " announces it twice"));
         }
+        const JobSpec& spec = plan().spec;
+        must_leave_[agent.incarnation] = {
+            .slot = agent.slot,
+            .by = now() + spec.preempt_grace + spec.shutdown_timeout +
+                  kStopMargin + kOrderPatience + kDying};
       } else if (std::holds_alternative<StartWorkers>(action) &&
                  told_.contains(agent.incarnation)) {
         Fail(absl::StrCat("n", agent.slot, " starts workers after the notice"));
@@ -65,9 +94,25 @@ class PreemptionChecker : public Checker {
   }
 
  private:
+  struct Departure {
+    int slot = 0;
+    Instant by;
+  };
+
+  // Whether or not there is a coordinator: the cluster kills what is left.
+  void CheckNodes() {
+    for (const auto& [incarnation, departure] : must_leave_) {
+      if (paused_.contains(incarnation) || now() <= departure.by) continue;
+      Fail(absl::StrCat("n", departure.slot,
+                        " knows of it, and is still there"));
+    }
+  }
+
   std::optional<Instant> known_since_;  // to the coordinator
   bool ended_ = false;
-  std::set<uint64_t> told_;  // by incarnation
+  std::set<uint64_t> told_;                   // by incarnation
+  std::map<uint64_t, Departure> must_leave_;  // likewise
+  std::set<uint64_t> paused_;                 // likewise
 };
 
 }  // namespace

@@ -1,0 +1,113 @@
+#ifndef MUSTER_TESTS_SIMULATION_CHECKERS_FIXTURE_H_
+#define MUSTER_TESTS_SIMULATION_CHECKERS_FIXTURE_H_
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tests/simulation/checkers/checkers.h"
+
+namespace muster::simulation {
+
+inline constexpr AgentName kZero = {.slot = 0, .incarnation = 1'000'001};
+inline constexpr AgentName kOne = {.slot = 1, .incarnation = 2'000'001};
+
+// A job of up to two nodes with one worker each, and steps of a coordinator as
+// a test wants them.
+class CheckersTest : public ::testing::Test {
+ protected:
+  CheckersTest() {
+    plan_.spec.min_nodes = 2;
+    plan_.spec.max_nodes = 2;
+    plan_.spec.max_restarts = 1;
+    plan_.spec.keep_alive_interval = std::chrono::seconds(1);
+    plan_.spec.reconnect_grace = std::chrono::milliseconds(500);
+    plan_.slots = 2;
+    plan_.hang_timeout = std::chrono::seconds(3);
+  }
+
+  void Use(std::unique_ptr<Checker> (*make)(const Plan&)) {
+    checker_ = make(plan_);
+    checker_->SetNow(now_);
+    checker_->OnCoordinatorStarted(1);
+    step_.epoch = 1;
+    step_.next_deadline = now_ + std::chrono::seconds(1);
+  }
+  void Advance(Duration duration) {
+    now_ += duration;
+    checker_->SetNow(now_);
+    step_.next_deadline = now_ + std::chrono::seconds(1);
+  }
+
+  static Sent Run(AgentName agent, int round, int rank) {
+    Sent sent{.to = agent};
+    sent.directive.kind = DirectiveKind::kRun;
+    Place& place = sent.directive.place;
+    place.round = round;
+    place.group_rank = place.first_rank = rank;
+    place.group_world_size = place.world_size = 2;
+    place.master_address = "10.0.0.1";
+    place.master_port = 20000;
+    return sent;
+  }
+  static NodeStatus Node(AgentName agent, std::optional<int> rank) {
+    NodeStatus node;
+    node.node.node_id = "n" + std::to_string(agent.slot);
+    node.node.host = "h" + std::to_string(agent.slot);
+    node.node.incarnation = agent.incarnation;
+    node.group_rank = rank;
+    return node;
+  }
+  // The step in which round `round` begins with n0 and n1.
+  CoordinatorStepped Begin(int round) {
+    CoordinatorStepped step = step_;
+    step.status.round = round;
+    step.status.phase = JobPhase::kRunning;
+    step.status.nodes = {Node(kZero, 0), Node(kOne, 1)};
+    step.decisions = {{.kind = "assign", .round = round}};
+    step.sent = {Run(kZero, round, 0), Run(kOne, round, 1)};
+    return step;
+  }
+  CoordinatorStepped Break(int round, const std::string& why) {
+    CoordinatorStepped step = step_;
+    step.status.round = round;
+    step.status.phase = JobPhase::kStopping;
+    step.status.nodes = {Node(kZero, 0), Node(kOne, 1)};
+    step.decisions = {
+        {.kind = "break",
+         .round = round,
+         .reason = "round " + std::to_string(round) + " is broken: " + why}};
+    return step;
+  }
+  // An agent's step in which it looks at a worker of round 1.
+  static LifecycleStep Looking(int local_rank) {
+    LifecycleStep step;
+    step.actions.emplace_back(
+        TakeStacks{.round = 1, .workers = {{local_rank, 1}}});
+    return step;
+  }
+  static LifecycleStep Signalling(int signal) {
+    LifecycleStep step;
+    step.actions.emplace_back(SignalWorkers{.signal = signal});
+    return step;
+  }
+  static Report ReportOf(AgentName agent, uint64_t sequence) {
+    Report report;
+    report.node.node_id = "n" + std::to_string(agent.slot);
+    report.node.incarnation = agent.incarnation;
+    report.sequence = sequence;
+    return report;
+  }
+
+  Plan plan_;
+  Instant now_{std::chrono::hours(1)};
+  CoordinatorStepped step_;
+  std::unique_ptr<Checker> checker_;
+};
+
+}  // namespace muster::simulation
+
+#endif  // MUSTER_TESTS_SIMULATION_CHECKERS_FIXTURE_H_

@@ -1,0 +1,196 @@
+// The checkers of hangs and preemptions see the breaches that they are there
+// for.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/simulation/checkers/checkers.h"
+#include "tests/simulation/checkers_fixture.h"
+
+namespace muster::simulation {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+
+TEST_F(CheckersTest, HangThatNobodyLooksAt) {
+  Use(NewHangChecker);
+  checker_->OnWorkerHung(kZero, 1, 1, 0, 0);
+  Advance(plan_.hang_timeout);
+  checker_->OnTick();
+  EXPECT_EQ(checker_->breach(), "");
+  Advance(seconds(1));
+  checker_->OnTick();
+  EXPECT_THAT(checker_->breach(), HasSubstr("nobody looks at it"));
+}
+
+TEST_F(CheckersTest, HangThatIsNotStopped) {
+  Use(NewHangChecker);
+  checker_->OnWorkerHung(kZero, 1, 1, 0, 0);
+  Advance(plan_.hang_timeout);
+  checker_->OnAgentStepped(kZero, Looking(/*local_rank=*/0), now_);
+  Advance(seconds(15));
+  checker_->OnTick();
+  EXPECT_EQ(checker_->breach(), "");
+  Advance(seconds(1));
+  checker_->OnTick();
+  EXPECT_THAT(checker_->breach(), HasSubstr("is not stopped"));
+}
+
+TEST_F(CheckersTest, HangThatIsStoppedInTime) {
+  Use(NewHangChecker);
+  checker_->OnWorkerHung(kZero, 1, 1, 0, 0);
+  checker_->OnAgentStepped(kZero, Signalling(15), now_);
+  Advance(plan_.spec.shutdown_timeout);
+  checker_->OnTick();
+  checker_->OnAgentStepped(kZero, Signalling(9), now_);
+  Advance(seconds(100));
+  checker_->OnTick();
+  EXPECT_EQ(checker_->breach(), "");
+}
+
+TEST_F(CheckersTest, HangThatIsNotKilled) {
+  for (const bool hangs_first : {true, false}) {
+    Use(NewHangChecker);
+    if (hangs_first) checker_->OnWorkerHung(kZero, 1, 1, 0, 0);
+    checker_->OnAgentStepped(kZero, Signalling(15), now_);
+    if (!hangs_first) checker_->OnWorkerHung(kZero, 1, 1, 0, 0);
+    Advance(plan_.spec.shutdown_timeout);
+    checker_->OnTick();
+    EXPECT_EQ(checker_->breach(), "");
+    Advance(seconds(1));
+    checker_->OnTick();
+    EXPECT_THAT(checker_->breach(), HasSubstr("is not killed"));
+  }
+}
+
+TEST_F(CheckersTest, SuspicionOfOneThatReports) {
+  Use(NewHangChecker);
+  checker_->OnWorkerHung(kZero, 1, 1, 0, 0);
+  checker_->OnAgentStepped(kZero, Looking(/*local_rank=*/1), now_);
+  EXPECT_THAT(checker_->breach(), HasSubstr("does not hang"));
+}
+
+TEST_F(CheckersTest, BlameForAHangThatIsNone) {
+  Use(NewHangChecker);
+  checker_->OnWorkerHung(kZero, 1, 1, 0, 0);
+  checker_->OnStep(Break(1, "rank 0 on h0: hung: silent for 3 s"));
+  EXPECT_EQ(checker_->breach(), "");
+  checker_->OnStep(Break(1, "rank 1 on h1: hung: silent for 3 s"));
+  EXPECT_THAT(checker_->breach(), HasSubstr("did not hang"));
+}
+
+TEST_F(CheckersTest, RoundAfterANoticeOfPreemption) {
+  Use(NewPreemptionChecker);
+  checker_->OnStep(Begin(1));
+  step_.decisions = {{.kind = "preempt"}};
+  checker_->OnStep(step_);
+  EXPECT_EQ(checker_->breach(), "");
+  checker_->OnStep(Begin(2));
+  EXPECT_THAT(checker_->breach(), HasSubstr("after the notice"));
+}
+
+TEST_F(CheckersTest, WorkersAfterANoticeOfPreemption) {
+  Use(NewPreemptionChecker);
+  LifecycleStep step;
+  step.actions.emplace_back(StartWorkers());
+  checker_->OnAgentStepped(kZero, step, std::nullopt);
+  step.actions[0] = AnnouncePreemption();
+  checker_->OnAgentStepped(kZero, step, std::nullopt);
+  EXPECT_EQ(checker_->breach(), "");
+  step.actions[0] = StartWorkers();
+  checker_->OnAgentStepped(kZero, step, std::nullopt);
+  EXPECT_THAT(checker_->breach(), HasSubstr("n0 starts workers"));
+}
+
+TEST_F(CheckersTest, PreemptionThatIsAnnouncedTwice) {
+  Use(NewPreemptionChecker);
+  LifecycleStep step;
+  step.actions.emplace_back(AnnouncePreemption());
+  checker_->OnAgentStepped(kZero, step, std::nullopt);
+  checker_->OnAgentStepped(kZero, step, std::nullopt);
+  EXPECT_THAT(checker_->breach(), HasSubstr("twice"));
+}
+
+TEST_F(CheckersTest, PreemptedJobThatDoesNotEnd) {
+  Use(NewPreemptionChecker);
+  step_.decisions = {{.kind = "preempt"}};
+  checker_->OnStep(step_);
+  const JobSpec& spec = plan_.spec;
+  Advance(spec.preempt_grace + spec.shutdown_timeout + seconds(6));
+  checker_->OnTick();
+  EXPECT_EQ(checker_->breach(), "");
+  Advance(milliseconds(1));
+  checker_->OnTick();
+  EXPECT_THAT(checker_->breach(), HasSubstr("has not ended"));
+}
+
+TEST_F(CheckersTest, PreemptedJobWhoseCoordinatorCrashes) {
+  Use(NewPreemptionChecker);
+  step_.decisions = {{.kind = "preempt"}};
+  checker_->OnStep(step_);
+  checker_->OnCoordinatorCrashed();
+  Advance(seconds(1000));
+  checker_->OnTick();
+  EXPECT_EQ(checker_->breach(), "");
+}
+
+TEST_F(CheckersTest, NodeThatStaysAfterItsPreemption) {
+  const JobSpec& spec = plan_.spec;
+  const Duration longest =
+      spec.preempt_grace + spec.shutdown_timeout + seconds(20);
+  LifecycleStep step;
+  step.actions.emplace_back(AnnouncePreemption());
+  for (const bool paused : {false, true}) {
+    Use(NewPreemptionChecker);
+    checker_->OnAgentStepped(kZero, step, std::nullopt);
+    if (paused) checker_->OnAgentPaused(kZero);
+    Advance(longest);
+    checker_->OnTick();
+    EXPECT_EQ(checker_->breach(), "");
+    Advance(seconds(1));
+    checker_->OnTick();
+    if (paused) {
+      EXPECT_EQ(checker_->breach(), "");
+      checker_->OnAgentResumed(kZero);
+      Advance(longest);
+      checker_->OnTick();
+    }
+    EXPECT_THAT(checker_->breach(), HasSubstr("n0 knows of it"));
+    checker_->OnAgentEnded(kZero);
+  }
+}
+
+TEST_F(CheckersTest, NodeThatLeavesAfterItsPreemption) {
+  Use(NewPreemptionChecker);
+  LifecycleStep step;
+  step.actions.emplace_back(AnnouncePreemption());
+  checker_->OnAgentStepped(kZero, step, std::nullopt);
+  checker_->OnAgentEnded(kZero);
+  Advance(seconds(1000));
+  checker_->OnTick();
+  EXPECT_EQ(checker_->breach(), "");
+}
+
+TEST_F(CheckersTest, PreemptedJobThatSucceeds) {
+  Use(NewPreemptionChecker);
+  step_.decisions = {{.kind = "preempt"}};
+  step_.status.phase = JobPhase::kFinished;
+  step_.status.verdict = Verdict{.outcome = Outcome::kSucceeded};
+  checker_->OnStep(step_);
+  EXPECT_THAT(checker_->breach(), HasSubstr("succeeds"));
+}
+
+TEST_F(CheckersTest, PreemptedJobWithAnotherExitCode) {
+  Use(NewPreemptionChecker);
+  step_.decisions = {{.kind = "preempt"}};
+  step_.status.phase = JobPhase::kFinished;
+  step_.status.verdict =
+      Verdict{.outcome = Outcome::kPreempted, .exit_code = 1};
+  checker_->OnStep(step_);
+  EXPECT_THAT(checker_->breach(), HasSubstr("exit code 1"));
+}
+
+}  // namespace
+}  // namespace muster::simulation

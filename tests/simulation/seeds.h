@@ -1,0 +1,20 @@
+#ifndef MUSTER_TESTS_SIMULATION_SEEDS_H_
+#define MUSTER_TESTS_SIMULATION_SEEDS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace muster::simulation {
+
+// Simulates a cluster for each seed, up to the first seed for which an
+// invariant does not hold. Returns that seed, the invariant, the end of the
+// trace and the command that repeats it; empty if every invariant held.
+std::string FirstFailure(const std::vector<uint64_t>& seeds);
+
+// The `count` seeds from `first` on.
+std::vector<uint64_t> SeedsFrom(uint64_t first, int count);
+
+}  // namespace muster::simulation
+
+#endif  // MUSTER_TESTS_SIMULATION_SEEDS_H_
