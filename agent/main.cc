@@ -21,6 +21,7 @@
 #include "agent/options/run_options.h"
 #include "agent/voice.h"
 #include "base/environment_value.h"
+#include "base/standard_descriptors.h"
 #include "rendezvous/client/grpc_link.h"
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/token/token.h"
@@ -126,6 +127,7 @@ int AgentMain(const std::vector<std::string>& args) {
 }  // namespace muster
 
 int main(int argc, char** argv) {
+  muster::OpenStandardDescriptors();
   if (muster::IsNcclIdProcess(argc, argv)) return muster::RunNcclIdProcess();
   if (muster::IsDialectProcess(argc, argv)) {
     return muster::RunDialectProcess(argv);

@@ -13,6 +13,7 @@
 #include "agent/options/read_machine.h"
 #include "agent/options/run_options.h"
 #include "agent/voice.h"
+#include "base/standard_descriptors.h"
 #include "launcher/admin_command.h"
 #include "launcher/admin_request.h"
 #include "launcher/bench_command.h"
@@ -127,6 +128,7 @@ int LaunchAs(const CalledAs& called) {
 }  // namespace muster
 
 int main(int argc, char** argv) {
+  muster::OpenStandardDescriptors();
   if (muster::IsNcclIdProcess(argc, argv)) return muster::RunNcclIdProcess();
   if (muster::IsDialectProcess(argc, argv)) {
     return muster::RunDialectProcess(argv);

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/standard_descriptors.h"
 #include "rendezvous/daemon/daemon_options.h"
 #include "rendezvous/events/event_log.h"
 #include "rendezvous/probes/probe_server.h"
@@ -137,6 +138,7 @@ int Serve(const DaemonOptions& options) {
 }  // namespace muster
 
 int main(int argc, char** argv) {
+  muster::OpenStandardDescriptors();
   const auto options = muster::ParseDaemonOptions(argc, argv);
   if (!options.ok()) {
     return muster::Fail(options.status(), muster::kBadUsage);
