@@ -295,6 +295,10 @@ class Agent::Impl {
   }
 
   void Do(const SignalWorkers& action) {
+    if (action.local_rank) {
+      guardian_->SignalOne(*action.local_rank, action.signal);
+      return;
+    }
     guardian_->SignalAll(action.signal, action.everything
                                             ? Guardian::Reach::kEverything
                                             : Guardian::Reach::kProcessGroups);

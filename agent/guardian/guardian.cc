@@ -45,6 +45,7 @@ class Guardian::Impl {
   absl::Status Watch();
   absl::Status Start(const WorkerSpec& spec);
   void SignalAll(int signal, Reach reach);
+  void SignalOne(int local_rank, int signal);
   void RemoveAfterwards(const std::string& folder);
   std::vector<GuardianEvent> Next();
   int fd() const { return wake_.fd(); }
@@ -114,8 +115,14 @@ absl::Status Guardian::Impl::Start(const WorkerSpec& spec) {
   return Send(*command, std::move(descriptors));
 }
 
+void Guardian::Impl::SignalOne(int local_rank, int signal) {
+  const SignalCommand command{.signal = signal, .local_rank = local_rank};
+  Send(Encode(Command(command)), {}).IgnoreError();
+}
+
 void Guardian::Impl::SignalAll(int signal, Reach reach) {
-  const SignalCommand command{signal, reach == Reach::kEverything};
+  const SignalCommand command{.signal = signal,
+                              .everything = reach == Reach::kEverything};
   // If it fails the guardian is dead, and everything is killed in its stead.
   Send(Encode(Command(command)), {}).IgnoreError();
 }
@@ -233,6 +240,9 @@ absl::Status Guardian::Start(const WorkerSpec& spec) {
 }
 void Guardian::SignalAll(int signal, Reach reach) {
   impl_->SignalAll(signal, reach);
+}
+void Guardian::SignalOne(int local_rank, int signal) {
+  impl_->SignalOne(local_rank, signal);
 }
 void Guardian::RemoveAfterwards(const std::string& folder) {
   impl_->RemoveAfterwards(folder);

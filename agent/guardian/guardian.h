@@ -71,15 +71,19 @@ class Guardian {
   Guardian& operator=(const Guardian&) = delete;
 
   // Asks for a worker; WorkerStarted or WorkerNotStarted follows. Each worker
-  // leads a process group of its own and dies with its guardian.
+  // leads a session and process group of its own and dies with its guardian.
   // InvalidArgument: what no process can be given (see start_command.h).
   // Unavailable: the guardian is gone; GuardianLost comes.
   absl::Status Start(const WorkerSpec& spec);
 
   // Sends `signal` to the process groups of all workers; with kEverything also
-  // to descendants that left them. Nothing happens where nothing is left.
+  // to descendants that left them. SIGCONT follows a signal that asks a process
+  // to end (INT, TERM, HUP, QUIT): a stopped process would not take it. Nothing
+  // happens where nothing is left.
   enum class Reach { kProcessGroups, kEverything };
   void SignalAll(int signal, Reach reach);
+  // The same for the process group of one worker.
+  void SignalOne(int local_rank, int signal);
 
   // Has the guardian remove `folder`, and the sockets in it, once this process
   // is gone, however it ends; takes the place of an earlier one.

@@ -40,6 +40,13 @@ int Longer(int milliseconds) {
   return std::min(2 * milliseconds, kLongestSweepMilliseconds);
 }
 
+// A signal that asks a process to end. One that is stopped (SIGSTOP, Ctrl-Z)
+// takes it only once SIGCONT lets it run.
+bool Ends(int signal) {
+  return signal == SIGTERM || signal == SIGINT || signal == SIGHUP ||
+         signal == SIGQUIT;
+}
+
 std::vector<std::string> OwnEnvironment() {
   std::vector<std::string> environment;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
@@ -180,8 +187,11 @@ void GuardianLoop::Handle(StartCommand start) {
 void GuardianLoop::Handle(const SignalCommand& command) {
   if (!occupied_) return;  // AllGone has been told: there is nobody
   for (const auto& [local_rank, worker] : workers_) {
-    kill(-worker.pid, command.signal);
+    if (command.local_rank.value_or(local_rank) != local_rank) continue;
+    SignalGroup(worker.pid, worker.outcome, command.signal);
+    if (Ends(command.signal)) kill(-worker.pid, SIGCONT);
   }
+  if (command.local_rank) return;
   // Never by number to a group without a leader: once it is empty the number
   // may be another's.
   if (command.everything || !leaderless_groups_.empty()) {
@@ -192,6 +202,7 @@ void GuardianLoop::Handle(const SignalCommand& command) {
       if (told) continue;
       if (command.everything || leaderless_groups_.count(process.group) != 0) {
         SignalProcess(process, command.signal);
+        if (Ends(command.signal)) SignalProcess(process, SIGCONT);
       }
     }
   }

@@ -299,6 +299,56 @@ TEST_F(GuardianTest, CarriesArgumentsAndEnvironmentOfNearlyAMegabyteEach) {
   EXPECT_EQ(events_.Await<WorkerEnded>().wait_status, 0);
 }
 
+TEST_F(GuardianTest, AWorkerLeadsASession) {
+  Start(0, {"say-session"});
+  const std::string session = out_.Line();
+  EXPECT_EQ(session, std::to_string(events_.Await<WorkerStarted>().pid));
+}
+
+// Both commands reach the guardian at once: the worker has hardly been forked.
+TEST_F(GuardianTest, ASignalRightAfterTheStartIsNotLost) {
+  for (int i = 0; i < 50; ++i) {
+    Start(0, {"pause"});
+    guardian_->SignalAll(SIGTERM, Guardian::Reach::kProcessGroups);
+    EXPECT_EQ(WTERMSIG(events_.Await<WorkerEnded>().wait_status), SIGTERM);
+    events_.Await<AllGone>();
+  }
+}
+
+TEST_F(GuardianTest, AStoppedWorkerTakesASignalThatAsksItToEnd) {
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT}) {
+    Start(0, {"say-pid", "pause"});
+    ASSERT_EQ(kill(std::stoi(out_.Line()), SIGSTOP), 0);
+    guardian_->SignalAll(signal, Guardian::Reach::kProcessGroups);
+    EXPECT_EQ(WTERMSIG(events_.Await<WorkerEnded>().wait_status), signal);
+    events_.Await<AllGone>();
+  }
+}
+
+TEST_F(GuardianTest, AStoppedProcessInASessionOfItsOwnTakesItToo) {
+  Start(0, {"fork-and-exit", "setsid", "say-pid", "pause"});
+  const int pid = std::stoi(out_.Line());
+  const OwnedFd process = OpenPidFd(pid);
+  ASSERT_EQ(kill(pid, SIGSTOP), 0);
+  events_.Await<WorkerEnded>();
+  guardian_->SignalAll(SIGTERM, Guardian::Reach::kEverything);
+  EXPECT_TRUE(!process.open() || Ends(process));
+  events_.Await<AllGone>();
+}
+
+TEST_F(GuardianTest, ASignalToOneWorkerLeavesTheOthers) {
+  Start(0, {"say-pid", "pause"});
+  Start(1, {"say-pid", "pause"});
+  out_.Line();
+  out_.Line();
+  guardian_->SignalOne(1, SIGKILL);
+  EXPECT_EQ(events_.Await<WorkerEnded>().local_rank, 1);
+  guardian_->SignalAll(SIGTERM, Guardian::Reach::kProcessGroups);
+  const auto other = events_.Await<WorkerEnded>();
+  EXPECT_EQ(other.local_rank, 0);
+  EXPECT_EQ(WTERMSIG(other.wait_status), SIGTERM);
+}
+
 TEST_F(GuardianTest, StartsSixtyFourWorkersEachLeadingItsGroup) {
   std::set<std::string> groups;
   for (int i = 0; i < 64; ++i) Start(i, {"say-group", "pause"});

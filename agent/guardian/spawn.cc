@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -17,6 +18,10 @@
 namespace muster {
 namespace {
 
+// A child makes its session within microseconds, and on a machine without a
+// free processor within milliseconds.
+constexpr int kSessionTurnMilliseconds = 1;
+constexpr int kMostSessionTurns = 1000;
 // One write of at most PIPE_BUF bytes is one read at the other end.
 constexpr size_t kMostPathBytes = PIPE_BUF - 64;
 
@@ -45,7 +50,10 @@ void ResetSignals(uint64_t ignored) {
 
 StartFailure BecomeProgram(const SpawnRequest& request, pid_t parent,
                            pid_t agent) {
-  setpgid(0, 0);
+  // A session, and with it a process group. A session each, because the
+  // kernel's autogroup scheduler deals out processors by session. First of all:
+  // the parent signals the group, see SignalGroup.
+  setsid();
 #ifdef PR_SET_PTRACER
   // Where only ancestors may trace (Yama), the agent's debugger, which is none,
   // may look where this worker hangs. Survives exec.
@@ -99,10 +107,19 @@ std::variant<Spawned, StartFailure> Spawn(const SpawnRequest& request) {
         write(report.get(), failure.data(), failure.size());
     _exit(127);
   }
-  // In the child as well: whichever comes first, the group is there before a
-  // signal can be sent to it. EACCES means that the child has come to exec.
-  setpgid(child, child);
   return Spawned{child, std::move(outcome)};
+}
+
+void SignalGroup(pid_t child, const OwnedFd& outcome, int signal) {
+  // A parent cannot make its child's session, and with setpgid the child could
+  // not either. The outcome ends the wait for a child that died before.
+  for (int turn = 0; outcome.open() && turn < kMostSessionTurns; ++turn) {
+    if (getsid(child) == child) break;
+    pollfd settled = {outcome.get(), POLLIN, 0};
+    if (poll(&settled, 1, kSessionTurnMilliseconds) != 0) break;
+  }
+  if (kill(-child, signal) == 0 || errno != ESRCH) return;
+  kill(child, signal);
 }
 
 std::optional<StartFailure> ReadStartFailure(const OwnedFd& outcome) {

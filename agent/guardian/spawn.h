@@ -33,13 +33,19 @@ struct Spawned {
   OwnedFd outcome;
 };
 
-// Forks a child that leads a process group of its own, dies (SIGKILL) with this
+// Forks a child that leads a session of its own, dies (SIGKILL) with this
 // thread, has default signal dispositions but for what it is to ignore, an
 // empty signal mask, this process's
 // stdin and no descriptor besides 0, 1 and 2, and that executes the program.
 // Does not wait: executing from a file system that hangs blocks the child
 // alone. For a single-threaded process whose 0, 1 and 2 are open.
 std::variant<Spawned, StartFailure> Spawn(const SpawnRequest& request);
+
+// Sends `signal` to the process group that a spawned child leads. A child whose
+// outcome is still open may not have come to make its session: then this waits
+// until it has, a second at most, so that no signal is lost between fork and
+// setsid. After that second the signal goes to the child alone.
+void SignalGroup(pid_t child, const OwnedFd& outcome, int signal);
 
 // What stopped the child, or nothing if its program runs. To be called once the
 // descriptor is readable or the child has been reaped; does not block then.

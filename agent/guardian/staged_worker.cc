@@ -134,6 +134,7 @@ int main(int argc, char** argv) {
       {"hop", Hop},
       {"say-pid", [] { std::cout << getpid() << std::endl; }},
       {"say-group", [] { std::cout << getpgrp() << std::endl; }},
+      {"say-session", [] { std::cout << getsid(0) << std::endl; }},
       {"say-stdin", SayStdin},
       {"say-descriptors", SayDescriptors},
       {"say-signals", SaySignals},

@@ -19,6 +19,7 @@ enum Kind : uint8_t {
 };
 
 constexpr int kNoMemoryNode = -1;
+constexpr int kEveryWorker = -1;
 
 std::string EncodeOne(const StartCommand& start) {
   FieldWriter out(kStart);
@@ -44,6 +45,7 @@ std::string EncodeOne(const SignalCommand& command) {
   FieldWriter out(kSignal);
   out.I32(command.signal);
   out.U8(command.everything ? 1 : 0);
+  out.I32(command.local_rank.value_or(kEveryWorker));
   return out.Take();
 }
 
@@ -143,6 +145,8 @@ absl::StatusOr<Command> DecodeCommand(std::string_view payload) {
       SignalCommand signal;
       signal.signal = in.I32();
       signal.everything = in.U8() != 0;
+      const int local_rank = in.I32();
+      if (local_rank != kEveryWorker) signal.local_rank = local_rank;
       if (signal.signal < 1 || signal.signal > SIGRTMAX) {
         return Unreadable("names no signal");
       }

@@ -43,7 +43,8 @@ struct StartCommand {
 };
 struct SignalCommand {
   int signal = 0;
-  bool everything = false;  // descendants outside the groups as well
+  bool everything = false;        // descendants outside the groups as well
+  std::optional<int> local_rank;  // only this worker's group
 };
 // A folder of sockets to be removed once the agent is gone; takes the place of
 // one named before.

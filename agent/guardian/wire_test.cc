@@ -54,6 +54,13 @@ TEST(Wire, ASignalComesBack) {
   }
 }
 
+TEST(Wire, ASignalToOneWorkerComesBack) {
+  const auto all = DecodeCommand(Encode(Command(SignalCommand{15, false})));
+  EXPECT_FALSE(std::get<SignalCommand>(*all).local_rank.has_value());
+  const auto one = DecodeCommand(Encode(Command(SignalCommand{9, false, 3})));
+  EXPECT_EQ(std::get<SignalCommand>(*one).local_rank, 3);
+}
+
 TEST(Wire, AFolderToRemoveComesBack) {
   const auto command =
       DecodeCommand(Encode(Command(RemoveCommand{"/tmp/muster-a"})));

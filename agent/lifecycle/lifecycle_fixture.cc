@@ -49,6 +49,10 @@ LifecycleStep LifecycleFixture::Step(const LifecycleEvent& event) {
       ++checks_dropped;
     } else {
       const auto& signal = std::get<SignalWorkers>(action);
+      if (signal.local_rank) {
+        to_one.emplace_back(*signal.local_rank, signal.signal);
+        continue;
+      }
       signals.push_back(signal.signal);
       if (signal.everything) everything.push_back(signal.signal);
     }
@@ -157,6 +161,7 @@ void LifecycleFixture::Run(int round) {
 void LifecycleFixture::Forget() {
   signals.clear();
   everything.clear();
+  to_one.clear();
   renewals = 0;
   starts.clear();
   closed_stores.clear();

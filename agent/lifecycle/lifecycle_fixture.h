@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "agent/lifecycle/lifecycle.h"
@@ -55,6 +56,7 @@ class LifecycleFixture {
   void Forget();
   std::vector<int> signals;     // to the workers, in order
   std::vector<int> everything;  // those of them that go to every descendant
+  std::vector<std::pair<int, int>> to_one;  // local rank and signal
   std::vector<Place> starts;
   std::vector<std::string> closed_stores;  // the reasons
   int renewals = 0;                        // of the NCCL id

@@ -193,9 +193,16 @@ void Lifecycle::Accuse() {
   NoteEnd(failure);
   step_.ends = ends_;
   changed_ = true;
-  if (phase_ != NodePhase::kRunning) return;
-  ReleaseWaiters(absl::StrCat("rank ", failure.rank, " ", failure.message));
-  Stop(SIGTERM, config_.spec.shutdown_timeout);
+  if (phase_ == NodePhase::kRunning) {
+    ReleaseWaiters(absl::StrCat("rank ", failure.rank, " ", failure.message));
+    Stop(SIGTERM, config_.spec.shutdown_timeout);
+  }
+  // Whoever stopped the worker may stop it again, and then it would hold up all
+  // others for the whole grace.
+  if (failure.signal == SIGSTOP) {
+    step_.actions.emplace_back(
+        SignalWorkers{.signal = SIGKILL, .local_rank = failure.local_rank});
+  }
 }
 
 bool Lifecycle::EndedHanging(const WorkerDown& event) {

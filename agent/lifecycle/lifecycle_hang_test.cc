@@ -17,6 +17,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Pair;
 using ::testing::StartsWith;
 
 Lifecycle::Config ThirtySeconds() {
@@ -132,6 +133,9 @@ TEST_F(LifecycleHang, OneThatIsStoppedIsSuspectedInPlaceOfTheFirst) {
   EXPECT_EQ(failure.message,
             "hung: silent for 29.9 s (its deadline is 30 s), last step 1200; "
             "it is stopped by a signal, such as SIGSTOP");
+  // Its peers have the grace; it has none.
+  EXPECT_THAT(agent_.signals, ElementsAre(SIGTERM));
+  EXPECT_THAT(agent_.to_one, ElementsAre(Pair(0, SIGKILL)));
 }
 
 // Of two nodes, the other's hang came a moment before.
@@ -157,6 +161,7 @@ TEST_F(LifecycleHang, AStoppedOneIsToldThoughTheRoundIsBroken) {
     EXPECT_EQ(failures[0].rank, 2);
     EXPECT_EQ(failures[0].signal, SIGSTOP);
     EXPECT_EQ(failures[0].silent_for, seconds(30) - milliseconds(10));
+    EXPECT_THAT(agent.to_one, ElementsAre(Pair(0, SIGKILL)));
   }
 }
 
@@ -199,6 +204,7 @@ TEST_F(LifecycleHang, ThenItIsAccusedAndTheOthersAreStopped) {
   agent_.Step(Taken());
   EXPECT_EQ(agent_.phase(), NodePhase::kStopping);
   EXPECT_THAT(agent_.signals, ElementsAre(SIGTERM));
+  EXPECT_THAT(agent_.to_one, IsEmpty());
   EXPECT_THAT(agent_.closed_stores,
               ElementsAre(HasSubstr("rank 3 hung: silent for 30 s")));
   const Report& report = agent_.reports.back();

@@ -109,6 +109,8 @@ struct SignalWorkers {
   int signal = 0;
   // Also descendants that left their worker's process group.
   bool everything = false;
+  // Only the process group of the worker with this local rank.
+  std::optional<int> local_rank;
 };
 // Does the kernel let these workers run? They may be to blame for a silence.
 // WorkersSeen follows at once.

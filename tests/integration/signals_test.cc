@@ -36,6 +36,15 @@ TEST(Signals, TwiceMeansNow) {
   EXPECT_TRUE(IsGone(WorkerPids(*launch, 1).at(0)));
 }
 
+TEST(Signals, AStoppedWorkerEndsWithTheOthers) {
+  auto launch = Standalone({"--nproc-per-node=2", "--shutdown-timeout=3600"},
+                           {"forever"});
+  ASSERT_TRUE(launch->Printed("up rank=", 2));
+  ASSERT_EQ(kill(WorkerPids(*launch, 1).at(0), SIGSTOP), 0);
+  launch->Signal(SIGTERM);
+  EXPECT_EQ(launch->ExitCode(), 128 + SIGTERM);
+}
+
 TEST(Signals, UserSignalsGoToEveryWorkerOfTheJob) {
   Cluster cluster;
   const std::vector<std::string> flags = {

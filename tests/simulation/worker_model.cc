@@ -221,6 +221,7 @@ void WorkerModel::Deliver(const SignalWorkers& order) {
   }
   for (int i = 0; i < static_cast<int>(workers_.size()); ++i) {
     if (workers_[i] != State::kUp) continue;  // not there to be signalled
+    if (order.local_rank.value_or(i) != i) continue;
     const bool slow =
         !stage_->healed && random.Chance(stage_->plan.slow_to_die);
     EndLater(i,
