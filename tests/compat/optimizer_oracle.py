@@ -1,16 +1,20 @@
-"""What optimizer_steps.cc prints, by PyTorch's own optimizers."""
+"""What optimizer_steps.cc prints, by PyTorch's own optimizers.
+
+Lines begin with precision.py's word.
+"""
 
 import math
 import sys
 
 import torch
 
+from precision import Precision
+
 _COUNT = 50
 _STEPS = 30
 
 
-def optimizer(line, weights):
-  name, *numbers = line.split()
+def optimizer(name, numbers, weights):
   numbers = [float(n) for n in numbers]
   if name == 'adamw':
     rate, beta1, beta2, epsilon, decay = numbers
@@ -22,11 +26,17 @@ def optimizer(line, weights):
 
 
 for line in sys.stdin:
-  weights = torch.tensor([math.cos(0.3 * i) for i in range(_COUNT)],
-                         requires_grad=True)
-  steps = optimizer(line, weights)
+  word, name, *numbers = line.split()
+  precision = Precision(word)
+  weights = precision.tensor(
+      [math.cos(0.3 * i) for i in range(_COUNT)]).requires_grad_()
+  steps = optimizer(name, numbers, weights)
   for n in range(1, _STEPS + 1):
-    weights.grad = torch.tensor(
+    weights.grad = precision.tensor(
         [math.sin(0.7 * i + n) * (i - 20) / 10 for i in range(_COUNT)])
     steps.step()
-  print(' '.join('%.9g' % w for w in weights.tolist()))
+    for tensor in [weights, *steps.state[weights].values()]:
+      # Adam's state counts steps too.
+      if torch.is_tensor(tensor) and tensor.dim():
+        precision.disturb(tensor)
+  print(' '.join('%.17g' % w for w in weights.tolist()))

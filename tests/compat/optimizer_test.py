@@ -11,6 +11,7 @@ sys.path[:0] = [_HERE, os.path.join(_HERE, os.pardir, 'python')]
 
 import interpreters
 import oracles
+import rounding
 import xml_main
 
 _CASES = [' '.join(map(str, ('adamw',) + case)) for case in itertools.product(
@@ -20,13 +21,26 @@ _CASES += [' '.join(map(str, ('sgd',) + case)) for case in itertools.product(
 _CASES += ['sgd 0.1 0 0 0', 'sgd 0.1 0 0 0.1']
 
 
+# Roundings in a row in a step: AdamW's longest is a gradient's way into the
+# second moment, the root, the denominator and the weight, constants included.
+_OPERATIONS = 16
+
+
 class Optimizers(unittest.TestCase):
 
   def compare(self, version):
-    for case, mine, oracle in oracles.numbers(
-        self, version, 'optimizer_steps', 'optimizer_oracle.py', _CASES):
-      for a, b in zip(mine, oracle):
-        self.assertLessEqual(abs(a - b), 2e-6 * max(1, abs(b)), case)
+    found = oracles.compared(self, version, 'optimizer_steps',
+                             'optimizer_oracle.py', _CASES)
+    # A learning rate that is a tenth too large.
+    wrong = [case.split() for case in _CASES]
+    for words in wrong:
+      words[1] = str(1.1 * float(words[1]))
+    planted = oracles.our_lines('optimizer_steps', map(' '.join, wrong))
+    for each, line in zip(found, planted):
+      limit = rounding.bound(_OPERATIONS, each.condition())
+      rounding.check(self, each.case, each.ours, each.theirs, limit)
+      rounding.check_planted(self, each.case, oracles.numbers_of(line),
+                             each.theirs, limit)
 
   def test_as_pytorch_1_13(self):
     self.compare(interpreters.OLD)

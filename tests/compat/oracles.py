@@ -3,13 +3,36 @@
 Both read cases, a line each, and answer each with a line.
 """
 
+import dataclasses
 import os
 import subprocess
 
 import interpreters
+import rounding
 
 _HERE = os.path.dirname(os.path.realpath(__file__))
 _LIMIT_S = 120
+# precision.py's, which only a Python with PyTorch can import.
+DISTURBANCE = 2.0**-30
+# Words of precision.py's.
+DISTURBED = tuple('float64:%d' % seed for seed in (1, 2))
+
+
+@dataclasses.dataclass
+class Compared:
+  """What a case came to: our numbers, and PyTorch's."""
+  case: str
+  ours: list
+  theirs: list
+  # PyTorch's in float64, and these disturbed.
+  exact: list
+  disturbed: list
+
+  def condition(self, part=slice(None)):
+    """See rounding.py; of some of the outputs."""
+    return rounding.condition(self.exact[part],
+                              [each[part] for each in self.disturbed],
+                              DISTURBANCE)
 
 
 def answers(test, version, ours, oracle, cases):
@@ -17,26 +40,50 @@ def answers(test, version, ours, oracle, cases):
 
   `ours` is a program of this folder, `oracle` a script beside this file.
   """
-  if interpreters.why_not(version):
-    test.skipTest(interpreters.why_not(version))
-  mine = _lines(cases, os.path.realpath(os.path.join('tests/compat', ours)))
-  theirs = _lines(cases, interpreters.PATHS[version],
-                  os.path.join(_HERE, oracle))
+  mine = our_lines(ours, cases)
+  theirs = oracle_lines(test, version, oracle, cases)
   test.assertEqual(len(mine), len(cases))
   test.assertEqual(len(theirs), len(cases))
   return list(zip(cases, mine, theirs))
 
 
-def numbers(test, version, ours, oracle, cases):
-  """The same, with the lines' numbers, which are as many, and some."""
-  found = [(case, [float(word) for word in mine.split()],
-            [float(word) for word in theirs.split()])
-           for case, mine, theirs in answers(test, version, ours, oracle,
-                                             cases)]
-  for case, mine, theirs in found:
-    test.assertEqual(len(mine), len(theirs), case)
-    test.assertTrue(mine, case)
+def compared(test, version, ours, oracle, cases):
+  """A Compared for each case.
+
+  The oracle is one that begins its lines with precision.py's word.
+  """
+  words = ['float32', 'float64', *DISTURBED]
+  theirs = oracle_lines(
+      test, version, oracle,
+      ['%s %s' % (word, case) for case in cases for word in words])
+  mine = our_lines(ours, cases)
+  test.assertEqual(len(mine), len(cases))
+  test.assertEqual(len(theirs), len(cases) * len(words))
+  found = []
+  for i, case in enumerate(cases):
+    single, exact, *disturbed = [
+        numbers_of(line)
+        for line in theirs[i * len(words):(i + 1) * len(words)]]
+    found.append(
+        Compared(case, numbers_of(mine[i]), single, exact, disturbed))
+    test.assertTrue(found[-1].ours, case)
+    test.assertEqual(len(found[-1].ours), len(single), case)
   return found
+
+
+def numbers_of(line):
+  return [float(word) for word in line.split()]
+
+
+def our_lines(program, cases):
+  return _lines(cases, os.path.realpath(os.path.join('tests/compat', program)))
+
+
+def oracle_lines(test, version, oracle, cases, *arguments):
+  if interpreters.why_not(version):
+    test.skipTest(interpreters.why_not(version))
+  return _lines(cases, interpreters.PATHS[version],
+                os.path.join(_HERE, oracle), *arguments)
 
 
 def _lines(cases, *command):

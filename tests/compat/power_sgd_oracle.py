@@ -1,6 +1,7 @@
 """What power_sgd_steps.cc prints, by PyTorch's own hook over Gloo.
 
-Each rank is a process; rank 0 prints.
+Each rank is a process; rank 0 prints. Lines begin with precision.py's word.
+With the argument `no_error_feedback` what an approximation leaves out is lost.
 """
 
 import math
@@ -11,6 +12,8 @@ import tempfile
 import torch
 import torch.distributed as dist
 from torch.distributed.algorithms.ddp_comm_hooks import powerSGD_hook
+
+from precision import Precision
 
 _VECTOR = 7
 _EXACT_STEPS = 2
@@ -45,32 +48,40 @@ def first_q(matrix, count):
   return [math.cos(1.7 * (i * i) + matrix) for i in range(count)]
 
 
-def run(rank, ranks, approximation, steps, shapes, meeting):
+def run(word, rank, ranks, approximation, steps, shapes, meeting):
+  precision = Precision(word, rank)
+  shared = Precision(word)
   dist.init_process_group('gloo', init_method='file://' + meeting, rank=rank,
                           world_size=ranks)
   state = powerSGD_hook.PowerSGDState(
       None, matrix_approximation_rank=approximation,
-      start_powerSGD_iter=_EXACT_STEPS, min_compression_rate=2)
+      start_powerSGD_iter=_EXACT_STEPS, min_compression_rate=2,
+      use_error_feedback='no_error_feedback' not in sys.argv)
   # As if an earlier step had left these, for the first Q to be ours.
   state.p_memory_dict[0] = torch.empty(
-      sum(rows for rows, _ in shapes) * approximation)
-  state.q_memory_dict[0] = torch.tensor(
+      sum(rows for rows, _ in shapes) * approximation, dtype=precision.dtype)
+  # The same on every rank, its disturbance too.
+  state.q_memory_dict[0] = shared.tensor(
       [value for matrix, (_, columns) in enumerate(shapes)
        for value in first_q(matrix, columns * approximation)])
   count = _VECTOR + sum(rows * columns for rows, columns in shapes)
   arrived = []
   for step in range(steps):
-    values = torch.tensor([math.sin(0.7 * i * i + rank) +
-                           0.3 * math.cos(i + step) for i in range(count)])
+    values = precision.tensor([math.sin(0.7 * i * i + rank) +
+                               0.3 * math.cos(i + step) for i in range(count)])
     done = powerSGD_hook.powerSGD_hook(state, Bucket(values, shapes))
-    arrived += done.wait().tolist()
+    arrived += shared.disturbed(done.wait()).tolist()
+    shared.disturb(state.q_memory_dict[0])
+    if 0 in state.error_dict:
+      precision.disturb(state.error_dict[0])
   if rank == 0:
-    print(' '.join('%.9g' % value for value in arrived), flush=True)
+    print(' '.join('%.17g' % value for value in arrived), flush=True)
   dist.destroy_process_group()
 
 
 for line in sys.stdin:
-  world, r, number, *lengths = [int(word) for word in line.split()]
+  precision_word, *numbers = line.split()
+  world, r, number, *lengths = map(int, numbers)
   matrices = list(zip(lengths[::2], lengths[1::2]))
   with tempfile.TemporaryDirectory() as folder:
     children = []
@@ -79,7 +90,7 @@ for line in sys.stdin:
       if child == 0:
         code = 1
         try:
-          run(place, world, r, number, matrices, folder + '/meeting')
+          run(precision_word, place, world, r, number, matrices, folder + '/meeting')
           code = 0
         finally:
           sys.stderr.flush()

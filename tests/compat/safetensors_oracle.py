@@ -3,7 +3,8 @@
   safetensors_oracle.py read PATH     prints what is in a file, as
                                       safetensors_files.cc does
   safetensors_oracle.py write PATH    writes a file and prints the same of it
-  safetensors_oracle.py loss FOLDER   the loss of a GPT2LMHeadModel; writes it
+  safetensors_oracle.py loss FOLDER   the loss of a GPT2LMHeadModel, as
+                                      precision.py's words have it; writes it
                                       again as FOLDER/again
 """
 
@@ -13,6 +14,8 @@ import sys
 import safetensors
 from safetensors import torch as with_torch
 import torch
+
+from precision import Precision
 
 _NAMES = {torch.bool: 'BOOL', torch.uint8: 'U8', torch.int8: 'I8',
           torch.float8_e5m2: 'F8_E5M2', torch.float8_e4m3fn: 'F8_E4M3',
@@ -57,18 +60,27 @@ def write(path):
   read(path)
 
 
-def loss(folder):
+def loss(folder, *words):
   import transformers  # Seconds: only where it is needed.
   model = transformers.GPT2LMHeadModel.from_pretrained(folder)
+  model.save_pretrained(os.path.join(folder, 'again'))
   model.eval()
   numbers = torch.arange(2 * 12)
   tokens = (numbers * numbers % 31).view(2, 12)
   targets = ((numbers + 1) * (numbers + 1) % 31).view(2, 12)
-  with torch.no_grad():
-    logits = model(tokens).logits
-  print('%.9g' % torch.nn.functional.cross_entropy(
-      logits.view(-1, 31), targets.view(-1)).item())
-  model.save_pretrained(os.path.join(folder, 'again'))
+  for word in words:
+    precision = Precision(word)
+    model.to(precision.dtype)
+    handles = [part.register_forward_hook(
+        lambda _module, _inputs, output, by=precision:
+        by.disturbed(output) if torch.is_tensor(output) else None)
+               for part in model.modules()]
+    with torch.no_grad():
+      logits = model(tokens).logits
+    for handle in handles:
+      handle.remove()
+    print('%.17g' % torch.nn.functional.cross_entropy(
+        logits.view(-1, 31), targets.view(-1)).item())
 
 
-{'read': read, 'write': write, 'loss': loss}[sys.argv[1]](sys.argv[2])
+{'read': read, 'write': write, 'loss': loss}[sys.argv[1]](*sys.argv[2:])

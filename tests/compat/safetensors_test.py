@@ -11,12 +11,16 @@ _HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path[:0] = [_HERE, os.path.join(_HERE, os.pardir, 'python')]
 
 import interpreters
+import oracles
+import rounding
 import xml_main
 
 _OURS = os.path.realpath('tests/compat/safetensors_files')
 _ORACLE = os.path.join(_HERE, 'safetensors_oracle.py')
 _LIMIT_S = 240
-_TOLERANCE = 1e-5
+# Roundings in a row in one operation: the longest product's terms, four times
+# the width of 32, and what is done to each element beside.
+_OPERATIONS = 128 + 16
 
 
 def _lacks(package):
@@ -73,13 +77,16 @@ class Safetensors(unittest.TestCase):
   def test_a_model_has_the_same_loss_there_and_back(self):
     self.need('transformers')
     ours = float(self.output(_OURS, 'model', self.path))
-    theirs = float(self.oracle('loss', self.path))
-    self.assertLess(abs(ours - theirs), _TOLERANCE)
+    theirs, exact, *disturbed = map(float, self.oracle(
+        'loss', self.path, 'float32', 'float64', *oracles.DISTURBED).split())
+    limit = rounding.bound(_OPERATIONS, rounding.condition(
+        [exact], [[each] for each in disturbed], oracles.DISTURBANCE))
+    rounding.check(self, 'the loss', [ours], [theirs], limit)
     back = float(self.output(
         _OURS, 'loss', os.path.join(self.path, 'again', 'model.safetensors')))
     self.assertEqual(ours, back)
     # A model that says nothing would be like any other: ln 31 is 3.43.
-    self.assertGreater(abs(ours - 3.434), 0.05)
+    rounding.check_planted(self, 'the loss', [3.434], [ours], 1000 * limit)
 
 
 if __name__ == '__main__':

@@ -51,7 +51,7 @@ void Run(double rate, const muster::LossScalerOptions& options, double clip) {
   for (const float weight : weights) {
     std::printf("%.9g ", static_cast<double>(weight));
   }
-  std::printf("%.9g %.9g\n", scaler.scale(), norm);
+  std::printf("%.17g %.17g\n", scaler.scale(), norm);
 }
 
 }  // namespace

@@ -11,21 +11,44 @@ sys.path[:0] = [_HERE, os.path.join(_HERE, os.pardir, 'python')]
 
 import interpreters
 import oracles
+import rounding
 import xml_main
 
 _CASES = [' '.join(map(str, case)) for case in itertools.product(
     (1e-3, 0.1), (65536, 4), (1, 3, 2000), (0, 1, 1000))]
 
 
+# Roundings in a row in a step: those of AdamW's (optimizer_test.py) and of the
+# clipping. In the norm: a sum of as many squares as there are weights.
+_OPERATIONS = 16 + 4
+_NORM_OPERATIONS = 50 + 4
+# Where the outputs are in a line.
+_WEIGHTS, _SCALE, _NORM = slice(0, -2), -2, slice(-1, None)
+
+
 class LossScale(unittest.TestCase):
 
   # PyTorch 1.13 knows a scale on a GPU only.
   def test_as_pytorch_2_x(self):
-    for case, mine, oracle in oracles.numbers(
-        self, interpreters.NEW, 'scaled_steps', 'scaled_oracle.py', _CASES):
-      self.assertEqual(mine[-2], oracle[-2], case)
-      for a, b in zip(mine, oracle):
-        self.assertLessEqual(abs(a - b), 2e-6 * max(1, abs(b)), case)
+    found = oracles.compared(self, interpreters.NEW, 'scaled_steps',
+                             'scaled_oracle.py', _CASES)
+    # A learning rate that is a tenth too large.
+    wrong = [case.split() for case in _CASES]
+    for words in wrong:
+      words[0] = str(1.1 * float(words[0]))
+    planted = oracles.our_lines('scaled_steps', map(' '.join, wrong))
+    for each, line in zip(found, planted):
+      # A power of two, which nothing rounds.
+      self.assertEqual(each.ours[_SCALE], each.theirs[_SCALE], each.case)
+      norm_limit = rounding.bound(_NORM_OPERATIONS, each.condition(_NORM))
+      rounding.check(self, each.case, each.ours[_NORM], each.theirs[_NORM],
+                     norm_limit)
+      limit = rounding.bound(_OPERATIONS, each.condition(_WEIGHTS))
+      rounding.check(self, each.case, each.ours[_WEIGHTS],
+                     each.theirs[_WEIGHTS], limit)
+      rounding.check_planted(self, each.case,
+                             oracles.numbers_of(line)[_WEIGHTS],
+                             each.theirs[_WEIGHTS], limit)
 
 
 if __name__ == '__main__':
