@@ -1,6 +1,7 @@
 #include "agent/agent.h"
 
 #include <poll.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -94,7 +95,25 @@ FitnessGate::Options GateOptions(const AgentOptions& options) {
           .timeout = options.fitness.timeout};
 }
 
+bool EndsJob(int signal, const std::vector<int>& preempting) {
+  return signal == SIGINT || signal == SIGTERM || signal == SIGHUP ||
+         signal == SIGQUIT ||
+         std::find(preempting.begin(), preempting.end(), signal) !=
+             preempting.end();
+}
+
 }  // namespace
+
+ConsoleWriter::Patience PatienceAtEnd(ConsoleWriter::Patience patience,
+                                      JobEnd end) {
+  // Clusters kill what has not ended some time after their signal.
+  constexpr Duration kAfterSignal = std::chrono::seconds(5);
+  if (end == JobEnd::kBySignal) {
+    patience.without_progress =
+        std::min(patience.without_progress, kAfterSignal);
+  }
+  return patience;
+}
 
 class Agent::Impl {
  public:
@@ -105,7 +124,7 @@ class Agent::Impl {
         link_(link),
         observer_(std::move(observer)),
         signals_(CaughtSignals(options_)),
-        logs_(options_.logs),
+        logs_(options_.logs, observer_.console),
         progress_(options_.socket_parent),
         workers_(&options_, guardian_, &logs_, &progress_),
         store_(StoreOptions(options_, observer_.on_notice)),
@@ -133,12 +152,14 @@ class Agent::Impl {
             [this](absl::Status why) { inbox_.Post(LinkDown{std::move(why)}); },
     });
     while (!leave_.has_value()) WaitAndStep();
-    logs_.Flush();
+    // The other nodes do not wait for this one's console.
     link_->Close();
+    logs_.Finish(PatienceAtEnd(observer_.patience, end_));
     return {.exit_code = leave_->exit_code,
             .verdict = leave_->verdict,
             .reason = leave_->reason,
-            .acts_for_job = leave_->acts_for_job};
+            .acts_for_job = leave_->acts_for_job,
+            .end = end_};
   }
 
  private:
@@ -174,7 +195,12 @@ class Agent::Impl {
     }
     // A cluster may signal the workers as well. Their end is to be understood
     // by the signal, so that comes first.
-    for (int signal : signals_.TakeAll()) Step(SignalCaught{signal});
+    for (int signal : signals_.TakeAll()) {
+      if (EndsJob(signal, options_.preemption.signals)) {
+        end_ = JobEnd::kBySignal;
+      }
+      Step(SignalCaught{signal});
+    }
     if (fds[0].revents != 0) {
       for (const GuardianEvent& event : guardian_->Next()) {
         std::visit([this](const auto& e) { On(e); }, event);
@@ -377,6 +403,7 @@ class Agent::Impl {
   NcclIdHolder nccl_ids_;
   Lifecycle lifecycle_;
   std::optional<Leave> leave_;
+  JobEnd end_ = JobEnd::kByItself;
 
   // These end before what they use.
   PreemptionAnnouncer announcer_;

@@ -1,6 +1,7 @@
 #ifndef MUSTER_AGENT_AGENT_H_
 #define MUSTER_AGENT_AGENT_H_
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -9,10 +10,17 @@
 #include "agent/agent_options.h"
 #include "agent/agent_view.h"
 #include "agent/guardian/guardian.h"
+#include "agent/logs/console.h"
 #include "rendezvous/client/coordinator_link.h"
 #include "rendezvous/protocol/verdict.h"
 
 namespace muster {
+
+// How long the console is waited for at the end: less where a signal ended the
+// job, since a cluster kills what is left soon after it.
+enum class JobEnd { kByItself, kBySignal };
+ConsoleWriter::Patience PatienceAtEnd(ConsoleWriter::Patience patience,
+                                      JobEnd end);
 
 // How an agent's life ended.
 struct AgentResult {
@@ -25,6 +33,8 @@ struct AgentResult {
   std::string reason;
   // Of all nodes this one acts for the job (Directive::acts_for_job).
   bool acts_for_job = false;
+  // Whether a signal that stops or preempts the job came to this node.
+  JobEnd end = JobEnd::kByItself;
 };
 
 // One node's agent: drives the pure lifecycle with the coordinator's
@@ -41,6 +51,11 @@ class Agent {
     std::function<void(const std::string&)> on_notice;
     // Shows what the agent is, for probes; null: nobody looks.
     AgentView* view = nullptr;
+    // Where workers' output goes; null: this process's stdout and stderr. How
+    // long it is waited for at the end.
+    std::shared_ptr<Console> console;
+    ConsoleWriter::Patience patience = {.without_progress =
+                                            std::chrono::seconds(1)};
   };
 
   // `guardian` and `link` outlive the agent; `link` has not been opened.

@@ -8,6 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "agent/agent_view.h"
 #include "agent/fitness/check_fitness.h"
+#include "agent/logs/console.h"
+#include "agent/logs/log_paths.h"
 #include "agent/nccl_id/nccl_id_holder.h"
 #include "agent/options/read_machine.h"
 #include "agent/options/temporary_folder.h"
@@ -52,9 +54,7 @@ void Show(const Voice& voice, const AgentResult& result, Telling telling,
   }
   const std::string text =
       VerdictText(*result.verdict, program_name, TargetOf(voice.verdict_fd()));
-  // A console that is gone is no reason for another exit code.
-  [[maybe_unused]] const ssize_t written =
-      write(voice.verdict_fd(), text.data(), text.size());
+  voice.Verdict(text);
 }
 
 bool IsPreempted(const AgentResult& result) {
@@ -77,6 +77,34 @@ std::function<absl::Status()> NodeChecks(const AgentOptions& options) {
   return [checks = options.fitness.checks, scope] {
     return CheckFitness(checks, scope);
   };
+}
+
+// Whether a signal came that asks this process to end. They are blocked.
+bool EndIsAsked() {
+  sigset_t stopping;
+  sigemptyset(&stopping);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    sigaddset(&stopping, number);
+  }
+  sigset_t blocked;
+  pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+  sigandset(&stopping, &stopping, &blocked);
+  const timespec at_once = {};
+  return sigtimedwait(&stopping, nullptr, &at_once) > 0;
+}
+
+ConsoleWriter::Limits ConsoleLimits(const LogPlan& logs) {
+  ConsoleWriter::Limits limits;
+  if (logs.console.drops) limits.when_full = ConsoleWriter::WhenFull::kDrop;
+  return limits;
+}
+
+// Says what the console has not got, where that can still be read.
+void TellLosses(const Voice& voice, Console& console,
+                const std::string& where) {
+  for (const std::string& loss : console.Losses(where)) {
+    console.Tell(absl::StrCat(voice.program(), ": ", loss, "\n"));
+  }
 }
 
 }  // namespace
@@ -127,12 +155,21 @@ AgentResult RunAgentSession(const Voice& voice, AgentOptions options,
             .verdict = {},
             .reason = ""};
   }
+  const LogPlan& logs = options.logs;
+  const auto console = std::make_shared<Console>(
+      ConsoleFds{}, ConsoleLimits(logs), std::string(voice.program()));
+  voice.SpeakThrough(console);
+  const ConsoleWriter::Patience patience = {
+      .without_progress = logs.console.patience, .interrupted = EndIsAsked};
+  const std::string run_folder = RunFolder(logs.directory, logs.run_id);
   AgentResult result;
   {
     Agent agent(
         std::move(options), guardian, link,
         {.on_notice = [&](const std::string& line) { voice.Notice(line); },
-         .view = &view});
+         .view = &view,
+         .console = console,
+         .patience = patience});
     result = agent.Run();
   }
   Show(voice, result, telling, program_name);
@@ -142,8 +179,18 @@ AgentResult RunAgentSession(const Voice& voice, AgentOptions options,
     const absl::Status put_back = RequeueJob(ReadEnvironment());
     if (!put_back.ok()) voice.Error(std::string(put_back.message()));
   }
+  console->Finish(PatienceAtEnd(
+      console->IsIncomplete()
+          ? ConsoleWriter::Patience{.without_progress = std::chrono::seconds(1)}
+          : patience,
+      result.end));
+  const bool incomplete = console->IsIncomplete();
+  TellLosses(voice, *console, run_folder);
+  if (console->Failed() && result.exit_code == 0) {
+    result.exit_code = kOutputLostExitCode;
+  }
   if (log_folder == LogFolder::kGiven) return result;
-  const bool wanted = result.exit_code != 0 || streams_kept;
+  const bool wanted = result.exit_code != 0 || streams_kept || incomplete;
   if (wanted && HoldsFile(directory)) {
     voice.Error(absl::StrCat("log and error files are in ", directory));
   } else {

@@ -20,6 +20,8 @@ extern char** environ;
 namespace muster {
 namespace {
 
+// A console that is slow for less than this hangs no worker.
+constexpr Duration kBriefHold = std::chrono::seconds(1);
 constexpr char kFlightRecorderFolder[] = "MUSTER_FLIGHT_RECORDER_DIR";
 
 std::map<std::string, std::string> OwnEnvironment() {
@@ -164,6 +166,15 @@ Failure RoundWorkers::NotStartable(int local_rank,
 
 StackTaken RoundWorkers::Hanging(int round, int local_rank,
                                  std::vector<std::string> stack) const {
+  const Duration held_up = logs_->HeldUpFor(local_rank);
+  if (held_up > kBriefHold) {
+    stack.insert(
+        stack.begin(),
+        absl::StrCat("its output has waited for the console for ",
+                     static_cast<int>(ToSeconds(held_up)),
+                     " s: what reads this program's output has stopped "
+                     "reading, and a worker that prints waits for it"));
+  }
   return {.round = round,
           .local_rank = local_rank,
           .stack = std::move(stack),

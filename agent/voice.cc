@@ -2,18 +2,46 @@
 
 #include <unistd.h>
 
+#include <mutex>
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 
 namespace muster {
 namespace {
 
-void Write(const std::string& text) {
-  // A console that is gone is no reason to stop a job.
-  [[maybe_unused]] const ssize_t written =
-      write(STDERR_FILENO, text.data(), text.size());
+// A console that is gone is no reason to stop a job.
+void WriteTo(int fd, const std::string& text) {
+  [[maybe_unused]] const ssize_t written = write(fd, text.data(), text.size());
 }
 
 }  // namespace
+
+// Where a voice and its copies speak.
+struct Voice::Outlet {
+  std::mutex mutex;                  // guards what follows
+  std::shared_ptr<Console> console;  // null: stderr itself
+};
+
+Voice::Voice(const char* program, Talk talk, int verdict_fd)
+    : program_(program),
+      talk_(talk),
+      verdict_fd_(verdict_fd),
+      outlet_(std::make_shared<Outlet>()) {}
+
+void Voice::SpeakThrough(std::shared_ptr<Console> console) const {
+  std::lock_guard<std::mutex> lock(outlet_->mutex);
+  outlet_->console = std::move(console);
+}
+
+void Voice::Write(const std::string& text) const {
+  std::lock_guard<std::mutex> lock(outlet_->mutex);
+  if (outlet_->console == nullptr) {
+    WriteTo(STDERR_FILENO, text);
+  } else {
+    outlet_->console->err()->Write(text);
+  }
+}
 
 void Voice::Notice(const std::string& line) const {
   if (talk_ == Talk::kAll) Error(line);
@@ -21,6 +49,14 @@ void Voice::Notice(const std::string& line) const {
 
 void Voice::Error(const std::string& line) const {
   Write(absl::StrCat(program_, ": ", line, "\n"));
+}
+
+void Voice::Verdict(const std::string& text) const {
+  if (verdict_fd_ == STDERR_FILENO) {
+    Write(text);
+  } else {
+    WriteTo(verdict_fd_, text);
+  }
 }
 
 int Voice::Refuse(const absl::Status& error) const {

@@ -103,6 +103,29 @@ where rank 0's node has an NVIDIA driver and NCCL, `MUSTER_NCCL_ID` (see
 SDK.md). `--dialect` adds other launchers' variables, and a `--config` file's
 `env:` its own, which go before inherited ones.
 
+## Output
+
+Workers' lines reach the console with the prefix `[node:rank] `, never two mixed,
+and the files byte for byte. A line of more than 64 KiB is shown in pieces that
+say so. One that does not end is shown after 0.3 s as far as it is; of a progress
+bar (text that `\r` draws over) the newest state is shown once a second, on a
+terminal in its place.
+
+Nothing is dropped. A console that is slower than the workers makes them wait, as
+a pipe does, with at most some MiB of memory here; it delays nothing else. At the
+end `launch` waits for a reader who still reads. A console that takes nothing for
+60 s then (`--console=wait:SECONDS`; 5 s after a signal that ends the job, at once
+at a further one) is given up: one line says how many bytes it has not got and in
+which folder they are, which is kept. With `--console=drop` workers never wait,
+and a line in the place of what is missing says how many bytes that is.
+
+A reader that leaves (`| head -1`) holds nobody up and is no error. Where stdout
+or stderr cannot be written (a full disk), the other one says so, and a job that
+succeeded exits with 74; a job that failed keeps its own status.
+
+Over ssh and under Slurm the same holds from the workers to the console of the
+`launch` that was called; over ssh lines arrive whole.
+
 ## Preemption
 
 A signal of `--signals-to-preempt` at any node says that the cluster takes the

@@ -26,6 +26,8 @@
 namespace muster {
 namespace {
 
+constexpr Duration kStarterPatience = std::chrono::hours(24);
+
 EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
                                             const RunOptions& options,
                                             const std::string& token) {
@@ -122,6 +124,8 @@ int RunCommand(const RunOptions& options,
   if (*here != nullptr) TellPort(options.remote, (*here)->address().port);
 
   AgentOptions agent = std::move(plan->agent);
+  // The console is the starter's, which waits for its own.
+  if (verdict_fd >= 0) agent.logs.console.patience = kStarterPatience;
   std::unique_ptr<CoordinatorLink> link =
       MakeLink(plan->coordinator, here->get(), token, agent);
   const AgentResult result = RunAgentSession(

@@ -4,11 +4,14 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <condition_variable>
-#include <cstdint>
+#include <cstring>
 #include <deque>
 #include <mutex>
 #include <string_view>
@@ -16,91 +19,175 @@
 #include <utility>
 
 #include "agent/logs/console_fd.h"
+#include "base/monotonic_clock.h"
 
 namespace muster {
 namespace {
 
 // As much as a pipe holds by default: lines are joined into few writes.
 constexpr size_t kBatchBytes = 64 << 10;
-constexpr std::chrono::seconds kMostEndingTime(1);
+constexpr std::chrono::seconds kMaxEndingTime(1);
 constexpr int kRetryMilliseconds = 20;
+// How often a wait asks whether it was interrupted.
+constexpr std::chrono::milliseconds kAskEvery(50);
 
-std::string DroppedNote(int64_t lines) {
-  return "[" + std::to_string(lines) +
-         " lines were dropped here: the console did not keep up]\n";
+bool IsCharacterDevice(int fd) {
+  struct stat status;
+  return fstat(fd, &status) == 0 && S_ISCHR(status.st_mode);
 }
 
-enum class WriteEnd { kWritten, kStopped, kGone };
-
-// Writes all of `text` to `fd` unless `wake` becomes readable while it waits.
-WriteEnd WriteUnlessWoken(int fd, int wake, std::string_view text) {
-  while (!text.empty()) {
-    pollfd fds[2] = {{fd, POLLOUT, 0}, {wake, POLLIN, 0}};
-    if (poll(fds, 2, -1) < 0 && errno != EINTR) return WriteEnd::kGone;
-    if (fds[1].revents != 0) return WriteEnd::kStopped;
-    if (fds[0].revents == 0) continue;
-    ssize_t written = write(fd, text.data(), text.size());
-    if (written >= 0) {
-      text.remove_prefix(written);
-    } else if (errno == EAGAIN) {
-      // Some terminals say that they are writable while they are stopped.
-      poll(&fds[1], 1, kRetryMilliseconds);
-    } else if (errno != EINTR) {
-      return WriteEnd::kGone;
-    }
-  }
-  return WriteEnd::kWritten;
+bool ReaderLeft(int fd, int error) {
+  return error == EPIPE || error == ECONNRESET ||
+         (error == EIO && IsCharacterDevice(fd));  // a terminal hung up
 }
+
+enum class WriteEnd { kWritten, kStopped, kLeft, kFailed };
 
 }  // namespace
 
 struct ConsoleWriter::State {
-  State(int source, size_t most)
+  State(int source, Limits most)
       : fd(OpenConsoleCopy(source)),
         wake(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-        most_queued_bytes(most),
-        gone(fd < 0 || wake < 0) {}
+        limits(most),
+        line(fd >= 0 && isatty(fd) ? OpenLine::Redraw::kReplace
+                                   : OpenLine::Redraw::kNewLine),
+        left(fd < 0 || wake < 0) {}
   ~State() {
     if (fd >= 0) close(fd);
     if (wake >= 0) close(wake);
   }
 
+  struct Text {
+    std::string bytes;
+    Source source = Source::kWorkers;
+  };
+
+  // In the writer's thread.
   void Run();
-  void NoteDropped();
-  std::string NextBatch();
+  WriteEnd WriteUnlessWoken(std::string_view text);
+  std::string LeadOf(const Text& batch) const;
+  Text NextBatch();
+  // Takes account of a batch's end; what is to be called without the lock.
+  std::function<void()> After(WriteEnd end, const std::string& lead,
+                              const Text& batch);
+
+  bool Takes(size_t bytes, Source source);
+  void Add(std::string bytes, Source source);
+  int64_t InFlight() const;
+  bool HasRoom() const {
+    return left || given_up || limits.when_full == WhenFull::kDrop ||
+           queued_bytes < limits.room_bytes;
+  }
+  bool IsDone() const {
+    return left || (queue.empty() && !writing && dropped == 0);
+  }
+  WaitEnd WaitUntil(const Patience& patience,
+                    const std::function<bool()>& is_done);
 
   const int fd;
   const int wake;  // readable once the writer is being destroyed
-  const size_t most_queued_bytes;
+  const Limits limits;
+  std::atomic<int64_t> written = 0;  // bytes that the console took
+  int write_error = 0;               // the writer's thread's
 
   std::mutex mutex;  // guards what follows
   std::condition_variable changed;
+  std::function<void()> on_room;
+  std::function<void(int)> on_error;
   std::thread thread;
-  std::deque<std::string> queue;
-  size_t queued_bytes = 0;
-  int64_t dropped = 0;  // lines, since the last note
+  OpenLine line;
+  std::deque<Text> queue;
+  size_t queued_bytes = 0;  // with the batch that is being written
+  int64_t dropped = 0;      // bytes beyond the limit, since the last note
+  int64_t failed = 0;       // bytes of failed writes, since the last note
+  Loss loss;
   bool writing = false;
+  Source writing_source = Source::kWorkers;
+  int64_t batch_end = 0;          // `written` once the batch is written
+  bool at_line_start = true;      // after what was written, or is being written
+  bool was_at_line_start = true;  // before what is being written
+  bool room_wanted = false;
+  bool given_up = false;
   bool stopping = false;
-  bool gone = false;  // nobody will read any more
+  bool left;  // nobody will read any more
   bool ended = false;
 };
 
-void ConsoleWriter::State::NoteDropped() {
-  if (dropped == 0) return;
-  queue.push_back(DroppedNote(dropped));
-  queued_bytes += queue.back().size();
-  dropped = 0;
+// Writes all of `text` unless `wake` becomes readable while it waits.
+WriteEnd ConsoleWriter::State::WriteUnlessWoken(std::string_view text) {
+  while (!text.empty()) {
+    pollfd fds[2] = {{fd, POLLOUT, 0}, {wake, POLLIN, 0}};
+    if (poll(fds, 2, -1) < 0) continue;
+    if (fds[1].revents != 0) return WriteEnd::kStopped;
+    if (fds[0].revents == 0) continue;
+    const ssize_t count = write(fd, text.data(), text.size());
+    if (count >= 0) {
+      text.remove_prefix(count);
+      written += count;
+    } else if (errno == EAGAIN) {
+      // Some terminals say that they are writable while they are stopped.
+      poll(&fds[1], 1, kRetryMilliseconds);
+    } else if (errno != EINTR) {
+      write_error = errno;
+      return ReaderLeft(fd, write_error) ? WriteEnd::kLeft : WriteEnd::kFailed;
+    }
+  }
+  return WriteEnd::kWritten;
 }
 
-std::string ConsoleWriter::State::NextBatch() {
-  std::string batch;
-  while (!queue.empty() &&
-         (batch.empty() || batch.size() + queue.front().size() < kBatchBytes)) {
-    queued_bytes -= queue.front().size();
-    batch.append(queue.front());
+// What is written before a batch, where the text before it was not whole.
+std::string ConsoleWriter::State::LeadOf(const Text& batch) const {
+  if (failed == 0) return "";
+  std::string lead = at_line_start ? "" : "\n";
+  lead += "[" + std::to_string(failed) +
+          " bytes are missing here: " + std::strerror(loss.error) + "]\n";
+  return batch.bytes.front() == '\n' ? lead.substr(0, lead.size() - 1) : lead;
+}
+
+ConsoleWriter::State::Text ConsoleWriter::State::NextBatch() {
+  Text batch = std::move(queue.front());
+  queue.pop_front();
+  while (!queue.empty() && queue.front().source == batch.source &&
+         batch.bytes.size() + queue.front().bytes.size() < kBatchBytes) {
+    batch.bytes.append(queue.front().bytes);
     queue.pop_front();
   }
   return batch;
+}
+
+int64_t ConsoleWriter::State::InFlight() const {
+  return writing ? std::max<int64_t>(batch_end - written, 0) : 0;
+}
+
+std::function<void()> ConsoleWriter::State::After(WriteEnd end,
+                                                  const std::string& lead,
+                                                  const Text& batch) {
+  const auto size = static_cast<int64_t>(batch.bytes.size());
+  const int64_t missing = std::min(InFlight(), size);
+  const int64_t done = size - missing;
+  std::function<void()> tell;
+  if (end == WriteEnd::kFailed) {
+    const bool lead_written = InFlight() <= size;
+    if (done > 0) {
+      at_line_start = batch.bytes[static_cast<size_t>(done) - 1] == '\n';
+    } else {
+      at_line_start = lead.empty() || !lead_written ? was_at_line_start : true;
+    }
+    if (lead_written) failed = 0;
+    failed += missing;
+    loss.failed += missing;
+    if (loss.error == 0 && on_error) {
+      tell = [call = on_error, error = write_error] { call(error); };
+    }
+    if (loss.error == 0) loss.error = write_error;
+  } else {
+    if (end == WriteEnd::kWritten) failed = 0;
+    left = end == WriteEnd::kLeft;
+  }
+  queued_bytes -= batch.bytes.size();
+  writing = false;
+  return tell;
 }
 
 void ConsoleWriter::State::Run() {
@@ -111,20 +198,36 @@ void ConsoleWriter::State::Run() {
   pthread_sigmask(SIG_SETMASK, &all, nullptr);
 
   std::unique_lock<std::mutex> lock(mutex);
-  while (!stopping && !gone) {
-    if (queue.empty()) NoteDropped();
+  while (!stopping && !left) {
+    if (queue.empty() && dropped > 0) Add("", Source::kOurselves);
     if (queue.empty()) {
       changed.wait(lock);
       continue;
     }
-    std::string batch = NextBatch();
+    const Text batch = NextBatch();
+    const std::string lead = LeadOf(batch);
     writing = true;
+    writing_source = batch.source;
+    batch_end =
+        written + static_cast<int64_t>(lead.size() + batch.bytes.size());
+    was_at_line_start = at_line_start;
+    at_line_start = batch.bytes.back() == '\n';
     lock.unlock();
-    WriteEnd end = WriteUnlessWoken(fd, wake, batch);
+    const WriteEnd end =
+        WriteUnlessWoken(lead.empty() ? batch.bytes : lead + batch.bytes);
     lock.lock();
-    writing = false;
-    gone = end == WriteEnd::kGone;
+    const std::function<void()> tell = After(end, lead, batch);
+    std::function<void()> room;
+    if (room_wanted && (left || queued_bytes <= limits.room_bytes / 2)) {
+      room_wanted = false;
+      room = on_room;
+    }
     changed.notify_all();
+    if (!tell && !room) continue;
+    lock.unlock();
+    if (tell) tell();
+    if (room) room();
+    lock.lock();
   }
   queue.clear();
   queued_bytes = 0;
@@ -132,17 +235,74 @@ void ConsoleWriter::State::Run() {
   changed.notify_all();
 }
 
-ConsoleWriter::ConsoleWriter(int fd, size_t most_queued_bytes)
-    : state_(std::make_shared<State>(fd, most_queued_bytes)) {}
+// Whether text of `bytes` bytes is queued; counts what is not.
+bool ConsoleWriter::State::Takes(size_t bytes, Source source) {
+  if (left || bytes == 0) return false;
+  const auto count = static_cast<int64_t>(bytes);
+  if (given_up && source == Source::kWorkers) {
+    loss.unread += count;
+    return false;
+  }
+  const bool drops = limits.when_full == WhenFull::kDrop;
+  size_t most = drops ? limits.room_bytes : limits.limit_bytes;
+  // Once text has been dropped, the queue must have come down to half before
+  // more is let in: one long gap with one note is easier to read than many.
+  if (dropped > 0) most /= 2;
+  if (queued_bytes + bytes <= most || queue.empty()) return true;
+  dropped += count;
+  if (!drops) loss.unread += count;
+  return false;
+}
+
+void ConsoleWriter::State::Add(std::string bytes, Source source) {
+  if (dropped > 0) {
+    bytes.insert(0, "[" + std::to_string(std::exchange(dropped, 0)) +
+                        " bytes were dropped here: the console did not keep "
+                        "up]\n");
+  }
+  const bool was_empty = queue.empty();
+  queued_bytes += bytes.size();
+  queue.push_back({std::move(bytes), source});
+  if (was_empty) changed.notify_all();
+}
+
+ConsoleWriter::WaitEnd ConsoleWriter::State::WaitUntil(
+    const Patience& patience, const std::function<bool()>& is_done) {
+  std::unique_lock<std::mutex> lock(mutex);
+  int64_t seen = written;
+  Instant since = MonotonicNow();
+  while (!is_done()) {
+    const Duration left_over =
+        patience.without_progress - (MonotonicNow() - since);
+    if (left_over <= Duration::zero()) return WaitEnd::kStalled;
+    changed.wait_for(lock, std::min<Duration>(left_over, kAskEvery));
+    if (written != seen) {
+      seen = written;
+      since = MonotonicNow();
+    }
+    if (!patience.interrupted) continue;
+    lock.unlock();
+    const bool interrupted = patience.interrupted();
+    lock.lock();
+    if (interrupted) return WaitEnd::kInterrupted;
+  }
+  return WaitEnd::kDone;
+}
+
+ConsoleWriter::ConsoleWriter(int fd, Limits limits)
+    : state_(std::make_shared<State>(fd, limits)) {}
 
 ConsoleWriter::~ConsoleWriter() {
   std::unique_lock<std::mutex> lock(state_->mutex);
+  // Their owners may be gone before a thread that is left behind.
+  state_->on_room = nullptr;
+  state_->on_error = nullptr;
   if (!state_->thread.joinable()) return;
   state_->stopping = true;
   uint64_t one = 1;
   (void)!write(state_->wake, &one, sizeof one);
   state_->changed.notify_all();
-  bool ended = state_->changed.wait_for(lock, kMostEndingTime,
+  bool ended = state_->changed.wait_for(lock, kMaxEndingTime,
                                         [this] { return state_->ended; });
   std::thread thread = std::move(state_->thread);
   lock.unlock();
@@ -153,36 +313,115 @@ ConsoleWriter::~ConsoleWriter() {
   }
 }
 
-void ConsoleWriter::Write(std::string line) {
-  State& state = *state_;
-  std::lock_guard<std::mutex> lock(state.mutex);
-  if (state.gone || line.empty()) return;
-  // Once lines have been dropped, the queue must have come down to half before
-  // others are let in: one long gap with one note is easier to read than many.
-  size_t most =
-      state.dropped > 0 ? state.most_queued_bytes / 2 : state.most_queued_bytes;
-  if (state.queued_bytes + line.size() > most && !state.queue.empty()) {
-    ++state.dropped;
-    return;
+void ConsoleWriter::Queue(std::string lines, Source source) {
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  if (!state_->Takes(lines.size(), source)) return;
+  lines.insert(0, state_->line.BeforeLines());
+  state_->Add(std::move(lines), source);
+  StartThread();
+}
+
+void ConsoleWriter::Write(std::string lines) {
+  Queue(std::move(lines), Source::kOurselves);
+}
+
+void ConsoleWriter::WriteOutput(std::string lines) {
+  Queue(std::move(lines), Source::kWorkers);
+}
+
+void ConsoleWriter::WriteOutput(const LinePart& part) {
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  const size_t bytes = part.text.size() + (part.ends ? 1 : 0);
+  if (!state_->Takes(bytes, Source::kWorkers)) return;
+  // The note about dropped text is a line of its own.
+  if (state_->dropped > 0) {
+    state_->Add(state_->line.BeforeLines(), Source::kOurselves);
   }
-  // Only then does the thread sleep for want of lines.
-  bool was_empty = state.queue.empty();
-  state.NoteDropped();
-  state.queued_bytes += line.size();
-  state.queue.push_back(std::move(line));
-  if (!state.thread.joinable()) {
-    state.thread = std::thread([shared = state_] { shared->Run(); });
-  }
-  if (was_empty) state.changed.notify_all();
+  std::string composed = state_->line.Compose(part);
+  if (composed.empty()) return;
+  state_->Add(std::move(composed), Source::kWorkers);
+  StartThread();
+}
+
+void ConsoleWriter::StartThread() {
+  if (state_->thread.joinable()) return;
+  state_->thread = std::thread([shared = state_] { shared->Run(); });
+}
+
+bool ConsoleWriter::HasRoom() {
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  if (state_->HasRoom()) return true;
+  state_->room_wanted = true;
+  return false;
+}
+
+bool ConsoleWriter::HasSpareRoom() const {
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  return state_->left || state_->queued_bytes < state_->limits.limit_bytes / 2;
+}
+
+int64_t ConsoleWriter::written() const { return state_->written; }
+
+void ConsoleWriter::SetOnRoom(std::function<void()> on_room) {
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  state_->on_room = std::move(on_room);
+}
+
+void ConsoleWriter::SetOnError(std::function<void(int)> on_error) {
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  state_->on_error = std::move(on_error);
+}
+
+ConsoleWriter::WaitEnd ConsoleWriter::Wait(const Patience& patience) {
+  return state_->WaitUntil(patience, [this] { return state_->IsDone(); });
+}
+
+ConsoleWriter::WaitEnd ConsoleWriter::WaitForRoom(const Patience& patience) {
+  return state_->WaitUntil(patience, [this] { return state_->HasRoom(); });
 }
 
 bool ConsoleWriter::Flush(Duration timeout) {
-  State& state = *state_;
-  std::unique_lock<std::mutex> lock(state.mutex);
-  return state.changed.wait_for(lock, timeout, [&state] {
-    return state.gone ||
-           (state.queue.empty() && !state.writing && state.dropped == 0);
-  });
+  std::unique_lock<std::mutex> lock(state_->mutex);
+  return state_->changed.wait_for(lock, timeout,
+                                  [this] { return state_->IsDone(); });
+}
+
+void ConsoleWriter::GiveUp() {
+  std::function<void()> room;
+  {
+    std::lock_guard<std::mutex> lock(state_->mutex);
+    if (std::exchange(state_->given_up, true)) return;
+    std::deque<State::Text> own;
+    for (State::Text& text : state_->queue) {
+      if (text.source == Source::kOurselves) {
+        own.push_back(std::move(text));
+        continue;
+      }
+      state_->queued_bytes -= text.bytes.size();
+      state_->loss.unread += static_cast<int64_t>(text.bytes.size());
+    }
+    state_->queue.swap(own);
+    // The discarded text may have held the end of a line.
+    state_->line.BeforeLines();
+    if (!state_->at_line_start && state_->queue.empty()) {
+      state_->line.LeaveOpen();
+    } else if (!state_->at_line_start) {
+      state_->queue.front().bytes.insert(0, "\n");
+      ++state_->queued_bytes;
+    }
+    if (std::exchange(state_->room_wanted, false)) room = state_->on_room;
+    state_->changed.notify_all();
+  }
+  if (room) room();
+}
+
+ConsoleWriter::Loss ConsoleWriter::loss() const {
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  Loss loss = state_->loss;
+  if (state_->given_up && state_->writing_source == Source::kWorkers) {
+    loss.unread += state_->InFlight();
+  }
+  return loss;
 }
 
 }  // namespace muster

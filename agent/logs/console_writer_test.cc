@@ -6,13 +6,18 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <termios.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
+#include <cstdlib>
+#include <future>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include "agent/logs/console_fd.h"
 
@@ -24,7 +29,7 @@ using ::testing::StartsWith;
 constexpr std::chrono::seconds kLong(30);
 constexpr int kLongMilliseconds = 30000;
 constexpr char kNote[] =
-    " lines were dropped here: the console did not keep up]";
+    " bytes were dropped here: the console did not keep up]";
 
 class Pipe {
  public:
@@ -74,51 +79,168 @@ std::string NumberedLine(int number) {
   return "[" + std::to_string(number) + "] " + std::string(90, 'x');
 }
 
-// What a console showed of numbered lines, where a note counts for the lines
-// that it stands for.
-struct Console {
-  int shown = 0;
-  int dropped = 0;
-  bool in_order = true;
-};
-Console Parse(const std::string& text) {
-  Console console;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    int number = std::atoi(line.c_str() + 1);
-    if (line.ends_with(kNote)) {
-      console.dropped += number;
-    } else {
-      console.in_order &= line == NumberedLine(console.shown + console.dropped);
-      ++console.shown;
-    }
-  }
-  return console;
+ConsoleWriter::Limits RoomFor(size_t bytes) {
+  return {.room_bytes = bytes, .limit_bytes = 64 << 20};
 }
 
-TEST(ConsoleWriterTest, AReaderThatSleepsCostsLinesAndNoTime) {
+TEST(ConsoleWriterTest, AFullQueueHasRoomAgainOnceHalfOfItIsRead) {
   constexpr int kLines = 20000;
   Pipe pipe;
-  ConsoleWriter writer(pipe.write_end(), 64 << 10);
-  for (int i = 0; i < kLines; ++i) writer.Write(NumberedLine(i) + "\n");
+  std::promise<void> room;
+  ConsoleWriter writer(pipe.write_end(), RoomFor(64 << 10));
+  writer.SetOnRoom([&] { room.set_value(); });
+  EXPECT_TRUE(writer.HasRoom());
+  std::string expected;
+  for (int i = 0; i < kLines; ++i) {
+    expected += NumberedLine(i) + "\n";
+    writer.WriteOutput(NumberedLine(i) + "\n");
+  }
+  EXPECT_FALSE(writer.HasRoom());
   EXPECT_FALSE(writer.Flush(std::chrono::milliseconds(1)));
+  // It wakes up, and nothing is missing.
+  EXPECT_EQ(pipe.ReadUntil(NumberedLine(kLines - 1) + "\n"), expected);
+  EXPECT_EQ(room.get_future().wait_for(kLong), std::future_status::ready);
+  EXPECT_TRUE(writer.HasRoom());
+  EXPECT_EQ(writer.loss().unread, 0);
+}
 
-  // It wakes up: each line arrives whole and in its place, or a note stands
-  // there for it.
+// How many bytes the notes in `text` say were dropped, and how many others are
+// there.
+std::pair<size_t, size_t> DroppedAndShown(const std::string& text) {
+  std::pair<size_t, size_t> bytes;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.ends_with(kNote)) {
+      bytes.first += std::strtoul(line.c_str() + 1, nullptr, 10);
+    } else {
+      bytes.second += line.size() + 1;
+    }
+  }
+  return bytes;
+}
+
+TEST(ConsoleWriterTest, WhatIsDroppedOnRequestIsCountedInItsPlace) {
+  constexpr size_t kLines = 20000;
+  Pipe pipe;
+  ConsoleWriter writer(pipe.write_end(),
+                       {.room_bytes = 64 << 10,
+                        .limit_bytes = 64 << 20,
+                        .when_full = ConsoleWriter::WhenFull::kDrop});
+  size_t total = 0;
+  for (size_t i = 0; i < kLines; ++i) {
+    const std::string line = NumberedLine(i) + "\n";
+    total += line.size();
+    EXPECT_TRUE(writer.HasRoom());
+    writer.WriteOutput(line);
+  }
   std::string text;
-  Console console;
-  while (console.shown + console.dropped < kLines) {
+  while (DroppedAndShown(text).first + DroppedAndShown(text).second < total) {
     text += pipe.ReadUntil("\n");
     ASSERT_FALSE(HasFailure());
-    console = Parse(text);
   }
-  EXPECT_EQ(console.shown + console.dropped, kLines);
-  EXPECT_TRUE(console.in_order);
-  EXPECT_GT(console.shown, 1000);
+  EXPECT_EQ(DroppedAndShown(text).first + DroppedAndShown(text).second, total);
+  EXPECT_GT(DroppedAndShown(text).first, 0u);
+  EXPECT_EQ(writer.loss().unread, 0) << "it was asked for";
+}
 
-  writer.Write("again\n");
-  EXPECT_EQ(pipe.ReadUntil("again\n"), "again\n");
+TEST(ConsoleWriterTest, BeyondTheLimitTextIsDroppedAndCounted) {
+  Pipe pipe;
+  ConsoleWriter writer(pipe.write_end(),
+                       {.room_bytes = 1000, .limit_bytes = 100000});
+  for (int i = 0; i < 3000; ++i) writer.WriteOutput(NumberedLine(i) + "\n");
+  EXPECT_GT(writer.loss().unread, 0);
+}
+
+TEST(ConsoleWriterTest, WaitsForAReaderWhoReadsAndNoLonger) {
+  Pipe pipe;
+  ConsoleWriter writer(pipe.write_end());
+  writer.WriteOutput(std::string(1 << 20, 'x') + "\n");
+  EXPECT_EQ(writer.Wait({.without_progress = std::chrono::milliseconds(20)}),
+            ConsoleWriter::WaitEnd::kStalled);
+  EXPECT_EQ(writer.Wait({.without_progress = kLong,
+                         .interrupted = [] { return true; }}),
+            ConsoleWriter::WaitEnd::kInterrupted);
+  auto reader = std::async(std::launch::async,
+                           [&] { return pipe.ReadUntil("\n").size(); });
+  EXPECT_EQ(writer.Wait({.without_progress = kLong}),
+            ConsoleWriter::WaitEnd::kDone);
+  EXPECT_EQ(reader.get(), (1u << 20) + 1);
+}
+
+TEST(ConsoleWriterTest, GivenUpItCountsOutputAndKeepsLinesOfOurOwn) {
+  Pipe pipe;
+  ConsoleWriter writer(pipe.write_end());
+  writer.WriteOutput(std::string(1 << 20, 'x') + "\n");
+  writer.WriteOutput({.stream = 1, .prefix = "[1] ", .text = "half"});
+  EXPECT_FALSE(writer.Flush(std::chrono::milliseconds(20)));
+  writer.WriteOutput("queued\n");
+  writer.GiveUp();
+  writer.WriteOutput("discarded\n");
+  EXPECT_TRUE(writer.HasRoom());
+  const int64_t unread = writer.loss().unread;
+  writer.Write("verdict\n");
+  const std::string text = pipe.ReadUntil("verdict\n");
+  EXPECT_TRUE(text.ends_with("x\nverdict\n"));
+  // A pipe's worth was taken before.
+  EXPECT_GT(unread, (1 << 20) - (128 << 10));
   EXPECT_TRUE(writer.Flush(kLong));
+  const auto queued = static_cast<int64_t>(std::string("\n[1] half").size() +
+                                           std::string("queued\n").size() +
+                                           std::string("discarded\n").size());
+  EXPECT_NEAR(writer.loss().unread, queued, 2);
+}
+
+TEST(ConsoleWriterTest, AFullDiskIsToldAndCounted) {
+  const int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+  ASSERT_GE(full, 0);
+  std::promise<int> error;
+  {
+    ConsoleWriter writer(full);
+    writer.SetOnError([&](int number) { error.set_value(number); });
+    writer.WriteOutput("line\n");
+    EXPECT_TRUE(writer.Flush(kLong));
+    writer.Write("verdict\n");
+    EXPECT_TRUE(writer.Flush(kLong));
+    EXPECT_EQ(writer.loss().failed, 13);
+    EXPECT_EQ(writer.loss().error, ENOSPC);
+    EXPECT_EQ(writer.loss().unread, 0);
+  }
+  EXPECT_EQ(error.get_future().get(), ENOSPC);
+  close(full);
+}
+
+TEST(ConsoleWriterTest, OnceADiskTakesAgainALineSaysWhatIsMissing) {
+  std::string path = ::testing::TempDir() + "/limited-XXXXXX";
+  const int fd = mkstemp(path.data());
+  ASSERT_GE(fd, 0);
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  signal(SIGXFSZ, SIG_IGN);
+  const rlimit small = {.rlim_cur = 8, .rlim_max = before.rlim_max};
+  {
+    ConsoleWriter writer(fd);
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+    writer.WriteOutput("first line\n");
+    EXPECT_TRUE(writer.Flush(kLong));
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+    writer.WriteOutput("second line\n");
+    EXPECT_TRUE(writer.Flush(kLong));
+  }
+  char text[128];
+  const ssize_t count = pread(fd, text, sizeof text, 0);
+  EXPECT_EQ(std::string(text, count),
+            "first li\n[3 bytes are missing here: File too large]\n"
+            "second line\n");
+  close(fd);
+  unlink(path.c_str());
+}
+
+TEST(ConsoleWriterTest, OurLinesBeginAtTheStartOfALine) {
+  Pipe pipe;
+  ConsoleWriter writer(pipe.write_end());
+  writer.WriteOutput({.stream = 1, .prefix = "[1] ", .text = "half"});
+  writer.Write("verdict\n");
+  EXPECT_EQ(pipe.ReadUntil("verdict\n"), "[1] half\nverdict\n");
 }
 
 TEST(ConsoleWriterTest, EndsThoughNobodyReads) {

@@ -64,6 +64,12 @@ std::vector<Line> LineAssembler::Append(std::string_view bytes) {
   return lines;
 }
 
+std::string_view LineAssembler::Partial() const {
+  std::string_view text = WithoutUnfinishedEscape(partial_);
+  text = WholeCharacters(text);
+  return IsBlank(text) ? std::string_view() : text;
+}
+
 std::optional<Line> LineAssembler::Finish() {
   after_return_ = false;
   if (IsBlank(partial_)) {

@@ -37,6 +37,10 @@ class LineAssembler {
   // were blank are left out (a bar that clears itself draws spaces).
   std::vector<Line> Append(std::string_view bytes);
 
+  // The line that has begun and not ended: what a terminal would show of it.
+  // Without a last character or escape sequence that is not whole.
+  std::string_view Partial() const;
+
   // What is left at the end of the stream, if anything is.
   std::optional<Line> Finish();
 

@@ -1,6 +1,7 @@
 #ifndef MUSTER_AGENT_LOGS_LOG_PLAN_H_
 #define MUSTER_AGENT_LOGS_LOG_PLAN_H_
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/time.h"
 
 namespace muster {
 
@@ -30,6 +32,15 @@ struct StreamsByRank {
 // InvalidArgument names the part that could not be read and the forms allowed.
 absl::StatusOr<StreamsByRank> ParseStreamsByRank(const std::string& text);
 
+// `--console`: what a console that is slower than the workers means.
+struct ConsolePolicy {
+  // Workers do not wait: what the console does not take is dropped there.
+  bool drops = false;
+  // At the end: how long the console may take nothing at all before it is given
+  // up.
+  Duration patience = std::chrono::seconds(60);
+};
+
 // Where workers' output goes. Files are written for every worker and stream
 // whatever the plan says, unless `directory` is empty; the plan decides what
 // reaches the console: all that is not redirected, and what is teed.
@@ -38,6 +49,7 @@ struct LogPlan {
   std::string run_id;
   StreamsByRank redirects;
   StreamsByRank tee;
+  ConsolePolicy console;
   std::set<int> console_local_ranks;  // --local-ranks-filter; empty: all
   // --duplicate-stdout-filters: lines that contain one of these are copied to
   // <directory>/<run_id>/attempt_<n>/filtered_stdout.log, all ranks into one.

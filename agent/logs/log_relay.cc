@@ -6,16 +6,21 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <thread>
 #include <utility>
 
 #include "agent/logs/pipe_reader.h"
 #include "base/log_folder.h"
+#include "base/monotonic_clock.h"
 
 namespace muster {
 namespace {
@@ -34,17 +39,47 @@ void BlockSignals() {
   pthread_sigmask(SIG_SETMASK, &all, nullptr);
 }
 
+// Wakes the relay's thread. Outlives the relay where the console's thread still
+// holds it.
+class WakeFd {
+ public:
+  WakeFd() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+  ~WakeFd() {
+    if (fd_ >= 0) close(fd_);
+  }
+  WakeFd(const WakeFd&) = delete;
+  WakeFd& operator=(const WakeFd&) = delete;
+
+  int get() const { return fd_; }
+  void Wake() const {
+    const uint64_t one = 1;
+    [[maybe_unused]] const ssize_t written = write(fd_, &one, sizeof one);
+  }
+  void Clear() const {
+    uint64_t count;
+    [[maybe_unused]] const ssize_t got = read(fd_, &count, sizeof count);
+  }
+
+ private:
+  const int fd_;
+};
+
 }  // namespace
 
 class LogRelay::Impl {
  public:
-  Impl(LogPlan plan, ConsoleFds console) : router_(std::move(plan), console) {}
+  Impl(LogPlan plan, std::shared_ptr<Console> console)
+      : router_(std::move(plan), std::move(console)) {
+    router_.console().SetOnRoom([wake = wake_] { wake->Wake(); });
+  }
   ~Impl();
 
   const LogRouter& router() const { return router_; }
   absl::StatusOr<Pipes> Open(const Worker& worker);
   std::vector<std::string> StderrTail(int local_rank);
-  void Flush();
+  Duration HeldUpFor(int local_rank);
+  bool Flush(const ConsoleWriter::Patience& patience);
+  void Finish(const ConsoleWriter::Patience& patience);
 
  private:
   using Reader = std::shared_ptr<PipeReader>;
@@ -54,46 +89,55 @@ class LogRelay::Impl {
   void ForgetIfEnded(uint64_t id, PipeReader::Outcome outcome);
   Reader Find(uint64_t id);
   void Run();
+  void Serve(uint64_t id, std::span<char> buffer);
+  void ResumeAll();
+  void ShowPartials();
+  int Timeout() const;
+  std::vector<std::pair<uint64_t, Reader>> OpenReaders();
   void DrainAll();
 
   int epoll_ = -1;
-  int wake_ = -1;  // readable once the relay is being destroyed
+  // Readable once the console has room again, or the relay is being destroyed.
+  const std::shared_ptr<const WakeFd> wake_ = std::make_shared<WakeFd>();
+  std::atomic<bool> stopping_ = false;
   std::thread thread_;
+  // By stream, when its unfinished line is to be shown; the thread's own.
+  std::map<uint64_t, Instant> partials_;
 
   std::mutex mutex_;  // guards what follows
   LogRouter router_;  // but for what is const or thread-safe in it
   uint64_t next_id_ = kWakeId + 1;
   std::map<uint64_t, Reader> open_;  // those that have not ended
+  // Not read while the console is full, and since when.
+  std::map<uint64_t, Instant> held_up_;
   // By local rank: the newest, ended or not, and its id.
   std::map<int, std::pair<uint64_t, Reader>> last_stderr_;
-  // The console did not empty its queue in time when it was last waited for;
-  // the destructor then does not wait for it again.
-  bool console_stuck_ = false;
+  std::map<int, uint64_t> last_stdout_;
+  bool finished_ = false;
 };
 
 LogRelay::Impl::~Impl() {
   if (thread_.joinable()) {
-    uint64_t one = 1;
-    (void)!write(wake_, &one, sizeof one);
+    stopping_ = true;
+    wake_->Wake();
     thread_.join();
   }
+  router_.console().SetOnRoom(nullptr);
+  if (!finished_) Flush({.without_progress = std::chrono::seconds(1)});
   DrainAll();
   // Ends the streams: shows unterminated lines, tells troubles.
   open_.clear();
   last_stderr_.clear();
   router_.CloseFilteredFiles();
-  if (!console_stuck_) Flush();
   if (epoll_ >= 0) close(epoll_);
-  if (wake_ >= 0) close(wake_);
 }
 
 absl::Status LogRelay::Impl::StartThread() {
   if (thread_.joinable()) return absl::OkStatus();
   if (epoll_ < 0) epoll_ = epoll_create1(EPOLL_CLOEXEC);
-  if (wake_ < 0) wake_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   epoll_event event = {.events = EPOLLIN, .data = {.u64 = kWakeId}};
-  if (epoll_ < 0 || wake_ < 0 ||
-      epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_, &event) != 0) {
+  if (epoll_ < 0 || wake_->get() < 0 ||
+      epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_->get(), &event) != 0) {
     return PathStatus("cannot poll", "workers' output", errno);
   }
   thread_ = std::thread([this] { Run(); });
@@ -106,14 +150,15 @@ absl::StatusOr<int> LogRelay::Impl::Add(const Worker& worker, Streams stream) {
       capacity, WorkerStream(router_.SinksFor(worker, stream)));
   if (!made.ok()) return made.status();
   uint64_t id = next_id_++;
-  epoll_event event = {.events = EPOLLIN, .data = {.u64 = id}};
-  if (epoll_ctl(epoll_, EPOLL_CTL_ADD, made->reader->fd(), &event) != 0) {
+  if (!made->reader->Watch(epoll_, id)) {
     absl::Status status = PathStatus("cannot poll", "a worker's output", errno);
     close(made->write_fd);
     return status;
   }
   if (stream == Streams::kErr) {
     last_stderr_[worker.local_rank] = {id, made->reader};
+  } else {
+    last_stdout_[worker.local_rank] = id;
   }
   open_[id] = std::move(made->reader);
   return made->write_fd;
@@ -145,6 +190,7 @@ void LogRelay::Impl::ForgetIfEnded(uint64_t id, PipeReader::Outcome outcome) {
   if (outcome != PipeReader::Outcome::kEnded) return;
   std::lock_guard<std::mutex> lock(mutex_);
   open_.erase(id);
+  held_up_.erase(id);
 }
 
 void LogRelay::Impl::Run() {
@@ -154,24 +200,87 @@ void LogRelay::Impl::Run() {
   std::span<char> buffer(memory.get(), kReadBytes);
   epoll_event events[32];
   while (true) {
-    int count = epoll_wait(epoll_, events, std::size(events), -1);
+    const int count = epoll_wait(epoll_, events, std::size(events), Timeout());
+    bool may_have_room = false;
     for (int i = 0; i < count; ++i) {
-      uint64_t id = events[i].data.u64;
-      if (id == kWakeId) return;
-      Reader reader = Find(id);
-      if (reader != nullptr) ForgetIfEnded(id, reader->ReadSome(buffer));
+      const uint64_t id = events[i].data.u64;
+      if (id != kWakeId) {
+        Serve(id, buffer);
+        continue;
+      }
+      if (stopping_) return;
+      wake_->Clear();
+      may_have_room = true;
     }
+    if (may_have_room) ResumeAll();
+    ShowPartials();
   }
 }
 
-void LogRelay::Impl::DrainAll() {
-  std::vector<std::pair<uint64_t, Reader>> readers;
-  {
+// Reads a stream's pipe once, or no more until the console has room.
+void LogRelay::Impl::Serve(uint64_t id, std::span<char> buffer) {
+  const Reader reader = Find(id);
+  if (reader == nullptr) return;
+  if (!reader->HasRoom()) {
+    if (!reader->Unwatch(epoll_)) return;
     std::lock_guard<std::mutex> lock(mutex_);
-    readers.assign(open_.begin(), open_.end());
+    if (open_.count(id) > 0) held_up_.emplace(id, MonotonicNow());
+    return;
   }
+  ForgetIfEnded(id, reader->ReadSome(buffer));
+  if (const std::optional<Instant> due = reader->NextDeadline()) {
+    partials_[id] = *due;
+  } else {
+    partials_.erase(id);
+  }
+}
+
+void LogRelay::Impl::ResumeAll() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& [id, since] : held_up_) {
+    const auto found = open_.find(id);
+    if (found != open_.end()) found->second->Watch(epoll_, id);
+  }
+  held_up_.clear();
+}
+
+// Milliseconds until the next unfinished line is to be shown; -1: none is.
+int LogRelay::Impl::Timeout() const {
+  std::optional<Instant> next;
+  for (const auto& [id, due] : partials_)
+    next = std::min(next.value_or(due), due);
+  if (!next) return -1;
+  const Duration left = std::max(*next - MonotonicNow(), Duration::zero());
+  return static_cast<int>(
+      std::chrono::ceil<std::chrono::milliseconds>(left).count());
+}
+
+void LogRelay::Impl::ShowPartials() {
+  if (partials_.empty()) return;
+  const Instant now = MonotonicNow();
+  for (auto at = partials_.begin(); at != partials_.end();) {
+    const Reader reader = now < at->second ? nullptr : Find(at->first);
+    if (now < at->second) {
+      ++at;
+      continue;
+    }
+    if (reader != nullptr) reader->TimePassed(now);
+    const std::optional<Instant> due =
+        reader == nullptr ? std::nullopt : reader->NextDeadline();
+    if (due) at->second = *due;
+    at = due ? std::next(at) : partials_.erase(at);
+  }
+}
+
+std::vector<std::pair<uint64_t, LogRelay::Impl::Reader>>
+LogRelay::Impl::OpenReaders() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return {open_.begin(), open_.end()};
+}
+
+void LogRelay::Impl::DrainAll() {
   char buffer[kDrainBytes];
-  for (auto& [id, reader] : readers) {
+  for (auto& [id, reader] : OpenReaders()) {
     ForgetIfEnded(id, reader->Drain(buffer));
   }
 }
@@ -189,15 +298,47 @@ std::vector<std::string> LogRelay::Impl::StderrTail(int local_rank) {
   return found.second->LastLines();
 }
 
-void LogRelay::Impl::Flush() {
-  DrainAll();
-  bool flushed = router_.FlushConsole();
+Duration LogRelay::Impl::HeldUpFor(int local_rank) {
   std::lock_guard<std::mutex> lock(mutex_);
-  console_stuck_ = !flushed;
+  Duration longest = Duration::zero();
+  const auto look = [&](uint64_t id) {
+    const auto found = held_up_.find(id);
+    if (found == held_up_.end()) return;
+    longest = std::max(longest, MonotonicNow() - found->second);
+  };
+  const auto out = last_stdout_.find(local_rank);
+  if (out != last_stdout_.end()) look(out->second);
+  const auto err = last_stderr_.find(local_rank);
+  if (err != last_stderr_.end()) look(err->second.first);
+  return longest;
 }
 
-LogRelay::LogRelay(LogPlan plan, ConsoleFds console)
-    : impl_(std::make_unique<Impl>(std::move(plan), console)) {}
+bool LogRelay::Impl::Flush(const ConsoleWriter::Patience& patience) {
+  Console& console = router_.console();
+  bool all = true;
+  char buffer[kDrainBytes];
+  for (auto& [id, reader] : OpenReaders()) {
+    if (!reader->HasRoom()) all = console.WaitForRoom(patience) && all;
+    ForgetIfEnded(id, reader->Drain(buffer));
+  }
+  return console.Wait(patience) && all;
+}
+
+void LogRelay::Impl::Finish(const ConsoleWriter::Patience& patience) {
+  finished_ = true;
+  Console& console = router_.console();
+  char buffer[kDrainBytes];
+  for (auto& [id, reader] : OpenReaders()) {
+    if (!reader->HasRoom()) console.MakeRoom(patience);
+    ForgetIfEnded(id, reader->Drain(buffer));
+  }
+  console.Finish(patience);
+}
+
+LogRelay::LogRelay(LogPlan plan, std::shared_ptr<Console> console)
+    : impl_(std::make_unique<Impl>(
+          std::move(plan), console != nullptr ? std::move(console)
+                                              : std::make_shared<Console>())) {}
 LogRelay::~LogRelay() = default;
 
 absl::Status LogRelay::CheckWritable() {
@@ -212,6 +353,17 @@ std::string LogRelay::DirectoryOf(int attempt, int rank) const {
 std::vector<std::string> LogRelay::StderrTail(int local_rank) {
   return impl_->StderrTail(local_rank);
 }
-void LogRelay::Flush() { impl_->Flush(); }
+Duration LogRelay::HeldUpFor(int local_rank) {
+  return impl_->HeldUpFor(local_rank);
+}
+bool LogRelay::Flush(const ConsoleWriter::Patience& patience) {
+  return impl_->Flush(patience);
+}
+void LogRelay::Finish(const ConsoleWriter::Patience& patience) {
+  impl_->Finish(patience);
+}
+const std::string& LogRelay::RunFolder() const {
+  return impl_->router().run_folder();
+}
 
 }  // namespace muster

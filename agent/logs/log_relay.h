@@ -1,12 +1,14 @@
 #ifndef MUSTER_AGENT_LOGS_LOG_RELAY_H_
 #define MUSTER_AGENT_LOGS_LOG_RELAY_H_
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "agent/logs/console.h"
 #include "agent/logs/log_plan.h"
 #include "agent/logs/log_router.h"
 
@@ -15,21 +17,22 @@ namespace muster {
 // Carries workers' output from their pipes to files and to the console.
 //
 // Files: <directory>/<run_id>/attempt_<n>/<global rank>/{stdout,stderr}.log,
-// byte for byte what the worker wrote, rotated by size. Console: whole lines
-// (a line is never interleaved with another), each with its prefix
-// "[node:rank] "; lines over 64 KiB are cut into pieces that say so. A console
-// that does not take what comes never blocks a worker: beyond a bounded queue
-// lines are dropped from the console, never from the files, and counted in one
-// line once it takes again.
+// byte for byte what the worker wrote, rotated by size. Console: lines, each
+// with its prefix "[node:rank] ", never two mixed; lines over 64 KiB are cut
+// into pieces that say so, and a line that does not end is shown after a moment
+// as far as it is (see WorkerStream).
+//
+// A slow console slows the workers as a pipe does: while its queue is full, the
+// pipes of the streams that it shows are not read. Nothing else waits for it.
+// The files' copy follows the same reading.
 //
 // A file that cannot be written never harms a worker: it is told on the console
 // once, and what is missing is counted.
 //
-// Thread-safe. Owns one thread for the pipes, started with the first worker,
-// and one for each console, started with its first line.
+// Thread-safe. Owns one thread for the pipes, started with the first worker.
 class LogRelay {
  public:
-  explicit LogRelay(LogPlan plan, ConsoleFds console = {});
+  explicit LogRelay(LogPlan plan, std::shared_ptr<Console> console = nullptr);
   ~LogRelay();
 
   // Whether the log folder can be written, before anything is started.
@@ -56,10 +59,23 @@ class LogRelay {
   // worker's end nothing that it wrote is missing.
   std::vector<std::string> StderrTail(int local_rank);
 
-  // Returns when everything that ended workers wrote has reached the files and
-  // (waited for at most a second) the console. Descendants of a worker that
-  // still hold its pipe do not matter.
-  void Flush();
+  // For how long the console has kept a stream of this worker from being read;
+  // zero: it does not.
+  Duration HeldUpFor(int local_rank);
+
+  // Returns when everything that ended workers wrote has reached the files, and
+  // the console, which is waited for as `patience` says. Descendants of a
+  // worker that still hold its pipe do not matter. Whether the console took
+  // everything.
+  bool Flush(const ConsoleWriter::Patience& patience = {
+                 .without_progress = std::chrono::seconds(1)});
+
+  // Flush for the end: a console that does not take what is left is given up,
+  // and what the pipes still hold goes to the files alone.
+  void Finish(const ConsoleWriter::Patience& patience);
+
+  // The folder of this run's files; empty if the plan writes none.
+  const std::string& RunFolder() const;
 
  private:
   class Impl;

@@ -3,8 +3,10 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -39,6 +41,21 @@ class FakeConsole {
       }
     });
   }
+  // The next `count` bytes, which nobody else reads.
+  std::string Read(size_t count) const {
+    std::string text;
+    pollfd readable = {ends_[0], POLLIN, 0};
+    while (text.size() < count && poll(&readable, 1, 60000) == 1) {
+      char byte;
+      if (read(ends_[0], &byte, 1) != 1) break;
+      text.push_back(byte);
+    }
+    return text;
+  }
+  void Leave() {
+    close(ends_[0]);
+    ends_[0] = -1;
+  }
   // All that was written. The relay must be gone, as it holds the pipe.
   std::string TakeAll() {
     if (ends_[1] < 0) return text_;
@@ -67,8 +84,12 @@ class LogRelayTest : public ::testing::Test {
   ~LogRelayTest() override { std::filesystem::remove_all(folder_); }
 
   void Start() {
-    relay_ =
-        std::make_unique<LogRelay>(plan_, ConsoleFds{out_.fd(), err_.fd()});
+    relay_ = std::make_unique<LogRelay>(plan_, NewConsole(out_, err_));
+  }
+  // The relay's alone, so that it ends with the relay.
+  static std::shared_ptr<Console> NewConsole(const FakeConsole& out,
+                                             const FakeConsole& err) {
+    return std::make_shared<Console>(ConsoleFds{out.fd(), err.fd()});
   }
   LogRelay::Pipes Open(int local_rank, int attempt = 0) {
     LogRelay::Worker worker;
@@ -216,26 +237,115 @@ TEST_F(LogRelayTest, LinesOfSeveralWorkersAreNeverInterleaved) {
   for (const auto& [prefix, lines] : next) EXPECT_EQ(lines, kLines) << prefix;
 }
 
-TEST_F(LogRelayTest, AConsoleThatNobodyReadsDelaysNoWorker) {
+// More than queue and pipes hold.
+constexpr size_t kManyLines = 100000;
+
+std::string ManyLines() {
+  std::string lines;
+  for (size_t i = 0; i < kManyLines; ++i) lines += std::string(99, 'x') + "\n";
+  return lines;
+}
+
+TEST_F(LogRelayTest, AConsoleThatNobodyReadsHoldsUpItsStreamAlone) {
   Start();
-  constexpr int kLines = 60000;  // more than queue and pipe hold
-  auto done = std::async(std::launch::async, [fd = Open(0).stdout_fd] {
-    std::string line = std::string(99, 'x') + "\n";
-    std::string lines;
-    for (int i = 0; i < 1000; ++i) lines += line;
-    for (int i = 0; i < kLines / 1000; ++i) Put(fd, lines);
-    close(fd);
-  });
-  ASSERT_EQ(done.wait_for(kLong), std::future_status::ready);
-  relay_->Flush();
-  EXPECT_EQ(
-      std::filesystem::file_size(folder_ + "/job/attempt_0/10/stdout.log"),
-      kLines * 100u);
-  // Once the console takes again, it hears how many lines it missed.
+  LogRelay::Pipes pipes = Open(0);
+  auto done = std::async(std::launch::async,
+                         [lines = ManyLines(), fd = pipes.stdout_fd] {
+                           Put(fd, lines);
+                           close(fd);
+                         });
+  const auto deadline = std::chrono::steady_clock::now() + kLong;
+  while (relay_->HeldUpFor(0) == Duration::zero()) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+    std::this_thread::yield();
+  }
+  // The other stream is read, shown and remembered as ever.
+  err_.StartReading();
+  Put(pipes.stderr_fd, "last words\n");
+  EXPECT_THAT(relay_->StderrTail(0), ElementsAre("last words"));
+  EXPECT_EQ(done.wait_for(std::chrono::seconds(0)),
+            std::future_status::timeout);
+  close(pipes.stderr_fd);
+
   out_.StartReading();
-  relay_->Flush();
+  ASSERT_EQ(done.wait_for(kLong), std::future_status::ready);
+  EXPECT_TRUE(relay_->Flush({.without_progress = kLong}));
+  EXPECT_EQ(relay_->HeldUpFor(0), Duration::zero());
   relay_ = nullptr;
-  EXPECT_NE(out_.TakeAll().find(" lines were dropped here"), std::string::npos);
+  const std::string shown = out_.TakeAll();
+  EXPECT_EQ(std::count(shown.begin(), shown.end(), '\n'), kManyLines);
+  EXPECT_EQ(err_.TakeAll(), "[n:10] last words\n");
+  EXPECT_EQ(Log("attempt_0/10/stdout.log").size(), kManyLines * 100);
+}
+
+TEST_F(LogRelayTest, AConsoleThatIsGivenUpHasEverythingInTheFiles) {
+  auto console = NewConsole(out_, err_);
+  relay_ = std::make_unique<LogRelay>(plan_, console);
+  // As much as queue and pipe take without a reader.
+  const std::string lines = ManyLines().substr(0, 4 << 20);
+  int fd = Open(0).stdout_fd;
+  Put(fd, lines);
+  close(fd);
+  relay_->Finish({.without_progress = std::chrono::milliseconds(20)});
+  EXPECT_EQ(Log("attempt_0/10/stdout.log").size(), lines.size());
+  ASSERT_EQ(console->Losses(relay_->RunFolder()).size(), 1u);
+  EXPECT_THAT(console->Losses(relay_->RunFolder())[0],
+              HasSubstr(" bytes were left out of stdout, which nobody read; "
+                        "the workers' output is in the files of " +
+                        folder_ + "/job"));
+  EXPECT_FALSE(console->Failed());
+  relay_ = nullptr;
+}
+
+TEST_F(LogRelayTest, AnUnfinishedLineIsShownAfterAMoment) {
+  Start();
+  int fd = Open(0).stdout_fd;
+  Put(fd, "Continue? ");
+  EXPECT_EQ(out_.Read(17), "[n:10] Continue? ");
+  Put(fd, "yes\n");
+  EXPECT_EQ(out_.Read(4), "yes\n");
+  close(fd);
+}
+
+TEST_F(LogRelayTest, LinesAreNotCutByTheWaitForTheConsole) {
+  Start();
+  LogRelay::Pipes first = Open(0);
+  LogRelay::Pipes second = Open(1);
+  std::vector<std::future<void>> done;
+  for (int fd : {first.stdout_fd, second.stdout_fd}) {
+    done.push_back(std::async(std::launch::async, [fd] {
+      const std::string lines = ManyLines();
+      // Pieces that do not end where lines do.
+      for (size_t at = 0; at < lines.size(); at += 4096) {
+        Put(fd, std::string_view(lines).substr(at, 4096));
+      }
+      close(fd);
+    }));
+  }
+  const auto deadline = std::chrono::steady_clock::now() + kLong;
+  while (relay_->HeldUpFor(0) < 2 * WorkerStream::kPartialDelay ||
+         relay_->HeldUpFor(1) < 2 * WorkerStream::kPartialDelay) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+    std::this_thread::yield();
+  }
+  out_.StartReading();
+  for (std::future<void>& writer : done) writer.wait();
+  close(first.stderr_fd);
+  close(second.stderr_fd);
+  EXPECT_TRUE(relay_->Flush({.without_progress = kLong}));
+  relay_ = nullptr;
+  const std::string shown = out_.TakeAll();
+  EXPECT_EQ(std::count(shown.begin(), shown.end(), '\n'), 2 * kManyLines);
+}
+
+TEST_F(LogRelayTest, AReaderThatLeftHoldsNobodyUp) {
+  Start();
+  out_.Leave();
+  int fd = Open(0).stdout_fd;
+  Put(fd, ManyLines());
+  close(fd);
+  EXPECT_TRUE(relay_->Flush());
+  EXPECT_EQ(Log("attempt_0/10/stdout.log").size(), kManyLines * 100);
 }
 
 TEST_F(LogRelayTest, RotationKeepsEveryByte) {
@@ -320,7 +430,7 @@ TEST_F(LogRelayTest, CheckWritableNamesWhatIsWrong) {
 
 TEST_F(LogRelayTest, OneConsoleForBothStreamsKeepsTheirLinesWhole) {
   out_.StartReading();
-  relay_ = std::make_unique<LogRelay>(plan_, ConsoleFds{out_.fd(), out_.fd()});
+  relay_ = std::make_unique<LogRelay>(plan_, NewConsole(out_, out_));
   LogRelay::Pipes pipes = Open(0);
   std::string large(60000, 'x');
   std::thread writer([&] {

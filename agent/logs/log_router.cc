@@ -1,29 +1,19 @@
 #include "agent/logs/log_router.h"
 
-#include <chrono>
 #include <utility>
 #include <vector>
 
-#include "agent/logs/console_fd.h"
 #include "agent/logs/log_paths.h"
 #include "base/log_folder.h"
 
 namespace muster {
-namespace {
 
-constexpr std::chrono::seconds kConsoleFlushTime(1);
-
-}  // namespace
-
-LogRouter::LogRouter(LogPlan plan, ConsoleFds console)
+LogRouter::LogRouter(LogPlan plan, std::shared_ptr<Console> console)
     : plan_(std::move(plan)),
       run_folder_(plan_.directory.empty()
                       ? ""
                       : RunFolder(plan_.directory, plan_.run_id)),
-      out_(std::make_shared<ConsoleWriter>(console.out)),
-      err_(IsSameConsole(console.out, console.err)
-               ? out_
-               : std::make_shared<ConsoleWriter>(console.err)) {}
+      console_(std::move(console)) {}
 
 absl::Status LogRouter::CheckWritable() const {
   if (run_folder_.empty()) return absl::OkStatus();
@@ -35,18 +25,11 @@ std::string LogRouter::DirectoryOf(int attempt, int rank) const {
   return WorkerFolder(run_folder_, attempt, rank);
 }
 
-bool LogRouter::FlushConsole() {
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point deadline = Clock::now() + kConsoleFlushTime;
-  bool flushed = out_->Flush(kConsoleFlushTime);
-  return (err_ == out_ || err_->Flush(deadline - Clock::now())) && flushed;
-}
-
 std::unique_ptr<RotatingFile> LogRouter::NewFile(std::string path) const {
   return std::make_unique<RotatingFile>(
       std::move(path),
       RotatingFile::Limits{plan_.rotate_bytes, plan_.keep_rotated},
-      [err = err_](const std::string& sentence) {
+      [err = console_->err()](const std::string& sentence) {
         err->Write("[muster] log: " + sentence + "\n");
       });
 }
@@ -86,9 +69,16 @@ StreamSinks LogRouter::SinksFor(const LoggedWorker& worker, Streams stream) {
       !Contains(plan_.redirects.For(worker.local_rank), stream) ||
       Contains(plan_.tee.For(worker.local_rank), stream);
   if (shown_rank && shown_stream) {
-    sinks.console = [writer = is_stdout ? out_ : err_](std::string line) {
-      writer->Write(std::move(line));
+    const std::shared_ptr<ConsoleWriter> writer =
+        is_stdout ? console_->out() : console_->err();
+    sinks.stream = next_stream_++;
+    sinks.console = [writer](std::string lines) {
+      writer->WriteOutput(std::move(lines));
     };
+    sinks.console_part = [writer](const LinePart& part) {
+      writer->WriteOutput(part);
+    };
+    sinks.has_room = [writer] { return writer->HasRoom(); };
   }
   return sinks;
 }

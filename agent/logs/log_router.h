@@ -1,23 +1,18 @@
 #ifndef MUSTER_AGENT_LOGS_LOG_ROUTER_H_
 #define MUSTER_AGENT_LOGS_LOG_ROUTER_H_
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
 
 #include "absl/status/status.h"
-#include "agent/logs/console_writer.h"
+#include "agent/logs/console.h"
 #include "agent/logs/log_plan.h"
 #include "agent/logs/worker_stream.h"
 #include "base/rotating_file.h"
 
 namespace muster {
-
-// What takes the place of the console.
-struct ConsoleFds {
-  int out = 1;
-  int err = 2;
-};
 
 // A worker, as its output is named.
 struct LoggedWorker {
@@ -32,7 +27,7 @@ struct LoggedWorker {
 // several threads.
 class LogRouter {
  public:
-  LogRouter(LogPlan plan, ConsoleFds console);
+  LogRouter(LogPlan plan, std::shared_ptr<Console> console);
 
   // See LogRelay.
   absl::Status CheckWritable() const;
@@ -45,9 +40,9 @@ class LogRouter {
   // Forgets the filtered files, which closes them once their streams end.
   void CloseFilteredFiles() { filtered_.clear(); }
 
-  // Waits at most a moment until the console has taken what it was given;
-  // whether it has. Thread-safe.
-  bool FlushConsole();
+  Console& console() const { return *console_; }
+  // The folder of this run's files; empty: there are none.
+  const std::string& run_folder() const { return run_folder_; }
 
  private:
   std::unique_ptr<RotatingFile> NewFile(std::string path) const;
@@ -55,9 +50,8 @@ class LogRouter {
 
   const LogPlan plan_;
   const std::string run_folder_;  // empty: no files
-  // Where both streams go to one place, one writer keeps their lines whole.
-  const std::shared_ptr<ConsoleWriter> out_;
-  const std::shared_ptr<ConsoleWriter> err_;
+  const std::shared_ptr<Console> console_;
+  uint64_t next_stream_ = 1;
   int filtered_attempt_ = -1;
   std::map<Streams, std::shared_ptr<RotatingFile>> filtered_;
 };

@@ -1,24 +1,18 @@
 #include "agent/logs/pipe_reader.h"
 
 #include <fcntl.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <string_view>
 
 #include "base/log_folder.h"
+#include "base/monotonic_clock.h"
 
 namespace muster {
-namespace {
-
-Instant Now() {
-  return Instant(std::chrono::steady_clock::now().time_since_epoch());
-}
-
-}  // namespace
 
 absl::StatusOr<PipeReader::Made> PipeReader::Make(int capacity_bytes,
                                                   WorkerStream stream) {
@@ -41,6 +35,17 @@ PipeReader::~PipeReader() {
   close(fd_);
 }
 
+bool PipeReader::Watch(int epoll, uint64_t id) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  epoll_event event = {.events = EPOLLIN, .data = {.u64 = id}};
+  return !ended_ && epoll_ctl(epoll, EPOLL_CTL_ADD, fd_, &event) == 0;
+}
+
+bool PipeReader::Unwatch(int epoll) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return !ended_ && epoll_ctl(epoll, EPOLL_CTL_DEL, fd_, nullptr) == 0;
+}
+
 size_t PipeReader::ReadLocked(std::span<char> buffer) {
   if (ended_) return 0;
   ssize_t count;
@@ -48,7 +53,7 @@ size_t PipeReader::ReadLocked(std::span<char> buffer) {
     count = read(fd_, buffer.data(), buffer.size());
   } while (count < 0 && errno == EINTR);
   if (count > 0) {
-    stream_.Take(std::string_view(buffer.data(), count), Now());
+    stream_.Take(std::string_view(buffer.data(), count), MonotonicNow());
     return count;
   }
   if (count < 0 && errno == EAGAIN) return 0;
@@ -81,6 +86,24 @@ PipeReader::Outcome PipeReader::Drain(std::span<char> buffer) {
   // One read more tells whether that was the end.
   ReadLocked(buffer);
   return OutcomeLocked();
+}
+
+std::optional<Instant> PipeReader::NextDeadline() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return stream_.NextDeadline();
+}
+
+void PipeReader::TimePassed(Instant now) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  // More of the line may be there, which a full console keeps from being read.
+  int waiting = 0;
+  const bool has_more =
+      !ended_ && ioctl(fd_, FIONREAD, &waiting) == 0 && waiting > 0;
+  if (has_more || !HasRoom()) {
+    stream_.PutOff(now);
+  } else {
+    stream_.TimePassed(now);
+  }
 }
 
 std::vector<std::string> PipeReader::LastLines() {

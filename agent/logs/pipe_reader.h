@@ -1,8 +1,10 @@
 #ifndef MUSTER_AGENT_LOGS_PIPE_READER_H_
 #define MUSTER_AGENT_LOGS_PIPE_READER_H_
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -37,8 +39,10 @@ class PipeReader {
   PipeReader(const PipeReader&) = delete;
   PipeReader& operator=(const PipeReader&) = delete;
 
-  // To be polled only; non-blocking. Closed when the stream ends.
-  int fd() const { return fd_; }
+  // Adds the pipe to `epoll` under the name `id`, or takes it out; it goes by
+  // itself when the stream ends. False: the stream has ended, or errno tells.
+  bool Watch(int epoll, uint64_t id);
+  bool Unwatch(int epoll);
 
   // Reads once, at most `buffer` full.
   Outcome ReadSome(std::span<char> buffer);
@@ -49,6 +53,13 @@ class PipeReader {
   Outcome Drain(std::span<char> buffer);
 
   std::vector<std::string> LastLines();
+
+  // Whether the console takes more of this stream.
+  bool HasRoom() const { return stream_.HasRoom(); }
+
+  // See WorkerStream. A line of which more waits in the pipe is not shown yet.
+  std::optional<Instant> NextDeadline();
+  void TimePassed(Instant now);
 
  private:
   // The number of bytes read; 0 where none are there or the stream has ended.

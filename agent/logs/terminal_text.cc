@@ -127,4 +127,14 @@ std::string_view WholeCharacters(std::string_view text) {
   return text;
 }
 
+std::string_view WithoutUnfinishedEscape(std::string_view text) {
+  const size_t at = text.rfind(kEscape);
+  if (at == std::string_view::npos) return text;
+  const std::string_view escape = text.substr(at);
+  const bool unfinished =
+      escape.size() == 1 ||
+      (escape[1] == '[' && SkipWhile(escape, 2, 0x20, 0x3f) == escape.size());
+  return unfinished ? text.substr(0, at) : text;
+}
+
 }  // namespace muster

@@ -23,6 +23,10 @@ std::string ValidUtf8(std::string_view text);
 // `text`, where its end is not the beginning of a character.
 std::string_view WholeCharacters(std::string_view text);
 
+// `text` without an escape sequence that has begun at its end (ECMA-48 CSI, or
+// the escape character alone).
+std::string_view WithoutUnfinishedEscape(std::string_view text);
+
 }  // namespace muster
 
 #endif  // MUSTER_AGENT_LOGS_TERMINAL_TEXT_H_

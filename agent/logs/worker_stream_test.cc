@@ -19,7 +19,13 @@ class WorkerStreamTest : public ::testing::Test {
   StreamSinks ConsoleOnly() {
     StreamSinks sinks;
     sinks.prefix = "[n:3] ";
-    sinks.console = [this](std::string line) { shown_.push_back(line); };
+    sinks.console = [this](std::string lines) {
+      shown_.push_back(line_.BeforeLines() + lines);
+    };
+    sinks.console_part = [this](const LinePart& part) {
+      std::string bytes = line_.Compose(part);
+      if (!bytes.empty()) shown_.push_back(bytes);
+    };
     return sinks;
   }
   std::string path(const std::string& name) const {
@@ -36,7 +42,18 @@ class WorkerStreamTest : public ::testing::Test {
     return text.str();
   }
 
+  // Lets time pass as the relay's thread does.
+  void Pass(WorkerStream& stream, Duration time) {
+    const Instant end = now_ + time;
+    while (stream.NextDeadline() && *stream.NextDeadline() <= end) {
+      now_ = *stream.NextDeadline();
+      stream.TimePassed(now_);
+    }
+    now_ = end;
+  }
+
   Instant now_;
+  OpenLine line_{OpenLine::Redraw::kReplace};
   std::vector<std::string> shown_;
 };
 
@@ -48,18 +65,69 @@ TEST_F(WorkerStreamTest, ShowsWholeLinesWithTheirPrefix) {
   stream.End();
   EXPECT_THAT(shown_,
               ElementsAre("[n:3] one\n", "[n:3] two\n", "[n:3] last\n"));
+  EXPECT_EQ(stream.NextDeadline(), std::nullopt);
 }
 
 TEST_F(WorkerStreamTest, ShowsAProgressBarOnceASecondAndItsEnd) {
   WorkerStream stream(ConsoleOnly());
   for (int i = 0; i < 25; ++i) {
     stream.Take("\r" + std::to_string(i) + "%", now_);
-    now_ += kMoment;
+    Pass(stream, kMoment);
   }
   stream.Take("\r100%\n", now_);
-  // A state counts as drawn over when the next one comes.
-  EXPECT_THAT(shown_, ElementsAre("[n:3] 0%\n", "[n:3] 10%\n", "[n:3] 20%\n",
-                                  "[n:3] 100%\n"));
+  EXPECT_THAT(shown_, ElementsAre("[n:3] 0%", "\r\x1b[K[n:3] 10%",
+                                  "\r\x1b[K[n:3] 20%", "\r\x1b[K[n:3] 100%\n"));
+}
+
+TEST_F(WorkerStreamTest, ABarThatStallsShowsItsNewestState) {
+  WorkerStream stream(ConsoleOnly());
+  for (int i = 0; i < 5; ++i) {
+    stream.Take("\r" + std::to_string(i) + "%", now_);
+    Pass(stream, kMoment);
+  }
+  Pass(stream, std::chrono::seconds(5));
+  EXPECT_THAT(shown_, ElementsAre("[n:3] 0%", "\r\x1b[K[n:3] 4%"));
+  stream.End();
+  EXPECT_EQ(shown_.back(), "\n");
+}
+
+TEST_F(WorkerStreamTest, AnUnfinishedLineIsShownOnceItHasWaited) {
+  WorkerStream stream(ConsoleOnly());
+  stream.Take("Loading", now_);
+  EXPECT_THAT(shown_, IsEmpty());
+  Pass(stream, WorkerStream::kPartialDelay);
+  EXPECT_THAT(shown_, ElementsAre("[n:3] Loading"));
+  stream.Take("...", now_);
+  Pass(stream, WorkerStream::kPartialDelay);
+  stream.Take(" done\nnext\n", now_);
+  EXPECT_THAT(shown_,
+              ElementsAre("[n:3] Loading", "...", " done\n", "[n:3] next\n"));
+  EXPECT_EQ(stream.NextDeadline(), std::nullopt);
+}
+
+TEST_F(WorkerStreamTest, AnUnfinishedLineThatSomebodyEndedGoesOnInItsOwn) {
+  WorkerStream stream(ConsoleOnly());
+  stream.Take("Loading", now_);
+  Pass(stream, WorkerStream::kPartialDelay);
+  EXPECT_EQ(line_.BeforeLines(), "\n");
+  stream.Take(" done\n", now_);
+  EXPECT_THAT(shown_, ElementsAre("[n:3] Loading", "[n:3]  done\n"));
+}
+
+TEST_F(WorkerStreamTest, AShownLineIsEndedWithItsStream) {
+  WorkerStream stream(ConsoleOnly());
+  stream.Take("Loading", now_);
+  Pass(stream, WorkerStream::kPartialDelay);
+  stream.End();
+  EXPECT_THAT(shown_, ElementsAre("[n:3] Loading", "\n"));
+}
+
+TEST_F(WorkerStreamTest, AnUnfinishedEscapeSequenceWaitsForItsEnd) {
+  WorkerStream stream(ConsoleOnly());
+  stream.Take("a\x1b[3", now_);
+  Pass(stream, WorkerStream::kPartialDelay);
+  stream.Take("2mb\n", now_);
+  EXPECT_THAT(shown_, ElementsAre("[n:3] a", "\x1b[32mb\x1b[0m\n"));
 }
 
 TEST_F(WorkerStreamTest, NothingMovesTheTerminalsCursor) {
@@ -71,9 +139,8 @@ TEST_F(WorkerStreamTest, NothingMovesTheTerminalsCursor) {
 TEST_F(WorkerStreamTest, APieceOfALongLineSaysThatItGoesOn) {
   WorkerStream stream(ConsoleOnly());
   stream.Take(std::string(kMostConsoleLineBytes, 'x') + "rest\n", now_);
-  ASSERT_EQ(shown_.size(), 2u);
-  EXPECT_TRUE(shown_[0].ends_with("x [cut: this line goes on]\n"));
-  EXPECT_EQ(shown_[1], "[n:3] rest\n");
+  ASSERT_EQ(shown_.size(), 1u);
+  EXPECT_TRUE(shown_[0].ends_with("x [cut: this line goes on]\n[n:3] rest\n"));
 }
 
 TEST_F(WorkerStreamTest, TheFileGetsTheBytesAsTheyAre) {

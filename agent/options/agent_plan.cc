@@ -43,6 +43,7 @@ LogPlan PlanLogs(const RunOptions& options, const MachineFacts& facts) {
   logs.run_id = options.run_id;
   logs.redirects = options.redirects;
   logs.tee = options.tee;
+  logs.console = options.console;
   logs.console_local_ranks = options.console_local_ranks;
   logs.stdout_filters = options.stdout_filters;
   logs.stderr_filters = options.stderr_filters;

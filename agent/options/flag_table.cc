@@ -211,6 +211,12 @@ constexpr Flag kFlags[] = {
      kLaunchAndAgent, "",
      "The local ranks whose output reaches the console, such as 0,1. Not "
      "given: all."},
+    {"console", 0, kValue, "MODE", "wait", kRead, kOutput, kLaunchAndAgent,
+     "wait drop",
+     "wait: a console that is slow slows the workers, as a pipe does, and at "
+     "the end is waited for until it has taken nothing for 60 s (wait:SECONDS: "
+     "another time). drop: workers never wait; output beyond 4 MiB that the "
+     "console has not taken is missing there, and counted."},
     {"duplicate-stdout-filters", 0, kValue, "LIST", "", kRead, kOutput,
      kLaunchAndAgent, "",
      "Lines of stdout that contain one of these texts are copied to "

@@ -66,6 +66,22 @@ absl::StatusOr<std::set<int>> ReadLocalRanks(const std::string& text) {
   return ranks;
 }
 
+// "wait", "wait:SECONDS" or "drop".
+absl::StatusOr<ConsolePolicy> ReadConsolePolicy(const std::string& text) {
+  constexpr char kTimed[] = "wait:";
+  ConsolePolicy policy;
+  policy.drops = text == "drop";
+  if (policy.drops || text == "wait") return policy;
+  if (text.rfind(kTimed, 0) != 0) {
+    return absl::InvalidArgumentError("is none of wait, wait:SECONDS and drop");
+  }
+  const absl::StatusOr<Duration> patience =
+      ReadSeconds(text.substr(sizeof kTimed - 1));
+  if (!patience.ok()) return patience.status();
+  policy.patience = *patience;
+  return policy;
+}
+
 absl::StatusOr<std::string> ReadHost(const std::string& text) {
   if (text.empty()) return text;
   const bool has_port = std::count(text.begin(), text.end(), ':') == 1 ||
@@ -308,6 +324,7 @@ void ReadOutput(FlagValues& values, RunOptions& options) {
   values.Into("tee", ParseStreamsByRank, options.tee);
   values.Into("local-ranks-filter", ReadLocalRanks,
               options.console_local_ranks);
+  values.Into("console", ReadConsolePolicy, options.console);
   options.stdout_filters = ReadList(values.Text("duplicate-stdout-filters"));
   options.stderr_filters = ReadList(values.Text("duplicate-stderr-filters"));
   int64_t mebibytes = 0;

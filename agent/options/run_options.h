@@ -79,6 +79,7 @@ struct RunOptions {
   std::string log_dir;
   StreamsByRank redirects;
   StreamsByRank tee;
+  ConsolePolicy console;
   std::set<int> console_local_ranks;
   std::vector<std::string> stdout_filters;
   std::vector<std::string> stderr_filters;

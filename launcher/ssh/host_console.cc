@@ -1,5 +1,6 @@
 #include "launcher/ssh/host_console.h"
 
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -7,14 +8,21 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "agent/logs/console_fd.h"
 #include "agent/logs/terminal_text.h"
+#include "base/owned_fd.h"
 
 namespace muster {
 namespace {
 
 constexpr std::string_view kOwnPrefix = "launch: ";
 constexpr Duration kGoodbye = std::chrono::seconds(1);
+constexpr Duration kPatienceAfterSignal = std::chrono::seconds(5);
+
+ConsoleWriter::Limits LimitsOf(const ConsolePolicy& policy) {
+  ConsoleWriter::Limits limits;
+  if (policy.drops) limits.when_full = ConsoleWriter::WhenFull::kDrop;
+  return limits;
+}
 
 }  // namespace
 
@@ -28,22 +36,74 @@ std::string ShownLine(std::string_view line, const std::string& host) {
   return absl::StrCat("[", host, "] ", clean);
 }
 
-HostConsole::HostConsole()
-    : errors_(STDERR_FILENO),
-      own_output_(IsSameConsole(STDOUT_FILENO, STDERR_FILENO)
-                      ? nullptr
-                      : std::make_unique<ConsoleWriter>(STDOUT_FILENO)) {}
+// Readable once the console has room.
+class HostConsole::RoomFd {
+ public:
+  RoomFd() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+  int get() const { return fd_.get(); }
+  void Raise() const {
+    const uint64_t one = 1;
+    [[maybe_unused]] const ssize_t written = write(get(), &one, sizeof one);
+  }
+  void Clear() const {
+    uint64_t count;
+    [[maybe_unused]] const ssize_t got = read(get(), &count, sizeof count);
+  }
 
-HostConsole::~HostConsole() {
-  errors_.Flush(kGoodbye);
-  if (own_output_ != nullptr) own_output_->Flush(kGoodbye);
+ private:
+  const OwnedFd fd_;
+};
+
+HostConsole::HostConsole(const ConsolePolicy& policy)
+    : room_(std::make_shared<RoomFd>()),
+      console_({}, LimitsOf(policy)),
+      patience_(policy.patience) {
+  console_.SetOnRoom([room = room_] { room->Raise(); });
+}
+
+HostConsole::~HostConsole() = default;
+
+int HostConsole::room_fd() const { return room_->get(); }
+
+void HostConsole::ExpectEnd() {
+  ends_ = true;
+  patience_ = std::min(patience_, kPatienceAfterSignal);
+}
+
+bool HostConsole::HasRoom(Instant now) {
+  room_->Clear();
+  if (console_.HasRoom()) {
+    full_since_.reset();
+    return true;
+  }
+  const int64_t taken = console_.written();
+  if (!full_since_ || taken != taken_) {
+    full_since_ = now;
+    taken_ = taken;
+  }
+  if (now - *full_since_ < patience_) return false;
+  if (ends_) console_.GiveUp();
+  return ends_ || console_.HasSpareRoom();
+}
+
+std::optional<Instant> HostConsole::NextDeadline() const {
+  if (!full_since_) return std::nullopt;
+  return *full_since_ + patience_;
+}
+
+bool HostConsole::Finish(const std::function<bool()>& interrupted) {
+  console_.Finish({.without_progress = patience_, .interrupted = interrupted});
+  for (const std::string& loss : console_.Losses("")) {
+    console_.Tell(absl::StrCat("launch: ", loss, "\n"));
+  }
+  console_.Flush(kGoodbye);
+  return !console_.Failed();
 }
 
 void HostConsole::Show(const OutputCame& output, const std::string& host) {
-  ConsoleWriter& console =
-      output.stream == OutputStream::kStdout && own_output_ != nullptr
-          ? *own_output_
-          : errors_;
+  ConsoleWriter& console = output.stream == OutputStream::kStdout
+                               ? *console_.out()
+                               : *console_.err();
   std::string shown;
   const std::string_view lines = output.lines;
   size_t start = 0;
@@ -53,9 +113,11 @@ void HostConsole::Show(const OutputCame& output, const std::string& host) {
     shown += '\n';
     start = end + 1;
   }
-  if (!shown.empty()) console.Write(std::move(shown));
+  if (!shown.empty()) console.WriteOutput(std::move(shown));
 }
 
-void HostConsole::Tell(std::string lines) { errors_.Write(std::move(lines)); }
+void HostConsole::Tell(std::string lines) {
+  console_.err()->Write(std::move(lines));
+}
 
 }  // namespace muster

@@ -195,7 +195,15 @@ void RemoteJob::On(Instant now, const HostLost& message) {
   }
 }
 
-void RemoteJob::On(Instant, const OutputCame&) {}
+void RemoteJob::On(Instant now, const OutputCame&) {
+  // A host whose output still comes has not fallen silent after the verdict.
+  const bool ends = verdict_code_ && signals_ == 0 && !hung_up_;
+  if (ends && deadline_) deadline_ = std::max(*deadline_, now + kSlack);
+}
+
+void RemoteJob::PutOff(Duration time) {
+  if (deadline_) deadline_ = *deadline_ + time;
+}
 
 const std::string& RemoteJob::Name(uint32_t host) const {
   return plan_.node.hosts[host].name;

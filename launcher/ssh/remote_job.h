@@ -51,6 +51,10 @@ class RemoteJob {
   // Nothing more will come of any host.
   std::vector<FrontEffect> AllClosed(Instant now);
 
+  // For `time` nothing that came was read, since the console took nothing:
+  // deadlines are later by that.
+  void PutOff(Duration time);
+
   // When TimePassed is due; nullopt: nothing is.
   std::optional<Instant> NextDeadline() const { return deadline_; }
 

@@ -310,6 +310,23 @@ TEST_F(RemoteJobTest, HostsThatDoNotStopAreHungUpInTheEnd) {
   EXPECT_THAT(Wait(), ElementsAre("finish 130 "));
 }
 
+TEST_F(RemoteJobTest, OutputThatStillComesKeepsAHostAfterTheVerdict) {
+  Run(2, 2);
+  Ended(0, 0, "fine\n");
+  const Instant first = *job_->NextDeadline();
+  now_ = first - std::chrono::seconds(1);
+  job_->Step(now_, OutputCame{1, OutputStream::kStdout, "more\n"});
+  EXPECT_GT(*job_->NextDeadline(), first);
+}
+
+TEST_F(RemoteJobTest, NoDeadlinePassesWhileNothingIsRead) {
+  Run(2, 2);
+  Ended(0, 0, "fine\n");
+  const Instant first = *job_->NextDeadline();
+  job_->PutOff(std::chrono::minutes(10));
+  EXPECT_EQ(*job_->NextDeadline(), first + std::chrono::minutes(10));
+}
+
 TEST_F(RemoteJobTest, OtherSignalsGoToOneAgentWhichPassesThemOn) {
   Run(3, 1);
   EXPECT_THAT(Signal(SIGUSR1), ElementsAre("signal 10 to 0"));

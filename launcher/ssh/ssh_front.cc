@@ -2,6 +2,7 @@
 
 #include <signal.h>
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "agent/logs/console.h"
 #include "agent/signal_catcher.h"
 #include "agent/voice.h"
 #include "base/monotonic_clock.h"
@@ -39,30 +41,63 @@ class SshFront {
         signals_(CaughtSignals(options)),
         job_(plan),
         hosts_(plan.node.hosts),
+        console_(options.console),
         fan_out_(plan.node, MonotonicNow()) {}
 
   RemoteEnd Run() {
     while (!exit_code_) {
       Wait();
       for (const int signal : signals_.TakeAll()) {
+        if (EndsJob(signal)) console_.ExpectEnd();
         Do(job_.SignalCaught(MonotonicNow(), signal));
       }
+      LookAtConsole();
       const std::vector<UpMessage> came =
-          fan_out_.Serve(MonotonicNow(), Intake::kOpen);
+          fan_out_.Serve(MonotonicNow(), ThisIntake());
       for (const UpMessage& message : came) Take(message);
-      Do(job_.TimePassed(MonotonicNow()));
+      if (!paused_since_) Do(job_.TimePassed(MonotonicNow()));
       if (fan_out_.closed()) Do(job_.AllClosed(MonotonicNow()));
     }
+    const bool written = console_.Finish([this] {
+      const std::vector<int> signals = signals_.TakeAll();
+      return std::any_of(signals.begin(), signals.end(), EndsJob);
+    });
+    if (!written && *exit_code_ == 0) exit_code_ = kOutputLostExitCode;
     return {*exit_code_, std::move(failed_)};
   }
 
  private:
+  static bool EndsJob(int signal) {
+    return signal == SIGINT || signal == SIGTERM || signal == SIGHUP ||
+           signal == SIGQUIT;
+  }
+
+  Intake ThisIntake() const {
+    return paused_since_ ? Intake::kPaused : Intake::kOpen;
+  }
+
+  // A full console lets the hosts wait, and no deadline of the job pass: what
+  // tells its end may not have been read.
+  void LookAtConsole() {
+    const Instant now = MonotonicNow();
+    const bool room = console_.HasRoom(now);
+    if (!room && !paused_since_) paused_since_ = now;
+    if (!room || !paused_since_) return;
+    job_.PutOff(now - *paused_since_);
+    paused_since_.reset();
+  }
+
   void Wait() {
     std::vector<pollfd> polls = {
         {.fd = signals_.fd(), .events = POLLIN, .revents = 0}};
-    fan_out_.AppendPolls(Intake::kOpen, polls);
+    if (paused_since_) {
+      polls.push_back(
+          {.fd = console_.room_fd(), .events = POLLIN, .revents = 0});
+    }
+    fan_out_.AppendPolls(ThisIntake(), polls);
     std::optional<Instant> next = fan_out_.NextDeadline();
-    const std::optional<Instant> due = job_.NextDeadline();
+    const std::optional<Instant> due =
+        paused_since_ ? console_.NextDeadline() : job_.NextDeadline();
     if (due && (!next || *due < *next)) next = due;
     WaitForAny(polls, next);
   }
@@ -71,6 +106,7 @@ class SshFront {
     if (const auto* output = std::get_if<OutputCame>(&message)) {
       if (output->stream == OutputStream::kStderr) KeepLastWords(*output);
       console_.Show(*output, hosts_[output->host].name);
+      Do(job_.Step(MonotonicNow(), message));
       return;
     }
     std::visit([this](const auto& m) { Keep(m); }, message);
@@ -133,6 +169,7 @@ class SshFront {
   RemoteJob job_;
   const std::vector<RemoteHost> hosts_;
   HostConsole console_;
+  std::optional<Instant> paused_since_;  // the console is full
   FanOut fan_out_;
   std::optional<int> exit_code_;
   std::map<std::string, std::string> failed_;

@@ -6,6 +6,7 @@ import re
 import shutil
 import signal
 import socket
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -63,6 +64,35 @@ class OverSsh(unittest.TestCase):
     front = self.launch(hosts, flags, deed, **variables)
     self.assertEqual(front.end(), code, front.text())
     return front
+
+  # Output is complete.
+
+  def test_no_line_is_missing(self):
+    count = 150000
+    front = self.finish(['127.0.0.%d slots=2' % n for n in (1, 2, 3)],
+                        ['--ssh-fan-out=1'], ['count', str(count)])
+    for rank in range(6):
+      mark = ':%d] ' % rank
+      lines = [line.split(mark)[1] for line in front.out if mark in line]
+      self.assertEqual(lines[1:], [str(i) for i in range(1, count + 1)])
+
+  def test_a_slow_reader_gets_every_line(self):
+    count = 30000
+    hosts = self.write(self.folder, 'slow', '127.0.0.1\n127.0.0.2\n')
+    front = subprocess.Popen(
+        [_LAUNCH, '--hostfile=' + hosts,
+         '--ssh-args=-F ' + self.hosts.path('config'), _WORKER, 'count',
+         str(count)], cwd=self.work, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL, env={'PATH': os.environ['PATH'],
+                                        'HOME': self.home})
+    self.addCleanup(front.wait)
+    self.addCleanup(front.kill)
+    with self.assertRaises(subprocess.TimeoutExpired):
+      front.wait(8)
+    text = front.communicate(timeout=ssh_hosts.PATIENCE_S)[0].decode()
+    self.assertEqual(front.returncode, 0)
+    for rank in (0, 1):
+      self.assertEqual(text.count(':%d] ' % rank), count + 1)
 
   # Ranks, folders, streams.
 

@@ -25,6 +25,7 @@ case "$1" in
   print)
     shift
     for name; do eval "echo \"rank=$RANK $name=\${$name-unset}\""; done ;;
+  count) seq 1 "$2" ;;
   paint) printf 'a\033[2Jb\007c\n' ;;
 esac
 exit 0

@@ -1,0 +1,61 @@
+#include "agent/logs/console.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <string>
+
+namespace muster {
+namespace {
+
+using ::testing::ElementsAre;
+
+constexpr std::chrono::seconds kLong(30);
+
+class ConsoleTest : public ::testing::Test {
+ protected:
+  ConsoleTest() : full_(open("/dev/full", O_WRONLY | O_CLOEXEC)) {
+    EXPECT_EQ(pipe2(ends_, O_CLOEXEC), 0);
+  }
+  ~ConsoleTest() override {
+    for (int fd : {full_, ends_[0], ends_[1]}) close(fd);
+  }
+  std::string Read() const {
+    char text[512];
+    const ssize_t count = read(ends_[0], text, sizeof text);
+    return std::string(text, count < 0 ? 0 : count);
+  }
+
+  const int full_;
+  int ends_[2];
+};
+
+TEST_F(ConsoleTest, AFullStreamIsToldOnTheOtherOnce) {
+  Console console({.out = full_, .err = ends_[1]});
+  console.out()->WriteOutput("one\n");
+  EXPECT_TRUE(console.Flush(kLong));
+  console.out()->WriteOutput("two\n");
+  EXPECT_TRUE(console.Flush(kLong));
+  EXPECT_EQ(Read(),
+            "launch: stdout cannot be written: No space left on device\n");
+  EXPECT_TRUE(console.Failed());
+  EXPECT_THAT(console.Losses("/logs"),
+              ElementsAre("8 bytes could not be written to stdout: No space "
+                          "left on device; the workers' output is in the files "
+                          "of /logs"));
+}
+
+TEST_F(ConsoleTest, WithoutTroubleThereIsNoLoss) {
+  Console console({.out = ends_[1], .err = ends_[1]});
+  EXPECT_EQ(console.out(), console.err());
+  console.out()->WriteOutput("one\n");
+  console.Finish({.without_progress = kLong});
+  EXPECT_THAT(console.Losses(""), ElementsAre());
+  EXPECT_FALSE(console.Failed());
+  EXPECT_FALSE(console.IsIncomplete());
+}
+
+}  // namespace
+}  // namespace muster

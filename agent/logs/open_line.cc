@@ -1,0 +1,35 @@
+#include "agent/logs/open_line.h"
+
+#include <utility>
+
+namespace muster {
+namespace {
+
+// To the first column, and clear to the end of the line (ECMA-48).
+constexpr char kStartAgain[] = "\r\x1b[K";
+
+}  // namespace
+
+std::string OpenLine::BeforeLines() {
+  return std::exchange(stream_, 0) == 0 ? "" : "\n";
+}
+
+std::string OpenLine::Compose(const LinePart& part) {
+  const bool is_own = stream_ == part.stream;
+  const bool redraws = part.place == LinePart::Place::kRedraws;
+  std::string bytes;
+  if (is_own && !redraws) {
+    bytes = part.text;
+  } else if (is_own && redraw_ == Redraw::kReplace) {
+    bytes = kStartAgain + part.prefix + part.text;
+  } else {
+    // Another stream's text has ended this line on the console already.
+    if (part.text.empty() && part.ends && !is_own) return "";
+    bytes = BeforeLines() + part.prefix + part.text;
+  }
+  if (part.ends) bytes.push_back('\n');
+  stream_ = part.ends ? 0 : part.stream;
+  return bytes;
+}
+
+}  // namespace muster

@@ -1,0 +1,150 @@
+#!/usr/bin/python3
+"""Workers' output on consoles that are slow, full, closed or unread."""
+
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+_HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(_HERE)), 'python')]
+
+import xml_main
+
+_LAUNCH = os.path.realpath(os.environ.get('MUSTER_LAUNCH', 'launcher/launch'))
+_PATIENCE_S = 60
+# More than the pipe to a reader holds, less than it and the queue hold.
+_LINES = 30000
+# More than all of it holds.
+_MANY_LINES = 900000
+
+
+class Output(unittest.TestCase):
+
+  def setUp(self):
+    super().setUp()
+    self.folder = tempfile.mkdtemp()
+    self.addCleanup(shutil.rmtree, self.folder)
+
+  def launch(self, flags, script, **streams):
+    environment = dict(os.environ, TMPDIR=self.folder)
+    process = subprocess.Popen(
+        [_LAUNCH, '--standalone', *flags, '--no-python', 'sh', '-c', script],
+        env=environment, stdin=subprocess.DEVNULL, **streams)
+    self.addCleanup(process.wait)
+    self.addCleanup(process.kill)
+    return process
+
+  def assert_waits(self, process):
+    """The process waits for its reader, for longer than it once did."""
+    with self.assertRaises(subprocess.TimeoutExpired):
+      process.wait(2)
+
+  def test_a_slow_reader_gets_every_line(self):
+    process = self.launch([], 'seq 1 %d' % _LINES, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL)
+    self.assert_waits(process)
+    lines = process.communicate(timeout=_PATIENCE_S)[0].splitlines()
+    self.assertEqual(len(lines), _LINES)
+    self.assertRegex(lines[-1].decode(), r'^\[\S+:0\] %d$' % _LINES)
+    self.assertEqual(process.returncode, 0)
+
+  def test_workers_wait_for_a_reader_and_nothing_is_missing(self):
+    process = self.launch(['--nproc-per-node=2'], 'seq 1 %d' % _MANY_LINES,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    self.assert_waits(process)
+    lines = process.communicate(timeout=5 * _PATIENCE_S)[0].splitlines()
+    self.assertEqual(len(lines), 2 * _MANY_LINES)
+    for rank in (b'0', b'1'):
+      numbers = [line.split(b'] ')[1] for line in lines
+                 if line.split(b'] ')[0].endswith(b':' + rank)]
+      self.assertEqual(numbers, [b'%d' % i for i in range(1, _MANY_LINES + 1)])
+
+  def test_last_words_and_the_verdict_come_after_whole_lines(self):
+    process = self.launch(
+        [], 'seq 1 %d; echo last words >&2; exit 3' % _LINES,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    self.assert_waits(process)
+    text = process.communicate(timeout=_PATIENCE_S)[0].decode()
+    self.assertEqual(process.returncode, 3)
+    self.assertEqual(len(re.findall(r'^\[\S+:0\] \d+$', text, re.M)), _LINES)
+    self.assertRegex(text, r'(?m)^\[\S+:0\] last words$')
+    self.assertRegex(text, r'(?m)^sh FAILED')
+
+  def test_an_unread_console_is_given_up_and_says_where_the_output_is(self):
+    process = self.launch(['--console=wait:0.2'], 'seq 1 %d' % _LINES,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    said = process.stderr.read().decode()
+    self.assertEqual(process.wait(_PATIENCE_S), 0)
+    process.stdout.close()
+    process.stderr.close()
+    told = re.search(r'(\d+) bytes were left out of stdout, which nobody read; '
+                     r"the workers' output is in the files of (\S+)", said)
+    self.assertTrue(told, said)
+    with open(told[2] + '/attempt_0/0/stdout.log', encoding='utf-8') as log:
+      self.assertEqual(len(log.readlines()), _LINES)
+
+  def test_a_reader_that_left_holds_nobody_up(self):
+    process = self.launch([], 'seq 1 %d' % _MANY_LINES, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL)
+    process.stdout.readline()
+    process.stdout.close()
+    self.assertEqual(process.wait(_PATIENCE_S), 0)
+
+  def test_a_full_disk_is_told_on_the_other_stream_and_by_the_status(self):
+    with open('/dev/full', 'wb') as full:
+      process = self.launch([], 'seq 1 3', stdout=full, stderr=subprocess.PIPE)
+      said = process.communicate(timeout=_PATIENCE_S)[1].decode()
+      self.assertEqual(process.returncode, 74, said)
+      self.assertIn('stdout cannot be written: No space left on device', said)
+      self.assertRegex(said, r'\d+ bytes could not be written to stdout')
+      process = self.launch([], 'echo why >&2; exit 3', stderr=full,
+                            stdout=subprocess.PIPE)
+      said = process.communicate(timeout=_PATIENCE_S)[0].decode()
+      self.assertEqual(process.returncode, 3, said)
+      self.assertIn('stderr cannot be written: No space left on device', said)
+
+  def test_a_job_whose_console_nobody_reads_can_be_stopped(self):
+    terminal, side = pty.openpty()
+    self.addCleanup(os.close, terminal)
+    process = self.launch(['--nproc-per-node=2'],
+                          'touch %s/$RANK; yes' % self.folder,
+                          stdout=side, stderr=side)
+    os.close(side)
+    deadline = time.monotonic() + _PATIENCE_S
+    while not all(os.path.exists('%s/%d' % (self.folder, rank))
+                  for rank in (0, 1)):
+      self.assertLess(time.monotonic(), deadline)
+      select.select([], [], [], 0.02)
+    process.send_signal(signal.SIGINT)
+    self.assertEqual(process.wait(_PATIENCE_S), 130)
+
+  def test_an_unfinished_line_is_shown(self):
+    words = [os.path.join(self.folder, 'word%d' % rank) for rank in (0, 1)]
+    for word in words:
+      os.mkfifo(word)
+    process = self.launch(
+        ['--nproc-per-node=2'],
+        'printf "Continue? "; cat %s/word$RANK' % self.folder,
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    text = b''
+    while text.count(b'Continue? ') < 2:
+      self.assertTrue(select.select([process.stdout], [], [], _PATIENCE_S)[0])
+      text += os.read(process.stdout.fileno(), 1000)
+    for word in words:
+      with open(word, 'w', encoding='utf-8') as fifo:
+        fifo.write('yes\n')
+    text += process.communicate(timeout=_PATIENCE_S)[0]
+    self.assertEqual(text.count(b'yes\n'), 2, text)
+    self.assertEqual(process.returncode, 0)
+
+
+if __name__ == '__main__':
+  xml_main.main()
