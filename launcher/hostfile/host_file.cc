@@ -233,6 +233,11 @@ absl::StatusOr<std::vector<Host>> ParseHostFile(std::string_view text) {
     return Wrong(absl::StrCat("is longer than ", kMostHostFileBytes >> 20,
                               " MiB: is this a host file?"));
   }
+  // Windows' editors begin a file with it.
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (text.substr(0, kByteOrderMark.size()) == kByteOrderMark) {
+    text.remove_prefix(kByteOrderMark.size());
+  }
   std::vector<Host> hosts;
   std::map<std::string, Sum> known;
   int line_number = 0;

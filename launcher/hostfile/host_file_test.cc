@@ -53,6 +53,18 @@ TEST(HostFile, CommentsBlankLinesAndForeignLineEnds) {
   EXPECT_EQ(Read("# all\r\n\r\n  a slots=1  # one\r\n\t\nb"), "a*1 b");
 }
 
+TEST(HostFile, AByteOrderMarkAtTheBeginningIsNoPartOfAName) {
+  EXPECT_EQ(Read("\xef\xbb\xbf"
+                 "a slots=1\nb"),
+            "a*1 b");
+  EXPECT_EQ(Read("\xef\xbb\xbf"
+                 "# all\na"),
+            "a");
+  EXPECT_THAT(Read("a\n\xef\xbb\xbf"
+                   "b"),
+              StartsWith("line 2: "));
+}
+
 TEST(HostFile, ErrorsNameTheLineAndSayWhatToWrite) {
   EXPECT_EQ(Read("a\nb slots=x\n"),
             "line 2: 'x' is not a number of slots; write 1 to 4096");
