@@ -15,6 +15,10 @@ namespace {
 // process in an uninterruptible call, a fork in between).
 constexpr Duration kKillAgain = std::chrono::seconds(1);
 
+// Nodes that are started together come in any order: that the coordinator does
+// not listen yet is said only if it lasts.
+constexpr Duration kQuietStart = std::chrono::seconds(2);
+
 std::string Ranks(const Place& place, int slots) {
   if (slots == 1) return absl::StrCat("rank ", place.first_rank);
   return absl::StrCat("ranks ", place.first_rank, "-",
@@ -39,6 +43,7 @@ Lifecycle::Lifecycle(Config config, Instant now)
     : config_(std::move(config)),
       now_(now),
       watch_(config_.hangs),
+      began_(now),
       unanswered_since_(now),
       fitness_(config_.fitness_interval),
       nccl_id_(config_.nccl_id_patience, now),
@@ -78,9 +83,7 @@ void Lifecycle::On(const LinkDown& event) {
         HasWorkers() ? "the workers run on; " : "", "trying again for ",
         ToSeconds(config_.coordinator_timeout), " s"));
   } else if (!ever_answered_) {
-    Notice(absl::StrCat("no coordinator at ", config_.endpoint, " yet (",
-                        link_error_, "); trying for ",
-                        ToSeconds(config_.connect_timeout), " s"));
+    absent_from_start_ = true;
   }
   connected_ = false;
   if (!unanswered_since_.has_value()) unanswered_since_ = now_;
@@ -348,8 +351,20 @@ void Lifecycle::MindTheGrace() {
   if (announcing_until_.has_value()) announcing_until_ = now_;
 }
 
+std::optional<Instant> Lifecycle::AbsenceIsSaidAt() const {
+  if (!absent_from_start_ || ever_answered_ || connected_) return std::nullopt;
+  return began_ + kQuietStart;
+}
+
 void Lifecycle::MindTheCoordinator() {
   if (leave_.has_value()) return;
+  const std::optional<Instant> said_at = AbsenceIsSaidAt();
+  if (said_at.has_value() && now_ >= *said_at) {
+    absent_from_start_ = false;
+    Notice(absl::StrCat("no coordinator at ", config_.endpoint, " yet (",
+                        link_error_, "); trying for ",
+                        ToSeconds(config_.connect_timeout), " s"));
+  }
   if (cancel_deadline_.has_value() && now_ >= *cancel_deadline_) {
     cancel_deadline_.reset();
     const bool stopping = phase_ != NodePhase::kRunning &&
@@ -450,6 +465,7 @@ std::optional<Instant> Lifecycle::NextDeadline() const {
   consider(fitness_.NextCheck());
   consider(HangDeadline());
   if (!leave_.has_value()) {
+    consider(AbsenceIsSaidAt());
     consider(cancel_deadline_);
     if (unanswered_since_.has_value()) {
       consider(*unanswered_since_ + (ever_answered_

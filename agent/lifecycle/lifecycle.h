@@ -93,6 +93,8 @@ class Lifecycle {
   void FollowDirective();
   void ForwardSignals();
   void MindTheCoordinator();
+  // When a person is told that there has been no coordinator from the start.
+  std::optional<Instant> AbsenceIsSaidAt() const;
   void MindTheGrace();
   void Start(const Place& place);
   // Signals the workers, and sets SIGKILL's time; a later call can only bring
@@ -186,11 +188,13 @@ class Lifecycle {
   Instant accused_since_;
 
   std::optional<Directive> directive_;
+  const Instant began_;
   // Since when no directive has come, while one is due: from the start, or
   // from when the link broke.
   std::optional<Instant> unanswered_since_;
   bool connected_ = false;
   bool ever_answered_ = false;
+  bool absent_from_start_ = false;  // and this has not been said
   std::string link_error_;
 
   struct Preemption {

@@ -137,10 +137,17 @@ TEST(LifecycleDirectives, TheReasonForWaitingIsShownOnceEach) {
 TEST(LifecycleAbsence, OfACoordinatorThatNeverCame) {
   LifecycleFixture agent;
   agent.Disconnect(absl::UnavailableError("connection refused"));
+  agent.Disconnect(absl::UnavailableError("connection refused"));
+  agent.Wait(milliseconds(1999));
+  EXPECT_THAT(agent.notices, IsEmpty());
+  agent.Wait(milliseconds(1));
   EXPECT_THAT(agent.notices,
               ElementsAre("no coordinator at head:29400 yet (connection "
                           "refused); trying for 20 s"));
-  agent.Wait(milliseconds(19'999));
+  // A word for each reason, and none for each attempt.
+  agent.Disconnect(absl::UnavailableError("connection refused"));
+  EXPECT_EQ(agent.notices.size(), 1u);
+  agent.Wait(milliseconds(17'999));
   EXPECT_FALSE(agent.leave.has_value());
   agent.Wait(milliseconds(1));
   ASSERT_TRUE(agent.leave.has_value());
@@ -148,6 +155,18 @@ TEST(LifecycleAbsence, OfACoordinatorThatNeverCame) {
   EXPECT_EQ(agent.leave->reason,
             "no answer from the coordinator at head:29400 for 20 s: connection "
             "refused");
+}
+
+// The nodes of a job start at once, and the first one's coordinator a moment
+// after the others' agents.
+TEST(LifecycleAbsence, OfACoordinatorThatIsAMomentLateIsNotSaid) {
+  LifecycleFixture agent;
+  agent.Disconnect(absl::UnavailableError("connection refused"));
+  agent.Wait(seconds(1));
+  agent.Connect();
+  agent.TellWait();
+  agent.Wait(seconds(5));
+  EXPECT_THAT(agent.notices, ElementsAre("waiting: 1 of 2 nodes here"));
 }
 
 TEST(LifecycleAbsence, OfOneThatAcceptsButDoesNotAnswer) {
