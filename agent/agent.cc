@@ -257,6 +257,12 @@ class Agent::Impl {
 
   void Step(const LifecycleEvent& event) {
     LifecycleStep step = lifecycle_.Step(MonotonicNow(), event);
+    // A cluster may signal the workers as well, which then look for the file:
+    // it is written before a console or a connection takes time.
+    for (const auto& action : step.actions) {
+      const auto* const announce = std::get_if<AnnouncePreemption>(&action);
+      if (announce != nullptr) Do(*announce);
+    }
     for (const std::string& line : step.notices) {
       if (observer_.on_notice) observer_.on_notice(line);
     }
@@ -265,6 +271,7 @@ class Agent::Impl {
     if (step.report.has_value()) link_->Send(*step.report);
     if (step.leave.has_value() && !leave_.has_value()) leave_ = step.leave;
     for (const auto& action : step.actions) {
+      if (std::holds_alternative<AnnouncePreemption>(action)) continue;
       std::visit([this](const auto& a) { Do(a); }, action);
     }
   }

@@ -5,13 +5,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <ctime>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "agent/options/flag_table.h"
 #include "agent/voice.h"
 #include "base/exec_pointers.h"
+#include "base/monotonic_clock.h"
 #include "base/own_program.h"
 #include "launcher/slurm/job_result.h"
 #include "launcher/slurm/slurm_step.h"
@@ -19,6 +24,8 @@
 
 namespace muster {
 namespace {
+
+constexpr Duration kBeforeAgain = std::chrono::seconds(2);
 
 // What a person, a batch script or Slurm may send to this process.
 sigset_t Caught(const RunOptions& options) {
@@ -60,17 +67,47 @@ pid_t Start(const SrunCommand& command, const sigset_t& before) {
   _exit(error == ENOENT ? 127 : 126);
 }
 
+// The next signal, or SIGCHLD where none comes until then.
+int NextSignal(const sigset_t& caught, std::optional<Instant> until) {
+  siginfo_t info;
+  if (!until.has_value()) return sigwaitinfo(&caught, &info);
+  const auto left = std::max(*until - MonotonicNow(), Duration::zero());
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(left);
+  const timespec timeout = {
+      .tv_sec = seconds.count(),
+      .tv_nsec = std::chrono::nanoseconds(left - seconds).count()};
+  const int number = sigtimedwait(&caught, &info, &timeout);
+  return number > 0 ? number : SIGCHLD;
+}
+
 // Passes signals on until srun has ended. Its status.
+//
+// A signal that does not reach the step is sent once more after a moment:
+// where Slurm itself ends the job or the step, srun has ended by then, and
+// nothing has failed.
 int Attend(pid_t srun, const sigset_t& caught, const std::string& job_id,
            const std::string& step_name, const Voice& voice) {
+  int pending = 0;  // the signal to be sent once more
+  std::optional<Instant> again_at;
   for (;;) {
     int status = 0;
     if (waitpid(srun, &status, WNOHANG) == srun) return status;
-    siginfo_t info;
-    const int number = sigwaitinfo(&caught, &info);
+    int number = NextSignal(caught, again_at);
+    const bool is_again = again_at.has_value() && MonotonicNow() >= *again_at;
+    if (is_again && (number <= 0 || number == SIGCHLD)) {
+      if (waitpid(srun, &status, WNOHANG) == srun) return status;
+      number = pending;
+    }
     if (number <= 0 || number == SIGCHLD) continue;
+    const bool is_second = again_at.has_value();
+    again_at.reset();
     const std::string reason = SignalStep(job_id, step_name, number);
     if (reason.empty()) continue;
+    if (!is_second) {
+      pending = number;
+      again_at = MonotonicNow() + kBeforeAgain;
+      continue;
+    }
     voice.Error(
         absl::StrCat("signal ", number, " did not reach the nodes: ", reason));
     // Better a job without grace than one that cannot be stopped.

@@ -3,6 +3,7 @@
 #include <sstream>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "agent/commands/tool_run.h"
 #include "base/monotonic_clock.h"
@@ -32,10 +33,16 @@ std::string FindStep(const std::string& squeue, const std::string& name) {
   return "";
 }
 
+bool EndsAnyway(const std::string& said) {
+  return absl::StrContains(said, "Invalid job id") ||
+         absl::StrContains(said, "already completing or completed");
+}
+
 std::string SignalStep(const std::string& job_id, const std::string& name,
                        int signal) {
   const ToolOutcome listed = Run({"squeue", "--noheader", "--steps",
                                   "--jobs=" + job_id, "--format=%i|%j"});
+  if (EndsAnyway(listed.output)) return "";
   if (listed.end != ToolOutcome::End::kSucceeded) {
     return absl::StrCat("squeue does not tell the job's steps: ",
                         listed.output);
@@ -44,7 +51,9 @@ std::string SignalStep(const std::string& job_id, const std::string& name,
   if (step.empty()) return "the step has not begun";
   const ToolOutcome sent =
       Run({"scancel", absl::StrCat("--signal=", signal), step});
-  if (sent.end == ToolOutcome::End::kSucceeded) return "";
+  if (sent.end == ToolOutcome::End::kSucceeded || EndsAnyway(sent.output)) {
+    return "";
+  }
   return absl::StrCat("scancel does not reach step ", step, ": ", sent.output);
 }
 

@@ -9,6 +9,10 @@ namespace muster {
 // it is not there. Pure.
 std::string FindStep(const std::string& squeue, const std::string& name);
 
+// Whether squeue or scancel, which printed `said`, no longer knows the job or
+// the step: Slurm is ending it, and signals its tasks itself. Pure.
+bool EndsAnyway(const std::string& said);
+
 // Sends a signal to every task of the job's step `name`, by squeue and
 // scancel; the sentence tells why that could not be, empty if it was done or
 // Slurm does it itself, since it ends the job. Blocks, for 30 s at most. srun

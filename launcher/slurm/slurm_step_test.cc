@@ -14,5 +14,18 @@ TEST(FindStep, IsTheOneOfThatName) {
   EXPECT_EQ(FindStep("slurm_load_job_steps error: x", "x"), "");
 }
 
+// As Slurm 22.05 says it while `scancel JOB` ends the job.
+TEST(EndsAnyway, IsAJobThatSlurmIsEnding) {
+  EXPECT_TRUE(
+      EndsAnyway("scancel: error: Kill job error on job step id 3.0: Invalid "
+                 "job id specified\n"));
+  EXPECT_TRUE(EndsAnyway("slurm_load_jobs error: Invalid job id specified"));
+  EXPECT_TRUE(
+      EndsAnyway("scancel: error: Kill job error on job step id 3.0: Job/step "
+                 "already completing or completed\n"));
+  EXPECT_FALSE(EndsAnyway("scancel: error: Access/permission denied"));
+  EXPECT_FALSE(EndsAnyway(""));
+}
+
 }  // namespace
 }  // namespace muster

@@ -105,6 +105,8 @@ class SlurmTest(unittest.TestCase):
           self.assertEqual({w['of'] for w in said}, {str(2 * nodes)})
           self.assertEqual({w['run'] for w in said}, {job.id + '.0'})
           self.assertEqual(len({w['node'] for w in said}), nodes)
+          # The agents come before the coordinator listens.
+          self.assertNotIn('no coordinator at', job.output())
           if nodes > 1:
             self.assertEqual({w['at'] for w in said},
                              {f'n1:{port_of(int(job.id), 0)}'})
@@ -370,7 +372,7 @@ class SlurmTest(unittest.TestCase):
     self.assertEqual(job.wait()[0], 'CANCELLED')
 
   def test_nothing_is_left_of_a_cancelled_job(self):
-    for command in (_SRUN, f'{_LAUNCH} --slurm'):
+    for command in (_SRUN, f'{_LAUNCH} --slurm', f'exec {_LAUNCH} --slurm'):
       with self.subTest(command=command):
         job = self.slurm.sbatch(f'{command} {_WORKER} deaf\n', '--nodes=2')
         job.wait_for('up rank', 2)
@@ -381,6 +383,8 @@ class SlurmTest(unittest.TestCase):
         slurm_cluster.poll(
             lambda: not slurm_cluster.processes_of(job.id),
             lambda: f'left: {slurm_cluster.processes_of(job.id)}')
+        # Slurm signals the job's steps itself.
+        self.assertNotIn('did not reach', job.output())
 
   def test_ctrl_c_at_launch_slurm_stops_with_grace(self):
     job = self.slurm.sbatch(f'exec {_LAUNCH} --slurm {_WORKER} catch\n',
