@@ -24,6 +24,7 @@ std::string Upper(std::string text) {
 }
 
 std::string Spent(const Verdict& verdict) {
+  if (verdict.rounds < 0) return "";
   std::string text = verdict.rounds == 0 ? "no round was formed"
                                          : Count(verdict.rounds, "round");
   if (verdict.max_restarts > 0) {
@@ -130,8 +131,10 @@ std::string VerdictText(const Verdict& verdict, const std::string& program,
     AddCause(*verdict.cause, &box);
   }
   AddCollateral(verdict, &box);
-  box.Blank();
-  box.Paragraph(Spent(verdict));
+  if (const std::string spent = Spent(verdict); !spent.empty()) {
+    box.Blank();
+    box.Paragraph(spent);
+  }
   box.Rule('=');
   return box.Take();
 }

@@ -13,6 +13,8 @@ namespace muster {
 // what was spent. Ends in a newline. Pure.
 //
 // `program` names the job for a person: the script, the module, the command.
+// Negative `rounds` are not known, and not shown: no coordinator gave the
+// verdict.
 std::string VerdictText(const Verdict& verdict, const std::string& program,
                         const TextTarget& target);
 

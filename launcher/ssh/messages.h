@@ -1,6 +1,7 @@
 #ifndef MUSTER_LAUNCHER_SSH_MESSAGES_H_
 #define MUSTER_LAUNCHER_SSH_MESSAGES_H_
 
+#include <csignal>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -22,6 +23,10 @@ namespace muster {
 inline constexpr uint32_t kSshProtocol = 2;
 
 inline constexpr size_t kMostFrameBytes = 64 << 20;
+
+// An agent that gets this signal leaves its job: the connection to its host
+// broke. No program and no person sends it for another reason.
+inline constexpr int kLeaveSignal = SIGPWR;
 
 // One host as its agent and ssh need it.
 struct RemoteHost {

@@ -16,6 +16,27 @@ constexpr Duration kSlack = std::chrono::seconds(15);
 // From the second signal, and from a closed connection, to the end.
 constexpr Duration kAtOnce = std::chrono::seconds(5);
 
+// A coordinator needs so long, beyond its own time-outs, to judge a loss.
+constexpr Duration kVerdictSlack = std::chrono::seconds(5);
+// From the last start of an agent that takes part to the first of a spare's:
+// they meet in the order in which they come.
+constexpr Duration kSparesWait = std::chrono::seconds(3);
+
+// An agent that a signal killed says nothing itself. Of signals that stop a job
+// the status may be the agent's own.
+bool WasKilled(int exit_code) {
+  const int signal = exit_code - 128;
+  return signal > 0 && signal != SIGINT && signal != SIGTERM &&
+         signal != SIGHUP && signal != SIGQUIT;
+}
+
+std::string HowEnded(int exit_code) {
+  if (!WasKilled(exit_code)) {
+    return absl::StrCat("its agent ended with status ", exit_code);
+  }
+  return absl::StrCat("its agent was killed by ", SignalName(exit_code - 128));
+}
+
 bool StopsTheJob(int signal) {
   return signal == SIGINT || signal == SIGTERM || signal == SIGHUP ||
          signal == SIGQUIT;
@@ -51,8 +72,11 @@ std::vector<FrontEffect> RemoteJob::SignalCaught(Instant now, int signal) {
     return std::exchange(effects_, {});
   }
   ++signals_;
-  // To an agent SIGHUP means that its connection broke.
-  const int sent = signal == SIGHUP ? SIGTERM : signal;
+  // An agent that does not catch it would die of it, without grace.
+  const auto& caught = plan_.stop_signals;
+  const bool is_caught =
+      std::find(caught.begin(), caught.end(), signal) != caught.end();
+  const int sent = is_caught ? signal : SIGTERM;
   const std::string name = SignalName(signal);
   if (!started_) {
     own_exit_code_ = 128 + signal;
@@ -66,6 +90,8 @@ std::vector<FrontEffect> RemoteJob::SignalCaught(Instant now, int signal) {
                                              "to stop it at once")});
     effects_.push_back(SendDown{SignalAgents{std::nullopt, sent}});
     if (!verdict_code_) verdict_code_ = 128 + signal;
+    awaited_.clear();
+    deadline_.reset();
     Expect(now, std::chrono::milliseconds(plan_.node.stop_timeout_ms) + kSlack);
   } else if (signals_ == 2) {
     // Another one, since a second signal that is equal to a first one that
@@ -81,9 +107,17 @@ std::vector<FrontEffect> RemoteJob::SignalCaught(Instant now, int signal) {
 }
 
 std::vector<FrontEffect> RemoteJob::TimePassed(Instant now) {
-  if (finished_ || !deadline_ || now < *deadline_) return {};
+  if (finished_) return {};
+  if (spares_at_ && now >= *spares_at_) {
+    spares_at_.reset();
+    spares_may_start_ = true;
+    StartAll(now);
+  }
+  if (!deadline_ || now < *deadline_) return std::exchange(effects_, {});
   deadline_.reset();
-  if (!hung_up_) {
+  if (!awaited_.empty()) {
+    StopForLoss(now, std::exchange(awaited_, {}));
+  } else if (!hung_up_) {
     for (uint32_t i = 0; i < hosts_.size(); ++i) {
       if (hosts_[i].phase != Phase::kRunning) continue;
       Error(absl::StrCat(Name(i), ": its agent did not end in time"));
@@ -97,7 +131,10 @@ std::vector<FrontEffect> RemoteJob::TimePassed(Instant now) {
   return std::exchange(effects_, {});
 }
 
-std::vector<FrontEffect> RemoteJob::AllClosed(Instant) {
+std::vector<FrontEffect> RemoteJob::AllClosed(Instant now) {
+  if (!finished_ && !awaited_.empty()) {
+    StopForLoss(now, std::exchange(awaited_, {}));
+  }
   if (!finished_) End();
   return std::exchange(effects_, {});
 }
@@ -110,7 +147,7 @@ void RemoteJob::On(Instant now, const HostUp& message) {
   if (!started_) {
     ConsiderStart(now);
   } else {
-    StartAll();
+    StartAll(now);
   }
 }
 
@@ -131,9 +168,10 @@ void RemoteJob::On(Instant now, const HostFailed& message) {
   if (was_running && Usable() < plan_.least) {
     Stop(now, message.exit_code, "");
   }
+  StartAll(now);  // a spare may take its place
 }
 
-void RemoteJob::On(Instant, const CoordinatorUp& message) {
+void RemoteJob::On(Instant now, const CoordinatorUp& message) {
   if (coordinator_ != message.host || endpoint_) return;
   endpoint_ = Endpoint{AddressForOthers(plan_, hosts_[message.host].up),
                        static_cast<int>(message.port)};
@@ -142,7 +180,7 @@ void RemoteJob::On(Instant, const CoordinatorUp& message) {
           absl::StrCat("agents start on ", Count(Phase::kUp) + 1, " of ",
                        hosts_.size(), " hosts; the coordinator is at ",
                        endpoint_->ToString())});
-  StartAll();
+  StartAll(now);
 }
 
 void RemoteJob::On(Instant now, const AgentEnded& message) {
@@ -153,17 +191,23 @@ void RemoteJob::On(Instant now, const AgentEnded& message) {
   if (!message.verdict.empty() && verdict_.empty()) {
     verdict_ = message.verdict;
     verdict_code_ = message.exit_code;
+    if (!awaited_.empty()) deadline_.reset();
+    awaited_.clear();
     // The others have it too, from the coordinator.
     Expect(now, std::chrono::milliseconds(plan_.node.stop_timeout_ms) + kSlack);
     return;
   }
   const bool is_of_its_own = message.verdict.empty() && message.exit_code != 0;
   if (!is_of_its_own || verdict_code_ || own_exit_code_) return;
-  if (Usable() < plan_.least || message.host == coordinator_) {
-    Stop(now, message.exit_code,
-         absl::StrCat(Name(message.host), ": its agent ended with status ",
-                      message.exit_code));
+  const std::string how = HowEnded(message.exit_code);
+  // An agent that refused its flags or program has never been in the job.
+  const bool was_lost = WasKilled(message.exit_code) || message.exit_code == 1;
+  const bool is_needed = Usable() < plan_.least || message.host == coordinator_;
+  if (is_needed && !(was_lost && endpoint_)) {
+    Stop(now, message.exit_code, absl::StrCat(Name(message.host), ": ", how));
+    return;
   }
+  Lose(now, message.host, how);
 }
 
 void RemoteJob::On(Instant now, const HostLost& message) {
@@ -180,18 +224,28 @@ void RemoteJob::On(Instant now, const HostLost& message) {
   host.phase = Phase::kLost;
   host.why = message.why;
   if (was_let_go) return;
-  const std::string line = absl::StrCat(Name(message.host), ": ", message.why);
-  if (own_exit_code_ || verdict_code_) {
+  Lose(now, message.host, message.why);
+}
+
+void RemoteJob::Lose(Instant now, uint32_t host, const std::string& what) {
+  const std::string line = absl::StrCat(Name(host), ": ", what);
+  if (own_exit_code_ || verdict_code_ || !awaited_.empty()) {
     Error(line);
-  } else if (message.host == coordinator_) {
-    Stop(now, 1,
-         absl::StrCat(line, "; it hosted the coordinator, so the job ends"));
+    // Nobody is left to give the verdict that is awaited.
+    if (host == coordinator_ && !awaited_.empty()) {
+      StopForLoss(now, std::exchange(awaited_, {}));
+    }
+  } else if (host == coordinator_) {
+    const std::string why =
+        absl::StrCat(line, "; it hosted the coordinator, so the job ends");
+    Error(why);
+    StopForLoss(now, why);
   } else if (Usable() < plan_.least) {
-    Stop(
-        now, 1,
-        absl::StrCat(line, "; the job needs ", plan_.least, " hosts and ends"));
+    AwaitVerdict(now, absl::StrCat(line, "; the job needs ", plan_.least,
+                                   " hosts and ends"));
   } else {
     Error(absl::StrCat(line, "; the job goes on without it"));
+    StartAll(now);  // a spare may take its place
   }
 }
 
@@ -203,6 +257,18 @@ void RemoteJob::On(Instant now, const OutputCame&) {
 
 void RemoteJob::PutOff(Duration time) {
   if (deadline_) deadline_ = *deadline_ + time;
+}
+
+void RemoteJob::AwaitVerdict(Instant now, const std::string& why) {
+  Error(why);
+  if (!plan_.rejoin_timeout) {
+    StopForLoss(now, why);
+    return;
+  }
+  awaited_ = why;
+  Expect(now, *plan_.rejoin_timeout +
+                  std::chrono::milliseconds(plan_.node.stop_timeout_ms) +
+                  kVerdictSlack);
 }
 
 const std::string& RemoteJob::Name(uint32_t host) const {
@@ -241,19 +307,41 @@ void RemoteJob::ConsiderStart(Instant now) {
                        "; the job starts without it"));
   }
   speaker_ = first;
+  began_ = now;
   if (endpoint_ || plan_.alone) {
-    StartAll();
+    StartAll(now);
     return;
   }
   coordinator_ = first;
   Start(first, HostingFlags(plan_, AddressForOthers(plan_, hosts_[first].up)));
 }
 
-void RemoteJob::StartAll() {
+// A spare waits until those before it have surely met the coordinator; it
+// would take the place of one of them.
+bool RemoteJob::MayStart(uint32_t host, Instant now) {
+  if (plan_.beginning == Beginning::kWithAllThatAnswer) return true;
+  if (spares_may_start_) return true;
+  int before = 0;
+  bool all_run = true;
+  for (uint32_t i = 0; i < host; ++i) {
+    const Phase phase = hosts_[i].phase;
+    if (phase != Phase::kAsked && phase != Phase::kUp &&
+        phase != Phase::kRunning) {
+      continue;
+    }
+    ++before;
+    if (before <= plan_.most && phase != Phase::kRunning) all_run = false;
+  }
+  if (before < plan_.most) return true;
+  if (all_run && !spares_at_) spares_at_ = now + kSparesWait;
+  return false;
+}
+
+void RemoteJob::StartAll(Instant now) {
   // Till the coordinator listens there is nowhere to go.
   if (!endpoint_ && !plan_.alone) return;
   for (uint32_t i = 0; i < hosts_.size(); ++i) {
-    if (hosts_[i].phase != Phase::kUp) continue;
+    if (hosts_[i].phase != Phase::kUp || !MayStart(i, now)) continue;
     Start(i, endpoint_ ? MeetingFlags(plan_, *endpoint_)
                        : std::vector<std::string>());
   }
@@ -296,6 +384,21 @@ void RemoteJob::Stop(Instant now, int exit_code, const std::string& why) {
   Expect(now, std::chrono::milliseconds(plan_.node.stop_timeout_ms) + kSlack);
 }
 
+void RemoteJob::StopForLoss(Instant now, const std::string& why) {
+  if (own_exit_code_) return;
+  own_verdict_ = Verdict{.outcome = Outcome::kFailed,
+                         .exit_code = 1,
+                         .reason = why,
+                         .rounds = -1,
+                         .lasted = now - began_};
+  Stop(now, 1, "");
+}
+
+std::optional<Instant> RemoteJob::NextDeadline() const {
+  if (!spares_at_ || (deadline_ && *deadline_ < *spares_at_)) return deadline_;
+  return spares_at_;
+}
+
 void RemoteJob::LetIdleHostsGo(Instant now) {
   if (!started_ || finished_ || hung_up_ || Count(Phase::kRunning) > 0) return;
   hung_up_ = true;
@@ -315,8 +418,8 @@ void RemoteJob::End() {
   finished_ = true;
   deadline_.reset();
   // What we stopped has a verdict that blames the signal.
-  effects_.push_back(
-      Finish{ExitCode(), own_exit_code_ ? std::string() : verdict_});
+  effects_.push_back(Finish{
+      ExitCode(), own_exit_code_ ? std::string() : verdict_, own_verdict_});
 }
 
 int RemoteJob::ExitCode() const {

@@ -10,6 +10,7 @@
 #include "base/time.h"
 #include "launcher/ssh/messages.h"
 #include "launcher/ssh/remote_plan.h"
+#include "rendezvous/protocol/verdict.h"
 
 namespace muster {
 
@@ -24,10 +25,12 @@ struct Say {
 // Close every connection's way down: what still runs there leaves and ends.
 struct HangUp {};
 // End what is left of the connections, and this process. `verdict` is printed
-// first.
+// first; without one `own_verdict`, which the front gives where the coordinator
+// cannot.
 struct Finish {
   int exit_code = 0;
   std::string verdict;
+  std::optional<Verdict> own_verdict;
 };
 using FrontEffect = std::variant<SendDown, Say, HangUp, Finish>;
 
@@ -39,8 +42,15 @@ using FrontEffect = std::variant<SendDown, Say, HangUp, Finish>;
 //
 // Nothing is started before enough hosts are there: all of a job of fixed size,
 // MIN of one that may grow, or all that answer (Beginning). Then the first host
-// that is there hosts the coordinator, and its port goes to the others. Each
-// agent says what concerns its host, and one what holds for the job (Telling).
+// that is there hosts the coordinator, and its port goes to the others. The
+// first MAX hosts in the file's order that have not failed take part: the ones
+// after them are spares, whose agents start only when all of those MAX run.
+// Each agent says what concerns its host, and one what holds for the job
+// (Telling).
+//
+// The loss of a host or agent that the job cannot do without is the
+// coordinator's to judge: its verdict names the loss. Where it gives none in
+// time, or is lost itself, the front gives one.
 class RemoteJob {
  public:
   explicit RemoteJob(RemotePlan plan);
@@ -56,7 +66,7 @@ class RemoteJob {
   void PutOff(Duration time);
 
   // When TimePassed is due; nullopt: nothing is.
-  std::optional<Instant> NextDeadline() const { return deadline_; }
+  std::optional<Instant> NextDeadline() const;
 
  private:
   enum class Phase { kAsked, kUp, kRunning, kEnded, kFailed, kLost };
@@ -79,11 +89,18 @@ class RemoteJob {
   int Count(Phase phase) const;
   int Usable() const;
   void ConsiderStart(Instant now);
-  void StartAll();
+  void StartAll(Instant now);
+  bool MayStart(uint32_t host, Instant now);
   void Start(uint32_t host, std::vector<std::string> flags);
   void GiveUpStarting(Instant now);
   // Ends what runs, for a reason that this process saw.
   void Stop(Instant now, int exit_code, const std::string& why);
+  // Likewise, for the loss of a host: with a verdict of the front's own.
+  void StopForLoss(Instant now, const std::string& why);
+  // A host is gone that was in the job. `what` says how.
+  void Lose(Instant now, uint32_t host, const std::string& what);
+  // The coordinator is to give its verdict on a loss.
+  void AwaitVerdict(Instant now, const std::string& why);
   // Where no agent is left, the job is over: hosts without one may go.
   void LetIdleHostsGo(Instant now);
   void Expect(Instant now, Duration within);
@@ -101,6 +118,12 @@ class RemoteJob {
   std::optional<Endpoint> endpoint_;     // known once it listens
   std::optional<uint32_t> speaker_;
   std::optional<int> own_exit_code_;  // this process's own reason to end
+  std::optional<Verdict> own_verdict_;
+  std::string awaited_;  // the loss that the coordinator is to judge
+  Instant began_;        // when the first agent was started
+  // When spares may start: then all that go before them have run for a while.
+  std::optional<Instant> spares_at_;
+  bool spares_may_start_ = false;
   std::string verdict_;
   std::optional<int> verdict_code_;
   int signals_ = 0;  // that stop the job

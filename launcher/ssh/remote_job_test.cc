@@ -17,6 +17,9 @@ using ::testing::IsEmpty;
 RemotePlan PlanOf(int hosts, int least) {
   RemotePlan plan;
   plan.least = least;
+  plan.most = hosts;
+  plan.rejoin_timeout = std::chrono::seconds(10);
+  plan.stop_signals = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
   plan.alone = hosts == 1;
   plan.node.stop_timeout_ms = 30'000;
   for (int i = 0; i < hosts; ++i) {
@@ -52,6 +55,10 @@ std::vector<std::string> Words(const std::vector<FrontEffect>& effects) {
     }
     std::string operator()(const HangUp&) const { return "hang up"; }
     std::string operator()(const Finish& e) const {
+      if (e.own_verdict) {
+        return absl::StrCat("finish ", e.exit_code,
+                            " own: ", e.own_verdict->reason);
+      }
       return absl::StrCat("finish ", e.exit_code, " ", e.verdict);
     }
   };
@@ -241,19 +248,113 @@ TEST_F(RemoteJobTest, ALostHostIsLostToTheJob) {
   Run(3, 2);
   EXPECT_THAT(Lost(2),
               ElementsAre("error h2: cut; the job goes on without it"));
+  // The coordinator's verdict names the loss.
+  EXPECT_THAT(Lost(1),
+              ElementsAre("error h1: cut; the job needs 2 hosts and ends"));
+  EXPECT_THAT(Ended(0, 1, "only 1 is left\n"), ElementsAre("hang up"));
+  EXPECT_THAT(Closed(), ElementsAre("finish 1 only 1 is left\n"));
+}
+
+TEST_F(RemoteJobTest, AnAgentThatIsKilledIsLostToTheJob) {
+  Run(3, 2);
+  EXPECT_THAT(Ended(2, 137),
+              ElementsAre("error h2: its agent was killed by SIGKILL; the job "
+                          "goes on without it"));
+  EXPECT_THAT(Ended(1, 137),
+              ElementsAre("error h1: its agent was killed by SIGKILL; the job "
+                          "needs 2 hosts and ends"));
+  EXPECT_THAT(Ended(0, 1, "only 1 is left\n"), ElementsAre("hang up"));
+  EXPECT_THAT(Closed(), ElementsAre("finish 1 only 1 is left\n"));
+}
+
+TEST_F(RemoteJobTest, ALossWithoutAVerdictInTimeHasTheFronts) {
+  Run(2, 2);
+  Lost(1);
+  const Instant before = now_;
+  EXPECT_THAT(Wait(), ElementsAre("signal 15 to all"));
+  EXPECT_GE(now_ - before, std::chrono::seconds(40));
+  Ended(0, 143, "stopped by SIGTERM\n");
+  EXPECT_THAT(
+      Closed(),
+      ElementsAre("finish 1 own: h1: cut; the job needs 2 hosts and ends"));
+}
+
+TEST_F(RemoteJobTest, ALossIsTheFrontsToJudgeWhereTheCoordinatorIsElsewhere) {
+  RemotePlan plan = PlanOf(2, 2);
+  plan.endpoint = Endpoint{"x", 5};
+  plan.rejoin_timeout.reset();
+  Begin(plan);
+  Up(0);
+  Up(1);
   EXPECT_THAT(Lost(1),
               ElementsAre("error h1: cut; the job needs 2 hosts and ends",
                           "signal 15 to all"));
   Ended(0, 143);
-  EXPECT_THAT(Closed(), ElementsAre("finish 1 "));
+  EXPECT_THAT(
+      Closed(),
+      ElementsAre("finish 1 own: h1: cut; the job needs 2 hosts and ends"));
+}
+
+TEST_F(RemoteJobTest, TheCoordinatorsLossWhileItsVerdictIsAwaitedIsSaid) {
+  Run(2, 2);
+  Lost(1);
+  EXPECT_THAT(Lost(0),
+              ElementsAre("error h0: cut", "signal 15 to all", "hang up"));
+  EXPECT_THAT(
+      Closed(),
+      ElementsAre("finish 1 own: h1: cut; the job needs 2 hosts and ends"));
+}
+
+TEST_F(RemoteJobTest, CtrlCDoesNotWaitForTheVerdictOnALoss) {
+  Run(2, 2);
+  Lost(1);
+  Signal(SIGINT);
+  EXPECT_THAT(Ended(0, 130, "stopped\n"), ElementsAre("hang up"));
+  EXPECT_THAT(Closed(), ElementsAre("finish 130 stopped\n"));
+}
+
+TEST_F(RemoteJobTest, HostsBeyondTheMostAreSparesInTheFilesOrder) {
+  RemotePlan plan = PlanOf(5, 1);
+  plan.most = 2;
+  Begin(plan);
+  EXPECT_THAT(Up(0), ElementsAre(HasSubstr("start 0 ")));
+  EXPECT_THAT(Up(3), IsEmpty());
+  EXPECT_THAT(Up(4), IsEmpty());
+  EXPECT_THAT(Words(job_->Step(now_, CoordinatorUp{0, 4711})),
+              ElementsAre(HasSubstr("notice agents start on ")));
+  // Host 2 goes before 3 and 4 as long as nothing is known of it.
+  EXPECT_EQ(job_->NextDeadline(), std::nullopt);
+  EXPECT_THAT(Failed(1), ElementsAre("error h1: no way"));
+  EXPECT_THAT(Up(2), ElementsAre(HasSubstr("start 2 ")));
+  ASSERT_NE(job_->NextDeadline(), std::nullopt);
+  EXPECT_THAT(Wait(),
+              ElementsAre(HasSubstr("start 3 "), HasSubstr("start 4 ")));
+  EXPECT_EQ(job_->NextDeadline(), std::nullopt);
+}
+
+TEST_F(RemoteJobTest, ASpareTakesTheFirstFreePlaceAtOnce) {
+  RemotePlan plan = PlanOf(3, 1);
+  plan.most = 2;
+  Begin(plan);
+  for (const uint32_t host : {0, 1, 2}) Up(host);
+  EXPECT_THAT(Words(job_->Step(now_, CoordinatorUp{0, 4711})),
+              ElementsAre(HasSubstr("notice "), HasSubstr("start 1 ")));
+  EXPECT_THAT(Lost(1), ElementsAre("error h1: cut; the job goes on without it",
+                                   HasSubstr("start 2 ")));
 }
 
 TEST_F(RemoteJobTest, TheCoordinatorsHostIsLostToAll) {
-  Run(3, 1);
-  EXPECT_THAT(Lost(0),
-              ElementsAre("error h0: cut; it hosted the coordinator, so the "
-                          "job ends",
-                          "signal 15 to all"));
+  for (const bool killed : {false, true}) {
+    Run(3, 1);
+    const std::string why =
+        absl::StrCat("h0: ", killed ? "its agent was killed by SIGKILL" : "cut",
+                     "; it hosted the coordinator, so the job ends");
+    EXPECT_THAT(killed ? Ended(0, 137) : Lost(0),
+                ElementsAre("error " + why, "signal 15 to all"));
+    Ended(1, 143);
+    Ended(2, 143);
+    EXPECT_THAT(Closed(), ElementsAre("finish 1 own: " + why));
+  }
 }
 
 TEST_F(RemoteJobTest, ALossAfterTheVerdictChangesNothing) {
@@ -279,6 +380,15 @@ TEST_F(RemoteJobTest, CtrlC) {
 
 TEST_F(RemoteJobTest, TheTerminalsEndIsASignalThatStops) {
   Run(1, 1);
+  EXPECT_THAT(Signal(SIGHUP),
+              ElementsAre(HasSubstr("SIGHUP"), "signal 1 to all"));
+}
+
+TEST_F(RemoteJobTest, ASignalThatAgentsDoNotCatchStopsThemWithGraceToo) {
+  RemotePlan plan = PlanOf(1, 1);
+  plan.stop_signals = {SIGTERM};
+  Begin(plan);
+  Up(0);
   EXPECT_THAT(Signal(SIGHUP),
               ElementsAre(HasSubstr("SIGHUP"), "signal 15 to all"));
 }

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/word_split.h"
+#include "rendezvous/protocol/signal_names.h"
 #include "rendezvous/token/token.h"
 
 namespace muster {
@@ -26,6 +27,8 @@ constexpr std::array kNotForAgents = {
 // Flags of one node, which cannot hold for every host.
 constexpr std::array kOfOneNode = {"node-rank", "node-id", "local-addr",
                                    "standalone"};
+
+constexpr Duration kRejoinTimeout = std::chrono::seconds(10);
 
 bool IsIn(std::string_view name, const char* const* begin,
           const char* const* end) {
@@ -135,14 +138,27 @@ std::vector<std::string> CommonFlags(const RunOptions& options, int least,
   flags.push_back(Written("nnodes", least == most
                                         ? absl::StrCat(least)
                                         : absl::StrCat(least, ":", most)));
-  // A host whose connection breaks leaves the job; it does not end it.
+  // A host whose connection breaks leaves the job; it does not end it. The
+  // signal for it is not SIGHUP, by which a person may stop the job.
   const auto leave = options.remote.given.find("signals-to-leave");
-  flags.push_back(
-      Written("signals-to-leave",
-              leave == options.remote.given.end() || leave->second.empty()
-                  ? std::string("SIGHUP")
-                  : absl::StrCat(leave->second, ",SIGHUP")));
+  flags.push_back(Written(
+      "signals-to-leave",
+      leave == options.remote.given.end() || leave->second.empty()
+          ? SignalName(kLeaveSignal)
+          : absl::StrCat(leave->second, ",", SignalName(kLeaveSignal))));
   return flags;
+}
+
+// Nothing starts a lost agent again; only a network that was cut heals.
+void SetRejoinTimeout(const JobSpec& spec, RemotePlan& plan) {
+  if (plan.rendezvous_conf.find("rejoin_timeout") != std::string::npos) {
+    plan.rejoin_timeout = spec.rejoin_timeout;
+    return;
+  }
+  plan.rejoin_timeout = kRejoinTimeout;
+  absl::StrAppend(&plan.rendezvous_conf,
+                  plan.rendezvous_conf.empty() ? "" : ",",
+                  "rejoin_timeout=", ToSeconds(kRejoinTimeout));
 }
 
 uint64_t Milliseconds(Duration duration) {
@@ -172,11 +188,14 @@ absl::StatusOr<RemotePlan> PlanRemote(const RunOptions& options,
 
   RemotePlan plan;
   plan.least = *least;
+  plan.most = most;
   plan.alone = most == 1 && hosts.size() == 1;
+  plan.stop_signals = options.signals_to_handle;
   plan.endpoint = options.endpoint;
   plan.port = options.master_port.value_or(0);
   const auto conf = options.remote.given.find("rdzv-conf");
   if (conf != options.remote.given.end()) plan.rendezvous_conf = conf->second;
+  if (!plan.endpoint && !plan.alone) SetRejoinTimeout(options.spec, plan);
   if (options.remote.given.count("master-addr") > 0) {
     plan.coordinator_address = options.master.host;
   }

@@ -36,13 +36,18 @@ enum class Beginning {
 struct RemotePlan {
   BeNode node;    // with all hosts, in rank order
   int least = 1;  // that many must be there
+  int most = 1;   // so many take part; the hosts beyond are spares
   Beginning beginning = Beginning::kWithEnough;
   bool alone = false;  // one host, and never another: nobody is met
   // Where the person said that the nodes meet; nullopt: at the first host.
   std::optional<Endpoint> endpoint;
   int port = 0;  // of the first host's coordinator; 0: a free one
   std::string coordinator_address;  // --master-addr; empty: found out
-  std::string rendezvous_conf;      // --rdzv-conf, as it was given
+  std::string rendezvous_conf;      // --rdzv-conf, with what ssh adds
+  // How long the coordinator waits for a lost node before the job ends; none:
+  // the coordinator is not the job's own, and others may come to it.
+  std::optional<Duration> rejoin_timeout;
+  std::vector<int> stop_signals;  // agents stop the job on these
 };
 
 // The plan of `--hostfile`: pure. `hosts` are already filtered.

@@ -48,7 +48,7 @@ TEST(RemotePlan, EveryHostInOrderWithItsSlots) {
   EXPECT_FALSE(plan.alone);
   EXPECT_THAT(node.flags,
               ElementsAre("--role=r", "--cluster=none", "--nnodes=3",
-                          "--signals-to-leave=SIGHUP"));
+                          "--signals-to-leave=SIGPWR"));
   EXPECT_THAT(node.program, ElementsAre("train.py", "--lr=1"));
   ASSERT_EQ(node.hosts.size(), 3u);
   EXPECT_THAT(node.hosts[0].flags, ElementsAre("--node-id=b", "--node-rank=0",
@@ -85,7 +85,7 @@ TEST(RemotePlan, AgentsFlagsAreFlags) {
   EXPECT_EQ(options.hosting, Hosting::kNever);
   EXPECT_EQ(options.endpoint->ToString(), "10.0.0.1:4711");
   EXPECT_EQ(options.spec.last_call, std::chrono::seconds(1));
-  EXPECT_THAT(options.signals_to_leave, ElementsAre(12, 1));
+  EXPECT_THAT(options.signals_to_leave, ElementsAre(12, kLeaveSignal));
   EXPECT_THAT(options.program, ElementsAre("train.py", "--lr=1"));
 }
 
@@ -127,6 +127,7 @@ TEST(RemotePlan, ARangeStartsAllAndThoseBeyondItAreSpares) {
   const RemotePlan plan = *Plan({"--nnodes=1:2"}, "a\nb\nc");
   ASSERT_EQ(plan.node.hosts.size(), 3u);
   EXPECT_EQ(plan.least, 1);
+  EXPECT_EQ(plan.most, 2);
   EXPECT_THAT(plan.node.flags, Contains("--nnodes=1:2"));
   EXPECT_THAT(plan.node.hosts[1].flags, Contains("--node-rank=1"));
   EXPECT_THAT(plan.node.hosts[2].flags, ElementsAre("--node-id=c"));
@@ -159,19 +160,26 @@ TEST(RemotePlan, TheTokenIsFreshOrGivenAndNeverAFlag) {
 
 TEST(RemotePlan, WhereNodesMeet) {
   const RemotePlan fresh = *Plan({}, "a\nb");
-  EXPECT_THAT(
-      HostingFlags(fresh, "10.0.0.1"),
-      ElementsAre("--rdzv-endpoint=10.0.0.1:0", "--rdzv-conf=is_host=1"));
+  EXPECT_THAT(HostingFlags(fresh, "10.0.0.1"),
+              ElementsAre("--rdzv-endpoint=10.0.0.1:0",
+                          "--rdzv-conf=rejoin_timeout=10,is_host=1"));
+  EXPECT_EQ(fresh.rejoin_timeout, std::chrono::seconds(10));
   const RemotePlan fixed = *Plan(
       {"--master-port=7", "--master-addr=m", "--rdzv-conf=join_timeout=9"},
       "a\nb");
   EXPECT_THAT(HostingFlags(fixed, AddressForOthers(fixed, {})),
               ElementsAre("--rdzv-endpoint=m:7",
-                          "--rdzv-conf=join_timeout=9,is_host=1"));
+                          "--rdzv-conf=join_timeout=9,rejoin_timeout=10,"
+                          "is_host=1"));
+  const RemotePlan patient = *Plan({"--rdzv-conf=rejoin_timeout=60"}, "a\nb");
+  EXPECT_EQ(patient.rendezvous_conf, "rejoin_timeout=60");
+  EXPECT_EQ(patient.rejoin_timeout, std::chrono::seconds(60));
   const RemotePlan said = *Plan({"--rdzv-endpoint=x:5"}, "a\nb");
   ASSERT_TRUE(said.endpoint.has_value());
   EXPECT_THAT(MeetingFlags(said, *said.endpoint),
               ElementsAre("--rdzv-endpoint=x:5"));
+  // Others may come to a coordinator elsewhere, and must agree on its waits.
+  EXPECT_EQ(said.rejoin_timeout, std::nullopt);
 }
 
 TEST(AddressForOthers, IsOneThatMeansTheSameToAll) {

@@ -1,9 +1,12 @@
 #include "launcher/ssh/ssh_front.h"
 
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -11,6 +14,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/logs/console.h"
+#include "agent/report/text_style.h"
+#include "agent/report/verdict_text.h"
 #include "agent/signal_catcher.h"
 #include "agent/voice.h"
 #include "base/monotonic_clock.h"
@@ -40,6 +45,7 @@ class SshFront {
       : verbosity_(options.verbosity),
         signals_(CaughtSignals(options)),
         job_(plan),
+        program_(plan.node.program.empty() ? "" : plan.node.program[0]),
         hosts_(plan.node.hosts),
         console_(options.console),
         fan_out_(plan.node, MonotonicNow()) {}
@@ -160,13 +166,19 @@ class SshFront {
   void Do(const HangUp&) { fan_out_.HangUp(); }
 
   void Do(const Finish& effect) {
-    if (!effect.verdict.empty()) console_.Tell(effect.verdict);
+    if (!effect.verdict.empty()) {
+      console_.Tell(effect.verdict);
+    } else if (effect.own_verdict) {
+      console_.Tell(
+          VerdictText(*effect.own_verdict, program_, TargetOf(STDERR_FILENO)));
+    }
     exit_code_ = effect.exit_code;
   }
 
   const Verbosity verbosity_;
   SignalCatcher signals_;  // before what starts threads and processes
   RemoteJob job_;
+  const std::string program_;
   const std::vector<RemoteHost> hosts_;
   HostConsole console_;
   std::optional<Instant> paused_since_;  // the console is full

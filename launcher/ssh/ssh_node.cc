@@ -197,15 +197,15 @@ class SshNode {
     Tell({HostFailed{own_.index, why, exit_code}});
   }
 
-  // The connection ends. SIGHUP takes this node out of its job; the job is
-  // ended by whoever counts the nodes.
+  // The connection ends, and this node leaves its job; the job is ended by
+  // whoever counts the nodes.
   void Leave() {
     if (leaving_) return;
     leaving_ = true;
     if (fan_out_ != nullptr) fan_out_->HangUp();
     Duration within = kShortWait;
     if (agent_ != nullptr) {
-      agent_->Signal(SIGHUP);
+      agent_->Signal(kLeaveSignal);
       within = stops_ > 1
                    ? kAtOnce
                    : std::chrono::milliseconds(job_->stop_timeout_ms) + kSlack;

@@ -310,12 +310,70 @@ class OverSsh(unittest.TestCase):
     raise AssertionError('no launch on ' + address)
 
   def test_a_lost_connection_ends_a_job_that_needs_the_host(self):
-    front = self.launch(['127.0.0.1', '127.0.0.2'], [], ['forever'])
+    front = self.launch(['127.0.0.1', '127.0.0.2'],
+                        ['--rdzv-conf=rejoin_timeout=0.5'], ['forever'])
     self.assertTrue(front.printed('ready rank=', 2), front.text())
     os.kill(self.node_process('127.0.0.2')[1], signal.SIGKILL)
     self.assertEqual(front.end(), 1, front.text())
     self.assertTrue(front.lines('127.0.0.2: the connection to it broke'),
                     front.text())
+    self.check_verdict_of_loss(front)
+
+  def check_verdict_of_loss(self, front):
+    """One verdict, which names the loss and blames no signal of ours."""
+    self.assertEqual(len(front.lines('TIMED OUT after ')), 1, front.text())
+    self.assertTrue(front.lines('only 1 of at least 2 nodes is left'),
+                    front.text())
+    self.assertTrue(front.lines('(node 127.0.0.2)'), front.text())
+    self.assertEqual(front.lines('SIGTERM'), [], front.text())
+
+  def agent_of(self, address):
+    """The agent that the `launch` at the connection's end has started."""
+    pid = self.node_process(address)[0]
+    with open('/proc/%d/task/%d/children' % (pid, pid),
+              encoding='utf-8') as file:
+      return int(file.read().split()[0])
+
+  def test_a_killed_agent_ends_a_job_that_needs_it_with_a_verdict(self):
+    front = self.launch(['127.0.0.1', '127.0.0.2'],
+                        ['--rdzv-conf=rejoin_timeout=0.5'], ['forever'])
+    self.assertTrue(front.printed('ready rank=', 2), front.text())
+    os.kill(self.agent_of('127.0.0.2'), signal.SIGKILL)
+    self.assertEqual(front.end(), 1, front.text())
+    self.assertTrue(front.lines('127.0.0.2: its agent was killed by SIGKILL'),
+                    front.text())
+    self.check_verdict_of_loss(front)
+
+  def test_the_loss_of_the_coordinators_host_has_a_verdict_too(self):
+    front = self.launch(['127.0.0.1', '127.0.0.2'], [], ['forever'])
+    self.assertTrue(front.printed('ready rank=', 2), front.text())
+    os.kill(self.agent_of('127.0.0.1'), signal.SIGKILL)
+    self.assertEqual(front.end(), 1, front.text())
+    self.assertEqual(len(front.lines('FAILED')), 1, front.text())
+    self.assertTrue(front.lines('it hosted the coordinator'), front.text())
+
+  def test_the_terminals_end_is_sighup_to_the_job(self):
+    front = self.launch(['127.0.0.1', '127.0.0.2'], [], ['forever'])
+    self.assertTrue(front.printed('ready rank=', 2), front.text())
+    front.signal(signal.SIGHUP)
+    self.assertEqual(front.end(), 128 + signal.SIGHUP, front.text())
+    self.assertTrue(front.lines('cancelled: SIGHUP'), front.text())
+
+  def test_hosts_beyond_the_most_are_spares_whoever_comes_first(self):
+    # The first hosts of the file are reached last.
+    slow = self.write(self.folder, 'ordered_ssh', (
+        '#!/bin/sh\nexport %s\ncase "$*" in\n'
+        '  *127.0.0.[12]\\ *) until [ -e %s/4 ]; do sleep 0.05; done ;;\n'
+        '  *127.0.0.4\\ *) : > %s/4 ;;\nesac\nexec ssh "$@"\n' % (
+            self.hosts.mark, self.work, self.work)))
+    os.chmod(slow, 0o700)
+    front = self.finish(['127.0.0.%d' % i for i in range(1, 5)],
+                        ['--nnodes=1:2'], ['print', 'MUSTER_NODE_ID'],
+                        MUSTER_SSH=slow)
+    self.assertEqual(sorted(line.split('] ')[1] for line in
+                            front.lines('MUSTER_NODE_ID=')),
+                     ['rank=0 MUSTER_NODE_ID=127.0.0.1',
+                      'rank=1 MUSTER_NODE_ID=127.0.0.2'], front.text())
 
   def test_an_elastic_job_goes_on_without_a_lost_host(self):
     go = os.path.join(self.work, 'go')
