@@ -18,9 +18,11 @@
 #include "agent/options/help_text.h"
 #include "agent/options/program_check.h"
 #include "agent/options/read_machine.h"
+#include "agent/options/room_need.h"
 #include "agent/options/run_options.h"
 #include "agent/voice.h"
 #include "base/environment_value.h"
+#include "base/resource_room.h"
 #include "base/standard_descriptors.h"
 #include "rendezvous/client/grpc_link.h"
 #include "rendezvous/protocol/report.h"
@@ -81,6 +83,8 @@ int Run(const RunOptions& options, const Environment& environment) {
   if (!token.ok()) {
     return voice.Refuse(absl::InvalidArgumentError(token.status().message()));
   }
+  const absl::Status room = CheckRoom(RoomNeededFor(options));
+  if (!room.ok()) return voice.Refuse(room);
   // From here on there may be threads, in NVIDIA's library and in gRPC.
   absl::StatusOr<std::unique_ptr<Guardian>> guardian = Guardian::Fork();
   if (!guardian.ok()) return voice.Refuse(guardian.status());
@@ -128,6 +132,8 @@ int AgentMain(const std::vector<std::string>& args) {
 
 int main(int argc, char** argv) {
   muster::OpenStandardDescriptors();
+  muster::LiveWithinAddressSpace();
+  muster::TellWhatRanOut("agent");
   if (muster::IsNcclIdProcess(argc, argv)) return muster::RunNcclIdProcess();
   if (muster::IsDialectProcess(argc, argv)) {
     return muster::RunDialectProcess(argv);

@@ -13,6 +13,7 @@
 #include "agent/options/read_machine.h"
 #include "agent/options/run_options.h"
 #include "agent/voice.h"
+#include "base/resource_room.h"
 #include "base/standard_descriptors.h"
 #include "launcher/admin_command.h"
 #include "launcher/admin_request.h"
@@ -129,6 +130,8 @@ int LaunchAs(const CalledAs& called) {
 
 int main(int argc, char** argv) {
   muster::OpenStandardDescriptors();
+  muster::LiveWithinAddressSpace();
+  muster::TellWhatRanOut("launch");
   if (muster::IsNcclIdProcess(argc, argv)) return muster::RunNcclIdProcess();
   if (muster::IsDialectProcess(argc, argv)) {
     return muster::RunDialectProcess(argv);

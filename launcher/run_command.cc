@@ -13,6 +13,7 @@
 #include "agent/options/machine_facts.h"
 #include "agent/options/program_check.h"
 #include "agent/options/read_machine.h"
+#include "agent/options/room_need.h"
 #include "agent/voice.h"
 #include "launcher/embedded_coordinator.h"
 #include "launcher/host_coordinator.h"
@@ -108,6 +109,8 @@ int RunCommand(const RunOptions& options,
   std::string token;
   const absl::Status first = CheckFirst(options, facts, voice, token);
   if (!first.ok()) return refuse(first);
+  const absl::Status room = CheckRoom(RoomNeededFor(options));
+  if (!room.ok()) return refuse(room);
   // From here on there may be threads, in NVIDIA's library, in the resolver
   // and in gRPC.
   absl::StatusOr<std::unique_ptr<Guardian>> guardian = Guardian::Fork();

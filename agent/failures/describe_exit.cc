@@ -94,6 +94,11 @@ std::string DescribeStep(const WorkerNotStarted& event) {
     return "exec " + event.path +
            ": neither a program for this machine nor a script with a #! line";
   }
+  if (event.step == "fork" && event.error == EAGAIN) {
+    return "fork: " + error +
+           ": a limit of processes is reached (ulimit -u, or the container's "
+           "pids limit)";
+  }
   if (event.step == "exec" && event.error == E2BIG) {
     return "exec " + event.path +
            ": arguments and environment are too long for this kernel";

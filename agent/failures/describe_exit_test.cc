@@ -143,6 +143,7 @@ TEST(DescribeNotStarted, NamesStepPathAndReason) {
   EXPECT_THAT(NotStarted("exec", "/opt/x", ENOEXEC),
               HasSubstr("neither a program for this machine nor a script"));
   EXPECT_THAT(NotStarted("exec", "/opt/x", E2BIG), HasSubstr("too long"));
+  EXPECT_THAT(NotStarted("fork", "/opt/x", EAGAIN), HasSubstr("ulimit -u"));
   EXPECT_THAT(NotStarted("loader", "/opt/x", ENOENT),
               HasSubstr("dynamic loader"));
   EXPECT_THAT(NotStarted("exec", std::string(9000, 'x'), ENOENT),

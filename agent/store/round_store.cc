@@ -36,6 +36,7 @@ absl::StatusOr<int> RoundStore::Prepare() {
   }
   if (next_server_ == nullptr) {
     absl::StatusOr<std::unique_ptr<StoreServer>> server = Listen(0);
+    next_status_ = server.status();
     if (!server.ok()) return server.status();
     next_server_ = *std::move(server);
   }
@@ -90,7 +91,8 @@ absl::Status RoundStore::Serve(int port) {
     server_ = std::move(next_server_);
     if (server_ == nullptr) {
       return absl::ResourceExhaustedError(
-          "no port was free for the round's store at this node");
+          absl::StrCat("the round's store cannot be served at this node: ",
+                       next_status_.message()));
     }
     if (server_->port() == port) return absl::OkStatus();
     return absl::InternalError(

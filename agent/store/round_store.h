@@ -57,6 +57,8 @@ class RoundStore {
   Endpoint Relay(const Endpoint& master);
 
   const Options options_;
+  absl::Status next_status_ =
+      absl::FailedPreconditionError("it was not prepared");  // of next_server_
   std::unique_ptr<StoreServer> next_server_;
   std::optional<PortReservation> next_port_;
 

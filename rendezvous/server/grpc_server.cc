@@ -15,6 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/descriptor_limit.h"
+#include "base/resource_room.h"
 #include "rendezvous/endpoint/resolve.h"
 #include "rendezvous/grpc/grpc_setup.h"
 #include "rendezvous/server/admin_service.h"
@@ -26,6 +27,9 @@ namespace muster {
 namespace {
 
 constexpr Duration kResolveTimeout = std::chrono::seconds(10);
+
+// Descriptors that a listening server takes at least.
+constexpr int kToListen = 8;
 
 // gRPC says no more than that it could not listen: asks the kernel why.
 absl::Status WhyNotListening(const Endpoint& listen,
@@ -41,6 +45,14 @@ absl::Status WhyNotListening(const Endpoint& listen,
     error = errno;
   }
   if (fd >= 0) close(fd);
+  if (error == 0) {
+    // This socket had the last descriptor, or gRPC lacked something else.
+    const absl::Status room = CheckRoom({.descriptors = kToListen});
+    if (!room.ok()) {
+      return absl::Status(room.code(),
+                          absl::StrCat(what, ": ", room.message()));
+    }
+  }
   switch (error) {
     case 0:
     case EADDRINUSE:

@@ -1,0 +1,144 @@
+#!/usr/bin/python3
+"""The programs with few processes, descriptors or addresses: one true line."""
+
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.realpath(__file__)),
+                             os.pardir, os.pardir, 'python')]
+
+import xml_main
+
+_LAUNCH = os.path.realpath('launcher/launch')
+_AGENT = os.path.realpath('agent/agent')
+_DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
+_PATIENCE_S = 60
+
+_JOB = ('--standalone', '--nproc-per-node=2', '--no-python', 'echo', 'ran')
+
+
+def limited(argv, limit, value, uid=None):
+  """What `argv` prints and ends with under that limit."""
+
+  def prepare():
+    if uid is not None:
+      os.setgroups([])
+      os.setgid(uid)
+      os.setuid(uid)
+    resource.setrlimit(limit, (value, value))
+
+  return subprocess.run(argv, stdin=subprocess.DEVNULL, text=True,
+                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                        timeout=_PATIENCE_S, preexec_fn=prepare, check=False)
+
+
+class Limits(unittest.TestCase):
+
+  def assert_one_line(self, ended, program, *words):
+    self.assertEqual(ended.returncode, 1, ended.stdout)
+    lines = ended.stdout.splitlines()
+    self.assertEqual(len(lines), 1, ended.stdout)
+    self.assertTrue(lines[0].startswith(program + ': '), lines)
+    for word in words:
+      self.assertIn(word, lines[0])
+
+
+class Descriptors(Limits):
+
+  def test_launch_says_that_there_are_too_few(self):
+    for limit in (8, 20, 30):
+      with self.subTest(limit=limit):
+        self.assert_one_line(
+            limited([_LAUNCH, *_JOB], resource.RLIMIT_NOFILE, limit),
+            'launch', 'descriptors', 'ulimit -n')
+
+  def test_an_agent_says_so(self):
+    self.assert_one_line(
+        limited([_AGENT, '--rdzv-endpoint=127.0.0.1:1', 'true'],
+                resource.RLIMIT_NOFILE, 20),
+        'agent', 'descriptors', 'ulimit -n')
+
+  def test_the_daemon_says_so(self):
+    self.assert_one_line(
+        limited([_DAEMON, '--listen=127.0.0.1:0'], resource.RLIMIT_NOFILE, 12),
+        'rendezvousd', 'descriptors', 'ulimit -n')
+
+  def test_as_many_as_it_asks_for_are_enough(self):
+    # 64 and six a worker; see launcher/run_command.cc.
+    ended = limited([_LAUNCH, *_JOB], resource.RLIMIT_NOFILE, 90)
+    self.assertEqual(ended.returncode, 0, ended.stdout)
+    self.assertEqual(ended.stdout.count('] ran'), 2)
+
+
+class Addresses(Limits):
+
+  def test_a_job_runs_in_400_mb(self):
+    ended = limited([_LAUNCH, *_JOB], resource.RLIMIT_AS, 400_000 << 10)
+    self.assertEqual(ended.returncode, 0, ended.stdout)
+    self.assertEqual(ended.stdout.count('] ran'), 2)
+
+  def test_with_less_launch_says_what_there_is_too_little_of(self):
+    size = self.mapped()
+    self.assert_one_line(
+        limited([_LAUNCH, *_JOB], resource.RLIMIT_AS, size + (6 << 20)),
+        'launch', 'ulimit -v')
+
+  def mapped(self):
+    """The bytes of addresses that the program itself takes."""
+    for limit in range(8 << 20, 1 << 30, 2 << 20):
+      ended = limited([_LAUNCH, '--version'], resource.RLIMIT_AS, limit)
+      if ended.returncode == 0:
+        return limit
+    return self.fail('it takes more than 1 GiB')
+
+
+@unittest.skipUnless(os.getuid() == 0, 'needs root, to be another user')
+class Processes(Limits):
+  UID = 54321  # nobody's: the limit counts all processes of a user
+
+  @classmethod
+  def setUpClass(cls):
+    super().setUpClass()
+    cls.folder = tempfile.mkdtemp(dir='/tmp')
+    os.chmod(cls.folder, 0o755)
+    for program in (_LAUNCH, _AGENT, _DAEMON):
+      shutil.copy(program, cls.folder)
+
+  @classmethod
+  def tearDownClass(cls):
+    shutil.rmtree(cls.folder)
+    super().tearDownClass()
+
+  def run_with(self, processes, program, *arguments):
+    return limited([os.path.join(self.folder, program), *arguments],
+                   resource.RLIMIT_NPROC, processes, self.UID)
+
+  def test_launch_says_that_there_are_too_few(self):
+    for processes in (1, 2, 5, 12):
+      with self.subTest(processes=processes):
+        self.assert_one_line(self.run_with(processes, 'launch', *_JOB),
+                             'launch', 'ulimit -u')
+
+  def test_an_agent_says_so(self):
+    self.assert_one_line(
+        self.run_with(4, 'agent', '--rdzv-endpoint=127.0.0.1:1', 'true'),
+        'agent', 'ulimit -u')
+
+  def test_the_daemon_says_so(self):
+    self.assert_one_line(
+        self.run_with(4, 'rendezvousd', '--listen=127.0.0.1:0'),
+        'rendezvousd', 'ulimit -u')
+
+  def test_as_many_as_it_asks_for_are_enough(self):
+    ended = self.run_with(40, 'launch', *_JOB)
+    self.assertEqual(ended.returncode, 0, ended.stdout)
+    self.assertEqual(ended.stdout.count('] ran'), 2)
+
+
+if __name__ == '__main__':
+  xml_main.main()
