@@ -128,6 +128,23 @@ ROOT CAUSE (the first failure of the job)
 )");
 }
 
+// As where the coordinator that counted them is lost.
+TEST(VerdictTextTest, RoundsThatAreNotKnownAreNotShown) {
+  Verdict verdict;
+  verdict.outcome = Outcome::kFailed;
+  verdict.exit_code = 1;
+  verdict.reason = "a: the connection to it broke";
+  verdict.rounds = -1;
+  verdict.lasted = std::chrono::minutes(10);
+  EXPECT_EQ("\n" + VerdictText(verdict, "train.py", {}), R"(
+================================================================================
+train.py FAILED after 10m 00s                                        exit code 1
+--------------------------------------------------------------------------------
+a: the connection to it broke
+================================================================================
+)");
+}
+
 TEST(VerdictTextTest, TooFewNodes) {
   Verdict verdict;
   verdict.outcome = Outcome::kTimedOut;

@@ -3,67 +3,21 @@
 
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
-import unittest
 
 _HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path[:0] = [_HERE, os.path.join(os.path.dirname(_HERE), 'python')]
 
 import free_port
+import over_ssh
 import ssh_hosts
 import xml_main
 
-_LAUNCH = os.path.realpath(os.environ.get('MUSTER_LAUNCH', 'launcher/launch'))
-_WORKER = os.path.join(_HERE, 'worker.sh')
 
-
-@unittest.skipIf(ssh_hosts.missing(), ssh_hosts.missing())
-class OverSsh(unittest.TestCase):
-
-  @classmethod
-  def setUpClass(cls):
-    super().setUpClass()
-    cls.folder = tempfile.mkdtemp()
-    cls.addClassCleanup(shutil.rmtree, cls.folder)
-    cls.hosts = ssh_hosts.Hosts(cls.folder)
-    cls.addClassCleanup(cls.hosts.stop)
-
-  def setUp(self):
-    super().setUp()
-    self.home = tempfile.mkdtemp(dir=self.folder)
-    self.work = tempfile.mkdtemp(dir=self.folder)
-
-  def tearDown(self):
-    super().tearDown()
-    self.assertEqual(self.hosts.wait_for_nothing(), {}, 'left running')
-
-  def write(self, folder, name, text):
-    path = os.path.join(folder, name)
-    with open(path, 'w', encoding='utf-8') as file:
-      file.write(text)
-    return path
-
-  def launch(self, hosts, flags, deed, **variables):
-    """Starts a front in self.work; `hosts` are a host file's lines."""
-    path = self.write(self.folder, 'hosts_%d' % id(hosts), '\n'.join(hosts))
-    environment = {'PATH': os.environ.get('PATH', '/usr/bin:/bin'),
-                   'HOME': self.home, **variables}
-    front = ssh_hosts.Launch(
-        [_LAUNCH, '--hostfile=' + path,
-         '--ssh-args=-F ' + self.hosts.path('config')] + flags +
-        [_WORKER] + deed, self.work, environment)
-    self.addCleanup(front.close)
-    return front
-
-  def finish(self, hosts, flags, deed, code=0, **variables):
-    front = self.launch(hosts, flags, deed, **variables)
-    self.assertEqual(front.end(), code, front.text())
-    return front
+class Ssh(over_ssh.OverSsh):
 
   # Output is complete.
 
@@ -80,8 +34,8 @@ class OverSsh(unittest.TestCase):
     count = 30000
     hosts = self.write(self.folder, 'slow', '127.0.0.1\n127.0.0.2\n')
     front = subprocess.Popen(
-        [_LAUNCH, '--hostfile=' + hosts,
-         '--ssh-args=-F ' + self.hosts.path('config'), _WORKER, 'count',
+        [over_ssh.LAUNCH, '--hostfile=' + hosts,
+         '--ssh-args=-F ' + self.hosts.path('config'), over_ssh.WORKER, 'count',
          str(count)], cwd=self.work, stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL, env={'PATH': os.environ['PATH'],
                                         'HOME': self.home})
@@ -297,61 +251,6 @@ class OverSsh(unittest.TestCase):
     front.process.wait()
     self.assertEqual(self.hosts.wait_for_nothing(), {})
 
-  def node_process(self, address):
-    """The `launch` at the host's end of the connection, and its sshd."""
-    for pid, words in self.hosts.processes().items():
-      if words[1:2] != [b'--muster-ssh-node']:
-        continue
-      with open('/proc/%d/environ' % pid, 'rb') as file:
-        connection = re.search(rb'SSH_CONNECTION=[^\0]*', file.read()).group()
-      if connection.split()[2] == address.encode():
-        with open('/proc/%d/stat' % pid, encoding='utf-8') as file:
-          return pid, int(file.read().rsplit(')', 1)[1].split()[1])
-    raise AssertionError('no launch on ' + address)
-
-  def test_a_lost_connection_ends_a_job_that_needs_the_host(self):
-    front = self.launch(['127.0.0.1', '127.0.0.2'],
-                        ['--rdzv-conf=rejoin_timeout=0.5'], ['forever'])
-    self.assertTrue(front.printed('ready rank=', 2), front.text())
-    os.kill(self.node_process('127.0.0.2')[1], signal.SIGKILL)
-    self.assertEqual(front.end(), 1, front.text())
-    self.assertTrue(front.lines('127.0.0.2: the connection to it broke'),
-                    front.text())
-    self.check_verdict_of_loss(front)
-
-  def check_verdict_of_loss(self, front):
-    """One verdict, which names the loss and blames no signal of ours."""
-    self.assertEqual(len(front.lines('TIMED OUT after ')), 1, front.text())
-    self.assertTrue(front.lines('only 1 of at least 2 nodes is left'),
-                    front.text())
-    self.assertTrue(front.lines('(node 127.0.0.2)'), front.text())
-    self.assertEqual(front.lines('SIGTERM'), [], front.text())
-
-  def agent_of(self, address):
-    """The agent that the `launch` at the connection's end has started."""
-    pid = self.node_process(address)[0]
-    with open('/proc/%d/task/%d/children' % (pid, pid),
-              encoding='utf-8') as file:
-      return int(file.read().split()[0])
-
-  def test_a_killed_agent_ends_a_job_that_needs_it_with_a_verdict(self):
-    front = self.launch(['127.0.0.1', '127.0.0.2'],
-                        ['--rdzv-conf=rejoin_timeout=0.5'], ['forever'])
-    self.assertTrue(front.printed('ready rank=', 2), front.text())
-    os.kill(self.agent_of('127.0.0.2'), signal.SIGKILL)
-    self.assertEqual(front.end(), 1, front.text())
-    self.assertTrue(front.lines('127.0.0.2: its agent was killed by SIGKILL'),
-                    front.text())
-    self.check_verdict_of_loss(front)
-
-  def test_the_loss_of_the_coordinators_host_has_a_verdict_too(self):
-    front = self.launch(['127.0.0.1', '127.0.0.2'], [], ['forever'])
-    self.assertTrue(front.printed('ready rank=', 2), front.text())
-    os.kill(self.agent_of('127.0.0.1'), signal.SIGKILL)
-    self.assertEqual(front.end(), 1, front.text())
-    self.assertEqual(len(front.lines('FAILED')), 1, front.text())
-    self.assertTrue(front.lines('it hosted the coordinator'), front.text())
-
   def test_the_terminals_end_is_sighup_to_the_job(self):
     front = self.launch(['127.0.0.1', '127.0.0.2'], [], ['forever'])
     self.assertTrue(front.printed('ready rank=', 2), front.text())
@@ -374,31 +273,6 @@ class OverSsh(unittest.TestCase):
                             front.lines('MUSTER_NODE_ID=')),
                      ['rank=0 MUSTER_NODE_ID=127.0.0.1',
                       'rank=1 MUSTER_NODE_ID=127.0.0.2'], front.text())
-
-  def test_an_elastic_job_goes_on_without_a_lost_host(self):
-    go = os.path.join(self.work, 'go')
-    front = self.launch(['127.0.0.1', '127.0.0.2'], ['--nnodes=1:2'],
-                        ['until-alone', go])
-    self.assertTrue(front.printed('world=2', 2), front.text())
-    os.kill(self.node_process('127.0.0.2')[1], signal.SIGKILL)
-    self.assertTrue(front.printed('the job goes on without it'), front.text())
-    self.write(self.work, 'go', '')
-    self.assertEqual(front.end(), 0, front.text())
-    self.assertEqual(len(front.lines('SUCCEEDED')), 1, front.text())
-    self.assertEqual(
-        [re.sub(r'\(.*\)', '(...)', line.split(' round ', 1)[1])
-         for line in front.lines('launch: 127.0.0.') if ' round ' in line and
-         ' waiting: ' not in line],
-        ['1: 2 nodes, 2 workers', '1 is broken (...); stopping the workers',
-         '2: 1 node, 1 worker'], front.text())
-
-  def test_a_killed_node_process_is_a_lost_host(self):
-    go = self.write(self.work, 'go', '')
-    front = self.launch(['127.0.0.1', '127.0.0.2'], ['--nnodes=1:2'],
-                        ['until-alone', go])
-    self.assertTrue(front.printed('world=2', 2), front.text())
-    os.kill(self.node_process('127.0.0.2')[0], signal.SIGKILL)
-    self.assertEqual(front.end(), 0, front.text())
 
   # Hosts that cannot take part.
 
@@ -453,7 +327,7 @@ class OverSsh(unittest.TestCase):
   def test_an_agent_that_refuses_ends_the_job(self):
     path = self.write(self.work, 'hosts', '127.0.0.1\n127.0.0.2\n')
     front = ssh_hosts.Launch(
-        [_LAUNCH, '--hostfile', path, '--ssh-args',
+        [over_ssh.LAUNCH, '--hostfile', path, '--ssh-args',
          '-F ' + self.hosts.path('config'), './no-such-program'],
         self.work, {'PATH': '/usr/bin:/bin', 'HOME': self.home})
     self.addCleanup(front.close)
@@ -493,20 +367,6 @@ class OverSsh(unittest.TestCase):
          '--rdzv-conf=last_call_timeout=0'], ['succeed'])
     self.assertEqual(len(front.lines(' of=4 ')), 4, front.text())
     self.assertTrue(front.lines('closed: '), front.text())
-
-  def test_a_branch_that_breaks_loses_what_is_behind_it(self):
-    go = os.path.join(self.work, 'go')
-    front = self.launch(['127.0.0.1', '127.0.0.2', '127.0.0.3'],
-                        ['--ssh-fan-out=1', '--nnodes=1:3'],
-                        ['until-alone', go])
-    self.assertTrue(front.printed('world=3', 3), front.text())
-    os.kill(self.node_process('127.0.0.2')[1], signal.SIGKILL)
-    self.assertTrue(front.printed('the job goes on without it', 2),
-                    front.text())
-    self.write(self.work, 'go', '')
-    self.assertEqual(front.end(), 0, front.text())
-    self.assertEqual(len(front.lines('the job goes on without it')), 2,
-                     front.text())
 
   # What is wrong with the command line.
 

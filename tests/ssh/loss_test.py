@@ -1,0 +1,95 @@
+#!/usr/bin/python3
+"""launch --hostfile when a host, its connection or its agent is lost."""
+
+import os
+import re
+import signal
+import sys
+
+_HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path[:0] = [_HERE, os.path.join(os.path.dirname(_HERE), 'python')]
+
+import over_ssh
+import xml_main
+
+
+class Loss(over_ssh.OverSsh):
+
+  def test_a_lost_connection_ends_a_job_that_needs_the_host(self):
+    front = self.launch(['127.0.0.1', '127.0.0.2'],
+                        ['--rdzv-conf=rejoin_timeout=0.5'], ['forever'])
+    self.assertTrue(front.printed('ready rank=', 2), front.text())
+    os.kill(self.node_process('127.0.0.2')[1], signal.SIGKILL)
+    self.assertEqual(front.end(), 1, front.text())
+    self.assertTrue(front.lines('127.0.0.2: the connection to it broke'),
+                    front.text())
+    self.check_verdict_of_loss(front)
+
+  def check_verdict_of_loss(self, front):
+    """One verdict, which names the loss and blames no signal of ours."""
+    self.assertEqual(len(front.lines('TIMED OUT after ')), 1, front.text())
+    self.assertTrue(front.lines('only 1 of at least 2 nodes is left'),
+                    front.text())
+    self.assertTrue(front.lines('(node 127.0.0.2)'), front.text())
+    self.assertEqual(front.lines('SIGTERM'), [], front.text())
+
+  def test_a_killed_agent_ends_a_job_that_needs_it_with_a_verdict(self):
+    front = self.launch(['127.0.0.1', '127.0.0.2'],
+                        ['--rdzv-conf=rejoin_timeout=0.5'], ['forever'])
+    self.assertTrue(front.printed('ready rank=', 2), front.text())
+    os.kill(self.agent_of('127.0.0.2'), signal.SIGKILL)
+    self.assertEqual(front.end(), 1, front.text())
+    self.assertTrue(front.lines('127.0.0.2: its agent was killed by SIGKILL'),
+                    front.text())
+    self.check_verdict_of_loss(front)
+
+  def test_the_loss_of_the_coordinators_host_has_a_verdict_too(self):
+    front = self.launch(['127.0.0.1', '127.0.0.2'], [], ['forever'])
+    self.assertTrue(front.printed('ready rank=', 2), front.text())
+    os.kill(self.agent_of('127.0.0.1'), signal.SIGKILL)
+    self.assertEqual(front.end(), 1, front.text())
+    self.assertEqual(len(front.lines('FAILED')), 1, front.text())
+    self.assertTrue(front.lines('it hosted the coordinator'), front.text())
+
+  def test_an_elastic_job_goes_on_without_a_lost_host(self):
+    go = os.path.join(self.work, 'go')
+    front = self.launch(['127.0.0.1', '127.0.0.2'], ['--nnodes=1:2'],
+                        ['until-alone', go])
+    self.assertTrue(front.printed('world=2', 2), front.text())
+    os.kill(self.node_process('127.0.0.2')[1], signal.SIGKILL)
+    self.assertTrue(front.printed('the job goes on without it'), front.text())
+    self.write(self.work, 'go', '')
+    self.assertEqual(front.end(), 0, front.text())
+    self.assertEqual(len(front.lines('SUCCEEDED')), 1, front.text())
+    self.assertEqual(
+        [re.sub(r'\(.*\)', '(...)', line.split(' round ', 1)[1])
+         for line in front.lines('launch: 127.0.0.') if ' round ' in line and
+         ' waiting: ' not in line],
+        ['1: 2 nodes, 2 workers', '1 is broken (...); stopping the workers',
+         '2: 1 node, 1 worker'], front.text())
+
+  def test_a_killed_node_process_is_a_lost_host(self):
+    go = self.write(self.work, 'go', '')
+    front = self.launch(['127.0.0.1', '127.0.0.2'], ['--nnodes=1:2'],
+                        ['until-alone', go])
+    self.assertTrue(front.printed('world=2', 2), front.text())
+    os.kill(self.node_process('127.0.0.2')[0], signal.SIGKILL)
+    self.assertEqual(front.end(), 0, front.text())
+
+  def test_a_branch_that_breaks_loses_what_is_behind_it(self):
+    go = os.path.join(self.work, 'go')
+    front = self.launch(['127.0.0.1', '127.0.0.2', '127.0.0.3'],
+                        ['--ssh-fan-out=1', '--nnodes=1:3'],
+                        ['until-alone', go])
+    self.assertTrue(front.printed('world=3', 3), front.text())
+    os.kill(self.node_process('127.0.0.2')[1], signal.SIGKILL)
+    self.assertTrue(front.printed('the job goes on without it', 2),
+                    front.text())
+    self.write(self.work, 'go', '')
+    self.assertEqual(front.end(), 0, front.text())
+    self.assertEqual(len(front.lines('the job goes on without it')), 2,
+                     front.text())
+
+
+if __name__ == '__main__':
+  xml_main.main()

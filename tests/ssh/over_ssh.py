@@ -1,0 +1,77 @@
+"""What the tests of launch --hostfile have in common."""
+
+import os
+import re
+import shutil
+import tempfile
+import unittest
+
+import ssh_hosts
+
+_HERE = os.path.dirname(os.path.realpath(__file__))
+LAUNCH = os.path.realpath(os.environ.get('MUSTER_LAUNCH', 'launcher/launch'))
+WORKER = os.path.join(_HERE, 'worker.sh')
+
+
+@unittest.skipIf(ssh_hosts.missing(), ssh_hosts.missing())
+class OverSsh(unittest.TestCase):
+  """One sshd, and for each test a home and a working directory."""
+
+  @classmethod
+  def setUpClass(cls):
+    super().setUpClass()
+    cls.folder = tempfile.mkdtemp()
+    cls.addClassCleanup(shutil.rmtree, cls.folder)
+    cls.hosts = ssh_hosts.Hosts(cls.folder)
+    cls.addClassCleanup(cls.hosts.stop)
+
+  def setUp(self):
+    super().setUp()
+    self.home = tempfile.mkdtemp(dir=self.folder)
+    self.work = tempfile.mkdtemp(dir=self.folder)
+
+  def tearDown(self):
+    super().tearDown()
+    self.assertEqual(self.hosts.wait_for_nothing(), {}, 'left running')
+
+  def write(self, folder, name, text):
+    path = os.path.join(folder, name)
+    with open(path, 'w', encoding='utf-8') as file:
+      file.write(text)
+    return path
+
+  def launch(self, hosts, flags, deed, **variables):
+    """Starts a front in self.work; `hosts` are a host file's lines."""
+    path = self.write(self.folder, 'hosts_%d' % id(hosts), '\n'.join(hosts))
+    environment = {'PATH': os.environ.get('PATH', '/usr/bin:/bin'),
+                   'HOME': self.home, **variables}
+    front = ssh_hosts.Launch(
+        [LAUNCH, '--hostfile=' + path,
+         '--ssh-args=-F ' + self.hosts.path('config')] + flags +
+        [WORKER] + deed, self.work, environment)
+    self.addCleanup(front.close)
+    return front
+
+  def finish(self, hosts, flags, deed, code=0, **variables):
+    front = self.launch(hosts, flags, deed, **variables)
+    self.assertEqual(front.end(), code, front.text())
+    return front
+
+  def node_process(self, address):
+    """The `launch` at the host's end of the connection, and its sshd."""
+    for pid, words in self.hosts.processes().items():
+      if words[1:2] != [b'--muster-ssh-node']:
+        continue
+      with open('/proc/%d/environ' % pid, 'rb') as file:
+        connection = re.search(rb'SSH_CONNECTION=[^\0]*', file.read()).group()
+      if connection.split()[2] == address.encode():
+        with open('/proc/%d/stat' % pid, encoding='utf-8') as file:
+          return pid, int(file.read().rsplit(')', 1)[1].split()[1])
+    raise AssertionError('no launch on ' + address)
+
+  def agent_of(self, address):
+    """The agent that the `launch` at the connection's end has started."""
+    pid = self.node_process(address)[0]
+    with open('/proc/%d/task/%d/children' % (pid, pid),
+              encoding='utf-8') as file:
+      return int(file.read().split()[0])
