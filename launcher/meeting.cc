@@ -1,15 +1,19 @@
 #include "launcher/meeting.h"
 
+#include <signal.h>
 #include <time.h>
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "launcher/coordinator_choice.h"
 #include "rendezvous/endpoint/resolve.h"
+#include "rendezvous/protocol/signal_names.h"
+#include "rendezvous/protocol/verdict.h"
 
 namespace muster {
 namespace {
@@ -19,25 +23,71 @@ using Clock = std::chrono::steady_clock;
 constexpr Duration kFirstPause = std::chrono::milliseconds(100);
 constexpr Duration kLongestPause = std::chrono::seconds(2);
 
-void Pause(Duration duration) {
-  timespec left = {duration.count() / 1'000'000'000,
-                   duration.count() % 1'000'000'000};
-  nanosleep(&left, nullptr);
+bool Contains(const std::vector<int>& signals, int signal) {
+  return std::find(signals.begin(), signals.end(), signal) != signals.end();
 }
+
+// The signals by which this node leaves a job that it has not joined yet.
+class EndingSignals {
+ public:
+  explicit EndingSignals(const RunOptions& options) : options_(options) {
+    sigemptyset(&signals_);
+    for (const int signal : options.preemption.signals) Add(signal);
+    for (const int signal : options.signals_to_leave) Add(signal);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+      if (Contains(options.signals_to_handle, signal)) Add(signal);
+    }
+    pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
+  }
+
+  bool IsPending() const {
+    sigset_t pending;
+    sigpending(&pending);
+    for (int signal = 1; signal < SIGRTMAX; ++signal) {
+      if (sigismember(&signals_, signal) == 1 &&
+          sigismember(&pending, signal) == 1) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // The signal that came within `timeout`; 0: none.
+  int Await(Duration timeout) const {
+    const timespec left = {timeout.count() / 1'000'000'000,
+                           timeout.count() % 1'000'000'000};
+    return std::max(sigtimedwait(&signals_, nullptr, &left), 0);
+  }
+
+  int ExitCode(int signal) const {
+    if (Contains(options_.preemption.signals, signal)) {
+      return kPreemptedExitCode;
+    }
+    return Contains(options_.signals_to_leave, signal) ? 0 : 128 + signal;
+  }
+
+ private:
+  void Add(int signal) { sigaddset(&signals_, signal); }
+
+  const RunOptions& options_;
+  sigset_t signals_;
+};
 
 }  // namespace
 
 absl::StatusOr<LaunchPlan> PlanMeeting(const RunOptions& options,
                                        const MachineFacts& facts,
-                                       const Voice& voice) {
+                                       const Voice& voice, int* exit_code) {
   if (IsAlone(options)) return PlanLaunch(options, facts, {});
+  const EndingSignals signals(options);
   const Clock::time_point deadline = Clock::now() + options.connect_timeout;
   Duration pause = kFirstPause;
   for (bool is_first = true;; is_first = false) {
     const Duration left =
         std::max(Duration::zero(), Duration(deadline - Clock::now()));
     const absl::StatusOr<std::vector<SocketAddress>> addresses =
-        Resolve(MeetingPoint(options), left);
+        Resolve(MeetingPoint(options), left,
+                [&signals] { return signals.IsPending(); });
     ResolvedHost resolved;
     if (addresses.ok()) {
       for (const SocketAddress& address : *addresses) {
@@ -51,7 +101,12 @@ absl::StatusOr<LaunchPlan> PlanMeeting(const RunOptions& options,
       voice.Notice(absl::StrCat(plan.status().message(), "; trying again for ",
                                 ToSeconds(options.connect_timeout), " s"));
     }
-    Pause(pause);
+    if (const int signal = signals.Await(pause); signal != 0) {
+      *exit_code = signals.ExitCode(signal);
+      return absl::CancelledError(
+          absl::StrCat("caught ", SignalName(signal),
+                       " before the job was met: ", plan.status().message()));
+    }
     pause = std::min(2 * pause, kLongestPause);
   }
 }

@@ -12,9 +12,14 @@ namespace muster {
 // PlanLaunch with the endpoint's host resolved. A name that does not resolve
 // is tried again until the options' connect_timeout, since in a cluster that
 // is starting it often does later; then Unavailable, one line.
+//
+// A signal that ends this node's part in the job ends the wait: Cancelled, one
+// line, and `exit_code` is what this process is to exit with (a preempted pod
+// must not count as failed). From the first look-up on the options' signals
+// stay blocked in this thread, as PrepareSignals leaves them.
 absl::StatusOr<LaunchPlan> PlanMeeting(const RunOptions& options,
                                        const MachineFacts& facts,
-                                       const Voice& voice);
+                                       const Voice& voice, int* exit_code);
 
 }  // namespace muster
 

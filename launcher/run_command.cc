@@ -57,15 +57,17 @@ absl::Status CheckFirst(const RunOptions& options, const MachineFacts& facts,
   return absl::OkStatus();
 }
 
-// The plan, once names are resolved and GPUs counted.
+// The plan, once names are resolved and GPUs counted. Cancelled: a signal came
+// meanwhile, and `exit_code` is this process's.
 absl::StatusOr<LaunchPlan> Plan(const RunOptions& options, MachineFacts& facts,
-                                const Voice& voice) {
+                                const Voice& voice, int* exit_code) {
   const absl::Status layout = ReadBindingFacts(options, facts);
   if (!layout.ok()) return layout;
   absl::Status gpus = ReadGpuFacts(options, facts);
   if (!gpus.ok()) return gpus;
   if (!IsAlone(options)) ReadAddresses(facts);
-  absl::StatusOr<LaunchPlan> plan = PlanMeeting(options, facts, voice);
+  absl::StatusOr<LaunchPlan> plan =
+      PlanMeeting(options, facts, voice, exit_code);
   if (!plan.ok() || options.log_dir.empty()) return plan;
   const absl::Status writable = LogRelay(plan->agent.logs).CheckWritable();
   if (writable.ok()) return plan;
@@ -118,7 +120,12 @@ int RunCommand(const RunOptions& options,
   if (options.telling != Telling::kOther) {
     for (const std::string& remark : options.remarks) voice.Notice(remark);
   }
-  absl::StatusOr<LaunchPlan> plan = Plan(options, facts, voice);
+  int exit_code = 0;
+  absl::StatusOr<LaunchPlan> plan = Plan(options, facts, voice, &exit_code);
+  if (absl::IsCancelled(plan.status())) {
+    voice.Error(std::string(plan.status().message()));
+    return exit_code;
+  }
   if (!plan.ok()) return refuse(plan.status());
   PrepareSignals(plan->agent);
   absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> here = HostCoordinator(

@@ -4,6 +4,7 @@
 
 #include "agent/report/text_layout.h"
 #include "rendezvous/protocol/signal_names.h"
+#include "rendezvous/protocol/verdict.h"
 
 namespace muster {
 namespace {
@@ -70,6 +71,11 @@ std::string HintText(const Failure& failure) {
     return "Peers that wait for a hung worker fall silent as well: compare its "
            "stack with theirs, in stack.txt in each worker's log folder. "
            "Silence that is meant: WATCHDOG_S=0, or --hang-timeout.";
+  }
+  if (failure.kind == FailureKind::kExitCode &&
+      failure.exit_code == kPreemptedExitCode) {
+    return "A job that ends with 75 was preempted and is started again. This "
+           "one was not: it ends with 1.";
   }
   if (failure.kind != FailureKind::kSignal) return "";
   switch (failure.signal) {

@@ -69,5 +69,13 @@ TEST(FailureTextTest, AKillThatWasNotOursGetsAHint) {
   EXPECT_THAT(HintText(failure), IsEmpty());
 }
 
+TEST(FailureTextTest, AWorkersStatus75IsExplained) {
+  Failure failure;
+  failure.exit_code = 3;
+  EXPECT_THAT(HintText(failure), IsEmpty());
+  failure.exit_code = 75;
+  EXPECT_THAT(HintText(failure), HasSubstr("it ends with 1"));
+}
+
 }  // namespace
 }  // namespace muster

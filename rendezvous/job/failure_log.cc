@@ -38,6 +38,10 @@ void FailureLog::Tell(Verdict& verdict) const {
 int ExitCodeOf(const Failure& failure) {
   switch (failure.kind) {
     case FailureKind::kExitCode:
+      // Whoever started the job would take it for preempted, and start it again
+      // for ever.
+      if (failure.exit_code == kPreemptedExitCode) return 1;
+      [[fallthrough]];
     case FailureKind::kStartFailed:
       return failure.exit_code != 0 ? failure.exit_code : 1;
     case FailureKind::kSignal:

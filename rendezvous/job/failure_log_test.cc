@@ -72,6 +72,9 @@ TEST(ExitCodeOf, IsTheCauses) {
   Failure failure = Of(FailureKind::kExitCode, 0);
   failure.exit_code = 3;
   EXPECT_EQ(ExitCodeOf(failure), 3);
+  // Only a preempted job may end with it.
+  failure.exit_code = kPreemptedExitCode;
+  EXPECT_EQ(ExitCodeOf(failure), 1);
   failure.exit_code = 0;
   EXPECT_EQ(ExitCodeOf(failure), 1);
   failure.kind = FailureKind::kStartFailed;
