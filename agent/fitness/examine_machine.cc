@@ -145,6 +145,11 @@ std::vector<Finding> ExamineDisks(const std::vector<FolderFacts>& folders) {
           Found("disk-unusable", absl::StrCat(name, ": ", folder.error)));
       continue;
     }
+    if (folder.mounted_read_only && folder.purpose == kWorkingPurpose) {
+      findings.push_back(Found("working-folder-read-only",
+                               absl::StrCat(name, " is mounted read-only")));
+      continue;
+    }
     const std::string space = absl::StrCat(SizeText(folder.free), " free of ",
                                            SizeText(folder.total));
     if (!folder.above.empty()) {
@@ -163,7 +168,10 @@ std::vector<Finding> ExamineDisks(const std::vector<FolderFacts>& folders) {
           Found("disk-no-space-told",
                 absl::StrCat(name, ": the file system tells of no space")));
     }
-    if (folder.read_only) {
+    if (folder.mounted_read_only) {
+      findings.push_back(Found("disk-mounted-read-only",
+                               absl::StrCat(name, ": mounted read-only")));
+    } else if (folder.read_only) {
       findings.push_back(Found(
           "disk-read-only", absl::StrCat(name, ": a read-only file system")));
     } else if (!folder.writable) {

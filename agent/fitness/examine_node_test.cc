@@ -382,6 +382,11 @@ const std::vector<Case>& Cases() {
          f.folders[0].read_only = true;
          f.folders[0].writable = false;
        }},
+      {"disk-mounted-read-only", "/logs (logs): mounted read-only",
+       [](NodeFacts& f) {
+         f.folders[0].read_only = f.folders[0].mounted_read_only = true;
+         f.folders[0].writable = false;
+       }},
       {"disk-not-writable", "/logs",
        [](NodeFacts& f) { f.folders[0].writable = false; }},
       {"disk-full", "100 MiB free",

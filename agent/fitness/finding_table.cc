@@ -366,9 +366,19 @@ constexpr FindingKind kKinds[] = {
      "See whether the name is right; where a file system does not tell, look "
      "at its room there.",
      ""},
+    {"working-folder-read-only", kOk, kDisks,
+     "The working folder is mounted read-only, as a container's root often is. "
+     "Scripts must write elsewhere.",
+     "", ""},
+    {"disk-mounted-read-only", kError, kDisks,
+     "A folder that files must go to is mounted read-only, as a container's "
+     "root often is.",
+     "Name another folder; in a pod, mount a volume there.", "disk"},
     {"disk-read-only", kError, kDisks,
-     "A file system is read-only: mounted so, or by the kernel after errors.",
-     "Look at the kernel's log; name another folder.", "disk"},
+     "A file system is read-only: it was made so, or the kernel did that after "
+     "errors.",
+     "Name another folder; look at the kernel's log for errors of the disk.",
+     "disk"},
     {"disk-not-writable", kError, kDisks,
      "This user may not write into a folder.",
      "Change its rights, or name another folder.", "disk"},

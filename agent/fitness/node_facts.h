@@ -83,6 +83,8 @@ struct NetworkFacts {
 
 // The purpose of the one folder that `launch` makes where it is not there.
 inline constexpr char kLogsPurpose[] = "logs";
+// The purpose of the one folder that need not take files.
+inline constexpr char kWorkingPurpose[] = "working folder";
 
 struct FolderFacts {
   std::string purpose;  // "logs", "temporary files"
@@ -92,10 +94,13 @@ struct FolderFacts {
   std::string above;
   std::string error;  // no such folder, no answer, …
   bool writable = false;
-  bool read_only = false;  // the file system is
-  int64_t total = 0;       // bytes
-  int64_t free = 0;        // bytes that this user may take
-  int64_t files = 0;       // 0: the file system does not count them
+  bool read_only = false;  // the file system is, or its mount
+  // The mount alone is: somebody asked for it, as of a container's root. (After
+  // errors the kernel makes the file system itself read-only.)
+  bool mounted_read_only = false;
+  int64_t total = 0;  // bytes
+  int64_t free = 0;   // bytes that this user may take
+  int64_t files = 0;  // 0: the file system does not count them
   int64_t files_free = 0;
 };
 

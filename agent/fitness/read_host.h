@@ -18,6 +18,10 @@ HostFacts ReadHost(const std::string& root);
 FolderFacts ReadFolder(const std::string& purpose, const std::string& path,
                        Instant deadline);
 
+// Whether a line of /proc/PID/mountinfo is about a file system that can be
+// written to, however it is mounted there.
+bool IsWritableByMountInfo(const std::string& line);
+
 }  // namespace muster
 
 #endif  // MUSTER_AGENT_FITNESS_READ_HOST_H_

@@ -225,6 +225,16 @@ TEST_F(ReadTreeTest, FoldersAndTheNearestOneAboveThem) {
   EXPECT_THAT(facts.error, HasSubstr("is no folder"));
 }
 
+TEST(MountInfo, AReadOnlyMountOfAWritableFileSystem) {
+  EXPECT_TRUE(IsWritableByMountInfo(
+      "36 35 98:0 / / ro,noatime master:1 - overlay overlay rw,lowerdir=/a"));
+  EXPECT_FALSE(IsWritableByMountInfo(
+      "36 35 98:0 / / rw,noatime master:1 - ext4 /dev/sda1 ro,errors=remount"));
+  EXPECT_FALSE(IsWritableByMountInfo("36 35 98:0 / / ro - ext4 /dev/rw ro"));
+  EXPECT_FALSE(IsWritableByMountInfo("36 35 98:0 / / ro - ext4"));
+  EXPECT_FALSE(IsWritableByMountInfo(""));
+}
+
 TEST_F(ReadTreeTest, FabricPortsAndTheRangeOfPorts) {
   Plant("/sys/class/infiniband/mlx5_0/ports/1/state", "4: ACTIVE\n");
   Plant("/sys/class/infiniband/mlx5_0/ports/1/link_layer", "InfiniBand\n");

@@ -38,7 +38,7 @@ NodeReport LookHere(const DoctorRequest& request,
   if (!request.log_dir.empty()) {
     places.folders.emplace_back(kLogsPurpose, request.log_dir);
   }
-  places.folders.emplace_back("working folder", ".");
+  places.folders.emplace_back(kWorkingPurpose, ".");
   for (const std::string& folder : request.folders) {
     places.folders.emplace_back("named", folder);
   }
