@@ -51,6 +51,7 @@ struct AgentOptions {
   Duration connect_timeout = std::chrono::seconds(60);
   Duration coordinator_timeout = std::chrono::seconds(60);
   std::string coordinator_endpoint;  // for messages
+  std::string absent_hint;           // Defaults::absent_hint
   StorePath store_path = StorePath::kDirect;
   std::vector<std::string> remarks;  // one line each, said at the beginning
   Telling telling = Telling::kAlone;

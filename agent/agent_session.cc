@@ -62,6 +62,13 @@ bool IsPreempted(const AgentResult& result) {
          result.verdict->outcome == Outcome::kPreempted;
 }
 
+// Whether other nodes did not come, or the one with the coordinator.
+bool EndedForAbsence(const AgentResult& result) {
+  return result.verdict.has_value()
+             ? result.verdict->outcome == Outcome::kTimedOut
+             : result.exit_code == 1;
+}
+
 std::function<absl::Status()> NodeChecks(const AgentOptions& options) {
   FitnessScope scope;
   scope.folders = {options.logs.directory, options.socket_parent};
@@ -144,6 +151,7 @@ AgentResult RunAgentSession(const Voice& voice, AgentOptions options,
   options.nccl_id_program = NcclIdProgram(ReadEnvironment());
   const Requeue requeue = options.preemption.requeue;
   const Telling telling = options.telling;
+  const std::string absent_hint = options.absent_hint;
   if (!options.fitness.checks.empty()) {
     options.node_checks = NodeChecks(options);
   }
@@ -173,6 +181,7 @@ AgentResult RunAgentSession(const Voice& voice, AgentOptions options,
     result = agent.Run();
   }
   Show(voice, result, telling, program_name);
+  if (!absent_hint.empty() && EndedForAbsence(result)) voice.Error(absent_hint);
   if (requeue == Requeue::kYes && IsPreempted(result) && result.acts_for_job) {
     // The other nodes have been told how it ended; what Slurm now ends is over.
     voice.Notice("putting the job back into its queue");

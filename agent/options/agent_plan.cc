@@ -127,6 +127,7 @@ absl::StatusOr<AgentOptions> PlanAgent(const RunOptions& options,
   agent.connect_timeout = options.connect_timeout;
   agent.coordinator_timeout = options.coordinator_timeout;
   agent.coordinator_endpoint = endpoint;
+  agent.absent_hint = options.absent_hint;
   agent.store_path = options.store_path;
   return agent;
 }

@@ -7,7 +7,9 @@ Defaults Layered(Defaults first, const Defaults& second) {
                               first.flags.count("master-addr") > 0;
   if (!first.is_host && !names_endpoint) first.is_host = second.is_host;
   if (first.telling == Telling::kAlone) first.telling = second.telling;
+  if (!first.join_timeout) first.join_timeout = second.join_timeout;
   if (!first.rejoin_timeout) first.rejoin_timeout = second.rejoin_timeout;
+  if (first.absent_hint.empty()) first.absent_hint = second.absent_hint;
   first.flags.insert(second.flags.begin(), second.flags.end());
   first.worker_environment.insert(second.worker_environment.begin(),
                                   second.worker_environment.end());

@@ -36,8 +36,12 @@ struct Defaults {
   // that is known better than a look at addresses would tell.
   std::optional<bool> is_host;
   Telling telling = Telling::kAlone;
+  std::optional<Duration> join_timeout;  // JobSpec::join_timeout
   // JobSpec::rejoin_timeout, where nothing will start a lost agent again.
   std::optional<Duration> rejoin_timeout;
+  // What shows a person why other nodes are missing; one line. Empty: not
+  // known.
+  std::string absent_hint;
   // What workers find on top of the inherited environment.
   std::map<std::string, std::string> worker_environment;
   std::vector<std::string> remarks;  // one line each, to be said once

@@ -244,7 +244,11 @@ void ReadRendezvousConf(FlagValues& values, const Defaults& defaults,
   values.Into("rdzv-conf", ReadRdzvConf, conf);
   if (!conf.is_host) conf.is_host = defaults.is_host;
   if (!conf.rejoin_timeout) conf.rejoin_timeout = defaults.rejoin_timeout;
+  if (!conf.timeout && !conf.join_timeout) {
+    conf.join_timeout = defaults.join_timeout;
+  }
   JobSpec& spec = options.spec;
+  options.absent_hint = defaults.absent_hint;
   if (conf.timeout) spec.join_timeout = *conf.timeout;
   if (conf.join_timeout) spec.join_timeout = *conf.join_timeout;
   spec.rejoin_timeout = conf.rejoin_timeout.value_or(spec.join_timeout);

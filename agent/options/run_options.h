@@ -59,6 +59,7 @@ struct RunOptions {
   Duration connect_timeout = std::chrono::seconds(60);
   Duration coordinator_timeout = std::chrono::seconds(60);
   Duration close_timeout = std::chrono::seconds(30);
+  std::string absent_hint;  // Defaults::absent_hint
 
   // Workers.
   std::string workers_per_node = "1";

@@ -16,6 +16,10 @@ namespace {
 constexpr int kMostNameColumns = 28;
 constexpr int kMostReasonColumns = 60;
 constexpr int kMostBindingColumns = 44;
+constexpr Duration kLongWait = std::chrono::seconds(60);
+constexpr char kAbsentHint[] =
+    "Look at what starts the missing nodes: in Kubernetes kubectl get pods "
+    "shows which pods are missing, kubectl describe pod why one is Pending.";
 
 std::string Count(int64_t count, const std::string& thing) {
   return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
@@ -34,6 +38,12 @@ Ink PhaseInk(const JobStatus& job) {
 
 std::string StateText(const JobStatus& job) {
   return job.verdict ? OutcomeText(job.verdict->outcome) : PhaseText(job.phase);
+}
+
+// Whether nodes are missing for longer than a start takes.
+bool LongWaits(const JobStatus& job) {
+  return job.phase == JobPhase::kGathering && job.phase_age >= kLongWait &&
+         static_cast<int>(job.nodes.size()) < job.spec.min_nodes;
 }
 
 int MembersOf(const JobStatus& job) {
@@ -137,6 +147,7 @@ std::string StatusTable(const JobStatus& job, const TextTarget& target) {
                        DurationText(job.age) + " old"});
   text.Field("reason", PrintableLines(job.reason));
   text.Field("world", {WorldLine(job)});
+  if (LongWaits(job)) text.Field("hint", {kAbsentHint});
   if (!job.master_address.empty()) {
     text.Field("master", {PrintableLine(job.master_address) + ":" +
                           std::to_string(job.master_port)});

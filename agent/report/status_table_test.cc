@@ -47,6 +47,19 @@ JobStatus Running() {
   return job;
 }
 
+TEST(StatusTableTest, LongMissingNodesAreSaidToBeLookedFor) {
+  JobStatus job = Running();
+  job.spec.min_nodes = 4;
+  EXPECT_THAT(StatusTable(job, {}), Not(HasSubstr("hint")));
+  job.phase = JobPhase::kGathering;
+  EXPECT_THAT(StatusTable(job, {}), HasSubstr("kubectl describe pod"));
+  job.phase_age = std::chrono::seconds(59);
+  EXPECT_THAT(StatusTable(job, {}), Not(HasSubstr("hint")));
+  job.phase_age = std::chrono::seconds(60);
+  job.spec.min_nodes = 3;
+  EXPECT_THAT(StatusTable(job, {}), Not(HasSubstr("hint")));
+}
+
 TEST(StatusTableTest, ARunningJob) {
   EXPECT_EQ("\n" + StatusTable(Running(), {}), R"(
 job exp-7: running
@@ -96,6 +109,9 @@ job exp-7: gathering
   round        0, gathering for 12m 34s; the job is 1h 12m old
   reason       1 of at least 2 nodes is here
   world        none now, 1 node waiting (wants 2)
+  hint         Look at what starts the missing nodes: in Kubernetes kubectl get
+                 pods shows which pods are missing, kubectl describe pod why one
+                 is Pending.
   restarts     1 of 3 used
 
 GROUP  RANKS  NODE   HOST    ADDRESS   PHASE  HEARD      NOTES

@@ -146,7 +146,10 @@ std::string Job::WaitReason(const Node* node) const {
   if (nodes_.ready() < spec_.min_nodes) {
     absl::StrAppend(&reason, first_gathering_ ? "" : "at least ",
                     spec_.min_nodes, " nodes here, waiting for ",
-                    spec_.min_nodes - nodes_.ready(), " more");
+                    spec_.min_nodes - nodes_.ready(), " more",
+                    // In a status alone: what a directive says must not cost
+                    // O(nodes).
+                    node == nullptr ? Absent() : std::string());
   } else {
     absl::StrAppend(&reason, "up to ", spec_.max_nodes, " nodes here, ",
                     nodes_.being_checked() > 0 ? "others are being checked"

@@ -107,6 +107,40 @@ TEST(JobGathering, TimesOutAndNamesTheAbsentNodeRanks) {
   EXPECT_EQ(verdict.lasted, seconds(60));
 }
 
+TEST(JobGathering, NamesAbsentIndices) {
+  JobFixture job(QuickSpec(4, 4));
+  job.Create("a").report.node.index = 0;
+  job.Create("c").report.node.index = 2;
+  job.Join("a");
+  job.Join("c");
+  EXPECT_EQ(job.told("c").reason, "2 of 4 nodes here, waiting for 2 more");
+  EXPECT_EQ(job.status().reason,
+            "2 of 4 nodes here, waiting for 2 more; absent: index 1, index 3");
+  job.Wait(seconds(60));
+  EXPECT_EQ(job.told("a").verdict.reason,
+            "only 2 of at least 4 nodes came within 60 s; absent: index 1, "
+            "index 3");
+}
+
+TEST(JobGathering, NodesOfWhichSomeHaveNoNumberNameNobody) {
+  JobFixture job(QuickSpec(3, 3));
+  job.Create("a").report.node.index = 0;
+  job.Join("a");
+  job.Join("b");
+  job.Wait(seconds(60));
+  EXPECT_EQ(job.told("a").verdict.reason,
+            "only 2 of at least 3 nodes came within 60 s");
+}
+
+TEST(JobGathering, IndicesOfAnElasticJobNameNobody) {
+  JobFixture job(QuickSpec(2, 4));
+  job.Create("c").report.node.index = 2;
+  job.Join("c");
+  job.Wait(seconds(60));
+  EXPECT_EQ(job.told("c").verdict.reason,
+            "only 1 of at least 2 nodes came within 60 s");
+}
+
 TEST(JobGathering, NamesAFewOfManyAbsent) {
   JobFixture job(QuickSpec(100, 100));
   job.Create("a").report.node.node_rank = 0;

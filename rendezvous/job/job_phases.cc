@@ -26,6 +26,18 @@ std::string Count(int n, const char* noun) {
   return absl::StrCat(n, " ", noun, n == 1 ? "" : "s");
 }
 
+// The numbers that the nodes have; none unless all have one.
+std::vector<int> NumbersOf(const Membership& nodes,
+                           std::optional<int> NodeIdentity::*number) {
+  std::vector<int> numbers;
+  for (const auto& [id, node] : nodes.nodes()) {
+    const std::optional<int>& own = node.identity.*number;
+    if (!own.has_value()) return {};
+    numbers.push_back(*own);
+  }
+  return numbers;
+}
+
 }  // namespace
 
 void Job::Reconsider() {
@@ -287,8 +299,8 @@ void Job::Gather() {
   }
 }
 
-// Who is not here, as far as it can be told: the explicit node ranks that
-// nobody claimed, or the members of the world before.
+// The nodes that are missing, as far as known: members of the world before, or,
+// before the first one, the node ranks or indices that no node here has.
 std::string Job::Absent() const {
   std::vector<std::string> absent;
   for (const World::Member& member : world_.members) {
@@ -297,15 +309,16 @@ std::string Job::Absent() const {
     }
   }
   if (world_.size() == 0) {
-    std::vector<int> claimed;
-    for (const auto& [id, node] : nodes_.nodes()) {
-      if (!node.identity.node_rank.has_value()) return "";
-      claimed.push_back(*node.identity.node_rank);
+    std::vector<int> claimed = NumbersOf(nodes_, &NodeIdentity::node_rank);
+    const char* what = "node rank ";
+    if (claimed.empty() && spec_.min_nodes == spec_.max_nodes) {
+      claimed = NumbersOf(nodes_, &NodeIdentity::index);
+      what = "index ";
     }
     if (claimed.empty()) return "";
-    for (int rank = 0; rank < spec_.min_nodes; ++rank) {
-      if (std::find(claimed.begin(), claimed.end(), rank) == claimed.end()) {
-        absent.push_back(absl::StrCat("node rank ", rank));
+    for (int number = 0; number < spec_.min_nodes; ++number) {
+      if (std::find(claimed.begin(), claimed.end(), number) == claimed.end()) {
+        absent.push_back(absl::StrCat(what, number));
       }
       if (absent.size() > kMostNamed) break;
     }

@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 
+import jsonschema
 import yaml
 
 HERE = os.path.dirname(os.path.realpath(__file__))
@@ -31,11 +32,14 @@ EVERYTHING = {
     'volumeMounts': [{'name': 'data', 'mountPath': '/data'}],
     'nodeSelector': {'cloud.example/pool': 'h100'},
     'tolerations': [{'key': 'spot', 'operator': 'Exists'}],
-    'preemptGrace': 300, 'shutdownTimeout': 60,
+    'preemptGrace': 300, 'shutdownTimeout': 60, 'podTimeout': 3600,
 }
 CASES = {'%s%s' % (mode, suffix): dict(values, mode=mode)
          for mode in ['job', 'jobset', 'elastic']
          for suffix, values in [('', {}), ('-everything', EVERYTHING)]}
+# Of the cluster that a chart is rendered for; before 1.29 a Job has no
+# backoffLimitPerIndex.
+NEW, OLD = 'v1.34.0', 'v1.27.0'
 
 
 def chart_hash():
@@ -82,10 +86,21 @@ def build_renderer(folder):
   return path, ''
 
 
-def render(renderer, values):
-  """The chart's objects as text, or the error that it ends in."""
-  return subprocess.run([renderer, CHART, 'trainer'],
+def values_errors(values):
+  """What values.schema.json, which Helm heeds, says of these; null: not given."""
+  with open(os.path.join(CHART, 'values.schema.json')) as file:
+    schema = json.load(file)
+  given = {key: value for key, value in dict(default_values(), **values).items()
+           if value is not None}
+  return ['%s: %s' % ('.'.join(map(str, error.absolute_path)), error.message)
+          for error in jsonschema.Draft7Validator(schema).iter_errors(given)]
+
+
+def render(renderer, values, version=NEW, only=''):
+  """The chart's objects as text, or the error that it ends in; or one file."""
+  return subprocess.run([renderer, CHART, 'trainer', version],
                         input=json.dumps(dict(default_values(), **values)),
+                        env=dict(os.environ, RENDER=only),
                         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                         text=True)
 

@@ -7,7 +7,8 @@ The wheel (PyPI, `pip download --no-deps kubernetes-validate`) carries the API
 server's own JSON schemas of many versions. Kept are the kinds that the
 manifests use and what these refer to, without descriptions; a definition that
 is the same in all versions is kept once. In the strict schemas that are taken,
-a field that Kubernetes does not know is an error.
+a field that Kubernetes does not know is an error. They let every field be null,
+as `kubectl create` does; server-side apply does not, and neither do these.
 """
 
 import json
@@ -15,7 +16,7 @@ import os
 import sys
 import zipfile
 
-VERSIONS = ['1.28', '1.31', '1.34', '1.37']
+VERSIONS = ['1.27', '1.28', '1.29', '1.31', '1.34', '1.37']
 KINDS = {
     'batch/v1 Job': 'job-batch-v1',
     'v1 Service': 'service-v1',
@@ -29,8 +30,8 @@ BESIDES = ['io.k8s.api.batch.v1.JobTemplateSpec',
 FOLDER = 'kubernetes_validate/kubernetes-json-schema/v%s.0-local-strict/%s.json'
 DROPPED = {'description', '$schema', '$id', 'x-kubernetes-group-version-kind',
            'x-kubernetes-patch-merge-key', 'x-kubernetes-patch-strategy',
-           'x-kubernetes-list-type', 'x-kubernetes-list-map-keys',
-           'x-kubernetes-unions', 'x-kubernetes-map-type', 'default'}
+           'x-kubernetes-list-type', 'x-kubernetes-unions',
+           'x-kubernetes-map-type', 'default'}
 
 
 def compact(schema, is_properties=False):
@@ -45,6 +46,9 @@ def compact(schema, is_properties=False):
       continue
     if key == '$ref':
       value = '#/$defs/' + value.rsplit('/', 1)[1]
+    if key == 'type' and isinstance(value, list) and not is_properties:
+      value = [name for name in value if name != 'null']
+      value = value[0] if len(value) == 1 else value
     kept[key] = compact(value, key == 'properties' and not is_properties)
   return kept
 

@@ -24,6 +24,12 @@ class Schemas:
   def __init__(self):
     kubernetes, jobset = _load('kubernetes.json'), _load('jobset.json')
     self.versions = list(kubernetes['versions'])
+    # backoffLimitPerIndex, which plain manifests have, came in 1.28 and works
+    # from 1.29 on; for clusters before there are overlays of their own.
+    self.new_versions = [v for v in self.versions
+                         if tuple(map(int, v.split('.'))) >= (1, 29)]
+    self.old_versions = [v for v in self.versions
+                         if v not in self.new_versions]
     self._validators = {}
     for version, own in kubernetes['versions'].items():
       definitions = {**kubernetes['common'], **own, **jobset['definitions']}
@@ -33,13 +39,49 @@ class Schemas:
           self._validators[version, kind] = jsonschema.Draft7Validator(schema)
 
   def errors(self, version, thing):
-    """What is wrong with `thing` under that version, a line each."""
+    """Why server-side apply would refuse `thing` in that version, a line each."""
     kind = '%s %s' % (thing.get('apiVersion'), thing.get('kind'))
     if (version, kind) not in self._validators:
       return ['%s: unknown in %s' % (kind, version)]
-    found = self._validators[version, kind].iter_errors(thing)
-    return ['%s: %s' % ('.'.join(map(str, error.absolute_path)), error.message)
-            for error in found]
+    validator = self._validators[version, kind]
+    found = ['%s: %s' % ('.'.join(map(str, error.absolute_path)), error.message)
+             for error in validator.iter_errors(thing)]
+    found += ['%s: null' % '.'.join(path) for path in _nulls(thing, ())]
+    return found + list(_twice(validator.schema, validator.schema, thing, ()))
+
+
+def _nulls(thing, path):
+  if thing is None:
+    yield path
+  elif isinstance(thing, dict):
+    for key, value in thing.items():
+      yield from _nulls(value, path + (str(key),))
+  elif isinstance(thing, list):
+    for i, value in enumerate(thing):
+      yield from _nulls(value, path + (str(i),))
+
+
+def _twice(root, schema, thing, path):
+  """Lists that are maps by some key, in which two elements have the same one."""
+  while '$ref' in schema:
+    schema = root['$defs'][schema['$ref'].rsplit('/', 1)[1]]
+  if isinstance(thing, dict):
+    for key, value in thing.items():
+      if key in schema.get('properties', {}):
+        yield from _twice(root, schema['properties'][key], value, path + (key,))
+  elif isinstance(thing, list):
+    seen = set()
+    for i, value in enumerate(thing):
+      yield from _twice(root, schema.get('items', {}), value, path + (str(i),))
+      keys = schema.get('x-kubernetes-list-map-keys')
+      if not keys or not isinstance(value, dict):
+        continue
+      # The only key with a default in the kinds that are used.
+      own = tuple(value.get(key, 'TCP' if key == 'protocol' else None)
+                  for key in keys)
+      if own in seen:
+        yield '%s: %s twice' % ('.'.join(path), ', '.join(map(str, own)))
+      seen.add(own)
 
 
 def misspelt(thing):

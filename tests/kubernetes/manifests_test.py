@@ -5,63 +5,16 @@ import glob
 import os
 import re
 import sys
-import tempfile
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 import chart  # noqa: E402
+import job_controller  # noqa: E402
 import manifest_schemas  # noqa: E402
 import overlays  # noqa: E402
-import yaml  # noqa: E402
-
-ROOT = os.path.join(os.path.dirname(os.path.realpath(__file__)), '..', '..')
-KUSTOMIZE = os.path.join(ROOT, 'deploy', 'kubernetes', 'kustomize')
-SCHEMAS = manifest_schemas.Schemas()
-
-
-def read(path):
-  with open(path) as file:
-    return file.read()
-
-
-def things_of(text):
-  return [thing for thing in yaml.safe_load_all(text) if thing]
-
-
-def manifests():
-  """(name, objects) of each folder of plain YAML and each rendered chart."""
-  for folder in ['indexed-job', 'jobset', 'elastic']:
-    things = []
-    for path in sorted(glob.glob(os.path.join(KUSTOMIZE, folder, '*.yaml'))):
-      if os.path.basename(path) != 'kustomization.yaml':
-        things += things_of(read(path))
-    yield folder, things
-  for path in sorted(glob.glob(os.path.join(chart.RENDERED, '*.yaml'))):
-    yield os.path.basename(path), things_of(read(path))
-
-
-def built_overlays():
-  """Paths of the overlays as kustomize makes them."""
-  return sorted(glob.glob(os.path.join(overlays.BUILT, '*.yaml')))
-
-
-def job_spec(thing):
-  """The Job's part of a Job or a JobSet; None for what is neither."""
-  if thing['kind'] == 'JobSet':
-    return thing['spec']['replicatedJobs'][0]['template']['spec']
-  return thing['spec'] if thing['kind'] == 'Job' else None
-
-
-def pod_of(thing):
-  owner = job_spec(thing) or thing['spec']
-  return owner.get('template', {}).get('spec')
-
-
-def pods():
-  for name, things in manifests():
-    for thing in things:
-      if pod_of(thing):
-        yield '%s %s' % (name, thing['metadata']['name']), thing, pod_of(thing)
+from manifests import (  # noqa: E402
+    KUSTOMIZE, ROOT, SCHEMAS, built_overlays, job_spec, manifests, pod_of,
+    pod_timeout, pods, read, things_of)
 
 
 def flag_values(text):
@@ -76,12 +29,35 @@ class Schema(unittest.TestCase):
     count = 0
     for name, things in manifests():
       for thing in things:
-        for version in SCHEMAS.versions:
+        for version in SCHEMAS.new_versions:
           with self.subTest(name=name, version=version):
             self.assertEqual(SCHEMAS.errors(version, thing), [])
             count += 1
     self.assertGreater(count, 40)
-    self.assertGreaterEqual(len(SCHEMAS.versions), 4)
+    self.assertGreaterEqual(len(SCHEMAS.new_versions), 4)
+
+  def test_what_is_not_for_old_versions_is_found_there(self):
+    for name, things in manifests():
+      for thing in (t for t in things if job_spec(t)):
+        with self.subTest(name):
+          found = ' '.join(SCHEMAS.errors('1.27', thing))
+          self.assertIn('backoffLimitPerIndex', found)
+          self.assertIn('maxFailedIndexes', found)
+
+  def test_a_null_and_a_name_twice_are_found_as_server_side_apply_does(self):
+    _, (job, _) = next(manifests())
+    spec = pod_of(job)
+    env = spec['containers'][0]['env']
+    for change, undo, error in [
+        (lambda: spec.update(tolerations=None),
+         lambda: spec.pop('tolerations'), 'tolerations: null'),
+        (lambda: env.append(env[0]), env.pop, 'env: %s twice' % env[0]['name']),
+        (lambda: spec.update(hostIPC='no'), lambda: spec.pop('hostIPC'),
+         "'no' is not of type 'boolean'")]:
+      self.assertEqual(SCHEMAS.errors('1.34', job), [])
+      change()
+      self.assertIn(error, ' '.join(SCHEMAS.errors('1.34', job)))
+      undo()
 
   def test_every_misspelt_field_is_found(self):
     count = 0
@@ -99,7 +75,7 @@ class Schema(unittest.TestCase):
     _, (job, _) = next(manifests())
     self.assertEqual(job['kind'], 'Job')
     job['spec']['completions'] = '4'
-    for version in SCHEMAS.versions:
+    for version in SCHEMAS.new_versions:
       self.assertIn('spec.completions', ' '.join(SCHEMAS.errors(version, job)))
 
 
@@ -228,7 +204,8 @@ class Consistency(unittest.TestCase):
 
   def test_the_chart_gives_eight_gpus_what_the_overlays_do(self):
     rendered = dict(manifests())
-    for path, case in zip(built_overlays(), ['elastic', 'job', 'jobset']):
+    gpus = [path for path in built_overlays() if path.endswith('-gpu.yaml')]
+    for path, case in zip(gpus, ['elastic', 'job', 'jobset']):
       with self.subTest(case):
         found = [(pod_of(thing)['containers'][0]['resources'],
                   pod_of(thing)['volumes'][0])
@@ -266,17 +243,30 @@ class InStep(unittest.TestCase):
         self.assertGreaterEqual(pod['terminationGracePeriodSeconds'], ours + 10)
         self.assertLessEqual(pod['terminationGracePeriodSeconds'], ours + 60)
 
-  def test_the_startup_probe_is_as_patient_as_we_are(self):
-    source = read(os.path.join(
-        ROOT, 'agent', 'cluster', 'kubernetes', 'kubernetes_defaults.cc'))
-    patience = int(re.search(r'kStartSeconds\[\] = "(\d+)"', source).group(1))
+  def test_the_startup_probe_is_more_patient_than_we_are(self):
     for name, thing, pod in pods():
       if thing['kind'] == 'Deployment':
         continue
-      probe = pod['containers'][0]['startupProbe']
+      container = pod['containers'][0]
+      patience = float(dict(
+          (e['name'], e.get('value')) for e in container['env']
+      ).get('MUSTER_POD_TIMEOUT', pod_timeout()))
+      probe = container['startupProbe']
       with self.subTest(name):
         self.assertGreater(probe['periodSeconds'] * probe['failureThreshold'],
                            patience)
+
+  def test_pods_wait_longer_than_a_replacement_may_take(self):
+    self.assertGreaterEqual(pod_timeout(), 2 * job_controller.MAX_BACKOFF)
+    self.assertEqual(chart.default_values()['podTimeout'], pod_timeout())
+
+  def test_a_pod_that_hangs_is_killed_soon(self):
+    for name, _, pod in pods():
+      probe = pod['containers'][0]['livenessProbe']
+      with self.subTest(name):
+        self.assertLessEqual(
+            probe['periodSeconds'] * probe['failureThreshold'] +
+            probe['terminationGracePeriodSeconds'], 90)
 
   def test_flags_exist(self):
     for name, thing, pod in pods():
@@ -303,96 +293,6 @@ class InStep(unittest.TestCase):
             self.assertIn(variable['name'], known)
 
 
-class Chart(unittest.TestCase):
-
-  @classmethod
-  def setUpClass(cls):
-    folder = tempfile.TemporaryDirectory()
-    cls.addClassCleanup(folder.cleanup)
-    cls.renderer, cls.why = chart.build_renderer(folder.name)
-
-  def rendered(self, **values):
-    """The pod of launch or agent, and what it is part of."""
-    if not self.renderer:
-      self.skipTest('the chart is not rendered anew: ' + self.why)
-    done = chart.render(self.renderer, values)
-    self.assertEqual(done.stderr, '')
-    return next((pod_of(thing), thing) for thing in things_of(done.stdout)
-                if pod_of(thing) and thing['kind'] != 'Deployment')
-
-  def refusal(self, **values):
-    if not self.renderer:
-      self.skipTest('the chart is not rendered anew: ' + self.why)
-    done = chart.render(self.renderer, values)
-    self.assertNotEqual(done.returncode, 0)
-    return done.stderr
-
-  def test_what_was_rendered_is_of_this_chart(self):
-    for case in chart.CASES:
-      with self.subTest(case):
-        kept = read(os.path.join(chart.RENDERED, case + '.yaml'))
-        self.assertEqual(kept.split('\n')[0], '# chart ' + chart.chart_hash(),
-                         'run tests/kubernetes/chart.py')
-
-  def test_it_renders_to_that(self):
-    if not self.renderer:
-      self.skipTest('the chart is not rendered anew: ' + self.why)
-    for case, values in chart.CASES.items():
-      with self.subTest(case):
-        done = chart.render(self.renderer, values)
-        self.assertEqual(done.stderr, '')
-        kept = read(os.path.join(chart.RENDERED, case + '.yaml'))
-        self.assertEqual(done.stdout, kept.split('\n', 1)[1])
-    self.assertIn('mode is jbo', self.refusal(mode='jbo'))
-
-  def test_elastic_pods_are_as_many_as_the_job_may_have(self):
-    for nodes in (1, 5, 8):
-      self.assertIn('nodes is %d; the job runs with minNodes (2) to maxNodes '
-                    '(4)' % nodes, self.refusal(mode='elastic', nodes=nodes))
-    for nodes in (2, 4):
-      _, agents = self.rendered(mode='elastic', nodes=nodes)
-      self.assertEqual(agents['spec']['replicas'], nodes)
-    # They say nothing of the other kinds.
-    self.assertEqual(self.rendered(nodes=8)[1]['spec']['completions'], 8)
-
-  def test_a_run_has_an_id_of_its_own_that_its_pods_keep(self):
-    pods_of = [self.rendered(mode='elastic', **values)[0]
-               for values in ({}, {'nodes': 3}, {'run': 2})]
-    # Another number of pods replaces none.
-    self.assertEqual(pods_of[0], pods_of[1])
-    ids = [variable['value'] for pod in pods_of
-           for variable in pod['containers'][0]['env']
-           if variable['name'] == 'MUSTER_RUN_ID']
-    self.assertEqual(ids, ['trainer-1', 'trainer-1', 'trainer-2'])
-
-  def test_what_is_said_of_resources_wins(self):
-    def asked(**values):
-      pod, _ = self.rendered(**values)
-      resources = pod['containers'][0]['resources']
-      return (resources['requests'], resources['limits'],
-              pod['volumes'][0]['emptyDir']['sizeLimit'])
-    self.assertEqual(asked(gpus=2), (
-        {'cpu': '8', 'memory': '64Gi', 'nvidia.com/gpu': 2},
-        {'memory': '64Gi', 'nvidia.com/gpu': 2}, '16Gi'))
-    self.assertEqual(
-        asked(gpus=1, sharedMemory='3Gi', resources={
-            'requests': {'cpu': 16, 'rdma/hca': 1},
-            'limits': {'memory': '9Gi', 'rdma/hca': 1}}),
-        ({'cpu': '16', 'memory': '9Gi', 'nvidia.com/gpu': 1, 'rdma/hca': '1'},
-         {'memory': '9Gi', 'nvidia.com/gpu': 1, 'rdma/hca': '1'}, '3Gi'))
-    # No request is above its limit, nor a limit below the request.
-    self.assertEqual(
-        asked(resources={'requests': {'memory': '7Gi'},
-                         'limits': {'cpu': '1'}})[:2],
-        ({'cpu': '1', 'memory': '7Gi'}, {'cpu': '1', 'memory': '7Gi'}))
-
-  def test_the_page_says_which_version_it_needs(self):
-    needed = re.search(r'kubeVersion: ">=(\d+\.\d+)', read(
-        os.path.join(chart.CHART, 'Chart.yaml'))).group(1)
-    self.assertIn('needs | Kubernetes %s |' % needed,
-                  read(os.path.join(ROOT, 'docs', 'KUBERNETES.md')))
-
-
 class Kustomize(unittest.TestCase):
 
   def test_what_was_built_is_of_these_sources(self):
@@ -406,12 +306,13 @@ class Kustomize(unittest.TestCase):
                          'run tests/kubernetes/overlays.py')
 
   def test_overlays_are_valid_and_ask_for_gpus(self):
-    self.assertEqual(len(built_overlays()), 3)
-    for path in built_overlays():
+    gpus = [path for path in built_overlays() if path.endswith('-gpu.yaml')]
+    self.assertEqual(len(gpus), 3)
+    for path in gpus:
       overlay = os.path.basename(path)
       trainers = 0
       for thing in things_of(read(path)):
-        for version in SCHEMAS.versions:
+        for version in SCHEMAS.new_versions:
           with self.subTest(overlay=overlay, version=version):
             self.assertEqual(SCHEMAS.errors(version, thing), [])
         if not pod_of(thing) or thing['kind'] == 'Deployment':
@@ -426,6 +327,22 @@ class Kustomize(unittest.TestCase):
         self.assertEqual(volumes['shm']['emptyDir'],
                          {'medium': 'Memory', 'sizeLimit': '64Gi'})
       self.assertEqual(trainers, 1)
+
+  def test_overlays_for_old_versions_are_the_same_with_another_back_off(self):
+    plain = dict(manifests())
+    for folder in ('indexed-job', 'jobset'):
+      things = things_of(read(os.path.join(overlays.BUILT,
+                                           folder + '-1.27.yaml')))
+      for thing in things:
+        for version in SCHEMAS.old_versions:
+          with self.subTest(folder=folder, version=version):
+            self.assertEqual(SCHEMAS.errors(version, thing), [])
+      old, new = (next(job_spec(t) for t in some if job_spec(t))
+                  for some in (things, plain[folder]))
+      self.assertEqual(old.pop('backoffLimit'), 8 if folder[0] == 'i' else 0)
+      for key in ('backoffLimitPerIndex', 'maxFailedIndexes'):
+        new.pop(key)
+      self.assertEqual(old, new)
 
   def test_they_are_built_to_that(self):
     key = lambda thing: (thing['kind'], thing['metadata']['name'])

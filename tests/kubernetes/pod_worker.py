@@ -1,5 +1,6 @@
 """A worker of the pods' tests: tells its place and works until it is told to
-end or to fail. With ORPHAN in its environment it leaves a grandchild first."""
+end or to fail. With ORPHAN in its environment it leaves a grandchild first;
+FAIL_WITH is the exit code of a failure (7)."""
 
 import os
 import select
@@ -53,4 +54,4 @@ if wait_for_word() == 'finish':
   say('is done')
 else:
   say('fails')
-  sys.exit(7)
+  sys.exit(int(os.environ.get('FAIL_WITH', '7')))

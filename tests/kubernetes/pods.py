@@ -120,14 +120,24 @@ class Cluster:
 
   def set_name(self, name, pod):
     """From now on `name` resolves to the address of `pod`."""
-    self._names[name] = pod.address
+    self._names[name] = [pod.address]
+    self._write_names()
+
+  def add_name(self, name, pod):
+    """From now on `name` resolves to the address of `pod`, too."""
+    self._names.setdefault(name, []).append(pod.address)
+    self._write_names()
+
+  def remove_name(self, name, pod):
+    self._names[name].remove(pod.address)
     self._write_names()
 
   def _write_names(self):
     # In place: the file is mounted where it is.
     with open(os.path.join(self.folder, 'hosts'), 'w') as file:
       file.write('127.0.0.1 localhost\n' + ''.join(
-          '%s %s\n' % (ip, name) for name, ip in self._names.items()))
+          '%s %s\n' % (address, name)
+          for name, addresses in self._names.items() for address in addresses))
 
   def start(self, host_name, environment, command):
     """A new pod, with an address that no pod had before."""

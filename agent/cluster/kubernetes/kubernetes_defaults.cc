@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/cluster/kubernetes/pod_place.h"
 #include "agent/options/option_values.h"
+#include "base/time.h"
 #include "rendezvous/endpoint/endpoint.h"
 
 namespace muster {
@@ -16,10 +17,11 @@ namespace {
 
 using Environment = std::map<std::string, std::string>;
 
-// Pods of one job start minutes apart: images are pulled, nodes are added. And
-// a pod with the coordinator that is evicted takes as long to come back.
-constexpr char kStartSeconds[] = "600";
-constexpr char kAbsenceSeconds[] = "300";
+// How long a pod waits for the others, and for a coordinator that is away. The
+// Job controller makes a pod again up to 600 s after the one before has failed
+// or was evicted, and then its image is pulled or a machine added.
+constexpr char kPodSeconds[] = "1800";
+constexpr char kPodTimeout[] = "MUSTER_POD_TIMEOUT";
 constexpr char kOrigin[] = "Kubernetes";
 
 // How much of a uid tells two Jobs of the same name apart.
@@ -180,6 +182,35 @@ absl::Status AddMeeting(const FlagValues& given, const FlagDefault& nodes,
   return absl::OkStatus();
 }
 
+// Every wait of a pod for another one has the same length: whichever pod is
+// late, none of those that wait may give up before it can have come, since each
+// that does counts as a failure of the Job.
+absl::Status AddPatience(const Environment& environment, Defaults& defaults) {
+  const FlagDefault patience = VariableSaid(environment, kPodTimeout)
+                                   .value_or(FlagDefault{kOrigin, kPodSeconds});
+  const absl::StatusOr<Duration> seconds = ReadSeconds(patience.text);
+  if (!seconds.ok() || *seconds == Duration::zero()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        patience.origin, "=", patience.text,
+        ": is no number of seconds above 0; write for example ", kPodSeconds));
+  }
+  defaults.flags["connect-timeout"] = patience;
+  defaults.flags["coordinator-timeout"] = patience;
+  defaults.join_timeout = *seconds;
+  return absl::OkStatus();
+}
+
+// The commands that show why pods are missing.
+std::string AbsentHint(const Environment& environment) {
+  const auto job = VariableSaid(environment, "MUSTER_JOB_NAME");
+  const std::string selector =
+      job ? absl::StrCat(" -l batch.kubernetes.io/job-name=", job->text) : "";
+  return absl::StrCat(
+      "kubectl get pods", selector,
+      " shows which pods are missing, kubectl describe pod why one is Pending; "
+      "MUSTER_POD_TIMEOUT says how long pods wait");
+}
+
 // What an evicted pod does: in a job of fixed size all write a checkpoint and
 // end, to be started again together; in an elastic one the others go on.
 void AddEviction(const FlagValues& given, const FlagDefault& nodes,
@@ -246,8 +277,9 @@ absl::StatusOr<Defaults> KubernetesDefaults(const FlagValues& given,
     if (!topology.ok()) return topology.status();
     if (*topology) defaults.flags["topology"] = **topology;
   }
-  defaults.flags["connect-timeout"] = {kOrigin, kStartSeconds};
-  defaults.flags["coordinator-timeout"] = {kOrigin, kAbsenceSeconds};
+  const absl::Status patience = AddPatience(environment, defaults);
+  if (!patience.ok()) return patience;
+  defaults.absent_hint = AbsentHint(environment);
   return defaults;
 }
 

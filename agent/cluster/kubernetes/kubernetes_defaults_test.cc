@@ -4,22 +4,26 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <chrono>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "agent/cluster/defaults_fixture.h"
 #include "agent/options/run_options.h"
+#include "base/time.h"
 
 namespace muster {
 namespace {
 
 using ::testing::AllOf;
 using ::testing::Contains;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 using Environment = std::map<std::string, std::string>;
 
@@ -57,9 +61,39 @@ TEST_F(KubernetesDefaultsTest, AnIndexedJobNeedsNoAddresses) {
   EXPECT_THAT(options.topology,
               ElementsAre("zone=z1", "rack=r7", "host=node-9"));
   EXPECT_THAT(options.preemption.signals, ElementsAre(SIGTERM));
-  EXPECT_EQ(options.connect_timeout, std::chrono::seconds(600));
-  EXPECT_EQ(options.coordinator_timeout, std::chrono::seconds(300));
   EXPECT_THAT(options.remarks, IsEmpty());
+}
+
+TEST_F(KubernetesDefaultsTest, EveryWaitIsLongerThanTheLongestBackOff) {
+  const auto waits = [this](const Environment& pod,
+                            const std::vector<std::string>& args) {
+    const RunOptions options = Options(pod, args);
+    return std::vector<Duration>{
+        options.connect_timeout, options.coordinator_timeout,
+        options.spec.join_timeout, options.spec.rejoin_timeout};
+  };
+  Environment pod = IndexedJobPod("2");
+  EXPECT_THAT(waits(pod, {}), Each(std::chrono::seconds(1800)));
+  pod["MUSTER_POD_TIMEOUT"] = "7200";
+  EXPECT_THAT(waits(pod, {}), Each(std::chrono::seconds(7200)));
+  EXPECT_THAT(waits(pod, {"--connect-timeout=1", "--coordinator-timeout=2",
+                          "--rdzv-conf=join_timeout=3,rejoin_timeout=4"}),
+              ElementsAre(std::chrono::seconds(1), std::chrono::seconds(2),
+                          std::chrono::seconds(3), std::chrono::seconds(4)));
+  EXPECT_EQ(waits(pod, {"--rdzv-conf=timeout=9"})[2], std::chrono::seconds(9));
+  for (const char* wrong : {"0", "-1", "soon", "1e400"}) {
+    pod["MUSTER_POD_TIMEOUT"] = wrong;
+    EXPECT_THAT(Refusal(pod), HasSubstr(std::string("MUSTER_POD_TIMEOUT=") +
+                                        wrong + ": is no number of seconds"));
+  }
+}
+
+TEST_F(KubernetesDefaultsTest, MissingPodsAreLookedForWithKubectl) {
+  EXPECT_THAT(Options(IndexedJobPod("2")).absent_hint,
+              StartsWith("kubectl get pods -l "
+                         "batch.kubernetes.io/job-name=trainer shows which "));
+  EXPECT_EQ(Options({{"KUBERNETES_SERVICE_HOST", "10.96.0.1"}}).absent_hint,
+            "");
 }
 
 TEST_F(KubernetesDefaultsTest, PodZeroHostsWhateverItsAddressIs) {

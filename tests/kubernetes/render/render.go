@@ -2,9 +2,11 @@
 // renders with; `include` is all it adds that the chart uses. Like Helm's, the
 // numbers of the values are JSON's.
 //
-//	render CHART RELEASE <VALUES.json
+//	render CHART RELEASE KUBERNETES_VERSION <VALUES.json
 //
-// prints the objects as one stream of YAML documents.
+// prints the objects as one stream of YAML documents. KUBERNETES_VERSION is the
+// cluster's, such as v1.34.0. The environment variable RENDER names the one file
+// to print, such as NOTES.txt; not set: all *.yaml.
 package main
 
 import (
@@ -29,8 +31,8 @@ func orDie(err error) {
 }
 
 func main() {
-	chart, release := os.Args[1], os.Args[2]
-	values := map[string]interface{}{}
+	chart, release, version := os.Args[1], os.Args[2], os.Args[3]
+	var values map[string]interface{}
 	orDie(json.NewDecoder(os.Stdin).Decode(&values))
 
 	all := template.New("chart").Option("missingkey=error")
@@ -53,13 +55,20 @@ func main() {
 	data := map[string]interface{}{
 		"Values":  values,
 		"Release": map[string]interface{}{"Name": release},
+		"Capabilities": map[string]interface{}{
+			"KubeVersion": map[string]interface{}{"Version": version},
+		},
 	}
+	only := os.Getenv("RENDER")
 	for _, file := range files {
 		var out bytes.Buffer
 		name := filepath.Base(file)
 		orDie(all.ExecuteTemplate(&out, name, data))
 		text := strings.TrimSpace(out.String())
-		if filepath.Ext(name) == ".yaml" && text != "" {
+		if name == only {
+			fmt.Println(text)
+		}
+		if only == "" && filepath.Ext(name) == ".yaml" && text != "" {
 			fmt.Printf("---\n# Source: %s\n%s\n", name, text)
 		}
 	}

@@ -1,0 +1,244 @@
+#!/usr/bin/python3
+"""The Helm chart: whatever its values, what it renders is accepted."""
+
+import os
+import re
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+import chart  # noqa: E402
+from manifests import (  # noqa: E402
+    ROOT, SCHEMAS, job_spec, pod_of, read, things_of)
+
+
+def values_to_try():
+  """Values that Helm lets through: one changed at a time, then all at once."""
+  yield {}
+  yield chart.EVERYTHING
+  optional = {
+      'args': [['a'], [1, 2.5, True, 10 ** 7], ['--x=1', '']],
+      'flags': [None, [], ['--max-restarts=3']],
+      'env': [None, [], [{'name': 'HOME', 'value': ''}],
+              [{'name': 'MUSTER_NODES', 'value': '1'}],
+              [{'name': 'X', 'valueFrom': {'configMapKeyRef': {
+                  'name': 'c', 'key': 'k', 'optional': True}}}]],
+      'resources': [None, {}, {'requests': {}}, {'limits': {'cpu': 0.5}},
+                    {'requests': {'memory': 2 ** 37, 'cpu': 3}}],
+      'sharedMemory': [None, '', '3Gi', 2 ** 33],
+      'topologyLabels': [None, {}, {'MUSTER_RACK': 'example.com/rack'}],
+      'tokenSecret': [None, '', 'token'],
+      'volumes': [None, [], [{'name': 'shm', 'emptyDir': {}}],
+                  [{'name': 'd', 'hostPath': {'path': '/d'}}]],
+      'volumeMounts': [None, [], [{'name': 'tmp', 'mountPath': '/dev/shm'}]],
+      'nodeSelector': [None, {}, {'pool': 'a'}],
+      'tolerations': [None, [], [{'operator': 'Exists'}],
+                      [{'key': 'a', 'effect': 'NoExecute',
+                        'tolerationSeconds': 30}]],
+      'gpus': [0, 1, 16], 'workersPerNode': ['cpu', 8], 'nodes': [2, 3],
+      'run': ['x', 7, 10 ** 8], 'imagePullPolicy': ['Always', 'Never'],
+      'podTimeout': [1, 10 ** 7], 'preemptGrace': [0, 10 ** 7],
+      'shutdownTimeout': [0, 10 ** 7], 'backoffLimit': [0, 10 ** 7],
+      'backoffLimitPerIndex': [0, 10 ** 7], 'maxRestarts': [0, 10 ** 7],
+      'runAsUser': [1, 10 ** 9], 'keepFinished': [0, 10 ** 8],
+  }
+  for name, values in optional.items():
+    for value in values:
+      yield {name: value}
+  for which in (0, -1):
+    yield {name: values[which] for name, values in optional.items()}
+
+
+class Chart(unittest.TestCase):
+
+  @classmethod
+  def setUpClass(cls):
+    folder = tempfile.TemporaryDirectory()
+    cls.addClassCleanup(folder.cleanup)
+    cls.renderer, cls.why = chart.build_renderer(folder.name)
+
+  def rendered(self, **values):
+    """The pod of launch or agent, and what it is part of."""
+    if not self.renderer:
+      self.skipTest('the chart is not rendered anew: ' + self.why)
+    done = chart.render(self.renderer, values)
+    self.assertEqual(done.stderr, '')
+    return next((pod_of(thing), thing) for thing in things_of(done.stdout)
+                if pod_of(thing) and thing['kind'] != 'Deployment')
+
+  def objects(self, values, version=chart.NEW):
+    done = chart.render(self.renderer, values, version)
+    self.assertEqual(done.stderr, '')
+    return things_of(done.stdout)
+
+  def test_no_value_makes_what_server_side_apply_refuses(self):
+    if not self.renderer:
+      self.skipTest('the chart is not rendered anew: ' + self.why)
+    count, sound = 0, []
+    for mode in ('job', 'jobset', 'elastic'):
+      for version, known in [(chart.NEW, SCHEMAS.new_versions),
+                             (chart.OLD, SCHEMAS.old_versions)]:
+        for changed in values_to_try():
+          values = dict(changed, mode=mode)
+          with self.subTest(mode=mode, version=version, changed=changed):
+            self.assertEqual(chart.values_errors(values), [])
+            for thing in self.objects(values, version):
+              if (version, thing) not in sound:
+                for one in {known[0], known[-1]}:
+                  self.assertEqual(SCHEMAS.errors(one, thing), [])
+                sound.append((version, thing))
+            count += 1
+    self.assertGreater(count, 200)
+
+  def test_a_value_of_a_wrong_type_is_refused_by_the_values_schema(self):
+    for values, error in [
+        ({'nodes': '4'}, "'4' is not of type 'integer'"),
+        ({'nodes': None}, "'nodes' is a required property"),
+        ({'imagePullPolicy': None}, 'required'), ({'runAsUser': None}, 'required'),
+        ({'args': []}, 'args'), ({'gpu': 8}, "'gpu' was unexpected"),
+        ({'env': [{'name': 'A', 'value': 3}]}, "3 is not of type 'string'"),
+        ({'env': [{'name': 'A', 'value': None}]}, 'None is not of type'),
+        ({'tolerations': [{'key': None}]}, 'None is not of type'),
+        ({'volumes': [{'name': 'a', 'csi': {'driver': None}}]}, 'None is not'),
+        ({'resources': {'limits': {'cpu': None}}}, 'None is not of type')]:
+      with self.subTest(values):
+        self.assertIn(error, ' '.join(chart.values_errors(values)))
+    for mode in ('job', 'jobset', 'elastic'):
+      self.assertEqual(chart.values_errors({'mode': mode}), [])
+      self.assertEqual(
+          chart.values_errors(dict(chart.EVERYTHING, mode=mode)), [])
+
+  def test_what_the_user_says_of_a_name_takes_the_charts_place(self):
+    pod, _ = self.rendered(
+        env=[{'name': 'HOME', 'value': '/data'}],
+        volumes=[{'name': 'tmp', 'persistentVolumeClaim': {'claimName': 'd'}}],
+        volumeMounts=[{'name': 'tmp', 'mountPath': '/tmp'}])
+    self.assertEqual([e['value'] for e in pod['containers'][0]['env']
+                      if e['name'] == 'HOME'], ['/data'])
+    self.assertEqual([v for v in pod['volumes'] if v['name'] == 'tmp'],
+                     [{'name': 'tmp',
+                       'persistentVolumeClaim': {'claimName': 'd'}}])
+    self.assertIn('env has name A twice', self.refusal(
+        env=[{'name': 'A', 'value': '1'}, {'name': 'A', 'value': '2'}]))
+
+  def test_whole_numbers_stay_whole(self):
+    pod, job = self.rendered(runAsUser=1000650000, nodes=1000000,
+                             args=['train.py', 2000000, 0.5, True])
+    self.assertEqual(pod['securityContext']['runAsUser'], 1000650000)
+    self.assertEqual(job['spec']['completions'], 1000000)
+    self.assertEqual(pod['containers'][0]['args'][-3:],
+                     ['2000000', '0.5', 'true'])
+    pod, _ = self.rendered(mode='elastic', run=20260101)
+    self.assertIn({'name': 'MUSTER_RUN_ID', 'value': 'trainer-20260101'},
+                  pod['containers'][0]['env'])
+
+  def test_each_index_has_its_own_back_off_where_kubernetes_can(self):
+    def limits(version, **values):
+      if not self.renderer:
+        self.skipTest('the chart is not rendered anew: ' + self.why)
+      job = next(job_spec(t) for t in self.objects(values, version)
+                 if job_spec(t))
+      return {key: value for key, value in job.items()
+              if key.startswith('backoff') or key == 'maxFailedIndexes'}
+    self.assertEqual(limits('v1.28.9'), {'backoffLimit': 8})
+    self.assertEqual(limits('v1.28.9', mode='jobset'), {'backoffLimit': 0})
+    for version in ('v1.29.0', 'v1.30.0-eks-1234', 'v1.34.2+k3s1'):
+      self.assertEqual(limits(version, backoffLimitPerIndex=5),
+                       {'backoffLimitPerIndex': 5, 'maxFailedIndexes': 0})
+      self.assertEqual(limits(version, mode='jobset'),
+                       {'backoffLimitPerIndex': 0, 'maxFailedIndexes': 0})
+
+  def test_notes_say_what_works(self):
+    if not self.renderer:
+      self.skipTest('the chart is not rendered anew: ' + self.why)
+    for mode in ('job', 'jobset', 'elastic'):
+      def notes(**values):
+        done = chart.render(self.renderer, dict(values, mode=mode),
+                            only='NOTES.txt')
+        self.assertEqual(done.stderr, '')
+        return done.stdout
+      with self.subTest(mode):
+        # Ended pods are asked as well: more requests than there are pods.
+        self.assertIn('--max-log-requests=1000', notes())
+        self.assertIn('MUSTER_COORDINATOR=localhost:29400 launch status',
+                      notes())
+        self.assertNotIn('MUSTER_TOKEN', notes())
+        self.assertIn('MUSTER_TOKEN=$(kubectl get secret tk ',
+                      notes(tokenSecret='tk'))
+
+  def refusal(self, **values):
+    if not self.renderer:
+      self.skipTest('the chart is not rendered anew: ' + self.why)
+    done = chart.render(self.renderer, values)
+    self.assertNotEqual(done.returncode, 0)
+    return done.stderr
+
+  def test_what_was_rendered_is_of_this_chart(self):
+    for case in chart.CASES:
+      with self.subTest(case):
+        kept = read(os.path.join(chart.RENDERED, case + '.yaml'))
+        self.assertEqual(kept.split('\n')[0], '# chart ' + chart.chart_hash(),
+                         'run tests/kubernetes/chart.py')
+
+  def test_it_renders_to_that(self):
+    if not self.renderer:
+      self.skipTest('the chart is not rendered anew: ' + self.why)
+    for case, values in chart.CASES.items():
+      with self.subTest(case):
+        done = chart.render(self.renderer, values)
+        self.assertEqual(done.stderr, '')
+        kept = read(os.path.join(chart.RENDERED, case + '.yaml'))
+        self.assertEqual(done.stdout, kept.split('\n', 1)[1])
+    self.assertIn('mode is jbo', self.refusal(mode='jbo'))
+
+  def test_elastic_pods_are_as_many_as_the_job_may_have(self):
+    for nodes in (1, 5, 8):
+      self.assertIn('nodes is %d; the job runs with minNodes (2) to maxNodes '
+                    '(4)' % nodes, self.refusal(mode='elastic', nodes=nodes))
+    for nodes in (2, 4):
+      _, agents = self.rendered(mode='elastic', nodes=nodes)
+      self.assertEqual(agents['spec']['replicas'], nodes)
+    # They say nothing of the other kinds.
+    self.assertEqual(self.rendered(nodes=8)[1]['spec']['completions'], 8)
+
+  def test_a_run_has_an_id_of_its_own_that_its_pods_keep(self):
+    pods_of = [self.rendered(mode='elastic', **values)[0]
+               for values in ({}, {'nodes': 3}, {'run': 2})]
+    # Another number of pods replaces none.
+    self.assertEqual(pods_of[0], pods_of[1])
+    ids = [variable['value'] for pod in pods_of
+           for variable in pod['containers'][0]['env']
+           if variable['name'] == 'MUSTER_RUN_ID']
+    self.assertEqual(ids, ['trainer-1', 'trainer-1', 'trainer-2'])
+
+  def test_what_is_said_of_resources_wins(self):
+    def asked(**values):
+      pod, _ = self.rendered(**values)
+      resources = pod['containers'][0]['resources']
+      return (resources['requests'], resources['limits'],
+              pod['volumes'][0]['emptyDir']['sizeLimit'])
+    self.assertEqual(asked(gpus=2), (
+        {'cpu': '8', 'memory': '64Gi', 'nvidia.com/gpu': 2},
+        {'memory': '64Gi', 'nvidia.com/gpu': 2}, '16Gi'))
+    self.assertEqual(
+        asked(gpus=1, sharedMemory='3Gi', resources={
+            'requests': {'cpu': 16, 'rdma/hca': 1},
+            'limits': {'memory': '9Gi', 'rdma/hca': 1}}),
+        ({'cpu': '16', 'memory': '9Gi', 'nvidia.com/gpu': 1, 'rdma/hca': '1'},
+         {'memory': '9Gi', 'nvidia.com/gpu': 1, 'rdma/hca': '1'}, '3Gi'))
+    # No request is above its limit, nor a limit below the request.
+    self.assertEqual(
+        asked(resources={'requests': {'memory': '7Gi'},
+                         'limits': {'cpu': '1'}})[:2],
+        ({'cpu': '1', 'memory': '7Gi'}, {'cpu': '1', 'memory': '7Gi'}))
+
+  def test_the_page_says_which_version_it_needs(self):
+    needed = re.search(r'kubeVersion: ">=(\d+\.\d+)', read(
+        os.path.join(chart.CHART, 'Chart.yaml'))).group(1)
+    self.assertIn('needs | Kubernetes %s |' % needed,
+                  read(os.path.join(ROOT, 'docs', 'KUBERNETES.md')))
+
+
+if __name__ == '__main__':
+  unittest.main()

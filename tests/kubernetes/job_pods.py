@@ -1,0 +1,91 @@
+"""An Indexed Job's pods: real processes, made again when Kubernetes would.
+
+The processes live in real time. Kubernetes' back-off between two of them, up to
+ten minutes, passes in the time of job_controller's model alone.
+"""
+
+import job_controller
+
+
+class JobPods:
+  """The pods of one Job, and their names in the cluster's DNS."""
+
+  def __init__(self, cluster, spec, start, version='1.34', service='trainer'):
+    """`start`(index) starts the pod of that index and returns it."""
+    self.controller = job_controller.JobController(spec, version)
+    self.now = 0.0  # seconds, Kubernetes' time
+    self.running = {}  # index -> the newest pod of that index
+    self._cluster, self._start, self._service = cluster, start, service
+    self._terminating = []  # (index, pod), replaced before their end
+    self._disrupted = set()
+    for index in range(self.controller.pods):
+      self._make(index)
+
+  def _name(self, index):
+    return 'trainer-%d.%s' % (index, self._service)
+
+  def _make(self, index):
+    if index in self.running:
+      self._terminating.append((index, self.running[index]))
+    pod = self._start(index)
+    self.running[index] = pod
+    # A headless Service with publishNotReadyAddresses names a pod from its
+    # address on until its end, and so two of one name for a while.
+    self._cluster.add_name(self._name(index), pod)
+    return pod
+
+  def evict(self, index):
+    """What the eviction API does: the pod gets SIGTERM and is terminating."""
+    pod = self.running[index]
+    self._disrupted.add(pod)
+    self.controller.deleted(self.now, index)
+    pod.evict()
+
+  def kill(self, index):
+    self.running[index].kill()
+    self._saw_end(index, self.running[index])
+
+  def await_end(self, *indices):
+    """Waits for the end of these pods; their exit codes."""
+    codes = []
+    for index in indices:
+      pod = self.running[index]
+      codes.append(pod.exit_code())
+      self._saw_end(index, pod)
+    return codes
+
+  def await_terminating(self):
+    """Waits for the end of pods that have been replaced before; their codes."""
+    codes = []
+    for index, pod in self._terminating:
+      codes.append(pod.exit_code())
+      self._cluster.remove_name(self._name(index), pod)
+      self.controller.ended(self.now, index, codes[-1], pod in self._disrupted)
+    self._terminating = []
+    return codes
+
+  def _saw_end(self, index, pod):
+    self._cluster.remove_name(self._name(index), pod)
+    del self.running[index]
+    self.controller.ended(self.now, index, pod.exit_code(),
+                          pod in self._disrupted)
+
+  def make_what_is_due(self):
+    """Lets Kubernetes' time pass until no pod is missing. The new pods, and how
+    long the last one of them took."""
+    began, made = self.now, []
+    while True:
+      due = self.controller.next_start()
+      if due is None:
+        return made, self.now - began
+      self.now = max(self.now, due[0])
+      self.controller.started(due[1])
+      made.append(self._make(due[1]))
+
+  def await_work(self, text):
+    """Waits until the worker of every running pod has said `text`."""
+    for pod in self.running.values():
+      pod.wait_for(text)
+
+  def rounds(self, index, text):
+    return self.running[index].log().count(text)

@@ -1,0 +1,66 @@
+"""The manifests of deploy/kubernetes as objects, and parts of them."""
+
+import glob
+import os
+import re
+
+import chart
+import manifest_schemas
+import overlays
+import yaml
+
+ROOT = os.path.join(os.path.dirname(os.path.realpath(__file__)), '..', '..')
+KUSTOMIZE = os.path.join(ROOT, 'deploy', 'kubernetes', 'kustomize')
+SCHEMAS = manifest_schemas.Schemas()
+
+
+def read(path):
+  with open(path) as file:
+    return file.read()
+
+
+def things_of(text):
+  return [thing for thing in yaml.safe_load_all(text) if thing]
+
+
+def manifests():
+  """(name, objects) of each folder of plain YAML and each rendered chart."""
+  for folder in ['indexed-job', 'jobset', 'elastic']:
+    things = []
+    for path in sorted(glob.glob(os.path.join(KUSTOMIZE, folder, '*.yaml'))):
+      if os.path.basename(path) != 'kustomization.yaml':
+        things += things_of(read(path))
+    yield folder, things
+  for path in sorted(glob.glob(os.path.join(chart.RENDERED, '*.yaml'))):
+    yield os.path.basename(path), things_of(read(path))
+
+
+def built_overlays():
+  """Paths of the overlays as kustomize makes them."""
+  return sorted(glob.glob(os.path.join(overlays.BUILT, '*.yaml')))
+
+
+def job_spec(thing):
+  """The Job's part of a Job or a JobSet; None for what is neither."""
+  if thing['kind'] == 'JobSet':
+    return thing['spec']['replicatedJobs'][0]['template']['spec']
+  return thing['spec'] if thing['kind'] == 'Job' else None
+
+
+def pod_of(thing):
+  owner = job_spec(thing) or thing['spec']
+  return owner.get('template', {}).get('spec')
+
+
+def pods():
+  for name, things in manifests():
+    for thing in things:
+      if pod_of(thing):
+        yield '%s %s' % (name, thing['metadata']['name']), thing, pod_of(thing)
+
+
+def pod_timeout():
+  """How long a pod waits by itself, in seconds."""
+  source = read(os.path.join(
+      ROOT, 'agent', 'cluster', 'kubernetes', 'kubernetes_defaults.cc'))
+  return int(re.search(r'kPodSeconds\[\] = "(\d+)"', source).group(1))
