@@ -52,7 +52,7 @@ constexpr char kReading[] =
 constexpr char kTail[] = R"(## Who hosts the coordinator
 
 1. `--standalone`, or one node without `--rdzv-endpoint` (or with port 0): this
-   process, on 127.0.0.1 and a free port. No name is resolved.
+   process, on 127.0.0.1 (without it on ::1) and a free port. No name is resolved.
 2. `is_host=1` in `--rdzv-conf`: this node; `is_host=0`: not this node.
 3. A static job (`--master-addr` and `--node-rank`, no `--rdzv-endpoint`): node
    rank 0.

@@ -118,8 +118,9 @@ absl::StatusOr<CoordinatorChoice> ChooseCoordinator(
   choice.endpoint = MeetingPoint(options);
   if (IsAlone(options)) {
     choice.place = CoordinatorPlace::kHere;
+    choice.endpoint.host = facts.loopback;
     choice.listen = choice.endpoint;
-    choice.own_address = "127.0.0.1";
+    choice.own_address = facts.loopback;
     choice.reason = "this node is the only one";
     return choice;
   }

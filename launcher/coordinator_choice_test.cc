@@ -58,6 +58,15 @@ TEST(CoordinatorChoice, StandaloneMeetsNobody) {
   }
 }
 
+TEST(CoordinatorChoice, StandaloneListensAtTheLoopbackAddressThatIsThere) {
+  MachineFacts facts = Node1();
+  facts.loopback = "::1";
+  const auto choice = ChooseCoordinator(Options({"--standalone"}), facts, {});
+  ASSERT_TRUE(choice.ok()) << choice.status();
+  EXPECT_EQ(choice->listen.ToString(), "[::1]:0");
+  EXPECT_EQ(choice->own_address, "::1");
+}
+
 TEST(CoordinatorChoice, OneNodeWithAnEndpointMeetsThere) {
   EXPECT_FALSE(IsAlone(Options({"--rdzv-endpoint=node1"})));
   EXPECT_FALSE(IsAlone(Options({"--nnodes=1:2", "--rdzv-backend=c10d"})));

@@ -16,7 +16,7 @@ constexpr Flag kFlags[] = {
      "starts with MIN nodes after a last call, and goes on when nodes come and "
      "go."},
     {"standalone", 0, kSwitch, "", "0", kRead, kCluster, kLaunchOnly, "",
-     "One node on its own: the coordinator listens on 127.0.0.1 on a free "
+     "One node on its own: the coordinator listens on loopback on a free "
      "port and the run id is a fresh UUID. --rdzv-backend, --rdzv-endpoint and "
      "--rdzv-id are ignored."},
     {"rdzv-endpoint", 0, kValue, "HOST[:PORT]", "", kRead, kCluster,

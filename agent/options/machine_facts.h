@@ -14,8 +14,12 @@ namespace muster {
 // pure: whatever they depend on is in here or in the options.
 struct MachineFacts {
   std::string host_name;
-  // The interfaces' IP addresses, as text, in the kernel's order.
+  // The interfaces' IP addresses, as text, the loopback interface's first, else
+  // in the kernel's order.
   std::vector<std::string> addresses;
+  // The address by which this machine reaches itself: 127.0.0.1 where there is
+  // one, else ::1, else another of its own.
+  std::string loopback = "127.0.0.1";
   // The one that a packet to the outside would carry; empty: no such route.
   std::string outward_address;
   std::map<std::string, std::string> environment;

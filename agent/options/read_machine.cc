@@ -27,6 +27,7 @@
 #include "agent/options/worker_slots.h"
 #include "base/check.h"
 #include "base/environment_value.h"
+#include "base/owned_fd.h"
 #include "rendezvous/endpoint/resolve.h"
 
 extern char** environ;
@@ -124,6 +125,46 @@ std::string OutwardAddress() {
   return "";
 }
 
+bool CanBind(const SocketAddress& address) {
+  const OwnedFd fd(
+      socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  return fd.open() && bind(fd.get(), address.get(), address.size) == 0;
+}
+
+// Addresses of the interfaces that are up, the loopback interface's first.
+std::vector<std::string> InterfaceAddresses() {
+  std::vector<std::string> addresses;
+  ifaddrs* list = nullptr;
+  if (getifaddrs(&list) != 0) return addresses;
+  size_t of_loopback = 0;
+  for (const ifaddrs* at = list; at != nullptr; at = at->ifa_next) {
+    if (at->ifa_addr == nullptr || (at->ifa_flags & IFF_UP) == 0) continue;
+    const std::string text = AddressText(at->ifa_addr);
+    if (text.empty()) continue;
+    const bool first = (at->ifa_flags & IFF_LOOPBACK) != 0;
+    addresses.insert(first
+                         ? addresses.begin() + static_cast<long>(of_loopback++)
+                         : addresses.end(),
+                     text);
+  }
+  freeifaddrs(list);
+  return addresses;
+}
+
+std::string LoopbackAddress() {
+  const auto works = [](const std::string& address) {
+    const auto known = Resolve({address, 0}, Duration::zero());
+    return known.ok() && !known->empty() && CanBind(known->front());
+  };
+  for (const char* usual : {"127.0.0.1", "::1"}) {
+    if (works(usual)) return usual;
+  }
+  for (const std::string& address : InterfaceAddresses()) {
+    if (works(address)) return address;
+  }
+  return "127.0.0.1";
+}
+
 }  // namespace
 
 std::map<std::string, std::string> ReadEnvironment() {
@@ -140,6 +181,7 @@ std::map<std::string, std::string> ReadEnvironment() {
 MachineFacts ReadMachineFacts(std::map<std::string, std::string> environment) {
   MachineFacts facts;
   facts.host_name = HostName();
+  facts.loopback = LoopbackAddress();
   facts.allowed_cpus = AllowedCpus();
   const int allowed = static_cast<int>(facts.allowed_cpus.size());
   facts.cores = std::min(std::max(1, allowed), QuotaCores());
@@ -178,14 +220,7 @@ absl::Status ReadGpuFacts(const RunOptions& options, MachineFacts& facts) {
 
 void ReadAddresses(MachineFacts& facts) {
   facts.outward_address = OutwardAddress();
-  ifaddrs* list = nullptr;
-  if (getifaddrs(&list) != 0) return;
-  for (const ifaddrs* at = list; at != nullptr; at = at->ifa_next) {
-    if (at->ifa_addr == nullptr || (at->ifa_flags & IFF_UP) == 0) continue;
-    const std::string text = AddressText(at->ifa_addr);
-    if (!text.empty()) facts.addresses.push_back(text);
-  }
-  freeifaddrs(list);
+  facts.addresses = InterfaceAddresses();
 }
 
 }  // namespace muster

@@ -27,6 +27,7 @@ TEST(ReadMachine, Facts) {
   EXPECT_THAT(facts.working_directory, StartsWith("/"));
   EXPECT_THAT(facts.temporary_directory, StartsWith("/var/tmp/muster_"));
   EXPECT_THAT(facts.addresses, IsEmpty()) << "read only where needed";
+  EXPECT_EQ(facts.loopback, "127.0.0.1");
   EXPECT_EQ(facts.environment.at("TMPDIR"), "/var/tmp");
 }
 

@@ -3,6 +3,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import unittest
 
@@ -172,6 +173,23 @@ class PodLife(pod_case.PodCase):
     pod.wait_for('got SIGUSR1')
     self.say('fail-0')
     self.assertEqual(pod.exit_code(), 7)
+    self.succeeded = True
+
+  def test_one_node_runs_on_whatever_loopback_address_there_is(self):
+    # Another node's addresses are not asked for; the kernel adds 127.0.0.1 and
+    # ::1 to lo as it comes up.
+    for addresses, master in [
+        ('', '127.0.0.1'), ('ip addr del 127.0.0.1/8 dev lo;', '::1'),
+        ('ip addr flush dev lo; ip addr add 10.1.2.3/32 dev lo;', '10.1.2.3')]:
+      with self.subTest(addresses):
+        done = subprocess.run(
+            ['unshare', '--net', 'sh', '-c',
+             'ip link set lo up; %s exec launcher/launch --standalone '
+             '--nproc-per-node=2 sh -c "echo at \\$MASTER_ADDR"' % addresses],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            timeout=pods.PATIENCE)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertEqual(done.stdout.count('at %s\n' % master), 2, done.stdout)
     self.succeeded = True
 
 
