@@ -8,8 +8,13 @@ import collections
 import os
 import signal
 import subprocess
+import sys
 import time
 
+sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)),
+                             os.pardir, 'compat'))
+
+import interpreters
 import jobs
 
 Measurement = collections.namedtuple(
@@ -157,7 +162,9 @@ def _rendezvous(bench, nodes, count):
 
 
 def _c10d_rendezvous(nodes, count):
-  command = ['/usr/bin/python3', os.path.join(_PEERS, 'c10d_rendezvous.py'),
+  # PyPI's PyTorch, which tests/bench/setup installs: so many threads of
+  # Debian's die of SIGSEGV on some processors.
+  command = [interpreters.PATHS[interpreters.NEW], os.path.join(_PEERS, 'c10d_rendezvous.py'),
              str(nodes)]
   return [float(subprocess.run(command, check=True, text=True,
                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -208,7 +215,7 @@ ALL = (
     Measurement(
         'rendezvous_128', 'rendezvous alone, 128 nodes: last join to last '
         'assignment', 's', '1/100', lambda b: _rendezvous(b, 128, 10),
-        lambda b: _c10d_rendezvous(128, 5), 'c10d'),
+        lambda b: _c10d_rendezvous(128, 5), 'c10d 2.15'),
     Measurement(
         'worker_killed', 'SIGKILL of a worker of 2 x 2 until all 4 run again',
         's', '1/40',
