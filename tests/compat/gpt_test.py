@@ -21,15 +21,17 @@ _LIMIT_S = 120
 # the width of 32, and what is done to each element beside.
 _OPERATIONS = 128 + 16
 _LOSS = 'the loss'
+# The kernels to run, as far as this processor has them.
+_PROCESSORS = ('baseline', 'avx2', 'avx512')
 
 
 class Gpt(unittest.TestCase):
 
-  def outputs(self, *command):
+  def outputs(self, *command, **variables):
     """Of each run: lists of numbers by name, the loss and the gradients."""
     done = subprocess.run(command, timeout=_LIMIT_S, check=True,
                           stdout=subprocess.PIPE, text=True,
-                          env=interpreters.environment())
+                          env=interpreters.environment(**variables))
     found = []
     for run in done.stdout.split('\n\n'):
       loss, *tensors = run.splitlines()
@@ -42,19 +44,23 @@ class Gpt(unittest.TestCase):
   def compare(self, version, biases, tensors):
     if interpreters.why_not(version):
       self.skipTest(interpreters.why_not(version))
-    ours, = self.outputs(_OURS, biases)
     theirs, wrong, exact, *disturbed = self.outputs(
         interpreters.PATHS[version], _ORACLE, biases, 'float32', 'erf',
         'float64', *oracles.DISTURBED)
-    self.assertEqual(list(ours), list(theirs))
-    self.assertEqual(len(ours), 1 + tensors)
+    self.assertEqual(len(theirs), 1 + tensors)
+    ours = {processor: self.outputs(_OURS, biases,
+                                    MUSTER_PROCESSOR=processor)[0]
+            for processor in _PROCESSORS}
     for name, numbers in theirs.items():
       limit = rounding.bound(_OPERATIONS, rounding.condition(
           exact[name], [each[name] for each in disturbed],
           oracles.DISTURBANCE))
       # A gradient of zeros would be like any other small one.
       self.assertGreater(max(map(abs, numbers)), 20 * limit, name)
-      rounding.check(self, name, ours[name], numbers, limit)
+      for processor, found in ours.items():
+        self.assertEqual(list(found), list(theirs), processor)
+        rounding.check(self, '%s, %s' % (processor, name), found[name],
+                       numbers, limit)
       if name != _LOSS:
         rounding.check_planted(self, name, wrong[name], numbers, limit)
 

@@ -9,7 +9,7 @@
 namespace muster {
 namespace {
 
-void Resize(std::vector<float>* values, int64_t count) {
+void Resize(AlignedFloats* values, int64_t count) {
   values->resize(static_cast<size_t>(count));
 }
 
@@ -30,7 +30,7 @@ GptBlock::GptBlock(const GptConfig& config, int64_t batch, int64_t time)
       inner_(static_cast<size_t>(rows() * shape_.width)),
       scratch_(static_cast<size_t>(AttentionScratchCount(shape_))) {}
 
-void GptBlock::Norm(const GptPair& weights, const std::vector<float>& input,
+void GptBlock::Norm(const GptPair& weights, const AlignedFloats& input,
                     NormActivations* kept) const {
   Resize(&kept->output, rows() * shape_.width);
   Resize(&kept->mean, rows());
@@ -40,10 +40,9 @@ void GptBlock::Norm(const GptPair& weights, const std::vector<float>& input,
                    kept->scale.data());
 }
 
-void GptBlock::NormBackward(const GptPair& weights,
-                            const std::vector<float>& input,
+void GptBlock::NormBackward(const GptPair& weights, const AlignedFloats& input,
                             const NormActivations& kept,
-                            const std::vector<float>& output_gradient,
+                            const AlignedFloats& output_gradient,
                             std::vector<float>* input_gradient) const {
   LayerNormBackward(output_gradient.data(), input.data(), weights.weight.value,
                     kept.mean.data(), kept.scale.data(), rows(), shape_.width,
@@ -55,7 +54,7 @@ void GptBlock::Forward(const GptBlockWeights& weights,
                        std::vector<float>* stream,
                        GptBlockActivations* kept) const {
   const int64_t width = shape_.width;
-  kept->input = *stream;
+  kept->input.assign(stream->begin(), stream->end());
   Norm(weights.norm_1, kept->input, &kept->norm_1);
   Resize(&kept->qkv, rows() * 3 * width);
   LinearForward(kept->norm_1.output.data(), weights.attention_in.weight.value,
@@ -68,7 +67,7 @@ void GptBlock::Forward(const GptBlockWeights& weights,
   AddLinear(kept->attention.data(), weights.attention_out.weight.value,
             weights.attention_out.bias.value, rows(), width, width,
             stream->data());
-  kept->middle = *stream;
+  kept->middle.assign(stream->begin(), stream->end());
   Norm(weights.norm_2, kept->middle, &kept->norm_2);
   LinearForward(kept->norm_2.output.data(), weights.mlp_in.weight.value,
                 weights.mlp_in.bias.value, rows(), width, 4 * width,
@@ -86,7 +85,7 @@ void GptBlock::BackwardInput(const GptBlockWeights& weights,
                              GptBlockActivations* kept,
                              std::vector<float>* gradient) const {
   const int64_t width = shape_.width;
-  kept->gradients.output = *gradient;
+  kept->gradients.output.assign(gradient->begin(), gradient->end());
   Resize(&kept->gradients.mlp, rows() * 4 * width);
   LinearBackwardInput(gradient->data(), weights.mlp_out.weight.value, rows(),
                       4 * width, width, kept->gradients.mlp.data());
@@ -96,7 +95,7 @@ void GptBlock::BackwardInput(const GptBlockWeights& weights,
                       rows(), width, 4 * width, inner_.data());
   // The residual stream passes the gradient on as it is; branches add theirs.
   NormBackward(weights.norm_2, kept->middle, kept->norm_2, inner_, gradient);
-  kept->gradients.middle = *gradient;
+  kept->gradients.middle.assign(gradient->begin(), gradient->end());
   LinearBackwardInput(gradient->data(), weights.attention_out.weight.value,
                       rows(), width, width, inner_.data());
   Resize(&kept->gradients.qkv, rows() * 3 * width);
@@ -112,8 +111,8 @@ void GptBlock::BackwardWeight(const GptBlockWeights& weights,
                               const GptBlockActivations& kept,
                               const GradientReady& ready) const {
   const int64_t width = shape_.width;
-  const auto linear = [&](const GptPair& pair, const std::vector<float>& input,
-                          const std::vector<float>& output_gradient, int64_t in,
+  const auto linear = [&](const GptPair& pair, const AlignedFloats& input,
+                          const AlignedFloats& output_gradient, int64_t in,
                           int64_t out) {
     LinearBackwardWeight(input.data(), output_gradient.data(), rows(), in, out,
                          pair.weight.gradient, pair.bias.gradient);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "trainer_sdk/gpt/gpt_weights.h"
+#include "trainer_sdk/kernels/aligned_floats.h"
 #include "trainer_sdk/kernels/attention.h"
 
 namespace muster {
@@ -15,32 +16,32 @@ using GradientReady = std::function<void(int tensor)>;
 
 // A layer norm, as its backward pass needs it.
 struct NormActivations {
-  std::vector<float> output;
-  std::vector<float> mean;
-  std::vector<float> scale;
+  AlignedFloats output;
+  AlignedFloats mean;
+  AlignedFloats scale;
 };
 
 // Gradients of linear layers' outputs: what one block's backward pass keeps
 // from the input's part to the weights'.
 struct GptBlockGradients {
-  std::vector<float> qkv;
-  std::vector<float> middle;
-  std::vector<float> mlp;
-  std::vector<float> output;
+  AlignedFloats qkv;
+  AlignedFloats middle;
+  AlignedFloats mlp;
+  AlignedFloats output;
 };
 
 // What one block keeps of a micro-batch from its forward to its backward pass.
 struct GptBlockActivations {
-  std::vector<float> input;
+  AlignedFloats input;
   NormActivations norm_1;
-  std::vector<float> qkv;
-  std::vector<float> probabilities;
-  std::vector<float> attention;
+  AlignedFloats qkv;
+  AlignedFloats probabilities;
+  AlignedFloats attention;
   // The input and what attention adds.
-  std::vector<float> middle;
+  AlignedFloats middle;
   NormActivations norm_2;
-  std::vector<float> gelu;
-  std::vector<float> gelu_slope;
+  AlignedFloats gelu;
+  AlignedFloats gelu_slope;
 
   GptBlockGradients gradients;
 };
@@ -69,18 +70,18 @@ class GptBlock {
 
  private:
   int64_t rows() const { return shape_.batch * shape_.time; }
-  void Norm(const GptPair& weights, const std::vector<float>& input,
+  void Norm(const GptPair& weights, const AlignedFloats& input,
             NormActivations* kept) const;
-  void NormBackward(const GptPair& weights, const std::vector<float>& input,
+  void NormBackward(const GptPair& weights, const AlignedFloats& input,
                     const NormActivations& kept,
-                    const std::vector<float>& output_gradient,
+                    const AlignedFloats& output_gradient,
                     std::vector<float>* input_gradient) const;
 
   const AttentionShape shape_;
   // Working memory, of no meaning between calls.
-  mutable std::vector<float> mlp_;
-  mutable std::vector<float> inner_;
-  mutable std::vector<float> scratch_;
+  mutable AlignedFloats mlp_;
+  mutable AlignedFloats inner_;
+  mutable AlignedFloats scratch_;
 };
 
 }  // namespace muster

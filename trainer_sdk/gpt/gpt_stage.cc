@@ -146,7 +146,7 @@ void GptStage::BlockBackwardInput(GptMicroBatch* micro_batch, int64_t layer,
       micro_batch->blocks[static_cast<size_t>(layer - weights_.layers().first)];
   const GptBlockWeights weights = weights_.Block(layer);
   if (checkpointing_ == Checkpointing::kBlocks) {
-    std::vector<float> again = kept.input;
+    std::vector<float> again(kept.input.begin(), kept.input.end());
     block_.Forward(weights, &again, &kept);
   }
   block_.BackwardInput(weights, &kept, gradient);

@@ -1,11 +1,16 @@
 #ifndef MUSTER_TRAINER_SDK_KERNELS_BEST_KERNELS_H_
 #define MUSTER_TRAINER_SDK_KERNELS_BEST_KERNELS_H_
 
+#include "base/processor_kind.h"
 #include "trainer_sdk/kernels/kernel_table.h"
 
 namespace muster {
 
-// The fastest that this processor has. T: float, double.
+// Those of one kind, which this processor must be. T: float, double.
+template <typename T>
+const KernelTable<T>& KernelsOf(ProcessorKind kind);
+
+// Those of ChosenProcessorKind().
 template <typename T>
 const KernelTable<T>& BestKernels();
 

@@ -11,7 +11,8 @@ namespace muster {
 // headers of the same names for what it does. Everything that it is made of is
 // in .inc files and static functions: of an inline function with a name for the
 // linker, one copy would serve all kinds of processor, and the rest could not
-// run it. T: float, double.
+// run it. Who includes them defines kVectorBytes, the size of a register.
+// T: float, double.
 template <typename T>
 struct KernelTable {
   void (*gelu_forward)(const T* input, int64_t count, T* output, T* slope);

@@ -16,6 +16,8 @@
 namespace muster {
 namespace {
 
+constexpr int kVectorBytes = 32;
+
 #include "trainer_sdk/kernels/kernels.inc"
 
 }  // namespace
@@ -24,25 +26,15 @@ namespace {
 #pragma GCC pop_options
 
 namespace muster {
-namespace {
-
-template <typename T>
-const KernelTable<T>* Supported() {
-  static const bool supported =
-      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  return supported ? &kKernels<T> : nullptr;
-}
-
-}  // namespace
 
 template <>
 const KernelTable<float>* Avx2Kernels<float>() {
-  return Supported<float>();
+  return &kKernels<float>;
 }
 
 template <>
 const KernelTable<double>* Avx2Kernels<double>() {
-  return Supported<double>();
+  return &kKernels<double>;
 }
 
 }  // namespace muster

@@ -5,7 +5,8 @@
 
 namespace muster {
 
-// For x86 processors with AVX2 and FMA; null on others. T: float, double.
+// For ProcessorKind::kAvx2; null where the compiler's target is no x86.
+// T: float, double.
 template <typename T>
 const KernelTable<T>* Avx2Kernels();
 

@@ -10,6 +10,8 @@
 namespace muster {
 namespace {
 
+constexpr int kVectorBytes = 32;
+
 #include "trainer_sdk/kernels/kernels.inc"
 
 }  // namespace

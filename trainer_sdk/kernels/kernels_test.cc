@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/processor_kind.h"
 #include "gtest/gtest.h"
+#include "trainer_sdk/kernels/best_kernels.h"
 #include "trainer_sdk/kernels/finite_difference.h"
-#include "trainer_sdk/kernels/kernels_avx2.h"
-#include "trainer_sdk/kernels/kernels_baseline.h"
 
 namespace muster {
 namespace {
@@ -155,20 +155,22 @@ TYPED_TEST(KernelsTest, AttentionIsItsDefinition) {
   for (const AttentionShape& shape : kShapes) {
     SCOPED_TRACE(shape.time);
     const std::vector<double> expected = PlainAttention(shape);
-    ExpectNear(AttentionBy(BaselineKernels<TypeParam>(), shape), expected);
-    if (Avx2Kernels<TypeParam>() == nullptr) continue;
-    ExpectNear(AttentionBy(*Avx2Kernels<TypeParam>(), shape), expected);
+    for (const ProcessorKind kind : ProcessorKinds()) {
+      SCOPED_TRACE(Name(kind));
+      ExpectNear(AttentionBy(KernelsOf<TypeParam>(kind), shape), expected);
+    }
   }
 }
 
 TYPED_TEST(KernelsTest, ProcessorsDifferByRoundingAlone) {
-  if (Avx2Kernels<TypeParam>() == nullptr) {
-    GTEST_SKIP() << "no AVX2 or FMA here";
-  }
-  for (const int64_t width : {5, 8, 61, 128}) {
-    SCOPED_TRACE(width);
-    ExpectNear(RestBy(*Avx2Kernels<TypeParam>(), 3, width),
-               RestBy(BaselineKernels<TypeParam>(), 3, width));
+  for (const ProcessorKind kind : ProcessorKinds()) {
+    for (const int64_t width : {5, 8, 61, 128}) {
+      SCOPED_TRACE(Name(kind));
+      SCOPED_TRACE(width);
+      ExpectNear(
+          RestBy(KernelsOf<TypeParam>(kind), 3, width),
+          RestBy(KernelsOf<TypeParam>(ProcessorKind::kBaseline), 3, width));
+    }
   }
 }
 

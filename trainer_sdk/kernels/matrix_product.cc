@@ -2,7 +2,12 @@
 
 #include <cblas.h>
 
+#include <algorithm>
+
 #include "base/check.h"
+#include "base/processor_kind.h"
+#include "trainer_sdk/kernels/part_threads.h"
+#include "trainer_sdk/kernels/product_avx512.h"
 
 namespace muster {
 namespace {
@@ -40,12 +45,64 @@ void Multiply(Form a_form, const MatrixView<const T>& a, Form b_form,
           c.data, static_cast<int>(c.stride));
 }
 
+ProductFactor Factor(Form form, const MatrixView<const float>& view) {
+  const bool plain = form == Form::kPlain;
+  return {view.data, plain ? view.stride : 1, plain ? 1 : view.stride};
+}
+
+// Null where OpenBLAS is to do it.
+SingleProduct OwnProduct() {
+  static const SingleProduct own =
+      ChosenProcessorKind() == ProcessorKind::kAvx512 ? Avx512Product()
+                                                      : nullptr;
+  return own;
+}
+
+// Rows or columns of c that one thread computes at least, or a multiple.
+constexpr int64_t kGrain = 96;
+// Multiplications that are worth another thread.
+constexpr int64_t kWorth = 1 << 20;
+
+// On as many threads as OpenBLAS would take. Each has some rows of c, or
+// columns: no element's bits depend on that.
+void MultiplyInParts(SingleProduct product, int64_t inner, float alpha,
+                     const ProductFactor& a, const ProductFactor& b, float beta,
+                     const MatrixView<float>& c) {
+  const bool by_rows = c.rows >= c.columns;
+  const int64_t length = by_rows ? c.rows : c.columns;
+  const int64_t grains = (length + kGrain - 1) / kGrain;
+  const int64_t parts = std::clamp<int64_t>(
+      c.rows * c.columns * inner / kWorth, 1,
+      std::min<int64_t>(grains, openblas_get_num_threads()));
+  RunParts(static_cast<int>(parts), [&](int part) {
+    const int64_t begin = grains * part / parts * kGrain;
+    const int64_t end = std::min(length, grains * (part + 1) / parts * kGrain);
+    if (by_rows) {
+      product(end - begin, c.columns, inner, alpha,
+              {a.data + begin * a.row, a.row, a.column}, b, beta,
+              c.data + begin * c.stride, c.stride);
+    } else {
+      product(c.rows, end - begin, inner, alpha, a,
+              {b.data + begin * b.column, b.row, b.column}, beta,
+              c.data + begin, c.stride);
+    }
+  });
+}
+
 }  // namespace
 
 void MatrixProduct(Form a_form, MatrixView<const float> a, Form b_form,
                    MatrixView<const float> b, float alpha, float beta,
                    MatrixView<float> c) {
-  Multiply<float>(a_form, a, b_form, b, alpha, beta, c, cblas_sgemm);
+  const SingleProduct own = OwnProduct();
+  if (own == nullptr) {
+    Multiply<float>(a_form, a, b_form, b, alpha, beta, c, cblas_sgemm);
+    return;
+  }
+  CheckShapes(a_form, a, b_form, b, c);
+  if (c.rows == 0 || c.columns == 0) return;
+  MultiplyInParts(own, a_form == Form::kPlain ? a.columns : a.rows, alpha,
+                  Factor(a_form, a), Factor(b_form, b), beta, c);
 }
 
 void MatrixProduct(Form a_form, MatrixView<const double> a, Form b_form,

@@ -22,7 +22,9 @@ enum class Form { kPlain, kTransposed };
 
 // c = alpha a b + beta c, where a and b are taken as they are or transposed.
 // OpenBLAS does it, on as many threads as it was given (matrix_threads.h;
-// OPENBLAS_NUM_THREADS, or OMP_NUM_THREADS, which launch sets).
+// OPENBLAS_NUM_THREADS, or OMP_NUM_THREADS, which launch sets). Products of
+// floats on a processor with AVX-512 are product_avx512.h's, on as many
+// threads.
 void MatrixProduct(Form a_form, MatrixView<const float> a, Form b_form,
                    MatrixView<const float> b, float alpha, float beta,
                    MatrixView<float> c);

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "base/processor_kind.h"
 #include "trainer_sdk/reduce/kernels_avx2.h"
 #include "trainer_sdk/reduce/kernels_baseline.h"
 
@@ -11,7 +12,8 @@ namespace {
 
 const KernelTable& Kernels() {
   static const KernelTable& best =
-      Avx2Kernels() != nullptr ? *Avx2Kernels() : BaselineKernels();
+      ChosenProcessorKind() != ProcessorKind::kBaseline ? *Avx2Kernels()
+                                                        : BaselineKernels();
   return best;
 }
 
