@@ -88,7 +88,7 @@ class AgentTest : public ::testing::Test {
     options_.environment.run_id = "job";
     options_.environment.local_world_size = 2;
     options_.logs.directory = ::testing::TempDir() + "/logs";
-    options_.logs.run_id = "job";
+    options_.logs.run_name = "job";
     options_.spec.shutdown_timeout = std::chrono::seconds(2);
     options_.signals_to_handle = {SIGTERM, SIGUSR1};
   }

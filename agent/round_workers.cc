@@ -12,6 +12,7 @@
 #include "agent/failures/error_file.h"
 #include "agent/failures/old_records.h"
 #include "agent/failures/worker_ends.h"
+#include "agent/logs/line_prefix.h"
 #include "agent/workers/worker_environment.h"
 #include "base/environment_value.h"
 
@@ -87,11 +88,15 @@ std::vector<WorkerDown> RoundWorkers::Refuse(const Place& place,
 
 std::optional<Failure> RoundWorkers::StartOne(int local_rank) {
   const int rank = place_.first_rank + local_rank;
-  absl::StatusOr<LogRelay::Pipes> pipes = logs_->Open(
-      {.attempt = Attempt(),
-       .local_rank = local_rank,
-       .rank = rank,
-       .prefix = absl::StrCat("[", options_->node.host, ":", rank, "] ")});
+  absl::StatusOr<LogRelay::Pipes> pipes =
+      logs_->Open({.attempt = Attempt(),
+                   .local_rank = local_rank,
+                   .rank = rank,
+                   .prefix = LinePrefix(options_->logs.prefix_template,
+                                        {.role = options_->environment.role,
+                                         .host = options_->node.host,
+                                         .rank = rank,
+                                         .local_rank = local_rank})});
   if (!pipes.ok()) return NotStartable(local_rank, pipes.status().message());
   const std::string error_file = ErrorFileOf(local_rank);
   // One left over from an earlier job of this name would be taken for this

@@ -111,6 +111,12 @@ say so. One that does not end is shown after 0.3 s as far as it is; of a progres
 bar (text that `\r` draws over) the newest state is shown once a second, on a
 terminal in its place.
 
+With `--log-dir` each run of one node has a fresh folder there, named after the
+run id, which is a fresh one too where none is given and no endpoint; a `launch`
+that is started again makes another. The nodes of a larger job share the folder
+of their run id, all ranks side by side, and a later run of the same id goes on
+in it: give each run its own `--rdzv-id`. The link `latest` leads to the newest.
+
 Nothing is dropped. A console that is slower than the workers makes them wait, as
 a pipe does, with at most some MiB of memory here; it delays nothing else. At the
 end `launch` waits for a reader who still reads. A console that takes nothing for

@@ -5,6 +5,12 @@
 #include "agent/options/agent_plan.h"
 
 namespace muster {
+namespace {
+
+// --rdzv-id's default.
+constexpr char kDefaultRunId[] = "none";
+
+}  // namespace
 
 absl::StatusOr<LaunchPlan> PlanLaunch(RunOptions options,
                                       const MachineFacts& facts,
@@ -12,7 +18,10 @@ absl::StatusOr<LaunchPlan> PlanLaunch(RunOptions options,
   absl::StatusOr<CoordinatorChoice> choice =
       ChooseCoordinator(options, facts, resolved);
   if (!choice.ok()) return choice.status();
-  if (options.standalone == Standalone::kYes) options.run_id = facts.uuid;
+  const bool is_unnamed = IsAlone(options) && options.run_id == kDefaultRunId;
+  if (options.standalone == Standalone::kYes || is_unnamed) {
+    options.run_id = facts.uuid;
+  }
   absl::StatusOr<AgentOptions> agent =
       PlanAgent(options, facts, choice->endpoint.ToString());
   if (!agent.ok()) return agent.status();

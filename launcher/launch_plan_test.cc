@@ -58,6 +58,32 @@ TEST(LaunchPlan, StandaloneHasItsOwnRunId) {
   EXPECT_EQ(Plan({"--rdzv-id=x", "./a"}).agent.run_id, "x");
 }
 
+TEST(LaunchPlan, ANodeThatMeetsNobodyHasItsOwnRunIdWhereNoneIsGiven) {
+  EXPECT_EQ(Plan({"./a"}).agent.run_id, Node1().uuid);
+  EXPECT_EQ(Plan({"--rdzv-endpoint=node1:29400", "./a"}).agent.run_id, "none");
+}
+
+TEST(LaunchPlan, ARunOfOneNodeHasALogFolderOfItsOwn) {
+  const auto name = [](const std::vector<std::string>& args) {
+    return Plan(args).agent.logs.run_name;
+  };
+  EXPECT_EQ(name({"--log-dir=l", "--rdzv-id=j", "./a"}), "j_11111111");
+  EXPECT_EQ(name({"--log-dir=l", "./a"}), Node1().uuid);
+  EXPECT_EQ(name({"--log-dir=l", "--rdzv-id=j", "--nnodes=2",
+                  "--rdzv-endpoint=node1:29400", "./a"}),
+            "j")
+      << "the ranks of all nodes are kept side by side";
+}
+
+TEST(LaunchPlan, TheTemplateOfLinesIsAlsoAVariable) {
+  MachineFacts facts = Node1();
+  facts.environment["TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE"] = "a";
+  EXPECT_EQ(Plan({"./a"}, facts).agent.logs.prefix_template, "a");
+  EXPECT_EQ(Plan({"--log-line-prefix-template=b", "./a"}, facts)
+                .agent.logs.prefix_template,
+            "b");
+}
+
 TEST(LaunchPlan, MasterPortOfASingleNode) {
   EXPECT_EQ(Plan({"--master-port=1234", "./a"}).agent.master_port, 1234);
   EXPECT_EQ(Plan({"./a"}).agent.master_port, 0);
@@ -187,7 +213,7 @@ TEST(LaunchPlan, Logs) {
       Plan({"-r", "3", "-t", "0:1", "--local-ranks-filter=0", "--rdzv-id=j",
             "--duplicate-stdout-filters=x", "--log-rotate-mb=0", "./a"})
           .agent.logs;
-  EXPECT_EQ(logs.run_id, "j");
+  EXPECT_EQ(logs.run_name, "j");
   EXPECT_EQ(logs.redirects.For(1), Streams::kBoth);
   EXPECT_EQ(logs.tee.For(0), Streams::kOut);
   EXPECT_THAT(logs.console_local_ranks, ElementsAre(0));

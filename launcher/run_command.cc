@@ -38,7 +38,7 @@ EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
   hosting.token = token;
   if (!options.log_dir.empty()) {
     hosting.event_log =
-        EventLogPath(plan.agent.logs.directory, plan.agent.run_id);
+        EventLogPath(plan.agent.logs.directory, plan.agent.logs.run_name);
   }
   return hosting;
 }

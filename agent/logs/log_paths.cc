@@ -9,6 +9,7 @@ namespace {
 
 // With the hash well below NAME_MAX (255).
 constexpr size_t kMostNameBytes = 128;
+constexpr char kLatest[] = "latest";
 
 bool IsPlain(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -32,7 +33,7 @@ std::string SafeName(const std::string& text) {
   // ".", ".." and hidden names.
   if (name.empty()) name = "_";
   if (name[0] == '.') name[0] = '_';
-  if (name == text) return name;
+  if (name == text && name != kLatest) return name;
   char suffix[16];
   std::snprintf(suffix, sizeof suffix, "-%08x", Hash(text));
   return name + suffix;
@@ -40,13 +41,18 @@ std::string SafeName(const std::string& text) {
 
 }  // namespace
 
-std::string RunFolder(const std::string& directory, const std::string& run_id) {
-  return directory + "/" + SafeName(run_id);
+std::string RunFolder(const std::string& directory,
+                      const std::string& run_name) {
+  return directory + "/" + SafeName(run_name);
 }
 
 std::string EventLogPath(const std::string& directory,
-                         const std::string& run_id) {
-  return RunFolder(directory, run_id) + "/events.jsonl";
+                         const std::string& run_name) {
+  return RunFolder(directory, run_name) + "/events.jsonl";
+}
+
+std::string LatestLink(const std::string& directory) {
+  return directory + "/" + kLatest;
 }
 
 std::string AttemptFolder(const std::string& run_folder, int attempt) {

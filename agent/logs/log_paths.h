@@ -5,16 +5,20 @@
 
 namespace muster {
 
-// The folder of one job inside --log-dir. The run id is the user's text: what
+// The folder of one run inside --log-dir. The name is the user's text: what
 // does not belong in a file's name is replaced, so that it can neither leave
 // the folder nor hide in it, and a hash of the original is added then, so that
 // two jobs still have two folders. Pure.
-std::string RunFolder(const std::string& directory, const std::string& run_id);
+std::string RunFolder(const std::string& directory,
+                      const std::string& run_name);
 
 // Where the coordinator inside `launch` keeps its decisions:
 // <run folder>/events.jsonl
 std::string EventLogPath(const std::string& directory,
-                         const std::string& run_id);
+                         const std::string& run_name);
+
+// <directory>/latest
+std::string LatestLink(const std::string& directory);
 
 // <run folder>/attempt_<attempt>
 std::string AttemptFolder(const std::string& run_folder, int attempt);

@@ -37,5 +37,9 @@ TEST(LogPathsTest, DifferentRunIdsHaveDifferentFolders) {
   EXPECT_LT(RunFolder("/l", prefix).size(), 200u);
 }
 
+TEST(LogPathsTest, NoRunIsCalledAsTheLinkToTheNewest) {
+  EXPECT_NE(RunFolder("/logs", "latest"), LatestLink("/logs"));
+}
+
 }  // namespace
 }  // namespace muster

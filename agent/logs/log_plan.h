@@ -46,7 +46,10 @@ struct ConsolePolicy {
 // reaches the console: all that is not redirected, and what is teed.
 struct LogPlan {
   std::string directory;  // --log-dir, made absolute; empty: no files
-  std::string run_id;
+  // The run's folder in it is called so; see RunFolder.
+  std::string run_name;
+  // --log-line-prefix-template; empty: "[node:rank] ". See LinePrefix.
+  std::string prefix_template;
   StreamsByRank redirects;
   StreamsByRank tee;
   ConsolePolicy console;

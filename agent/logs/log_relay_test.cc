@@ -79,7 +79,7 @@ class LogRelayTest : public ::testing::Test {
     std::string name = ::testing::TempDir() + "/relay-XXXXXX";
     folder_ = mkdtemp(name.data());
     plan_.directory = folder_;
-    plan_.run_id = "job";
+    plan_.run_name = "job";
   }
   ~LogRelayTest() override { std::filesystem::remove_all(folder_); }
 

@@ -12,7 +12,7 @@ LogRouter::LogRouter(LogPlan plan, std::shared_ptr<Console> console)
     : plan_(std::move(plan)),
       run_folder_(plan_.directory.empty()
                       ? ""
-                      : RunFolder(plan_.directory, plan_.run_id)),
+                      : RunFolder(plan_.directory, plan_.run_name)),
       console_(std::move(console)) {}
 
 absl::Status LogRouter::CheckWritable() const {

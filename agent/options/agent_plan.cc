@@ -30,6 +30,17 @@ CommandRequest AskedCommand(const RunOptions& options,
   return request;
 }
 
+// A run of one node has a folder of its own. The nodes of a larger one share a
+// folder, where they share a file system, so that all ranks lie side by side.
+std::string RunName(const RunOptions& options, const MachineFacts& facts) {
+  constexpr size_t kSuffixBytes = 8;
+  const bool is_fresh = options.log_dir.empty() ||
+                        options.run_id == facts.uuid ||
+                        options.spec.max_nodes > 1;
+  if (is_fresh) return options.run_id;
+  return absl::StrCat(options.run_id, "_", facts.uuid.substr(0, kSuffixBytes));
+}
+
 LogPlan PlanLogs(const RunOptions& options, const MachineFacts& facts) {
   LogPlan logs;
   if (options.log_dir.empty()) {
@@ -40,7 +51,14 @@ LogPlan PlanLogs(const RunOptions& options, const MachineFacts& facts) {
     logs.directory =
         absl::StrCat(facts.working_directory, "/", options.log_dir);
   }
-  logs.run_id = options.run_id;
+  logs.run_name = RunName(options, facts);
+  logs.prefix_template = options.log_line_prefix;
+  if (logs.prefix_template.empty()) {
+    logs.prefix_template =
+        EnvironmentValue(facts.environment,
+                         "TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE")
+            .value_or("");
+  }
   logs.redirects = options.redirects;
   logs.tee = options.tee;
   logs.console = options.console;

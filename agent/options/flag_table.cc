@@ -198,8 +198,10 @@ constexpr Flag kFlags[] = {
 
     {"log-dir", 0, kValue, "DIR", "", kRead, kOutput, kLaunchAndAgent,
      "<directory>",
-     "Where log files go: DIR/RUN_ID/attempt_N/RANK/{stdout,stderr}.log. Not "
-     "given: a temporary folder."},
+     "Where log files go: DIR/RUN/attempt_N/RANK/{stdout,stderr}.log. RUN is "
+     "the "
+     "run id; for one node, a fresh name that begins with it. DIR/latest leads "
+     "to the newest. Not given: a temporary folder."},
     {"redirects", 'r', kValue, "STREAMS", "0", kRead, kOutput, kLaunchAndAgent,
      "0 1 2 3",
      "Keep workers' streams from the console: 0 none, 1 stdout, 2 stderr, 3 "
@@ -207,6 +209,11 @@ constexpr Flag kFlags[] = {
     {"tee", 't', kValue, "STREAMS", "0", kRead, kOutput, kLaunchAndAgent,
      "0 1 2 3",
      "Streams that reach both file and console; numbers as of --redirects."},
+    {"log-line-prefix-template", 0, kValue, "TEXT", "", kRead, kOutput,
+     kLaunchAndAgent, "",
+     "What a worker's lines begin with on the console; ${role_name}, "
+     "${local_rank}, ${rank} and ${hostname} are replaced. Not given: "
+     "TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE, else [node:rank] and a space."},
     {"local-ranks-filter", 0, kValue, "LIST", "", kRead, kOutput,
      kLaunchAndAgent, "",
      "The local ranks whose output reaches the console, such as 0,1. Not "
@@ -272,9 +279,6 @@ constexpr Flag kFlags[] = {
      "Workers are always processes of their own."},
     {"logs-specs", 0, kValue, "NAME", "", kNone, kAccepted, kLaunchAndAgent, "",
      "Python plug-ins for logs are not loaded."},
-    {"log-line-prefix-template", 0, kValue, "TEXT", "", kRead, kAccepted,
-     kLaunchAndAgent, "",
-     "Lines on the console begin with [node:rank] whatever it says."},
     {"event-log-handler", 0, kValue, "NAME", "null", kRead, kAccepted,
      kLaunchAndAgent, "",
      "Python handlers are not loaded; decisions are written to events.jsonl "

@@ -324,6 +324,7 @@ void ReadWorkers(FlagValues& values, RunOptions& options) {
 
 void ReadOutput(FlagValues& values, RunOptions& options) {
   values.Into("log-dir", ReadText, options.log_dir);
+  values.Into("log-line-prefix-template", ReadText, options.log_line_prefix);
   values.Into("redirects", ParseStreamsByRank, options.redirects);
   values.Into("tee", ParseStreamsByRank, options.tee);
   values.Into("local-ranks-filter", ReadLocalRanks,
@@ -368,11 +369,6 @@ void ReadAccepted(FlagValues& values, RunOptions& options) {
     options.remarks.emplace_back(
         "--logs-specs has no effect: Python plug-ins are not loaded; see "
         "--log-dir, --redirects and --tee");
-  }
-  if (values.IsGiven("log-line-prefix-template")) {
-    options.remarks.emplace_back(
-        "--log-line-prefix-template has no effect: lines begin with "
-        "[node:rank]");
   }
   if (values.IsGiven("event-log-handler")) {
     options.remarks.emplace_back(

@@ -78,6 +78,7 @@ struct RunOptions {
 
   // Output.
   std::string log_dir;
+  std::string log_line_prefix;  // a template; empty: ours
   StreamsByRank redirects;
   StreamsByRank tee;
   ConsolePolicy console;

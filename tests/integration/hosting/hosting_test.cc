@@ -236,7 +236,7 @@ TEST_F(Hosting, DecisionsAreWrittenToTheLogFolder) {
   const std::string folder = TestFolder();
   Program node = Launch({"--rdzv-id=j", "--log-dir=" + folder, kWorker});
   EXPECT_EQ(node->ExitCode(), 0) << node->Output();
-  std::ifstream file(folder + "/j/events.jsonl");
+  std::ifstream file(folder + "/latest/events.jsonl");
   std::ostringstream events;
   events << file.rdbuf();
   for (const char* kind : {"join", "assign", "finish"}) {

@@ -126,6 +126,31 @@ class Output(unittest.TestCase):
     process.send_signal(signal.SIGINT)
     self.assertEqual(process.wait(_PATIENCE_S), 130)
 
+  def test_each_run_of_a_node_has_a_log_folder_of_its_own(self):
+    logs = os.path.join(self.folder, 'logs')
+    streams = {'stdout': subprocess.DEVNULL, 'stderr': subprocess.DEVNULL}
+    for flags in ([], [], ['--rdzv-id=j'], ['--rdzv-id=j']):
+      process = subprocess.Popen(
+          [_LAUNCH, '--log-dir=' + logs, *flags, '--no-python', 'echo',
+           *(flags or ['none'])], **streams)
+      self.assertEqual(process.wait(_PATIENCE_S), 0)
+    folders = [name for name in os.listdir(logs) if name != 'latest']
+    self.assertEqual(len(folders), 4)
+    self.assertEqual(sum(name.startswith('j_') for name in folders), 2)
+    for name in folders + ['latest']:
+      with open('%s/%s/attempt_0/0/stdout.log' % (logs, name),
+                encoding='utf-8') as log:
+        self.assertEqual(len(log.readlines()), 1)
+    self.assertTrue(os.readlink(logs + '/latest').startswith('j_'))
+
+  def test_lines_begin_as_the_template_says(self):
+    process = self.launch(
+        ['--role=trainer', '--log-line-prefix-template',
+         '<${role_name}${local_rank}/${rank}> '], 'echo line',
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    text = process.communicate(timeout=_PATIENCE_S)[0]
+    self.assertEqual(text, b'<trainer0/0> line\n')
+
   def test_an_unfinished_line_is_shown(self):
     words = [os.path.join(self.folder, 'word%d' % rank) for rank in (0, 1)]
     for word in words:
