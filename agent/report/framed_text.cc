@@ -52,6 +52,16 @@ void FramedText::Field(const std::string& label,
   }
 }
 
+void FramedText::Quote(const std::string& label,
+                       const std::vector<std::string>& lines) {
+  const std::string margin(kIndentColumns, ' ');
+  std::string shown = PadRight(label, kLabelColumns);
+  for (const std::string& line : lines) {
+    Add(margin + Inked(shown, Ink::kFaint, target_.style) + line);
+    shown = std::string(kLabelColumns, ' ');
+  }
+}
+
 void FramedText::Indented(const std::string& line) {
   int room = target_.columns - kIndentColumns;
   for (const std::string& piece : Wrap(line, room, kHangColumns)) {

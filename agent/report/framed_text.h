@@ -32,6 +32,10 @@ class FramedText {
   // where there are none.
   void Field(const std::string& label, const std::vector<std::string>& lines);
 
+  // The same for lines of a program, such as a traceback: none is broken, so
+  // that `File "x.py", line 3` stays whole and a terminal can open it.
+  void Quote(const std::string& label, const std::vector<std::string>& lines);
+
   // One line, wrapped, at the fields' indentation.
   void Indented(const std::string& line);
 

@@ -108,17 +108,18 @@ std::string PadRight(std::string_view text, int columns) {
   return std::string(text) + std::string(missing, ' ');
 }
 
-std::string ShortenPath(std::string_view path, int columns) {
-  int all = Columns(path);
-  if (all <= columns) return std::string(path);
-  size_t dropped = ByteAfter(path, all - std::max(columns - 3, 0));
-  return "..." + std::string(path.substr(dropped));
-}
-
 std::string Shorten(std::string_view text, int columns) {
   if (Columns(text) <= columns) return std::string(text);
   size_t kept = ByteAfter(text, std::max(columns - 3, 0));
   return std::string(text.substr(0, kept)) + "...";
+}
+
+std::string ProgramName(std::string_view path, int columns) {
+  if (Columns(path) <= columns) return std::string(path);
+  const size_t slash = path.rfind('/');
+  const bool has_file =
+      slash != std::string_view::npos && slash + 1 < path.size();
+  return Shorten(has_file ? path.substr(slash + 1) : path, columns);
 }
 
 std::vector<std::string> AlignRows(

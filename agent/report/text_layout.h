@@ -32,8 +32,9 @@ std::string PadRight(std::string_view text, int columns);
 // `text`, or where it is longer than `columns` its beginning and "...".
 std::string Shorten(std::string_view text, int columns);
 
-// The same for a path, of which the end says more.
-std::string ShortenPath(std::string_view path, int columns);
+// The name of a program: its path, or where that is longer than `columns` the
+// file's name, shortened if need be.
+std::string ProgramName(std::string_view path, int columns);
 
 // Rows in aligned columns, two blanks apart, no trailing blanks.
 std::vector<std::string> AlignRows(

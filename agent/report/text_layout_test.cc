@@ -56,8 +56,10 @@ TEST(WrapTest, AlwaysEnds) {
 TEST(ShortenTest, KeepsTheTellingEnd) {
   EXPECT_EQ(Shorten("0123456789", 10), "0123456789");
   EXPECT_EQ(Shorten("0123456789", 8), "01234...");
-  EXPECT_EQ(ShortenPath("/a/b/train.py", 11), "...train.py");
-  EXPECT_EQ(ShortenPath("train.py", 11), "train.py");
+  EXPECT_EQ(ProgramName("/a/b/train.py", 13), "/a/b/train.py");
+  EXPECT_EQ(ProgramName("/a/b/train.py", 11), "train.py");
+  EXPECT_EQ(ProgramName("/a/b/train.py", 7), "trai...");
+  EXPECT_EQ(ProgramName("a.long.module", 9), "a.long...");
   EXPECT_EQ(Shorten("\xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f!", 4), "\xc3\xa4...");
 }
 

@@ -1,5 +1,7 @@
 #include "agent/report/verdict_text.h"
 
+#include <algorithm>
+#include <string_view>
 #include <vector>
 
 #include "agent/report/duration_text.h"
@@ -34,6 +36,33 @@ std::string Spent(const Verdict& verdict) {
   return text;
 }
 
+// The lines of a worker's stderr but for those of the traceback that is shown
+// already: Python prints it there as well, with frames of its own around it.
+std::vector<std::string> WithoutTraceback(
+    const std::vector<std::string>& stderr_tail,
+    const std::vector<std::string>& traceback) {
+  constexpr std::string_view kFirstLine = "Traceback (most recent call last):";
+  if (traceback.empty()) return stderr_tail;
+  const auto is_line = [](const std::string& text) {
+    return [&text](const std::string& line) {
+      return PrintableLine(line) == text;
+    };
+  };
+  // The traceback ends with the exception.
+  const auto last = std::find_if(stderr_tail.rbegin(), stderr_tail.rend(),
+                                 is_line(traceback.back()));
+  if (last == stderr_tail.rend()) return stderr_tail;
+  const auto end = last.base();
+  // Where its first line is too far back, what is left of it is cut as well.
+  const auto first =
+      std::find_if(last, stderr_tail.rend(), is_line(std::string(kFirstLine)));
+  const auto begin =
+      first == stderr_tail.rend() ? stderr_tail.begin() : first.base() - 1;
+  std::vector<std::string> rest(stderr_tail.begin(), begin);
+  rest.insert(rest.end(), end, stderr_tail.end());
+  return rest;
+}
+
 void AddCause(const Failure& cause, FramedText* box) {
   box->Heading("ROOT CAUSE", "the first failure of the job", Ink::kRed);
   std::string node = NodeText(cause);
@@ -50,20 +79,22 @@ void AddCause(const Failure& cause, FramedText* box) {
   std::string hint = HintText(cause);
   if (!hint.empty()) box->Field("hint", {hint});
   if (!cause.error_file.empty()) {
-    box->Field("error file", {PrintableLine(cause.error_file)});
+    box->Quote("error file", {PrintableLine(cause.error_file)});
   }
-  box->Field("traceback", PrintableLines(cause.traceback));
+  const std::vector<std::string> traceback = PrintableLines(cause.traceback);
+  box->Quote("traceback", traceback);
   std::vector<std::string> stack;
   for (const std::string& line : cause.stack) {
     const std::vector<std::string> printable = PrintableLines("| " + line);
     stack.insert(stack.end(), printable.begin(), printable.end());
   }
-  box->Field("stack", stack);
+  box->Quote("stack", stack);
   std::vector<std::string> tail;
-  for (const std::string& line : cause.stderr_tail) {
+  for (const std::string& line :
+       WithoutTraceback(cause.stderr_tail, traceback)) {
     tail.push_back(PrintableLine("| " + line));
   }
-  box->Field("last stderr", tail);
+  box->Quote("last stderr", tail);
 }
 
 void AddCollateral(const Verdict& verdict, FramedText* box) {
@@ -113,7 +144,7 @@ std::string VerdictText(const Verdict& verdict, const std::string& program,
   Ink ink = OutcomeInk(verdict.outcome);
   std::string lasted = DurationText(verdict.lasted);
   if (verdict.outcome == Outcome::kSucceeded) {
-    return ShortenPath(name, target.columns / 2) + " " +
+    return ProgramName(name, target.columns / 2) + " " +
            Inked(outcome, ink, target.style) + " in " + lasted + " (" +
            Spent(verdict) + ")\n";
   }
@@ -123,7 +154,7 @@ std::string VerdictText(const Verdict& verdict, const std::string& program,
   std::string ending = " " + outcome + " after " + lasted;
   std::string exit_code = "exit code " + std::to_string(verdict.exit_code);
   int room = target.columns - Columns(ending) - Columns(exit_code) - 2;
-  box.Title(ShortenPath(name, room) + ending, ink, exit_code);
+  box.Title(ProgramName(name, room) + ending, ink, exit_code);
   box.Rule('-');
   box.Paragraph(verdict.reason);
   if (verdict.cause) {

@@ -96,6 +96,38 @@ COLLATERAL (7 ended in consequence, not the cause)
 )");
 }
 
+TEST(VerdictTextTest, ATracebackIsShownOnce) {
+  Verdict verdict = Failed();
+  verdict.cause->stderr_tail = {
+      "step 1",
+      "Traceback (most recent call last):",
+      "  File \"record.py\", line 357, in wrapper",
+      "    return f()",
+      "  File \"train.py\", line 31, in main",
+      "RuntimeError: CUDA error: an illegal memory access",
+      "bye"};
+  const std::string text = VerdictText(verdict, "train.py", {});
+  EXPECT_THAT(text, HasSubstr("  last stderr  | step 1\n"
+                              "               | bye\n"));
+  EXPECT_EQ(text.find("Traceback"), text.rfind("Traceback"));
+  verdict.cause->traceback = "";
+  EXPECT_THAT(VerdictText(verdict, "train.py", {}),
+              HasSubstr("| Traceback (most recent call last):"));
+}
+
+TEST(VerdictTextTest, AFilesPlaceStaysOnOneLine) {
+  const std::string place = "File \"/a/" + std::string(80, 'p') +
+                            "/with blanks/train.py\", line 31, in main";
+  Verdict verdict = Failed();
+  verdict.cause->traceback = "  " + place + "\nValueError: x";
+  verdict.cause->stderr_tail = {place};
+  verdict.cause->stack = {place};
+  const std::string text = VerdictText(verdict, "train.py", {});
+  EXPECT_THAT(text, HasSubstr("  traceback      " + place + "\n"));
+  EXPECT_THAT(text, HasSubstr("  stack        | " + place + "\n"));
+  EXPECT_THAT(text, HasSubstr("  last stderr  | " + place + "\n"));
+}
+
 TEST(VerdictTextTest, AKilledWorkerThatLeftNothing) {
   Verdict verdict = Failed();
   verdict.exit_code = 137;
@@ -186,11 +218,12 @@ TEST(VerdictTextTest, ColoursOnlyWhereAsked) {
             PrintableLines(VerdictText(Failed(), "train.py", {})));
 }
 
-TEST(VerdictTextTest, NoLineIsTooWideOrEndsInBlanks) {
+TEST(VerdictTextTest, NoLineOfOurOwnIsTooWideOrEndsInBlanks) {
   Verdict verdict = Failed();
+  // Lines of a program stay as they are.
+  verdict.cause->traceback.clear();
   for (std::string* text :
-       {&verdict.reason, &verdict.cause->message, &verdict.cause->traceback,
-        &verdict.cause->stderr_tail[0], &verdict.cause->host}) {
+       {&verdict.reason, &verdict.cause->message, &verdict.cause->host}) {
     *text = "";
     for (int i = 0; i < 60; ++i) *text += "word" + std::to_string(i) + " \t ";
   }
