@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
 #include "trainer_sdk/store/store_errors.h"
 
@@ -60,19 +58,13 @@ absl::Status InProcessStore::Wait(const std::vector<std::string>& keys,
 absl::StatusOr<int64_t> InProcessStore::Add(const std::string& key,
                                             int64_t amount) {
   std::lock_guard<std::mutex> lock(mutex_);
-  int64_t number = 0;
-  auto found = values_.find(key);
-  if (found != values_.end() && !absl::SimpleAtoi(found->second, &number)) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "cannot add to key '", key, "': its value is no decimal number"));
-  }
-  if (__builtin_add_overflow(number, amount, &number)) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "cannot add ", amount, " to key '", key, "': the sum overflows"));
-  }
-  values_[key] = std::to_string(number);
+  const auto found = values_.find(key);
+  const absl::StatusOr<int64_t> sum =
+      SumOf(key, found == values_.end() ? "0" : found->second, amount);
+  if (!sum.ok()) return sum;
+  values_[key] = std::to_string(*sum);
   changed_.notify_all();
-  return number;
+  return sum;
 }
 
 absl::StatusOr<std::string> InProcessStore::CompareSet(

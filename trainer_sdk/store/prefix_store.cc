@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "base/check.h"
 
 namespace muster {
@@ -19,38 +22,53 @@ std::vector<std::string> PrefixStore::Whole(
   return whole;
 }
 
+absl::Status PrefixStore::Told(const absl::Status& status) const {
+  if (status.ok()) return status;
+  // Messages quote keys, escaped.
+  return absl::Status(
+      status.code(),
+      absl::StrReplaceAll(
+          status.message(),
+          {{absl::StrCat("'", absl::CHexEscape(prefix_)), "'"}}));
+}
+
 absl::Status PrefixStore::Set(const std::string& key,
                               const std::string& value) {
-  return store_->Set(Whole(key), value);
+  return Told(store_->Set(Whole(key), value));
 }
 
 absl::StatusOr<std::string> PrefixStore::Get(const std::string& key,
                                              Instant deadline) {
-  return store_->Get(Whole(key), deadline);
+  auto result = store_->Get(Whole(key), deadline);
+  return result.ok() ? std::move(result) : Told(result.status());
 }
 
 absl::Status PrefixStore::Wait(const std::vector<std::string>& keys,
                                Instant deadline) {
-  return store_->Wait(Whole(keys), deadline);
+  return Told(store_->Wait(Whole(keys), deadline));
 }
 
 absl::StatusOr<int64_t> PrefixStore::Add(const std::string& key,
                                          int64_t amount) {
-  return store_->Add(Whole(key), amount);
+  auto result = store_->Add(Whole(key), amount);
+  return result.ok() ? std::move(result) : Told(result.status());
 }
 
 absl::StatusOr<std::string> PrefixStore::CompareSet(
     const std::string& key, const std::string& expected,
     const std::string& desired) {
-  return store_->CompareSet(Whole(key), expected, desired);
+  auto result = store_->CompareSet(Whole(key), expected, desired);
+  return result.ok() ? std::move(result) : Told(result.status());
 }
 
 absl::StatusOr<bool> PrefixStore::Delete(const std::string& key) {
-  return store_->Delete(Whole(key));
+  auto result = store_->Delete(Whole(key));
+  return result.ok() ? std::move(result) : Told(result.status());
 }
 
 absl::StatusOr<bool> PrefixStore::Check(const std::vector<std::string>& keys) {
-  return store_->Check(Whole(keys));
+  auto result = store_->Check(Whole(keys));
+  return result.ok() ? std::move(result) : Told(result.status());
 }
 
 }  // namespace muster

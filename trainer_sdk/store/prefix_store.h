@@ -35,6 +35,8 @@ class PrefixStore final : public Store {
 
  private:
   std::string Whole(const std::string& key) const { return prefix_ + key; }
+  // `status` with the keys that its caller knows.
+  absl::Status Told(const absl::Status& status) const;
   std::vector<std::string> Whole(const std::vector<std::string>& keys) const;
 
   const std::string prefix_;  // with the slash

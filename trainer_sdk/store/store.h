@@ -18,6 +18,7 @@ namespace muster {
 //   DeadlineExceeded   what was waited for is not there; keys or ranks named
 //   Unavailable        the store cannot be reached any more: the round is over
 //   ResourceExhausted  a key or value is beyond the store's bounds
+// An error of one call leaves the others as they are, but for Unavailable.
 class Store {
  public:
   virtual ~Store() = default;
@@ -33,7 +34,9 @@ class Store {
   virtual absl::Status Wait(const std::vector<std::string>& keys,
                             Instant deadline) = 0;
 
-  // Adds to the decimal number under the key (absent: 0); the sum.
+  // Adds to the decimal number that the key's value begins with (absent: 0);
+  // the sum. FailedPrecondition: the value begins with no number, or the sum
+  // is beyond 64 bits; the value stays.
   virtual absl::StatusOr<int64_t> Add(const std::string& key,
                                       int64_t amount) = 0;
 

@@ -1,6 +1,8 @@
 #include "trainer_sdk/store/store_errors.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
@@ -48,6 +50,26 @@ absl::Status AbsentKeysError(const std::vector<std::string>& absent,
       absl::StrFormat("waited %.1f s for %s %s, which nobody has set in %s",
                       ToSeconds(waited), absent.size() == 1 ? "key" : "keys",
                       NameSome(absent, kShownKeys), store));
+}
+
+absl::StatusOr<int64_t> SumOf(const std::string& key, const std::string& value,
+                              int64_t amount) {
+  // As the served stores read it, PyTorch's included: what follows the number
+  // is ignored.
+  errno = 0;
+  char* end = nullptr;
+  int64_t sum = std::strtoll(value.c_str(), &end, 10);
+  if (end == value.c_str() || errno == ERANGE) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("cannot add ", amount, " to key ", Quoted(key),
+                     ": its value, ", Quoted(value), ", is no number"));
+  }
+  if (__builtin_add_overflow(sum, amount, &sum)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("cannot add ", amount, " to key ", Quoted(key),
+                     ": the sum is beyond 64 bits"));
+  }
+  return sum;
 }
 
 absl::Status RoundOverError(const absl::Status& of_store) {

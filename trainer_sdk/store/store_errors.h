@@ -1,10 +1,12 @@
 #ifndef MUSTER_TRAINER_SDK_STORE_STORE_ERRORS_H_
 #define MUSTER_TRAINER_SDK_STORE_STORE_ERRORS_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "base/time.h"
 
 namespace muster {
@@ -17,6 +19,11 @@ std::string NameSome(const std::vector<std::string>& names, size_t shown);
 // set in STORE". `store` says which store that is.
 absl::Status AbsentKeysError(const std::vector<std::string>& absent,
                              Duration waited, const std::string& store);
+
+// What Store::Add makes of `value`, that of `key`: the sum, or its
+// FailedPrecondition.
+absl::StatusOr<int64_t> SumOf(const std::string& key, const std::string& value,
+                              int64_t amount);
 
 // What a store's Unavailable means for those who wait for their peers there:
 // "the round is over, or its store is gone: ...". Any other status as it is.

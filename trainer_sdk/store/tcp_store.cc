@@ -84,7 +84,9 @@ absl::StatusOr<std::unique_ptr<TcpStore>> TcpStore::Connect(
 }
 
 TcpStore::TcpStore(const TcpStoreOptions& options, StoreChannel connection)
-    : name_(
+    : host_(options.host),
+      port_(options.port),
+      name_(
           absl::StrCat("the store at ", HostPort(options.host, options.port))),
       operation_timeout_(options.operation_timeout),
       connection_(std::move(connection)),
@@ -116,8 +118,13 @@ absl::StatusOr<std::vector<StoreReply>> TcpStore::Ask(
         absl::StrCat(name_, " has not answered earlier questions in time"));
   }
   std::vector<StoreReply> replies;
-  const absl::Status done =
-      broken_.ok() ? Exchange(bytes, requests, limit, &replies) : broken_;
+  absl::Status done = broken_;
+  if (done.ok()) {
+    done = Exchange(bytes, requests, limit, &replies);
+    if (!broken_.ok() && requests.back().command == StoreCommand::kAdd) {
+      done = AfterRefusedAdd(requests.back(), done);
+    }
+  }
   {
     std::lock_guard<std::mutex> lock(mutex_);
     taken_ = false;
@@ -166,6 +173,34 @@ absl::Status TcpStore::ReceiveOwed(Instant limit,
     }
   }
   return absl::OkStatus();
+}
+
+absl::Status TcpStore::AfterRefusedAdd(const StoreRequest& add,
+                                       const absl::Status& lost) {
+  // One attempt: a store that listens answers at once.
+  absl::StatusOr<StoreChannel> again =
+      StoreChannel::Open(host_, port_, MonotonicNow() + kLeastPatience);
+  if (!again.ok()) return lost;
+  const auto ask = [&](const StoreRequest& request) {
+    std::string bytes;
+    AppendRequest(request, &bytes);
+    const Instant limit = MonotonicNow() + kLeastPatience;
+    const absl::Status sent = again->Send(bytes, limit);
+    return sent.ok() ? again->Receive(request.command, 0, limit)
+                     : absl::StatusOr<StoreReply>(sent);
+  };
+  const auto there = ask({.command = StoreCommand::kCheck, .keys = {add.key}});
+  if (!there.ok() || there->number != kStoreReady) return lost;
+  const auto value = ask({.command = StoreCommand::kGet, .key = add.key});
+  if (!value.ok()) return lost;
+  const absl::StatusOr<int64_t> sum =
+      SumOf(std::string(add.key.substr(1)), value->strings.front(), add.number);
+  // The server could have added: it closed the connection for another reason.
+  if (sum.ok()) return lost;
+  connection_ = *std::move(again);
+  owed_.clear();
+  broken_ = absl::OkStatus();
+  return sum.status();
 }
 
 absl::StatusOr<StoreReply> TcpStore::AskOne(const StoreRequest& request,

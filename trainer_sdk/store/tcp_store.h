@@ -41,8 +41,11 @@ struct TcpStoreOptions {
 // Everything but waiting goes over one connection, one after the other, so
 // that what a process does takes effect in the order in which it did it. Set
 // is not acknowledged: a store that is lost under it fails the next call. That
-// connection is never taken up again: a store that was lost has forgotten, and
-// from then on every call fails with Unavailable.
+// connection is never taken up again, as a store that was lost has forgotten:
+// from then on every call fails with Unavailable. The one exception is an Add
+// that a server refuses. The protocol has no error reply for it, so servers,
+// PyTorch's too, close the connection; then a new one shows whether the value
+// is a number, and takes the old one's place if it is none.
 //
 // Get and Wait return at their deadline whatever the store does, but for a
 // second for each question that they ask on the way; whoever asks next takes
@@ -93,12 +96,19 @@ class TcpStore final : public Store {
                         Instant limit, std::vector<StoreReply>* replies);
   // Receives all that is owed; DeadlineExceeded where `limit` comes first.
   absl::Status ReceiveOwed(Instant limit, std::vector<StoreReply>* replies);
+  // For the one who has its turn, after the connection ended under `add`: the
+  // FailedPrecondition for which the server closed it, with a new connection in
+  // place; `lost` where that was not the reason or cannot be found out.
+  absl::Status AfterRefusedAdd(const StoreRequest& add,
+                               const absl::Status& lost);
   // Waits until the keys on the wire are there; DeadlineExceeded names none.
   absl::Status WaitForAll(const StoreRequest& wait, Instant deadline);
   // AbsentKeysError of those that are; Ok where all are there after all.
   absl::Status NameAbsent(const std::vector<std::string>& keys,
                           Duration waited);
 
+  const std::string host_;
+  const int port_;
   const std::string name_;  // "the store at HOST:PORT"
   const Duration operation_timeout_;
   std::mutex mutex_;

@@ -105,6 +105,32 @@ TEST_P(StoreContract, AddCountsFromNothingAndFromANumber) {
   EXPECT_EQ(store_->Add("m", 2).value(), 42);
 }
 
+TEST_P(StoreContract, AddReadsTheNumberThatAValueBeginsWith) {
+  ASSERT_TRUE(store_->Set("n", "40 of 50").ok());
+  EXPECT_EQ(store_->Add("n", 2).value(), 42);
+}
+
+TEST_P(StoreContract, AnAddThatCannotBeDoneFailsThatCallOnly) {
+  ASSERT_TRUE(store_->Set("word", "ready").ok());
+  ASSERT_TRUE(store_->Set("empty", "").ok());
+  ASSERT_TRUE(store_->Set("most", "9223372036854775807").ok());
+  for (const char* key : {"word", "empty", "most"}) {
+    const absl::Status refused = store_->Add(key, 1).status();
+    EXPECT_TRUE(absl::IsFailedPrecondition(refused)) << refused;
+    EXPECT_THAT(Text(refused), HasSubstr(std::string("'") + key + "'"));
+  }
+  EXPECT_EQ(store_->Get("word", Late()).value(), "ready");
+  EXPECT_EQ(store_->Add("n", 2).value(), 2);
+  EXPECT_EQ(store_->Add("most", -1).value(), 9223372036854775806);
+}
+
+TEST_P(StoreContract, ErrorsNameKeysAsTheirCallerDoes) {
+  EXPECT_THAT(Text(store_->Get("never", Soon()).status()),
+              HasSubstr("key 'never'"));
+  EXPECT_THAT(Text(store_->Wait({"one", "two"}, Soon())),
+              HasSubstr("keys 'one' and 'two'"));
+}
+
 TEST_P(StoreContract, AddsOfManyThreadsAreAllCounted) {
   std::vector<std::thread> threads;
   threads.reserve(4);
