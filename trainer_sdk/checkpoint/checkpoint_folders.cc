@@ -36,6 +36,20 @@ auto Age(const CheckpointEntry& entry) {
                     entry.folder.step, entry.folder.attempt);
 }
 
+// Whether the files of `entry`, whose manifest is readable, are what it says.
+absl::Status FindWhole(FileSystem& files, const std::string& directory,
+                       const CheckpointEntry& entry, WholeCheckpoints& whole) {
+  const WholeCheckpoints::value_type key(entry.name, entry.manifest->serial);
+  if (whole.contains(key)) return absl::OkStatus();
+  for (const FileRecord& record : entry.manifest->files) {
+    const absl::Status status =
+        VerifyFile(files, Join(directory, entry.name), record);
+    if (!status.ok()) return status;
+  }
+  whole.insert(key);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 std::string NameOf(StepFolder folder) {
@@ -141,20 +155,30 @@ absl::StatusOr<std::string> CommitCheckpoint(FileSystem& files,
 }
 
 void PruneCheckpoints(FileSystem& files, const std::string& directory,
-                      const std::string& newest, int keep) {
+                      const std::string& newest, int keep,
+                      WholeCheckpoints& whole) {
   const auto entries = ListCheckpoints(files, directory);
   if (!entries.ok()) return;
+  const auto readable = std::count_if(
+      entries->begin(), entries->end(),
+      [](const CheckpointEntry& entry) { return entry.manifest.ok(); });
   int kept = 1;  // The newest.
   for (const CheckpointEntry& entry : *entries) {
-    if (entry.name == newest) continue;
-    if (entry.manifest.ok() && kept < keep) {
+    absl::Status status = entry.manifest.status();
+    if (entry.name == newest) {
+      if (status.ok()) whole.emplace(entry.name, entry.manifest->serial);
+      continue;
+    }
+    // Where all readable ones stay anyway, none of them need be read.
+    if (status.ok() && kept < keep && readable > keep) {
+      status = FindWhole(files, directory, entry, whole);
+    }
+    if (status.ok() && kept < keep) {
       ++kept;
       continue;
     }
     // What cannot be read now, or not by this version, is not broken.
-    if (!entry.manifest.ok() && !absl::IsDataLoss(entry.manifest.status())) {
-      continue;
-    }
+    if (!status.ok() && !absl::IsDataLoss(status)) continue;
     // Out of sight first, so that nobody opens what is half removed.
     const std::string removing =
         Join(directory, absl::StrCat(Text(kRemoving), entry.name));

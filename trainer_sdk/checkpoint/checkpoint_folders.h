@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -56,11 +58,19 @@ absl::StatusOr<std::string> CommitCheckpoint(FileSystem& files,
                                              const std::string& writing,
                                              Manifest manifest);
 
-// Removes all but the `keep` checkpoints saved last; the one called `newest`
-// never. What cannot be removed stays for the next time, when it is tried
-// again.
+// Checkpoints whose files have been compared with their manifests, by name and
+// serial.
+using WholeCheckpoints = std::set<std::pair<std::string, int64_t>>;
+
+// Removes all but the `keep` whole checkpoints saved last; the one called
+// `newest` never. A checkpoint whose files are damaged does not count, and goes
+// as well. Before a checkpoint is removed, those that are kept in its place are
+// read and compared with their manifests, unless they are in `whole`, which
+// takes them up; `newest` is believed to be whole. What cannot be removed stays
+// for the next time, when it is tried again.
 void PruneCheckpoints(FileSystem& files, const std::string& directory,
-                      const std::string& newest, int keep);
+                      const std::string& newest, int keep,
+                      WholeCheckpoints& whole);
 
 // Removes what was not finished: nobody else writes in the directory. What
 // cannot be removed is in nobody's way: each one's path, and why it stays. An

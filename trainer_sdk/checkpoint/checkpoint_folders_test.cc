@@ -49,6 +49,7 @@ class FoldersTest : public testing::Test {
   void SetUp() override { ASSERT_TRUE(disk_.CreateFolders("/d").ok()); }
   std::vector<std::string> Names() { return *disk_.List("/d"); }
   MemoryDisk disk_;
+  WholeCheckpoints whole_;
 };
 
 TEST_F(FoldersTest, OthersFilesAreLeftAlone) {
@@ -62,7 +63,7 @@ TEST_F(FoldersTest, OthersFilesAreLeftAlone) {
   EXPECT_THAT(*left, IsEmpty());
   EXPECT_THAT(Names(), ElementsAre("notes", "step-x"));
   for (const int64_t step : {1, 2, 3}) ASSERT_TRUE(Make(disk_, step).ok());
-  PruneCheckpoints(disk_, "/d", "step-00000003", 1);
+  PruneCheckpoints(disk_, "/d", "step-00000003", 1, whole_);
   EXPECT_THAT(Names(), ElementsAre("notes", "step-00000003", "step-x"));
 }
 
@@ -86,12 +87,12 @@ TEST_F(FoldersTest, WhatCannotBeRemovedIsToldAndTriedAgain) {
     const auto made = Make(disk_, step);
     ASSERT_TRUE(made.ok()) << made.status();
   }
-  PruneCheckpoints(disk_, "/d", "step-00000003", 1);
+  PruneCheckpoints(disk_, "/d", "step-00000003", 1, whole_);
   EXPECT_THAT(Names(),
               ElementsAre(".removing-step-00000001", ".writing-step-00000002-a",
                           "step-00000001", "step-00000003"));
   disk_.KeepBusy("");
-  PruneCheckpoints(disk_, "/d", "step-00000003", 1);
+  PruneCheckpoints(disk_, "/d", "step-00000003", 1, whole_);
   EXPECT_THAT(Names(),
               ElementsAre(".writing-step-00000002-a", "step-00000003"));
 }
@@ -99,7 +100,7 @@ TEST_F(FoldersTest, WhatCannotBeRemovedIsToldAndTriedAgain) {
 TEST_F(FoldersTest, TheNewestIsNeverRemoved) {
   for (const int64_t step : {5, 9, 7}) ASSERT_TRUE(Make(disk_, step).ok());
   // Even where another claims to be newer.
-  PruneCheckpoints(disk_, "/d", "step-00000005", 1);
+  PruneCheckpoints(disk_, "/d", "step-00000005", 1, whole_);
   EXPECT_THAT(Names(), ElementsAre("step-00000005"));
 }
 
@@ -114,8 +115,34 @@ TEST_F(FoldersTest, BrokenOnesGoAndThoseOfLaterVersionsStay) {
   EXPECT_TRUE(absl::IsDataLoss((*entries)[0].manifest.status()));
   EXPECT_EQ((*entries)[1].name, "step-00000003");
   EXPECT_EQ((*entries)[1].manifest->serial, 2);
-  PruneCheckpoints(disk_, "/d", "step-00000003", 2);
+  PruneCheckpoints(disk_, "/d", "step-00000003", 2, whole_);
   EXPECT_THAT(Names(), ElementsAre("step-00000001", "step-00000003"));
+}
+
+TEST_F(FoldersTest, ADamagedOneDoesNotCountAndTheOneBeforeItStays) {
+  for (const int64_t step : {1, 2, 3}) ASSERT_TRUE(Make(disk_, step).ok());
+  disk_.Overwrite("/d/step-00000002/state", "abd");
+  PruneCheckpoints(disk_, "/d", "step-00000003", 2, whole_);
+  EXPECT_THAT(Names(), ElementsAre("step-00000001", "step-00000003"));
+}
+
+TEST_F(FoldersTest, OneThatWasFoundWholeIsNotReadAgain) {
+  for (const int64_t step : {1, 2, 3}) ASSERT_TRUE(Make(disk_, step).ok());
+  PruneCheckpoints(disk_, "/d", "step-00000003", 2, whole_);
+  EXPECT_THAT(Names(), ElementsAre("step-00000002", "step-00000003"));
+  // 3 was the newest of this writer, which believes what it wrote.
+  disk_.Overwrite("/d/step-00000003/state", "abd");
+  ASSERT_TRUE(Make(disk_, 4).ok());
+  PruneCheckpoints(disk_, "/d", "step-00000004", 2, whole_);
+  EXPECT_THAT(Names(), ElementsAre("step-00000003", "step-00000004"));
+  // Another writer does not.
+  ASSERT_TRUE(Make(disk_, 5).ok());
+  WholeCheckpoints none;
+  PruneCheckpoints(disk_, "/d", "step-00000005", 3, none);
+  EXPECT_THAT(Names(),
+              ElementsAre("step-00000003", "step-00000004", "step-00000005"));
+  PruneCheckpoints(disk_, "/d", "step-00000005", 2, none);
+  EXPECT_THAT(Names(), ElementsAre("step-00000004", "step-00000005"));
 }
 
 TEST_F(FoldersTest, AnotherStepsManifestIsNone) {

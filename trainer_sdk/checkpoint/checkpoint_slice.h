@@ -13,10 +13,10 @@ namespace muster {
 // in one piece.
 struct CheckpointTensor {
   // UTF-8, not empty, of at most 1 KiB.
-  std::string name;
+  std::string name = {};
   DType dtype = DType::kFloat32;
   // The whole tensor's. No dimension: one element.
-  std::vector<int64_t> shape;
+  std::vector<int64_t> shape = {};
 
   // Elements; 0 where a dimension is 0, -1 for a shape that cannot be.
   int64_t count() const;
@@ -29,7 +29,7 @@ struct CheckpointTensor {
 // tensors on every rank (DDP), ranges of them (ZeRO), some of them (a
 // pipeline's stage). The same list serves for saving and for loading.
 struct CheckpointSlice {
-  CheckpointTensor tensor;
+  CheckpointTensor tensor = {};
   int64_t begin = 0;
   int64_t end = 0;
   // Element `begin`, in the host's memory. Saving only reads it.

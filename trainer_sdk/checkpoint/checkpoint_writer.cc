@@ -68,6 +68,7 @@ class CheckpointWriter::Body {
   SaveAgreement agreement_;
   Snapshot snapshot_;
   // Written by the thread while it runs.
+  WholeCheckpoints whole_;
   absl::Status failure_;
   Duration written_{};
   std::thread thread_;
@@ -144,7 +145,9 @@ absl::Status CheckpointWriter::Body::Save(
     JointSave save = {.directory = options_.directory,
                       .keep = options_.keep,
                       .step = step,
-                      .plan = &agreement_.plan()};
+                      .plan = &agreement_.plan(),
+                      .digests = agreement_.replicas().Digests(slices),
+                      .whole = &whole_};
     if (group_.rank() == 0) save.state = state;
     // A rank that cannot take part says so where the others tell what they
     // wrote: they are under way.

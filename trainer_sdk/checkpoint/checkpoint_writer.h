@@ -20,7 +20,7 @@ class FileSystem;
 struct CheckpointOptions {
   // Every rank reaches the same folder under this path; made where it is not
   // there.
-  std::string directory;
+  std::string directory = {};
   // How many checkpoints stay; at least 1, and 2 where somebody may read the
   // newest while the training goes on. While one is written there is one more.
   int keep = 2;

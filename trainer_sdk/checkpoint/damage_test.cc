@@ -151,6 +151,51 @@ TEST_F(DamageTest, AllRanksTurnToTheSameOne) {
   }
 }
 
+// Else the save after a damaged one would remove the only one that is whole.
+TEST_F(DamageTest, ADamagedNewestDoesNotCountTowardsThoseThatAreKept) {
+  disk_.Overwrite("/checkpoints/step-00000002/rank-00001.safetensors", "short");
+  const absl::Status status =
+      FirstFailure(RunWorld(2, [&](ProcessGroup& group) -> absl::Status {
+        auto writer = CheckpointWriter::Create(
+            group, {.directory = kFolder, .file_system = &disk_});
+        if (!writer.ok()) return writer.status();
+        std::vector<float> values(kElements, 3);
+        absl::Status s = (*writer)->Save(3, Slices(values), "state");
+        return s.ok() ? (*writer)->Wait() : s;
+      }));
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_TRUE(CheckpointReader::Open(kFolder, 1, &disk_).ok());
+  EXPECT_TRUE(CheckpointReader::Open(kFolder, 3, &disk_).ok());
+  EXPECT_FALSE(CheckpointReader::Open(kFolder, 2, &disk_).ok());
+}
+
+// DDP whose replicas have come apart: half of each would be in the files.
+TEST_F(DamageTest, ReplicasThatDifferAreNotSaved) {
+  const auto statuses = RunWorld(2, [&](ProcessGroup& group) -> absl::Status {
+    auto writer = CheckpointWriter::Create(
+        group, {.directory = kFolder, .file_system = &disk_});
+    if (!writer.ok()) return writer.status();
+    std::vector<float> values(kElements, 3);
+    if (group.rank() == 1) values[0] = 4;
+    absl::Status s = (*writer)->Save(3, Slices(values), "state");
+    const absl::Status told = s.ok() ? (*writer)->Wait() : s;
+    // The next one may be sound.
+    values[0] = 3;
+    s = (*writer)->Save(4, Slices(values), "state");
+    if (s.ok()) s = (*writer)->Wait();
+    return s.ok() ? told : s;
+  });
+  for (const absl::Status& status : statuses) {
+    EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
+    EXPECT_THAT(status.message(),
+                AllOf(HasSubstr("step 3 was not saved"),
+                      HasSubstr("tensor 'a' (float32 [6]) is not the same on "
+                                "ranks 0 and 1")));
+  }
+  EXPECT_FALSE(CheckpointReader::Open(kFolder, 3, &disk_).ok());
+  EXPECT_TRUE(CheckpointReader::Open(kFolder, 4, &disk_).ok());
+}
+
 TEST_F(DamageTest, WhereNoneIsWholeEachIsNamed) {
   for (const char* step : {"1", "2"}) {
     disk_.Overwrite(absl::StrCat("/checkpoints/step-0000000", step, "/state"),

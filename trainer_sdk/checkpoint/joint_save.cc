@@ -8,9 +8,9 @@
 #include "absl/strings/str_format.h"
 #include "store/wire/little_endian.h"
 #include "trainer_sdk/checkpoint/checkpoint_files.h"
-#include "trainer_sdk/checkpoint/checkpoint_folders.h"
 #include "trainer_sdk/checkpoint/exchange.h"
 #include "trainer_sdk/checkpoint/message_reader.h"
+#include "trainer_sdk/checkpoint/replica_check.h"
 
 namespace muster {
 namespace {
@@ -94,20 +94,32 @@ std::string NewNonce() {
 absl::Status SaveTogether(ProcessGroup& group, FileSystem& files,
                           const JointSave& save, CallOptions call) {
   Word begun;
+  AppendString(save.digests, &begun.bytes);
   if (group.rank() == 0) {
     const auto path =
         BeginCheckpoint(files, save.directory, save.step, NewNonce());
-    begun = {path.status(), path.ok() ? *path : ""};
+    begun.status = path.status();
+    AppendString(path.ok() ? *path : "", &begun.bytes);
   }
   const auto words = Exchange(group, begun, call);
   if (!words.ok()) return words.status();
   absl::Status status = FirstFailureOf(*words);
   if (!status.ok()) return status;
-  const std::string folder = words->front().bytes;
+  std::vector<std::string_view> digests;
+  for (const Word& word : *words) {
+    digests.push_back(MessageReader(word.bytes).Text());
+  }
+  MessageReader first(words->front().bytes);
+  first.Text();
+  const std::string folder(first.Text());
+  if (status = CompareReplicas(*save.plan, digests); !status.ok()) {
+    if (group.rank() == 0) files.Remove(folder).IgnoreError();
+    return status;
+  }
   const auto name = WriteAndCommit(group, files, save, folder, call);
   if (group.rank() != 0) return name.status();
   if (name.ok()) {
-    PruneCheckpoints(files, save.directory, *name, save.keep);
+    PruneCheckpoints(files, save.directory, *name, save.keep, *save.whole);
   } else {
     // Half a checkpoint is in nobody's way, but takes room.
     files.Remove(folder).IgnoreError();

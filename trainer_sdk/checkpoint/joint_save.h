@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "trainer_sdk/checkpoint/checkpoint_folders.h"
 #include "trainer_sdk/checkpoint/shard_layout.h"
 #include "trainer_sdk/checkpoint/share_plan.h"
 #include "trainer_sdk/files/file_system.h"
@@ -25,6 +26,10 @@ struct JointSave {
   absl::Status ready;
   const ShardLayout* layout = nullptr;
   std::string_view data;
+  // Of this rank's replicas (replica_check.h).
+  std::string digests;
+  // Rank 0's, kept from save to save: checkpoints that are known to be whole.
+  WholeCheckpoints* whole = nullptr;
 };
 
 // Collective: writes a checkpoint. Whether it is there, on every rank; errors

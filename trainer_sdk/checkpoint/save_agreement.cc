@@ -72,8 +72,9 @@ absl::Status SaveAgreement::Plan(const std::vector<CheckpointSlice>& slices,
   auto plan = PlanShares(ranks);
   if (!plan.ok()) return plan.status();
   plan_ = *std::move(plan);
-  layout_ = LayOutShard(RangesOf(slices),
-                        plan_.shares[static_cast<size_t>(group_.rank())]);
+  const std::vector<SliceRange> own = RangesOf(slices);
+  layout_ = LayOutShard(own, plan_.shares[static_cast<size_t>(group_.rank())]);
+  replicas_ = ReplicaCheck(plan_, own, group_.rank());
   state_ = State::kPlanned;
   return absl::OkStatus();
 }

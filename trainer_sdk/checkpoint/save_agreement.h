@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "trainer_sdk/checkpoint/checkpoint_slice.h"
 #include "trainer_sdk/checkpoint/exchange.h"
+#include "trainer_sdk/checkpoint/replica_check.h"
 #include "trainer_sdk/checkpoint/shard_layout.h"
 #include "trainer_sdk/checkpoint/share_plan.h"
 #include "trainer_sdk/process_group/process_group.h"
@@ -34,6 +35,7 @@ class SaveAgreement {
   // error where the others have none.
   const SharePlan& plan() const { return plan_; }
   const absl::StatusOr<ShardLayout>& layout() const { return layout_; }
+  const ReplicaCheck& replicas() const { return replicas_; }
 
  private:
   absl::Status Plan(const std::vector<CheckpointSlice>& slices,
@@ -45,6 +47,7 @@ class SaveAgreement {
   enum class State { kStale, kPlanned } state_ = State::kStale;
   SharePlan plan_;
   absl::StatusOr<ShardLayout> layout_;
+  ReplicaCheck replicas_;
 };
 
 }  // namespace muster

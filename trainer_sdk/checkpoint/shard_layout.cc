@@ -1,8 +1,6 @@
 #include "trainer_sdk/checkpoint/shard_layout.h"
 
 #include <algorithm>
-#include <map>
-#include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -27,6 +25,36 @@ std::string ShardEntryName(const SliceRange& range) {
   return absl::StrCat(name, "[", range.begin, ":", range.end, "]");
 }
 
+SliceIndex::SliceIndex(const std::vector<SliceRange>& own) : own_(own) {
+  for (size_t i = 0; i < own.size(); ++i) {
+    by_name_.emplace(own[i].tensor.name, i);
+  }
+}
+
+std::vector<ShardCopy> SliceIndex::CopiesOf(const SliceRange& range,
+                                            int64_t to) const {
+  std::vector<ShardCopy> copies;
+  const int64_t size = SizeOf(range.tensor.dtype);
+  const auto [first, last] = by_name_.equal_range(range.tensor.name);
+  int64_t at = range.begin;
+  while (at < range.end) {
+    const int64_t before = at;
+    for (auto it = first; it != last; ++it) {
+      const SliceRange& slice = own_[it->second];
+      if (slice.begin > at || slice.end <= at) continue;
+      const int64_t end = std::min(slice.end, range.end);
+      copies.push_back({.slice = it->second,
+                        .from = (at - slice.begin) * size,
+                        .to = to + (at - range.begin) * size,
+                        .bytes = (end - at) * size});
+      at = end;
+      if (at == range.end) break;
+    }
+    MUSTER_CHECK(at > before) << "a range that the rank does not have";
+  }
+  return copies;
+}
+
 absl::StatusOr<ShardLayout> LayOutShard(const std::vector<SliceRange>& own,
                                         const std::vector<SliceRange>& share) {
   ShardLayout layout;
@@ -43,31 +71,11 @@ absl::StatusOr<ShardLayout> LayOutShard(const std::vector<SliceRange>& own,
   absl::Status placed = PlaceSafetensors(&layout.header.tensors);
   if (!placed.ok()) return placed;
 
-  std::multimap<std::string_view, size_t> slices;  // by the tensor's name
-  for (size_t i = 0; i < own.size(); ++i) {
-    slices.emplace(own[i].tensor.name, i);
-  }
+  const SliceIndex slices(own);
   for (const SafetensorsTensor& entry : layout.header.tensors) {
-    const SliceRange& range = *ranges.at(entry.name);
-    const int64_t size = SizeOf(range.tensor.dtype);
-    // Slices of one rank may overlap: each element is taken once.
-    int64_t at = range.begin;
-    while (at < range.end) {
-      const int64_t before = at;
-      const auto [first, last] = slices.equal_range(range.tensor.name);
-      for (auto it = first; it != last; ++it) {
-        const SliceRange& slice = own[it->second];
-        if (slice.begin > at || slice.end <= at) continue;
-        const int64_t end = std::min(slice.end, range.end);
-        layout.copies.push_back({.slice = it->second,
-                                 .from = (at - slice.begin) * size,
-                                 .to = entry.begin + (at - range.begin) * size,
-                                 .bytes = (end - at) * size});
-        at = end;
-        if (at == range.end) break;
-      }
-      MUSTER_CHECK(at > before) << "a share that the rank does not have";
-    }
+    const std::vector<ShardCopy> copies =
+        slices.CopiesOf(*ranges.at(entry.name), entry.begin);
+    layout.copies.insert(layout.copies.end(), copies.begin(), copies.end());
   }
   return layout;
 }

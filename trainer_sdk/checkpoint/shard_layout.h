@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -32,6 +34,20 @@ struct ShardCopy {
 struct ShardLayout {
   SafetensorsHeader header;
   std::vector<ShardCopy> copies;
+};
+
+// Finds ranges in a rank's slices, which must outlive it.
+class SliceIndex {
+ public:
+  explicit SliceIndex(const std::vector<SliceRange>& own);
+
+  // What to copy for `range`, which the rank has, to `to` and on. Slices may
+  // overlap: each element is taken once.
+  std::vector<ShardCopy> CopiesOf(const SliceRange& range, int64_t to) const;
+
+ private:
+  const std::vector<SliceRange>& own_;
+  std::multimap<std::string_view, size_t> by_name_;  // the tensor's
 };
 
 // How the rank whose slices are `own` puts its share into a file: pure. A whole

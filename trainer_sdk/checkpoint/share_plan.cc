@@ -141,6 +141,7 @@ absl::StatusOr<SharePlan> PlanShares(
   }
   for (const auto& [owners, ranges] : by_owners) {
     Deal(owners, ranges, &plan.shares);
+    if (owners.size() > 1) plan.replicas.push_back({owners, ranges});
   }
   for (std::vector<SliceRange>& share : plan.shares) Join(&share);
   return plan;

@@ -17,6 +17,12 @@ struct SharePlan {
   // By rank: what it writes, by tensor and place. Together the shares are every
   // element of every tensor, once.
   std::vector<std::vector<SliceRange>> shares;
+  // What several ranks have, and which ranks, ascending.
+  struct Replicas {
+    std::vector<int> owners;
+    std::vector<SliceRange> ranges;
+  };
+  std::vector<Replicas> replicas;
 };
 
 // Deals out what the ranks have, given by rank: elements that several have are
