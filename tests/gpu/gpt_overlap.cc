@@ -14,7 +14,6 @@
 #include "trainer_sdk/gpt_cuda/cuda_gradient_average.h"
 #include "trainer_sdk/gpt_cuda/cuda_step_timeline.h"
 #include "trainer_sdk/session/session.h"
-#include "trainer_sdk/store/prefix_store.h"
 #include "trainer_sdk/timeline/gather_timeline.h"
 #include "trainer_sdk/timeline/overlap.h"
 #include "trainer_sdk/timeline/trace_events.h"
@@ -139,12 +138,11 @@ absl::Status ShowGptOverlap(int64_t batch, int steps, const std::string& file) {
   if (!session.ok()) return session.status();
   auto device = CudaDevice::Open(0);
   if (!device.ok()) return device.status();
-  auto group = NewProcessGroup(
-      {.rank = (*session)->rank(),
-       .size = (*session)->world_size(),
-       .store = std::make_shared<PrefixStore>("nccl", (*session)->store()),
-       .name = "nccl"},
-      TransportChoice::kNccl);
+  auto group = NewProcessGroup({.rank = (*session)->rank(),
+                                .size = (*session)->world_size(),
+                                .store = (*session)->store(),
+                                .name = "nccl"},
+                               TransportChoice::kNccl);
   if (!group.ok()) return group.status();
   // What is gathered lies in the host's memory.
   const auto hosts = NewWorld(**session);

@@ -30,8 +30,8 @@
 #include "trainer_sdk/process_group/process_group.h"
 #include "trainer_sdk/safetensors/safetensors_file.h"
 #include "trainer_sdk/session/session.h"
-#include "trainer_sdk/store/prefix_store.h"
 #include "trainer_sdk/transports/new_transport.h"
+#include "trainer_sdk/transports/session_world.h"
 #include "trainer_sdk/zero/scatter_hook.h"
 #include "trainer_sdk/zero/sharded_optimizer.h"
 
@@ -65,13 +65,7 @@ void Tell(Session& session, int64_t step, double loss) {
 
 absl::Status Groups(Session& session, const float* in, float* out, void* data,
                     int64_t count, DType dtype) {
-  muster::GroupPlace place;
-  place.rank = session.rank();
-  place.size = session.world_size();
-  place.store = std::make_shared<muster::PrefixStore>("world", session.store());
-  place.name = "world";
-  auto world =
-      muster::NewProcessGroup(place, muster::TransportChoice::kAutomatic);
+  auto world = muster::NewWorld(session);
   if (!world.ok()) return world.status();
 
   absl::Status status =
@@ -82,6 +76,13 @@ absl::Status Groups(Session& session, const float* in, float* out, void* data,
   // ... what needs none of it ...
   status.Update(work->Wait());
   return status;
+}
+
+absl::Status Half(Session& session, int rank) {
+  auto half = muster::NewProcessGroup(
+      {rank % 2, 2, session.store(), rank < 2 ? "front" : "back"},
+      muster::TransportChoice::kAutomatic);
+  return half.status();
 }
 
 absl::Status Mesh(ProcessGroup& world, const float* in, float* out,

@@ -12,16 +12,14 @@
 #include "trainer_sdk/process_group/operations.h"
 #include "trainer_sdk/session/session.h"
 #include "trainer_sdk/transports/new_transport.h"
+#include "trainer_sdk/transports/session_world.h"
 
 namespace {
 
 // The sum of 1 + rank over all ranks, by Gloo.
-float SumOverGloo(const muster::Session& session) {
+float SumOverGloo(muster::Session& session) {
   const auto world =
-      muster::NewProcessGroup(
-          {session.rank(), session.world_size(), session.store(), "world"},
-          muster::TransportChoice::kGloo)
-          .value();
+      muster::NewWorld(session, muster::TransportChoice::kGloo).value();
   float sum = 1.0f + static_cast<float>(session.rank());
   const absl::Status status =
       world->Run(muster::AllReduce(&sum, &sum, 1, muster::DType::kFloat32));

@@ -9,8 +9,7 @@
 #include "trainer_sdk/bench/bench.h"
 #include "trainer_sdk/bench/bench_options.h"
 #include "trainer_sdk/session/session.h"
-#include "trainer_sdk/store/prefix_store.h"
-#include "trainer_sdk/transports/new_transport.h"
+#include "trainer_sdk/transports/session_world.h"
 
 namespace muster {
 namespace {
@@ -30,12 +29,7 @@ int Bench(const std::vector<std::string>& arguments) {
   }
   const auto session = Session::FromEnvironment();
   if (!session.ok()) return Refuse(session.status(), 1);
-  GroupPlace place;
-  place.rank = (*session)->rank();
-  place.size = (*session)->world_size();
-  place.store = std::make_shared<PrefixStore>("bench", (*session)->store());
-  place.name = "world";
-  const auto world = NewProcessGroup(std::move(place), options->transport);
+  const auto world = NewWorld(**session, options->transport);
   if (!world.ok()) return Refuse(world.status(), 1);
   const absl::Status status =
       RunBench(**world, *options, [](const std::string& text) {

@@ -11,10 +11,12 @@
 #include "trainer_sdk/hierarchical/hierarchical_transport.h"
 #include "trainer_sdk/nccl/nccl_transport.h"
 #include "trainer_sdk/nccl/unique_id.h"
+#include "trainer_sdk/process_group/group_error.h"
 #include "trainer_sdk/process_group/local_transport.h"
 #include "trainer_sdk/shared_memory/shared_memory_transport.h"
 #include "trainer_sdk/store/prefix_store.h"
 #include "trainer_sdk/tcp/tcp_transport.h"
+#include "trainer_sdk/transports/rank_claim.h"
 
 namespace muster {
 namespace {
@@ -70,13 +72,19 @@ absl::StatusOr<std::unique_ptr<Transport>> NewTransport(GroupPlace place,
 absl::StatusOr<std::unique_ptr<ProcessGroup>> NewProcessGroup(
     GroupPlace place, TransportChoice choice, ProcessGroupOptions options) {
   if (place.store != nullptr) {
+    // By name: groups of different names never meet.
+    const auto keys = std::make_shared<PrefixStore>(
+        absl::StrCat("group/", place.name), place.store);
+    const absl::Status claimed =
+        ClaimRank(*keys, place.rank, ProcessIdentity());
+    if (!claimed.ok()) return NamedAfter(place, claimed);
     // Each rank counts for itself and before anything can fail, so that the
     // n-th creation has the same number everywhere.
     const absl::StatusOr<int64_t> creation =
-        place.store->Add(absl::StrCat("creations/", place.rank), 1);
-    if (!creation.ok()) return creation.status();
+        keys->Add(absl::StrCat("creations/", place.rank), 1);
+    if (!creation.ok()) return NamedAfter(place, creation.status());
     place.store = std::make_shared<PrefixStore>(
-        absl::StrCat("creation", *creation), place.store);
+        absl::StrCat("creation", *creation), keys);
     place.birth = static_cast<uint64_t>(*creation);
   }
   const bool is_world = options.global_ranks.empty();

@@ -18,13 +18,18 @@ absl::StatusOr<std::unique_ptr<Transport>> NewTransport(GroupPlace place,
                                                         Instant deadline);
 
 // A process group over such a transport; the groups that it is split into have
-// the same choice. NCCL: `place` is the world, unless the options name its
-// global ranks, and takes the id that its agent made for the round.
+// the same choice. NewWorld (session_world.h) makes the group of all ranks, and
+// ProcessGroup::Split its parts; this is for groups beside those. NCCL: `place`
+// is the world, unless the options name its global ranks, and takes the id that
+// its agent made for the round.
 //
-// A group may be made again over the same store, after the last one broke: the
-// n-th creation has keys of its own, whatever the ones before it left there.
-// The store counts each rank's calls; a call that fails counts too, so every
-// rank calls as often as the others.
+// `place.name` tells the groups of one store apart: different groups need
+// different names. InvalidArgument: another process is this rank of a group of
+// this name.
+//
+// A group that broke may be made again under the same name: every rank calls
+// this once more, also a rank whose last call failed. The ranks' first calls
+// make one group, their second calls the next, and so on.
 absl::StatusOr<std::unique_ptr<ProcessGroup>> NewProcessGroup(
     GroupPlace place, TransportChoice choice, ProcessGroupOptions options = {});
 

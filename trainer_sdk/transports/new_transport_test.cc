@@ -3,8 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <condition_variable>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "trainer_sdk/process_group/operations.h"
 #include "trainer_sdk/process_group/testing/rank_threads.h"
@@ -126,7 +131,95 @@ TEST(NewTransportTest, EveryCreationHasKeysOfItsOwn) {
   place.size = 2;
   // One that fails counts.
   EXPECT_FALSE(NewProcessGroup(place, TransportChoice::kLocal).ok());
-  EXPECT_EQ(store->Add("creations/0", 0).value(), 2);
+  EXPECT_EQ(store->Add("group//creations/0", 0).value(), 2);
+}
+
+// Lets the first Add of each process through in the order of `turns_`, so that
+// ranks of two groups come to the store in the order that mixes them.
+class Turnstile {
+ public:
+  explicit Turnstile(std::vector<int> turns) : turns_(std::move(turns)) {}
+
+  void Pass(int process) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (!passed_.insert(process).second) return;
+    changed_.wait_for(lock, std::chrono::seconds(30),
+                      [&] { return turns_[next_] == process; });
+  }
+  void Passed(int process) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (next_ < turns_.size() && turns_[next_] == process) ++next_;
+    changed_.notify_all();
+  }
+
+ private:
+  const std::vector<int> turns_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  size_t next_ = 0;
+  std::set<int> passed_;
+};
+
+class StoreWithTurns final : public Store {
+ public:
+  StoreWithTurns(std::shared_ptr<Store> store, Turnstile& turns, int process)
+      : store_(std::move(store)), turns_(turns), process_(process) {}
+
+  absl::Status Set(const std::string& key, const std::string& value) override {
+    return store_->Set(key, value);
+  }
+  absl::StatusOr<std::string> Get(const std::string& key,
+                                  Instant deadline) override {
+    return store_->Get(key, deadline);
+  }
+  absl::Status Wait(const std::vector<std::string>& keys,
+                    Instant deadline) override {
+    return store_->Wait(keys, deadline);
+  }
+  absl::StatusOr<int64_t> Add(const std::string& key, int64_t amount) override {
+    turns_.Pass(process_);
+    auto sum = store_->Add(key, amount);
+    turns_.Passed(process_);
+    return sum;
+  }
+  absl::StatusOr<std::string> CompareSet(const std::string& key,
+                                         const std::string& expected,
+                                         const std::string& desired) override {
+    return store_->CompareSet(key, expected, desired);
+  }
+  absl::StatusOr<bool> Delete(const std::string& key) override {
+    return store_->Delete(key);
+  }
+  absl::StatusOr<bool> Check(const std::vector<std::string>& keys) override {
+    return store_->Check(keys);
+  }
+
+ private:
+  const std::shared_ptr<Store> store_;
+  Turnstile& turns_;
+  const int process_;
+};
+
+// Four ranks in two groups over one store, as the first program of a reader who
+// knows nothing of prefixes: 0 + 1 and 2 + 3. The first rank 0 and the first
+// rank 1 that come are of different groups.
+TEST(NewTransportTest, GroupsOfDifferentNamesInOneStoreNeverMix) {
+  const auto store = std::make_shared<InProcessStore>();
+  Turnstile turns({0, 3, 1, 2});
+  const absl::Status status =
+      FirstFailure(RunRanks(4, [&](int rank) -> absl::Status {
+        auto half = NewProcessGroup(
+            {rank % 2, 2, std::make_shared<StoreWithTurns>(store, turns, rank),
+             rank < 2 ? "front" : "back"},
+            TransportChoice::kAutomatic);
+        if (!half.ok()) return half.status();
+        float sum = static_cast<float>(rank);
+        absl::Status summed =
+            (*half)->Run(AllReduce(&sum, &sum, 1, DType::kFloat32));
+        EXPECT_EQ(sum, rank < 2 ? 1 : 5);
+        return summed;
+      }));
+  EXPECT_TRUE(status.ok()) << status;
 }
 
 TEST(NewTransportTest, LocalIsForOne) {

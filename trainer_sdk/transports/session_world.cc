@@ -1,17 +1,19 @@
 #include "trainer_sdk/transports/session_world.h"
 
-#include "trainer_sdk/store/prefix_store.h"
+#include <utility>
+
 #include "trainer_sdk/transports/new_transport.h"
 
 namespace muster {
 
-absl::StatusOr<std::unique_ptr<ProcessGroup>> NewWorld(Session& session) {
+absl::StatusOr<std::unique_ptr<ProcessGroup>> NewWorld(
+    Session& session, TransportChoice choice, ProcessGroupOptions options) {
   GroupPlace place;
   place.rank = session.rank();
   place.size = session.world_size();
-  place.store = std::make_shared<PrefixStore>("world", session.store());
+  place.store = session.store();
   place.name = "world";
-  return NewProcessGroup(place, TransportChoice::kAutomatic);
+  return NewProcessGroup(std::move(place), choice, std::move(options));
 }
 
 }  // namespace muster

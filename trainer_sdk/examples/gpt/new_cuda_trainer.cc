@@ -6,7 +6,6 @@
 #include "trainer_sdk/cuda/choose_device.h"
 #include "trainer_sdk/cuda/cuda_device.h"
 #include "trainer_sdk/examples/gpt/cuda_gpt_trainer.h"
-#include "trainer_sdk/store/prefix_store.h"
 #include "trainer_sdk/transports/new_transport.h"
 
 namespace muster {
@@ -31,12 +30,11 @@ absl::StatusOr<std::unique_ptr<cuda::Device>> OpenDevice(Session& session) {
 absl::StatusOr<std::unique_ptr<ProcessGroup>> NewGradientGroup(
     Session& session) {
   if (session.world_size() == 1) return nullptr;
-  return NewProcessGroup(
-      {.rank = session.rank(),
-       .size = session.world_size(),
-       .store = std::make_shared<PrefixStore>("gradients", session.store()),
-       .name = "gradients"},
-      TransportChoice::kNccl);
+  return NewProcessGroup({.rank = session.rank(),
+                          .size = session.world_size(),
+                          .store = session.store(),
+                          .name = "gradients"},
+                         TransportChoice::kNccl);
 }
 
 template <typename T>

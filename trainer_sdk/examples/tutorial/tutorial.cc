@@ -8,7 +8,7 @@
 #include "trainer_sdk/optim/sgd.h"
 #include "trainer_sdk/session/session.h"
 #include "trainer_sdk/session/stop_request.h"
-#include "trainer_sdk/transports/new_transport.h"
+#include "trainer_sdk/transports/session_world.h"
 
 using namespace muster;
 
@@ -19,8 +19,7 @@ int main() {
   const int rank = session->rank(), ranks = session->world_size();
 
   // All ranks: over shared memory on one host, over TCP between hosts.
-  const GroupPlace place{rank, ranks, session->store(), "world"};
-  auto world = NewProcessGroup(place, TransportChoice::kAutomatic).value();
+  auto world = NewWorld(*session).value();
 
   // Which examples are this rank's; each epoch has an order of its own.
   const DistributedSamplerOptions share{
