@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "agent/logs/format_characters.h"
 
 namespace muster {
 namespace {
@@ -48,7 +49,7 @@ void Voice::Notice(const std::string& line) const {
 }
 
 void Voice::Error(const std::string& line) const {
-  Write(absl::StrCat(program_, ": ", line, "\n"));
+  Write(absl::StrCat(program_, ": ", ForTerminal(line), "\n"));
 }
 
 void Voice::Verdict(const std::string& text) const {

@@ -16,10 +16,11 @@ enum class Talk { kAll, kErrorsOnly };
 // Each is one write, so that lines of several processes do not mix; or, once
 // SpeakThrough has been called, takes its place in a console's queue, so that
 // it waits for nobody and begins at the start of a line. Copies share that.
+// Names that come from outside do nothing to the terminal (ForTerminal).
 // Thread-safe.
 class Voice {
  public:
-  // `program`: "launch", "agent"; a literal. `verdict_fd`: where a job's
+  // `program`: "launch", "agent"; outlives this. `verdict_fd`: where a job's
   // verdict goes.
   Voice(const char* program, Talk talk, int verdict_fd = 2);
 

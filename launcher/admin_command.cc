@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "agent/logs/format_characters.h"
 #include "agent/report/decision_line.h"
 #include "agent/report/progress_text.h"
 #include "agent/report/status_json.h"
@@ -171,12 +172,15 @@ absl::Status Perform(AdminClient& client, const AdminRequest& request) {
   if (request.verb == AdminVerb::kCancel) {
     status = client.CancelJob(
         *run_id, absl::StrCat("asked by ", Caller(), " (launch cancel)"));
-    if (status.ok()) Print(absl::StrCat("job ", *run_id, " is being ended\n"));
+    if (status.ok()) {
+      Print(ForTerminal(absl::StrCat("job ", *run_id, " is being ended\n")));
+    }
     return status;
   }
   status = client.DrainNode(*run_id, request.node);
   if (status.ok()) {
-    Print(absl::StrCat("node ", request.node, " leaves job ", *run_id, "\n"));
+    Print(ForTerminal(
+        absl::StrCat("node ", request.node, " leaves job ", *run_id, "\n")));
   }
   return status;
 }

@@ -122,7 +122,9 @@ Json ToJson(const JobStatus& job) {
 
 // Names come from outside and may not be UTF-8: replaced, not thrown over.
 std::string Dump(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.dump(2, ' ', /*ensure_ascii=*/true,
+                   Json::error_handler_t::replace) +
+         "\n";
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "agent/logs/terminal_text.h"
+#include "agent/logs/format_characters.h"
 
 namespace muster {
 namespace {
@@ -32,8 +32,7 @@ std::string WithoutTabs(std::string_view text) {
 }
 
 std::string Printable(std::string_view line) {
-  std::string clean =
-      ValidUtf8(WithoutControls(WithoutTabs(line), Colours::kDrop));
+  std::string clean = ForTerminal(WithoutTabs(line));
   clean.erase(clean.find_last_not_of(' ') + 1);
   return clean;
 }

@@ -17,6 +17,10 @@ TEST(PrintableLinesTest, SplitsAndCleans) {
   EXPECT_EQ(PrintableLine("two\nlines"), "two lines");
 }
 
+TEST(PrintableLinesTest, FormatCharactersAreShown) {
+  EXPECT_EQ(PrintableLine("a\u202Eb\u2066"), "a<U+202E>b<U+2066>");
+}
+
 TEST(WrapTest, BreaksAtBlanksAndHangsTheRest) {
   EXPECT_THAT(Wrap("one two three four", 10, 2),
               ElementsAre("one two", "  three", "  four"));

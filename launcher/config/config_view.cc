@@ -56,7 +56,7 @@ std::string Words(const std::vector<std::string>& program) {
 
 // JSON text is UTF-8; what is not is replaced.
 std::string Dump(const nlohmann::ordered_json& json) {
-  return json.dump(2, ' ', /*ensure_ascii=*/false,
+  return json.dump(2, ' ', /*ensure_ascii=*/true,
                    nlohmann::ordered_json::error_handler_t::replace) +
          "\n";
 }

@@ -17,7 +17,9 @@ std::string DecisionJson(const std::string& run_id, const Decision& decision,
       {"node", decision.node_id.empty() ? Json() : Json(decision.node_id)},
       {"reason", decision.reason}};
   // Names and reasons may hold bytes that are not UTF-8.
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.dump(-1, ' ', /*ensure_ascii=*/true,
+                   Json::error_handler_t::replace) +
+         "\n";
 }
 
 }  // namespace muster

@@ -19,8 +19,11 @@ TEST(DecisionJsonTest, IsOneObject) {
             "\n");
   EXPECT_EQ(DecisionJson("a\"b", {"finish", 3, "", "two\nlines \xff"}, kTime),
             R"({"time":"2026-02-17T14:11:11.250Z","run_id":"a\"b","round":3,)"
-            R"("kind":"finish","node":null,"reason":"two\nlines )"
-            "\xef\xbf\xbd\"}\n");
+            R"("kind":"finish","node":null,"reason":"two\nlines \ufffd"})"
+            "\n");
+  EXPECT_NE(DecisionJson("a", {"join", 1, "\u202E", ""}, kTime)
+                .find(R"("node":"\u202e")"),
+            std::string::npos);
 }
 
 }  // namespace
