@@ -30,12 +30,15 @@ struct AgentOptions {
   // --NAME=LOCAL_RANK is inserted into argv at this place; NAME empty: nothing.
   std::string local_rank_flag;
   size_t local_rank_at = 0;
-  // Signals that this process catches. INT, TERM, HUP and QUIT stop the job;
-  // others (USR1, USR2, …) are forwarded to every worker of the job.
+  // Whether "${local_rank}" behind that place is the worker's local rank.
+  bool expands_local_rank = false;
+  // Signals that this process catches, in ascending precedence: those that
+  // stop the job, those that go to every worker of the job (USR1, …), those on
+  // which this node alone leaves (a pod's eviction), and those that announce
+  // that the cluster takes the nodes away.
   std::vector<int> signals_to_handle;
   // Of those, the ones on which this node alone leaves (a pod's eviction).
   std::vector<int> signals_to_leave;
-  // Those that announce that the cluster takes the nodes away go before both.
   PreemptionOptions preemption;
   FitnessOptions fitness;
   // What `fitness.checks` come to; called from any thread, may take long.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "agent/failures/bounded_text.h"
 #include "agent/failures/describe_exit.h"
 #include "agent/failures/error_file.h"
@@ -132,6 +133,12 @@ std::optional<Failure> RoundWorkers::StartOne(int local_rank) {
 
 std::vector<std::string> RoundWorkers::CommandOf(int local_rank) const {
   std::vector<std::string> command = options_->argv;
+  // In the program's own arguments.
+  for (size_t i = options_->local_rank_at;
+       options_->expands_local_rank && i < command.size(); ++i) {
+    command[i] = absl::StrReplaceAll(
+        command[i], {{"${local_rank}", absl::StrCat(local_rank)}});
+  }
   if (!options_->local_rank_flag.empty()) {
     command.insert(
         command.begin() + static_cast<std::ptrdiff_t>(options_->local_rank_at),

@@ -104,6 +104,7 @@ absl::StatusOr<AgentOptions> PlanAgent(const RunOptions& options,
   agent.argv = WithDialects(options.dialects, *std::move(command));
   agent.local_rank_flag = options.local_rank_flag;
   agent.local_rank_at = agent.argv.size() - (options.program.size() - 1);
+  agent.expands_local_rank = options.expands_local_rank;
   agent.logs = PlanLogs(options, facts);
   agent.environment.run_id = options.run_id;
   agent.environment.node_id = agent.node.node_id;
@@ -112,6 +113,7 @@ absl::StatusOr<AgentOptions> PlanAgent(const RunOptions& options,
   agent.environment.max_restarts = options.spec.max_restarts;
   agent.environment.signals_to_handle = options.signals_to_handle_text;
   agent.environment.gpu_of_local_rank = slots->gpu_of_local_rank;
+  agent.environment.sets_hip = slots->sets_hip;
   agent.environment.virtual_local_rank =
       options.local_ranks == LocalRanks::kVirtual;
   agent.environment.store_host = options.spec.store_host;

@@ -115,12 +115,14 @@ constexpr Flag kFlags[] = {
     {"virtual-local-rank", 0, kSwitch, "", "0", kRead, kWorkers,
      kLaunchAndAgent, "",
      "LOCAL_RANK is 0 for every worker and CUDA_VISIBLE_DEVICES holds its one "
-     "GPU."},
+     "GPU: the n-th of CUDA_VISIBLE_DEVICES (or HIP_VISIBLE_DEVICES, which is "
+     "then set as well) where that is set, else n."},
     {"module", 'm', kSwitch, "", "0", kRead, kWorkers, kLaunchAndAgent, "",
      "PROGRAM is a Python module, run as with python -m."},
     {"python", 0, kSwitch, "", "0", kRead, kWorkers, kLaunchAndAgent, "",
      "Run PROGRAM under Python whatever its name ends in, as torchrun does. "
-     "--module, --no-python and --run-path go before it."},
+     "--module, --no-python and --run-path go before it. In PROGRAM's "
+     "arguments ${local_rank} is then the worker's local rank."},
     {"no-python", 0, kSwitch, "", "0", kRead, kWorkers, kLaunchAndAgent, "",
      "Execute PROGRAM itself even if its name ends in .py."},
     {"run-path", 0, kSwitch, "", "0", kRead, kWorkers, kLaunchAndAgent, "",
@@ -227,7 +229,8 @@ constexpr Flag kFlags[] = {
     {"duplicate-stdout-filters", 0, kValue, "LIST", "", kRead, kOutput,
      kLaunchAndAgent, "",
      "Lines of stdout that contain one of these texts are copied to "
-     "filtered_stdout.log."},
+     "filtered_stdout.log. Texts are parted by commas; a comma in a text is "
+     "written twice."},
     {"duplicate-stderr-filters", 0, kValue, "LIST", "", kRead, kOutput,
      kLaunchAndAgent, "", "The same for stderr and filtered_stderr.log."},
     {"log-rotate-mb", 0, kValue, "MIB", "256", kRead, kOutput, kLaunchAndAgent,
@@ -247,7 +250,9 @@ constexpr Flag kFlags[] = {
      "Signals on which this node alone leaves while the job goes on, such as "
      "SIGTERM where pods are evicted."},
     {"shutdown-timeout", 0, kValue, "SECONDS", "30", kRead, kStopping,
-     kLaunchAndAgent, "", "From the first signal to a worker until SIGKILL."},
+     kLaunchAndAgent, "",
+     "From the first signal to a worker until SIGKILL. Not given: "
+     "TORCH_ELASTIC_SHUTDOWN_TIMEOUT in the environment, else 30."},
 
     {"signals-to-preempt", 0, kValue, "LIST", "", kRead, kPreemption,
      kLaunchAndAgent, "",
@@ -278,11 +283,13 @@ constexpr Flag kFlags[] = {
      kLaunchAndAgent, "spawn fork forkserver",
      "Workers are always processes of their own."},
     {"logs-specs", 0, kValue, "NAME", "", kNone, kAccepted, kLaunchAndAgent, "",
-     "Python plug-ins for logs are not loaded."},
+     "default. Python plug-ins for logs are not loaded, and any other name is "
+     "refused."},
     {"event-log-handler", 0, kValue, "NAME", "null", kRead, kAccepted,
      kLaunchAndAgent, "",
-     "Python handlers are not loaded; decisions are written to events.jsonl "
-     "in the log folder."},
+     "null or console, without effect: decisions are written to events.jsonl "
+     "in the log folder. Python handlers are not loaded, and any other name is "
+     "refused."},
 
     {"help", 'h', kSwitch, "", "", kNone, kGeneral, kLaunchAndAgent, "",
      "Show this text."},

@@ -126,6 +126,22 @@ std::vector<std::string> ReadList(const std::string& text) {
   return parts;
 }
 
+std::vector<std::string> ReadFilters(const std::string& text) {
+  std::vector<std::string> filters(1);
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != ',') {
+      filters.back() += text[i];
+    } else if (i + 1 < text.size() && text[i + 1] == ',') {
+      filters.back() += ',';
+      ++i;
+    } else {
+      filters.emplace_back();
+    }
+  }
+  std::erase(filters, "");
+  return filters;
+}
+
 absl::StatusOr<std::string> ReadChoice(
     const std::string& text, const std::vector<std::string>& allowed) {
   std::string list;

@@ -35,6 +35,10 @@ absl::StatusOr<std::vector<int>> ReadSignals(const std::string& text);
 // "a,b,,c" as {a, b, c}, spaces around the parts removed.
 std::vector<std::string> ReadList(const std::string& text);
 
+// "a,b,,c" as {"a", "b,c"}: parted as torchrun parts filters, where a comma is
+// written twice; blanks stay. Empty parts are left out.
+std::vector<std::string> ReadFilters(const std::string& text);
+
 // One of `allowed`.
 absl::StatusOr<std::string> ReadChoice(const std::string& text,
                                        const std::vector<std::string>& allowed);

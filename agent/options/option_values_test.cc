@@ -9,6 +9,7 @@ namespace muster {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 TEST(OptionValues, Numbers) {
   EXPECT_EQ(*ReadNumber("7", 0, 9), 7);
@@ -57,6 +58,14 @@ TEST(OptionValues, Switches) {
   EXPECT_FALSE(*ReadSwitch("0"));
   EXPECT_FALSE(ReadSwitch("").ok());
   EXPECT_FALSE(ReadSwitch("2").ok());
+}
+
+TEST(ReadFilters, ACommaIsWrittenTwice) {
+  EXPECT_THAT(ReadFilters("apple, pear"), ElementsAre("apple", " pear"));
+  EXPECT_THAT(ReadFilters("a,,b,c"), ElementsAre("a,b", "c"));
+  EXPECT_THAT(ReadFilters("a,,,b"), ElementsAre("a,", "b"));
+  EXPECT_THAT(ReadFilters(",a,"), ElementsAre("a"));
+  EXPECT_THAT(ReadFilters(""), IsEmpty());
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "agent/options/flag_values.h"
 #include "agent/options/option_values.h"
 #include "agent/options/rdzv_conf.h"
+#include "base/environment_value.h"
 
 namespace muster {
 namespace {
@@ -330,8 +331,10 @@ void ReadOutput(FlagValues& values, RunOptions& options) {
   values.Into("local-ranks-filter", ReadLocalRanks,
               options.console_local_ranks);
   values.Into("console", ReadConsolePolicy, options.console);
-  options.stdout_filters = ReadList(values.Text("duplicate-stdout-filters"));
-  options.stderr_filters = ReadList(values.Text("duplicate-stderr-filters"));
+  // torchrun's way to ask for no files.
+  if (options.log_dir == "/dev/null") options.log_dir.clear();
+  options.stdout_filters = ReadFilters(values.Text("duplicate-stdout-filters"));
+  options.stderr_filters = ReadFilters(values.Text("duplicate-stderr-filters"));
   int64_t mebibytes = 0;
   const auto read = [](const std::string& text) {
     return ReadNumber(text, 0, 1 << 20);
@@ -365,15 +368,26 @@ void ReadAccepted(FlagValues& values, RunOptions& options) {
         "--start-method has no effect: workers are always programs of their "
         "own");
   }
-  if (values.IsGiven("logs-specs")) {
+  const auto logs_specs = [](const std::string& text) {
+    return text.empty() || text == "default"
+               ? absl::StatusOr<std::string>(text)
+               : absl::InvalidArgumentError(
+                     "Python plug-ins for logs are not loaded; leave it out "
+                     "and see --log-dir, --redirects and --tee");
+  };
+  values.Into("logs-specs", logs_specs, word);
+  const auto handler = [](const std::string& text) {
+    return text == "null" || text == "console"
+               ? absl::StatusOr<std::string>(text)
+               : absl::InvalidArgumentError(
+                     "is no event handler; write null or console, or leave it "
+                     "out: decisions go to events.jsonl in the log folder");
+  };
+  values.Into("event-log-handler", handler, word);
+  if (word == "console") {
     options.remarks.emplace_back(
-        "--logs-specs has no effect: Python plug-ins are not loaded; see "
-        "--log-dir, --redirects and --tee");
-  }
-  if (values.IsGiven("event-log-handler")) {
-    options.remarks.emplace_back(
-        "--event-log-handler has no effect: decisions go to events.jsonl in "
-        "the log folder");
+        "--event-log-handler=console has no effect: decisions go to "
+        "events.jsonl in the log folder");
   }
 }
 
@@ -403,6 +417,7 @@ absl::StatusOr<ParsedOptions> ParseRunOptions(
         "line goes before it");
   }
   FlagValues values(flags, *line, environment);
+  values.TakeDefaults(TorchVariables(environment));
   std::string cluster;
   values.Into("cluster", ReadClusterMode, cluster);
   absl::StatusOr<Defaults> defaults =

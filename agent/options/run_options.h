@@ -67,6 +67,7 @@ struct RunOptions {
   LocalRanks local_ranks = LocalRanks::kReal;
   StorePath store_path = StorePath::kDirect;
   Interpreter interpreter = Interpreter::kByName;
+  bool expands_local_rank = false;  // torchrun's macro in arguments
   std::string role = "default";
   std::vector<std::string> program;  // and its arguments
   HangPolicy hangs;

@@ -79,7 +79,8 @@ std::vector<FlagCase> TorchrunFlags() {
       {"start-method", "fork", [](O o) { return o.remarks.size() == 1; },
        "thread", "start_method"},
       {"event-log-handler", "console",
-       [](O o) { return o.remarks.size() == 1; }, nullptr, "event_log_handler"},
+       [](O o) { return o.remarks.size() == 1; }, "nosuch",
+       "event_log_handler"},
       {"role", "trainer", [](O o) { return o.role == "trainer"; }, "a b",
        "role"},
       {"module", "1", [](O o) { return o.interpreter == Interpreter::kModule; },
@@ -123,7 +124,7 @@ std::vector<FlagCase> TorchrunFlags() {
        "65536", "master_port"},
       {"local-addr", "10.0.0.2", [](O o) { return o.local_addr == "10.0.0.2"; },
        "10.0.0.2:80", "local_addr"},
-      {"logs-specs", "mine", [](O o) { return o.remarks.size() == 1; }, nullptr,
+      {"logs-specs", "default", [](O o) { return o.remarks.empty(); }, "mine",
        "logs_specs"},
       {"numa-binding", "socket",
        [](O o) { return o.binding == Binding::kSocket; }, "pod",
@@ -155,12 +156,14 @@ std::string PetNameOf(const std::string& name) {
 
 // Whether it shows in the options that the flag was given.
 bool Shows(const FlagCase& flag) {
-  return std::string(flag.name) != "monitor-interval";
+  return std::string(flag.name) != "monitor-interval" &&
+         std::string(flag.name) != "logs-specs";
 }
 bool CanBeWrong(const FlagCase& flag) { return flag.bad != nullptr; }
-// numa-binding is not read from its variable.
+// Two are not read from a variable.
 bool PetCanBeWrong(const FlagCase& flag) {
-  return CanBeWrong(flag) && std::string(flag.name) != "numa-binding";
+  return CanBeWrong(flag) && std::string(flag.name) != "numa-binding" &&
+         std::string(flag.name) != "logs-specs";
 }
 
 std::vector<FlagCase> TorchrunFlagsThat(bool (*hold)(const FlagCase&)) {

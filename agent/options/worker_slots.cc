@@ -1,9 +1,14 @@
 #include "agent/options/worker_slots.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "agent/options/option_values.h"
+#include "base/environment_value.h"
 
 namespace muster {
 namespace {
@@ -45,6 +50,46 @@ absl::StatusOr<std::vector<std::string>> ChosenGpus(const RunOptions& options,
   return chosen;
 }
 
+std::vector<std::string> Split(const std::string& text) {
+  std::vector<std::string> parts = absl::StrSplit(text, ',');
+  for (std::string& part : parts) {
+    part = std::string(absl::StripAsciiWhitespace(part));
+  }
+  return parts;
+}
+
+// --virtual-local-rank where no driver counts the GPUs, or where ROCm's
+// variable chooses among them: as torchrun, the n-th entry of the variable, or
+// n without one.
+absl::Status GiveVirtualGpus(const MachineFacts& facts, WorkerSlots& slots) {
+  const char* variable = "HIP_VISIBLE_DEVICES";
+  std::optional<std::string> visible =
+      NonEmptyEnvironmentValue(facts.environment, variable);
+  slots.sets_hip = visible.has_value();
+  if (!visible) {
+    variable = "CUDA_VISIBLE_DEVICES";
+    visible = EnvironmentValue(facts.environment, variable);
+  }
+  const auto count = static_cast<size_t>(slots.count);
+  if (!visible) {
+    for (size_t i = 0; i < count; ++i) {
+      slots.gpu_of_local_rank.push_back(absl::StrCat(i));
+    }
+    return absl::OkStatus();
+  }
+  std::vector<std::string> gpus = Split(*visible);
+  if (count > gpus.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--virtual-local-rank: ", Plural(count, "worker"),
+        " with a GPU each, but ", variable, "=", *visible, " has ",
+        gpus.size() == 1 ? "one entry" : absl::StrCat(gpus.size(), " entries"),
+        "; ask for fewer workers"));
+  }
+  gpus.resize(count);
+  slots.gpu_of_local_rank = std::move(gpus);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 bool NeedsGpus(const RunOptions& options) {
@@ -77,11 +122,17 @@ absl::StatusOr<WorkerSlots> PlanWorkerSlots(const RunOptions& options,
     if (!number.ok()) return number.status();
     slots.count = static_cast<int>(*number);
   }
-  // On a node without GPUs a virtual local rank is just a number.
-  const bool own_gpu_each =
-      !options.gpus.empty() ||
-      (options.local_ranks == LocalRanks::kVirtual && !gpus.empty());
-  if (!own_gpu_each) return slots;
+  if (options.gpus.empty()) {
+    if (options.local_ranks != LocalRanks::kVirtual) return slots;
+    const bool by_rocm =
+        NonEmptyEnvironmentValue(facts.environment, "HIP_VISIBLE_DEVICES")
+            .has_value();
+    if (gpus.empty() || by_rocm) {
+      const absl::Status given = GiveVirtualGpus(facts, slots);
+      if (!given.ok()) return given;
+      return slots;
+    }
+  }
   if (static_cast<size_t>(slots.count) > gpus.size()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--nproc-per-node=", asked, ": ",

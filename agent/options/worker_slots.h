@@ -15,6 +15,8 @@ struct WorkerSlots {
   int count = 1;
   // CUDA_VISIBLE_DEVICES of each worker; empty: the node's own for all.
   std::vector<std::string> gpu_of_local_rank;
+  // Whether HIP_VISIBLE_DEVICES, by which ROCm chooses, gets the same value.
+  bool sets_hip = false;
   // That all of them together use; 0: not known.
   int gpus_needed = 0;
 };

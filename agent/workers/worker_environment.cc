@@ -85,6 +85,9 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
                  static_cast<size_t>(plan.local_world_size))
         << plan.gpu_of_local_rank.size() << " GPU entries";
     set("CUDA_VISIBLE_DEVICES", plan.gpu_of_local_rank[local_rank]);
+    if (plan.sets_hip) {
+      set("HIP_VISIBLE_DEVICES", plan.gpu_of_local_rank[local_rank]);
+    }
   }
 
   if (!place.nccl_id.empty()) set("MUSTER_NCCL_ID", place.nccl_id);

@@ -24,6 +24,7 @@ struct EnvironmentPlan {
   // One entry a worker: what CUDA_VISIBLE_DEVICES shall be for it. Empty: the
   // agent's own value is passed through.
   std::vector<std::string> gpu_of_local_rank;
+  bool sets_hip = false;            // HIP_VISIBLE_DEVICES as well
   bool virtual_local_rank = false;  // --virtual-local-rank
   StoreHost store_host = StoreHost::kAgent;
   int cores = 1;                        // cores that this node's workers share
