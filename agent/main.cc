@@ -121,6 +121,7 @@ int AgentMain(const std::vector<std::string>& args) {
     case Request::kVersion:
       return Print(absl::StrCat("agent (muster) ", kVersion, ", protocol ",
                                 kProtocolVersion, "\n"));
+    case Request::kCompletion:  // a flag of launch alone
     case Request::kRun:
       break;
   }

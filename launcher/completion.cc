@@ -56,12 +56,19 @@ std::string Quoted(const std::string& text, const std::string& special) {
   return quoted;
 }
 
-constexpr char kBashHead[] = R"(# bash completion for launch
-_launch() {
+const char* Name(CompletedCommand command) {
+  return command == CompletedCommand::kLaunch ? "launch" : "torchrun";
+}
+
+constexpr char kBashHead[] = R"(# bash completion for @name@
+_@name@() {
   local cur=${COMP_WORDS[COMP_CWORD]} flag= name i
-  local flags values
+  local flags='@flags@'
+  local values='@values@'
   COMPREPLY=()
-  case ${COMP_WORDS[1]} in
+)";
+
+constexpr char kBashSubcommands[] = R"(  case ${COMP_WORDS[1]} in
     status|watch|cancel|drain)
       flags='@admin_flags@' values='@admin_values@' ;;
     doctor)
@@ -72,11 +79,10 @@ _launch() {
     inspect|config)
       COMPREPLY=($(compgen -f -- "$cur"))
       return ;;
-    *)
-      flags='@flags@'
-      values='@values@' ;;
   esac
-  # bash makes three words of --name=value.
+)";
+
+constexpr char kBashWords[] = R"(  # bash makes three words of --name=value.
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
       -*)
@@ -87,9 +93,7 @@ _launch() {
           ((i += 1))
         fi
         ((i >= COMP_CWORD)) && flag=$name ;;
-      status|watch|cancel|drain|bench|doctor)
-        # The program is there: what follows is its own.
-        ((i == 1)) || return ;;
+@subcommand@      # The program is there: what follows is its own.
       *) return ;;
     esac
   done
@@ -107,28 +111,42 @@ constexpr char kBashTail[] = R"(    ?*)
     COMPREPLY=($(compgen -W '@subcommands@' -- "$cur"; compgen -f -- "$cur"))
   fi
 }
-complete -o bashdefault -o default -F _launch launch
+complete -o bashdefault -o default -F _@name@ @name@
 )";
 
 std::string Replaced(std::string text, const std::string& mark,
                      const std::string& with) {
-  const size_t at = text.find(mark);
-  return at == std::string::npos ? text : text.replace(at, mark.size(), with);
+  for (size_t at = text.find(mark); at != std::string::npos;
+       at = text.find(mark, at + with.size())) {
+    text.replace(at, mark.size(), with);
+  }
+  return text;
 }
 
-std::string Bash() {
-  const std::vector<Flag> flags = FlagsOf(FlagUser::kLaunchOnly);
-  std::string script = kBashHead;
+std::string BashSubcommands() {
+  std::string script = kBashSubcommands;
   script = Replaced(script, "@admin_flags@", Words(AdminFlags(), Which::kAll));
   script = Replaced(script, "@admin_values@",
                     Words(AdminFlags(), Which::kWithValue));
   script = Replaced(script, "@doctor_flags@",
                     Words(DoctorAndRunFlags(), Which::kAll));
-  script = Replaced(script, "@doctor_values@",
-                    Words(DoctorAndRunFlags(), Which::kWithValue));
+  return Replaced(script, "@doctor_values@",
+                  Words(DoctorAndRunFlags(), Which::kWithValue));
+}
+
+std::string Bash(CompletedCommand command) {
+  const bool is_launch = command == CompletedCommand::kLaunch;
+  const std::vector<Flag> flags = FlagsOf(FlagUser::kLaunchOnly);
+  std::string script = kBashHead;
   script = Replaced(script, "@flags@", Words(flags, Which::kAll));
   script = Replaced(script, "@values@", Words(flags, Which::kWithValue));
-  for (const Flag& flag : DoctorAndRunFlags()) {
+  if (is_launch) script += BashSubcommands();
+  script +=
+      Replaced(kBashWords, "@subcommand@",
+               is_launch ? "      status|watch|cancel|drain|bench|doctor)\n"
+                           "        ((i == 1)) || return ;;\n"
+                         : "");
+  for (const Flag& flag : is_launch ? DoctorAndRunFlags() : flags) {
     const std::string completions = flag.completions;
     if (completions.empty()) continue;
     const std::string action =
@@ -143,7 +161,9 @@ std::string Bash() {
     absl::StrAppend(&script, ")\n      COMPREPLY=($(", action,
                     " -- \"$cur\"))\n      return ;;\n");
   }
-  return script + Replaced(kBashTail, "@subcommands@", SubcommandWords());
+  script +=
+      Replaced(kBashTail, "@subcommands@", is_launch ? SubcommandWords() : "");
+  return Replaced(script, "@name@", Name(command));
 }
 
 std::string ZshAction(const std::string& completions) {
@@ -170,9 +190,8 @@ void AppendZshFlags(const std::vector<Flag>& flags, std::string& script) {
   }
 }
 
-std::string Zsh() {
-  std::string script =
-      "#compdef launch\n# zsh completion for launch\n_launch() {\n"
+void AppendZshSubcommands(std::string& script) {
+  script +=
       "  if ((CURRENT == 2)) && [[ $PREFIX != -* ]]; then\n"
       "    local -a subcommands=(\n";
   for (const Subcommand& subcommand : Subcommands()) {
@@ -194,21 +213,26 @@ std::string Zsh() {
                   "      shift words\n      ((CURRENT--))\n"
                   "      _arguments \\\n");
   AppendZshFlags(DoctorAndRunFlags(), script);
-  absl::StrAppend(&script,
-                  "    && return\n      return ;;\n  esac\n"
-                  "  _arguments -A '-*' \\\n");
+  absl::StrAppend(&script, "    && return\n      return ;;\n  esac\n");
+}
+
+std::string Zsh(CompletedCommand command) {
+  std::string script =
+      "#compdef @name@\n# zsh completion for @name@\n_@name@() {\n";
+  if (command == CompletedCommand::kLaunch) AppendZshSubcommands(script);
+  absl::StrAppend(&script, "  _arguments -A '-*' \\\n");
   AppendZshFlags(FlagsOf(FlagUser::kLaunchOnly), script);
   absl::StrAppend(&script,
                   "    '1:program:_files' '*::argument:_files'\n}\n"
-                  "compdef _launch launch\n");
-  return script;
+                  "compdef _@name@ @name@\n");
+  return Replaced(script, "@name@", Name(command));
 }
 
 void AppendFishFlags(const std::vector<Flag>& flags,
                      const std::string& condition, std::string& script) {
   for (const Flag& flag : flags) {
     const std::string completions = flag.completions;
-    absl::StrAppend(&script, "complete -c launch -n '", condition, "' -l ",
+    absl::StrAppend(&script, "complete -c @name@ -n '", condition, "' -l ",
                     flag.name);
     if (flag.letter != 0) {
       absl::StrAppend(&script, " -s ", std::string(1, flag.letter));
@@ -228,10 +252,10 @@ void AppendFishFlags(const std::vector<Flag>& flags,
   }
 }
 
-std::string Fish() {
+// Returns the condition under which the flags of a run are completed.
+std::string AppendFishSubcommands(std::string& script) {
   const std::string in_admin =
       "__fish_seen_subcommand_from status watch cancel drain";
-  std::string script = "# fish completion for launch\n";
   for (const Subcommand& subcommand : Subcommands()) {
     absl::StrAppend(&script, "complete -c launch -n __fish_use_subcommand -a ",
                     subcommand.name, " -d '", Quoted(subcommand.summary, ""),
@@ -247,19 +271,28 @@ std::string Fish() {
     if (FindFlag(run_flags, flag.name) == nullptr) doctors_own.push_back(flag);
   }
   AppendFishFlags(doctors_own, "__fish_seen_subcommand_from doctor", script);
-  AppendFishFlags(run_flags, "not " + in_admin, script);
-  return script;
+  return "not " + in_admin;
+}
+
+std::string Fish(CompletedCommand command) {
+  std::string script = "# fish completion for @name@\n";
+  const std::string condition = command == CompletedCommand::kLaunch
+                                    ? AppendFishSubcommands(script)
+                                    : "true";
+  AppendFishFlags(FlagsOf(FlagUser::kLaunchOnly), condition, script);
+  return Replaced(script, "@name@", Name(command));
 }
 
 }  // namespace
 
-absl::StatusOr<std::string> CompletionScript(const std::string& shell) {
-  if (shell == "bash") return Bash();
-  if (shell == "zsh") return Zsh();
-  if (shell == "fish") return Fish();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "completion: ", shell.empty() ? "names no shell" : "unknown shell ",
-      shell, "; write launch completion bash, zsh or fish"));
+absl::StatusOr<std::string> CompletionScript(const std::string& shell,
+                                             CompletedCommand command) {
+  if (shell == "bash") return Bash(command);
+  if (shell == "zsh") return Zsh(command);
+  if (shell == "fish") return Fish(command);
+  return absl::InvalidArgumentError(
+      absl::StrCat(shell.empty() ? "names no shell" : "unknown shell ", shell,
+                   "; write bash, zsh or fish"));
 }
 
 }  // namespace muster

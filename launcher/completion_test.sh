@@ -53,5 +53,35 @@ expect 'launch --fold' none
 expect 'launch bench --nproc' --nproc-per-node
 expect 'launch bench --nproc-per-node 2 all_reduce --no' none
 expect 'launch --nnodes 2 status --js' none
+
+# Under torchrun's name: its own command, without sub-commands.
+ln -s "$PWD/$1" "$TEST_TMPDIR/torchrun"
+script=$("$TEST_TMPDIR/torchrun" --print-completion bash) || exit 1
+[[ $script != *launch\ launch* && $script == *'-F _torchrun torchrun'* ]] || {
+  echo "torchrun --print-completion completes another command"
+  failed=1
+}
+[[ $script == "$("$1" -m torch.distributed.run --print-completion=bash)" ]] || {
+  echo 'as a module it completes another command'
+  failed=1
+}
+[[ "$("$1" --print-completion bash)" == "$("$1" completion bash)" ]] || {
+  echo 'launch --print-completion is not launch completion'
+  failed=1
+}
+eval "$script" || exit 1
+_launch() { _torchrun; }
+expect 'torchrun --nno' --nnodes
+expect 'torchrun --rdzv-backend=c' c10d '!static'
+expect 'torchrun sta' '!status'
+expect 'torchrun train.py --sta' none
+for shell in zsh fish; do
+  script=$("$TEST_TMPDIR/torchrun" --print_completion "$shell") || exit 1
+  [[ $script == *torchrun* && $script != *@name@* &&
+    $script != *'launch --nproc'* && $script != *subcommand* ]] || {
+    echo "torchrun --print-completion $shell: ${script:0:200}"
+    failed=1
+  }
+done
 if ((failed == 0)); then echo "all as expected"; fi
 exit "$failed"

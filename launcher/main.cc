@@ -43,20 +43,43 @@ int Print(const std::string& text) {
                                                                            : 1;
 }
 
+int PrintCompletion(const char* origin, const std::string& shell,
+                    CompletedCommand command, const Voice& voice) {
+  const absl::StatusOr<std::string> script = CompletionScript(shell, command);
+  if (script.ok()) return Print(*script);
+  return voice.Refuse(absl::InvalidArgumentError(
+                          absl::StrCat(origin, script.status().message())),
+                      command == CompletedCommand::kLaunch ? "completion" : "");
+}
+
+int CompletionCommand(const std::vector<std::string>& args,
+                      const Voice& voice) {
+  if (args.size() == 1 && (args[0] == "--help" || args[0] == "-h")) {
+    return Print("Usage:\n  launch completion bash|zsh|fish\n");
+  }
+  if (args.size() > 1) {
+    return voice.Refuse(
+        absl::InvalidArgumentError(absl::StrCat(
+            "completion: ", args[1], ": name one shell, bash, zsh or fish")),
+        "completion");
+  }
+  return PrintCompletion("completion: ", args.empty() ? "" : args[0],
+                         CompletedCommand::kLaunch, voice);
+}
+
 // `args`: our own words, whoever is called.
 int LaunchFor(const CalledAs& called, const std::vector<std::string>& args) {
   RemoteOptions starter;
   TakeStarterPipes(starter);
+  const std::string name = TakeCalledName(called.name);
   const std::string result_path = TakeResultPath();
   const std::map<std::string, std::string> environment = ReadEnvironment();
-  const Voice voice(called.name.c_str(), Talk::kAll);
+  const Voice voice(name.c_str(), Talk::kAll);
   const LaunchFunction launch = [](const std::vector<std::string>& own) {
     return LaunchFor({.args = own, .name = "launch"}, own);
   };
   if (!args.empty() && args[0] == "completion") {
-    const absl::StatusOr<std::string> script =
-        CompletionScript(args.size() > 1 ? args[1] : "");
-    return script.ok() ? Print(*script) : voice.Refuse(script.status());
+    return CompletionCommand({args.begin() + 1, args.end()}, voice);
   }
   if (!args.empty() && args[0] == "bench") {
     return BenchCommand({args.begin() + 1, args.end()}, environment, voice);
@@ -96,14 +119,20 @@ int LaunchFor(const CalledAs& called, const std::vector<std::string>& args) {
     case Request::kVersion:
       return Print(absl::StrCat("launch (muster) ", kVersion, ", protocol ",
                                 kProtocolVersion, "\n"));
+    case Request::kCompletion:
+      return PrintCompletion("--print-completion: ", parsed->shell,
+                             called.personality == Personality::kLaunch
+                                 ? CompletedCommand::kLaunch
+                                 : CompletedCommand::kTorchrun,
+                             voice);
     case Request::kRun:
       break;
   }
   if (parsed->options.remote.start == RemoteStart::kSlurm) {
-    return SlurmCommand(args, parsed->options, environment);
+    return SlurmCommand(name, args, parsed->options, environment);
   }
   const int exit_code = RunAsInit(
-      [&] { return RunCommand(parsed->options, environment, refuse); });
+      [&] { return RunCommand(name, parsed->options, environment, refuse); });
   TellResult(result_path, exit_code);
   return exit_code;
 }

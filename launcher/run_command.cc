@@ -96,15 +96,15 @@ std::unique_ptr<CoordinatorLink> MakeLink(const CoordinatorChoice& choice,
 
 }  // namespace
 
-int RunCommand(const RunOptions& options,
+int RunCommand(const std::string& name, const RunOptions& options,
                const std::map<std::string, std::string>& environment,
                const Refusal& refuse) {
   if (options.remote.start == RemoteStart::kHostFile) {
-    return RunSshFront(options, environment);
+    return RunSshFront(name, options, environment);
   }
   const int verdict_fd = options.remote.verdict_fd;
   const Voice voice(
-      "launch",
+      name.c_str(),
       options.verbosity == Verbosity::kQuiet ? Talk::kErrorsOnly : Talk::kAll,
       verdict_fd < 0 ? STDERR_FILENO : verdict_fd);
   MachineFacts facts = ReadMachineFacts(environment);

@@ -14,9 +14,9 @@ namespace muster {
 using Refusal = std::function<int(const absl::Status& why)>;
 
 // `launch PROGRAM`: runs this node's part of the job, and the coordinator
-// where this node hosts it. The exit code. Call while the process has one
-// thread.
-int RunCommand(const RunOptions& options,
+// where this node hosts it. `name`: what messages begin with. The exit code.
+// Call while the process has one thread.
+int RunCommand(const std::string& name, const RunOptions& options,
                const std::map<std::string, std::string>& environment,
                const Refusal& refuse);
 

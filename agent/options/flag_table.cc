@@ -295,6 +295,9 @@ constexpr Flag kFlags[] = {
      "Show this text."},
     {"version", 0, kSwitch, "", "", kNone, kGeneral, kLaunchAndAgent, "",
      "Show the version."},
+    {"print-completion", 0, kValue, "SHELL", "", kNone, kGeneral, kLaunchOnly,
+     "bash zsh fish",
+     "Print a shell's completion script, as launch completion does."},
 };
 
 }  // namespace

@@ -391,6 +391,23 @@ void ReadAccepted(FlagValues& values, RunOptions& options) {
   }
 }
 
+// What torchrun takes from variables without a flag's name. As with PET_
+// variables, an empty one counts as unset.
+std::map<std::string, FlagDefault> TorchVariables(
+    const std::map<std::string, std::string>& environment) {
+  constexpr char kShutdownTimeout[] = "TORCH_ELASTIC_SHUTDOWN_TIMEOUT";
+  std::map<std::string, FlagDefault> defaults;
+  if (const auto said =
+          NonEmptyEnvironmentValue(environment, kShutdownTimeout)) {
+    defaults["shutdown-timeout"] = {kShutdownTimeout, *said};
+  }
+  constexpr char kOwnStore[] = "TORCH_DISABLE_SHARE_RDZV_TCP_STORE";
+  if (EnvironmentValue(environment, kOwnStore) == "1") {
+    defaults["worker-store"] = {kOwnStore, "1"};
+  }
+  return defaults;
+}
+
 }  // namespace
 
 absl::StatusOr<ParsedOptions> ParseRunOptions(
@@ -406,6 +423,12 @@ absl::StatusOr<ParsedOptions> ParseRunOptions(
   }
   if (line->values.count("version") > 0) {
     parsed.request = Request::kVersion;
+    return parsed;
+  }
+  const auto completion = line->values.find("print-completion");
+  if (completion != line->values.end()) {
+    parsed.request = Request::kCompletion;
+    parsed.shell = completion->second.back();
     return parsed;
   }
   // Of other flags the last one holds, as with torchrun; whose file that was
@@ -438,6 +461,8 @@ absl::StatusOr<ParsedOptions> ParseRunOptions(
   if (!values.status().ok()) return values.status();
   if (!interpreter.ok()) return interpreter.status();
   options.interpreter = *interpreter;
+  // Under torchrun's name --python is given, whatever runs the program.
+  values.Into("python", ReadSwitch, options.expands_local_rank);
   const absl::Status spec = options.spec.Validate();
   if (!spec.ok()) return spec;
   if (line->rest.empty()) line->rest = std::move(defaults->program);

@@ -101,11 +101,12 @@ struct RunOptions {
 };
 
 // What a command line asks for instead of a run.
-enum class Request { kRun, kHelp, kVersion };
+enum class Request { kRun, kHelp, kVersion, kCompletion };
 
 struct ParsedOptions {
   Request request = Request::kRun;
   RunOptions options;  // kRun
+  std::string shell;   // kCompletion: whose script
 };
 
 // Reads `args` (without the program's name); `environment` gives the PET_

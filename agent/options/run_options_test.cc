@@ -317,6 +317,37 @@ TEST(RunOptions, AnEmptyPetVariableCountsAsUnset) {
   EXPECT_EQ(Options({}, {{"PET_MAX_RESTARTS", ""}}).spec.max_restarts, 0);
 }
 
+TEST(RunOptions, TorchsVariableOfTheShutdownTimeout) {
+  const std::map<std::string, std::string> said = {
+      {"TORCH_ELASTIC_SHUTDOWN_TIMEOUT", "5"}};
+  const auto grace = [](const RunOptions& options) {
+    return ToSeconds(options.spec.shutdown_timeout);
+  };
+  EXPECT_EQ(grace(Options({}, said)), 5);
+  EXPECT_EQ(grace(Options({"--shutdown-timeout=6"}, said)), 6);
+  std::map<std::string, std::string> both = said;
+  both["PET_SHUTDOWN_TIMEOUT"] = "7";
+  EXPECT_EQ(grace(Options({}, both)), 7);
+  EXPECT_EQ(Parse({"a"}, {{"TORCH_ELASTIC_SHUTDOWN_TIMEOUT", "x"}})
+                .status()
+                .message(),
+            "TORCH_ELASTIC_SHUTDOWN_TIMEOUT=x: is not a number of seconds "
+            "from 0 to one year; write for example 30");
+}
+
+TEST(RunOptions, SignalsToForwardAreNoSignalsToHandle) {
+  const RunOptions options = Options({"--signals-to-forward=USR1,USR2"});
+  EXPECT_THAT(options.signals_to_forward, ElementsAre(SIGUSR1, SIGUSR2));
+  EXPECT_EQ(options.signals_to_handle_text, "SIGTERM,SIGINT,SIGHUP,SIGQUIT");
+}
+
+TEST(RunOptions, ACompletionNeedsNothingElse) {
+  const auto parsed = Parse({"--nnodes=2", "--print_completion", "zsh"});
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(parsed->request, Request::kCompletion);
+  EXPECT_EQ(parsed->shell, "zsh");
+}
+
 TEST(RunOptions, PetSwitchesTakeZero) {
   EXPECT_EQ(Options({}, {{"PET_STANDALONE", "0"}}).standalone, Standalone::kNo);
 }

@@ -96,7 +96,7 @@ absl::StatusOr<int> RunOverSsh(const DoctorRequest& request,
   expected.count = static_cast<int>(expected.names.size());
   absl::StatusOr<CapturedOutput> output = Capture(environment);
   if (!output.ok()) return output.status();
-  RemoteEnd end = RunRemotePlan(*plan, options);
+  RemoteEnd end = RunRemotePlan(*plan, options, "launch");
   NodesPage page = PageIn(output->End());
   expected.why = std::move(end.failed);
   return Tell(request, expected, std::move(page));

@@ -27,13 +27,6 @@ void LeaveClusterOut(const CommandLine& line, OwnLine& own) {
 
 absl::StatusOr<OwnLine> OwnLineOfTorchrun(
     const std::vector<Flag>& flags, const std::vector<std::string>& args) {
-  if (args.size() == 2 &&
-      (args[0] == "--print-completion" || args[0] == "--print_completion")) {
-    return OwnLine{.args = {"completion", args[1]},
-                   .variables = {},
-                   .remarks = {},
-                   .help = ""};
-  }
   // So that an error names what was written.
   const absl::StatusOr<CommandLine> line = ParseCommandLine(flags, args);
   if (!line.ok()) return line.status();

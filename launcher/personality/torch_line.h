@@ -13,8 +13,7 @@ namespace muster {
 // torchrun's command line: our own flags are a superset of its; but its program
 // runs under Python whatever it is called, and the cluster around it says
 // nothing (--cluster=none), unless --cluster, --slurm or --config is given.
-// --print-completion SHELL is our completion. Pure. Errors as
-// ParseCommandLine's.
+// Pure. Errors as ParseCommandLine's.
 absl::StatusOr<OwnLine> OwnLineOfTorchrun(const std::vector<Flag>& flags,
                                           const std::vector<std::string>& args);
 

@@ -66,7 +66,7 @@ TEST(OwnLineOfTorchrunTest, SlurmIsNotAskedUnlessOnTheLine) {
 TEST(OwnLineOfTorchrunTest, ItsCompletion) {
   EXPECT_THAT(
       OwnLineOfTorchrun(Flags(), Args{"--print-completion", "zsh"})->args,
-      ElementsAre("completion", "zsh"));
+      ElementsAre("--python", "--cluster=none", "--print-completion", "zsh"));
 }
 
 TEST(OwnLineOfTorchrunTest, AnUnknownFlagIsNamed) {

@@ -21,6 +21,7 @@
 #include "launcher/slurm/job_result.h"
 #include "launcher/slurm/slurm_step.h"
 #include "launcher/slurm/srun_command.h"
+#include "launcher/ssh/starter_pipes.h"
 
 namespace muster {
 namespace {
@@ -46,7 +47,8 @@ sigset_t Caught(const RunOptions& options) {
 
 // In a process group of its own, so that Ctrl-C at the terminal does not reach
 // it: srun would kill the tasks.
-pid_t Start(const SrunCommand& command, const sigset_t& before) {
+pid_t Start(const std::string& name, const SrunCommand& command,
+            const sigset_t& before) {
   const std::vector<char*> argv = ExecPointers(command.argv);
   const std::vector<char*> environment = ExecPointers(command.environment);
   const pid_t parent = getpid();
@@ -60,7 +62,7 @@ pid_t Start(const SrunCommand& command, const sigset_t& before) {
   execvpe("srun", argv.data(), environment.data());
   const int error = errno;
   const std::string line =
-      absl::StrCat("launch: srun: ", std::strerror(error),
+      absl::StrCat(name, ": srun: ", std::strerror(error),
                    "; is Slurm's client installed here?\n");
   [[maybe_unused]] const ssize_t written =
       write(STDERR_FILENO, line.data(), line.size());
@@ -117,12 +119,12 @@ int Attend(pid_t srun, const sigset_t& caught, const std::string& job_id,
 
 }  // namespace
 
-int SlurmCommand(const std::vector<std::string>& args,
+int SlurmCommand(const std::string& name, const std::vector<std::string>& args,
                  const RunOptions& options,
                  const std::map<std::string, std::string>& environment) {
-  const Voice voice("launch", options.verbosity == Verbosity::kQuiet
-                                  ? Talk::kErrorsOnly
-                                  : Talk::kAll);
+  const Voice voice(name.c_str(), options.verbosity == Verbosity::kQuiet
+                                      ? Talk::kErrorsOnly
+                                      : Talk::kAll);
   const std::string step_name = absl::StrCat("launch-", getpid());
   const std::string program = OwnProgram();
   absl::StatusOr<SrunCommand> command =
@@ -132,10 +134,11 @@ int SlurmCommand(const std::vector<std::string>& args,
   for (const std::string& remark : options.remarks) voice.Notice(remark);
   const JobResult result;
   command->environment.push_back(result.Variable());
+  command->environment.push_back(absl::StrCat(kCalledVariable, "=", name));
   const sigset_t caught = Caught(options);
   sigset_t before;
   sigprocmask(SIG_BLOCK, &caught, &before);
-  const pid_t srun = Start(*command, before);
+  const pid_t srun = Start(name, *command, before);
   if (srun < 0) {
     return voice.Refuse(
         absl::UnavailableError(absl::StrCat("srun: ", std::strerror(errno))));

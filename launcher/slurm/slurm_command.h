@@ -12,8 +12,9 @@ namespace muster {
 // `launch --slurm PROGRAM`: runs srun, which runs the same `launch` without
 // --slurm on each node of the allocation, and passes signals on to these. The
 // exit code is the job's, where task 0 can tell it (job_result.h); else srun's,
-// the highest of its tasks'. Call while the process has one thread.
-int SlurmCommand(const std::vector<std::string>& args,
+// the highest of its tasks'. `name`: what messages begin with, the tasks' too.
+// Call while the process has one thread.
+int SlurmCommand(const std::string& name, const std::vector<std::string>& args,
                  const RunOptions& options,
                  const std::map<std::string, std::string>& environment);
 

@@ -14,7 +14,6 @@
 namespace muster {
 namespace {
 
-constexpr std::string_view kOwnPrefix = "launch: ";
 constexpr Duration kGoodbye = std::chrono::seconds(1);
 constexpr Duration kPatienceAfterSignal = std::chrono::seconds(5);
 
@@ -26,12 +25,12 @@ ConsoleWriter::Limits LimitsOf(const ConsolePolicy& policy) {
 
 }  // namespace
 
-std::string ShownLine(std::string_view line, const std::string& host) {
+std::string ShownLine(std::string_view line, const std::string& host,
+                      const std::string& prefix) {
   const std::string clean = WithoutControls(line, Colours::kKeep);
   if (clean.rfind("[", 0) == 0) return clean;
-  if (clean.rfind(kOwnPrefix, 0) == 0) {
-    return absl::StrCat("launch: ", host, ": ",
-                        clean.substr(kOwnPrefix.size()));
+  if (clean.rfind(prefix, 0) == 0) {
+    return absl::StrCat(prefix, host, ": ", clean.substr(prefix.size()));
   }
   return absl::StrCat("[", host, "] ", clean);
 }
@@ -54,8 +53,9 @@ class HostConsole::RoomFd {
   const OwnedFd fd_;
 };
 
-HostConsole::HostConsole(const ConsolePolicy& policy)
-    : room_(std::make_shared<RoomFd>()),
+HostConsole::HostConsole(const ConsolePolicy& policy, std::string prefix)
+    : prefix_(std::move(prefix)),
+      room_(std::make_shared<RoomFd>()),
       console_({}, LimitsOf(policy)),
       patience_(policy.patience) {
   console_.SetOnRoom([room = room_] { room->Raise(); });
@@ -94,7 +94,7 @@ std::optional<Instant> HostConsole::NextDeadline() const {
 bool HostConsole::Finish(const std::function<bool()>& interrupted) {
   console_.Finish({.without_progress = patience_, .interrupted = interrupted});
   for (const std::string& loss : console_.Losses("")) {
-    console_.Tell(absl::StrCat("launch: ", loss, "\n"));
+    console_.Tell(absl::StrCat(prefix_, loss, "\n"));
   }
   console_.Flush(kGoodbye);
   return !console_.Failed();
@@ -109,7 +109,7 @@ void HostConsole::Show(const OutputCame& output, const std::string& host) {
   size_t start = 0;
   while (start < lines.size()) {
     const size_t end = std::min(lines.find('\n', start), lines.size());
-    shown += ShownLine(lines.substr(start, end - start), host);
+    shown += ShownLine(lines.substr(start, end - start), host, prefix_);
     shown += '\n';
     start = end + 1;
   }

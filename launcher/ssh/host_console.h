@@ -16,16 +16,18 @@
 namespace muster {
 
 // One line of a host's agent as the front shows it, without its end: workers'
-// lines have their prefix "[node:rank] " already, `launch`'s own are told by
-// the host's name, and anything else gets it as a prefix. Nothing in it moves a
-// terminal's cursor. Pure.
-std::string ShownLine(std::string_view line, const std::string& host);
+// lines have their prefix "[node:rank] " already, the agent's own, which begin
+// with `prefix` ("launch: "), are told by the host's name, and anything else
+// gets it as a prefix. Nothing in it moves a terminal's cursor. Pure.
+std::string ShownLine(std::string_view line, const std::string& host,
+                      const std::string& prefix);
 
 // The front's stdout and stderr: whole lines, each to where it came from. No
 // call waits for them but Finish. Not thread-safe.
 class HostConsole {
  public:
-  explicit HostConsole(const ConsolePolicy& policy);
+  // `prefix`: as ShownLine's.
+  HostConsole(const ConsolePolicy& policy, std::string prefix);
   ~HostConsole();
 
   // Whether the hosts' output is to be read on. A console that has taken
@@ -51,6 +53,7 @@ class HostConsole {
  private:
   class RoomFd;
 
+  const std::string prefix_;
   const std::shared_ptr<RoomFd> room_;
   Console console_;
   Duration patience_;

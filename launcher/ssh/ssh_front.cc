@@ -25,6 +25,7 @@
 #include "launcher/ssh/read_front.h"
 #include "launcher/ssh/remote_job.h"
 #include "launcher/ssh/remote_plan.h"
+#include "launcher/ssh/starter_pipes.h"
 
 namespace muster {
 namespace {
@@ -41,13 +42,15 @@ std::vector<int> CaughtSignals(const RunOptions& options) {
 // The driver: one loop over the connections, signals and time.
 class SshFront {
  public:
-  SshFront(const RemotePlan& plan, const RunOptions& options)
-      : verbosity_(options.verbosity),
+  SshFront(const RemotePlan& plan, const RunOptions& options,
+           const std::string& name)
+      : prefix_(name + ": "),
+        verbosity_(options.verbosity),
         signals_(CaughtSignals(options)),
         job_(plan),
         program_(plan.node.program.empty() ? "" : plan.node.program[0]),
         hosts_(plan.node.hosts),
-        console_(options.console),
+        console_(options.console, prefix_),
         fan_out_(plan.node, MonotonicNow()) {}
 
   RemoteEnd Run() {
@@ -133,12 +136,11 @@ class SshFront {
   void Keep(const Message&) {}
 
   void KeepLastWords(const OutputCame& output) {
-    constexpr std::string_view kOurs = "launch: ";
     std::string_view words = output.lines;
     words = words.substr(0, words.find_last_not_of('\n') + 1);
     words = words.substr(words.rfind('\n') + 1);  // npos + 1 is 0
-    if (words.substr(0, kOurs.size()) == kOurs) {
-      words.remove_prefix(kOurs.size());
+    if (words.substr(0, prefix_.size()) == prefix_) {
+      words.remove_prefix(prefix_.size());
     }
     if (!words.empty()) last_words_[output.host] = std::string(words);
   }
@@ -160,7 +162,7 @@ class SshFront {
     if (effect.kind == Say::Kind::kNotice && verbosity_ == Verbosity::kQuiet) {
       return;
     }
-    console_.Tell(absl::StrCat("launch: ", effect.line, "\n"));
+    console_.Tell(absl::StrCat(prefix_, effect.line, "\n"));
   }
 
   void Do(const HangUp&) { fan_out_.HangUp(); }
@@ -175,6 +177,7 @@ class SshFront {
     exit_code_ = effect.exit_code;
   }
 
+  const std::string prefix_;  // of messages, here and of the agents
   const Verbosity verbosity_;
   SignalCatcher signals_;  // before what starts threads and processes
   RemoteJob job_;
@@ -190,21 +193,23 @@ class SshFront {
 
 }  // namespace
 
-RemoteEnd RunRemotePlan(const RemotePlan& plan, const RunOptions& options) {
+RemoteEnd RunRemotePlan(RemotePlan plan, const RunOptions& options,
+                        const std::string& name) {
   signal(SIGPIPE, SIG_IGN);
-  return SshFront(plan, options).Run();
+  plan.node.environment[kCalledVariable] = name;
+  return SshFront(plan, options, name).Run();
 }
 
-int RunSshFront(const RunOptions& options,
+int RunSshFront(const std::string& name, const RunOptions& options,
                 const std::map<std::string, std::string>& environment) {
-  const Voice voice("launch", options.verbosity == Verbosity::kQuiet
-                                  ? Talk::kErrorsOnly
-                                  : Talk::kAll);
+  const Voice voice(name.c_str(), options.verbosity == Verbosity::kQuiet
+                                      ? Talk::kErrorsOnly
+                                      : Talk::kAll);
   const absl::StatusOr<RemotePlan> plan =
       ReadFront(options, environment, voice);
   if (!plan.ok()) return voice.Refuse(plan.status());
   for (const std::string& remark : options.remarks) voice.Notice(remark);
-  return RunRemotePlan(*plan, options).exit_code;
+  return RunRemotePlan(*plan, options, name).exit_code;
 }
 
 }  // namespace muster

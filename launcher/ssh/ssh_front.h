@@ -16,13 +16,15 @@ struct RemoteEnd {
   std::map<std::string, std::string> failed;
 };
 
-// The job of a plan that is made. Call while the process has one thread.
-RemoteEnd RunRemotePlan(const RemotePlan& plan, const RunOptions& options);
+// The job of a plan that is made. `name`: what messages of this process and of
+// the agents begin with. Call while the process has one thread.
+RemoteEnd RunRemotePlan(RemotePlan plan, const RunOptions& options,
+                        const std::string& name);
 
 // `launch --hostfile FILE PROGRAM`: starts the job's agents over ssh, shows
 // what they print, passes signals on, and prints the verdict. The job's exit
 // code. Call while the process has one thread.
-int RunSshFront(const RunOptions& options,
+int RunSshFront(const std::string& name, const RunOptions& options,
                 const std::map<std::string, std::string>& environment);
 
 }  // namespace muster

@@ -35,6 +35,15 @@ void TakeStarterPipes(RemoteOptions& options) {
   if (telling >= 0) options.telling = static_cast<Telling>(telling);
 }
 
+std::string TakeCalledName(const std::string& name) {
+  constexpr size_t kLongest = 64;
+  const char* const text = getenv(kCalledVariable);
+  if (text == nullptr) return name;
+  const std::string called = text;
+  unsetenv(kCalledVariable);
+  return called.empty() || called.size() > kLongest ? name : called;
+}
+
 void TellPort(const RemoteOptions& options, int port) {
   if (options.endpoint_fd < 0) return;
   const std::string line = absl::StrCat(port, "\n");
