@@ -44,6 +44,7 @@ Lifecycle::Config ConfigOf(const AgentOptions& options) {
   config.endpoint = options.coordinator_endpoint;
   config.connect_timeout = options.connect_timeout;
   config.coordinator_timeout = options.coordinator_timeout;
+  config.signals_to_forward = options.signals_to_forward;
   config.signals_to_leave = options.signals_to_leave;
   if (!options.nccl_id_program.empty()) {
     config.nccl_id_patience = kNcclIdPatience;
@@ -69,6 +70,8 @@ RoundStore::Options StoreOptions(
 
 std::vector<int> CaughtSignals(const AgentOptions& options) {
   std::vector<int> signals = options.signals_to_handle;
+  signals.insert(signals.end(), options.signals_to_forward.begin(),
+                 options.signals_to_forward.end());
   signals.insert(signals.end(), options.signals_to_leave.begin(),
                  options.signals_to_leave.end());
   signals.insert(signals.end(), options.preemption.signals.begin(),

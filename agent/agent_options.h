@@ -37,7 +37,7 @@ struct AgentOptions {
   // which this node alone leaves (a pod's eviction), and those that announce
   // that the cluster takes the nodes away.
   std::vector<int> signals_to_handle;
-  // Of those, the ones on which this node alone leaves (a pod's eviction).
+  std::vector<int> signals_to_forward;
   std::vector<int> signals_to_leave;
   PreemptionOptions preemption;
   FitnessOptions fitness;

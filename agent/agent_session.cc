@@ -142,6 +142,9 @@ void PrepareSignals(const AgentOptions& options) {
   for (const int number : options.signals_to_handle) {
     sigaddset(&signals, number);
   }
+  for (const int number : options.signals_to_forward) {
+    sigaddset(&signals, number);
+  }
   for (const int number : options.signals_to_leave) {
     sigaddset(&signals, number);
   }

@@ -90,7 +90,8 @@ class AgentTest : public ::testing::Test {
     options_.logs.directory = ::testing::TempDir() + "/logs";
     options_.logs.run_name = "job";
     options_.spec.shutdown_timeout = std::chrono::seconds(2);
-    options_.signals_to_handle = {SIGTERM, SIGUSR1};
+    options_.signals_to_handle = {SIGTERM};
+    options_.signals_to_forward = {SIGUSR1};
   }
 
   AgentResult RunShell(const std::string& script, ScriptedLink::Answer answer) {

@@ -38,6 +38,7 @@ class Lifecycle {
     std::string endpoint;  // the coordinator's, for messages
     Duration connect_timeout = std::chrono::seconds(60);
     Duration coordinator_timeout = std::chrono::seconds(60);
+    std::vector<int> signals_to_forward;  // to every worker of the job
     std::vector<int> signals_to_leave;
     // How long the first report waits for the first NCCL id; zero: not.
     Duration nccl_id_patience = Duration::zero();

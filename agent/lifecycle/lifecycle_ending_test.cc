@@ -113,6 +113,16 @@ TEST(LifecycleCancel, ACtrlCIsTheCoordinatorsToDecide) {
   EXPECT_EQ(agent.phase(), NodePhase::kRunning);
 }
 
+TEST(LifecycleCancel, AnyHandledSignalEndsTheJob) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.Forget();
+  agent.Step(SignalCaught{SIGUSR1});
+  ASSERT_TRUE(agent.reports.back().cancel.has_value());
+  EXPECT_EQ(agent.reports.back().cancel->signal, SIGUSR1);
+  EXPECT_THAT(agent.reports.back().signals, IsEmpty());
+}
+
 TEST(LifecycleCancel, ASecondOneKillsAtOnce) {
   LifecycleFixture agent;
   agent.Run(1);

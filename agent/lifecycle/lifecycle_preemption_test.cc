@@ -23,6 +23,7 @@ Lifecycle::Config PreemptedConfig() {
   config.spec.preempt_grace = seconds(60);
   config.signals_to_preempt = {SIGUSR1, SIGTERM};
   config.preempt_signal = SIGTERM;
+  config.signals_to_forward = {SIGCONT, SIGUSR2};
   return config;
 }
 

@@ -14,9 +14,8 @@ namespace {
 // before this node stops its own part.
 constexpr Duration kCancelTimeout = std::chrono::seconds(5);
 
-bool EndsTheJob(int signal) {
-  return signal == SIGINT || signal == SIGTERM || signal == SIGHUP ||
-         signal == SIGQUIT;
+bool Holds(const std::vector<int>& signals, int signal) {
+  return std::find(signals.begin(), signals.end(), signal) != signals.end();
 }
 
 }  // namespace
@@ -26,8 +25,7 @@ void Lifecycle::On(const SignalCaught& event) {
     CatchPreemption(event.signal);
     return;
   }
-  const auto& leave = config_.signals_to_leave;
-  if (std::find(leave.begin(), leave.end(), event.signal) != leave.end()) {
+  if (Holds(config_.signals_to_leave, event.signal)) {
     if (leaving_.has_value()) {
       Notice("caught a second signal to leave: killing the workers now");
       if (HasWorkers()) Stop(event.signal, Duration::zero());
@@ -40,7 +38,7 @@ void Lifecycle::On(const SignalCaught& event) {
     cancel_deadline_ = now_ + kCancelTimeout;
     return;
   }
-  if (!EndsTheJob(event.signal)) {
+  if (Holds(config_.signals_to_forward, event.signal)) {
     signals_.push_back({++newest_signal_, event.signal});
     if (signals_.size() > kMostSignalNotices) signals_.erase(signals_.begin());
     changed_ = true;

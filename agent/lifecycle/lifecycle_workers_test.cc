@@ -390,7 +390,9 @@ TEST(LifecycleSignals, DoNotReachStoppingWorkers) {
 }
 
 TEST(LifecycleSignals, CaughtHereAreReported) {
-  LifecycleFixture agent;
+  Lifecycle::Config config = LifecycleFixture::QuickConfig();
+  config.signals_to_forward = {SIGUSR1, SIGUSR2};
+  LifecycleFixture agent(config);
   agent.Run(1);
   agent.Forget();
   agent.Step(SignalCaught{SIGUSR1});

@@ -134,6 +134,7 @@ absl::StatusOr<AgentOptions> PlanAgent(const RunOptions& options,
     agent.remarks.push_back(std::move(remark));
   }
   agent.signals_to_handle = options.signals_to_handle;
+  agent.signals_to_forward = options.signals_to_forward;
   agent.signals_to_leave = options.signals_to_leave;
   agent.telling = options.telling;
   agent.preemption = options.preemption;

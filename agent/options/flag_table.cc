@@ -242,9 +242,12 @@ constexpr Flag kFlags[] = {
 
     {"signals-to-handle", 0, kValue, "LIST", "SIGTERM,SIGINT,SIGHUP,SIGQUIT",
      kRead, kStopping, kLaunchAndAgent, "",
-     "Signals that are caught. These four stop the job with grace, and a "
-     "second Ctrl-C at once; others, such as SIGUSR1, go to every worker of "
-     "the job."},
+     "Signals that stop the job: each worker gets the same signal and has "
+     "--shutdown-timeout to end. A second one stops the job at once."},
+    {"signals-to-forward", 0, kValue, "LIST", "", kRead, kStopping,
+     kLaunchAndAgent, "",
+     "Signals that go to every worker of the job, which runs on, such as "
+     "SIGUSR1. They go before --signals-to-handle."},
     {"signals-to-leave", 0, kValue, "LIST", "", kRead, kStopping,
      kLaunchAndAgent, "",
      "Signals on which this node alone leaves while the job goes on, such as "

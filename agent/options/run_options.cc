@@ -349,6 +349,7 @@ void ReadOutput(FlagValues& values, RunOptions& options) {
 void ReadStopping(FlagValues& values, RunOptions& options) {
   options.signals_to_handle_text = values.Text("signals-to-handle");
   values.Into("signals-to-handle", ReadSignals, options.signals_to_handle);
+  values.Into("signals-to-forward", ReadSignals, options.signals_to_forward);
   values.Into("signals-to-leave", ReadSignals, options.signals_to_leave);
   values.Into("shutdown-timeout", ReadSeconds, options.spec.shutdown_timeout);
   options.preemption = ReadPreemptionOptions(values);

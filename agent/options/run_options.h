@@ -92,7 +92,8 @@ struct RunOptions {
 
   // Signals.
   std::string signals_to_handle_text;
-  std::vector<int> signals_to_handle;
+  std::vector<int> signals_to_handle;   // stop the job
+  std::vector<int> signals_to_forward;  // go to every worker
   std::vector<int> signals_to_leave;
   PreemptionOptions preemption;
 

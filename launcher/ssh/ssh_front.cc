@@ -33,7 +33,8 @@ namespace {
 std::vector<int> CaughtSignals(const RunOptions& options) {
   std::vector<int> signals = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
   for (const std::vector<int>* more :
-       {&options.signals_to_handle, &options.preemption.signals}) {
+       {&options.signals_to_handle, &options.signals_to_forward,
+        &options.preemption.signals}) {
     signals.insert(signals.end(), more->begin(), more->end());
   }
   return signals;

@@ -47,8 +47,8 @@ TEST(Signals, AStoppedWorkerEndsWithTheOthers) {
 
 TEST(Signals, UserSignalsGoToEveryWorkerOfTheJob) {
   Cluster cluster;
-  const std::vector<std::string> flags = {
-      "--nnodes=2", "--signals-to-handle=SIGTERM,SIGUSR1"};
+  const std::vector<std::string> flags = {"--nnodes=2",
+                                          "--signals-to-forward=SIGUSR1"};
   auto a = cluster.Node(flags, {"catch", "USR1"});
   auto b = cluster.Node(flags, {"catch", "USR1"});
   ASSERT_TRUE(a->Printed("ready rank="));
@@ -56,6 +56,22 @@ TEST(Signals, UserSignalsGoToEveryWorkerOfTheJob) {
   b->Signal(SIGUSR1);
   EXPECT_EQ(a->ExitCode(), 0);
   EXPECT_EQ(b->ExitCode(), 0);
+  EXPECT_THAT(a->Lines("] caught"), SizeIs(1));
+  EXPECT_THAT(b->Lines("] caught"), SizeIs(1));
+}
+
+TEST(Signals, AHandledUserSignalEndsTheJobAsUnderTorchrun) {
+  Cluster cluster;
+  const std::vector<std::string> flags = {
+      "--nnodes=2", "--signals-to-handle=SIGTERM,SIGUSR1"};
+  auto a = cluster.Node(flags, {"catch", "USR1"});
+  auto b = cluster.Node(flags, {"catch", "USR1"});
+  ASSERT_TRUE(a->Printed("ready rank="));
+  ASSERT_TRUE(b->Printed("ready rank="));
+  b->Signal(SIGUSR1);
+  EXPECT_EQ(a->ExitCode(), 128 + SIGUSR1);
+  EXPECT_EQ(b->ExitCode(), 128 + SIGUSR1);
+  // The very signal reached the workers of both nodes.
   EXPECT_THAT(a->Lines("] caught"), SizeIs(1));
   EXPECT_THAT(b->Lines("] caught"), SizeIs(1));
 }

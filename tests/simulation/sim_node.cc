@@ -32,6 +32,7 @@ void SimNode::StartAgent() {
   config.coordinator_timeout = plan.coordinator_timeout;
   config.hangs = {HangDetection::kGiven, plan.hang_timeout};
   if (plan.leaves_on_term) config.signals_to_leave = {15};
+  config.signals_to_forward = {SIGUSR1};
   config.signals_to_preempt = {SIGUSR2};
   config.preempt_signal = plan.preempt_signal;
   if (plan.checked) config.fitness_interval = plan.check_interval;

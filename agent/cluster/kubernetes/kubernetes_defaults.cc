@@ -215,8 +215,8 @@ std::string AbsentHint(const Environment& environment) {
 // end, to be started again together; in an elastic one the others go on.
 void AddEviction(const FlagValues& given, const FlagDefault& nodes,
                  Defaults& defaults) {
-  for (const char* flag :
-       {"signals-to-handle", "signals-to-leave", "signals-to-preempt"}) {
+  for (const char* flag : {"signals-to-handle", "signals-to-forward",
+                           "signals-to-leave", "signals-to-preempt"}) {
     if (given.IsGiven(flag)) return;
   }
   defaults.flags[IsRange(nodes) ? "signals-to-leave" : "signals-to-preempt"] = {

@@ -182,8 +182,8 @@ bool MayOthersCome(const FlagValues& given, const SlurmPlace& place) {
 
 // Nothing where somebody gave signals a meaning of his own.
 void AddNotices(const FlagValues& given, Defaults& defaults) {
-  for (const char* flag :
-       {"signals-to-handle", "signals-to-leave", "signals-to-preempt"}) {
+  for (const char* flag : {"signals-to-handle", "signals-to-forward",
+                           "signals-to-leave", "signals-to-preempt"}) {
     if (given.IsGiven(flag)) return;
   }
   defaults.flags["signals-to-preempt"] = {"Slurm", kNotices};
