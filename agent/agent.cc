@@ -64,7 +64,8 @@ RoundStore::Options StoreOptions(
     const std::function<void(const std::string&)>& on_notice) {
   return {.host = options.spec.store_host,
           .path = options.store_path,
-          .fixed_port = options.master_port,
+          .fixed_port = options.store_port,
+          .fixed_by = options.store_port_flag,
           .on_notice = on_notice};
 }
 

@@ -43,8 +43,9 @@ struct AgentOptions {
   FitnessOptions fitness;
   // What `fitness.checks` come to; called from any thread, may take long.
   std::function<absl::Status()> node_checks;
-  // A port fixed by --master-port on a single static node; 0: a free one.
-  int master_port = 0;
+  // The port of every round's store where this node serves it; 0: a free one.
+  int store_port = 0;
+  std::string store_port_flag = "--store-port";  // who fixed it, for messages
   // Which silence of a worker is a hang.
   HangPolicy hangs;
   // Where the folder of the workers' progress sockets is made.

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "agent/options/agent_plan.h"
 
 namespace muster {
@@ -26,7 +27,17 @@ absl::StatusOr<LaunchPlan> PlanLaunch(RunOptions options,
       PlanAgent(options, facts, choice->endpoint.ToString());
   if (!agent.ok()) return agent.status();
   // On a node that meets nobody --master-port cannot mean the coordinator's.
-  if (IsAlone(options)) agent->master_port = options.master_port.value_or(0);
+  if (IsAlone(options) && options.store_port == 0) {
+    agent->store_port = options.master_port.value_or(0);
+    agent->store_port_flag = "--master-port";
+  }
+  if (!IsAlone(options) && options.store_port != 0 &&
+      options.store_port == choice->endpoint.port) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--store-port=", options.store_port,
+        ": is the coordinator's port; write another one, and let both through "
+        "the firewall"));
+  }
   return LaunchPlan{*std::move(agent), *std::move(choice)};
 }
 

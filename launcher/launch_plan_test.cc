@@ -85,13 +85,28 @@ TEST(LaunchPlan, TheTemplateOfLinesIsAlsoAVariable) {
 }
 
 TEST(LaunchPlan, MasterPortOfASingleNode) {
-  EXPECT_EQ(Plan({"--master-port=1234", "./a"}).agent.master_port, 1234);
-  EXPECT_EQ(Plan({"./a"}).agent.master_port, 0);
+  EXPECT_EQ(Plan({"--master-port=1234", "./a"}).agent.store_port, 1234);
+  EXPECT_EQ(Plan({"--master-port=1234", "./a"}).agent.store_port_flag,
+            "--master-port");
+  EXPECT_EQ(Plan({"./a"}).agent.store_port, 0);
   EXPECT_EQ(Plan({"--nnodes=2", "--master-addr=node1", "--node-rank=0",
                   "--master-port=1234", "./a"})
-                .agent.master_port,
+                .agent.store_port,
             0)
       << "there it is the coordinator's";
+}
+
+TEST(LaunchPlan, TheStoresPortCanBeFixed) {
+  const LaunchPlan two =
+      Plan({"--nnodes=2", "--master-addr=node1", "--node-rank=0",
+            "--master-port=1234", "--store-port=1235", "./a"});
+  EXPECT_EQ(two.agent.store_port, 1235);
+  EXPECT_EQ(two.agent.store_port_flag, "--store-port");
+  EXPECT_EQ(two.coordinator.endpoint.port, 1234);
+  EXPECT_EQ(Plan({"--store-port=1235", "./a"}).agent.store_port, 1235);
+  EXPECT_THAT(
+      Error({"--nnodes=2", "--rdzv-endpoint=node1:7", "--store-port=7", "./a"}),
+      HasSubstr("--store-port=7: is the coordinator's port"));
 }
 
 TEST(LaunchPlan, Commands) {
@@ -142,7 +157,7 @@ TEST(LaunchPlan, Gpus) {
   bare.gpus.clear();
   const LaunchPlan without = Plan({"--virtual-local-rank", "./a"}, bare);
   EXPECT_TRUE(without.agent.environment.virtual_local_rank);
-  EXPECT_THAT(without.agent.environment.gpu_of_local_rank, IsEmpty());
+  EXPECT_THAT(without.agent.environment.gpu_of_local_rank, ElementsAre("0"));
   EXPECT_THAT(Error({"--gpus=2", "./a"}),
               HasSubstr("there is no GPU 2, this node has 2 GPUs"));
   EXPECT_THAT(Error({"--gpus=0,0", "./a"}), HasSubstr("named twice"));

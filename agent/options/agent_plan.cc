@@ -150,6 +150,7 @@ absl::StatusOr<AgentOptions> PlanAgent(const RunOptions& options,
   agent.coordinator_endpoint = endpoint;
   agent.absent_hint = options.absent_hint;
   agent.store_path = options.store_path;
+  agent.store_port = options.store_port;
   return agent;
 }
 

@@ -50,6 +50,10 @@ constexpr Flag kFlags[] = {
      "",
      "Static jobs: the coordinator's port. On a single node: the port that "
      "workers find as MASTER_PORT (a free one if not given)."},
+    {"store-port", 0, kValue, "PORT", "0", kRead, kCluster, kLaunchAndAgent, "",
+     "The port of the workers' store on rank 0's node, which workers find as "
+     "MASTER_PORT: for a firewall that lets only named ports through. 0: a "
+     "free port, another one each round."},
     {"local-addr", 0, kValue, "HOST", "", kRead, kCluster, kLaunchAndAgent, "",
      "The address that peers dial for this node, if not the one that reaches "
      "the coordinator."},

@@ -228,6 +228,10 @@ void ReadCluster(FlagValues& values, RunOptions& options) {
     values.Into("master-port", read, options.master_port);
     options.master.port = options.master_port.value_or(0);
   }
+  const auto read_port = [](const std::string& text) {
+    return ReadNumber(text, 0, 65535);
+  };
+  values.Into("store-port", read_port, options.store_port);
   values.Into("local-addr", ReadHost, options.local_addr);
   if (values.IsGiven("node-id")) {
     values.Into("node-id", ReadName, options.node_id);

@@ -50,6 +50,7 @@ struct RunOptions {
   std::optional<int> node_rank;
   Endpoint master{"127.0.0.1", 29500};
   std::optional<int> master_port;
+  int store_port = 0;  // 0: a free one each round
   std::string local_addr;
   std::string node_id;
   std::string token_file;

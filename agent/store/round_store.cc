@@ -102,9 +102,10 @@ absl::Status RoundStore::Serve(int port) {
   absl::StatusOr<std::unique_ptr<StoreServer>> server =
       Listen(options_.fixed_port);
   if (!server.ok()) {
-    return absl::Status(server.status().code(),
-                        absl::StrCat("--master-port=", options_.fixed_port,
-                                     ": ", server.status().message()));
+    return absl::Status(
+        server.status().code(),
+        absl::StrCat(options_.fixed_by, "=", options_.fixed_port, ": ",
+                     server.status().message()));
   }
   server_ = *std::move(server);
   return absl::OkStatus();

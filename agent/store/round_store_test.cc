@@ -130,10 +130,10 @@ TEST(RoundStoreTest, AFixedPortServesRoundAfterRound) {
 TEST(RoundStoreTest, AFixedPortThatIsTakenIsNamed) {
   RoundStore other({});
   const int port = other.Prepare().value();
-  RoundStore store({.fixed_port = port});
+  RoundStore store({.fixed_port = port, .fixed_by = "--store-port"});
   const absl::Status status = store.Begin(PlaceOf(1, 0, port)).status();
   EXPECT_THAT(std::string(status.message()),
-              HasSubstr("--master-port=" + std::to_string(port)));
+              HasSubstr("--store-port=" + std::to_string(port)));
 }
 
 TEST(RoundStoreTest, AWorkersOwnStoreHasItsPortHeldAndFree) {
