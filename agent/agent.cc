@@ -14,6 +14,7 @@
 #include "agent/lifecycle/lifecycle.h"
 #include "agent/logs/log_relay.h"
 #include "agent/nccl_id/nccl_id_holder.h"
+#include "agent/options/read_machine.h"
 #include "agent/preemption/preemption_announcer.h"
 #include "agent/progress/progress_sockets.h"
 #include "agent/round_workers.h"
@@ -21,6 +22,7 @@
 #include "agent/stacks/stack_taker.h"
 #include "agent/stacks/worker_state_reader.h"
 #include "agent/store/round_store.h"
+#include "agent/timers/worker_timers.h"
 #include "base/check.h"
 #include "base/monotonic_clock.h"
 
@@ -80,6 +82,14 @@ std::vector<int> CaughtSignals(const AgentOptions& options) {
   return signals;
 }
 
+WorkerTimers::Options TimerOptions(
+    const std::function<void(const std::string&)>& on_notice) {
+  WorkerTimers::Options options =
+      WorkerTimers::FromEnvironment(ReadEnvironment());
+  options.on_notice = on_notice;
+  return options;
+}
+
 PreemptionAnnouncer::Options AnnouncerOptions(
     const AgentOptions& options,
     const std::function<void(const std::string&)>& on_notice) {
@@ -130,6 +140,7 @@ class Agent::Impl {
         signals_(CaughtSignals(options_)),
         logs_(options_.logs, observer_.console),
         progress_(options_.socket_parent),
+        timers_(TimerOptions(observer_.on_notice)),
         workers_(&options_, guardian_, &logs_, &progress_),
         store_(StoreOptions(options_, observer_.on_notice)),
         nccl_ids_(options_.nccl_id_program),
@@ -180,7 +191,8 @@ class Agent::Impl {
                     {.fd = signals_.fd(), .events = POLLIN, .revents = 0},
                     {.fd = nccl_ids_.fd(), .events = POLLIN, .revents = 0},
                     {.fd = nccl_ids_.root_fd(), .events = POLLIN, .revents = 0},
-                    {.fd = progress_.fd(), .events = POLLIN, .revents = 0}};
+                    {.fd = progress_.fd(), .events = POLLIN, .revents = 0},
+                    {.fd = timers_.fd(), .events = POLLIN, .revents = 0}};
     ShowState();
     timespec timeout;
     const int ready =
@@ -189,6 +201,7 @@ class Agent::Impl {
     // Before any other step looks at the time: after this process was stopped
     // for a while, workers that have reported must not seem silent.
     HearWorkers();
+    timers_.Look();
     Tell(nccl_ids_.Look(MonotonicNow()));
     if (auto lost = nccl_ids_.LookAtRoot()) {
       Step(NcclRootLost{*std::move(lost)});
@@ -235,6 +248,8 @@ class Agent::Impl {
     if (id.has_value() && (!next.has_value() || *id < *next)) next = id;
     const std::optional<Instant> take = progress_.NextTake();
     if (take.has_value() && (!next.has_value() || *take < *next)) next = take;
+    const std::optional<Instant> look = timers_.NextLook(MonotonicNow());
+    if (look.has_value() && (!next.has_value() || *look < *next)) next = look;
     if (observer_.view != nullptr) {
       const Instant turn = MonotonicNow() + kLongestTurn;
       next = std::min(next.value_or(turn), turn);
@@ -255,7 +270,9 @@ class Agent::Impl {
     Step(WorkerUp{.local_rank = event.local_rank, .pid = event.pid});
   }
   void On(const WorkerNotStarted& event) { Step(workers_.NotStarted(event)); }
-  void On(const WorkerEnded& event) { Step(workers_.Ended(event)); }
+  void On(const WorkerEnded& event) {
+    Step(workers_.Ended(event, timers_.ExpiredScope(event.pid)));
+  }
   void On(const AllGone&) { Step(WorkersGone()); }
   void On(const GuardianLost& event) { Step(GuardianDied{event.reason}); }
 
@@ -309,6 +326,7 @@ class Agent::Impl {
     if (!opened.ok() && observer_.on_notice) {
       observer_.on_notice(std::string(opened.message()));
     }
+    timers_.Open(progress_.folder(), guardian_->pid());
     const absl::StatusOr<Endpoint> master = store_.Begin(place);
     std::vector<WorkerDown> failed;
     if (master.ok()) {
@@ -316,7 +334,8 @@ class Agent::Impl {
       place.master_port = master->port;
       failed =
           workers_.Start(place, {.node_address = node_address,
-                                 .preemption_file = announcer_.file().path()});
+                                 .preemption_file = announcer_.file().path(),
+                                 .timer_file = timers_.path()});
     } else {
       failed = workers_.Refuse(place, std::string(master.status().message()));
     }
@@ -409,6 +428,7 @@ class Agent::Impl {
   Inbox inbox_;
   LogRelay logs_;
   ProgressSockets progress_;
+  WorkerTimers timers_;  // in the folder of progress_
   RoundWorkers workers_;
   RoundStore store_;
   NcclIdHolder nccl_ids_;

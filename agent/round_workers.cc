@@ -147,8 +147,10 @@ std::vector<std::string> RoundWorkers::CommandOf(int local_rank) const {
   return command;
 }
 
-WorkerDown RoundWorkers::Ended(const WorkerEnded& event) const {
+WorkerDown RoundWorkers::Ended(const WorkerEnded& event,
+                               const std::string& expired_timer) const {
   WorkerRemains remains;
+  remains.expired_timer = expired_timer;
   const bool failed =
       !WIFEXITED(event.wait_status) || WEXITSTATUS(event.wait_status) != 0;
   if (failed) {

@@ -33,7 +33,9 @@ class RoundWorkers {
   // None of `place`'s workers can be started, for the reason given.
   std::vector<WorkerDown> Refuse(const Place& place, const std::string& why);
 
-  WorkerDown Ended(const WorkerEnded& event) const;
+  // `expired_timer`: the timer for which the worker got a signal; empty: none.
+  WorkerDown Ended(const WorkerEnded& event,
+                   const std::string& expired_timer) const;
   WorkerDown NotStarted(const WorkerNotStarted& event) const;
 
   // Leaves how this round's workers ended beside their flight recorders, where

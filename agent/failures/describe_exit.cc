@@ -32,11 +32,14 @@ const char* HintFor(int signal) {
   }
 }
 
-std::string DescribeSignal(int wait_status) {
+std::string DescribeSignal(int wait_status, const std::string& expired_timer) {
   const int signal = WTERMSIG(wait_status);
   std::string text =
       "killed by " + SignalName(signal) + " (" + std::to_string(signal) + ")";
   if (WCOREDUMP(wait_status)) text += ", core dumped";
+  if (!expired_timer.empty()) {
+    return text + "; its timer '" + expired_timer + "' expired";
+  }
   if (const char* hint = HintFor(signal)) text += std::string("; ") + hint;
   return text;
 }
@@ -119,7 +122,7 @@ std::optional<Failure> DescribeEnd(Failure place, const WorkerEnded& event,
   if (WIFSIGNALED(event.wait_status)) {
     failure.kind = FailureKind::kSignal;
     failure.signal = WTERMSIG(event.wait_status);
-    message = DescribeSignal(event.wait_status);
+    message = DescribeSignal(event.wait_status, remains.expired_timer);
   } else {
     failure.kind = FailureKind::kExitCode;
     failure.exit_code = WEXITSTATUS(event.wait_status);

@@ -16,6 +16,7 @@ namespace muster {
 struct WorkerRemains {
   std::vector<std::string> stderr_tail;  // oldest first
   std::string error_file_path;           // empty: it was given none
+  std::string expired_timer;  // the scope of the timer that had it signalled
   // ReadErrorFile's answer; NotFound where there is none.
   absl::StatusOr<ErrorFile> error_file = absl::NotFoundError("");
 };

@@ -131,6 +131,23 @@ TEST(DescribeEnd, BoundsEveryText) {
             static_cast<size_t>(kMostLineBytes));
 }
 
+TEST(DescribeEndTest, AnExpiredTimerIsTheReason) {
+  WorkerRemains remains;
+  remains.expired_timer = "step";
+  EXPECT_EQ(Describe(SIGKILL, remains).message,
+            "killed by SIGKILL (9); its timer 'step' expired");
+}
+
+TEST(DescribeEndTest, JaxWithoutItsDialectIsToldOfTheFlag) {
+  WorkerRemains remains;
+  remains.stderr_tail = {"Traceback (most recent call last):",
+                         "ValueError: coordinator_address should be defined."};
+  EXPECT_EQ(Describe(ExitStatus(1), remains).message,
+            "exit code 1: ValueError: coordinator_address should be defined; "
+            "give launch --dialect jax, which tells JAX where its coordinator "
+            "is");
+}
+
 TEST(DescribeNotStarted, NamesStepPathAndReason) {
   EXPECT_EQ(NotStarted("exec", "/opt/x", EACCES),
             "exec /opt/x: Permission denied");

@@ -23,7 +23,7 @@ void RemoveSocketFolder(const std::string& folder) {
     while (const dirent* entry = readdir(listing)) {
       const char* const name = entry->d_name;
       if (fstatat(fd, name, &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
-          (S_ISSOCK(facts.st_mode) ||
+          (S_ISSOCK(facts.st_mode) || S_ISFIFO(facts.st_mode) ||
            (S_ISREG(facts.st_mode) &&
             std::strcmp(name, kFileAmongSockets) == 0))) {
         unlinkat(fd, name, 0);

@@ -8,9 +8,9 @@ namespace muster {
 // The one file that may lie there as well (see agent/preemption).
 inline constexpr char kFileAmongSockets[] = "preemption.json";
 
-// Removes `folder` and the sockets in it, and kFileAmongSockets. Where it is
-// not this user's own, is a link, or holds something else, that stays, and the
-// folder with it. Says nothing.
+// Removes `folder`, the sockets and pipes in it, and kFileAmongSockets. Where
+// it is not this user's own, is a link, or holds something else, that stays,
+// and the folder with it. Says nothing.
 void RemoveSocketFolder(const std::string& folder);
 
 }  // namespace muster

@@ -70,6 +70,9 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
       EnvironmentValue(inherited, "TORCH_NCCL_ASYNC_ERROR_HANDLING")
           .value_or("1"));
   set_unless_absent("TORCHELASTIC_ERROR_FILE", paths.error_file);
+  if (!paths.timer_file.empty()) {
+    set("TORCHELASTIC_TIMER_FILE", paths.timer_file);
+  }
   // As torchrun, a lone worker is left to take every core.
   if (plan.local_world_size > 1 && inherited.count("OMP_NUM_THREADS") == 0) {
     const int share = std::max(1, plan.cores / plan.local_world_size);

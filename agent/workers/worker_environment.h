@@ -43,6 +43,7 @@ struct WorkerPaths {
       progress_socket;       // a Unix datagram socket, see progress_message.h
   std::string node_address;  // this node's, as its peers dial it
   std::string preemption_file;  // see preemption_file.h
+  std::string timer_file;       // a named pipe, see worker_timers.h
 };
 
 // The variables that worker `local_rank` of `place` gets on top of
