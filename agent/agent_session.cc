@@ -13,6 +13,7 @@
 #include "agent/logs/console.h"
 #include "agent/logs/log_paths.h"
 #include "agent/nccl_id/nccl_id_holder.h"
+#include "agent/options/mpi_remark.h"
 #include "agent/options/read_machine.h"
 #include "agent/options/temporary_folder.h"
 #include "agent/preemption/requeue_job.h"
@@ -171,6 +172,12 @@ AgentResult RunAgentSession(const Voice& voice, AgentOptions options,
     options.logs.keep_rotated = 1;
   }
   for (const std::string& remark : options.remarks) voice.Notice(remark);
+  if (options.node.slots > 1 || options.spec.max_nodes > 1) {
+    const std::string remark = MpiRemark(options.argv);
+    if (!remark.empty() && options.telling != Telling::kOther) {
+      voice.Notice(remark);
+    }
+  }
   options.nccl_id_program = NcclIdProgram(ReadEnvironment());
   const Requeue requeue = options.preemption.requeue;
   const Telling telling = options.telling;

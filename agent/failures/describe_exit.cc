@@ -79,6 +79,19 @@ std::string DescribeExitCode(int exit_code,
   return text;
 }
 
+// What a message of a well-known program asks for, in our words; empty:
+// nothing.
+const char* RemedyFor(std::string_view message) {
+  // jax.distributed.initialize() without arguments, in no environment that it
+  // knows.
+  if (message.find("coordinator_address should be defined") !=
+      std::string_view::npos) {
+    return "; give launch --dialect jax, which tells JAX where its coordinator "
+           "is";
+  }
+  return "";
+}
+
 std::string DescribeStep(const WorkerNotStarted& event) {
   const std::string error = std::strerror(event.error);
   if (event.step == "interpreter") {
@@ -136,6 +149,10 @@ std::optional<Failure> DescribeEnd(Failure place, const WorkerEnded& event,
     if (file.unix_time > 0) failure.unix_time = file.unix_time;
     const std::string said = BoundedLine(file.message, kMostLineBytes);
     if (!said.empty()) message = said;
+  }
+  if (const std::string remedy = RemedyFor(message); !remedy.empty()) {
+    if (message.back() == '.') message.pop_back();
+    message += remedy;
   }
   failure.message = BoundedLine(message, kMostLineBytes);
   return failure;
