@@ -60,11 +60,15 @@ void Voice::Verdict(const std::string& text) const {
   }
 }
 
-int Voice::Refuse(const absl::Status& error) const {
+int Voice::Refuse(const absl::Status& error,
+                  const std::string& subcommand) const {
   const bool is_usage = absl::IsInvalidArgument(error);
-  Error(absl::StrCat(
-      error.message(),
-      is_usage ? absl::StrCat(" (see ", program_, " --help)") : std::string()));
+  std::string line(error.message());
+  if (is_usage) {
+    absl::StrAppend(&line, " (see ", program_, subcommand.empty() ? "" : " ",
+                    subcommand, " --help)");
+  }
+  Error(line);
   if (is_usage) return 2;
   if (absl::IsNotFound(error)) return 127;
   return absl::IsPermissionDenied(error) ? 126 : 1;

@@ -37,9 +37,11 @@ class Voice {
   void Verdict(const std::string& text) const;
 
   // Says why nothing was started. The exit code for it: 2 for
-  // InvalidArgument (with a hint at --help), 127 for NotFound, 126 for
-  // PermissionDenied, as a shell has them; else 1.
-  int Refuse(const absl::Status& error) const;
+  // InvalidArgument (with a hint at the --help of the program, or of its
+  // `subcommand`), 127 for NotFound, 126 for PermissionDenied, as a shell has
+  // them; else 1.
+  int Refuse(const absl::Status& error,
+             const std::string& subcommand = "") const;
 
   const char* program() const { return program_; }
   Talk talk() const { return talk_; }

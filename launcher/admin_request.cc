@@ -127,6 +127,12 @@ absl::StatusOr<AdminRequest> ParseAdminRequest(
     return absl::InvalidArgumentError(
         "drain: names no node; write launch drain NODE, see launch status");
   }
+  // An unset variable of a script, which must not mean the only job there is.
+  if (!arguments->empty() && arguments->front().empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        args[0], ": its argument is empty; write launch ", args[0],
+        drains ? " NODE" : " RUN_ID, or nothing for the only job"));
+  }
   if (arguments->size() > 1) {
     return absl::InvalidArgumentError(
         absl::StrCat(args[0], ": has one argument too many, ", (*arguments)[1],

@@ -77,8 +77,14 @@ int BenchCommand(const std::vector<std::string>& arguments,
   const absl::StatusOr<ParsedOptions> parsed = ParseRunOptions(
       FlagsOf(FlagUser::kLaunchOnly), plan->arguments, environment);
   if (!parsed.ok()) return voice.Refuse(parsed.status());
+  const absl::Status root = CheckRoot(*plan, parsed->options);
+  if (!root.ok()) {
+    voice.Error(absl::StrCat(std::string(root.message()),
+                             " (see launch bench --help)"));
+    return kWrongUsage;
+  }
   return RunCommand(
-      parsed->options, environment,
+      "launch", parsed->options, environment,
       [&voice](const absl::Status& why) { return voice.Refuse(why); });
 }
 

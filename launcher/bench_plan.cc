@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/options/command_line.h"
 #include "agent/options/flag_table.h"
+#include "agent/options/option_values.h"
 #include "base/environment_value.h"
 #include "trainer_sdk/bench/bench_options.h"
 
@@ -57,7 +58,20 @@ absl::StatusOr<BenchPlan> PlanBench(
   // Said once, here, rather than by every worker.
   const absl::StatusOr<BenchOptions> options = ParseBenchOptions(own);
   if (!options.ok()) return Named(options.status());
+  plan.root = options->root;
   return plan;
+}
+
+absl::Status CheckRoot(const BenchPlan& plan, const RunOptions& options) {
+  const absl::StatusOr<int64_t> workers =
+      ReadNumber(options.workers_per_node, 1, 4096);
+  // A job that has all of its nodes is as large as it gets.
+  if (!workers.ok() || plan.root < *workers * options.spec.max_nodes) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("bench: -r ", plan.root, ": the job has ranks 0 to ",
+                   *workers * options.spec.max_nodes - 1));
 }
 
 std::vector<std::string> BenchProgramPaths(

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "agent/options/run_options.h"
 
 namespace muster {
 
@@ -19,6 +20,7 @@ struct BenchPlan {
   Way way = Way::kJob;
   // kWorker: the program's arguments. kJob: launch's, the program included.
   std::vector<std::string> arguments;
+  int root = 0;  // the bench's -r
 };
 
 // Whether this process was started as a rank of a job: by launch or torchrun
@@ -33,6 +35,10 @@ absl::StatusOr<BenchPlan> PlanBench(
     const std::vector<std::string>& arguments,
     const std::map<std::string, std::string>& environment,
     const std::string& program);
+
+// InvalidArgument: the root is no rank of the job that `options` start. A world
+// whose size only the nodes know is not checked. Pure.
+absl::Status CheckRoot(const BenchPlan& plan, const RunOptions& options);
 
 // Where the measuring program may be, in the order to look: MUSTER_BENCH in the
 // environment, beside `launch`, and where a build leaves it. Pure.

@@ -55,6 +55,24 @@ TEST(BenchPlan, SaysWhatIsWrongBeforeAnythingStarts) {
               HasSubstr("unknown operation 'all_rejuice'; write one of"));
 }
 
+TEST(BenchPlan, TheRootIsARankOfTheJob) {
+  const auto check = [](const std::string& root, const std::string& workers,
+                        std::pair<int, int> nodes) {
+    const auto plan = PlanBench({"broadcast", "-r", root}, {}, "x");
+    RunOptions options;
+    options.workers_per_node = workers;
+    options.spec.min_nodes = nodes.first;
+    options.spec.max_nodes = nodes.second;
+    return CheckRoot(*plan, options);
+  };
+  EXPECT_EQ(
+      check("9", "5", {1, 1}),
+      absl::InvalidArgumentError("bench: -r 9: the job has ranks 0 to 4"));
+  EXPECT_TRUE(check("4", "5", {1, 1}).ok());
+  EXPECT_TRUE(check("9", "5", {1, 2}).ok());
+  EXPECT_TRUE(check("9", "gpu", {1, 1}).ok());
+}
+
 TEST(BenchPlan, HelpIsHelpAnywhere) {
   EXPECT_EQ(PlanBench({"all_reduce", "-h"}, {}, "x")->way,
             BenchPlan::Way::kHelp);

@@ -99,7 +99,7 @@ int LaunchFor(const CalledAs& called, const std::vector<std::string>& args) {
     const absl::StatusOr<AdminRequest> request =
         ParseAdminRequest(args, environment);
     return request.ok() ? AdminCommand(*request, voice)
-                        : voice.Refuse(request.status());
+                        : voice.Refuse(request.status(), args[0]);
   }
   absl::StatusOr<ParsedOptions> parsed = ParseRunOptions(
       FlagsOf(FlagUser::kLaunchOnly), args, environment,

@@ -164,7 +164,8 @@ class Reader {
     if (*type == "NO" || *type == "MULTI_CPU" || *type == "no" ||
         *type == "No") {
       kind_ = AccelerateKind::kSimple;
-      alone_ = *type != "MULTI_CPU";
+      is_multi_cpu_ = *type == "MULTI_CPU";
+      alone_ = !is_multi_cpu_;
     } else if (*type == "MULTI_GPU") {
       kind_ = AccelerateKind::kMultiGpu;
     } else if (*type == "FSDP") {
@@ -221,6 +222,14 @@ class Reader {
             " has no effect: distributed_type NO is one process, as with "
             "accelerate launch"));
       }
+      if (is_multi_cpu_ && *total > 1 && !HasMpirunHosts()) {
+        meaning_.defaults.remarks.push_back(absl::StrCat(
+            OriginOf(surroundings_, LineOf("num_processes"), "num_processes"),
+            "=", *total, ": ", each, each == 1 ? " worker is" : " workers are",
+            " started on each machine; accelerate launch starts one process "
+            "for distributed_type MULTI_CPU, unless mpirun_config names a "
+            "host file"));
+      }
       if (!alone_ && each * machines_ != *total) {
         meaning_.defaults.remarks.push_back(absl::StrCat(
             OriginOf(surroundings_, LineOf("num_processes"), "num_processes"),
@@ -236,17 +245,43 @@ class Reader {
     return absl::OkStatus();
   }
 
+  // Where Accelerate starts MULTI_CPU's processes through mpirun.
+  bool HasMpirunHosts() const {
+    const YamlValue* const section = document_.Find("mpirun_config");
+    if (section == nullptr) return false;
+    const YamlValue* const hosts = section->Find("mpirun_hostfile");
+    return hosts != nullptr && hosts->kind == YamlValue::Kind::kScalar &&
+           !hosts->text.empty();
+  }
+
+  void Ignore(const std::string& key, const std::string& why) {
+    if (Text(key).has_value()) {
+      meaning_.ignored.push_back({key, LineOf(key), why});
+    }
+  }
+
   void ReadMeeting() {
     const std::string address = Text("main_process_ip").value_or("");
     std::string port = Text("main_process_port").value_or("");
-    if (port == "0") port.clear();
+    if (port == "0") {
+      port.clear();
+      Ignore("main_process_port",
+             "0 asks for a free port, which is the default");
+    }
     if (machines_ == 1) {
       if (!port.empty()) SetFlag("master-port", "main_process_port", port);
+      Ignore("main_process_ip", "a single machine meets nobody");
       return;
     }
     const std::string backend = Text("rdzv_backend").value_or("static");
     SetFlag("rdzv-backend", "rdzv_backend", backend);
-    if (address.empty()) return;
+    if (address.empty()) {
+      if (!port.empty()) {
+        Ignore("main_process_port",
+               "without main_process_ip it has no host; see --rdzv-endpoint");
+      }
+      return;
+    }
     const YamlValue* const same = document_.Find("same_network");
     if (port.empty()) port = "29500";
     if (backend == "static" && same != nullptr &&
@@ -298,6 +333,7 @@ class Reader {
   const ConfigSurroundings& surroundings_;
   ConfigMeaning meaning_;
   AccelerateKind kind_ = AccelerateKind::kSimple;
+  bool is_multi_cpu_ = false;
   bool alone_ = false;  // one process whatever num_processes says
   int machines_ = 1;
 };

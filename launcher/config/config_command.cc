@@ -40,6 +40,10 @@ int Print(const std::string& text) {
                                                                            : 1;
 }
 
+int Refuse(const Voice& voice, const absl::Status& why) {
+  return voice.Refuse(why, "config");
+}
+
 absl::StatusOr<ConfigView> View(const std::string& path,
                                 const std::vector<Flag>& flags,
                                 const Environment& environment) {
@@ -86,18 +90,19 @@ int Show(const std::vector<std::string>& arguments,
     if (argument == "--json") {
       json = true;
     } else if (argument.rfind('-', 0) == 0 || !path.empty()) {
-      return voice.Refuse(absl::InvalidArgumentError(absl::StrCat(
-          "config show: ", argument, ": name one file, and --json at most")));
+      return Refuse(voice, absl::InvalidArgumentError(absl::StrCat(
+                               "config show: ", argument,
+                               ": name one file, and --json at most")));
     } else {
       path = argument;
     }
   }
   if (path.empty()) {
-    return voice.Refuse(
-        absl::InvalidArgumentError("config show: name the file"));
+    return Refuse(voice,
+                  absl::InvalidArgumentError("config show: name the file"));
   }
   const absl::StatusOr<ConfigView> view = View(path, flags, environment);
-  if (!view.ok()) return voice.Refuse(view.status());
+  if (!view.ok()) return Refuse(voice, view.status());
   return Print(json ? ConfigJson(*view) : ConfigText(*view));
 }
 
@@ -143,32 +148,56 @@ absl::Status WriteFile(const std::string& path, const std::string& text,
   return absl::OkStatus();
 }
 
+// Whether WriteFile will succeed: tries without leaving anything.
+absl::Status CheckWritable(const std::string& path, Overwrite overwrite) {
+  const OwnedFd created(
+      open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (created.open()) {
+    unlink(path.c_str());
+    return absl::OkStatus();
+  }
+  if (errno == EEXIST && overwrite == Overwrite::kYes) {
+    // A pipe without a reader is refused rather than waited for.
+    const OwnedFd there(open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+    if (there.open()) return absl::OkStatus();
+  } else if (errno == EEXIST) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": is there already; --force replaces it"));
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, ": ", std::strerror(errno)));
+}
+
 int Write(const std::vector<std::string>& arguments,
           const std::vector<Flag>& flags, const Voice& voice) {
   std::string path;
   Overwrite overwrite = Overwrite::kNo;
   for (const std::string& argument : arguments) {
+    if (argument.empty()) {
+      return Refuse(voice, absl::InvalidArgumentError(
+                               "config: the file's name is empty"));
+    }
     if (argument == "--force") {
       overwrite = Overwrite::kYes;
     } else if (argument.rfind('-', 0) == 0 || !path.empty()) {
-      return voice.Refuse(absl::InvalidArgumentError(absl::StrCat(
-          "config: ", argument,
-          ": write launch config [FILE] [--force], or launch config show "
-          "FILE")));
+      return Refuse(
+          voice,
+          absl::InvalidArgumentError(absl::StrCat(
+              "config: ", argument,
+              ": write launch config [FILE] [--force], or launch config show "
+              "FILE")));
     } else {
       path = argument;
     }
   }
   if (path.empty()) path = "muster.yaml";
   // Before anybody has answered in vain.
-  if (overwrite == Overwrite::kNo && access(path.c_str(), F_OK) == 0) {
-    return voice.Refuse(absl::InvalidArgumentError(
-        absl::StrCat(path, ": is there already; --force replaces it")));
-  }
+  const absl::Status writable = CheckWritable(path, overwrite);
+  if (!writable.ok()) return Refuse(voice, writable);
   const absl::StatusOr<std::string> text = Ask(flags);
-  if (!text.ok()) return voice.Refuse(text.status());
+  if (!text.ok()) return Refuse(voice, text.status());
   const absl::Status written = WriteFile(path, *text, overwrite);
-  if (!written.ok()) return voice.Refuse(written);
+  if (!written.ok()) return Refuse(voice, written);
   voice.Notice(
       absl::StrCat(path, " is written; start it with launch --config ", path));
   return 0;

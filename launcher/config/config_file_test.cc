@@ -195,6 +195,39 @@ TEST(AccelerateConfigTest, OnOneMachine) {
               Contains(Pair("nproc-per-node", "1")));
 }
 
+TEST(AccelerateConfigTest, AMeetingPlaceWithoutEffectIsSaid) {
+  const auto ignored = [](const std::string& text) {
+    std::map<std::string, int> lines;
+    for (const IgnoredKey& key : Read(text).ignored) lines[key.key] = key.line;
+    return lines;
+  };
+  EXPECT_THAT(ignored("distributed_type: MULTI_GPU\nnum_processes: 2\n"
+                      "main_process_port: 0\nmain_process_ip: 10.0.0.1\n"),
+              UnorderedElementsAre(Pair("main_process_port", 3),
+                                   Pair("main_process_ip", 4)));
+  EXPECT_THAT(ignored("distributed_type: MULTI_GPU\nnum_machines: 2\n"
+                      "num_processes: 2\nmain_process_port: 29511\n"),
+              UnorderedElementsAre(Pair("main_process_port", 4)));
+  EXPECT_THAT(ignored("distributed_type: MULTI_GPU\nnum_processes: 2\n"
+                      "main_process_port: 29511\n"),
+              IsEmpty());
+}
+
+TEST(AccelerateConfigTest, SeveralWorkersForMultiCpuAreSaid) {
+  EXPECT_THAT(
+      Read("distributed_type: MULTI_CPU\nnum_processes: 2\n").defaults.remarks,
+      ElementsAre(AllOf(HasSubstr("job.yaml:2: num_processes=2: 2 workers are "
+                                  "started"),
+                        HasSubstr("accelerate launch starts one process"))));
+  EXPECT_THAT(
+      Read("distributed_type: MULTI_CPU\nnum_processes: 1\n").defaults.remarks,
+      IsEmpty());
+  EXPECT_THAT(Read("distributed_type: MULTI_CPU\nnum_processes: 2\n"
+                   "mpirun_config:\n  mpirun_hostfile: hosts\n")
+                  .defaults.remarks,
+              IsEmpty());
+}
+
 TEST(AccelerateConfigTest, WhatTheFileDoesNotSayIsAcceleratesDefault) {
   const auto two = Read(
                        "distributed_type: MULTI_GPU\nnum_machines: 2\n"

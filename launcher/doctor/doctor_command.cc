@@ -41,7 +41,7 @@ int DoctorCommand(const std::vector<std::string>& arguments,
                   const LaunchFunction& launch, const Voice& voice) {
   const absl::StatusOr<DoctorRequest> request =
       ParseDoctorRequest(arguments, environment);
-  if (!request.ok()) return voice.Refuse(request.status());
+  if (!request.ok()) return voice.Refuse(request.status(), "doctor");
   absl::StatusOr<int> code = 0;
   switch (request->way) {
     case DoctorRequest::Way::kHelp:
@@ -58,7 +58,7 @@ int DoctorCommand(const std::vector<std::string>& arguments,
   }
   if (code.ok()) return *code;
   if (absl::IsInvalidArgument(code.status())) {
-    return voice.Refuse(code.status());
+    return voice.Refuse(code.status(), "doctor");
   }
   voice.Error(absl::StrCat("doctor: ", std::string(code.status().message())));
   // A node on which looking hangs or crashes is not fit.
