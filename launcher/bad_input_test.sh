@@ -61,8 +61,33 @@ refuse 126 './folder: is a folder*' ./folder
 refuse 2 '*nosuch*' --token-file=nosuch true
 refuse 2 '--gpus: there is no GPU 0*' --gpus=0 true
 refuse 2 'completion: unknown shell tcsh*' completion tcsh
+refuse 2 'completion: zsh: name one shell*' completion bash zsh
+refuse 2 '--print-completion: unknown shell tcsh*' --print-completion tcsh
 refuse 2 'drain: names no node*' drain
-refuse 2 '--jsn: unknown flag; did you mean --json?*' status --jsn
+refuse 2 'drain: its argument is empty*' drain ''
+# An unset variable must not cancel the only job there is.
+refuse 2 'cancel: its argument is empty*' cancel ''
+refuse 2 '--jsn: unknown flag; did you mean --json? (see launch status --help)' \
+  status --jsn
+refuse 2 '--event-log-handler=nosuch: is no event handler*' \
+  --event-log-handler=nosuch true
+refuse 2 '--logs-specs=nosuch: *are not loaded*' --logs-specs=nosuch true
+refuse 2 '--store-port=70000: *' --store-port=70000 true
+refuse 2 '--store-port=29400: is the coordinator*' --nnodes=2 \
+  --rdzv-endpoint=127.0.0.1 --store-port=29400 true
+CUDA_VISIBLE_DEVICES=3 refuse 2 '--virtual-local-rank: 2 workers*one entry*' \
+  --virtual-local-rank --nproc-per-node=2 true
+TORCH_ELASTIC_SHUTDOWN_TIMEOUT=x refuse 2 \
+  'TORCH_ELASTIC_SHUTDOWN_TIMEOUT=x: *' true
+# Nobody is asked questions whose answers cannot be kept.
+refuse 2 '/nonexistent/x.yaml: No such file or directory (see launch config *' \
+  config /nonexistent/x.yaml
+refuse 2 'plain.txt: is there already*' config plain.txt
+refuse 2 'folder: Is a directory*' config folder --force
+refuse 2 'config: the file*is empty*' config ''
+# What a name holds does nothing to the terminal.
+refuse 2 'a<U+202E>b.py: No such file*' $'a\xe2\x80\xaeb.py'
+refuse 2 'config show: --b<U+202E>: *' config show $'--b\xe2\x80\xae'
 refuse 1 '*nowhere.invalid does not resolve*' --quiet --nnodes=2 \
   --connect-timeout=0.1 --rdzv-endpoint=nowhere.invalid true
 refuse 1 '--log-dir: *plain.txt*' --log-dir=plain.txt true

@@ -67,6 +67,19 @@ It listens on the address given, if that is an IP address or `localhost`, else
 on every interface. Peers dial the address that really reaches the coordinator,
 or `--local-addr`.
 
+## Ports for a firewall
+
+| port | where | who dials it |
+|---|---|---|
+| the coordinator's (`--rdzv-endpoint`, 29400; of a static job `--master-port`, 29500) | the node that hosts it | every node's agent, and `launch status` |
+| the workers' store, `MASTER_PORT`: a free one, another each round, unless `--store-port` fixes it | rank 0's node, which may change | every worker, or with `--local-store` every agent |
+| those of the workers themselves (NCCL, Gloo, MPI) | every node | workers; free ports of `net.ipv4.ip_local_port_range` unless the library is told others |
+
+The first two never share one port, static jobs' included, where torchrun's do: a
+coordinator speaks gRPC there, and a store of a port of its own begins each
+round without the keys and connections of the one before. `--store-port` must
+differ from the coordinator's port, and from that of another job on the node.
+
 ## Environment read
 
 | variable | meaning |
@@ -75,7 +88,10 @@ or `--local-addr`.
 | `PYTHON_EXEC` | the Python for scripts and modules |
 | `MUSTER_TOKEN` | the job's shared secret, if `--token-file` is not given |
 | `MUSTER_COORDINATOR` | default of the sub-commands' `--endpoint`, and of `agent`'s `--rdzv-endpoint` |
-| `CUDA_VISIBLE_DEVICES` | the GPUs that may be used |
+| `CUDA_VISIBLE_DEVICES` | the GPUs that may be used; with `--virtual-local-rank` also `HIP_VISIBLE_DEVICES`, which goes first |
+| `TORCH_ELASTIC_SHUTDOWN_TIMEOUT` | default of `--shutdown-timeout`, after `PET_SHUTDOWN_TIMEOUT` |
+| `TORCHELASTIC_ENABLE_FILE_TIMER`, `TORCHELASTIC_TIMER_FILE` | with 1: workers' timers are served (see [Timers](#timers)), at a named pipe of that path, or one that is made for each round |
+| `TORCH_DISABLE_SHARE_RDZV_TCP_STORE` | 1: default of `--worker-store` |
 | `MUSTER_NCCL_LIBRARY` | NCCL's file, where `libnccl.so.2` is not it |
 | `MUSTER_NVML_LIBRARY` | NVIDIA's management library, where `libnvidia-ml.so.1` is not it; by it GPUs are counted and looked at |
 | `OMP_NUM_THREADS` | passed through; if unset, cores divided by workers |
@@ -92,8 +108,9 @@ The environment of `launch`, and: `RANK`, `LOCAL_RANK`, `WORLD_SIZE`,
 `TORCHELASTIC_RESTART_COUNT`, `TORCHELASTIC_MAX_RESTARTS`,
 `TORCHELASTIC_RUN_ID`, `TORCHELASTIC_USE_AGENT_STORE`,
 `TORCH_NCCL_ASYNC_ERROR_HANDLING`, `TORCHELASTIC_ERROR_FILE`,
-`TORCHELASTIC_SIGNALS_TO_HANDLE`, `OMP_NUM_THREADS`, `CUDA_VISIBLE_DEVICES`
-(with `--gpus` or `--virtual-local-rank`), `MUSTER_RUN_ID`, `MUSTER_NODE_ID`,
+`TORCHELASTIC_SIGNALS_TO_HANDLE`, `TORCHELASTIC_TIMER_FILE` (where timers are
+served), `OMP_NUM_THREADS`, `CUDA_VISIBLE_DEVICES` (with `--gpus` or
+`--virtual-local-rank`), `MUSTER_RUN_ID`, `MUSTER_NODE_ID`,
 `MUSTER_ROUND`, `MUSTER_COORDINATOR`, `MUSTER_FLIGHT_RECORDER_DIR` (where the
 training library keeps each rank's last operations, for `launch inspect`),
 `MUSTER_PROGRESS_SOCKET`, `MUSTER_PREEMPTION_FILE` (see below),
@@ -211,6 +228,17 @@ or a driver, also across nodes for the stopped one. Where nothing tells them
 apart the one that fell silent first is named, and the message says how many
 fell silent together with it: the first need not be the cause then, and `launch
 inspect` of the round's log folder shows who waited for whom.
+
+## Timers
+
+With `TORCHELASTIC_ENABLE_FILE_TIMER=1` the agent serves
+`torch.distributed.elastic.timer`: a worker that configures
+`FileTimerClient(os.environ['TORCHELASTIC_TIMER_FILE'])` wraps what may get stuck
+in `with timer.expires(after=60):`. A process of this node's workers whose timer
+expires gets the timer's signal (SIGKILL); the worker counts as failed, and the
+verdict names the timer.
+
+## The store
 
 `MASTER_ADDR:MASTER_PORT` is the round's key-value store, which the agent of
 group rank 0 serves to PyTorch and to the training library

@@ -162,7 +162,7 @@ class PodLife(pod_case.PodCase):
     self.finish(again)
 
   def test_process_1_reaps_forwards_and_tells_the_exit_code(self):
-    signals = '--signals-to-handle=SIGUSR1,SIGTERM'
+    signals = '--signals-to-forward=SIGUSR1'
     pod = self.job_pod(0, nodes=1, flags=[signals], ORPHAN='1')
     pod.wait_for('of 1 works')
     # The orphan ends by itself; what is left is the agent, its guardian and the
