@@ -55,6 +55,12 @@ Lifecycle::Config ConfigOf(const AgentOptions& options) {
   config.signals_to_preempt = options.preemption.signals;
   config.preempt_signal = options.preemption.worker_signal;
   config.telling = options.telling;
+  const Cluster cluster = options.cluster;
+  config.asks_again =
+      cluster == Cluster::kSlurm || cluster == Cluster::kKubernetes;
+  config.waits_for_place = cluster == Cluster::kKubernetes;
+  // A cluster counts every other code as a failure of the whole job.
+  if (cluster != Cluster::kNone) config.never_ran_exit_code = 0;
   if (options.fitness.Asked()) {
     config.fitness_interval = options.fitness.interval;
   }
@@ -171,6 +177,7 @@ class Agent::Impl {
     link_->Close();
     logs_.Finish(PatienceAtEnd(observer_.patience, end_));
     return {.exit_code = leave_->exit_code,
+            .never_ran = leave_->never_ran,
             .verdict = leave_->verdict,
             .reason = leave_->reason,
             .acts_for_job = leave_->acts_for_job,
@@ -290,6 +297,7 @@ class Agent::Impl {
     // Before anybody can hear of it, and look.
     if (!step.ends.empty()) Keep(step.ends);
     if (step.report.has_value()) link_->Send(*step.report);
+    if (step.reconnect) link_->Reconnect();
     if (step.leave.has_value() && !leave_.has_value()) leave_ = step.leave;
     for (const auto& action : step.actions) {
       if (std::holds_alternative<AnnouncePreemption>(action)) continue;

@@ -26,6 +26,8 @@ ConsoleWriter::Patience PatienceAtEnd(ConsoleWriter::Patience patience,
 struct AgentResult {
   // What the process shall exit with.
   int exit_code = 0;
+  // The job has succeeded, and no worker ever ran here; `reason` says so.
+  bool never_ran = false;
   // The job's verdict, where the coordinator gave one.
   std::optional<Verdict> verdict;
   // Without a verdict: one sentence that says why this node stopped (refused,

@@ -59,6 +59,7 @@ struct AgentOptions {
   StorePath store_path = StorePath::kDirect;
   std::vector<std::string> remarks;  // one line each, said at the beginning
   Telling telling = Telling::kAlone;
+  Cluster cluster = Cluster::kNone;
   // What makes NCCL ids (see agent/nccl_id); empty: nobody.
   std::string nccl_id_program;
 };

@@ -41,7 +41,7 @@ void ShowReason(const Voice& voice, const AgentResult& result) {
 
 void Show(const Voice& voice, const AgentResult& result, Telling telling,
           const std::string& program_name) {
-  if (!result.verdict) return ShowReason(voice, result);
+  if (!result.verdict || result.never_ran) return ShowReason(voice, result);
   // Whoever reads verdicts from a descriptor of their own takes the first.
   const bool is_shared =
       telling != Telling::kAlone && voice.verdict_fd() == STDERR_FILENO;

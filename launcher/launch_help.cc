@@ -60,6 +60,10 @@ std::vector<std::pair<std::string, std::string>> ExitCodes() {
       {"2",
        "The command line, the environment or the script is wrong; nothing "
        "was started."},
+      {"69",
+       "The job succeeded, and this node stayed a spare: its program never "
+       "ran. 0 instead in a Slurm job, in a pod and with --hostfile, where "
+       "another code would make the whole job fail."},
       {"75",
        "The cluster took the nodes away (--signals-to-preempt): the job is to "
        "be tried again."},

@@ -110,6 +110,7 @@ int LaunchFor(const CalledAs& called, const std::vector<std::string>& args) {
   if (!parsed.ok()) return refuse(parsed.status());
   parsed->options.remote.endpoint_fd = starter.endpoint_fd;
   parsed->options.remote.verdict_fd = starter.verdict_fd;
+  if (starter.verdict_fd >= 0) parsed->options.cluster = Cluster::kHostFile;
   if (starter.telling != Telling::kAlone) {
     parsed->options.telling = starter.telling;
   }

@@ -4,6 +4,15 @@
 #include "agent/cluster/slurm/slurm_defaults.h"
 
 namespace muster {
+namespace {
+
+absl::StatusOr<Defaults> Of(Cluster cluster,
+                            absl::StatusOr<Defaults> defaults) {
+  if (defaults.ok()) defaults->cluster = cluster;
+  return defaults;
+}
+
+}  // namespace
 
 absl::StatusOr<Defaults> ClusterDefaults(
     const FlagValues& given,
@@ -26,10 +35,10 @@ absl::StatusOr<Defaults> ClusterDefaults(
   }
   // A pod of a Slurm cluster that runs in Kubernetes is Slurm's.
   if (mode != "kubernetes" && InSlurm(environment)) {
-    return SlurmDefaults(given, environment);
+    return Of(Cluster::kSlurm, SlurmDefaults(given, environment));
   }
   if (mode != "slurm" && InKubernetes(environment)) {
-    return KubernetesDefaults(given, environment);
+    return Of(Cluster::kKubernetes, KubernetesDefaults(given, environment));
   }
   return Defaults();
 }

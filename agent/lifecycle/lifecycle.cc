@@ -64,31 +64,6 @@ LifecycleStep Lifecycle::Step(Instant now, const LifecycleEvent& event) {
   return std::move(step_);
 }
 
-void Lifecycle::On(const LinkUp& event) {
-  connected_ = true;
-  changed_ = true;
-  if (config_.node.address.empty()) config_.node.address = event.own_address;
-}
-
-void Lifecycle::On(const LinkDown& event) {
-  link_error_ = std::string(event.why.message());
-  const bool final = event.why.code() == absl::StatusCode::kUnauthenticated ||
-                     event.why.code() == absl::StatusCode::kFailedPrecondition;
-  if (final) {
-    GiveUp(1, absl::StrCat("the coordinator at ", config_.endpoint,
-                           " turned this node away: ", link_error_));
-  } else if (connected_ && ever_answered_ && !leave_.has_value()) {
-    Notice(absl::StrCat(
-        "lost the coordinator at ", config_.endpoint, " (", link_error_, "); ",
-        HasWorkers() ? "the workers run on; " : "", "trying again for ",
-        ToSeconds(config_.coordinator_timeout), " s"));
-  } else if (!ever_answered_) {
-    absent_from_start_ = true;
-  }
-  connected_ = false;
-  if (!unanswered_since_.has_value()) unanswered_since_ = now_;
-}
-
 void Lifecycle::On(const DirectiveCame& event) {
   const Directive& directive = event.directive;
   if (directive.protocol_version != kProtocolVersion) {
@@ -97,6 +72,10 @@ void Lifecycle::On(const DirectiveCame& event) {
                         " speaks protocol version ", directive.protocol_version,
                         ", this node ", kProtocolVersion,
                         "; install the same Muster on every node"));
+    return;
+  }
+  if (AsksAgain(directive)) {
+    AskAgain(directive.reason);
     return;
   }
   const bool was_due = unanswered_since_.has_value();
@@ -109,7 +88,14 @@ void Lifecycle::On(const DirectiveCame& event) {
   const bool newer = !directive_.has_value() ||
                      directive_->epoch != directive.epoch ||
                      directive_->revision != directive.revision;
+  const bool is_another_cause = !newer &&
+                                directive.kind == DirectiveKind::kStop &&
+                                directive.reason != directive_->reason;
   directive_ = directive;
+  if (is_another_cause && round_ == directive.stop.round && IsSaidHere()) {
+    Notice(absl::StrCat("round ", round_, " broke because ", directive.reason,
+                        "; what was named before followed from it"));
+  }
   // A stop that finds nothing to stop must be confirmed all the same; every
   // other directive shows in what the node does next.
   if ((newer || was_due) && directive.kind == DirectiveKind::kStop) {
@@ -272,10 +258,7 @@ void Lifecycle::FollowDirective() {
       }
       return;
     case DirectiveKind::kFinished:
-      leave_ = Leave{.exit_code = directive.verdict.exit_code,
-                     .acts_for_job = directive.acts_for_job,
-                     .verdict = directive.verdict,
-                     .reason = directive.verdict.reason};
+      leave_ = LeaveWith(directive);
       break;
     case DirectiveKind::kReleased:
       leave_ = Leave{.exit_code = 0, .reason = directive.reason};
@@ -287,6 +270,21 @@ void Lifecycle::FollowDirective() {
   if (HasWorkers() && !GraceGoesOn()) {
     Stop(directive.stop.signal, directive.stop.grace);
   }
+}
+
+Leave Lifecycle::LeaveWith(const Directive& finished) const {
+  const Verdict& verdict = finished.verdict;
+  Leave leave{.exit_code = verdict.exit_code,
+              .acts_for_job = finished.acts_for_job,
+              .verdict = verdict,
+              .reason = verdict.reason};
+  if (round_ > 0 || verdict.outcome != Outcome::kSucceeded) return leave;
+  leave.never_ran = true;
+  leave.reason =
+      "this node stayed a spare, and its program never ran; the job has "
+      "succeeded without it";
+  leave.exit_code = config_.never_ran_exit_code;
+  return leave;
 }
 
 void Lifecycle::Start(const Place& place) {
@@ -442,6 +440,7 @@ void Lifecycle::SendReport() {
   report.cancel = cancel_;
   report.signals = signals_;
   report.preemption = PreemptionNow();
+  report.waits_for_place = config_.waits_for_place;
   report.fitness = fitness_.fitness();
   report.unfit = fitness_.unfit();
   step_.report = std::move(report);

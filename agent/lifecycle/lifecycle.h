@@ -49,6 +49,12 @@ class Lifecycle {
     int preempt_signal = 15;
     // Who of the nodes says what they all hear of.
     Telling telling = Telling::kAlone;
+    // A coordinator of another job is asked again, for as long as an absent one
+    // is waited for, instead of being believed.
+    bool asks_again = false;
+    bool waits_for_place = false;  // Report::waits_for_place
+    // The exit code after the success of a job that had no use for this node.
+    int never_ran_exit_code = kNeverRanExitCode;
     // How often a node that waits is checked; nothing: it is always fit.
     std::optional<Duration> fitness_interval;
   };
@@ -92,6 +98,11 @@ class Lifecycle {
   // Makes what is into what should be.
   void Reconcile();
   void FollowDirective();
+  // Whether the node asks a coordinator of another job again instead of
+  // leaving at once.
+  bool AsksAgain(const Directive& directive) const;
+  void AskAgain(const std::string& why);
+  Leave LeaveWith(const Directive& finished) const;
   void ForwardSignals();
   void MindTheCoordinator();
   // When a person is told that there has been no coordinator from the start.

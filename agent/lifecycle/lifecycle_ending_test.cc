@@ -246,5 +246,50 @@ TEST_F(LifecycleLeaving, OtherSignalsStillCancelTheJob) {
   EXPECT_TRUE(agent_.reports.back().cancel.has_value());
 }
 
+TEST(LifecycleSpare, SuccessWithoutItHasAnExitCodeOfItsOwn) {
+  LifecycleFixture agent;
+  agent.Connect();
+  agent.TellWait();
+  agent.TellFinished(0);
+  ASSERT_TRUE(agent.leave.has_value());
+  EXPECT_EQ(agent.leave->exit_code, kNeverRanExitCode);
+  EXPECT_TRUE(agent.leave->never_ran);
+  EXPECT_THAT(agent.leave->reason, HasSubstr("its program never ran"));
+}
+
+TEST(LifecycleSpare, ThatCodeIsTheClustersAffair) {
+  Lifecycle::Config config = LifecycleFixture::QuickConfig();
+  config.never_ran_exit_code = 0;
+  LifecycleFixture agent(config);
+  agent.Connect();
+  agent.TellFinished(0);
+  EXPECT_EQ(agent.leave->exit_code, 0);
+  EXPECT_TRUE(agent.leave->never_ran);
+}
+
+TEST(LifecycleSpare, AJobThatFailedEndsItAsTheOthers) {
+  LifecycleFixture agent;
+  agent.Connect();
+  Directive failed = DirectiveOf(DirectiveKind::kFinished);
+  failed.verdict.outcome = Outcome::kFailed;
+  failed.verdict.exit_code = 3;
+  agent.Tell(failed);
+  EXPECT_EQ(agent.leave->exit_code, 3);
+  EXPECT_FALSE(agent.leave->never_ran);
+}
+
+TEST(LifecycleSpare, ANodeThatHasRunOnceIsNone) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.TellStop(1);
+  agent.Down(0);
+  agent.Down(1);
+  agent.Gone();
+  agent.TellWait();
+  agent.TellFinished(0);
+  EXPECT_EQ(agent.leave->exit_code, 0);
+  EXPECT_FALSE(agent.leave->never_ran);
+}
+
 }  // namespace
 }  // namespace muster

@@ -97,6 +97,12 @@ void LifecycleFixture::Tell(Directive directive) {
   Step(DirectiveCame{directive});
 }
 
+void LifecycleFixture::TellSame(Directive directive) {
+  directive.epoch = epoch_;
+  directive.revision = revision_;
+  Step(DirectiveCame{directive});
+}
+
 void LifecycleFixture::TellRun(int round) {
   Directive directive = DirectiveOf(DirectiveKind::kRun);
   directive.place.round = round;
@@ -123,6 +129,7 @@ void LifecycleFixture::TellWait() {
 void LifecycleFixture::TellFinished(int exit_code) {
   Directive directive = DirectiveOf(DirectiveKind::kFinished);
   directive.verdict.exit_code = exit_code;
+  if (exit_code != 0) directive.verdict.outcome = Outcome::kFailed;
   directive.verdict.reason = "over";
   directive.stop.grace = std::chrono::seconds(10);
   Tell(directive);

@@ -31,6 +31,8 @@ class LifecycleFixture {
   void Disconnect(absl::Status why = absl::UnavailableError("reset"));
   // Sends a directive with the next revision.
   void Tell(Directive directive);
+  // Sends a directive with the revision of the last one.
+  void TellSame(Directive directive);
   void TellRun(int round);
   void TellStop(int round, Duration grace = std::chrono::seconds(10));
   void TellWait();

@@ -241,5 +241,65 @@ TEST(LifecycleAbsence, ALeavingAgentKnowsNoFurtherDeadline) {
   EXPECT_EQ(agent.lifecycle().NextDeadline(), std::nullopt);
 }
 
+Directive RefusedAsAnotherJobs(const std::string& why) {
+  Directive directive = DirectiveOf(DirectiveKind::kRefused);
+  directive.reason = why;
+  directive.another_job = true;
+  return directive;
+}
+
+// A pod that ends is found by its name until it has ended.
+TEST(LifecycleWrongCoordinator, IsAskedAgainWhereAClusterStartsTheNodes) {
+  Lifecycle::Config config = LifecycleFixture::QuickConfig();
+  config.asks_again = true;
+  LifecycleFixture agent(config);
+  agent.Connect();
+  agent.Wait(seconds(8));
+  agent.Tell(RefusedAsAnotherJobs("it belongs to job b"));
+  EXPECT_TRUE(agent.last_step().reconnect);
+  EXPECT_FALSE(agent.lifecycle().connected());
+  EXPECT_FALSE(agent.leave.has_value());
+  EXPECT_THAT(agent.notices, Contains(HasSubstr("it belongs to job b")));
+  agent.Wait(seconds(5));
+  agent.Connect();
+  EXPECT_FALSE(agent.last_step().reconnect);
+  agent.TellRun(1);
+  EXPECT_EQ(agent.phase(), NodePhase::kRunning);
+}
+
+TEST(LifecycleWrongCoordinator, IsAskedForAsLongAsAnAbsentOne) {
+  Lifecycle::Config config = LifecycleFixture::QuickConfig();
+  config.asks_again = true;
+  LifecycleFixture agent(config);
+  for (int second = 0; second < 19; ++second) {
+    agent.Connect();
+    agent.Tell(RefusedAsAnotherJobs("it belongs to job b"));
+    ASSERT_FALSE(agent.leave.has_value()) << second;
+    agent.Wait(seconds(1));
+  }
+  agent.Wait(seconds(1));
+  ASSERT_TRUE(agent.leave.has_value());
+  EXPECT_EQ(agent.leave->exit_code, 1);
+  EXPECT_THAT(agent.leave->reason, HasSubstr("it belongs to job b"));
+}
+
+TEST(LifecycleWrongCoordinator, IsBelievedElsewhere) {
+  LifecycleFixture agent;
+  agent.Connect();
+  agent.Tell(RefusedAsAnotherJobs("it belongs to job b"));
+  ASSERT_TRUE(agent.leave.has_value());
+  EXPECT_EQ(agent.leave->exit_code, 1);
+  EXPECT_EQ(agent.leave->reason, "it belongs to job b");
+}
+
+TEST(LifecycleWrongCoordinator, AnotherRefusalIsFinal) {
+  Lifecycle::Config config = LifecycleFixture::QuickConfig();
+  config.asks_again = true;
+  LifecycleFixture agent(config);
+  agent.Connect();
+  agent.Tell(DirectiveOf(DirectiveKind::kRefused));
+  EXPECT_TRUE(agent.leave.has_value());
+}
+
 }  // namespace
 }  // namespace muster

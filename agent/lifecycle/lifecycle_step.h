@@ -158,6 +158,8 @@ struct DropCheck {};
 // The agent is done: every worker is gone.
 struct Leave {
   int exit_code = 0;
+  // The job has succeeded, and this agent never ran a worker for it.
+  bool never_ran = false;
   // Of all nodes this one acts for the job (Directive::acts_for_job).
   bool acts_for_job = false;
   std::optional<Verdict> verdict;
@@ -171,6 +173,9 @@ struct LifecycleStep {
                            EndAnnouncement, StartCheck, DropCheck>>
       actions;
   std::optional<Report> report;  // to be sent
+  // The link is connected to the wrong coordinator: it shall hang up, and
+  // connect again after a while.
+  bool reconnect = false;
   // How the workers of a round that breaks have ended so far, in that order,
   // without their last words: to be kept beside their flight recorders. Empty:
   // nothing new.

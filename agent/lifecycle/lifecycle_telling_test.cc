@@ -122,5 +122,22 @@ TEST_F(LifecycleTelling, ASignalThatAllOfThemCatch) {
   EXPECT_THAT(said(Telling::kOther), IsEmpty());
 }
 
+TEST(LifecycleCause, AnotherOneIsSaidOnce) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  Directive stop = DirectiveOf(DirectiveKind::kStop);
+  stop.stop = {.round = 1, .signal = 15, .grace = std::chrono::seconds(10)};
+  stop.reason = "rank 2 on b: exit code 1";
+  agent.Tell(stop);
+  agent.Forget();
+  stop.reason = "rank 1 on a: hung";
+  agent.TellSame(stop);
+  EXPECT_THAT(agent.notices,
+              ::testing::ElementsAre(HasSubstr(
+                  "round 1 broke because rank 1 on a: hung; what was named")));
+  agent.TellSame(stop);
+  EXPECT_EQ(agent.notices.size(), 1u);
+}
+
 }  // namespace
 }  // namespace muster

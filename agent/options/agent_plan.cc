@@ -6,6 +6,7 @@
 #include "agent/binding/binding_text.h"
 #include "agent/dialects/dialect_command.h"
 #include "agent/options/core_remark.h"
+#include "agent/options/job_command.h"
 #include "agent/options/node_binding.h"
 #include "agent/options/node_identity.h"
 #include "agent/options/worker_slots.h"
@@ -101,6 +102,7 @@ absl::StatusOr<AgentOptions> PlanAgent(const RunOptions& options,
   agent.node = PlanNodeIdentity(options, facts);
   agent.node.slots = slots->count;
   agent.spec = options.spec;
+  agent.spec.command = JobCommand(options);
   agent.argv = WithDialects(options.dialects, *std::move(command));
   agent.local_rank_flag = options.local_rank_flag;
   agent.local_rank_at = agent.argv.size() - (options.program.size() - 1);
@@ -137,6 +139,7 @@ absl::StatusOr<AgentOptions> PlanAgent(const RunOptions& options,
   agent.signals_to_forward = options.signals_to_forward;
   agent.signals_to_leave = options.signals_to_leave;
   agent.telling = options.telling;
+  agent.cluster = options.cluster;
   agent.preemption = options.preemption;
   agent.spec.preempt_grace = options.preemption.grace;
   agent.fitness = options.fitness;

@@ -8,6 +8,7 @@ Defaults Layered(Defaults first, const Defaults& second) {
   if (!first.is_host && !names_endpoint) first.is_host = second.is_host;
   if (first.telling == Telling::kAlone) first.telling = second.telling;
   if (!first.join_timeout) first.join_timeout = second.join_timeout;
+  if (first.cluster == Cluster::kNone) first.cluster = second.cluster;
   if (!first.rejoin_timeout) first.rejoin_timeout = second.rejoin_timeout;
   if (first.absent_hint.empty()) first.absent_hint = second.absent_hint;
   first.flags.insert(second.flags.begin(), second.flags.end());

@@ -28,6 +28,14 @@ enum class Telling {
   kOther,
 };
 
+// What starts the agents of a job, and sees their exit codes.
+enum class Cluster {
+  kNone,  // people and scripts
+  kSlurm,
+  kKubernetes,
+  kHostFile,  // another `launch`, over ssh
+};
+
 // What a cluster's environment or a configuration file says of a run.
 struct Defaults {
   std::map<std::string, FlagDefault> flags;  // by flag name
@@ -37,6 +45,7 @@ struct Defaults {
   std::optional<bool> is_host;
   Telling telling = Telling::kAlone;
   std::optional<Duration> join_timeout;  // JobSpec::join_timeout
+  Cluster cluster = Cluster::kNone;
   // JobSpec::rejoin_timeout, where nothing will start a lost agent again.
   std::optional<Duration> rejoin_timeout;
   // What shows a person why other nodes are missing; one line. Empty: not

@@ -52,6 +52,19 @@ TEST(Defaults, HoldWhereNobodySaidOtherwise) {
             4);
 }
 
+// Its nodes may have different numbers of GPUs, and are one job.
+TEST(Defaults, SlurmsNumberOfWorkersIsKnownAsSlurms) {
+  Defaults slurm;
+  slurm.cluster = Cluster::kSlurm;
+  slurm.flags["nproc-per-node"] = {"SLURM_GPUS_ON_NODE", "4"};
+  const RunOptions options = Parse({"a.py"}, slurm)->options;
+  EXPECT_EQ(options.workers_per_node, "4");
+  EXPECT_EQ(options.workers_asked, "$SLURM_GPUS_ON_NODE");
+  EXPECT_EQ(options.cluster, Cluster::kSlurm);
+  EXPECT_EQ(Parse({"--nproc-per-node=4", "a.py"}, slurm)->options.workers_asked,
+            "");
+}
+
 TEST(Defaults, AWrongOneIsToldByItsOrigin) {
   EXPECT_THAT(
       std::string(Parse({"a.py"}, SaysNodes("three")).status().message()),

@@ -39,7 +39,9 @@ constexpr Flag kFlags[] = {
      "last_call_timeout (30), close_timeout (30), keep_alive_interval (2), "
      "keep_alive_max_attempt (5), read_timeout (the same as "
      "--connect-timeout), timeout (the same as join_timeout), is_host (0 or 1: "
-     "whether this node hosts the coordinator)."},
+     "whether this node hosts the coordinator), mixed_nodes (1 on every node: "
+     "programs, arguments and numbers of workers may differ between nodes; "
+     "otherwise a node with another command is refused as another job's)."},
     {"node-rank", 0, kValue, "N", "", kRead, kCluster, kLaunchAndAgent, "",
      "This node's place among the nodes. Honoured if given, or refused with a "
      "reason. In a static job rank 0 hosts the coordinator."},

@@ -10,7 +10,7 @@ namespace {
 constexpr char kKnownKeys[] =
     "join_timeout, rejoin_timeout, last_call_timeout, close_timeout, "
     "keep_alive_interval, keep_alive_max_attempt, read_timeout, timeout, "
-    "is_host";
+    "is_host, mixed_nodes";
 
 // What PyTorch's own rendezvous (2.15) takes besides: checked, so that a slip
 // shows here as it does there. `rank` is --node-rank's there, whatever it says.
@@ -61,6 +61,12 @@ absl::Status ReadOne(const std::string& key, const std::string& value,
     absl::StatusOr<bool> host = ReadSwitch(value);
     if (!host.ok()) return host.status();
     conf.is_host = *host;
+    return absl::OkStatus();
+  }
+  if (key == "mixed_nodes") {
+    absl::StatusOr<bool> mixed = ReadSwitch(value);
+    if (!mixed.ok()) return mixed.status();
+    conf.mixed_nodes = *mixed;
     return absl::OkStatus();
   }
   return ReadTorchs(key, value, conf);

@@ -20,7 +20,8 @@ struct RdzvConf {
   std::optional<Duration> read_timeout;
   std::optional<Duration> timeout;
   std::optional<bool> is_host;
-  bool meets_in_file = false;  // store_type=file, which is not done here
+  std::optional<bool> mixed_nodes;  // JobSpec::mixed_nodes
+  bool meets_in_file = false;       // store_type=file, which is not done here
 };
 
 // Reads "key=value,key=value". Keys of torchrun's that steer its own rendezvous

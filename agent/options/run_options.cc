@@ -254,6 +254,7 @@ void ReadRendezvousConf(FlagValues& values, const Defaults& defaults,
   }
   JobSpec& spec = options.spec;
   options.absent_hint = defaults.absent_hint;
+  spec.mixed_nodes = conf.mixed_nodes.value_or(false);
   if (conf.timeout) spec.join_timeout = *conf.timeout;
   if (conf.join_timeout) spec.join_timeout = *conf.join_timeout;
   spec.rejoin_timeout = conf.rejoin_timeout.value_or(spec.join_timeout);
@@ -280,6 +281,9 @@ void ReadRendezvousConf(FlagValues& values, const Defaults& defaults,
 
 void ReadWorkers(FlagValues& values, RunOptions& options) {
   values.Into("nproc-per-node", ReadWorkersPerNode, options.workers_per_node);
+  // Slurm says each node's own number of GPUs.
+  const std::string origin = values.Origin("nproc-per-node");
+  if (origin.rfind("SLURM_", 0) == 0) options.workers_asked = "$" + origin;
   options.gpus = ReadList(values.Text("gpus"));
   if (values.IsGiven("gpus") && options.gpus.empty()) {
     values.Refuse("gpus", absl::InvalidArgumentError(
@@ -456,6 +460,7 @@ absl::StatusOr<ParsedOptions> ParseRunOptions(
   options.remarks = std::move(defaults->remarks);
   options.worker_environment = std::move(defaults->worker_environment);
   options.telling = defaults->telling;
+  options.cluster = defaults->cluster;
   ReadCluster(values, options);
   ReadRendezvousConf(values, *defaults, options);
   ReadWorkers(values, options);

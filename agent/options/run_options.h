@@ -64,6 +64,8 @@ struct RunOptions {
 
   // Workers.
   std::string workers_per_node = "1";
+  // What was asked for where that is another text: a cluster said the number.
+  std::string workers_asked;
   std::vector<std::string> gpus;
   LocalRanks local_ranks = LocalRanks::kReal;
   StorePath store_path = StorePath::kDirect;
@@ -90,6 +92,7 @@ struct RunOptions {
   int64_t rotate_bytes = 256 << 20;
   Verbosity verbosity = Verbosity::kNotices;
   Telling telling = Telling::kAlone;
+  Cluster cluster = Cluster::kNone;
 
   // Signals.
   std::string signals_to_handle_text;

@@ -364,7 +364,8 @@ TEST(RunOptions, EveryKeyOfRdzvConf) {
       {"--rdzv-conf",
        "join_timeout=1,rejoin_timeout=6,last_call_timeout=2,close_timeout=3,"
        "keep_alive_interval=0.5,keep_alive_max_attempt=7,read_timeout=9,"
-       "is_host=false"});
+       "is_host=false,mixed_nodes=1"});
+  EXPECT_TRUE(options.spec.mixed_nodes);
   EXPECT_EQ(options.spec.join_timeout, std::chrono::seconds(1));
   EXPECT_EQ(options.spec.rejoin_timeout, std::chrono::seconds(6));
   EXPECT_EQ(options.spec.last_call, std::chrono::seconds(2));

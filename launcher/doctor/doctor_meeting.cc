@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "agent/options/rdzv_conf.h"
+#include "rendezvous/protocol/verdict.h"
 
 namespace muster {
 namespace {
@@ -30,8 +31,12 @@ std::string DoctorsRdzvConf(const RunOptions& options) {
   if (!conf.last_call_timeout) {
     parts.push_back(absl::StrCat("last_call_timeout=", ToSeconds(join)));
   }
+  // Each node's worker has a file of its own to write to.
+  if (!conf.mixed_nodes) parts.emplace_back("mixed_nodes=1");
   return absl::StrJoin(parts, ",");
 }
+
+bool NeverRan(int exit_code) { return exit_code == kNeverRanExitCode; }
 
 int ExpectedOf(const RunOptions& options) { return options.spec.min_nodes; }
 

@@ -20,6 +20,9 @@ std::string DoctorsRdzvConf(const RunOptions& options);
 // How many nodes must come: of a range, its least.
 int ExpectedOf(const RunOptions& options);
 
+// Whether a node's exit code says that the others had begun without it.
+bool NeverRan(int exit_code);
+
 // The flags by which the job begins with whoever comes, to stand behind those
 // that were given. A static job meets where it would have.
 std::vector<std::string> MeetingOfThoseThatCome(const RunOptions& options);

@@ -24,7 +24,8 @@ TEST(DoctorMeeting, BeginsWithWhoeverComesWithinAMinute) {
   EXPECT_EQ(ExpectedOf(options), 3);
   EXPECT_THAT(MeetingOfThoseThatCome(options),
               ElementsAre("--nnodes=1:3", "--scale-up=never",
-                          "--rdzv-conf=join_timeout=60,last_call_timeout=60"));
+                          "--rdzv-conf=join_timeout=60,last_call_timeout=60,"
+                          "mixed_nodes=1"));
 }
 
 TEST(DoctorMeeting, OfARangeItsLeastAreExpected) {
@@ -41,28 +42,29 @@ TEST(DoctorMeeting, AStaticJobMeetsWhereItWouldHave) {
               ElementsAre("--nnodes=1:2", "--scale-up=never",
                           "--rdzv-endpoint=node1:29500", "--node-rank=1",
                           "--rdzv-conf=join_timeout=60,last_call_timeout=60,"
-                          "is_host=0"));
+                          "mixed_nodes=1,is_host=0"));
   EXPECT_THAT(MeetingOfThoseThatCome(
                   Options({"--nnodes=2", "--node-rank=0", "--master-addr=node1",
                            "--master-port=7", "--rdzv-conf=is_host=0"})),
               ElementsAre("--nnodes=1:2", "--scale-up=never",
                           "--rdzv-endpoint=node1:7", "--node-rank=0",
                           "--rdzv-conf=is_host=0,join_timeout=60,"
-                          "last_call_timeout=60"));
+                          "last_call_timeout=60,mixed_nodes=1"));
 }
 
 TEST(DoctorMeeting, ANodeThatIsAloneMeetsNobody) {
   EXPECT_THAT(MeetingOfThoseThatCome(Options({"--nnodes=1"})),
-              ElementsAre("--rdzv-conf=join_timeout=60,last_call_timeout=60"));
+              ElementsAre("--rdzv-conf=join_timeout=60,last_call_timeout=60,"
+                          "mixed_nodes=1"));
 }
 
 TEST(DoctorMeeting, APersonsPatienceGoesBefore) {
   EXPECT_EQ(DoctorsRdzvConf(Options({"--rdzv-conf=join_timeout=5"})),
-            "join_timeout=5,last_call_timeout=5");
+            "join_timeout=5,last_call_timeout=5,mixed_nodes=1");
   EXPECT_EQ(DoctorsRdzvConf(Options({"--rdzv-conf=timeout=7,is_host=1"})),
-            "timeout=7,is_host=1,last_call_timeout=7");
+            "timeout=7,is_host=1,last_call_timeout=7,mixed_nodes=1");
   EXPECT_EQ(DoctorsRdzvConf(Options({"--rdzv-conf=last_call_timeout=3"})),
-            "last_call_timeout=3,join_timeout=60");
+            "last_call_timeout=3,join_timeout=60,mixed_nodes=1");
 }
 
 }  // namespace

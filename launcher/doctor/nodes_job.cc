@@ -118,7 +118,7 @@ absl::StatusOr<int> RunAmongOthers(const DoctorRequest& request,
                          std::fflush(stdout) == 0;
     return printed ? outcome->exit_code : 1;
   }
-  if (code == 0) {
+  if (code == 0 || NeverRan(code)) {
     return PrintOwnPage(request, options, std::nullopt,
                         "the other nodes had begun when this one came, and did "
                         "not wait for it: run it on all of them again");

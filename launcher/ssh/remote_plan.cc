@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -125,6 +126,19 @@ absl::StatusOr<RemoteHost> PlanHost(const RunOptions& options, const Host& host,
   return planned;
 }
 
+// Whether the host file asks for different numbers of workers.
+bool HaveUnequalWorkers(const std::vector<RemoteHost>& hosts) {
+  std::set<std::string> asked;
+  for (const RemoteHost& host : hosts) {
+    std::string workers;
+    for (const std::string& flag : host.flags) {
+      if (flag.rfind("--nproc-per-node=", 0) == 0) workers = flag;
+    }
+    asked.insert(workers);
+  }
+  return asked.size() > 1;
+}
+
 // The flags of every agent: those that somebody gave, but for those that are
 // this process's.
 std::vector<std::string> CommonFlags(const RunOptions& options, int least,
@@ -224,6 +238,10 @@ absl::StatusOr<RemotePlan> PlanRemote(const RunOptions& options,
         PlanHost(options, hosts[i], static_cast<uint32_t>(i), most);
     if (!host.ok()) return host.status();
     node.hosts.push_back(*std::move(host));
+  }
+  if (HaveUnequalWorkers(node.hosts)) {
+    absl::StrAppend(&plan.rendezvous_conf,
+                    plan.rendezvous_conf.empty() ? "" : ",", "mixed_nodes=1");
   }
   return plan;
 }

@@ -96,6 +96,19 @@ TEST(RemotePlan, WorkersGivenWinOverSlots) {
   EXPECT_TRUE(plan.alone);
 }
 
+// A host file means its numbers of workers.
+TEST(RemotePlan, UnequalSlotsMakeOneJobAllTheSame) {
+  const auto is_mixed = [](const std::vector<std::string>& flags,
+                           const std::string& file) {
+    return HostingFlags(*Plan(flags, file), "h")[1].find("mixed_nodes=1") !=
+           std::string::npos;
+  };
+  EXPECT_TRUE(is_mixed({}, "a slots=2\nb slots=4"));
+  EXPECT_TRUE(is_mixed({"--rdzv-conf=join_timeout=9"}, "a slots=2\nb"));
+  EXPECT_FALSE(is_mixed({}, "a slots=4\nb slots=4"));
+  EXPECT_FALSE(is_mixed({"--nproc-per-node=1"}, "a slots=2\nb slots=4"));
+}
+
 TEST(RemotePlan, ChosenSlotsAreShownToCuda) {
   std::vector<Host> hosts = *ParseHostFile("a slots=4\nb slots=4");
   hosts[1].chosen_slots = {0, 2};

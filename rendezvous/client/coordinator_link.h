@@ -42,6 +42,11 @@ class CoordinatorLink {
   // Sends `report` once the stream is up and idle; replaces an unsent one.
   virtual void Send(const Report& report) = 0;
 
+  // The coordinator at the other end is the wrong one: ends the stream without
+  // an event and, a second later, connects again, to another address of the
+  // endpoint if it has several.
+  virtual void Reconnect() {}
+
   // Sends what is unsent (for at most a moment), ends the stream and waits
   // until no event can come any more.
   virtual void Close() = 0;

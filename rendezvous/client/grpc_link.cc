@@ -22,6 +22,8 @@ namespace {
 constexpr Duration kResolveTimeout = std::chrono::seconds(10);
 // How long Close waits for the coordinator to take what was sent last.
 constexpr Duration kFarewell = std::chrono::milliseconds(500);
+// How long a wrong coordinator is left alone.
+constexpr Duration kReconnectPause = std::chrono::seconds(1);
 
 Instant Now() {
   return Instant(std::chrono::duration_cast<Duration>(
@@ -53,6 +55,13 @@ class GrpcLink::Impl : private AgentStream::Listener {
     } else {
       unsent_ = report;
     }
+  }
+
+  void Reconnect() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (closing_ || stream_ == nullptr || !up_) return;
+    hanging_up_ = true;
+    stream_->Cancel();
   }
 
   void Close() {
@@ -95,6 +104,11 @@ class GrpcLink::Impl : private AgentStream::Listener {
     while (!Closing()) {
       const Attempt attempt = TryEveryAddress();
       if (Closing()) return;
+      if (HungUp()) {
+        ++first_address_;
+        Pause(kReconnectPause);
+        continue;
+      }
       events_.on_disconnected(attempt.end);
       Pause(attempt.lasted.has_value()
                 ? pace.AfterStream(Now(), *attempt.lasted)
@@ -108,7 +122,8 @@ class GrpcLink::Impl : private AgentStream::Listener {
     if (!addresses.ok()) return {addresses.status(), std::nullopt};
     Attempt first;
     for (size_t i = 0; i < addresses->size(); ++i) {
-      Attempt attempt = Try((*addresses)[i]);
+      Attempt attempt =
+          Try((*addresses)[(first_address_ + i) % addresses->size()]);
       if (attempt.lasted.has_value() || Closing()) return attempt;
       // The preferred address is the one that the user wants to hear of.
       if (i == 0) first = std::move(attempt);
@@ -193,6 +208,12 @@ class GrpcLink::Impl : private AgentStream::Listener {
     return ExplainCallError(status, endpoint_);
   }
 
+  // Whether the stream that has ended did so by Reconnect.
+  bool HungUp() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return std::exchange(hanging_up_, false);
+  }
+
   bool Closing() {
     std::lock_guard<std::mutex> lock(mutex_);
     return closing_;
@@ -211,11 +232,14 @@ class GrpcLink::Impl : private AgentStream::Listener {
   const std::string endpoint_;
   LinkEvents events_;
   std::minstd_rand random_;  // of thread_
+  // Of the endpoint's addresses: which one is tried first. Of thread_.
+  size_t first_address_ = 0;
   std::thread thread_;
 
   std::mutex mutex_;
   std::condition_variable changed_;
   bool closing_ = false;
+  bool hanging_up_ = false;
   AgentStream* stream_ = nullptr;  // of the attempt under way
   bool up_ = false;
   std::optional<Report> unsent_;  // while no stream is up
@@ -232,6 +256,7 @@ GrpcLink::~GrpcLink() = default;
 
 void GrpcLink::Open(LinkEvents events) { impl_->Open(std::move(events)); }
 void GrpcLink::Send(const Report& report) { impl_->Send(report); }
+void GrpcLink::Reconnect() { impl_->Reconnect(); }
 void GrpcLink::Close() { impl_->Close(); }
 
 }  // namespace muster

@@ -26,6 +26,7 @@ class GrpcLink : public CoordinatorLink {
 
   void Open(LinkEvents events) override;
   void Send(const Report& report) override;
+  void Reconnect() override;
   void Close() override;
 
  private:

@@ -61,13 +61,14 @@ std::optional<std::string> Unsound(const Report& report) {
   return std::nullopt;
 }
 
-std::optional<std::string> Unfit(const JobSpec& spec, const Report& report) {
+std::optional<Objection> Unfit(const JobSpec& spec, const Report& report) {
   if (auto disagreement = Disagreement(spec, report.spec)) return disagreement;
   const std::optional<int>& rank = report.node.node_rank;
   if (rank.has_value() && (*rank < 0 || *rank >= spec.max_nodes)) {
-    return absl::StrCat("node rank ", *rank,
-                        " is out of range: --nnodes=", spec.max_nodes,
-                        " allows 0 to ", spec.max_nodes - 1);
+    const std::string why = absl::StrCat(
+        "node rank ", *rank, " is out of range: --nnodes=", spec.max_nodes,
+        " allows 0 to ", spec.max_nodes - 1);
+    return Objection{.told = why, .noted = why};
   }
   return std::nullopt;
 }

@@ -19,8 +19,8 @@ inline constexpr int kMostRounds = 1'000'000'000;
 std::optional<std::string> Unsound(const Report& report);
 
 // Why a sound report's node may not join a job that runs by `spec`: another
-// --nnodes or --max-restarts, a node rank that the world never has.
-std::optional<std::string> Unfit(const JobSpec& spec, const Report& report);
+// --nnodes, --max-restarts or command, a node rank that the world never has.
+std::optional<Objection> Unfit(const JobSpec& spec, const Report& report);
 
 }  // namespace muster
 

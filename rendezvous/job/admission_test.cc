@@ -88,16 +88,17 @@ TEST(Admission, NodeRankMustBeOneThatTheWorldCanHave) {
   report.node.node_rank = 3;
   EXPECT_EQ(Unfit(spec, report), std::nullopt);
   report.node.node_rank = 4;
-  EXPECT_THAT(Unfit(spec, report), Optional(HasSubstr("allows 0 to 3")));
+  EXPECT_THAT(Unfit(spec, report)->told, HasSubstr("allows 0 to 3"));
+  EXPECT_FALSE(Unfit(spec, report)->another_job);
   report.node.node_rank = -1;
-  EXPECT_THAT(Unfit(spec, report), Optional(HasSubstr("node rank -1")));
+  EXPECT_THAT(Unfit(spec, report)->told, HasSubstr("node rank -1"));
 }
 
 TEST(Admission, OtherNnodesAreRefused) {
   JobSpec spec;
   spec.max_nodes = 4;
   Report report = Sound();
-  EXPECT_THAT(Unfit(spec, report), Optional(HasSubstr("--nnodes=1:4")));
+  EXPECT_THAT(Unfit(spec, report)->told, HasSubstr("--nnodes=1:4"));
 }
 
 }  // namespace

@@ -93,13 +93,16 @@ Node* Job::Admit(StreamId stream, const Report& report) {
     return holder;
   }
   if (finished()) {
-    // Whoever had a part in it is told how it ended; a stranger is refused.
-    if (report.round > 0) {
+    // A node that had a part in the job, or waits for one, is told how it
+    // ended; a stranger is refused.
+    if (report.round > 0 || successors_.contains(stream)) {
       TellStream(stream, DirectiveKind::kFinished, why_);
     } else {
-      TellStream(stream, DirectiveKind::kRefused,
-                 absl::StrCat("job ", run_id_, " is over (", why_,
-                              "); start a new one under another --rdzv-id"));
+      Refuse(stream, {.told = absl::StrCat("job ", run_id_, " is over (", why_,
+                                           "); start a new one under another "
+                                           "--rdzv-id"),
+                      // A job that succeeded is not begun again by its nodes.
+                      .another_job = verdict_->outcome != Outcome::kSucceeded});
     }
     return nullptr;
   }
@@ -116,14 +119,15 @@ Node* Job::Admit(StreamId stream, const Report& report) {
       return nullptr;
   }
   if (auto unfit = Unfit(spec_, report)) {
-    Note("refuse", report.node.node_id, *unfit);
-    TellStream(stream, DirectiveKind::kRefused, *unfit);
+    Note("refuse", report.node.node_id, unfit->noted);
+    Refuse(stream, *unfit);
     return nullptr;
   }
   if (holder == nullptr && report.node.node_rank.has_value()) {
     holder = nodes_.FindByNodeRank(*report.node.node_rank);
   }
   if (holder != nullptr) return Contend(*holder, stream, report);
+  successors_.erase(stream);
   Node& node = nodes_.Add(report.node, now_);
   // It has talked to a coordinator before: a round that it never began may have
   // had the id. Its agent makes another when this one is not taken.
@@ -144,38 +148,10 @@ Node* Job::Admit(StreamId stream, const Report& report) {
   return &node;
 }
 
-Node* Job::Contend(Node& holder, StreamId stream, const Report& report) {
-  if (holder.stream == 0) {
-    // The holder's connection is gone and here is its successor: no need to
-    // wait for the lease.
-    Lose(holder, "its agent was started anew", Membership::Memory::kSuperseded);
-    return Admit(stream, report);
-  }
-  if (holder.contender == 0) {
-    holder.revision = ++revision_;
-    holder.proof_of_life = holder.revision;
-    Tell(holder);
-  }
-  holder.contender = stream;
-  nodes_.Hear(report.node, report.sequence);
-  TellStream(
-      stream, DirectiveKind::kWait,
-      absl::StrCat("node ", holder.identity.node_id, " is held by ",
-                   holder.identity.host, ", process ", holder.identity.pid,
-                   "; waiting for a sign of life from it"));
-  return nullptr;
-}
-
 void Job::TakeOver(Node& node, const Report& report) {
   const uint64_t seen = report.seen_epoch == epoch_ ? report.seen_revision : 0;
   if (node.contender != 0 && seen >= node.proof_of_life) {
-    TellStream(
-        node.contender, DirectiveKind::kRefused,
-        absl::StrCat("node ", node.identity.node_id, " is already held by ",
-                     node.identity.host, ", process ", node.identity.pid,
-                     ", which is alive; give each node a --node-rank "
-                     "or --node-id of its own"));
-    node.contender = 0;
+    AnswerContender(node);
   }
   nodes_.SetDeadline(node, now_ + spec_.lease());
   node.forgiven = false;
@@ -291,6 +267,7 @@ void Job::FollowMember(Node& node, const Report& report) {
 }
 
 void Job::On(const StreamClosed& event) {
+  LoseContender(event.stream);
   Node* node = nodes_.FindByStream(event.stream);
   if (node == nullptr) return;
   if (finished()) {
@@ -332,10 +309,18 @@ void Job::CancelFrom(Node& node, const CancelWish& wish) {
 
 void Job::On(const DrainAsked& event) {
   Node* node = nodes_.FindByName(event.node);
-  if (node == nullptr || finished()) {
-    step_.refusal = finished() ? "the job is over"
-                               : absl::StrCat("no node is called ", event.node,
-                                              ", or several are");
+  if (finished()) {
+    step_.refusal = "the job is over";
+    return;
+  }
+  if (node == nullptr) {
+    step_.refusal =
+        nodes_.HasHost(event.node)
+            ? absl::StrCat("several nodes are on the host ", event.node,
+                           "; name one by its node id (launch status)")
+            : absl::StrCat("no node of the job is called ", event.node,
+                           ", nor is any on a host of that name (launch "
+                           "status)");
     return;
   }
   if (node->going) return;
@@ -381,6 +366,7 @@ void Job::Lose(Node& node, const std::string& why, Membership::Memory memory) {
   Note("lost", lost.identity.node_id,
        absl::StrCat(lost.identity.host, " is lost: ", why));
   if (lost.contender != 0) {
+    successors_.erase(lost.contender);
     TellStream(lost.contender, DirectiveKind::kWait, "joining");
   }
   if (lost.part == Part::kNone || lost.part == Part::kSucceeded) return;
@@ -430,8 +416,10 @@ JobStatus Job::Status(Instant now) const {
   JobStatus status;
   status.run_id = run_id_;
   status.spec = spec_;
+  status.spec.command.clear();  // it may hold secrets
   status.phase = phase_;
   status.reason = phase_ == JobPhase::kGathering ? WaitReason(nullptr) : why_;
+  if (!finished()) absl::StrAppend(&status.reason, SuccessorsText());
   status.round = round_;
   status.restarts_used = restarts_used_;
   if (phase_ == JobPhase::kRunning || phase_ == JobPhase::kStopping) {

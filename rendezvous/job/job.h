@@ -113,7 +113,6 @@ class Job {
   // The node that `report` speaks for, admitted if need be; null if it was
   // refused or is stale.
   Node* Admit(StreamId stream, const Report& report);
-  Node* Contend(Node& holder, StreamId stream, const Report& report);
   void TakeOver(Node& node, const Report& report);
   void TakeFailures(Node& node, const Report& report);
   void TakeLeave(Node& node, const Report& report);
@@ -121,6 +120,13 @@ class Job {
   void CancelFrom(Node& node, const CancelWish& wish);
   void LeaveOut(Node& node);
   void Lose(Node& node, const std::string& why, Membership::Memory memory);
+
+  // --- two agents for one place (job_contention.cc)
+  Node* Contend(Node& holder, StreamId stream, const Report& report);
+  void AnswerContender(Node& holder);
+  void LoseContender(StreamId stream);
+  // Who waits for the end of which node, as clauses.
+  std::string SuccessorsText() const;
 
   // --- silence (job_leases.cc)
   // Before the step that was due then, if any was.
@@ -146,6 +152,8 @@ class Job {
   void BlamePreemption(const Node& by);
   // The failure is not the cause: undoes what it led to.
   void Excuse(const std::string& node_id, const std::string& why);
+  // The members have been told another cause.
+  void RetellMembers();
   bool HasNotSeenBreak(const Node& node) const;
   bool ExplainsBreak(const Node& lost) const;
   void SuspectKill(const Failure& failure);
@@ -200,6 +208,7 @@ class Job {
   std::string WaitReason(const Node* node) const;
   void Tell(Node& node);
   void TellStream(StreamId stream, DirectiveKind kind, std::string reason);
+  void Refuse(StreamId stream, const Objection& objection);
   StopOrder StopOrderFor(int round) const;
 
   void Note(std::string kind, const std::string& node_id, std::string reason);
@@ -212,6 +221,12 @@ class Job {
   JobStep step_;
 
   Membership nodes_;
+  // Connections of agents that wait for the end of another incarnation.
+  struct Successor {
+    std::string node_id;  // of the place
+    std::string host;     // its own
+  };
+  std::map<StreamId, Successor> successors_;
   JobPhase phase_ = JobPhase::kGathering;
   Instant phase_since_;
   // Its limit was put off until then (ForgiveSilence).

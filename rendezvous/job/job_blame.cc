@@ -183,6 +183,15 @@ void Job::Excuse(const std::string& node_id, const std::string& why) {
   Note("blame", node_id,
        absl::StrCat("round ", round_, " broke because ", why_, "; not by ",
                     break_.why));
+  RetellMembers();
+}
+
+// The order to stop stays the same; its reason is another.
+void Job::RetellMembers() {
+  for (const World::Member& member : world_.members) {
+    Node* node = nodes_.Find(member.node_id);
+    if (node != nullptr && node->part != Part::kNone) Tell(*node);
+  }
 }
 
 // One worker hangs, its peers wait for it and fall silent as well. Which node
@@ -216,6 +225,7 @@ bool Job::BlameLikelierHang(const Failure& failure) {
   ++wording_;
   Note("hang", failure.node_id,
        absl::StrCat("round ", round_, " broke because ", why_, why, before));
+  RetellMembers();
   return true;
 }
 

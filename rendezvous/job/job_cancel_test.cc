@@ -150,11 +150,23 @@ TEST(JobFinished, ALateComerIsRefusedAndAParticipantToldTheVerdict) {
   ASSERT_EQ(job.kind("c"), DirectiveKind::kRefused);
   EXPECT_THAT(job.told("c").reason,
               HasSubstr("job train is over (every worker succeeded)"));
+  EXPECT_FALSE(job.told("c").another_job);
   Report& lost = job.Create("d").report;  // an agent that was lost in round 1
   lost.round = 1;
   job.Join("d");
   ASSERT_EQ(job.kind("d"), DirectiveKind::kFinished);
   EXPECT_EQ(job.told("d").verdict.outcome, Outcome::kSucceeded);
+}
+
+// Its nodes' successors may be another job of the same name.
+TEST(JobFinished, AStrangerToAJobThatDidNotSucceedMayAskAgain) {
+  JobFixture job(QuickSpec(1, 1));
+  job.StartAll({"a"});
+  job.Step(CancelAsked{"somebody"});
+  job.AllStop();
+  job.Join("b");
+  ASSERT_EQ(job.kind("b"), DirectiveKind::kRefused);
+  EXPECT_TRUE(job.told("b").another_job);
 }
 
 TEST(JobFinished, ASpareThatMissedTheEndIsToldTheVerdict) {

@@ -11,6 +11,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // A job of two whose node rank 1 is "b", and "c", started by mistake with the
 // same rank.
@@ -142,8 +143,25 @@ TEST(JobAdmission, OtherNnodesAreRefused) {
   job.Join("b");
   ASSERT_EQ(job.kind("b"), DirectiveKind::kRefused);
   EXPECT_THAT(job.told("b").reason, HasSubstr("--nnodes=2:2"));
-  EXPECT_EQ(job.Decided("refuse"), job.told("b").reason);
+  EXPECT_THAT(job.told("b").reason, HasSubstr(job.Decided("refuse")));
+  EXPECT_TRUE(job.told("b").another_job);
   EXPECT_EQ(job.status().nodes.size(), 1u);
+}
+
+TEST(JobAdmission, AnotherCommandIsRefusedAndToldToThatNodeAlone) {
+  JobSpec spec = QuickSpec(1, 1);
+  spec.command = "sleep 5 --token=s3cret";
+  JobFixture job(spec);
+  job.StartAll({"a"});
+  job.Create("b").report.spec.command = "true";
+  job.Join("b");
+  ASSERT_EQ(job.kind("b"), DirectiveKind::kRefused);
+  EXPECT_TRUE(job.told("b").another_job);
+  EXPECT_THAT(job.told("b").reason, HasSubstr("s3cret"));
+  EXPECT_THAT(job.Decided("refuse"), HasSubstr("another command"));
+  EXPECT_THAT(job.Decided("refuse"), Not(HasSubstr("s3cret")));
+  EXPECT_EQ(job.status().spec.command, "");
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
 }
 
 TEST(JobAdmission, ANodeRankBeyondTheWorldIsRefused) {
@@ -152,6 +170,71 @@ TEST(JobAdmission, ANodeRankBeyondTheWorldIsRefused) {
   job.Join("a");
   EXPECT_EQ(job.kind("a"), DirectiveKind::kRefused);
   EXPECT_THAT(job.told("a").reason, HasSubstr("node rank 2 is out of range"));
+}
+
+// A replacement that comes while what it replaces still writes a checkpoint.
+class JobSuccession : public JobContentionTest {
+ protected:
+  JobSuccession() {
+    job_.agent("c").report.waits_for_place = true;
+    job_.Join("c");
+    job_.Report("b");
+    job_.Report("c");
+  }
+};
+
+TEST_F(JobSuccession, WaitsWhileTheHolderIsAlive) {
+  ASSERT_EQ(job_.kind("c"), DirectiveKind::kWait);
+  EXPECT_THAT(job_.told("c").reason, HasSubstr("which is alive"));
+  EXPECT_THAT(job_.status().reason, HasSubstr("c waits for the end of node b"));
+  EXPECT_THAT(job_.Decided("successor"), HasSubstr("c, process"));
+  job_.Wait(seconds(30));
+  EXPECT_EQ(job_.kind("c"), DirectiveKind::kWait);
+  EXPECT_EQ(job_.Count("successor"), 1);
+  EXPECT_EQ(job_.round(), 1);
+  EXPECT_EQ(job_.phase(), JobPhase::kRunning);
+}
+
+TEST_F(JobSuccession, TakesThePlaceWhenTheHolderHasEnded) {
+  job_.BreakStream("b");
+  job_.agent("b").silent = true;
+  job_.Report("c");
+  job_.Idle("a");
+  job_.Report("c");
+  EXPECT_EQ(job_.round(), 2);
+  EXPECT_THAT(job_.World(), ::testing::ElementsAre("a", "c"));
+  EXPECT_THAT(job_.status().reason, Not(HasSubstr("waits for the end")));
+}
+
+TEST_F(JobSuccession, HasABound) {
+  job_.Wait(seconds(59));
+  EXPECT_EQ(job_.kind("c"), DirectiveKind::kWait);
+  job_.agent("c").silent = true;
+  job_.Wait(seconds(2));  // the join time-out is over
+  job_.Report("c");
+  job_.Report("b");
+  EXPECT_EQ(job_.kind("c"), DirectiveKind::kRefused);
+  EXPECT_THAT(job_.status().reason, Not(HasSubstr("waits for the end")));
+}
+
+TEST_F(JobSuccession, IsToldTheVerdict) {
+  job_.Succeeds("a");
+  job_.Succeeds("b");
+  ASSERT_EQ(job_.kind("c"), DirectiveKind::kFinished);
+  EXPECT_EQ(job_.told("c").verdict.outcome, Outcome::kSucceeded);
+  // Again, should that have been lost.
+  job_.agent("c").told = Directive();
+  job_.Report("c");
+  EXPECT_EQ(job_.kind("c"), DirectiveKind::kFinished);
+}
+
+TEST_F(JobSuccession, EndsWithItsConnection) {
+  job_.BreakStream("c");
+  EXPECT_THAT(job_.status().reason, Not(HasSubstr("waits for the end")));
+  job_.Reconnect("c");
+  job_.Report("b");
+  job_.Report("c");
+  EXPECT_THAT(job_.told("c").reason, HasSubstr("which is alive"));
 }
 
 }  // namespace

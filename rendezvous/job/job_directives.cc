@@ -172,6 +172,11 @@ void Job::Tell(Node& node) {
   step_.deliveries.push_back({node.stream, DirectiveFor(node)});
 }
 
+void Job::Refuse(StreamId stream, const Objection& objection) {
+  TellStream(stream, DirectiveKind::kRefused, objection.told);
+  step_.deliveries.back().directive.another_job = objection.another_job;
+}
+
 void Job::TellStream(StreamId stream, DirectiveKind kind, std::string reason) {
   Directive directive;
   directive.epoch = epoch_;

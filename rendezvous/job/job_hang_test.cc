@@ -229,5 +229,16 @@ TEST_F(JobHangWithABudget, ProgressOfAnEarlierRoundIsNotShown) {
   EXPECT_THAT(job_.status().nodes[1].progress, IsEmpty());
 }
 
+TEST_F(JobHang, MembersAreToldOfALikelierCause) {
+  job_.Fails("a", Hung(0, seconds(20)));
+  const uint64_t revision = job_.told("b").revision;
+  EXPECT_THAT(job_.told("b").reason, HasSubstr("rank 0 on a"));
+  job_.Fails("b", Hung(2, seconds(30)));
+  EXPECT_THAT(job_.told("a").reason, HasSubstr("rank 2 on b"));
+  EXPECT_THAT(job_.told("b").reason, HasSubstr("rank 2 on b"));
+  EXPECT_EQ(job_.told("b").kind, DirectiveKind::kStop);
+  EXPECT_EQ(job_.told("b").revision, revision) << "it is the same order";
+}
+
 }  // namespace
 }  // namespace muster

@@ -60,10 +60,20 @@ TEST(JobLeaving, ADrainIsRefusedWhereTooFewWouldRemain) {
 TEST(JobLeaving, ADrainOfNobodyIsRefused) {
   JobFixture job(QuickSpec(1, 1));
   EXPECT_THAT(job.Step(DrainAsked{"z"}).refusal,
-              HasSubstr("no node is called z"));
+              HasSubstr("no node of the job is called z, nor is any on a"));
   job.StartAll({"a"});
   job.Succeeds("a");
   EXPECT_EQ(job.Step(DrainAsked{"a"}).refusal, "the job is over");
+}
+
+TEST(JobLeaving, ADrainOfAHostWithSeveralNodesAsksForTheNode) {
+  JobFixture job(QuickSpec(1, 2));
+  job.Create("a").report.node.host = "h";
+  job.Create("b").report.node.host = "h";
+  job.StartAll({"a", "b"});
+  EXPECT_THAT(job.Step(DrainAsked{"h"}).refusal,
+              HasSubstr("several nodes are on the host h"));
+  EXPECT_EQ(job.Step(DrainAsked{"a"}).refusal, "");
 }
 
 TEST(JobLeaving, AReleaseThatWasLostIsSaidAgain) {

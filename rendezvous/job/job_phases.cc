@@ -391,6 +391,9 @@ void Job::Finish(Verdict verdict) {
   speaker_ = SpeakerNow();
   Note("finish", "", why_);
   for (auto& [id, node] : nodes_.nodes()) Tell(node);
+  for (const auto& [stream, successor] : successors_) {
+    TellStream(stream, DirectiveKind::kFinished, why_);
+  }
 }
 
 Instant Job::PutOff(Instant limit) const {

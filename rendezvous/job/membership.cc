@@ -1,5 +1,6 @@
 #include "rendezvous/job/membership.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -37,6 +38,12 @@ Node* Membership::FindByName(const std::string& name) {
     only = &node;
   }
   return only;
+}
+
+bool Membership::HasHost(const std::string& host) const {
+  return std::any_of(nodes_.begin(), nodes_.end(), [&](const auto& entry) {
+    return entry.second.identity.host == host;
+  });
 }
 
 Node& Membership::Add(const NodeIdentity& identity, Instant now) {

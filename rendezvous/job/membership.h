@@ -25,6 +25,8 @@ class Membership {
   Node* FindByNodeRank(int node_rank);
   // By node id, else the only one on this host.
   Node* FindByName(const std::string& name);
+  // O(n).
+  bool HasHost(const std::string& host) const;
 
   // A new node, without a stream. Its id and node rank must be free.
   Node& Add(const NodeIdentity& identity, Instant now);

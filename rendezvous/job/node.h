@@ -59,12 +59,17 @@ struct Node {
   Instant deadline;       // lost then, unless heard of
   bool forgiven = false;  // it was put off since (Job::ForgiveSilence)
 
-  // Somebody else claims this place. Refused once this one proves that it
-  // lives; admitted (by its next report) once this one's lease runs out.
+  // Another agent claims this place. Once this one proves that it lives, the
+  // other one is refused, or goes on waiting (Report::waits_for_place); it is
+  // admitted (by its next report) once this one has ended or its lease runs
+  // out.
   StreamId contender = 0;
   // Revision of the directive sent since: only who has seen it has lived on. A
   // report without it may have been under way while its agent died.
   uint64_t proof_of_life = 0;
+  bool proved_alive = false;  // since `contender` came
+  uint64_t contender_incarnation = 0;
+  Instant contended_since;  // by that incarnation
 
   // Revision that it must have seen to be given a place. An older kRun may be
   // under way to one that was lost and came back: until it has seen something

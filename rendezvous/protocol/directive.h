@@ -67,6 +67,9 @@ struct Directive {
   std::vector<SignalNotice> signals;
   // kRun, kStop: the job is being preempted, and begins no further round.
   std::optional<PreemptionNotice> preemption;
+  // kRefused: this coordinator, or the job that it has, is not this node's. The
+  // right one may come to the same endpoint later.
+  bool another_job = false;
   // kFinished: of all nodes this one acts for the job, such as to put it back
   // into its cluster's queue.
   bool acts_for_job = false;

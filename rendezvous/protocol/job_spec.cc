@@ -17,6 +17,36 @@ absl::Status CheckSpan(const char* name, Duration value, Duration least) {
                    ToSeconds(least), " s and one year"));
 }
 
+constexpr char kWhatToDo[] =
+    "; start every node of one job with the same command, or with "
+    "--rdzv-conf=mixed_nodes=1 where commands are meant to differ; give "
+    "another job an --rdzv-endpoint of its own (on one machine: --standalone), "
+    "or an --rdzv-id of its own at a rendezvousd";
+
+// A difference of the world or of the budget, as a clause.
+std::optional<std::string> OtherShape(const JobSpec& job,
+                                      const JobSpec& asked) {
+  if (job.min_nodes != asked.min_nodes || job.max_nodes != asked.max_nodes) {
+    return absl::StrCat("this job runs with --nnodes=", job.min_nodes, ":",
+                        job.max_nodes, ", but this node was started with ",
+                        asked.min_nodes, ":", asked.max_nodes);
+  }
+  if (job.max_restarts != asked.max_restarts) {
+    return absl::StrCat("this job runs with --max-restarts=", job.max_restarts,
+                        ", but this node was started with ",
+                        asked.max_restarts);
+  }
+  if (job.store_host != asked.store_host) {
+    const auto how = [](StoreHost host) {
+      return host == StoreHost::kWorker ? "with" : "without";
+    };
+    return absl::StrCat("this job runs ", how(job.store_host),
+                        " --worker-store, but this node was started ",
+                        how(asked.store_host), " it");
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 absl::Status JobSpec::Validate() const {
@@ -65,29 +95,26 @@ absl::Status JobSpec::Validate() const {
   return absl::OkStatus();
 }
 
-std::optional<std::string> Disagreement(const JobSpec& job,
-                                        const JobSpec& asked) {
-  if (job.min_nodes != asked.min_nodes || job.max_nodes != asked.max_nodes) {
-    return absl::StrCat("this job runs with --nnodes=", job.min_nodes, ":",
-                        job.max_nodes, ", but this node was started with ",
-                        asked.min_nodes, ":", asked.max_nodes,
-                        "; start every node with the same command");
+std::optional<Objection> Disagreement(const JobSpec& job,
+                                      const JobSpec& asked) {
+  const bool told_both = !job.command.empty() && !asked.command.empty();
+  const bool other_command = told_both && job.command != asked.command;
+  std::optional<std::string> difference = OtherShape(job, asked);
+  if (!difference.has_value() && other_command &&
+      !(job.mixed_nodes && asked.mixed_nodes)) {
+    difference = "this job runs another command than this node";
   }
-  if (job.max_restarts != asked.max_restarts) {
-    return absl::StrCat("this job runs with --max-restarts=", job.max_restarts,
-                        ", but this node was started with ", asked.max_restarts,
-                        "; start every node with the same command");
-  }
-  if (job.store_host != asked.store_host) {
-    const auto how = [](StoreHost host) {
-      return host == StoreHost::kWorker ? "with" : "without";
-    };
-    return absl::StrCat("this job runs ", how(job.store_host),
-                        " --worker-store, but this node was started ",
-                        how(asked.store_host),
-                        " it; start every node with the same command");
-  }
-  return std::nullopt;
+  if (!difference.has_value()) return std::nullopt;
+  return Objection{
+      .told = absl::StrCat(
+          *difference,
+          other_command ? absl::StrCat("; the job: \"", job.command,
+                                       "\", this node: \"", asked.command, "\"")
+                        : "",
+          kWhatToDo),
+      .noted = *difference,
+      .another_job = true,
+  };
 }
 
 }  // namespace muster

@@ -2,6 +2,7 @@
 #define MUSTER_RENDEZVOUS_PROTOCOL_JOB_SPEC_H_
 
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <string>
 
@@ -21,6 +22,8 @@ enum class StoreHost {
   kAgent,   // The agent of group rank 0.
   kWorker,  // Rank 0's worker, as under plain env:// (--worker-store).
 };
+
+inline constexpr size_t kMaxCommandBytes = 1024;  // of JobSpec::command
 
 // What every node of a job says of the job. The first node to join settles it;
 // the others must agree (see Disagreement).
@@ -70,17 +73,32 @@ struct JobSpec {
   // stopped, within the shutdown time-out.
   Duration preempt_grace = std::chrono::seconds(120);
 
+  // The command of a node's workers: how many were asked for, the interpreter,
+  // the program and its arguments. Compared, and shown to nobody but a node
+  // that is refused for it, since arguments may hold secrets. Empty: an agent
+  // of an older version, which does not tell it.
+  std::string command;
+  // The nodes' commands may differ (--rdzv-conf=mixed_nodes=1).
+  bool mixed_nodes = false;
+
   Duration lease() const { return keep_alive_interval * keep_alive_misses; }
 
   // InvalidArgument with one line that names the field and its bounds.
   absl::Status Validate() const;
 };
 
+// Why a node may not join a job.
+struct Objection {
+  std::string told;   // a sentence for the person who started the node
+  std::string noted;  // the same for logs and status: without command lines
+  // The node is one of another job, so that the coordinator is the wrong one.
+  bool another_job = false;
+};
+
 // The first field in which `asked` contradicts the job in a way that would
-// change its world or its budget, as a sentence; nothing if they agree. The
+// change its world, its budget or its program; nothing if they agree. The
 // time-outs of the first node hold for all, without complaint.
-std::optional<std::string> Disagreement(const JobSpec& job,
-                                        const JobSpec& asked);
+std::optional<Objection> Disagreement(const JobSpec& job, const JobSpec& asked);
 
 }  // namespace muster
 

@@ -7,6 +7,7 @@ namespace muster {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(JobSpec, DefaultsAreValid) { EXPECT_TRUE(JobSpec().Validate().ok()); }
 
@@ -32,16 +33,67 @@ TEST(JobSpec, DisagreesOnWorldAndBudgetButNotOnTimeouts) {
   asked.join_timeout = std::chrono::seconds(1);
   EXPECT_EQ(Disagreement(job, asked), std::nullopt);
   asked.max_nodes = 3;
-  EXPECT_THAT(Disagreement(job, asked).value(), HasSubstr("--nnodes=1:1"));
+  EXPECT_THAT(Disagreement(job, asked)->told, HasSubstr("--nnodes=1:1"));
   asked = job;
   asked.max_restarts = 7;
-  EXPECT_THAT(Disagreement(job, asked).value(),
+  EXPECT_THAT(Disagreement(job, asked)->told,
               HasSubstr("--max-restarts=0, but this node was started with 7"));
   asked = job;
   asked.store_host = StoreHost::kWorker;
-  EXPECT_THAT(Disagreement(job, asked).value(),
+  EXPECT_THAT(Disagreement(job, asked)->told,
               HasSubstr("runs without --worker-store, but this node was "
                         "started with it"));
+}
+
+TEST(JobSpec, AnotherCommandIsAnotherJob) {
+  JobSpec job;
+  job.command = "--nproc-per-node=1 sleep 5";
+  JobSpec asked = job;
+  EXPECT_EQ(Disagreement(job, asked), std::nullopt);
+  asked.command = "--nproc-per-node=1 sh -c 'echo hi'";
+  const std::optional<Objection> objection = Disagreement(job, asked);
+  ASSERT_TRUE(objection.has_value());
+  EXPECT_TRUE(objection->another_job);
+  EXPECT_THAT(objection->told, HasSubstr(job.command));
+  EXPECT_THAT(objection->told, HasSubstr(asked.command));
+  EXPECT_THAT(objection->told, HasSubstr("--rdzv-conf=mixed_nodes=1"));
+  EXPECT_THAT(objection->told, HasSubstr("--rdzv-endpoint"));
+  EXPECT_THAT(objection->told, HasSubstr("--rdzv-id"));
+  // Arguments may hold secrets, and logs have many readers.
+  EXPECT_THAT(objection->noted, Not(HasSubstr("sleep")));
+  EXPECT_THAT(objection->noted, Not(HasSubstr("echo")));
+}
+
+TEST(JobSpec, AnOlderAgentHasNoCommand) {
+  JobSpec job;
+  job.command = "sleep 5";
+  EXPECT_EQ(Disagreement(job, JobSpec()), std::nullopt);
+  EXPECT_EQ(Disagreement(JobSpec(), job), std::nullopt);
+}
+
+TEST(JobSpec, CommandsMayDifferWhereBothSidesMeanIt) {
+  JobSpec job;
+  job.command = "train.py --node=0";
+  JobSpec asked;
+  asked.command = "train.py --node=1";
+  for (const bool the_job : {false, true}) {
+    for (const bool the_node : {false, true}) {
+      job.mixed_nodes = the_job;
+      asked.mixed_nodes = the_node;
+      EXPECT_EQ(Disagreement(job, asked).has_value(), !the_job || !the_node);
+    }
+  }
+}
+
+TEST(JobSpec, AnotherShapeIsToldWithBothCommands) {
+  JobSpec job;
+  job.command = "sleep 5";
+  JobSpec asked;
+  asked.command = "true";
+  asked.max_nodes = 2;
+  const std::string told = Disagreement(job, asked)->told;
+  EXPECT_THAT(told, HasSubstr("--nnodes=1:1"));
+  EXPECT_THAT(told, HasSubstr("the job: \"sleep 5\", this node: \"true\""));
 }
 
 }  // namespace

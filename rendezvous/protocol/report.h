@@ -110,6 +110,9 @@ struct Report {
   std::optional<CancelWish> cancel;
   std::vector<SignalNotice> signals;  // the last few
   std::optional<PreemptionNotice> preemption;
+  // If another incarnation holds this node's place and is alive, this one waits
+  // for its end instead of being refused.
+  bool waits_for_place = false;
   Fitness fitness = Fitness::kFit;
   std::string unfit;  // kUnfit: why; one line, cut to kMostLineBytes
   // Of the workers of `round` that have said something. It rides along: news of

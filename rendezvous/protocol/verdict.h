@@ -41,6 +41,10 @@ inline constexpr int kMostCollateral = 16;
 // again later", which no worker's end is likely to be.
 inline constexpr int kPreemptedExitCode = 75;
 
+// What `launch` exits with on a node that stayed a spare until its job had
+// succeeded: EX_UNAVAILABLE of sysexits.h.
+inline constexpr int kNeverRanExitCode = 69;
+
 }  // namespace muster
 
 #endif  // MUSTER_RENDEZVOUS_PROTOCOL_VERDICT_H_

@@ -71,20 +71,20 @@ class Coordinator::Impl {
   void OnReport(StreamId id, Report report) {
     std::shared_ptr<AttachedSink> sink;
     std::shared_ptr<DrivenJob> job;
-    std::string refusal = Unsound(report).value_or("");
+    Objection refusal{.told = Unsound(report).value_or("")};
     {
       std::lock_guard<std::mutex> lock(mutex_);
       auto found = streams_.find(id);
       MUSTER_CHECK(found != streams_.end()) << "stream " << id;
       sink = found->second.sink;
-      if (refusal.empty()) {
+      if (refusal.told.empty()) {
         job = JobFor(&found->second, report, &refusal);
       }
     }
     if (job != nullptr) {
       job->OnReport(sink, std::move(report));
     } else {
-      Refuse(sink.get(), report, std::move(refusal));
+      Refuse(sink.get(), report, refusal);
     }
   }
 
@@ -183,17 +183,18 @@ class Coordinator::Impl {
   // The job that the report of `stream` belongs to, made if need be. Null: see
   // `refusal`. With mutex_ held.
   std::shared_ptr<DrivenJob> JobFor(Stream* stream, const Report& report,
-                                    std::string* refusal) {
+                                    Objection* refusal) {
     if (stream->job != nullptr) {
       if (stream->job->run_id() == report.run_id) return stream->job;
-      *refusal = absl::StrCat("one connection speaks for one job: first \"",
-                              stream->job->run_id(), "\", now \"",
-                              report.run_id, "\"");
+      refusal->told = absl::StrCat(
+          "one connection speaks for one job: first \"", stream->job->run_id(),
+          "\", now \"", report.run_id, "\"");
       return nullptr;
     }
     if (!options_.only_run_id.empty() &&
         options_.only_run_id != report.run_id) {
-      *refusal =
+      refusal->another_job = true;
+      refusal->told =
           absl::StrCat("this coordinator belongs to job \"",
                        options_.only_run_id, "\", not to \"", report.run_id,
                        "\"; check --rdzv-id and --rdzv-endpoint");
@@ -204,8 +205,8 @@ class Coordinator::Impl {
     const size_t most = options_.most_jobs;
     if (jobs_.size() >= most && !finished_.empty()) Forget(finished_.front());
     if (jobs_.size() >= most) {
-      *refusal = absl::StrCat("this coordinator already has ", most,
-                              " jobs; use another one");
+      refusal->told = absl::StrCat("this coordinator already has ", most,
+                                   " jobs; use another one");
       return nullptr;
     }
     stream->job = NewJob(report);
@@ -257,7 +258,7 @@ class Coordinator::Impl {
     jobs_.erase(run_id);
   }
 
-  void Refuse(AttachedSink* sink, const Report& report, std::string why) {
+  void Refuse(AttachedSink* sink, const Report& report, const Objection& why) {
     Directive directive;
     {
       // An epoch of its own, so that it is never taken for outdated.
@@ -266,7 +267,8 @@ class Coordinator::Impl {
     }
     directive.revision = 1;
     directive.kind = DirectiveKind::kRefused;
-    directive.reason = std::move(why);
+    directive.reason = why.told;
+    directive.another_job = why.another_job;
     directive.stop.round = report.round;
     sink->Deliver(directive);
   }

@@ -280,6 +280,7 @@ TEST(CoordinatorTest, AnotherJobIsRefusedWhereOnlyOneMayMeet) {
   Attached b(&coordinator, FirstReport("b", "node-b", 2));
   EXPECT_THAT(b.WaitFor(DirectiveKind::kRefused).reason,
               HasSubstr("belongs to job \"a\", not to \"b\""));
+  EXPECT_TRUE(b.WaitFor(DirectiveKind::kRefused).another_job);
   EXPECT_THAT(coordinator.ListJobs(), SizeIs(1));
 }
 

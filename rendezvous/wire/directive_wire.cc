@@ -162,6 +162,9 @@ void ToWire(const Directive& directive, v1::Directive* wire) {
   }
   if (IsSaid(directive.kind)) wire->set_said_here(directive.said_here);
   if (Stops(directive.kind)) ToWire(directive.stop, wire->mutable_stop());
+  if (directive.kind == DirectiveKind::kRefused) {
+    wire->set_another_job(directive.another_job);
+  }
   if (directive.kind == DirectiveKind::kFinished) {
     ToWire(directive.verdict, wire->mutable_verdict());
     wire->set_acts_for_job(directive.acts_for_job);
@@ -189,6 +192,7 @@ absl::Status FromWire(const v1::Directive& wire, Directive* directive) {
   }
   directive->acts_for_job = wire.acts_for_job();
   directive->said_here = wire.said_here();
+  directive->another_job = wire.another_job();
   if (Stops(directive->kind)) {
     reader.Present("stop", wire.has_stop());
     BoundedReader::Within within(&reader, "stop");

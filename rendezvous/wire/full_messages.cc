@@ -25,6 +25,8 @@ JobSpec FullSpec() {
   spec.store_host = StoreHost::kWorker;
   spec.preempt_grace = milliseconds(1008);
   spec.rejoin_timeout = milliseconds(1009);
+  spec.command = "--nproc-per-node=8 train.py --name=\xff";
+  spec.mixed_nodes = true;
   return spec;
 }
 
@@ -118,6 +120,7 @@ Report FullReport() {
   report.offered_master_port = 29500;
   report.offered_nccl_id = "0a1b";
   report.nccl_root_lost = "it was killed";
+  report.waits_for_place = true;
   report.leave = "drained";
   report.cancel = CancelWish{2, true};
   report.signals = {{1, 10}, {2, 12}};

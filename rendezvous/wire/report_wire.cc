@@ -108,6 +108,7 @@ void ToWire(const Report& report, v1::Report* wire) {
   if (report.preemption.has_value()) {
     ToWire(*report.preemption, wire->mutable_preemption());
   }
+  wire->set_waits_for_place(report.waits_for_place);
   wire->set_fitness(static_cast<v1::Fitness>(ToWire(report.fitness)));
   wire->set_unfit(report.unfit.substr(0, kMostLineBytes));
   ToWire(report.progress, wire->mutable_progress());
@@ -163,6 +164,7 @@ absl::Status FromWire(const v1::Report& wire, Report* report) {
     BoundedReader::Within within(&reader, "preemption");
     FromWire(wire.preemption(), &reader, &report->preemption.emplace());
   }
+  report->waits_for_place = wire.waits_for_place();
   FromWire(wire.fitness(), &reader, &report->fitness);
   reader.Text("unfit", wire.unfit(), kMostLineBytes, TextKind::kWords,
               &report->unfit);

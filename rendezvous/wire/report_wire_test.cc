@@ -47,6 +47,27 @@ TEST(ReportWireTest, ComesBackAsItWent) {
   EXPECT_EQ(back.preemption->left, std::chrono::milliseconds(1500));
   EXPECT_EQ(back.fitness, Fitness::kUnfit);
   EXPECT_EQ(back.unfit, "disk full\xff");
+  EXPECT_EQ(back.spec.command, "--nproc-per-node=8 train.py --name=\xff");
+}
+
+TEST(ReportWireTest, ACommandHasItsBounds) {
+  for (const std::string& command :
+       {std::string(kMaxCommandBytes + 1, 'x'), std::string("a\nb")}) {
+    v1::Report wire = FullWire();
+    wire.mutable_spec()->set_command(command);
+    Report back;
+    EXPECT_THAT(std::string(FromWire(wire, &back).message()),
+                HasSubstr("spec.command"));
+  }
+}
+
+// An agent of an earlier version says nothing of it.
+TEST(ReportWireTest, ACommandMayBeAbsent) {
+  v1::Report wire = FullWire();
+  wire.mutable_spec()->clear_command();
+  Report back;
+  EXPECT_TRUE(FromWire(wire, &back).ok());
+  EXPECT_EQ(back.spec.command, "");
 }
 
 TEST(ReportWireTest, SurvivesBytesThatAreNotUtf8) {

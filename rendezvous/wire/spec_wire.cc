@@ -26,6 +26,8 @@ void ToWire(const JobSpec& spec, v1::JobSpec* wire) {
   wire->set_scale_up_cool_down(spec.scale_up_cool_down.count());
   wire->set_preempt_grace(spec.preempt_grace.count());
   wire->set_rejoin_timeout(spec.rejoin_timeout.count());
+  wire->set_command(spec.command);
+  wire->set_mixed_nodes(spec.mixed_nodes);
   switch (spec.store_host) {
     case StoreHost::kAgent:
       wire->set_store_host(v1::JobSpec::AGENT);
@@ -70,6 +72,9 @@ void FromWire(const v1::JobSpec& wire, BoundedReader* reader, JobSpec* spec) {
                &spec->scale_up_cool_down);
   reader->Span("preempt_grace", wire.preempt_grace(), &spec->preempt_grace);
   reader->Span("rejoin_timeout", wire.rejoin_timeout(), &spec->rejoin_timeout);
+  reader->Text("command", wire.command(), kMaxCommandBytes, TextKind::kName,
+               &spec->command);
+  spec->mixed_nodes = wire.mixed_nodes();
   switch (wire.store_host()) {
     case v1::JobSpec::AGENT:
       spec->store_host = StoreHost::kAgent;

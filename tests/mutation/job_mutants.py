@@ -14,6 +14,8 @@ _RANKS = 'rendezvous/job/rank_assignment.cc'
 _FAILURES = 'rendezvous/job/failure_log.cc'
 _ADMISSION = 'rendezvous/job/admission.cc'
 _ORDER = 'rendezvous/job/natural_order.cc'
+_CONTENTION = 'rendezvous/job/job_contention.cc'
+_SPEC = 'rendezvous/protocol/job_spec.cc'
 
 ALL = [Mutant(*mutant) for mutant in (
     # --- who is let in
@@ -22,7 +24,7 @@ ALL = [Mutant(*mutant) for mutant in (
     ('a late report brings a lost node back', _JOB,
      'if (report.sequence <= nodes_.LastSequenceOf(report.node)) '
      'return nullptr;', ''),
-    ('a report that was kept waiting is forgotten', _JOB,
+    ('a report that was kept waiting is forgotten', _CONTENTION,
      'nodes_.Hear(report.node, report.sequence);', ''),
     ('a superseded incarnation may return', _MEMBERSHIP,
      'life->second.memory = Memory::kSuperseded;', ''),
@@ -38,8 +40,51 @@ ALL = [Mutant(*mutant) for mutant in (
     ('a claimer is never refused', _JOB,
      'if (node.contender != 0 && seen >= node.proof_of_life) {',
      'if (false) {'),
-    ('a claimer is let in at once', _JOB,
+    ('a claimer is let in at once', _CONTENTION,
      'if (holder.stream == 0) {', 'if (true) {'),
+    # --- a replacement that came too early
+    ('a successor is refused', _CONTENTION,
+     'if (successors_.contains(holder.contender)) {', 'if (false) {'),
+    ('every claimer waits', _CONTENTION,
+     'const bool waits = report.waits_for_place &&', 'const bool waits ='),
+    ('a successor waits for ever', _CONTENTION,
+     'now_ < holder.contended_since + spec_.join_timeout;', 'true;'),
+    ('a successor is announced with each report', _CONTENTION,
+     'if (is_new) {', 'if (true) {'),
+    ('a successor that is gone is still shown', _CONTENTION,
+     '  successors_.erase(found);\n', ''),
+    ('one that has taken its place is still shown', _JOB,
+     '    successors_.erase(lost.contender);\n', ''),
+    ('a successor is not told the verdict', _PHASES,
+     '''  for (const auto& [stream, successor] : successors_) {
+    TellStream(stream, DirectiveKind::kFinished, why_);
+  }
+''', ''),
+    ('a successor is told the verdict once', _JOB,
+     'if (report.round > 0 || successors_.contains(stream)) {',
+     'if (report.round > 0) {'),
+    # --- another job
+    ('another command is the same job', _SPEC,
+     'told_both && job.command != asked.command;', 'false;'),
+    ('an older agent is another job', _SPEC,
+     'const bool told_both = !job.command.empty() && !asked.command.empty();',
+     'const bool told_both = true;'),
+    ('commands differ where one side means it', _SPEC,
+     '!(job.mixed_nodes && asked.mixed_nodes)) {',
+     '!(job.mixed_nodes || asked.mixed_nodes)) {'),
+    ('logs show the job\'s command', _JOB,
+     'Note("refuse", report.node.node_id, unfit->noted);',
+     'Note("refuse", report.node.node_id, unfit->told);'),
+    ('status shows the job\'s command', _JOB,
+     'status.spec.command.clear();  // it may hold secrets', ''),
+    ('a stranger to a job that succeeded asks again', _JOB,
+     '.another_job = verdict_->outcome != Outcome::kSucceeded});',
+     '.another_job = true});'),
+    ('a refusal does not say that the job is another', _DIRECTIVES,
+     'step_.deliveries.back().directive.another_job = objection.another_job;',
+     ''),
+    ('members are not told of a likelier hang', _BLAME,
+     '  RetellMembers();\n  return true;', '  return true;'),
     ('a claim of a higher round is not heeded', _JOB,
      'claimed_round_ = std::max(claimed_round_, report.round);', ''),
     ('who came back is trusted to be idle', _JOB,

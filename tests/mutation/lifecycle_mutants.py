@@ -5,6 +5,7 @@ from mutant import Mutant
 _JOB = 'rendezvous/job/job.cc'
 _BLAME = 'rendezvous/job/job_blame.cc'
 _LIFECYCLE = 'agent/lifecycle/lifecycle.cc'
+_LINK = 'agent/lifecycle/lifecycle_link.cc'
 _SIGNALS = 'agent/lifecycle/lifecycle_signals.cc'
 _HANG = 'agent/lifecycle/lifecycle_hang.cc'
 _WATCH = 'agent/lifecycle/hang_watch.cc'
@@ -14,6 +15,24 @@ ALL = [Mutant(*mutant) for mutant in (
     # --- the agent
     ('an older directive overtakes', _LIFECYCLE,
      'directive.revision < directive_->revision) {', 'false) {'),
+    ('a wrong coordinator is believed in a cluster', _LIFECYCLE,
+     'if (AsksAgain(directive)) {', 'if (false) {'),
+    ('a wrong coordinator is asked again everywhere', _LINK,
+     'return config_.asks_again && directive', 'return directive'),
+    ('every refusal is a wrong coordinator\'s', _LINK,
+     'directive.another_job && !HasWorkers()', '!HasWorkers()'),
+    ('a wrong coordinator is asked for ever', _LINK,
+     'if (!unanswered_since_.has_value()) unanswered_since_ = now_;\n'
+     '  step_.reconnect', 'unanswered_since_ = now_;\n  step_.reconnect'),
+    ('another cause is not said', _LIFECYCLE,
+     'if (is_another_cause && ', 'if (false && '),
+    ('a spare reports success', _LIFECYCLE,
+     'leave.exit_code = config_.never_ran_exit_code;', ''),
+    ('a node that has run is a spare', _LIFECYCLE,
+     'if (round_ > 0 || verdict.outcome', 'if (verdict.outcome'),
+    ('a spare of a job that failed hides it', _LIFECYCLE,
+     'if (round_ > 0 || verdict.outcome != Outcome::kSucceeded) return leave;',
+     'if (round_ > 0) return leave;'),
     ('a stop is not confirmed', _LIFECYCLE,
      'if ((newer || was_due) && directive.kind == DirectiveKind::kStop) {',
      'if (false) {'),
@@ -81,7 +100,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'if (!absent_from_start_)'),
     ('an absent coordinator is told of again and again', _LIFECYCLE,
      '    absent_from_start_ = false;\n', '    last_notice_.clear();\n'),
-    ('a connection ends the absence', _LIFECYCLE,
+    ('a connection ends the absence', _LINK,
      '  connected_ = true;\n',
      '  connected_ = true;\n  unanswered_since_.reset();\n'),
     ('an answer that was lost is not asked for again', _LIFECYCLE,

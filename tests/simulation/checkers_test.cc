@@ -185,6 +185,26 @@ TEST_F(CheckersTest, SuccessWithoutEverybodys) {
   EXPECT_THAT(checker_->breach(), HasSubstr("n1 has not succeeded"));
 }
 
+TEST_F(CheckersTest, SuccessOfANodeThatNeverRan) {
+  LifecycleStep step;
+  step.leave = Leave{.exit_code = 0, .never_ran = true, .verdict = Verdict()};
+  Use(NewVerdictChecker);
+  checker_->OnAgentStepped(kZero, step, std::nullopt);
+  EXPECT_THAT(checker_->breach(), HasSubstr("reports success"));
+  step.leave->never_ran = false;
+  Use(NewVerdictChecker);
+  checker_->OnAgentStepped(kZero, step, std::nullopt);
+  EXPECT_THAT(checker_->breach(), HasSubstr("does not say so"));
+  Use(NewVerdictChecker);
+  checker_->OnWorkersStarted(kZero, 1, Run(kZero, 1, 0).directive.place);
+  checker_->OnAgentStepped(kZero, step, std::nullopt);
+  EXPECT_EQ(checker_->breach(), "");
+  step.leave = Leave{.exit_code = 69, .never_ran = true, .verdict = Verdict()};
+  Use(NewVerdictChecker);
+  checker_->OnAgentStepped(kOne, step, std::nullopt);
+  EXPECT_EQ(checker_->breach(), "");
+}
+
 TEST_F(CheckersTest, TwoVerdicts) {
   Use(NewVerdictChecker);
   Sent sent{.to = kZero};

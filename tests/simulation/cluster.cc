@@ -94,7 +94,9 @@ void Cluster::Tick() {
 void Cluster::ReplaceTheMissing() {
   if (Finished()) return;
   int alive = 0;
-  for (const auto& node : nodes_) alive += node->alive() ? 1 : 0;
+  for (const auto& node : nodes_) {
+    alive += node->alive() && !WaitsForPlace(*node) ? 1 : 0;
+  }
   // In turn, since one may be refused for ever: a rival.
   for (size_t tried = 0; tried < nodes_.size(); ++tried) {
     if (alive >= stage_.plan.spec.min_nodes) return;
@@ -102,8 +104,22 @@ void Cluster::ReplaceTheMissing() {
     next_started_ = (next_started_ + 1) % nodes_.size();
     if (node.alive()) continue;
     node.StartAgent();
-    ++alive;
+    alive += WaitsForPlace(node) ? 0 : 1;
   }
+}
+
+bool Cluster::WaitsForPlace(const SimNode& node) const {
+  const Plan& plan = stage_.plan;
+  if (!plan.rival || !plan.patient) return false;
+  const int rival = plan.slots - 1;
+  if (node.slot() != 0 && node.slot() != rival) return false;
+  const SimNode& other = *nodes_[node.slot() == 0 ? rival : 0];
+  if (!other.alive() || coordinator_.job() == nullptr) return false;
+  const JobStatus status = coordinator_.job()->Status(stage_.queue.now());
+  return std::any_of(status.nodes.begin(), status.nodes.end(),
+                     [&](const NodeStatus& one) {
+                       return one.node.incarnation == other.name().incarnation;
+                     });
 }
 
 std::string Cluster::OutOfPlace(const SimNode& node,
@@ -134,7 +150,7 @@ std::string Cluster::OutOfPlace(const SimNode& node,
                                      });
     return let_in ? id + " waits although there is room" : "";
   }
-  return id + " is not known to the coordinator";
+  return WaitsForPlace(node) ? "" : id + " is not known to the coordinator";
 }
 
 std::string Cluster::Unsettled() const {

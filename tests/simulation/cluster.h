@@ -33,6 +33,8 @@ class Cluster {
   void Tick();
   // Why the cluster has not settled yet; empty if it has.
   std::string Unsettled() const;
+  // Whether it waits for the end of the node that has its node rank.
+  bool WaitsForPlace(const SimNode& node) const;
   std::string OutOfPlace(const SimNode& node, const JobStatus& status) const;
   bool Finished() const;
   void ReplaceTheMissing();

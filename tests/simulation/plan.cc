@@ -54,6 +54,8 @@ Plan DrawPlan(Random& random) {
   if (plan.node_ranks) plan.slots = plan.spec.max_nodes;
   plan.rival = plan.node_ranks && random.Chance(300);
   if (plan.rival) ++plan.slots;
+  // No draw of its own, so that the seeds draw what they drew before.
+  plan.patient = plan.spec.max_restarts % 2 == 0;
   plan.coordinator_timeout = random.Between(seconds(4), seconds(40));
   plan.latest_join = random.Chance(500)
                          ? milliseconds(100)
@@ -108,23 +110,23 @@ Plan DrawPlan(Random& random) {
 }
 
 std::string Plan::Describe() const {
-  return absl::StrCat(spec.min_nodes, ":", spec.max_nodes, " nodes, ", slots,
-                      " slots, ", workers, " workers each, ", spec.max_restarts,
-                      " restarts, lease ", ToSeconds(spec.lease()),
-                      " s, reconnect ", ToSeconds(spec.reconnect_grace),
-                      " s, grace ", ToSeconds(spec.shutdown_timeout),
-                      " s, join ", ToSeconds(spec.join_timeout), " s, rejoin ",
-                      ToSeconds(spec.rejoin_timeout), " s, last call ",
-                      ToSeconds(spec.last_call), " s, cool-down ",
-                      ToSeconds(spec.scale_up_cool_down), " s",
-                      node_ranks ? ", node ranks" : "",
-                      rival ? ", a rival" : "", "; drop ", drop, " duplicate ",
-                      duplicate, " reorder ", reorder ? 1 : 0, " straggle ",
-                      straggle, " break ", break_stream, " kill ", kill,
-                      " pause ", pause, " cut ", cut, " crash ", worker_crash,
-                      " hang ", hang, " clog ", clog, " restart ",
-                      coordinator_restart, " ctrl-c ", ctrl_c, " drain ", drain,
-                      " leave ", leave, " preempt ", preempt, " unfit ", unfit);
+  return absl::StrCat(
+      spec.min_nodes, ":", spec.max_nodes, " nodes, ", slots, " slots, ",
+      workers, " workers each, ", spec.max_restarts, " restarts, lease ",
+      ToSeconds(spec.lease()), " s, reconnect ",
+      ToSeconds(spec.reconnect_grace), " s, grace ",
+      ToSeconds(spec.shutdown_timeout), " s, join ",
+      ToSeconds(spec.join_timeout), " s, rejoin ",
+      ToSeconds(spec.rejoin_timeout), " s, last call ",
+      ToSeconds(spec.last_call), " s, cool-down ",
+      ToSeconds(spec.scale_up_cool_down), " s",
+      node_ranks ? ", node ranks" : "", rival ? ", a rival" : "",
+      patient ? ", patient" : "", "; drop ", drop, " duplicate ", duplicate,
+      " reorder ", reorder ? 1 : 0, " straggle ", straggle, " break ",
+      break_stream, " kill ", kill, " pause ", pause, " cut ", cut, " crash ",
+      worker_crash, " hang ", hang, " clog ", clog, " restart ",
+      coordinator_restart, " ctrl-c ", ctrl_c, " drain ", drain, " leave ",
+      leave, " preempt ", preempt, " unfit ", unfit);
 }
 
 }  // namespace muster::simulation

@@ -20,6 +20,8 @@ struct Plan {
   bool node_ranks = false;  // slot k has --node-rank=k
   // Slot 0's agent has a rival of the same node rank: the last slot.
   bool rival = false;
+  // Nodes wait for a place that another one holds: Report::waits_for_place.
+  bool patient = false;
   Duration coordinator_timeout = Duration::zero();
   Duration latest_join = Duration::zero();
   // How long the workers of a round work; nothing: until phase 3.

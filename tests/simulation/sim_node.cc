@@ -31,6 +31,7 @@ void SimNode::StartAgent() {
   config.connect_timeout = plan.coordinator_timeout;
   config.coordinator_timeout = plan.coordinator_timeout;
   config.hangs = {HangDetection::kGiven, plan.hang_timeout};
+  config.waits_for_place = plan.patient;
   if (plan.leaves_on_term) config.signals_to_leave = {15};
   config.signals_to_forward = {SIGUSR1};
   config.signals_to_preempt = {SIGUSR2};

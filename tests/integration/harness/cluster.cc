@@ -1,5 +1,6 @@
 #include "tests/integration/harness/cluster.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -21,6 +22,19 @@ void Append(std::vector<std::string>& to, std::vector<std::string> words) {
 
 }  // namespace
 
+std::vector<std::string> WithMixedNodes(std::vector<std::string> flags) {
+  constexpr char kConf[] = "--rdzv-conf=";
+  const auto conf = std::find_if(
+      flags.rbegin(), flags.rend(),
+      [&](const std::string& flag) { return flag.rfind(kConf, 0) == 0; });
+  if (conf == flags.rend()) {
+    flags.push_back(std::string(kConf) + "mixed_nodes=1");
+  } else {
+    *conf += ",mixed_nodes=1";
+  }
+  return flags;
+}
+
 Cluster::Cluster(std::string worker) : worker_(std::move(worker)) {
   daemon_ = std::make_unique<Subprocess>(
       std::vector<std::string>{kDaemon, "--listen", "127.0.0.1:0"});
@@ -38,6 +52,7 @@ std::unique_ptr<Subprocess> Cluster::Node(std::vector<std::string> flags,
                                    "--rdzv-endpoint=" + endpoint_,
                                    "--rdzv-conf=is_host=0", "--rdzv-id=job"};
   Append(argv, std::move(flags));
+  argv = WithMixedNodes(std::move(argv));
   argv.push_back(worker_);
   Append(argv, std::move(deed));
   return std::make_unique<Subprocess>(argv, Environment());

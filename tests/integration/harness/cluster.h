@@ -14,6 +14,10 @@ inline constexpr char kLaunch[] = "launcher/launch";
 inline constexpr char kDaemon[] = "rendezvous/daemon/rendezvousd";
 inline constexpr char kWorker[] = "tests/integration/worker.sh";
 
+// `flags` of `launch` for a node whose worker gets other arguments than those
+// of other nodes.
+std::vector<std::string> WithMixedNodes(std::vector<std::string> flags);
+
 // A real rendezvousd on a port of its own, and real launches that meet there:
 // several "nodes" on one machine.
 class Cluster {
@@ -25,7 +29,7 @@ class Cluster {
   Subprocess& daemon() { return *daemon_; }
 
   // Starts one node: `launch` with `flags` and the test worker that is told
-  // `deed`. The run id is the test's own.
+  // `deed`, which need not be the other nodes'. The run id is the test's own.
   std::unique_ptr<Subprocess> Node(std::vector<std::string> flags,
                                    std::vector<std::string> deed);
 

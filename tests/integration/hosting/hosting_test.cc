@@ -64,6 +64,7 @@ class Hosting : public ::testing::Test {
   Program Node(std::vector<std::string> flags, std::vector<std::string> deed,
                std::map<std::string, std::string> environment = {}) {
     flags.push_back("--rdzv-endpoint=" + endpoint_);
+    flags = WithMixedNodes(std::move(flags));
     flags.insert(flags.end(), kWorker);
     flags.insert(flags.end(), deed.begin(), deed.end());
     return Launch(std::move(flags), std::move(environment));
@@ -278,6 +279,86 @@ TEST_F(Hosting, RemarksAreMadeOnce) {
         "--event-log-handler has no effect"}) {
     EXPECT_EQ(node->Lines(flag).size(), 1u) << node->Output();
   }
+}
+
+// On the default port, two people's jobs without a name meet.
+TEST_F(Hosting, AnotherCommandIsAnotherJob) {
+  const std::vector<std::string> meeting = {"--nnodes=1", "--rdzv-backend=c10d",
+                                            "--rdzv-endpoint=" + endpoint_};
+  std::vector<std::string> one = meeting;
+  one.insert(one.end(), {kWorker, "forever", "--lr=3"});
+  std::vector<std::string> two = meeting;
+  two.insert(two.end(), {"--no-python", "sh", "-c", "echo hi; exit 3"});
+  Program job = Launch(one);
+  ASSERT_TRUE(job->Printed("up rank=0")) << job->Output();
+  Program stranger = Launch(two);
+  EXPECT_EQ(stranger->ExitCode(), 1);
+  EXPECT_THAT(stranger->Output(), HasSubstr("forever --lr=3"));
+  EXPECT_THAT(stranger->Output(), HasSubstr("sh -c 'echo hi; exit 3'"));
+  EXPECT_THAT(stranger->Output(), HasSubstr("mixed_nodes=1"));
+  EXPECT_THAT(stranger->Output(), HasSubstr("--rdzv-endpoint of its own"));
+  EXPECT_EQ(stranger->Lines("").size(), 1u) << stranger->Output();
+  // It has not disturbed the job.
+  job->Signal(SIGTERM);
+  EXPECT_EQ(job->ExitCode(), 143) << job->Output();
+}
+
+TEST_F(Hosting, ASpareThatNeverRanSaysSo) {
+  const std::vector<std::string> flags = {"--nnodes=1", "--rdzv-id=j"};
+  Program job = Node(flags, {"catch", "USR1"});
+  ASSERT_TRUE(job->Printed("ready rank=0")) << job->Output();
+  Program spare = Node(flags, {"catch", "USR1"});
+  ASSERT_TRUE(spare->Printed("spare")) << spare->Output();
+  Program pod =
+      Node(flags, {"catch", "USR1"}, {{"KUBERNETES_SERVICE_HOST", "10.0.0.1"}});
+  ASSERT_TRUE(pod->Printed("spare")) << pod->Output();
+  kill(WorkerPids(*job, 1).at(0), SIGUSR1);
+  EXPECT_EQ(job->ExitCode(), 0) << job->Output();
+  EXPECT_EQ(spare->ExitCode(), 69);
+  EXPECT_EQ(pod->ExitCode(), 0);
+  for (const Program* one : {&spare, &pod}) {
+    const std::string output = (*one)->Output();
+    EXPECT_THAT(output, HasSubstr("its program never ran"));
+    EXPECT_THAT(output, ::testing::Not(HasSubstr("SUCCEEDED")));
+  }
+}
+
+// A pod of the job before may still be found by the coordinator's name.
+TEST_F(Hosting, AnotherJobsCoordinatorIsAskedAgainInAPod) {
+  Program before = Node({"--nnodes=1", "--rdzv-id=a"}, {"forever"});
+  ASSERT_TRUE(before->Printed("up rank=0")) << before->Output();
+  Program pod = Node({"--nnodes=2", "--rdzv-id=b", "--rdzv-conf=is_host=0"}, {},
+                     {{"KUBERNETES_SERVICE_HOST", "10.0.0.1"}});
+  ASSERT_TRUE(pod->Printed("asking again for")) << pod->Output();
+  EXPECT_THAT(pod->Output(), HasSubstr("belongs to job \"a\""));
+  before->Signal(SIGTERM);
+  EXPECT_EQ(before->ExitCode(), 143) << before->Output();
+  Program first = Node({"--nnodes=2", "--rdzv-id=b"}, {});
+  EXPECT_EQ(first->ExitCode(), 0) << first->Output();
+  EXPECT_EQ(pod->ExitCode(), 0) << pod->Output();
+}
+
+// Its replacement comes while it still writes its checkpoint.
+TEST_F(Hosting, AReplacementPodWaitsForTheEndOfTheOldOne) {
+  const std::vector<std::string> flags = {"--nnodes=1:2", "--rdzv-id=j",
+                                          "--rdzv-conf=last_call_timeout=60"};
+  std::vector<std::string> placed = flags;
+  placed.emplace_back("--node-id=pod-1");
+  Program host = Node(flags, {"forever"});
+  ASSERT_TRUE(host->Printed("waiting")) << host->Output();
+  Program old = Node(placed, {"forever"});
+  ASSERT_TRUE(old->Printed("up rank=")) << old->Output();
+  Program next =
+      Node(placed, {"forever"}, {{"KUBERNETES_SERVICE_HOST", "10.0.0.1"}});
+  ASSERT_TRUE(next->Printed("which is alive; this node takes its place"))
+      << next->Output();
+  Program status = Ask({"status", "j"});
+  EXPECT_EQ(status->ExitCode(), 0);
+  EXPECT_THAT(status->Output(), HasSubstr("waits for the end of node"));
+  old->Signal(SIGKILL);
+  ASSERT_TRUE(next->Printed("up rank=1")) << next->Output();
+  EXPECT_EQ(Ask({"cancel"})->ExitCode(), 0);
+  EXPECT_EQ(next->ExitCode(), 143) << next->Output();
 }
 
 }  // namespace

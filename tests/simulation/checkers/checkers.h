@@ -39,7 +39,8 @@ std::unique_ptr<Checker> NewOwnerChecker(const Plan& plan);
 std::unique_ptr<Checker> NewRoundChecker(const Plan& plan);
 // Who stays keeps its rank, unless it must move.
 std::unique_ptr<Checker> NewStickyChecker(const Plan& plan);
-// All are told the same verdict, and success only where all have succeeded.
+// All are told the same verdict, and success only where all have succeeded. A
+// node that never ran a worker never reports success.
 std::unique_ptr<Checker> NewVerdictChecker(const Plan& plan);
 // A world is dense, agrees on itself, and has min to max nodes.
 std::unique_ptr<Checker> NewWorldChecker(const Plan& plan);

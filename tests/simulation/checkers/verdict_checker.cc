@@ -41,10 +41,23 @@ class VerdictChecker : public Checker {
       }
     }
   }
+  void OnWorkersStarted(AgentName agent, uint64_t, const Place&) override {
+    ran_.insert(agent.incarnation);
+  }
   void OnAgentStepped(AgentName agent, const LifecycleStep& step,
                       std::optional<Instant>) override {
     if (!step.leave.has_value() || !step.leave->verdict.has_value()) return;
-    if (step.leave->exit_code != step.leave->verdict->exit_code) {
+    const bool is_spare = step.leave->verdict->outcome == Outcome::kSucceeded &&
+                          !ran_.contains(agent.incarnation);
+    if (step.leave->never_ran != is_spare) {
+      Fail(absl::StrCat("n", agent.slot,
+                        is_spare ? " never ran and does not say so"
+                                 : " says that it never ran"));
+    } else if (is_spare) {
+      if (step.leave->exit_code == 0) {
+        Fail(absl::StrCat("n", agent.slot, " never ran and reports success"));
+      }
+    } else if (step.leave->exit_code != step.leave->verdict->exit_code) {
       Fail(absl::StrCat("n", agent.slot, " exits with ", step.leave->exit_code,
                         ", the verdict says ", step.leave->verdict->exit_code));
     }
@@ -70,6 +83,7 @@ class VerdictChecker : public Checker {
   std::optional<Verdict> verdict_;
   std::map<int, std::set<std::string>> members_;  // by round
   std::set<std::pair<std::string, int>> succeeded_;
+  std::set<uint64_t> ran_;  // incarnations that have started workers
 };
 
 }  // namespace

@@ -1,0 +1,55 @@
+// The link to the coordinator: up, down, or to another job's coordinator.
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "agent/lifecycle/lifecycle.h"
+
+namespace muster {
+
+void Lifecycle::On(const LinkUp& event) {
+  connected_ = true;
+  changed_ = true;
+  if (config_.node.address.empty()) config_.node.address = event.own_address;
+}
+
+void Lifecycle::On(const LinkDown& event) {
+  link_error_ = std::string(event.why.message());
+  const bool final = event.why.code() == absl::StatusCode::kUnauthenticated ||
+                     event.why.code() == absl::StatusCode::kFailedPrecondition;
+  if (final) {
+    GiveUp(1, absl::StrCat("the coordinator at ", config_.endpoint,
+                           " turned this node away: ", link_error_));
+  } else if (connected_ && ever_answered_ && !leave_.has_value()) {
+    Notice(absl::StrCat(
+        "lost the coordinator at ", config_.endpoint, " (", link_error_, "); ",
+        HasWorkers() ? "the workers run on; " : "", "trying again for ",
+        ToSeconds(config_.coordinator_timeout), " s"));
+  } else if (!ever_answered_) {
+    absent_from_start_ = true;
+  }
+  connected_ = false;
+  if (!unanswered_since_.has_value()) unanswered_since_ = now_;
+}
+
+// Where a cluster starts the agents, the coordinator of the job before may
+// still be found at the endpoint: a pod that ends is in the name service until
+// it has ended.
+bool Lifecycle::AsksAgain(const Directive& directive) const {
+  return config_.asks_again && directive.kind == DirectiveKind::kRefused &&
+         directive.another_job && !HasWorkers() && !leave_.has_value();
+}
+
+void Lifecycle::AskAgain(const std::string& why) {
+  const Duration patience =
+      ever_answered_ ? config_.coordinator_timeout : config_.connect_timeout;
+  link_error_ = why;
+  connected_ = false;
+  if (!unanswered_since_.has_value()) unanswered_since_ = now_;
+  step_.reconnect = true;
+  Notice(absl::StrCat("the coordinator at ", config_.endpoint,
+                      " is not this job's (", why, "); asking again for ",
+                      ToSeconds(patience), " s"));
+}
+
+}  // namespace muster
