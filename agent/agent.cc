@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <utility>
 #include <variant>
 
+#include "agent/caught_signals.h"
 #include "agent/fitness_gate.h"
 #include "agent/inbox.h"
 #include "agent/lifecycle/lifecycle.h"
@@ -22,6 +24,7 @@
 #include "agent/stacks/stack_taker.h"
 #include "agent/stacks/worker_state_reader.h"
 #include "agent/store/round_store.h"
+#include "agent/terminal/terminal_bridge.h"
 #include "agent/timers/worker_timers.h"
 #include "base/check.h"
 #include "base/monotonic_clock.h"
@@ -75,17 +78,6 @@ RoundStore::Options StoreOptions(
           .fixed_port = options.store_port,
           .fixed_by = options.store_port_flag,
           .on_notice = on_notice};
-}
-
-std::vector<int> CaughtSignals(const AgentOptions& options) {
-  std::vector<int> signals = options.signals_to_handle;
-  signals.insert(signals.end(), options.signals_to_forward.begin(),
-                 options.signals_to_forward.end());
-  signals.insert(signals.end(), options.signals_to_leave.begin(),
-                 options.signals_to_leave.end());
-  signals.insert(signals.end(), options.preemption.signals.begin(),
-                 options.preemption.signals.end());
-  return signals;
 }
 
 WorkerTimers::Options TimerOptions(
@@ -143,11 +135,14 @@ class Agent::Impl {
         guardian_(guardian),
         link_(link),
         observer_(std::move(observer)),
-        signals_(CaughtSignals(options_)),
+        signals_(SignalsCaughtBy(options_)),
         logs_(options_.logs, observer_.console),
         progress_(options_.socket_parent),
         timers_(TimerOptions(observer_.on_notice)),
-        workers_(&options_, guardian_, &logs_, &progress_),
+        terminal_([this](int fd, const TerminalModes* modes) {
+          guardian_->RestoreAfterwards(fd, modes);
+        }),
+        workers_(&options_, guardian_, &logs_, &progress_, &terminal_),
         store_(StoreOptions(options_, observer_.on_notice)),
         nccl_ids_(options_.nccl_id_program),
         lifecycle_(ConfigOf(options_), MonotonicNow()),
@@ -173,6 +168,7 @@ class Agent::Impl {
             [this](absl::Status why) { inbox_.Post(LinkDown{std::move(why)}); },
     });
     while (!leave_.has_value()) WaitAndStep();
+    terminal_.Release();
     // The other nodes do not wait for this one's console.
     link_->Close();
     logs_.Finish(PatienceAtEnd(observer_.patience, end_));
@@ -220,6 +216,7 @@ class Agent::Impl {
     // A cluster may signal the workers as well. Their end is to be understood
     // by the signal, so that comes first.
     for (int signal : signals_.TakeAll()) {
+      if (TakeTerminalSignal(signal)) continue;
       if (EndsJob(signal, options_.preemption.signals)) {
         end_ = JobEnd::kBySignal;
       }
@@ -233,6 +230,22 @@ class Agent::Impl {
     if (fds[1].revents != 0) {
       for (LifecycleEvent& event : inbox_.TakeAll()) Step(event);
     }
+  }
+
+  // A terminal's job control. Whether it was that.
+  bool TakeTerminalSignal(int signal) {
+    if (!IsTerminalSignal(options_, signal)) return false;
+    if (signal == SIGTSTP) {
+      // Not SIGTSTP: a session without a shell takes no notice of it.
+      guardian_->SignalAll(SIGSTOP, Guardian::Reach::kProcessGroups);
+      terminal_.Stop();
+      guardian_->SignalAll(SIGCONT, Guardian::Reach::kProcessGroups);
+    } else if (signal == SIGWINCH) {
+      terminal_.Resized();
+    } else {
+      terminal_.Continued();
+    }
+    return true;
   }
 
   void ShowState() {
@@ -280,7 +293,10 @@ class Agent::Impl {
   void On(const WorkerEnded& event) {
     Step(workers_.Ended(event, timers_.ExpiredScope(event.pid)));
   }
-  void On(const AllGone&) { Step(WorkersGone()); }
+  void On(const AllGone&) {
+    terminal_.Release();
+    Step(WorkersGone());
+  }
   void On(const GuardianLost& event) { Step(GuardianDied{event.reason}); }
 
   void Step(const LifecycleEvent& event) {
@@ -437,6 +453,7 @@ class Agent::Impl {
   LogRelay logs_;
   ProgressSockets progress_;
   WorkerTimers timers_;  // in the folder of progress_
+  TerminalBridge terminal_;
   RoundWorkers workers_;
   RoundStore store_;
   NcclIdHolder nccl_ids_;

@@ -14,6 +14,7 @@
 #include "agent/progress/hang_policy.h"
 #include "agent/store/store_path.h"
 #include "agent/workers/worker_environment.h"
+#include "agent/workers/worker_input.h"
 #include "rendezvous/protocol/job_spec.h"
 #include "rendezvous/protocol/report.h"
 
@@ -32,6 +33,8 @@ struct AgentOptions {
   size_t local_rank_at = 0;
   // Whether "${local_rank}" behind that place is the worker's local rank.
   bool expands_local_rank = false;
+  // Which workers read this process's stdin.
+  WorkerInput input;
   // Signals that this process catches, in ascending precedence: those that
   // stop the job, those that go to every worker of the job (USR1, …), those on
   // which this node alone leaves (a pod's eviction), and those that announce

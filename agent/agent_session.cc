@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/agent_view.h"
+#include "agent/caught_signals.h"
 #include "agent/fitness/check_fitness.h"
 #include "agent/logs/console.h"
 #include "agent/logs/log_paths.h"
@@ -140,16 +141,7 @@ void TellLosses(const Voice& voice, Console& console,
 void PrepareSignals(const AgentOptions& options) {
   sigset_t signals;
   sigemptyset(&signals);
-  for (const int number : options.signals_to_handle) {
-    sigaddset(&signals, number);
-  }
-  for (const int number : options.signals_to_forward) {
-    sigaddset(&signals, number);
-  }
-  for (const int number : options.signals_to_leave) {
-    sigaddset(&signals, number);
-  }
-  for (const int number : options.preemption.signals) {
+  for (const int number : SignalsCaughtBy(options)) {
     sigaddset(&signals, number);
   }
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);

@@ -1,5 +1,6 @@
 #include "agent/round_workers.h"
 
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include "agent/failures/worker_ends.h"
 #include "agent/logs/line_prefix.h"
 #include "agent/workers/worker_environment.h"
+#include "agent/workers/worker_input.h"
 #include "base/environment_value.h"
 
 extern char** environ;
@@ -46,11 +48,13 @@ double UnixTime() {
 }  // namespace
 
 RoundWorkers::RoundWorkers(const AgentOptions* options, Guardian* guardian,
-                           LogRelay* logs, const ProgressSockets* progress)
+                           LogRelay* logs, const ProgressSockets* progress,
+                           TerminalBridge* terminal)
     : options_(options),
       guardian_(guardian),
       logs_(logs),
       progress_(progress),
+      terminal_(terminal),
       inherited_(OwnEnvironment()) {}
 
 void RoundWorkers::Begin(const Place& place) {
@@ -97,7 +101,8 @@ std::optional<Failure> RoundWorkers::StartOne(int local_rank) {
                                         {.role = options_->environment.role,
                                          .host = options_->node.host,
                                          .rank = rank,
-                                         .local_rank = local_rank})});
+                                         .local_rank = local_rank}),
+                   .alone = options_->node.slots == 1});
   if (!pipes.ok()) return NotStartable(local_rank, pipes.status().message());
   const std::string error_file = ErrorFileOf(local_rank);
   // One left over from an earlier job of this name would be taken for this
@@ -124,11 +129,32 @@ std::optional<Failure> RoundWorkers::StartOne(int local_rank) {
   spec.ignored_signals = IgnoredByWorkers(options_->preemption);
   spec.stdout_fd = pipes->stdout_fd;
   spec.stderr_fd = pipes->stderr_fd;
+  GiveInput(rank, *pipes, spec);
   const absl::Status asked = guardian_->Start(spec);
   close(pipes->stdout_fd);
   close(pipes->stderr_fd);
   if (!asked.ok()) return NotStartable(local_rank, asked.message());
   return std::nullopt;
+}
+
+void RoundWorkers::GiveInput(int rank, LogRelay::Pipes& pipes,
+                             WorkerSpec& spec) {
+  using Stdin = TerminalBridge::Stdin;
+  const bool reads = ReadsInput(options_->input, rank, spec.local_rank);
+  const Stdin stdin_is = TerminalBridge::LookAtStdin();
+  if (reads && stdin_is != Stdin::kOther && pipes.stdout_terminal.open()) {
+    spec.stdin_fd = spec.stdout_fd;
+    spec.controls_terminal = true;
+    terminal_->Forward(
+        OwnedFd(fcntl(pipes.stdout_terminal.get(), F_DUPFD_CLOEXEC, 3)));
+  } else if (reads && stdin_is != Stdin::kBackground) {
+    // In the background a terminal's keys are the shell's, and a worker, which
+    // has no controlling terminal, would take them unhindered.
+    spec.stdin_fd = STDIN_FILENO;
+  }
+  for (OwnedFd* one : {&pipes.stdout_terminal, &pipes.stderr_terminal}) {
+    if (one->open()) terminal_->FollowSize(std::move(*one));
+  }
 }
 
 std::vector<std::string> RoundWorkers::CommandOf(int local_rank) const {

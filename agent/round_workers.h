@@ -11,6 +11,7 @@
 #include "agent/lifecycle/lifecycle_step.h"
 #include "agent/logs/log_relay.h"
 #include "agent/progress/progress_sockets.h"
+#include "agent/terminal/terminal_bridge.h"
 #include "agent/workers/worker_environment.h"
 #include "rendezvous/protocol/directive.h"
 
@@ -22,7 +23,7 @@ class RoundWorkers {
  public:
   // All outlive this.
   RoundWorkers(const AgentOptions* options, Guardian* guardian, LogRelay* logs,
-               const ProgressSockets* progress);
+               const ProgressSockets* progress, TerminalBridge* terminal);
 
   // Asks the guardian for every worker of `place`. What failed before the
   // guardian could be asked (log folder, descriptors) comes back at once; the
@@ -56,6 +57,8 @@ class RoundWorkers {
   Failure NewFailure(int local_rank) const;
   Failure NotStartable(int local_rank, absl::string_view why) const;
   std::optional<Failure> StartOne(int local_rank);
+  // What the worker reads from; tells the terminal of its pseudo-terminals.
+  void GiveInput(int rank, LogRelay::Pipes& pipes, WorkerSpec& spec);
   std::vector<std::string> CommandOf(int local_rank) const;
   int Attempt() const;
   std::string ErrorFileOf(int local_rank) const;
@@ -64,6 +67,7 @@ class RoundWorkers {
   Guardian* const guardian_;
   LogRelay* const logs_;
   const ProgressSockets* const progress_;
+  TerminalBridge* const terminal_;
   const std::map<std::string, std::string> inherited_;
   Place place_;
   WorkerPaths common_paths_;

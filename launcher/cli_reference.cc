@@ -149,6 +149,35 @@ succeeded exits with 74; a job that failed keeps its own status.
 Over ssh and under Slurm the same holds from the workers to the console of the
 `launch` that was called; over ssh lines arrive whole.
 
+## Standard input and terminals
+
+By default the worker of local rank 0 reads `launch`'s standard input, and the
+others read /dev/null; `--stdin` names another, all or none. A worker of the next
+round reads on where the one before it stopped. In a Slurm step and in a pod
+nobody reads it unless `--stdin` is given, and agents that `--slurm` or
+`--hostfile` start have none.
+
+The only worker of a node finds a terminal where `launch`'s output goes to one:
+`isatty()` is true, progress bars and escape sequences reach the terminal as they
+are, without prefixes, and the log files have the bytes that the worker wrote.
+stdout and stderr are two such terminals, so that each has its log file. `--tee`
+asks for prefixed lines instead. Where standard input is a terminal as well, the
+worker reads it with line editing and echo (`breakpoint()` works), and it is the
+controlling terminal of the worker's session:
+
+* Ctrl-C, Ctrl-\ and Ctrl-Z are `launch`'s. Ctrl-C sends SIGINT to the workers and
+  ends the job.
+* Ctrl-Z stops `launch` and its workers, until `fg` or `bg`, also where a node has
+  several workers. (A node that stops for longer than its lease is lost to the
+  others.)
+* In the background keys are the shell's; the worker reads on after `fg`.
+* The terminal has its modes back when the workers are gone, while `launch` is
+  stopped, and when `launch` is killed.
+
+With several workers on a node, or with stdout elsewhere, the worker that reads
+standard input reads the terminal itself, as under torchrun; a round that begins
+in the background gives it /dev/null.
+
 ## Preemption
 
 A signal of `--signals-to-preempt` at any node says that the cluster takes the

@@ -8,8 +8,8 @@ namespace muster {
 
 // Which step of a process's start failed, on what, with which errno.
 struct StartFailure {
-  // "fork", "pipe", "chdir", "bind" (`path` is a list of CPUs), "exec";
-  // "interpreter": the script is there and
+  // "fork", "pipe", "stdin", "stdout", "stderr", "terminal", "chdir", "bind"
+  // (`path` is a list of CPUs), "exec"; "interpreter": the script is there and
   // the program that its #! line names is not; "loader": the program is there
   // and the dynamic loader that it names is not.
   std::string step;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kHeaderBytes = 4;
 constexpr size_t kChunkBytes = 64 << 10;
-constexpr size_t kMostDescriptors = 2;  // of one frame: stdout and stderr
+constexpr size_t kMostDescriptors = 3;  // of one frame: stdin, stdout, stderr
 // That wait to be taken: more come later, so that the process's limit of open
 // files is not met.
 constexpr size_t kMostHeldDescriptors = 32;

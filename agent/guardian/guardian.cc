@@ -47,6 +47,7 @@ class Guardian::Impl {
   void SignalAll(int signal, Reach reach);
   void SignalOne(int local_rank, int signal);
   void RemoveAfterwards(const std::string& folder);
+  void RestoreAfterwards(int terminal, const TerminalModes* modes);
   std::vector<GuardianEvent> Next();
   int fd() const { return wake_.fd(); }
   pid_t pid() const { return pid_; }
@@ -109,6 +110,7 @@ absl::Status Guardian::Impl::Start(const WorkerSpec& spec) {
   absl::StatusOr<std::string> command = EncodeStart(spec);
   if (!command.ok()) return command.status();
   std::vector<int> descriptors;
+  if (spec.stdin_fd >= 0) descriptors.push_back(spec.stdin_fd);
   if (spec.stdout_fd >= 0) descriptors.push_back(spec.stdout_fd);
   if (spec.stderr_fd >= 0) descriptors.push_back(spec.stderr_fd);
   ++starts_sent_;
@@ -130,6 +132,18 @@ void Guardian::Impl::SignalAll(int signal, Reach reach) {
 void Guardian::Impl::RemoveAfterwards(const std::string& folder) {
   // A guardian that is dead leaves the agent to do it.
   Send(Encode(Command(RemoveCommand{folder})), {}).IgnoreError();
+}
+
+void Guardian::Impl::RestoreAfterwards(int terminal,
+                                       const TerminalModes* modes) {
+  TerminalCommand command;
+  std::vector<int> descriptors;
+  if (modes != nullptr) {
+    command.modes = EncodeModes(*modes);
+    descriptors.push_back(terminal);
+  }
+  Send(Encode(Command(std::move(command))), std::move(descriptors))
+      .IgnoreError();
 }
 
 void Guardian::Impl::Append(Notice notice) {
@@ -246,6 +260,9 @@ void Guardian::SignalOne(int local_rank, int signal) {
 }
 void Guardian::RemoveAfterwards(const std::string& folder) {
   impl_->RemoveAfterwards(folder);
+}
+void Guardian::RestoreAfterwards(int terminal, const TerminalModes* modes) {
+  impl_->RestoreAfterwards(terminal, modes);
 }
 int Guardian::fd() const { return impl_->fd(); }
 std::vector<GuardianEvent> Guardian::Next() { return impl_->Next(); }

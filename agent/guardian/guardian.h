@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "agent/terminal/terminal_modes.h"
 #include "agent/workers/worker_spec.h"
 
 namespace muster {
@@ -88,6 +89,11 @@ class Guardian {
   // Has the guardian remove `folder`, and the sockets in it, once this process
   // is gone, however it ends; takes the place of an earlier one.
   void RemoveAfterwards(const std::string& folder);
+
+  // Has the guardian give `terminal` its modes back once this process is gone,
+  // if it still has those that this process had set; takes the place of an
+  // earlier one. Null: there is nothing to give back any more.
+  void RestoreAfterwards(int terminal, const TerminalModes* modes);
 
   // Readable (poll) when Next has events. Level-triggered.
   int fd() const;

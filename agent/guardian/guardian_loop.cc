@@ -20,6 +20,7 @@
 #include "agent/guardian/socket_folder.h"
 #include "agent/guardian/spawn.h"
 #include "agent/guardian/wire.h"
+#include "agent/terminal/terminal_modes.h"
 
 namespace muster {
 namespace {
@@ -89,6 +90,8 @@ class GuardianLoop {
   void Handle(StartCommand start);
   void Handle(const SignalCommand& command);
   void Handle(RemoveCommand command) { folder_ = std::move(command.folder); }
+  void Handle(const TerminalCommand& command);
+  void RestoreTerminal();
   void Settle(int local_rank, Worker* worker);
   void Reap();
   void Tell(const Notice& notice) { channel_.Queue(Encode(notice)); }
@@ -100,7 +103,9 @@ class GuardianLoop {
   // Groups whose leader has been reaped; a descendant may still be in one.
   std::set<pid_t> leaderless_groups_;
   std::string folder_;  // of sockets, to be removed at the end
-  int starting_ = 0;    // workers whose outcome is open
+  OwnedFd terminal_;    // to be given its modes back; open: there is one
+  TerminalModes terminal_modes_;
+  int starting_ = 0;  // workers whose outcome is open
   uint64_t starts_taken_ = 0;
   bool occupied_ = false;  // something was started since the last AllGone
   bool sweeping_ = false;  // whatever appears is killed, until AllGone
@@ -152,6 +157,7 @@ bool GuardianLoop::TakeCommands() {
 }
 
 void GuardianLoop::Handle(StartCommand start) {
+  OwnedFd in = start.has_stdin ? channel_.TakeDescriptor() : OwnedFd();
   OwnedFd out = start.has_stdout ? channel_.TakeDescriptor() : OwnedFd();
   OwnedFd err = start.has_stderr ? channel_.TakeDescriptor() : OwnedFd();
   ++starts_taken_;
@@ -170,8 +176,10 @@ void GuardianLoop::Handle(StartCommand start) {
   request.cpus = std::move(start.cpus);
   request.memory_node = start.memory_node;
   request.ignored_signals = start.ignored_signals;
+  request.stdin_fd = in.get();
   request.stdout_fd = out.get();
   request.stderr_fd = err.get();
+  request.controls_terminal = start.controls_terminal && in.open();
   auto outcome = Spawn(request);
   if (auto* spawned = std::get_if<Spawned>(&outcome)) {
     workers_[local_rank] =
@@ -210,6 +218,25 @@ void GuardianLoop::Handle(const SignalCommand& command) {
     sweeping_ = occupied_;
     sweep_milliseconds_ = kSweepMilliseconds;
   }
+}
+
+void GuardianLoop::Handle(const TerminalCommand& command) {
+  terminal_ = command.modes.empty() ? OwnedFd() : channel_.TakeDescriptor();
+  const auto modes = DecodeModes(command.modes);
+  if (modes) {
+    terminal_modes_ = *modes;
+  } else {
+    terminal_.Close();
+  }
+}
+
+// Not if a shell has set modes of its own: it may show its prompt by now.
+void GuardianLoop::RestoreTerminal() {
+  if (terminal_.open() &&
+      HasModes(terminal_.get(), terminal_modes_.forwarding)) {
+    SetModes(terminal_.get(), terminal_modes_.before);
+  }
+  terminal_.Close();
 }
 
 // Learns once whether the worker's program came to run. That it did is told at
@@ -252,6 +279,7 @@ void GuardianLoop::Reap() {
 }
 
 void GuardianLoop::Sweep() {
+  RestoreTerminal();
   int wait = kSweepMilliseconds;
   for (const auto& [local_rank, worker] : workers_) kill(-worker.pid, SIGKILL);
   while (true) {

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -62,6 +63,12 @@ StartFailure BecomeProgram(const SpawnRequest& request, pid_t parent,
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // The parent may have died before the line above: nobody would signal then.
   if (getppid() != parent) raise(SIGKILL);
+  if (request.stdin_fd >= 0 && dup2(request.stdin_fd, STDIN_FILENO) < 0) {
+    return {"stdin", "", errno};
+  }
+  if (request.controls_terminal && ioctl(STDIN_FILENO, TIOCSCTTY, 0) != 0) {
+    return {"terminal", "", errno};
+  }
   if (request.stdout_fd >= 0 && dup2(request.stdout_fd, STDOUT_FILENO) < 0) {
     return {"stdout", "", errno};
   }

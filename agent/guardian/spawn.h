@@ -21,8 +21,10 @@ struct SpawnRequest {
   std::vector<int> cpus;                 // ascending; empty: not bound
   std::optional<int> memory_node;        // see bind_process.h
   uint64_t ignored_signals = 0;          // bit n - 1 is signal n
+  int stdin_fd = -1;                     // -1: as this process's
   int stdout_fd = -1;                    // -1: as this process's
-  int stderr_fd = -1;
+  int stderr_fd = -1;                    // -1: as this process's
+  bool controls_terminal = false;        // stdin becomes its controlling one
 };
 
 // A child that is on its way to its program.
@@ -35,8 +37,8 @@ struct Spawned {
 
 // Forks a child that leads a session of its own, dies (SIGKILL) with this
 // thread, has default signal dispositions but for what it is to ignore, an
-// empty signal mask, this process's
-// stdin and no descriptor besides 0, 1 and 2, and that executes the program.
+// empty signal mask and no descriptor besides 0, 1 and 2, and that executes the
+// program.
 // Does not wait: executing from a file system that hangs blocks the child
 // alone. For a single-threaded process whose 0, 1 and 2 are open.
 std::variant<Spawned, StartFailure> Spawn(const SpawnRequest& request);

@@ -59,8 +59,10 @@ absl::StatusOr<std::string> EncodeStart(const WorkerSpec& spec) {
   start.cpus = spec.cpus;
   start.memory_node = spec.memory_node;
   start.ignored_signals = spec.ignored_signals;
+  start.has_stdin = spec.stdin_fd >= 0;
   start.has_stdout = spec.stdout_fd >= 0;
   start.has_stderr = spec.stderr_fd >= 0;
+  start.controls_terminal = spec.controls_terminal;
   std::string payload = Encode(Command(std::move(start)));
   if (payload.size() > kMostMessageBytes) {
     return Refuse(spec, "its arguments and environment take " +

@@ -12,6 +12,7 @@ enum Kind : uint8_t {
   kStart = 1,
   kSignal = 2,
   kRemove = 3,
+  kTerminal = 4,
   kStarted = 16,
   kNotStarted = 17,
   kEnded = 18,
@@ -36,8 +37,10 @@ std::string EncodeOne(const StartCommand& start) {
   for (const int cpu : start.cpus) out.I32(cpu);
   out.I32(start.memory_node.value_or(kNoMemoryNode));
   out.U64(start.ignored_signals);
+  out.U8(start.has_stdin ? 1 : 0);
   out.U8(start.has_stdout ? 1 : 0);
   out.U8(start.has_stderr ? 1 : 0);
+  out.U8(start.controls_terminal ? 1 : 0);
   return out.Take();
 }
 
@@ -52,6 +55,12 @@ std::string EncodeOne(const SignalCommand& command) {
 std::string EncodeOne(const RemoveCommand& command) {
   FieldWriter out(kRemove);
   out.String(command.folder);
+  return out.Take();
+}
+
+std::string EncodeOne(const TerminalCommand& command) {
+  FieldWriter out(kTerminal);
+  out.String(command.modes);
   return out.Take();
 }
 
@@ -101,8 +110,10 @@ StartCommand ReadStart(FieldReader& in) {
   const int node = in.I32();
   if (node != kNoMemoryNode) start.memory_node = node;
   start.ignored_signals = in.U64();
+  start.has_stdin = in.U8() != 0;
   start.has_stdout = in.U8() != 0;
   start.has_stderr = in.U8() != 0;
+  start.controls_terminal = in.U8() != 0;
   return start;
 }
 
@@ -157,6 +168,12 @@ absl::StatusOr<Command> DecodeCommand(std::string_view payload) {
       RemoveCommand remove;
       remove.folder = in.String();
       command = std::move(remove);
+      break;
+    }
+    case kTerminal: {
+      TerminalCommand terminal;
+      terminal.modes = in.String();
+      command = std::move(terminal);
       break;
     }
     default:

@@ -38,8 +38,10 @@ struct StartCommand {
   std::vector<int> cpus;           // ascending; empty: not bound
   std::optional<int> memory_node;  // preferred
   uint64_t ignored_signals = 0;    // bit n - 1 is signal n
+  bool has_stdin = false;
   bool has_stdout = false;
   bool has_stderr = false;
+  bool controls_terminal = false;  // with has_stdin
 };
 struct SignalCommand {
   int signal = 0;
@@ -51,7 +53,15 @@ struct SignalCommand {
 struct RemoveCommand {
   std::string folder;
 };
-using Command = std::variant<StartCommand, SignalCommand, RemoveCommand>;
+// A terminal to be given its modes back once the agent is gone, if it still has
+// those that the agent had set; takes the place of an earlier one. With `modes`
+// (see terminal_modes.h) a descriptor of it travels beside the frame; without,
+// there is none any more.
+struct TerminalCommand {
+  std::string modes;
+};
+using Command =
+    std::variant<StartCommand, SignalCommand, RemoveCommand, TerminalCommand>;
 
 // Guardian to agent.
 struct StartedNotice {

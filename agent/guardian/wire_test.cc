@@ -23,7 +23,9 @@ StartCommand AStart() {
   start.cpus = {0, 2, 65535};
   start.memory_node = 1;
   start.ignored_signals = 1ull << 63 | 1ull << 9;
+  start.has_stdin = true;
   start.has_stdout = true;
+  start.controls_terminal = true;
   return start;
 }
 
@@ -40,8 +42,10 @@ TEST(Wire, AStartComesBack) {
   EXPECT_THAT(start.cpus, ElementsAre(0, 2, 65535));
   EXPECT_EQ(start.memory_node, 1);
   EXPECT_EQ(start.ignored_signals, 1ull << 63 | 1ull << 9);
+  EXPECT_TRUE(start.has_stdin);
   EXPECT_TRUE(start.has_stdout);
   EXPECT_FALSE(start.has_stderr);
+  EXPECT_TRUE(start.controls_terminal);
 }
 
 TEST(Wire, ASignalComesBack) {
@@ -66,6 +70,13 @@ TEST(Wire, AFolderToRemoveComesBack) {
       DecodeCommand(Encode(Command(RemoveCommand{"/tmp/muster-a"})));
   ASSERT_TRUE(command.ok());
   EXPECT_EQ(std::get<RemoveCommand>(*command).folder, "/tmp/muster-a");
+}
+
+TEST(Wire, ATerminalsModesComeBack) {
+  const auto command =
+      DecodeCommand(Encode(Command(TerminalCommand{std::string("a\0b", 3)})));
+  ASSERT_TRUE(command.ok());
+  EXPECT_EQ(std::get<TerminalCommand>(*command).modes, std::string("a\0b", 3));
 }
 
 TEST(Wire, NoticesComeBack) {

@@ -43,7 +43,8 @@ std::string LossText(const std::string& stream, const ConsoleWriter::Loss& loss,
 }  // namespace
 
 Console::Console(ConsoleFds fds, ConsoleWriter::Limits limits, std::string name)
-    : out_(std::make_shared<ConsoleWriter>(fds.out, limits)),
+    : fds_(fds),
+      out_(std::make_shared<ConsoleWriter>(fds.out, limits)),
       err_(IsSameConsole(fds.out, fds.err)
                ? out_
                : std::make_shared<ConsoleWriter>(fds.err, limits)) {

@@ -38,6 +38,7 @@ class Console {
   Console(const Console&) = delete;
   Console& operator=(const Console&) = delete;
 
+  ConsoleFds fds() const { return fds_; }
   const std::shared_ptr<ConsoleWriter>& out() const { return out_; }
   const std::shared_ptr<ConsoleWriter>& err() const { return err_; }
 
@@ -74,6 +75,7 @@ class Console {
  private:
   std::vector<ConsoleWriter*> Streams() const;
 
+  const ConsoleFds fds_;
   const std::shared_ptr<ConsoleWriter> out_;
   const std::shared_ptr<ConsoleWriter> err_;
 };

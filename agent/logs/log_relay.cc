@@ -85,7 +85,9 @@ class LogRelay::Impl {
   using Reader = std::shared_ptr<PipeReader>;
 
   absl::Status StartThread();
-  absl::StatusOr<int> Add(const Worker& worker, Streams stream);
+  absl::StatusOr<PipeReader::Made> Make(const Worker& worker, Streams stream);
+  absl::StatusOr<int> Add(const Worker& worker, Streams stream,
+                          OwnedFd* terminal);
   void ForgetIfEnded(uint64_t id, PipeReader::Outcome outcome);
   Reader Find(uint64_t id);
   void Run();
@@ -144,11 +146,27 @@ absl::Status LogRelay::Impl::StartThread() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<int> LogRelay::Impl::Add(const Worker& worker, Streams stream) {
+absl::StatusOr<PipeReader::Made> LogRelay::Impl::Make(const Worker& worker,
+                                                      Streams stream) {
+  if (auto passage = router_.PassageOf(worker, stream)) {
+    WorkerStream passed(router_.SinksFor(worker, stream));
+    auto made = PipeReader::MakeTerminal(passage->terminal,
+                                         std::move(passage->console), &passed);
+    if (made) return *std::move(made);
+  }
+  // A terminal that cannot be had leaves a pipe, whose lines are shown.
+  Worker piped = worker;
+  piped.alone = false;
   int capacity = open_.size() < kMostLargePipes ? kPipeBytes : 0;
-  absl::StatusOr<PipeReader::Made> made = PipeReader::Make(
-      capacity, WorkerStream(router_.SinksFor(worker, stream)));
+  return PipeReader::Make(capacity,
+                          WorkerStream(router_.SinksFor(piped, stream)));
+}
+
+absl::StatusOr<int> LogRelay::Impl::Add(const Worker& worker, Streams stream,
+                                        OwnedFd* terminal) {
+  absl::StatusOr<PipeReader::Made> made = Make(worker, stream);
   if (!made.ok()) return made.status();
+  *terminal = std::move(made->terminal);
   uint64_t id = next_id_++;
   if (!made->reader->Watch(epoll_, id)) {
     absl::Status status = PathStatus("cannot poll", "a worker's output", errno);
@@ -168,14 +186,17 @@ absl::StatusOr<LogRelay::Pipes> LogRelay::Impl::Open(const Worker& worker) {
   std::lock_guard<std::mutex> lock(mutex_);
   absl::Status started = StartThread();
   if (!started.ok()) return started;
-  absl::StatusOr<int> out = Add(worker, Streams::kOut);
+  Pipes pipes;
+  absl::StatusOr<int> out = Add(worker, Streams::kOut, &pipes.stdout_terminal);
   if (!out.ok()) return out.status();
-  absl::StatusOr<int> err = Add(worker, Streams::kErr);
+  absl::StatusOr<int> err = Add(worker, Streams::kErr, &pipes.stderr_terminal);
   if (!err.ok()) {
     close(*out);
     return err.status();
   }
-  return Pipes{*out, *err};
+  pipes.stdout_fd = *out;
+  pipes.stderr_fd = *err;
+  return pipes;
 }
 
 LogRelay::Impl::Reader LogRelay::Impl::Find(uint64_t id) {

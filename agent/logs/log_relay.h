@@ -11,6 +11,7 @@
 #include "agent/logs/console.h"
 #include "agent/logs/log_plan.h"
 #include "agent/logs/log_router.h"
+#include "base/owned_fd.h"
 
 namespace muster {
 
@@ -25,6 +26,10 @@ namespace muster {
 // A slow console slows the workers as a pipe does: while its queue is full, the
 // pipes of the streams that it shows are not read. Nothing else waits for it.
 // The files' copy follows the same reading.
+//
+// The only worker of a node finds a terminal where the console is one: what it
+// writes goes there as it is, without lines and prefixes
+// (LogRouter::PassageOf).
 //
 // A file that cannot be written never harms a worker: it is told on the console
 // once, and what is missing is counted.
@@ -46,6 +51,10 @@ class LogRelay {
   struct Pipes {
     int stdout_fd = -1;
     int stderr_fd = -1;
+    // The other ends of these, where they are pseudo-terminals: what is written
+    // there is typed, and the size set there is the worker's.
+    OwnedFd stdout_terminal;
+    OwnedFd stderr_terminal;
   };
   using Worker = LoggedWorker;
   absl::StatusOr<Pipes> Open(const Worker& worker);

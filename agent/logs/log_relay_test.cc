@@ -99,7 +99,7 @@ class LogRelayTest : public ::testing::Test {
     worker.prefix = "[n:" + std::to_string(worker.rank) + "] ";
     absl::StatusOr<LogRelay::Pipes> pipes = relay_->Open(worker);
     EXPECT_TRUE(pipes.ok()) << pipes.status();
-    return pipes.ok() ? *pipes : LogRelay::Pipes();
+    return pipes.ok() ? *std::move(pipes) : LogRelay::Pipes();
   }
   static void Put(int fd, std::string_view text) {
     while (!text.empty()) {
@@ -108,7 +108,7 @@ class LogRelayTest : public ::testing::Test {
       text.remove_prefix(count);
     }
   }
-  static void Close(LogRelay::Pipes pipes) {
+  static void Close(const LogRelay::Pipes& pipes) {
     close(pipes.stdout_fd);
     close(pipes.stderr_fd);
   }

@@ -1,5 +1,7 @@
 #include "agent/logs/log_router.h"
 
+#include <unistd.h>
+
 #include <utility>
 #include <vector>
 
@@ -7,6 +9,37 @@
 #include "base/log_folder.h"
 
 namespace muster {
+namespace {
+
+// Both streams of a worker that has the terminal alone: neither's text ends the
+// other's line.
+constexpr uint64_t kPassed = ~uint64_t{1};
+
+// `bytes` as they are; none: the stream's end. After the last stream's end a
+// line begins.
+void Pass(std::string_view bytes, ConsoleWriter& writer, PassedOutput& passed) {
+  std::lock_guard<std::mutex> lock(passed.mutex);
+  if (bytes.empty()) {
+    if (--passed.open > 0 || passed.last == '\n') return;
+    writer.WriteOutput(LinePart{.stream = kPassed, .ends = true});
+    passed.last = '\n';
+    return;
+  }
+  const size_t lines = bytes.rfind('\n');
+  if (lines != std::string_view::npos && passed.last == '\n') {
+    writer.WriteOutput(std::string(bytes.substr(0, lines + 1)));
+  } else if (lines != std::string_view::npos) {
+    writer.WriteOutput(LinePart{.stream = kPassed,
+                                .text = std::string(bytes.substr(0, lines)),
+                                .ends = true});
+  }
+  passed.last = bytes.back();
+  if (lines != std::string_view::npos) bytes.remove_prefix(lines + 1);
+  if (bytes.empty()) return;
+  writer.WriteOutput(LinePart{.stream = kPassed, .text = std::string(bytes)});
+}
+
+}  // namespace
 
 LogRouter::LogRouter(LogPlan plan, std::shared_ptr<Console> console)
     : plan_(std::move(plan)),
@@ -47,6 +80,43 @@ std::shared_ptr<RotatingFile> LogRouter::FilteredFile(int attempt,
   return file;
 }
 
+const std::shared_ptr<ConsoleWriter>& LogRouter::WriterOf(
+    Streams stream) const {
+  return stream == Streams::kOut ? console_->out() : console_->err();
+}
+
+bool LogRouter::IsShown(const LoggedWorker& worker, Streams stream) const {
+  const std::set<int>& shown_ranks = plan_.console_local_ranks;
+  bool shown_rank =
+      shown_ranks.empty() || shown_ranks.count(worker.local_rank) > 0;
+  bool shown_stream =
+      !Contains(plan_.redirects.For(worker.local_rank), stream) ||
+      Contains(plan_.tee.For(worker.local_rank), stream);
+  return shown_rank && shown_stream;
+}
+
+// The terminal that the stream goes to as it is; -1: it does not.
+int LogRouter::PassesTo(const LoggedWorker& worker, Streams stream) const {
+  const ConsoleFds fds = console_->fds();
+  const int fd = stream == Streams::kOut ? fds.out : fds.err;
+  const bool teed = Contains(plan_.tee.For(worker.local_rank), stream);
+  const bool passes = worker.alone && IsShown(worker, stream) && !teed;
+  return passes && isatty(fd) == 1 ? fd : -1;
+}
+
+std::optional<Passage> LogRouter::PassageOf(const LoggedWorker& worker,
+                                            Streams stream) const {
+  const int terminal = PassesTo(worker, stream);
+  if (terminal < 0) return std::nullopt;
+  {
+    std::lock_guard<std::mutex> lock(passed_->mutex);
+    ++passed_->open;
+  }
+  return Passage{
+      terminal, [writer = WriterOf(stream), passed = passed_](
+                    std::string_view bytes) { Pass(bytes, *writer, *passed); }};
+}
+
 StreamSinks LogRouter::SinksFor(const LoggedWorker& worker, Streams stream) {
   bool is_stdout = stream == Streams::kOut;
   StreamSinks sinks;
@@ -62,15 +132,10 @@ StreamSinks LogRouter::SinksFor(const LoggedWorker& worker, Streams stream) {
       sinks.filtered_file = FilteredFile(worker.attempt, stream);
     }
   }
-  const std::set<int>& shown_ranks = plan_.console_local_ranks;
-  bool shown_rank =
-      shown_ranks.empty() || shown_ranks.count(worker.local_rank) > 0;
-  bool shown_stream =
-      !Contains(plan_.redirects.For(worker.local_rank), stream) ||
-      Contains(plan_.tee.For(worker.local_rank), stream);
-  if (shown_rank && shown_stream) {
-    const std::shared_ptr<ConsoleWriter> writer =
-        is_stdout ? console_->out() : console_->err();
+  if (IsShown(worker, stream)) {
+    const std::shared_ptr<ConsoleWriter> writer = WriterOf(stream);
+    sinks.has_room = [writer] { return writer->HasRoom(); };
+    if (PassesTo(worker, stream) >= 0) return sinks;
     sinks.stream = next_stream_++;
     sinks.console = [writer](std::string lines) {
       writer->WriteOutput(std::move(lines));
@@ -78,7 +143,6 @@ StreamSinks LogRouter::SinksFor(const LoggedWorker& worker, Streams stream) {
     sinks.console_part = [writer](const LinePart& part) {
       writer->WriteOutput(part);
     };
-    sinks.has_room = [writer] { return writer->HasRoom(); };
   }
   return sinks;
 }

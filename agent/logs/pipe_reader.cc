@@ -9,10 +9,17 @@
 #include <cerrno>
 #include <string_view>
 
+#include "agent/terminal/pty_pair.h"
 #include "base/log_folder.h"
 #include "base/monotonic_clock.h"
 
 namespace muster {
+namespace {
+
+// What the kernel holds of a terminal's output at most, and more.
+constexpr int kMostTerminalBytes = 128 << 10;
+
+}  // namespace
 
 absl::StatusOr<PipeReader::Made> PipeReader::Make(int capacity_bytes,
                                                   WorkerStream stream) {
@@ -25,13 +32,32 @@ absl::StatusOr<PipeReader::Made> PipeReader::Make(int capacity_bytes,
   fcntl(ends[0], F_SETFL, O_NONBLOCK);
   // Refused beyond the user's limit of pipe memory: then it stays as it is.
   if (capacity_bytes > 0) fcntl(ends[0], F_SETPIPE_SZ, capacity_bytes);
-  return Made{std::make_shared<PipeReader>(ends[0], std::move(stream)),
-              ends[1]};
+  return Made{std::make_shared<PipeReader>(ends[0], std::move(stream)), ends[1],
+              OwnedFd()};
+}
+
+std::optional<PipeReader::Made> PipeReader::MakeTerminal(int terminal,
+                                                         Pass pass,
+                                                         WorkerStream* stream) {
+  std::optional<PtyPair> pty = OpenPty(terminal);
+  OwnedFd again(pty ? fcntl(pty->master.get(), F_DUPFD_CLOEXEC, 3) : -1);
+  if (!again.open()) {
+    pass({});
+    return std::nullopt;
+  }
+  return Made{std::make_shared<PipeReader>(pty->master.Release(),
+                                           std::move(*stream), std::move(pass)),
+              pty->slave.Release(), std::move(again)};
 }
 
 PipeReader::~PipeReader() {
-  if (ended_) return;
+  if (!ended_) EndLocked();
+}
+
+void PipeReader::EndLocked() {
+  if (pass_ != nullptr) pass_({});
   stream_.End();
+  ended_ = true;
   close(fd_);
 }
 
@@ -53,13 +79,13 @@ size_t PipeReader::ReadLocked(std::span<char> buffer) {
     count = read(fd_, buffer.data(), buffer.size());
   } while (count < 0 && errno == EINTR);
   if (count > 0) {
-    stream_.Take(std::string_view(buffer.data(), count), MonotonicNow());
+    const std::string_view bytes(buffer.data(), static_cast<size_t>(count));
+    if (pass_ != nullptr) pass_(bytes);
+    stream_.Take(bytes, MonotonicNow());
     return count;
   }
   if (count < 0 && errno == EAGAIN) return 0;
-  stream_.End();
-  ended_ = true;
-  close(fd_);
+  EndLocked();
   return 0;
 }
 
@@ -77,6 +103,9 @@ PipeReader::Outcome PipeReader::Drain(std::span<char> buffer) {
   std::lock_guard<std::mutex> lock(mutex_);
   int left = 0;
   if (ended_ || ioctl(fd_, FIONREAD, &left) != 0) return OutcomeLocked();
+  // Of a terminal's bytes most are on their way still, and not counted; a read
+  // fetches them.
+  if (pass_ != nullptr) left = kMostTerminalBytes;
   while (left > 0) {
     size_t most = std::min(buffer.size(), static_cast<size_t>(left));
     size_t count = ReadLocked(buffer.first(most));

@@ -2,16 +2,19 @@
 #define MUSTER_AGENT_LOGS_PIPE_READER_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "agent/logs/worker_stream.h"
+#include "base/owned_fd.h"
 
 namespace muster {
 
@@ -29,11 +32,19 @@ class PipeReader {
   struct Made {
     std::shared_ptr<PipeReader> reader;
     int write_fd = -1;
+    OwnedFd terminal;  // a pseudo-terminal's other end, once more
   };
   static absl::StatusOr<Made> Make(int capacity_bytes, WorkerStream stream);
 
-  PipeReader(int fd, WorkerStream stream)
-      : fd_(fd), stream_(std::move(stream)) {}
+  // The same with a pseudo-terminal like `terminal` in the pipe's place, whose
+  // bytes go to `pass` as they are (none: the end), and to the stream.
+  // Nothing: there is none to be had, and the stream is as it was.
+  using Pass = std::function<void(std::string_view)>;
+  static std::optional<Made> MakeTerminal(int terminal, Pass pass,
+                                          WorkerStream* stream);
+
+  PipeReader(int fd, WorkerStream stream, Pass pass = nullptr)
+      : fd_(fd), pass_(std::move(pass)), stream_(std::move(stream)) {}
   ~PipeReader();
 
   PipeReader(const PipeReader&) = delete;
@@ -64,9 +75,11 @@ class PipeReader {
  private:
   // The number of bytes read; 0 where none are there or the stream has ended.
   size_t ReadLocked(std::span<char> buffer);
+  void EndLocked();
   Outcome OutcomeLocked() const;
 
   const int fd_;
+  const Pass pass_;   // null but for a pseudo-terminal
   std::mutex mutex_;  // guards what follows
   bool ended_ = false;
   WorkerStream stream_;

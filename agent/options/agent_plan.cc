@@ -135,6 +135,7 @@ absl::StatusOr<AgentOptions> PlanAgent(const RunOptions& options,
   if (std::string remark = CoreRemark(*slots, facts); !remark.empty()) {
     agent.remarks.push_back(std::move(remark));
   }
+  agent.input = options.input;
   agent.signals_to_handle = options.signals_to_handle;
   agent.signals_to_forward = options.signals_to_forward;
   agent.signals_to_leave = options.signals_to_leave;

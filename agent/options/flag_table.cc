@@ -134,6 +134,11 @@ constexpr Flag kFlags[] = {
     {"run-path", 0, kSwitch, "", "0", kRead, kWorkers, kLaunchAndAgent, "",
      "Run PROGRAM, a Python file, with runpy.run_path. Takes precedence over "
      "--no-python."},
+    {"stdin", 0, kValue, "auto|none|all|RANK", "auto", kRead, kWorkers,
+     kLaunchAndAgent, "auto none all 0",
+     "Who reads standard input, a terminal's keys included: the worker of that "
+     "rank, all, or none. auto: local rank 0, but none in a Slurm step or a "
+     "pod. All others read /dev/null."},
     {"role", 0, kValue, "NAME", "default", kRead, kWorkers, kLaunchAndAgent, "",
      "The workers' role, ROLE_NAME in their environment."},
     {"numa-binding", 0, kValue, "MODE", "", kNone, kWorkers, kLaunchAndAgent,

@@ -329,6 +329,16 @@ void ReadWorkers(FlagValues& values, RunOptions& options) {
   };
   values.Into("local-rank-flag", local_rank_flag, options.local_rank_flag);
   options.fitness = ReadFitnessOptions(values);
+  values.Into("stdin", ParseWorkerInput, options.input);
+  const WorkerInput::Reader reader = options.input.reader;
+  if (options.remote.start != RemoteStart::kNone &&
+      (reader == WorkerInput::Reader::kAll ||
+       reader == WorkerInput::Reader::kRank)) {
+    values.Refuse("stdin",
+                  absl::InvalidArgumentError(
+                      "the agents that --hostfile and --slurm start have no "
+                      "stdin; leave it out, or write srun launch --stdin=0"));
+  }
 }
 
 void ReadOutput(FlagValues& values, RunOptions& options) {

@@ -18,6 +18,7 @@
 #include "agent/progress/hang_policy.h"
 #include "agent/store/store_path.h"
 #include "agent/workers/dialect.h"
+#include "agent/workers/worker_input.h"
 #include "rendezvous/endpoint/endpoint.h"
 #include "rendezvous/protocol/job_spec.h"
 
@@ -78,6 +79,7 @@ struct RunOptions {
   std::vector<Dialect> dialects;
   std::string local_rank_flag;  // its name, without dashes; empty: none
   std::map<std::string, std::string> worker_environment;  // more of it
+  WorkerInput input;
   FitnessOptions fitness;
 
   // Output.

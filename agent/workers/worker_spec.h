@@ -26,10 +26,14 @@ struct WorkerSpec {
   // Signals that it ignores when it begins, until it takes them itself: bit
   // n - 1 is signal n. All others do what they do by default.
   uint64_t ignored_signals = 0;
-  // Descriptors of this process that become the worker's stdout and stderr;
-  // the caller closes them after Start. stdin is /dev/null.
+  // Descriptors of this process that become the worker's stdin, stdout and
+  // stderr; the caller closes them after Start. -1: /dev/null.
+  int stdin_fd = -1;
   int stdout_fd = -1;
   int stderr_fd = -1;
+  // stdin is a terminal, and becomes the controlling one of the worker's
+  // session.
+  bool controls_terminal = false;
 };
 
 }  // namespace muster

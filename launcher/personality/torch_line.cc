@@ -14,6 +14,14 @@ bool Holds(const CommandLine& line, const std::string& name) {
   return found != line.values.end() && found->second.back() != "0";
 }
 
+// torchrun's workers inherit its stdin. Agents on other hosts have none.
+void LetAllRead(const CommandLine& line, OwnLine& own) {
+  for (const char* flag : {"hostfile", "slurm"}) {
+    if (line.values.count(flag) > 0) return;
+  }
+  own.args.emplace_back("--stdin=all");
+}
+
 // torchrun asks no cluster: what its line leaves out is its own default, in a
 // batch script and in a step, too. Our own flags on the line ask for more.
 void LeaveClusterOut(const CommandLine& line, OwnLine& own) {
@@ -32,6 +40,7 @@ absl::StatusOr<OwnLine> OwnLineOfTorchrun(
   if (!line.ok()) return line.status();
   OwnLine own;
   own.args.emplace_back("--python");
+  LetAllRead(*line, own);
   LeaveClusterOut(*line, own);
   own.args.insert(own.args.end(), args.begin(), args.end());
   return own;
@@ -58,6 +67,7 @@ absl::StatusOr<OwnLine> OwnLineOfTorchLaunch(
   }
   OwnLine own;
   own.args.emplace_back("--python");
+  LetAllRead(*line, own);
   LeaveClusterOut(*line, own);
   if (!Holds(*line, kUseEnv)) {
     own.args.emplace_back("--local-rank-flag=local-rank");

@@ -11,6 +11,7 @@ namespace muster {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 
 using Args = std::vector<std::string>;
@@ -25,9 +26,9 @@ TEST(OwnLineOfTorchrunTest, TheProgramIsPythons) {
   const absl::StatusOr<OwnLine> line = OwnLineOfTorchrun(
       Flags(), Args{"--nproc_per_node=2", "-r", "3", "train", "--use-env"});
   ASSERT_TRUE(line.ok()) << line.status();
-  EXPECT_THAT(line->args,
-              ElementsAre("--python", "--cluster=none", "--nproc_per_node=2",
-                          "-r", "3", "train", "--use-env"));
+  EXPECT_THAT(line->args, ElementsAre("--python", "--stdin=all",
+                                      "--cluster=none", "--nproc_per_node=2",
+                                      "-r", "3", "train", "--use-env"));
 }
 
 TEST(OwnLineOfTorchrunTest, SlurmIsNotAskedUnlessOnTheLine) {
@@ -58,15 +59,19 @@ TEST(OwnLineOfTorchrunTest, SlurmIsNotAskedUnlessOnTheLine) {
     }
   }
   for (const char* const flag : {"--cluster=auto", "--slurm", "--config=f"}) {
-    EXPECT_THAT(OwnLineOfTorchrun(Flags(), Args{flag, "t"})->args,
-                ElementsAre("--python", flag, "t"));
+    EXPECT_THAT(
+        OwnLineOfTorchrun(Flags(), Args{flag, "t"})->args,
+        ElementsAreArray(flag == std::string("--slurm")
+                             ? Args{"--python", flag, "t"}
+                             : Args{"--python", "--stdin=all", flag, "t"}));
   }
 }
 
 TEST(OwnLineOfTorchrunTest, ItsCompletion) {
   EXPECT_THAT(
       OwnLineOfTorchrun(Flags(), Args{"--print-completion", "zsh"})->args,
-      ElementsAre("--python", "--cluster=none", "--print-completion", "zsh"));
+      ElementsAre("--python", "--stdin=all", "--cluster=none",
+                  "--print-completion", "zsh"));
 }
 
 TEST(OwnLineOfTorchrunTest, AnUnknownFlagIsNamed) {
@@ -80,9 +85,10 @@ TEST(OwnLineOfTorchLaunchTest, TheLocalRankIsAnArgument) {
   absl::StatusOr<OwnLine> line =
       OwnLineOfTorchLaunch(Flags(), Args{"--nproc_per_node", "2", "t.py"});
   ASSERT_TRUE(line.ok()) << line.status();
-  EXPECT_THAT(line->args, ElementsAre("--python", "--cluster=none",
-                                      "--local-rank-flag=local-rank",
-                                      "--nproc_per_node", "2", "t.py"));
+  EXPECT_THAT(line->args,
+              ElementsAre("--python", "--stdin=all", "--cluster=none",
+                          "--local-rank-flag=local-rank", "--nproc_per_node",
+                          "2", "t.py"));
 }
 
 TEST(OwnLineOfTorchLaunchTest, UnlessTheEnvironmentIsUsed) {
@@ -90,8 +96,8 @@ TEST(OwnLineOfTorchLaunchTest, UnlessTheEnvironmentIsUsed) {
     const absl::StatusOr<OwnLine> line =
         OwnLineOfTorchLaunch(Flags(), Args{flag, "t.py", "--use_env"});
     ASSERT_TRUE(line.ok()) << line.status();
-    EXPECT_THAT(line->args,
-                ElementsAre("--python", "--cluster=none", "t.py", "--use_env"));
+    EXPECT_THAT(line->args, ElementsAre("--python", "--stdin=all",
+                                        "--cluster=none", "t.py", "--use_env"));
   }
 }
 

@@ -232,6 +232,7 @@ bool InKubernetes(const Environment& environment) {
 absl::StatusOr<Defaults> KubernetesDefaults(const FlagValues& given,
                                             const Environment& environment) {
   Defaults defaults;
+  defaults.flags["stdin"] = {kOrigin, "none"};
   if (const auto gpus = VariableSaid(environment, "NVIDIA_VISIBLE_DEVICES");
       gpus && IsGpuList(gpus->text)) {
     defaults.flags["nproc-per-node"] = {gpus->origin, "gpu"};

@@ -61,6 +61,7 @@ TEST_F(KubernetesDefaultsTest, AnIndexedJobNeedsNoAddresses) {
   EXPECT_THAT(options.topology,
               ElementsAre("zone=z1", "rack=r7", "host=node-9"));
   EXPECT_THAT(options.preemption.signals, ElementsAre(SIGTERM));
+  EXPECT_EQ(options.input.reader, WorkerInput::Reader::kNone);
   EXPECT_THAT(options.remarks, IsEmpty());
 }
 

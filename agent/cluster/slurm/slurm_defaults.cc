@@ -229,6 +229,9 @@ absl::StatusOr<Defaults> SlurmDefaults(const FlagValues& given,
     defaults.flags["nnodes"] = {"SLURM_STEP_NUM_TASKS",
                                 absl::StrCat(place->tasks)};
     defaults.telling = TellingOf(given, *place);
+    // srun's stdin goes to every task, and is the batch script's rest or a
+    // terminal that many would read.
+    defaults.flags["stdin"] = {"Slurm", "none"};
     if (!MayOthersCome(given, *place)) defaults.rejoin_timeout = kRejoin;
     AddMeeting(given, environment, *place, defaults);
     const absl::Status node = AddNode(given, environment, *place, defaults);

@@ -78,6 +78,7 @@ TEST_F(SlurmDefaultsTest, AStepNeedsNoFlags) {
   EXPECT_EQ(options.endpoint->port, SlurmPort(41, 2));
   EXPECT_EQ(options.workers_per_node, "8");
   EXPECT_EQ(options.node_id, "n2");
+  EXPECT_EQ(options.input.reader, WorkerInput::Reader::kNone);
   EXPECT_THAT(options.preemption.signals, ElementsAre(SIGUSR1, SIGTERM));
 }
 

@@ -1,0 +1,38 @@
+#include "agent/terminal/pty_pair.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+
+namespace muster {
+
+std::optional<PtyPair> OpenPty(int like) {
+  termios modes = {};
+  if (tcgetattr(like, &modes) != 0) return std::nullopt;
+  PtyPair pty;
+  pty.master = OwnedFd(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
+  const int master = pty.master.get();
+  if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0) {
+    return std::nullopt;
+  }
+  char path[128];
+  if (ptsname_r(master, path, sizeof path) != 0) return std::nullopt;
+  pty.slave = OwnedFd(open(path, O_RDWR | O_NOCTTY | O_CLOEXEC));
+  // The terminal at the end of the way processes output: here the bytes stay
+  // what the worker wrote, for its log file.
+  modes.c_oflag &= ~static_cast<tcflag_t>(OPOST);
+  if (!pty.slave.open() || tcsetattr(pty.slave.get(), TCSANOW, &modes) != 0 ||
+      fcntl(master, F_SETFL, O_NONBLOCK) != 0) {
+    return std::nullopt;
+  }
+  CopyWindowSize(like, master);
+  return pty;
+}
+
+void CopyWindowSize(int from, int to) {
+  winsize size = {};
+  if (ioctl(from, TIOCGWINSZ, &size) == 0) ioctl(to, TIOCSWINSZ, &size);
+}
+
+}  // namespace muster

@@ -1,0 +1,28 @@
+#ifndef MUSTER_AGENT_TERMINAL_PTY_PAIR_H_
+#define MUSTER_AGENT_TERMINAL_PTY_PAIR_H_
+
+#include <optional>
+
+#include "base/owned_fd.h"
+
+namespace muster {
+
+// A pseudo-terminal. What is written to `slave` is read from `master`
+// unchanged (no "\r" before "\n"), and what is written to `master` is edited,
+// echoed and read from `slave` as if it were typed there.
+struct PtyPair {
+  OwnedFd master;  // non-blocking; reading gives EIO once no slave is open
+  OwnedFd slave;
+};
+
+// One with the input modes and the size of the terminal `like`. Nothing: `like`
+// is no terminal, or none can be made (no /dev/ptmx, no descriptor left).
+std::optional<PtyPair> OpenPty(int like);
+
+// Gives terminal `to` the size of terminal `from`; its foreground processes get
+// SIGWINCH if it changes.
+void CopyWindowSize(int from, int to);
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_TERMINAL_PTY_PAIR_H_

@@ -1,0 +1,191 @@
+#include "agent/terminal/terminal_bridge.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "agent/terminal/pty_pair.h"
+
+namespace muster {
+namespace {
+
+// How often a process in the background looks whether it has come to the
+// foreground: a shell does not signal one that runs already.
+constexpr int kBackgroundMilliseconds = 300;
+
+// tcgetpgrp fails for a terminal that is not this process's controlling one.
+bool Controls(int fd) { return isatty(fd) == 1 && tcgetpgrp(fd) >= 0; }
+
+int FindTerminal() {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
+    if (Controls(fd)) return fd;
+  }
+  return -1;
+}
+
+bool InForeground(int fd) { return tcgetpgrp(fd) == getpgrp(); }
+
+void BlockSignals() {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, nullptr);
+}
+
+}  // namespace
+
+TerminalBridge::TerminalBridge(OnModes on_modes)
+    : on_modes_(std::move(on_modes)), terminal_(FindTerminal()) {}
+
+TerminalBridge::~TerminalBridge() { Release(); }
+
+std::vector<int> TerminalBridge::Signals() {
+  // Kept: a terminal that hangs up sends SIGCONT, and is none any more.
+  static const bool has_terminal = FindTerminal() >= 0;
+  if (!has_terminal) return {};
+  return {SIGWINCH, SIGTSTP, SIGCONT};
+}
+
+TerminalBridge::Stdin TerminalBridge::LookAtStdin() {
+  if (!Controls(STDIN_FILENO)) return Stdin::kOther;
+  return InForeground(STDIN_FILENO) ? Stdin::kForeground : Stdin::kBackground;
+}
+
+void TerminalBridge::FollowSize(OwnedFd master) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (terminal_ < 0) return;
+  CopyWindowSize(terminal_, master.get());
+  sized_.push_back(std::move(master));
+}
+
+void TerminalBridge::Resized() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (const OwnedFd& one : sized_) CopyWindowSize(terminal_, one.get());
+}
+
+void TerminalBridge::Forward(OwnedFd master) {
+  if (!Controls(STDIN_FILENO) || thread_.joinable()) return;
+  wake_ = OwnedFd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!wake_.open()) return;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    ending_ = false;
+    // In the background these would be the modes of a shell's prompt.
+    if (InForeground(STDIN_FILENO)) modes_ = ReadTerminalModes(STDIN_FILENO);
+    if (modes_ && on_modes_) on_modes_(STDIN_FILENO, &*modes_);
+  }
+  thread_ =
+      std::thread([this, master = std::move(master)] { Run(master.get()); });
+}
+
+void TerminalBridge::Release() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    ending_ = true;
+  }
+  Wake();
+  if (thread_.joinable()) thread_.join();
+  std::lock_guard<std::mutex> lock(mutex_);
+  RestoreLocked();
+  sized_.clear();
+  if (!modes_) return;
+  modes_.reset();
+  if (on_modes_) on_modes_(STDIN_FILENO, nullptr);
+}
+
+void TerminalBridge::Stop() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    stopped_ = true;
+    RestoreLocked();
+  }
+  // SIGTSTP and not SIGSTOP: the kernel leaves out a process that no shell of
+  // its session could let go on.
+  sigset_t stop;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGTSTP);
+  raise(SIGTSTP);
+  pthread_sigmask(SIG_UNBLOCK, &stop, nullptr);
+  // It goes on here.
+  pthread_sigmask(SIG_BLOCK, &stop, nullptr);
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    stopped_ = false;
+  }
+  Continued();
+}
+
+void TerminalBridge::Continued() {
+  Resized();
+  Wake();
+}
+
+void TerminalBridge::Wake() {
+  const uint64_t one = 1;
+  if (wake_.open()) (void)!write(wake_.get(), &one, sizeof one);
+}
+
+bool TerminalBridge::IsEnding() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return ending_;
+}
+
+bool TerminalBridge::TakeForeground() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (ending_ || stopped_ || !InForeground(STDIN_FILENO)) {
+    // In the background the modes are the shell's.
+    forwarding_ = false;
+    return false;
+  }
+  if (!modes_) modes_ = ReadTerminalModes(STDIN_FILENO);
+  if (!modes_) return false;
+  if (!forwarding_ || !HasModes(STDIN_FILENO, modes_->forwarding)) {
+    forwarding_ = SetModes(STDIN_FILENO, modes_->forwarding);
+  }
+  return forwarding_;
+}
+
+void TerminalBridge::RestoreLocked() {
+  if (forwarding_ && InForeground(STDIN_FILENO)) {
+    SetModes(STDIN_FILENO, modes_->before);
+  }
+  forwarding_ = false;
+}
+
+void TerminalBridge::Run(int master) {
+  BlockSignals();
+  std::string typed;  // and not yet taken by the pseudo-terminal
+  while (!IsEnding()) {
+    const bool reads = TakeForeground();
+    pollfd fds[3] = {{wake_.get(), POLLIN, 0},
+                     {typed.empty() && reads ? STDIN_FILENO : -1, POLLIN, 0},
+                     {typed.empty() ? -1 : master, POLLOUT, 0}};
+    poll(fds, 3, reads ? -1 : kBackgroundMilliseconds);
+    uint64_t wakes = 0;
+    if (fds[0].revents != 0) (void)!read(wake_.get(), &wakes, sizeof wakes);
+    if (fds[1].revents != 0) {
+      char keys[1024];
+      const ssize_t got = read(STDIN_FILENO, keys, sizeof keys);
+      if (got > 0) {
+        typed.assign(keys, static_cast<size_t>(got));
+      } else if (got == 0 || (errno == EIO && InForeground(STDIN_FILENO))) {
+        return;  // The terminal has hung up; SIGHUP ends the job.
+      }
+    }
+    if (typed.empty()) continue;
+    const ssize_t taken = write(master, typed.data(), typed.size());
+    if (taken > 0) {
+      typed.erase(0, static_cast<size_t>(taken));
+    } else if (taken < 0 && errno != EAGAIN && errno != EINTR) {
+      return;  // The worker's end is gone.
+    }
+  }
+}
+
+}  // namespace muster
