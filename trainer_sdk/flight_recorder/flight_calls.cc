@@ -16,6 +16,7 @@ bool NeedsAll(const OperationSignature& signature) {
     case OperationKind::kAllGather:
     case OperationKind::kAllToAll:
     case OperationKind::kBarrier:
+    case OperationKind::kSplit:
       return true;
     default:
       return false;

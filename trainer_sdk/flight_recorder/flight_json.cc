@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "trainer_sdk/flight_recorder/flight_ring.h"
-#include "trainer_sdk/process_group/split_kind.h"
+#include "trainer_sdk/process_group/operation.h"
 
 namespace muster {
 namespace {
@@ -26,11 +26,6 @@ absl::StatusOr<Enum> Named(const std::string& name, int values) {
     if (name == Name(value)) return value;
   }
   return absl::InvalidArgumentError(absl::StrCat("unknown name '", name, "'"));
-}
-
-absl::StatusOr<OperationKind> KindNamed(const std::string& name) {
-  if (name == SignatureName(kSplitKind)) return kSplitKind;
-  return Named<OperationKind>(name, kOperationKinds);
 }
 
 // A whole number that fits T; throws what the library throws at wrong types.
@@ -67,7 +62,7 @@ Json RecordJson(const FlightLog& log, const FlightRecord& record) {
   json["group"] = record.group;
   json["group_name"] = log.groups.at(record.group).name;
   json["sequence"] = signature.sequence;
-  json["kind"] = SignatureName(signature.kind);
+  json["kind"] = Name(signature.kind);
   json["dtype"] = Name(signature.dtype);
   json["mixed"] = signature.mixed;
   json["op"] = Name(signature.reduce_op);
@@ -91,7 +86,8 @@ absl::StatusOr<FlightRecord> RecordOf(const Json& json, size_t groups) {
     return absl::InvalidArgumentError("a record of a group that is not there");
   }
   record.signature.sequence = Whole<uint64_t>(json, "sequence");
-  const auto kind = KindNamed(json.at("kind").get<std::string>());
+  const auto kind =
+      Named<OperationKind>(json.at("kind").get<std::string>(), kSignatureKinds);
   if (!kind.ok()) return kind.status();
   const auto dtype = Named<DType>(json.at("dtype").get<std::string>(), kDTypes);
   if (!dtype.ok()) return dtype.status();

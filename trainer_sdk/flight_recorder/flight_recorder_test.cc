@@ -16,8 +16,8 @@
 
 #include "base/monotonic_clock.h"
 #include "trainer_sdk/flight_recorder/flight_files.h"
+#include "trainer_sdk/process_group/operation.h"
 #include "trainer_sdk/process_group/operations.h"
-#include "trainer_sdk/process_group/split_kind.h"
 
 namespace muster {
 namespace {
@@ -138,7 +138,7 @@ TEST_F(FlightRecorderTest, ASplitComesBack) {
   FlightRecorder recorder(Options());
   const int world = recorder.AddGroup("world", 1, 2, {0, 1}, 0, At(1));
   OperationSignature signature;
-  signature.kind = kSplitKind;
+  signature.kind = OperationKind::kSplit;
   signature.sequence = 3;
   recorder.QueueAndStart(world, signature, 0, At(1));
   ASSERT_TRUE(recorder.Dump("").ok());

@@ -12,7 +12,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "trainer_sdk/process_group/split_kind.h"
+#include "trainer_sdk/process_group/operation.h"
 
 namespace muster {
 namespace {

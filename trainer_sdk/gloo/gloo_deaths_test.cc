@@ -54,6 +54,7 @@ Operation Of(OperationKind kind, const GroupPlace& place, int64_t count,
     case OperationKind::kScatter:
       return Scatter(in.data(), out.data(), count, kType, root);
     case OperationKind::kBarrier:
+    case OperationKind::kSplit:
       return Barrier();
     case OperationKind::kSend:
     case OperationKind::kReceive:

@@ -208,6 +208,7 @@ absl::Status Run(const Operation& operation, Mesh& mesh, Scratch& scratch) {
       return ScatterFromRoot(mesh, parts, element, operation.root,
                              operation.input, operation.output);
     case OperationKind::kBarrier:
+    case OperationKind::kSplit:
       return Disseminate(mesh);
     case OperationKind::kSend:
     case OperationKind::kReceive:

@@ -152,6 +152,15 @@ absl::Status CheckBuffers(const Operation& operation, const Extent& extent) {
                      "own part of the longer one");
 }
 
+absl::Status CheckPointee(const Operation& operation) {
+  if (!operation.pointee || *operation.pointee == operation.dtype ||
+      (operation.dtype == DType::kInt8 && !IsReduction(operation.kind))) {
+    return absl::OkStatus();
+  }
+  return Wrong(operation, "elements of ", Name(operation.dtype),
+               " in a buffer of ", Name(*operation.pointee));
+}
+
 absl::Status CheckRankAndCounts(const Operation& operation, int rank,
                                 int size) {
   if (HasRoot(operation.kind) &&
@@ -190,6 +199,9 @@ absl::Status CheckRankAndCounts(const Operation& operation, int rank,
 
 absl::Status CheckArguments(const Operation& operation, int rank, int size) {
   if (operation.kind == OperationKind::kBarrier) return absl::OkStatus();
+  if (operation.kind == OperationKind::kSplit) {
+    return Wrong(operation, "call ProcessGroup::Split");
+  }
   if (operation.kind == OperationKind::kBatch) {
     for (const PointToPoint& message : operation.messages) {
       const absl::Status status = CheckMessage(operation, message, rank, size);
@@ -197,13 +209,34 @@ absl::Status CheckArguments(const Operation& operation, int rank, int size) {
     }
     return absl::OkStatus();
   }
-  absl::Status status = CheckRankAndCounts(operation, rank, size);
+  absl::Status status = CheckPointee(operation);
+  if (!status.ok()) return status;
+  status = CheckRankAndCounts(operation, rank, size);
   if (!status.ok()) return status;
   if (IsPointToPoint(operation.kind)) {
     status = CheckPeer(operation, operation.root, operation.tag, rank, size);
     if (!status.ok()) return status;
   }
   return CheckBuffers(operation, ExtentOf(operation, rank, size));
+}
+
+absl::Status CheckPlace(const GroupPlace& place,
+                        const std::vector<int>& global_ranks) {
+  if (place.size < 1 || place.rank < 0 || place.rank >= place.size) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("rank ", place.rank, " of ", place.size));
+  }
+  if (!global_ranks.empty() &&
+      global_ranks.size() != static_cast<size_t>(place.size)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        global_ranks.size(), " global ranks for a group of ", place.size));
+  }
+  if (place.store == nullptr && place.size > 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("its store is null, by which its ", place.size,
+                     " ranks were to find each other: pass session->store()"));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace muster

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -92,6 +93,53 @@ TEST(ArgumentCheckTest, NamesWhatIsWrong) {
     EXPECT_THAT(Complaint(operation), HasSubstr(complaint));
     EXPECT_THAT(Complaint(operation), HasSubstr(Name(operation.kind)));
   }
+}
+
+TEST(ArgumentCheckTest, RefusesATypeThatThePointerContradicts) {
+  std::vector<double> doubles(8);
+  std::vector<uint16_t> halves(8);
+  std::vector<int64_t> whole(8);
+  EXPECT_THAT(Complaint(AllReduce(doubles.data(), doubles.data(), 8, kType)),
+              HasSubstr("elements of float32 in a buffer of float64"));
+  EXPECT_THAT(Complaint(AllReduce(g_in, doubles.data(), 8, kType)),
+              HasSubstr("in a buffer of float64"));
+  EXPECT_THAT(Complaint(Send(whole.data(), 8, DType::kInt32, 0)),
+              HasSubstr("elements of int32 in a buffer of int64"));
+  // 16 bits may be either type, and bytes of anything may be moved, not added.
+  EXPECT_EQ(
+      Complaint(AllReduce(halves.data(), halves.data(), 8, DType::kBFloat16)),
+      "");
+  EXPECT_EQ(Complaint(Broadcast(g_in, g_in, 32, DType::kInt8, 0)), "");
+  EXPECT_THAT(Complaint(AllReduce(g_in, g_in, 32, DType::kInt8)),
+              HasSubstr("elements of int8 in a buffer of float32"));
+  EXPECT_EQ(Complaint(AllReduce(static_cast<void*>(doubles.data()),
+                                static_cast<void*>(doubles.data()), 8, kType)),
+            "");
+}
+
+TEST(ArgumentCheckTest, RangesBringTheirTypeAndLength) {
+  std::vector<double> doubles(8);
+  const Operation sum = AllReduce(doubles, ReduceOp::kMax);
+  EXPECT_EQ(sum.kind, OperationKind::kAllReduce);
+  EXPECT_EQ(sum.dtype, DType::kFloat64);
+  EXPECT_EQ(sum.count, 8);
+  EXPECT_EQ(sum.reduce_op, ReduceOp::kMax);
+  EXPECT_EQ(sum.input, doubles.data());
+  EXPECT_EQ(sum.output, doubles.data());
+  EXPECT_EQ(Complaint(sum), "");
+  EXPECT_EQ(Broadcast(std::span(g_in).first(5), 2).count, 5);
+  EXPECT_EQ(Broadcast(g_in, 2).root, 2);
+  const std::vector<int32_t> whole(3);
+  EXPECT_EQ(Complaint(Send(whole, 0, 7)), "");
+  EXPECT_EQ(Send(whole, 0, 7).tag, 7);
+  EXPECT_EQ(Complaint(Receive(g_out, 0)), "");
+  EXPECT_EQ(Receive(g_out, 0).count, 64);
+}
+
+TEST(ArgumentCheckTest, ASplitIsNoOperationOfCallers) {
+  Operation split;
+  split.kind = OperationKind::kSplit;
+  EXPECT_THAT(Complaint(split), HasSubstr("call ProcessGroup::Split"));
 }
 
 TEST(ArgumentCheckTest, RefusesCountsOfKindsThatHaveNone) {

@@ -2,6 +2,8 @@
 #define MUSTER_TRAINER_SDK_PROCESS_GROUP_DTYPE_H_
 
 #include <cstdint>
+#include <optional>
+#include <type_traits>
 
 namespace muster {
 
@@ -38,6 +40,18 @@ constexpr int64_t SizeOf(DType dtype) {
       return 1;
   }
   return 0;
+}
+
+// The type of an element of C++: DTypeOf<float>. Void where the library has no
+// name for the type, such as the 16 bits that hold a bfloat16.
+template <typename T>
+constexpr std::optional<DType> DTypeOf() {
+  if (std::is_same_v<T, float>) return DType::kFloat32;
+  if (std::is_same_v<T, double>) return DType::kFloat64;
+  if (std::is_same_v<T, int8_t>) return DType::kInt8;
+  if (std::is_same_v<T, int32_t>) return DType::kInt32;
+  if (std::is_same_v<T, int64_t>) return DType::kInt64;
+  return std::nullopt;
 }
 
 // The field's short names, as nccl-tests and PyTorch print them: "float32".

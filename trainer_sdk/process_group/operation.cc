@@ -38,6 +38,8 @@ const char* Name(OperationKind kind) {
       return "receive";
     case OperationKind::kBatch:
       return "batch";
+    case OperationKind::kSplit:
+      return "split";
   }
   return "?";
 }
@@ -59,6 +61,7 @@ int64_t Elements(const Operation& operation, int size) {
       return total;
     }
     case OperationKind::kBarrier:
+    case OperationKind::kSplit:
       return 0;
     default:
       return operation.count;

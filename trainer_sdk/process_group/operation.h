@@ -2,6 +2,7 @@
 #define MUSTER_TRAINER_SDK_PROCESS_GROUP_OPERATION_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "trainer_sdk/process_group/dtype.h"
@@ -21,8 +22,14 @@ enum class OperationKind : uint8_t {
   kSend,
   kReceive,
   kBatch,  // several sends and receives at once: batch_isend_irecv
+  // ProcessGroup::Split: a transport performs it as a barrier. Callers of Run
+  // and Start get InvalidArgument.
+  kSplit,
 };
+// The kinds that Run and Start take: all before kSplit.
 inline constexpr int kOperationKinds = 12;
+// The kinds that a signature may have.
+inline constexpr int kSignatureKinds = kOperationKinds + 1;
 
 // PyTorch's names: "all_reduce".
 const char* Name(OperationKind kind);
@@ -53,6 +60,7 @@ struct PointToPoint {
 //   send            input[count]        -
 //   receive         -                   output[count]
 //   batch           `messages`
+//   split           -                   -
 //
 // Where `counts` is used and empty, every rank's part is `count` elements.
 // all_to_all: counts[r] is what this rank sends to r, receive_counts[r] what
@@ -76,6 +84,9 @@ struct Operation {
   std::vector<int64_t> receive_counts;
   const void* input = nullptr;
   void* output = nullptr;
+  // What the caller's buffers point to, where the type of a pointer told it:
+  // compared with `dtype` before anything is done.
+  std::optional<DType> pointee = std::nullopt;
   std::vector<PointToPoint> messages;
   // CUDA transports only: the cudaStream_t that `input` is ready on and that
   // whatever reads `output` is put on.

@@ -5,18 +5,20 @@
 namespace muster {
 namespace {
 
-Operation Of(OperationKind kind, const void* input, void* output, int64_t count,
-             DType dtype) {
+Operation Of(OperationKind kind, InputBuffer input, OutputBuffer output,
+             int64_t count, DType dtype) {
   Operation operation;
   operation.kind = kind;
   operation.dtype = dtype;
   operation.count = count;
-  operation.input = input;
-  operation.output = output;
+  operation.input = input.data;
+  operation.output = output.data;
+  operation.pointee =
+      input.pointee && *input.pointee != dtype ? input.pointee : output.pointee;
   return operation;
 }
 
-Operation Of(OperationKind kind, const void* input, void* output,
+Operation Of(OperationKind kind, InputBuffer input, OutputBuffer output,
              const std::vector<int64_t>& counts, DType dtype) {
   Operation operation = Of(kind, input, output, 0, dtype);
   operation.counts = counts;
@@ -47,53 +49,53 @@ PointToPoint Message(OperationKind kind, void* data, int64_t count, DType dtype,
 
 }  // namespace
 
-Operation AllReduce(const void* input, void* output, int64_t count, DType dtype,
-                    ReduceOp op) {
+Operation AllReduce(InputBuffer input, OutputBuffer output, int64_t count,
+                    DType dtype, ReduceOp op) {
   return WithOp(Of(OperationKind::kAllReduce, input, output, count, dtype), op);
 }
 
-Operation ReduceScatter(const void* input, void* output, int64_t count,
+Operation ReduceScatter(InputBuffer input, OutputBuffer output, int64_t count,
                         DType dtype, ReduceOp op) {
   return WithOp(Of(OperationKind::kReduceScatter, input, output, count, dtype),
                 op);
 }
 
-Operation ReduceScatter(const void* input, void* output,
+Operation ReduceScatter(InputBuffer input, OutputBuffer output,
                         const std::vector<int64_t>& counts, DType dtype,
                         ReduceOp op) {
   return WithOp(Of(OperationKind::kReduceScatter, input, output, counts, dtype),
                 op);
 }
 
-Operation AllGather(const void* input, void* output, int64_t count,
+Operation AllGather(InputBuffer input, OutputBuffer output, int64_t count,
                     DType dtype) {
   return Of(OperationKind::kAllGather, input, output, count, dtype);
 }
 
-Operation AllGather(const void* input, void* output,
+Operation AllGather(InputBuffer input, OutputBuffer output,
                     const std::vector<int64_t>& counts, DType dtype) {
   return Of(OperationKind::kAllGather, input, output, counts, dtype);
 }
 
-Operation Broadcast(const void* input, void* output, int64_t count, DType dtype,
-                    int root) {
+Operation Broadcast(InputBuffer input, OutputBuffer output, int64_t count,
+                    DType dtype, int root) {
   return WithRoot(Of(OperationKind::kBroadcast, input, output, count, dtype),
                   root);
 }
 
-Operation Reduce(const void* input, void* output, int64_t count, DType dtype,
-                 int root, ReduceOp op) {
+Operation Reduce(InputBuffer input, OutputBuffer output, int64_t count,
+                 DType dtype, int root, ReduceOp op) {
   return WithOp(
       WithRoot(Of(OperationKind::kReduce, input, output, count, dtype), root),
       op);
 }
 
-Operation AllToAll(const void* input, void* output, int64_t count,
+Operation AllToAll(InputBuffer input, OutputBuffer output, int64_t count,
                    DType dtype) {
   return Of(OperationKind::kAllToAll, input, output, count, dtype);
 }
 
-Operation AllToAll(const void* input, void* output,
+Operation AllToAll(InputBuffer input, OutputBuffer output,
                    const std::vector<int64_t>& send_counts,
                    const std::vector<int64_t>& receive_counts, DType dtype) {
   Operation operation =
@@ -102,25 +104,25 @@ Operation AllToAll(const void* input, void* output,
   return operation;
 }
 
-Operation Gather(const void* input, void* output, int64_t count, DType dtype,
-                 int root) {
+Operation Gather(InputBuffer input, OutputBuffer output, int64_t count,
+                 DType dtype, int root) {
   return WithRoot(Of(OperationKind::kGather, input, output, count, dtype),
                   root);
 }
 
-Operation Gather(const void* input, void* output,
+Operation Gather(InputBuffer input, OutputBuffer output,
                  const std::vector<int64_t>& counts, DType dtype, int root) {
   return WithRoot(Of(OperationKind::kGather, input, output, counts, dtype),
                   root);
 }
 
-Operation Scatter(const void* input, void* output, int64_t count, DType dtype,
-                  int root) {
+Operation Scatter(InputBuffer input, OutputBuffer output, int64_t count,
+                  DType dtype, int root) {
   return WithRoot(Of(OperationKind::kScatter, input, output, count, dtype),
                   root);
 }
 
-Operation Scatter(const void* input, void* output,
+Operation Scatter(InputBuffer input, OutputBuffer output,
                   const std::vector<int64_t>& counts, DType dtype, int root) {
   return WithRoot(Of(OperationKind::kScatter, input, output, counts, dtype),
                   root);
@@ -128,7 +130,7 @@ Operation Scatter(const void* input, void* output,
 
 Operation Barrier() { return Operation{}; }
 
-Operation Send(const void* data, int64_t count, DType dtype, int peer,
+Operation Send(InputBuffer data, int64_t count, DType dtype, int peer,
                int tag) {
   Operation operation =
       WithRoot(Of(OperationKind::kSend, data, nullptr, count, dtype), peer);
@@ -136,7 +138,8 @@ Operation Send(const void* data, int64_t count, DType dtype, int peer,
   return operation;
 }
 
-Operation Receive(void* data, int64_t count, DType dtype, int peer, int tag) {
+Operation Receive(OutputBuffer data, int64_t count, DType dtype, int peer,
+                  int tag) {
   Operation operation =
       WithRoot(Of(OperationKind::kReceive, nullptr, data, count, dtype), peer);
   operation.tag = tag;

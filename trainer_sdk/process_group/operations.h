@@ -1,62 +1,86 @@
 #ifndef MUSTER_TRAINER_SDK_PROCESS_GROUP_OPERATIONS_H_
 #define MUSTER_TRAINER_SDK_PROCESS_GROUP_OPERATIONS_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <ranges>
+#include <type_traits>
 #include <vector>
 
 #include "trainer_sdk/process_group/operation.h"
 
 namespace muster {
 
+// A pointer of any type, and the type of its elements where that has a DType.
+// An operation whose `dtype` is another one is refused with InvalidArgument,
+// but for int8, as which a message may move bytes of any type.
+template <typename Pointer>
+struct TypedBuffer {
+  explicit(false) TypedBuffer(Pointer pointer) : data(pointer) {}
+  explicit(false) TypedBuffer(std::nullptr_t) {}
+  template <typename T>
+  requires(!std::is_void_v<T> &&
+           std::is_convertible_v<T*, Pointer>) explicit(false)
+      TypedBuffer(T* pointer)
+      : data(pointer), pointee(DTypeOf<std::remove_cv_t<T>>()) {}
+
+  Pointer data = nullptr;
+  std::optional<DType> pointee = std::nullopt;
+};
+using InputBuffer = TypedBuffer<const void*>;
+using OutputBuffer = TypedBuffer<void*>;
+
 // Operations by name. Counts are elements; what each buffer holds is the table
 // in operation.h. A `const std::vector<int64_t>& counts` in place of a count
 // gives every rank its own. Pure.
 
-Operation AllReduce(const void* input, void* output, int64_t count, DType dtype,
-                    ReduceOp op = ReduceOp::kSum);
+Operation AllReduce(InputBuffer input, OutputBuffer output, int64_t count,
+                    DType dtype, ReduceOp op = ReduceOp::kSum);
 
-Operation ReduceScatter(const void* input, void* output, int64_t count,
+Operation ReduceScatter(InputBuffer input, OutputBuffer output, int64_t count,
                         DType dtype, ReduceOp op = ReduceOp::kSum);
-Operation ReduceScatter(const void* input, void* output,
+Operation ReduceScatter(InputBuffer input, OutputBuffer output,
                         const std::vector<int64_t>& counts, DType dtype,
                         ReduceOp op = ReduceOp::kSum);
 
-Operation AllGather(const void* input, void* output, int64_t count,
+Operation AllGather(InputBuffer input, OutputBuffer output, int64_t count,
                     DType dtype);
-Operation AllGather(const void* input, void* output,
+Operation AllGather(InputBuffer input, OutputBuffer output,
                     const std::vector<int64_t>& counts, DType dtype);
 
 // `input` is the root's; others may give null.
-Operation Broadcast(const void* input, void* output, int64_t count, DType dtype,
-                    int root);
+Operation Broadcast(InputBuffer input, OutputBuffer output, int64_t count,
+                    DType dtype, int root);
 
 // `output` is the root's; others may give null. The same for Gather.
-Operation Reduce(const void* input, void* output, int64_t count, DType dtype,
-                 int root, ReduceOp op = ReduceOp::kSum);
+Operation Reduce(InputBuffer input, OutputBuffer output, int64_t count,
+                 DType dtype, int root, ReduceOp op = ReduceOp::kSum);
 
 // `count` elements to each and from each.
-Operation AllToAll(const void* input, void* output, int64_t count, DType dtype);
-Operation AllToAll(const void* input, void* output,
+Operation AllToAll(InputBuffer input, OutputBuffer output, int64_t count,
+                   DType dtype);
+Operation AllToAll(InputBuffer input, OutputBuffer output,
                    const std::vector<int64_t>& send_counts,
                    const std::vector<int64_t>& receive_counts, DType dtype);
 
-Operation Gather(const void* input, void* output, int64_t count, DType dtype,
-                 int root);
-Operation Gather(const void* input, void* output,
+Operation Gather(InputBuffer input, OutputBuffer output, int64_t count,
+                 DType dtype, int root);
+Operation Gather(InputBuffer input, OutputBuffer output,
                  const std::vector<int64_t>& counts, DType dtype, int root);
 
 // `input` is the root's; others may give null.
-Operation Scatter(const void* input, void* output, int64_t count, DType dtype,
-                  int root);
-Operation Scatter(const void* input, void* output,
+Operation Scatter(InputBuffer input, OutputBuffer output, int64_t count,
+                  DType dtype, int root);
+Operation Scatter(InputBuffer input, OutputBuffer output,
                   const std::vector<int64_t>& counts, DType dtype, int root);
 
 Operation Barrier();
 
 // Messages between two ranks arrive in the order of their sending per tag.
-Operation Send(const void* data, int64_t count, DType dtype, int peer,
+Operation Send(InputBuffer data, int64_t count, DType dtype, int peer,
                int tag = 0);
-Operation Receive(void* data, int64_t count, DType dtype, int peer,
+Operation Receive(OutputBuffer data, int64_t count, DType dtype, int peer,
                   int tag = 0);
 
 // Several sends and receives at once, in whatever order they can be done: what
@@ -66,6 +90,46 @@ PointToPoint BatchSend(const void* data, int64_t count, DType dtype, int peer,
                        int tag = 0);
 PointToPoint BatchReceive(void* data, int64_t count, DType dtype, int peer,
                           int tag = 0);
+
+// The same for elements that lie one behind the other and know their type and
+// number: a std::vector, std::array or std::span of float, double, int8_t,
+// int32_t or int64_t.
+template <typename Range>
+concept ElementRange = std::ranges::contiguous_range<Range> &&
+    std::ranges::sized_range<Range> &&
+    DTypeOf<std::ranges::range_value_t<Range>>()
+.has_value();
+
+template <ElementRange Range>
+constexpr DType ElementTypeOf() {
+  return *DTypeOf<std::ranges::range_value_t<Range>>();
+}
+
+// In place.
+template <ElementRange Range>
+Operation AllReduce(Range&& values, ReduceOp op = ReduceOp::kSum) {
+  return AllReduce(std::ranges::data(values), std::ranges::data(values),
+                   std::ranges::ssize(values), ElementTypeOf<Range>(), op);
+}
+
+// In place, from the root's values to the others'.
+template <ElementRange Range>
+Operation Broadcast(Range&& values, int root) {
+  return Broadcast(std::ranges::data(values), std::ranges::data(values),
+                   std::ranges::ssize(values), ElementTypeOf<Range>(), root);
+}
+
+template <ElementRange Range>
+Operation Send(Range&& values, int peer, int tag = 0) {
+  return Send(std::ranges::data(values), std::ranges::ssize(values),
+              ElementTypeOf<Range>(), peer, tag);
+}
+
+template <ElementRange Range>
+Operation Receive(Range&& values, int peer, int tag = 0) {
+  return Receive(std::ranges::data(values), std::ranges::ssize(values),
+                 ElementTypeOf<Range>(), peer, tag);
+}
 
 }  // namespace muster
 

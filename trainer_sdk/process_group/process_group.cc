@@ -23,9 +23,11 @@
 #include "trainer_sdk/process_group/plain_memory.h"
 #include "trainer_sdk/process_group/queue_time.h"
 #include "trainer_sdk/process_group/signature.h"
-#include "trainer_sdk/process_group/split_kind.h"
+#include "trainer_sdk/process_group/split_meeting.h"
 #include "trainer_sdk/process_group/split_part.h"
 #include "trainer_sdk/process_group/split_table.h"
+#include "trainer_sdk/process_group/world_ranks.h"
+#include "trainer_sdk/store/in_process_store.h"
 #include "trainer_sdk/store/prefix_store.h"
 
 namespace muster {
@@ -156,8 +158,8 @@ class ProcessGroup::Body {
       // No memory, but nothing is wrong with the transport.
       memory = Named(memory.status());
     } else if (!GoesOn(memory.status())) {
-      memory = Break(Named(memory.status()));
       Tell(memory.status());
+      memory = Break(Named(memory.status()));
     }
     Release();
     return memory;
@@ -169,9 +171,9 @@ class ProcessGroup::Body {
     const Instant deadline = DeadlineOf(options, MonotonicNow());
     const absl::Status turn = TakeTurn(deadline);
     if (!turn.ok()) return turn;
-    const uint64_t record = RecordSplit();
-    auto group = SplitAsFormation(color, key, label, deadline);
-    recorder_.End(record, MonotonicNow(), group.status().code());
+    const GroupCall call = NumberSplit(deadline);
+    auto group = SplitAsFormation(color, key, label, call.context);
+    recorder_.End(call.record, MonotonicNow(), group.status().code());
     if (!group.ok() && !absl::IsUnimplemented(group.status())) {
       // Some ranks may have their part: the next Split would not be the same
       // one everywhere. Peers in an operation are told.
@@ -206,7 +208,7 @@ class ProcessGroup::Body {
 
  private:
   absl::Status Named(const absl::Status& status) const {
-    return NamedAfter(place_, status);
+    return NamedAfter(place_, InWorldRanks(status, options_.global_ranks));
   }
 
   absl::Status Check(const Operation& operation) const {
@@ -268,7 +270,7 @@ class ProcessGroup::Body {
     const Instant failed = MonotonicNow();
     // Peers that still wait give up on their own, or are told by this.
     transport_->Abort(std::string(status.message()));
-    std::string message(Named(status).message());
+    std::string message(status.message());
     const bool late = absl::IsDeadlineExceeded(status);
     const Duration wait =
         late ? options_.explanation_timeout : Duration::zero();
@@ -278,7 +280,7 @@ class ProcessGroup::Body {
     if (late) {
       message += TellQueue(call.begun - call.called, failed - call.called);
     }
-    return Break(absl::Status(status.code(), message));
+    return Break(Named(absl::Status(status.code(), message)));
   }
 
   // The first cause, which stays.
@@ -305,23 +307,26 @@ class ProcessGroup::Body {
         .IgnoreError();
   }
 
-  // Under the next number, so that it is told apart from what peers may have
-  // called in its place; the record's number.
-  uint64_t RecordSplit() {
-    OperationSignature signature;
-    signature.kind = kSplitKind;
+  // Gives a Split the next number of this group's collectives and records it.
+  GroupCall NumberSplit(Instant deadline) {
+    GroupCall call;
+    call.context.deadline = deadline;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
-      signature.sequence = ++sequence_;
+      call.context.sequence = ++sequence_;
     }
-    return recorder_.QueueAndStart(recorded_group_, signature, 0,
-                                   MonotonicNow());
+    call.signature = SignatureOf(SplitOperation(), call.context.sequence);
+    call.record = recorder_.QueueAndStart(recorded_group_, call.signature, 0,
+                                          MonotonicNow());
+    return call;
   }
 
   // Whatever breaks this group on some rank meanwhile ends the Split of all.
   absl::StatusOr<std::unique_ptr<ProcessGroup>> SplitAsFormation(
-      int color, int key, const std::string& label, Instant deadline) {
-    auto formation = Formation::Begin(place_.store, place_.rank, deadline);
+      int color, int key, const std::string& label,
+      const OperationContext& context) {
+    auto formation =
+        Formation::Begin(place_.store, place_.rank, context.deadline);
     if (!formation.ok()) return Named(formation.status());
     absl::Status broken;
     {
@@ -331,7 +336,7 @@ class ProcessGroup::Body {
     }
     // Aborted before there was a formation to interrupt.
     if (!broken.ok()) (*formation)->Interrupt(broken);
-    auto group = SplitInTurn(color, key, label, *formation, deadline);
+    auto group = SplitInTurn(color, key, label, *formation, context);
     if (!group.ok() && !absl::IsUnimplemented(group.status())) {
       group = Named((*formation)->Fail(group.status()));
     }
@@ -341,7 +346,11 @@ class ProcessGroup::Body {
 
   absl::StatusOr<std::unique_ptr<ProcessGroup>> SplitInTurn(
       int color, int key, const std::string& label,
-      const std::shared_ptr<Formation>& formation, Instant deadline) {
+      const std::shared_ptr<Formation>& formation,
+      const OperationContext& context) {
+    const Instant deadline = context.deadline;
+    const absl::Status met = MeetToSplit(*transport_, formation, context);
+    if (!met.ok()) return met;
     const int number = ++splits_;
     const std::string prefix = absl::StrCat("split", number);
     PrefixStore table_store(
@@ -432,22 +441,19 @@ class ProcessGroup::Body {
 
 absl::StatusOr<std::unique_ptr<ProcessGroup>> ProcessGroup::Create(
     GroupPlace place, TransportFactory factory, ProcessGroupOptions options) {
-  if (place.size < 1 || place.rank < 0 || place.rank >= place.size) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "group ", place.name, ": rank ", place.rank, " of ", place.size));
-  }
+  const absl::Status wrong = CheckPlace(place, options.global_ranks);
+  if (!wrong.ok()) return NamedAfter(place, wrong);
   if (options.global_ranks.empty()) {
     options.global_ranks.resize(place.size);
     std::iota(options.global_ranks.begin(), options.global_ranks.end(), 0);
   }
-  if (options.global_ranks.size() != static_cast<size_t>(place.size)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("group ", place.name, ": ", options.global_ranks.size(),
-                     " global ranks for ", place.size));
-  }
+  if (place.store == nullptr) place.store = std::make_shared<InProcessStore>();
   auto transport =
       FormTransport(factory, place, MonotonicNow() + options.timeout);
-  if (!transport.ok()) return NamedAfter(place, transport.status());
+  if (!transport.ok()) {
+    return NamedAfter(place,
+                      InWorldRanks(transport.status(), options.global_ranks));
+  }
   return std::unique_ptr<ProcessGroup>(new ProcessGroup(
       std::make_unique<Body>(std::move(place), std::move(factory),
                              std::move(options), *std::move(transport))));

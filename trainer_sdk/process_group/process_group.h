@@ -34,9 +34,9 @@ struct ProcessGroupOptions {
   Duration explanation_timeout = std::chrono::seconds(2);
   // The members' world ranks, by rank in the group. Empty: the group is the
   // world.
-  std::vector<int> global_ranks;
+  std::vector<int> global_ranks = {};
   // What Split makes transports with; null: the group's factory.
-  TransportSplitter splitter;
+  TransportSplitter splitter = {};
   // Where operations are recorded; not owned. Null: the process's own.
   FlightRecorder* recorder = nullptr;
 };
@@ -93,8 +93,10 @@ class ProcessGroup {
 
   // Queues `operation`; its buffers must stay until the work is completed.
   // Operations are done one after another, in the order of the calls. Never
-  // null: what is wrong with the arguments is the work's status.
-  std::shared_ptr<Work> Start(Operation operation, CallOptions options = {});
+  // null: what is wrong with the arguments is the work's status, and so is
+  // every failure, which a dropped work would hide.
+  [[nodiscard]] std::shared_ptr<Work> Start(Operation operation,
+                                            CallOptions options = {});
 
   // Memory that this group's transport can reach faster than any other, for
   // inputs and outputs. Collective: the same size everywhere. Plain memory

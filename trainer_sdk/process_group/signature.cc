@@ -6,7 +6,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "trainer_sdk/process_group/split_kind.h"
 
 namespace muster {
 namespace {
@@ -86,7 +85,9 @@ BatchPeers BatchPeersOf(const Operation& operation) {
 bool SameCollective(const OperationSignature& a, const OperationSignature& b) {
   if (a.sequence != b.sequence || a.kind != b.kind) return false;
   if (IsPointToPoint(a.kind)) return true;
-  if (a.kind == OperationKind::kBarrier || a.kind == kSplitKind) return true;
+  if (a.kind == OperationKind::kBarrier || a.kind == OperationKind::kSplit) {
+    return true;
+  }
   if (a.dtype != b.dtype) return false;
   if (IsReduction(a.kind) && a.reduce_op != b.reduce_op) return false;
   if (HasRoot(a.kind) && a.root != b.root) return false;
@@ -98,11 +99,11 @@ bool SameCollective(const OperationSignature& a, const OperationSignature& b) {
 }
 
 std::string Describe(const OperationSignature& signature) {
-  std::string text = SignatureName(signature.kind);
+  std::string text = Name(signature.kind);
   absl::StrAppend(&text, IsPointToPoint(signature.kind) ? " after #" : " #",
                   signature.sequence);
   if (signature.kind == OperationKind::kBarrier ||
-      signature.kind == kSplitKind) {
+      signature.kind == OperationKind::kSplit) {
     return text;
   }
   absl::StrAppend(&text, " of ");
@@ -115,7 +116,18 @@ std::string Describe(const OperationSignature& signature) {
     absl::StrAppend(&text, signature.count, " ", Name(signature.dtype));
   }
   absl::StrAppend(&text, " (", signature.count * SizeOf(signature.dtype),
-                  " bytes", signature.counts_hash != 0 ? " in parts)" : ")");
+                  " bytes");
+  if (signature.counts_hash != 0) {
+    // Different counts may have one sum: the text tells them apart. Those of an
+    // all_to_all rightly differ from rank to rank.
+    absl::StrAppend(&text, " in parts");
+    if (signature.kind != OperationKind::kAllToAll) {
+      absl::StrAppend(
+          &text, ", counts ",
+          absl::Hex(signature.counts_hash & 0xffff, absl::kZeroPad4));
+    }
+  }
+  absl::StrAppend(&text, ")");
   if (IsReduction(signature.kind)) {
     absl::StrAppend(&text, ", ", Name(signature.reduce_op));
   }
@@ -150,7 +162,7 @@ absl::StatusOr<OperationSignature> DecodeSignature(const std::string& text) {
   int32_t kind = -1, dtype = -1, op = -1, mixed = -1;
   if (words.size() != 8 || !absl::SimpleAtoi(words[0], &signature.sequence) ||
       !absl::SimpleAtoi(words[1], &kind) || kind < 0 ||
-      kind >= kOperationKinds || !absl::SimpleAtoi(words[2], &dtype) ||
+      kind >= kSignatureKinds || !absl::SimpleAtoi(words[2], &dtype) ||
       dtype < 0 || dtype >= kDTypes || !absl::SimpleAtoi(words[3], &op) ||
       op < 0 || op >= kReduceOps ||
       !absl::SimpleAtoi(words[4], &signature.root) ||

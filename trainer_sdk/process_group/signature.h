@@ -56,7 +56,9 @@ bool SameCollective(const OperationSignature& a, const OperationSignature& b);
 // "broadcast #3 of 7 int8 (7 bytes) from rank 0"; "barrier #4";
 // "send after #4 of 2 float32 (8 bytes) to rank 1";
 // "batch after #4 of 2 messages, 5 float64 (40 bytes)", and of several types
-// "batch after #4 of 2 messages (28 bytes)".
+// "batch after #4 of 2 messages (28 bytes)". With one count for each rank
+// "all_gather #3 of 6 int64 (48 bytes in parts, counts 3f0a)": four digits of a
+// hash, which differ where the counts do, whatever their sum.
 std::string Describe(const OperationSignature& signature);
 
 // A line of printable characters, and back. InvalidArgument for anything that

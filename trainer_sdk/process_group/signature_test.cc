@@ -3,13 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "trainer_sdk/process_group/operation.h"
 #include "trainer_sdk/process_group/operations.h"
-#include "trainer_sdk/process_group/split_kind.h"
 
 namespace muster {
 namespace {
 
-float* const kData = nullptr;
+void* const kData = nullptr;
 
 TEST(SignatureTest, DescribesEveryShape) {
   EXPECT_EQ(
@@ -20,10 +20,14 @@ TEST(SignatureTest, DescribesEveryShape) {
       "broadcast #3 of 7 int8 (7 bytes) from rank 0");
   EXPECT_EQ(Describe(SignatureOf(
                 Gather(kData, kData, {1, 2, 3}, DType::kInt64, 2), 4)),
-            "gather #4 of 6 int64 (48 bytes in parts) to rank 2");
+            "gather #4 of 6 int64 (48 bytes in parts, counts f5ab) to rank 2");
+  EXPECT_NE(Describe(SignatureOf(
+                AllGather(kData, kData, {1, 2, 3}, DType::kInt64), 4)),
+            Describe(SignatureOf(
+                AllGather(kData, kData, {3, 2, 1}, DType::kInt64), 4)));
   EXPECT_EQ(Describe(SignatureOf(Barrier(), 5)), "barrier #5");
   OperationSignature split;
-  split.kind = kSplitKind;
+  split.kind = OperationKind::kSplit;
   split.sequence = 6;
   EXPECT_EQ(Describe(split), "split #6");
   EXPECT_EQ(Describe(SignatureOf(Send(kData, 2, DType::kFloat32, 1), 4)),

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "trainer_sdk/process_group/operations.h"
 #include "trainer_sdk/process_group/process_group.h"
 #include "trainer_sdk/process_group/testing/group_fixture.h"
 
@@ -50,6 +51,20 @@ TEST(SplitFailureTest, ARankWhoseGroupIsBrokenTellsThoseWhoSplit) {
   for (const absl::Status& status : statuses) {
     EXPECT_TRUE(absl::IsAborted(status)) << status;
     EXPECT_THAT(Message(status), HasSubstr("rank 2 has had enough"));
+  }
+}
+
+TEST(SplitFailureTest, AnotherCollectiveInItsPlaceIsToldToBothSidesAtOnce) {
+  const auto statuses = RunWorld(3, [](ProcessGroup& world) -> absl::Status {
+    const absl::Status status =
+        world.rank() == 2 ? world.Run(Barrier()) : world.Split(0, 0).status();
+    EXPECT_FALSE(world.Run(Barrier()).ok());
+    return status;
+  });
+  for (const absl::Status& status : statuses) {
+    EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
+    EXPECT_THAT(Message(status),
+                AllOf(HasSubstr("split #1"), HasSubstr("barrier #1")));
   }
 }
 

@@ -76,10 +76,11 @@ class Transport {
 struct GroupPlace {
   int rank = 0;
   int size = 1;
-  // Keys of this group only: a PrefixStore that nobody else uses.
-  std::shared_ptr<Store> store;
+  // Where the ranks meet. Transports have keys of the group's own in it;
+  // NewProcessGroup sees to that by the name.
+  std::shared_ptr<Store> store = {};
   // For messages: "world", "dp", "world/split2".
-  std::string name;
+  std::string name = {};
   // Tells groups of one name apart that are made one after the other: the same
   // on every rank of a group, for the flight recorder.
   uint64_t birth = 0;

@@ -33,6 +33,10 @@ bool IsSharable(OperationKind kind) {
   return kind == OperationKind::kAllReduce || kind == OperationKind::kReduce;
 }
 
+bool MovesNothing(OperationKind kind) {
+  return kind == OperationKind::kBarrier || kind == OperationKind::kSplit;
+}
+
 }  // namespace
 
 absl::Status Collectives::Execute(const Operation& operation,
@@ -51,7 +55,7 @@ absl::Status Collectives::Execute(const Operation& operation,
   const Agreement::Terms terms = MakeTerms(run);
   if (terms.offer == Offer::kStaged) CopyIn(run, 0);
   absl::Status met = agreement_.Meet(operation, terms, waiting);
-  if (!met.ok() || operation.kind == OperationKind::kBarrier) return met;
+  if (!met.ok() || MovesNothing(operation.kind)) return met;
   if (AllDirect()) return Direct(run);
   if (!WasStagedByAll()) {
     if (terms.offer == Offer::kDirect) CopyIn(run, 0);
@@ -78,7 +82,7 @@ Agreement::Terms Collectives::MakeTerms(const Run& run) const {
       run.flow.Sends(rank) &&
       // A gather's root keeps its part to itself.
       !(operation.kind == OperationKind::kGather && operation.root == rank);
-  if (!sends || operation.kind == OperationKind::kBarrier) return terms;
+  if (!sends || MovesNothing(operation.kind)) return terms;
   terms.offer = Offer::kStaged;
   if (run.flow.Bytes() <
       (peers_->crowded() ? kDirectFromIfCrowded : kDirectFrom)) {

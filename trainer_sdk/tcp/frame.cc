@@ -55,7 +55,7 @@ absl::StatusOr<FrameHeader> DecodeFrameHeader(const char* bytes) {
   std::memcpy(&wire, bytes, sizeof(wire));
   if (wire.magic != kMagic ||
       wire.type > static_cast<uint8_t>(FrameType::kGoodbye) ||
-      wire.kind >= kOperationKinds || wire.dtype >= kDTypes ||
+      wire.kind >= kSignatureKinds || wire.dtype >= kDTypes ||
       wire.reduce_op >= kReduceOps || wire.bytes < 0 || wire.count < 0) {
     return absl::InvalidArgumentError("what arrived is no frame");
   }
