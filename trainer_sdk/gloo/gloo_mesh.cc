@@ -95,7 +95,8 @@ absl::Status GlooMesh::Begin(const OperationSignature& signature,
   if (SameCollective(*heard, signature)) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat(
       "the ranks called different things: ", muster::Describe(names_[previous]),
-      " called ", muster::Describe(*heard), " where this rank called ",
+      " called ", muster::Describe(*heard), " where ",
+      muster::Describe(names_[rank()]), " called ",
       muster::Describe(signature)));
 }
 
@@ -230,9 +231,10 @@ absl::Status GlooMesh::CompareLength(const Incoming& incoming) const {
         muster::Describe(names_[incoming.peer]), " sent no part's length"));
   }
   if (bytes == incoming.bytes) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat(
-      muster::Describe(names_[incoming.peer]), " sent ", bytes,
-      " bytes where this rank receives ", incoming.bytes, " bytes"));
+  return absl::FailedPreconditionError(
+      absl::StrCat(muster::Describe(names_[incoming.peer]), " sent ", bytes,
+                   " bytes where ", muster::Describe(names_[rank()]),
+                   " receives ", incoming.bytes, " bytes"));
 }
 
 absl::Status GlooMesh::CompareLabel(const Incoming& incoming) const {
@@ -254,7 +256,8 @@ absl::Status GlooMesh::CompareLabel(const Incoming& incoming) const {
   }
   return absl::FailedPreconditionError(absl::StrCat(
       muster::Describe(names_[incoming.peer]), " sent ", Describe(theirs),
-      " where this rank receives ", Describe(incoming.label)));
+      " where ", muster::Describe(names_[rank()]), " receives ",
+      Describe(incoming.label)));
 }
 
 absl::Status GlooMesh::Flush() {

@@ -52,6 +52,9 @@ class GlooMesh final : public Mesh {
   absl::Status Wait(Ticket ticket) override;
   absl::Status Flush() override;
   absl::Status Finish() override;
+  bool PeerHungUp() override {
+    return watch_ != nullptr && watch_->PeerHungUp();
+  }
   void Close() override;
 
   // For a mesh whose making failed, instead of Close and right before its end:

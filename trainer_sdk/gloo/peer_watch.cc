@@ -40,7 +40,11 @@ PeerWatch::PeerWatch(std::vector<OwnedFd> sockets, Duration grace,
     : sockets_(std::move(sockets)),
       grace_(grace),
       on_gone_(std::move(on_gone)),
-      wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+      wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  for (const OwnedFd& socket : sockets_) {
+    if (socket.open()) hangups_.Add(socket.get());
+  }
+}
 
 absl::StatusOr<std::unique_ptr<PeerWatch>> PeerWatch::Start(
     std::vector<OwnedFd> sockets, Duration grace, OnGone on_gone) {

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "base/owned_fd.h"
 #include "base/time.h"
+#include "trainer_sdk/network/hangup_watch.h"
 
 namespace muster {
 
@@ -34,6 +35,10 @@ class PeerWatch {
   PeerWatch(const PeerWatch&) = delete;
   PeerWatch& operator=(const PeerWatch&) = delete;
 
+  // Whether a peer closed its connection since the last call. One thread at a
+  // time; does not wait for `grace`.
+  bool PeerHungUp() { return hangups_.Any(); }
+
   // Ends the connections without a goodbye, so that the peers notice. Any
   // thread, any time.
   void Cut();
@@ -52,6 +57,7 @@ class PeerWatch {
   const OnGone on_gone_;
   const OwnedFd wake_;  // an eventfd, readable once the watch is over
   std::atomic<bool> cut_{false};
+  HangupWatch hangups_;
   std::thread thread_;
 };
 

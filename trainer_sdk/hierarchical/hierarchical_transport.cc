@@ -42,7 +42,12 @@ class HierarchicalTransport final : public Transport {
         SignatureOf(operation, context.sequence);
     const absl::Status s =
         RunOverTiers(operation, signature, context.deadline, tiers_);
-    if (s.ok()) return s;
+    if (s.ok()) {
+      // A rank of another host may have given up without a step of this
+      // operation that this rank would miss.
+      const absl::Status elsewhere = tiers_.flat->BrokenElsewhere();
+      return elsewhere.ok() ? s : Break(elsewhere);
+    }
     // A tier that is a network puts the same heading before what it says.
     const std::string heading = absl::StrCat(Describe(signature), ": ");
     std::string message = FromLast(heading, std::string(s.message()));

@@ -48,6 +48,7 @@ class Journey {
       case OperationKind::kBroadcast:
         return LedBroadcast();
       case OperationKind::kBarrier:
+      case OperationKind::kSplit:
         return LedBarrier();
       case OperationKind::kAllGather:
         return layout_.contiguous() ? LedAllGather() : ComparedFlat();
@@ -130,7 +131,8 @@ class Journey {
       const int member = layout_.members(tiers_.host())[place];
       return absl::FailedPreconditionError(absl::StrCat(
           "the ranks called different things: ", Describe(tiers_.names[member]),
-          " called ", Describe(asked[place]), " where this rank called ",
+          " called ", Describe(asked[place]), " where ",
+          Describe(tiers_.names[tiers_.rank]), " called ",
           Describe(signature_)));
     }
     return absl::OkStatus();

@@ -21,6 +21,7 @@ ConformanceSubject Subject() {
   // Each operation crosses two threads a rank.
   subject.every_nth = 23;
   subject.mismatch = ConformanceSubject::Mismatch::kNotSeen;
+  subject.late = ConformanceSubject::Late::kOfBarriers;
   subject.tags = ConformanceSubject::Tags::kInOrder;
   subject.memory = std::make_shared<FakeDeviceMemory>(fake);
   return subject;
@@ -42,6 +43,10 @@ TEST_P(NcclConformance, Interleavings) {
 }
 TEST_P(NcclConformance, Memory) {
   EXPECT_EQ(CheckMemory(Subject(), GetParam()), absl::OkStatus());
+}
+// It waits for the watch, which looks once a second.
+TEST(NcclBrokenForAll, OnThreeRanks) {
+  EXPECT_EQ(CheckBrokenForAll(Subject(), 3), absl::OkStatus());
 }
 INSTANTIATE_TEST_SUITE_P(Sizes, NcclConformance, ::testing::Range(1, 9));
 

@@ -62,6 +62,10 @@ class Mesh {
   // Ends the operation, of which every receive has been waited for.
   virtual absl::Status Finish() = 0;
 
+  // Whether a peer has closed its connection since the last call, be it that it
+  // left, died or gave the group up. Never waits.
+  virtual bool PeerHungUp() = 0;
+
   // Cuts every connection, so that peers and a call under way notice. Any
   // thread, any time.
   virtual void Close() = 0;

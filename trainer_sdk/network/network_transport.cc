@@ -38,7 +38,7 @@ absl::Status NetworkTransport::ExecuteAs(const Operation& operation,
   absl::Status s = mesh_->Begin(signature, deadline);
   if (s.ok()) s = RunOverMesh(operation, *mesh_, scratch_);
   if (s.ok()) s = mesh_->Finish();
-  if (s.ok()) return s;
+  if (s.ok()) return BrokenElsewhere();
   std::string message =
       absl::StrCat(Describe(signature), ": ", std::string(s.message()));
   if (absl::IsDeadlineExceeded(s)) {
@@ -79,6 +79,14 @@ absl::StatusOr<std::unique_ptr<TransportMemory>> NetworkTransport::Allocate(
     int64_t, const OperationContext&) {
   return absl::UnimplementedError(
       absl::StrCat(name_, " has no memory of its own"));
+}
+
+absl::Status NetworkTransport::BrokenElsewhere() {
+  if (!mesh_->PeerHungUp()) return absl::OkStatus();
+  // A rank that gives the group up writes its cause down before it hangs up;
+  // one that left in peace or died has written nothing.
+  const absl::Status cause = record_.Told();
+  return cause.ok() ? cause : Break(cause);
 }
 
 absl::Status NetworkTransport::Break(const absl::Status& cause) {

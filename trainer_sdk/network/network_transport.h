@@ -36,6 +36,11 @@ class NetworkTransport final : public Transport {
   absl::StatusOr<std::unique_ptr<TransportMemory>> Allocate(
       int64_t bytes, const OperationContext& context) override;
 
+  // For the end of an operation that went well here: OK, or why another rank
+  // has given the group up since, although all that this rank needed of it had
+  // come before. Asks the store only where a peer has hung up.
+  absl::Status BrokenElsewhere();
+
   // As Abort, for any cause; the group's cause, which may be an earlier one.
   // Any thread.
   absl::Status Break(const absl::Status& cause);

@@ -51,6 +51,16 @@ absl::Status FailureRecord::Settle(const absl::Status& mine) const {
   return DecodeFailure(**recorded, rank_);
 }
 
+absl::Status FailureRecord::Told() const {
+  const auto recorded =
+      CallWithin<absl::StatusOr<std::string>>(patience_, [store = store_] {
+        // A moment that has passed: what is there now.
+        return store->Get(kFailureKey, MonotonicNow());
+      });
+  if (!recorded || !recorded->ok()) return absl::OkStatus();
+  return DecodeFailure(**recorded, rank_);
+}
+
 void FailureRecord::AwaitCause(Duration grace) const {
   (void)CallWithin<absl::Status>(patience_, [store = store_, grace] {
     return store->Wait({kFailureKey}, MonotonicNow() + grace);

@@ -30,6 +30,10 @@ class FailureRecord {
   // where the store does not answer.
   absl::Status Settle(const absl::Status& mine) const;
 
+  // OK, or the cause that is written down. OK also where the store does not
+  // answer.
+  absl::Status Told() const;
+
   // Waits at most `grace` for a cause that somebody else writes down: for a
   // rank that does not know more than that it waited.
   void AwaitCause(Duration grace) const;

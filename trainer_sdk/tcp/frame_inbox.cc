@@ -21,8 +21,10 @@ std::string DescribeMessage(const MessageLabel& label) {
 
 }  // namespace
 
-FrameInbox::FrameInbox(std::vector<PeerName> names, int64_t keep_bytes)
-    : names_(std::move(names)),
+FrameInbox::FrameInbox(int rank, std::vector<PeerName> names,
+                       int64_t keep_bytes)
+    : rank_(rank),
+      names_(std::move(names)),
       keep_bytes_(keep_bytes),
       waiting_(names_.size()),
       kept_(names_.size()),
@@ -112,13 +114,13 @@ absl::Status FrameInbox::Fits(const Posted& posted,
   if (posted.message && (posted.label.dtype != header.label.dtype ||
                          posted.label.count != header.label.count)) {
     return absl::FailedPreconditionError(absl::StrCat(
-        who, " sent ", DescribeMessage(header.label),
-        " where this rank receives ", DescribeMessage(posted.label)));
+        who, " sent ", DescribeMessage(header.label), " where ",
+        Describe(names_[rank_]), " receives ", DescribeMessage(posted.label)));
   }
   if (posted.bytes != header.bytes) {
     return absl::FailedPreconditionError(absl::StrCat(
-        who, " sent ", header.bytes, " bytes where this rank receives ",
-        posted.bytes, " bytes"));
+        who, " sent ", header.bytes, " bytes where ", Describe(names_[rank_]),
+        " receives ", posted.bytes, " bytes"));
   }
   return absl::OkStatus();
 }
@@ -132,7 +134,8 @@ absl::Status FrameInbox::Compare(int peer,
   }
   return absl::FailedPreconditionError(absl::StrCat(
       "the ranks called different things: ", Describe(names_[peer]), " called ",
-      Describe(theirs), " where this rank called ", Describe(ours)));
+      Describe(theirs), " where ", Describe(names_[rank_]), " called ",
+      Describe(ours)));
 }
 
 absl::Status FrameInbox::Overtaken(int peer,
@@ -171,9 +174,9 @@ absl::StatusOr<FramePlace> FrameInbox::Place(int peer,
     absl::Status s = Compare(peer, header.signature);
     if (!s.ok()) return s;
     if (header.signature.sequence < current_.sequence) {
-      return absl::FailedPreconditionError(
-          absl::StrCat(Describe(names_[peer]), " sent more for ",
-                       Describe(header.signature), " than this rank received"));
+      return absl::FailedPreconditionError(absl::StrCat(
+          Describe(names_[peer]), " sent more for ", Describe(header.signature),
+          " than ", Describe(names_[rank_]), " received"));
     }
     if (header.signature.sequence > current_.sequence) {
       if (AwaitsPart(peer)) return Overtaken(peer, header.signature);
@@ -217,9 +220,10 @@ absl::StatusOr<FramePlace> FrameInbox::Keep(int peer,
         Describe(names_[peer]), " sent ",
         header.type == FrameType::kMessage ? DescribeMessage(header.label)
                                            : Describe(header.signature),
-        " (", header.bytes, " bytes) before what this rank awaits in ",
-        Describe(asked_), ", and nobody receives it: more than the ",
-        keep_bytes_, " bytes that are kept of such"));
+        " (", header.bytes, " bytes) before what ", Describe(names_[rank_]),
+        " awaits in ", Describe(asked_),
+        ", and nobody receives it: more than the ", keep_bytes_,
+        " bytes that are kept of such"));
   }
   kept_bytes_ += header.bytes;
   kept_[peer].push_back(

@@ -25,8 +25,8 @@ namespace muster {
 // behind them.
 class FrameInbox : public FrameSink {
  public:
-  // `names` by rank. `keep_bytes`: of early data in all.
-  FrameInbox(std::vector<PeerName> names, int64_t keep_bytes);
+  // `rank`: this one. `names` by rank. `keep_bytes`: of early data in all.
+  FrameInbox(int rank, std::vector<PeerName> names, int64_t keep_bytes);
 
   // Forgets the receives of the operation before. FailedPrecondition where a
   // peer has already said that it does something else.
@@ -80,6 +80,7 @@ class FrameInbox : public FrameSink {
   absl::StatusOr<FramePlace> Keep(int peer, const FrameHeader& header);
   void Complete(Ticket ticket);
 
+  const int rank_;
   const std::vector<PeerName> names_;
   const int64_t keep_bytes_;
   int64_t kept_bytes_ = 0;

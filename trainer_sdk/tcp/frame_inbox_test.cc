@@ -70,7 +70,7 @@ class FrameInboxTest : public testing::Test {
 
   static bool NotYet(const absl::Status& s) { return absl::IsUnavailable(s); }
 
-  FrameInbox inbox_{{{0, "here", 10}, {1, "there", 20}}, kKeepBytes};
+  FrameInbox inbox_{0, {{0, "here", 10}, {1, "there", 20}}, kKeepBytes};
   std::string first_ = "____", second_ = "____";
 };
 

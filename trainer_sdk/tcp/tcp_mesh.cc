@@ -39,12 +39,13 @@ TcpMesh::TcpMesh(int rank, std::vector<PeerName> names,
       names_(std::move(names)),
       options_(options),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      inbox_(names_, options.keep_bytes) {
+      inbox_(rank, names_, options.keep_bytes) {
   MUSTER_CHECK(sockets.size() == names_.size()) << "a socket for each rank";
   for (int peer = 0; peer < size(); ++peer) {
     connections_.push_back(peer == rank_ ? nullptr
                                          : std::make_unique<FrameConnection>(
                                                peer, std::move(sockets[peer])));
+    if (peer != rank_) hangups_.Add(connections_[peer]->fd());
   }
 }
 

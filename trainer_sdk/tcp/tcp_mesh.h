@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "base/owned_fd.h"
 #include "base/time.h"
+#include "trainer_sdk/network/hangup_watch.h"
 #include "trainer_sdk/network/mesh.h"
 #include "trainer_sdk/network/peer_name.h"
 #include "trainer_sdk/tcp/frame_connection.h"
@@ -59,6 +60,7 @@ class TcpMesh final : public Mesh {
   absl::Status Wait(Ticket ticket) override;
   absl::Status Flush() override;
   absl::Status Finish() override;
+  bool PeerHungUp() override { return hangups_.Any(); }
   void Close() override;
 
  private:
@@ -86,6 +88,7 @@ class TcpMesh final : public Mesh {
   FrameInbox inbox_;
   std::vector<std::unique_ptr<FrameConnection>>
       connections_;  // null for `rank_`
+  HangupWatch hangups_;
 
   OperationSignature signature_;
   Instant begun_;

@@ -42,6 +42,10 @@ absl::Status CheckDeadline(const ConformanceSubject& subject, int size);
 // Abort ends what is under way and what comes later, with its reason.
 absl::Status CheckAbort(const ConformanceSubject& subject, int size);
 
+// One rank gives up while no other has come: whatever the others call later
+// fails too, although what the first one sent may be all that they need of it.
+absl::Status CheckBrokenForAll(const ConformanceSubject& subject, int size);
+
 // One rank fails while the group forms, at whatever call of its store: the
 // others fail too, at once, with its name and reason.
 absl::Status CheckFailedFormation(const ConformanceSubject& subject, int size);

@@ -247,6 +247,18 @@ TEST(ConformanceChecksTest, SeeAGroupThatGoesOnAfterItsDeadline) {
   EXPECT_FALSE(CheckDeadline(With(forgets), 3).ok());
 }
 
+TEST(ConformanceChecksTest, SeeAGroupThatIsBrokenForOneRankOnly) {
+  const auto forgets = [](Transport& right, const Operation& operation,
+                          const OperationContext& context) {
+    const absl::Status status = right.Execute(operation, context);
+    // As if all that it needed had come before.
+    return operation.kind == OperationKind::kBarrier && context.sequence == 1
+               ? absl::OkStatus()
+               : status;
+  };
+  EXPECT_FALSE(CheckBrokenForAll(With(forgets), 2).ok());
+}
+
 TEST(ConformanceChecksTest, SeeAnAbortWithoutReason) {
   const auto silent = [](Transport& right, const Operation& operation,
                          const OperationContext& context) {

@@ -63,6 +63,13 @@ struct ConformanceSubject {
   };
   Tags tags = Tags::kMatch;
 
+  // What a rank is told that comes after another has given the group up.
+  enum class Late {
+    kOfEverything,  // every operation fails
+    kOfBarriers,    // other operations are only launched, and fail later
+  };
+  Late late = Late::kOfEverything;
+
   std::shared_ptr<ConformanceMemory> memory =
       std::make_shared<ConformanceMemory>();
 };

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "trainer_sdk/process_group/failure_record.h"
 
 namespace muster {
@@ -10,7 +12,9 @@ FailingStore::FailingStore(std::shared_ptr<Store> store, int failing)
     : store_(std::move(store)), failing_(failing) {}
 
 absl::Status FailingStore::Next(const std::string& key) {
-  if (key == kFailureKey || calls_++ != failing_) return absl::OkStatus();
+  const bool recorded =
+      key == kFailureKey || absl::EndsWith(key, absl::StrCat("/", kFailureKey));
+  if (recorded || calls_++ != failing_) return absl::OkStatus();
   return absl::InternalError("planted");
 }
 

@@ -15,7 +15,7 @@
 namespace muster {
 
 // Another store, one call of which fails with Internal: "planted". Calls that
-// concern a FailureRecord do not count.
+// concern a FailureRecord, of the group or of a part of it, do not count.
 class FailingStore final : public Store {
  public:
   // The `failing`-th call is that one, from 0 on.

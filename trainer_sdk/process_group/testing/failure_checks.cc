@@ -102,6 +102,13 @@ std::vector<Mismatch> Mismatches(int size) {
        "all_reduce", "all_gather"},
       {"a barrier", f32, [](void*, void*) { return Barrier(); }, "all_reduce",
        "barrier"},
+      {"a split", f32,
+       [](void*, void*) {
+         Operation split;
+         split.kind = OperationKind::kSplit;
+         return split;
+       },
+       "all_reduce", "split"},
       {"roots", broadcast(0), broadcast(1), "rank 0", "rank 1"},
       {"what one sends another", all_to_all(64), all_to_all(61), "64", "61"},
   };
@@ -149,7 +156,78 @@ absl::Status CheckMessageMismatch(const ConformanceSubject& subject) {
   }));
 }
 
+// What the ranks other than `early`, which has given up, call then.
+struct LateCall {
+  const char* what;
+  // Whether the ranks from 1 on make it among themselves, for `early` == 0.
+  bool of_others;
+  std::function<Operation(int rank, int size, void* in, void* out)> operation;
+};
+
+std::vector<LateCall> LateCalls(const ConformanceSubject& subject, int size) {
+  std::vector<LateCall> calls = {
+      {"a barrier", false, [](int, int, void*, void*) { return Barrier(); }},
+      {"an all_reduce", false,
+       [](int, int, void* in, void* out) {
+         return AllReduce(in, out, kCount, DType::kFloat32);
+       }},
+      {"a broadcast by one that is late", false,
+       [](int, int, void* in, void* out) {
+         return Broadcast(in, out, kCount, DType::kFloat32, 1);
+       }},
+  };
+  if (subject.late == ConformanceSubject::Late::kOfBarriers) calls.resize(1);
+  if (size > 2 && subject.late == ConformanceSubject::Late::kOfEverything) {
+    calls.push_back(
+        {"messages of those that are late", true,
+         [](int rank, int ranks, void* in, void* out) {
+           Operation batch;
+           batch.kind = OperationKind::kBatch;
+           const int next = rank + 1 < ranks ? rank + 1 : 1;
+           const int previous = rank > 1 ? rank - 1 : ranks - 1;
+           batch.messages = {
+               BatchSend(in, kCount, DType::kFloat32, next),
+               BatchReceive(out, kCount, DType::kFloat32, previous)};
+           return batch;
+         }});
+  }
+  return calls;
+}
+
+absl::Status CheckLateCall(const ConformanceSubject& subject, int size,
+                           const LateCall& call) {
+  const std::string what =
+      absl::StrCat(call.what, " after rank 0 of ", size, " gave up");
+  auto transports = MakeTransports(subject.factory, size, "late");
+  if (!transports.ok()) return transports.status();
+  // Not one barrier with everybody before: a transport that connects with the
+  // first operation must tell late ranks as well.
+  const absl::Status early = (*transports)[0]->Execute(
+      Barrier(), ContextOf(1, std::chrono::milliseconds(50)));
+  if (early.ok()) return Complaint(what + ", its own barrier", 0, early);
+  return FirstFailure(RunRanks(size, [&](int rank) -> absl::Status {
+    if (rank == 0) return absl::OkStatus();
+    const std::shared_ptr<void> in = Room(subject, size);
+    const std::shared_ptr<void> out = Room(subject, size);
+    Transport& transport = *(*transports)[rank];
+    const absl::Status late = transport.Execute(
+        call.operation(rank, size, in.get(), out.get()),
+        ContextOf(call.of_others ? 0 : 1, std::chrono::seconds(30)));
+    if (late.ok()) return Complaint(what, rank, late);
+    return ExpectBroken(what, transport, rank);
+  }));
+}
+
 }  // namespace
+
+absl::Status CheckBrokenForAll(const ConformanceSubject& subject, int size) {
+  if (size == 1) return absl::OkStatus();
+  for (const LateCall& call : LateCalls(subject, size)) {
+    absl::Status status = CheckLateCall(subject, size, call);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
 
 absl::Status CheckMismatches(const ConformanceSubject& subject, int size) {
   if (size == 1 || subject.mismatch == ConformanceSubject::Mismatch::kNotSeen) {

@@ -196,7 +196,9 @@ class ReferenceTransport final : public Transport {
                : room_->Collective(rank_, operation, context);
   }
 
-  void Abort(const std::string& reason) override { room_->Abort(reason); }
+  void Abort(const std::string& reason) override {
+    room_->Abort(absl::StrCat("aborted by rank ", rank_, ": ", reason));
+  }
 
   absl::StatusOr<std::unique_ptr<TransportMemory>> Allocate(
       int64_t, const OperationContext&) override {

@@ -77,6 +77,11 @@ TEST_P(TransportConformance, Aborts) {
               [&](int size) { return CheckAbort(GetParam(), size); });
 }
 
+TEST_P(TransportConformance, IsBrokenForAllWhenItIsForOne) {
+  AtEverySize(GetParam(),
+              [&](int size) { return CheckBrokenForAll(GetParam(), size); });
+}
+
 TEST_P(TransportConformance, TellsEveryRankWhyAGroupDoesNotForm) {
   AtEverySize(GetParam(),
               [&](int size) { return CheckFailedFormation(GetParam(), size); });
