@@ -222,6 +222,27 @@ TEST(NewTransportTest, GroupsOfDifferentNamesInOneStoreNeverMix) {
   EXPECT_TRUE(status.ok()) << status;
 }
 
+TEST(NewTransportTest, SeveralRanksWithoutAStoreAreRefused) {
+  for (const TransportChoice choice :
+       {TransportChoice::kAutomatic, TransportChoice::kTcp,
+        TransportChoice::kGloo, TransportChoice::kSharedMemory}) {
+    const absl::Status status =
+        NewProcessGroup({0, 2, nullptr, "world"}, choice).status();
+    EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+    EXPECT_NE(status.message().find("store is null"), std::string::npos)
+        << status;
+  }
+}
+
+TEST(NewTransportTest, ARankAloneNeedsNoStoreAlsoToSplit) {
+  auto world =
+      NewProcessGroup({0, 1, nullptr, "world"}, TransportChoice::kAutomatic);
+  ASSERT_TRUE(world.ok()) << world.status();
+  auto part = (*world)->Split(0, 0);
+  ASSERT_TRUE(part.ok()) << part.status();
+  EXPECT_TRUE((*part)->Run(Barrier()).ok());
+}
+
 TEST(NewTransportTest, LocalIsForOne) {
   GroupPlace place;
   place.size = 2;
