@@ -24,6 +24,10 @@ class CommHook {
   // rank, with nothing else going on in `group`. An error breaks the reducer.
   virtual absl::Status Reduce(GradientBucket& bucket, ProcessGroup& group) = 0;
 
+  // Whether Reduce leaves each rank the average of its own part of a bucket
+  // only, where there are several ranks.
+  virtual bool scatters() const { return false; }
+
   // What there is to reduce, in a list with the types that gradients have in
   // buckets: by the reducer when it is made, on every rank.
   virtual void OnParameters(const std::vector<DdpParameter>& parameters,

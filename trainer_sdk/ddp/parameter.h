@@ -12,7 +12,7 @@ namespace muster {
 // in the list of parameters is its number everywhere.
 struct DdpParameter {
   // For messages, and the same on every rank.
-  std::string name;
+  std::string name = {};
   // Elements.
   int64_t count = 0;
   // Of the gradient.

@@ -177,10 +177,14 @@ class Reducer::Body {
 
   void* gradient(int parameter) const { return gradients_[parameter]; }
   GradientView average(int parameter) const {
-    if (options_.place == GradientPlace::kOwn) {
-      return {gradients_[parameter], parameters_[parameter].dtype};
+    const int64_t count = parameters_[parameter].count;
+    if (options_.hook->scatters() && group_.size() > 1) {
+      return {nullptr, as_in_buckets_[parameter].dtype, count};
     }
-    return {places_[parameter], as_in_buckets_[parameter].dtype};
+    if (options_.place == GradientPlace::kOwn) {
+      return {gradients_[parameter], parameters_[parameter].dtype, count};
+    }
+    return {places_[parameter], as_in_buckets_[parameter].dtype, count};
   }
   const DdpOptions& options() const { return options_; }
   int ranks() const { return group_.size(); }

@@ -34,18 +34,18 @@ enum class GradientPlace {
 };
 
 struct DdpOptions {
-  BucketLimits limits;
+  BucketLimits limits = {};
   ParameterUse use = ParameterUse::kAll;
   GradientPlace place = GradientPlace::kOwn;
   BucketOrder order = BucketOrder::kObserved;
   // bfloat16 or float16: float32 gradients are rounded to it on their way to
   // the buckets, which are of this type. Not for GradientPlace::kBucket, where
   // gradients are of the type they come in.
-  std::optional<DType> narrow_to;
+  std::optional<DType> narrow_to = {};
   // Null: AllReduceHook.
-  std::shared_ptr<CommHook> hook;
+  std::shared_ptr<CommHook> hook = {};
   // Null: nobody is told when buckets are reduced, and no clock is read for it.
-  std::shared_ptr<ReducerObserver> observer;
+  std::shared_ptr<ReducerObserver> observer = {};
 };
 
 // Where the time went, over all steps.
@@ -105,7 +105,8 @@ class Reducer {
   // GradientPlace::kBucket it is another place after the first Finish that
   // reduced, unless the order is BucketOrder::kReverse.
   void* gradient(int parameter) const;
-  // Where its average is after Finish: the same but with kOwnToBucket.
+  // Where its average is after Finish: the same but with kOwnToBucket. Null
+  // where this rank has the average of a part of it only (ForSharding).
   GradientView average(int parameter) const;
 
   const std::vector<GradientBucket>& buckets() const;

@@ -17,8 +17,8 @@ namespace muster {
 // A parameter as an optimizer sees it.
 struct OptimizerParameter {
   // For the names of its state, and the same on every rank.
-  std::string name;
-  std::vector<int64_t> shape;
+  std::string name = {};
+  std::vector<int64_t> shape = {};
   // Where its elements are, which the optimizer changes.
   void* value = nullptr;
   // What they are: `precision`, or float32 for those who compute in float32
@@ -36,6 +36,9 @@ struct OptimizerParameter {
     return product;
   }
 };
+
+// InvalidArgument: the step or the learning rate was not given.
+absl::Status CheckStep(const OptimizerStep& step);
 
 // Changes weights by their gradients: what a trainer calls once in each step,
 // after Reducer::Finish, whether every rank keeps all of the optimizer's state

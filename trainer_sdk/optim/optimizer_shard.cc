@@ -30,7 +30,14 @@ const float* Floats(GradientView view, int64_t begin, int64_t count,
   return block;
 }
 
+std::vector<std::string> NamesOf(const UpdateRule* rule) {
+  MUSTER_CHECK(rule != nullptr) << "an optimizer without a rule";
+  return rule->states();
+}
+
 void CheckParameter(const OptimizerParameter& parameter) {
+  MUSTER_CHECK(parameter.value != nullptr || parameter.count() == 0)
+      << "parameter '" << parameter.name << "' says not where its values are";
   MUSTER_CHECK(parameter.precision == DType::kFloat32 ||
                parameter.precision == DType::kBFloat16 ||
                parameter.precision == DType::kFloat16)
@@ -74,7 +81,7 @@ OptimizerShard::OptimizerShard(std::shared_ptr<const UpdateRule> rule,
                                std::vector<OptimizerParameter> parameters,
                                std::vector<ParameterRange> ranges)
     : rule_(std::move(rule)),
-      state_names_(rule_->states()),
+      state_names_(NamesOf(rule_.get())),
       parameters_(std::move(parameters)),
       ranges_(std::move(ranges)) {
   int64_t count = 0;

@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/check.h"
 #include "trainer_sdk/optim/square_sum.h"
 
 namespace muster {
@@ -22,9 +25,33 @@ ReplicatedOptimizer::ReplicatedOptimizer(
     std::shared_ptr<const UpdateRule> rule,
     std::vector<OptimizerParameter> parameters, GradientSource gradients)
     : gradients_(std::move(gradients)),
-      shard_(std::move(rule), parameters, WholeOf(parameters)) {}
+      shard_(std::move(rule), parameters, WholeOf(parameters)) {
+  MUSTER_CHECK(gradients_ != nullptr) << "an optimizer without gradients";
+}
+
+absl::Status ReplicatedOptimizer::CheckGradients() const {
+  for (const ParameterRange& range : shard_.ranges()) {
+    const OptimizerParameter& parameter = shard_.parameters()[range.parameter];
+    const GradientView gradient = gradients_(range.parameter);
+    if (gradient.count >= 0 && gradient.count != parameter.count()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "parameter '", parameter.name, "' has the shape [",
+          absl::StrJoin(parameter.shape, ","), "], ", parameter.count(),
+          " elements, and a gradient of ", gradient.count));
+    }
+    if (gradient.data == nullptr && range.count() > 0) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "this rank does not have all of the gradient of parameter '",
+          parameter.name,
+          "': behind a reducer that was made with ForSharding each rank has "
+          "the average of its part, which a ShardedOptimizer takes"));
+    }
+  }
+  return absl::OkStatus();
+}
 
 absl::StatusOr<double> ReplicatedOptimizer::SumOfSquares() {
+  if (absl::Status wrong = CheckGradients(); !wrong.ok()) return wrong;
   SquareSum sum;
   for (const ParameterRange& range : shard_.ranges()) {
     sum.Add(gradients_(range.parameter), range.count());
@@ -33,6 +60,8 @@ absl::StatusOr<double> ReplicatedOptimizer::SumOfSquares() {
 }
 
 absl::Status ReplicatedOptimizer::Step(const OptimizerStep& step) {
+  if (absl::Status wrong = CheckStep(step); !wrong.ok()) return wrong;
+  if (absl::Status wrong = CheckGradients(); !wrong.ok()) return wrong;
   for (const ParameterRange& range : shard_.ranges()) {
     shard_.Update(step, range.parameter, gradients_(range.parameter));
   }

@@ -12,9 +12,14 @@ namespace muster {
 
 // An optimizer that keeps all state on every rank and talks to nobody: where
 // all ranks have the same weights and the same gradients, as DDP's have, they
-// stay the same. Never fails.
+// stay the same. Before anything is changed, SumOfSquares and Step fail with
+//   InvalidArgument     a gradient has another number of elements than its
+//                       parameter; the step or learning rate was not given
+//   FailedPrecondition  the gradients' averages are shared out among the ranks
+//                       (ForSharding): this needs a ShardedOptimizer
 class ReplicatedOptimizer : public Optimizer {
  public:
+  // `rule` and `gradients` are not null.
   ReplicatedOptimizer(std::shared_ptr<const UpdateRule> rule,
                       std::vector<OptimizerParameter> parameters,
                       GradientSource gradients);
@@ -28,6 +33,8 @@ class ReplicatedOptimizer : public Optimizer {
   int64_t bytes() const { return shard_.bytes(); }
 
  private:
+  absl::Status CheckGradients() const;
+
   const GradientSource gradients_;
   OptimizerShard shard_;
 };

@@ -16,6 +16,7 @@ namespace muster {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 // More than what is converted at a time, and no multiple of it.
 constexpr int64_t kCount = 5001;
@@ -103,6 +104,50 @@ TEST(ReplicatedOptimizerTest, StateIsNamedSlices) {
   EXPECT_EQ(state[0].begin, 0);
   EXPECT_EQ(state[0].end, 6);
   EXPECT_FLOAT_EQ(static_cast<const float*>(state[0].data)[5], 0.05f);
+}
+
+TEST(ReplicatedOptimizerTest, WhatWasNotGivenIsRefusedAndChangesNothing) {
+  std::vector<float> value(6, 1.0f);
+  const std::vector<float> gradient(6, 0.5f);
+  for (const auto& rule : {AdamWRule({}), SgdRule({.momentum = 0.9})}) {
+    ReplicatedOptimizer optimizer(
+        rule, {{.name = "w", .shape = {2, 3}, .value = value.data()}},
+        [&](int) { return GradientView{gradient.data()}; });
+    for (const OptimizerStep& step :
+         {OptimizerStep{.learning_rate = 0.1},
+          OptimizerStep{.step = 0, .learning_rate = 0.1},
+          OptimizerStep{.step = -1, .learning_rate = 0.1}}) {
+      const absl::Status status = optimizer.Step(step);
+      EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+      EXPECT_THAT(std::string(status.message()),
+                  HasSubstr("updates count from 1"));
+    }
+    const absl::Status status = optimizer.Step({.step = 1});
+    EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr("learning_rate was not given"));
+    EXPECT_TRUE(optimizer.Step({.step = 1, .learning_rate = 0}).ok());
+    EXPECT_EQ(value, std::vector<float>(6, 1.0f));
+  }
+}
+
+TEST(ReplicatedOptimizerTest, AGradientOfAnotherLengthIsRefused) {
+  std::vector<float> value(6, 1.0f);
+  const std::vector<float> gradient(3, 0.5f);
+  ReplicatedOptimizer optimizer(
+      SgdRule({}), {{.name = "w", .shape = {2, 3}, .value = value.data()}},
+      [&](int) {
+        return GradientView{gradient.data(), DType::kFloat32, 3};
+      });
+  for (const absl::Status& status :
+       {optimizer.Step({.step = 1, .learning_rate = 0.1}),
+        optimizer.SumOfSquares().status()}) {
+    EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr("parameter 'w' has the shape [2,3], 6 elements, and "
+                          "a gradient of 3"));
+  }
+  EXPECT_EQ(value, std::vector<float>(6, 1.0f));
 }
 
 // By the type of the values and the type they are rounded to.

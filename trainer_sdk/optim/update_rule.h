@@ -2,6 +2,7 @@
 #define MUSTER_TRAINER_SDK_OPTIM_UPDATE_RULE_H_
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,9 +14,11 @@ namespace muster {
 
 // What one step of an optimizer is told.
 struct OptimizerStep {
-  // Counts the updates from 1; steps that were left out are not counted.
-  int64_t step = 1;
-  double learning_rate = 0;
+  // Counts the updates from 1; steps that were left out are not counted. Must
+  // be given.
+  int64_t step = 0;
+  // Must be given; 0 changes nothing but the optimizer's state.
+  double learning_rate = std::numeric_limits<double>::quiet_NaN();
   // Gradients are multiplied by it first: clipping, and the inverse of the
   // loss scale.
   double gradient_factor = 1;

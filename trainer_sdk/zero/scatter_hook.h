@@ -12,6 +12,7 @@ namespace muster {
 class ScatterHook : public CommHook {
  public:
   absl::Status Reduce(GradientBucket& bucket, ProcessGroup& group) override;
+  bool scatters() const override { return true; }
 };
 
 // Options for a Reducer whose gradients a ShardedOptimizer takes: averages are

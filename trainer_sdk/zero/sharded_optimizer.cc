@@ -92,6 +92,9 @@ absl::StatusOr<std::unique_ptr<ShardedOptimizer>> ShardedOptimizer::Create(
     ProcessGroup& group, const Reducer& reducer,
     std::shared_ptr<const UpdateRule> rule,
     std::vector<OptimizerParameter> parameters) {
+  if (rule == nullptr) {
+    return absl::InvalidArgumentError("an optimizer without a rule");
+  }
   if (absl::Status wrong = CheckReducer(group, reducer); !wrong.ok()) {
     return wrong;
   }
@@ -125,6 +128,7 @@ absl::StatusOr<double> ShardedOptimizer::SumOfSquares() {
 }
 
 absl::Status ShardedOptimizer::Step(const OptimizerStep& step) {
+  if (absl::Status wrong = CheckStep(step); !wrong.ok()) return wrong;
   return Gather([&](int piece) {
     shard_.Update(step, piece, GradientOf(pieces_[piece]));
   });

@@ -277,6 +277,46 @@ TEST(ShardedOptimizerTest, WhatDoesNotFitIsNamed) {
               HasSubstr("cannot be gathered in one bucket"));
 }
 
+// Each rank would change all weights by a gradient of which it has a part.
+TEST(ShardedOptimizerTest, AReplicatedOptimizerBehindItsReducerIsRefused) {
+  const auto statuses = RunWorld(2, [](ProcessGroup& group) -> absl::Status {
+    std::vector<float> values(4, 1), gradient(4, 1);
+    auto reducer = Reducer::Create(
+        group, {{.name = "w", .count = 4, .gradient = gradient.data()}},
+        ForSharding({}));
+    if (!reducer.ok()) return reducer.status();
+    ReplicatedOptimizer optimizer(
+        SgdRule({}), {{.name = "w", .shape = {4}, .value = values.data()}},
+        [&](int parameter) { return (*reducer)->average(parameter); });
+    absl::Status status = (*reducer)->Begin(GradientSync::kReduce);
+    status.Update((*reducer)->MarkReady(0));
+    status.Update((*reducer)->Finish());
+    if (!status.ok()) return status;
+    status = optimizer.Step({.step = 1, .learning_rate = 1});
+    EXPECT_EQ(values, std::vector<float>(4, 1));
+    return status;
+  });
+  for (const absl::Status& status : statuses) {
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr("ShardedOptimizer takes"));
+  }
+}
+
+TEST(ShardedOptimizerTest, AStepThatWasNotGivenIsRefused) {
+  const auto statuses = RunWorld(2, [](ProcessGroup& group) -> absl::Status {
+    ToyPlan plan;
+    plan.state = ToyPlan::State::kSharded;
+    auto toy = ToyTraining::Create(plan, group);
+    if (!toy.ok()) return toy.status();
+    EXPECT_FALSE((*toy)->optimizer().Step({.learning_rate = 1}).ok());
+    return (*toy)->optimizer().Step({.step = 1});
+  });
+  for (const absl::Status& status : statuses) {
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+  }
+}
+
 TEST(ShardedOptimizerTest, ABrokenGroupIsAnError) {
   const auto statuses = RunWorld(2, [](ProcessGroup& group) -> absl::Status {
     ToyPlan plan;

@@ -37,16 +37,21 @@ absl::StatusOr<PipelineSchedule> Lowered(PipelineSchedule schedule) {
 }
 
 absl::Status CheckFits(const PipelineSchedule& schedule,
-                       const ProcessGroup& group, size_t stages) {
+                       const ProcessGroup& group,
+                       const std::vector<PipelineStage*>& stages) {
   const PipelineShape& shape = schedule.shape;
+  if (std::count(stages.begin(), stages.end(), nullptr) > 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a stage of rank ", group.rank(), " is null"));
+  }
   if (shape.ranks == group.size() &&
-      static_cast<size_t>(shape.stages_per_rank) == stages) {
+      static_cast<size_t>(shape.stages_per_rank) == stages.size()) {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(absl::StrCat(
       "a schedule for ", shape.ranks, " ranks with ", shape.stages_per_rank,
       " stages each; there are ", group.size(), " ranks, and rank ",
-      group.rank(), " has ", stages, " stages"));
+      group.rank(), " has ", stages.size(), " stages"));
 }
 
 }  // namespace
@@ -255,8 +260,7 @@ absl::StatusOr<std::unique_ptr<PipelineRuntime>> PipelineRuntime::Create(
     std::vector<PipelineStage*> stages, PipelineOptions options) {
   auto lowered = Lowered(std::move(schedule));
   if (!lowered.ok()) return lowered.status();
-  if (absl::Status wrong = CheckFits(*lowered, group, stages.size());
-      !wrong.ok()) {
+  if (absl::Status wrong = CheckFits(*lowered, group, stages); !wrong.ok()) {
     return wrong;
   }
   auto body = std::make_unique<Body>(group.rank(), *std::move(lowered),

@@ -268,6 +268,17 @@ TEST(PipelineRuntimeTest, OtherSchedulesAreNamedOnAllRanks) {
   }
 }
 
+TEST(PipelineRuntimeTest, ANullStageIsRefused) {
+  const auto statuses = RunWorld(1, [](ProcessGroup& group) {
+    return PipelineRuntime::Create(
+               group, *MakeSchedule(ScheduleKind::kGPipe, {1, 1, 2}), {nullptr})
+        .status();
+  });
+  EXPECT_EQ(statuses[0].code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(statuses[0].message()),
+              ::testing::HasSubstr("a stage of rank 0 is null"));
+}
+
 TEST(PipelineRuntimeTest, TheScheduleIsOneForTheseRanksAndSound) {
   const auto statuses = RunWorld(1, [&](ProcessGroup& group) {
     auto schedule = *MakeSchedule(ScheduleKind::k1F1B, {2, 1, 2});
