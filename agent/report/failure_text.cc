@@ -11,7 +11,27 @@ namespace {
 
 std::string Number(int64_t value) { return std::to_string(value); }
 
+// Signals that nobody sends to stop a worker: it crashed by itself.
+bool IsCrash(int signal) {
+  switch (signal) {
+    case SIGABRT:
+    case SIGBUS:
+    case SIGFPE:
+    case SIGILL:
+    case SIGSEGV:
+    case SIGSYS:
+    case SIGTRAP:
+      return true;
+    default:
+      return false;
+  }
+}
+
 std::string StoppedText(const Failure& failure) {
+  if (IsCrash(failure.signal)) {
+    return "crashed with " + SignalName(failure.signal) +
+           " while the round was being stopped";
+  }
   if (failure.signal > 0) {
     return "stopped by us with " + SignalName(failure.signal);
   }

@@ -10,7 +10,8 @@ namespace muster {
 // How people name the parts of a failure. Everything here is pure.
 
 // What happened: "exit code 3", "killed by SIGSEGV (signal 11)", "could not be
-// started", "stopped by us with SIGTERM", "node lost", "hung".
+// started", "stopped by us with SIGTERM", "crashed with SIGSEGV while the round
+// was being stopped", "node lost", "hung".
 std::string EndText(const Failure& failure);
 
 // Who it was: "rank 3 (local rank 1), pid 4242"; empty where it was a node.

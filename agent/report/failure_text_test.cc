@@ -21,6 +21,9 @@ TEST(FailureTextTest, EachKindOfEnd) {
   failure.kind = FailureKind::kStoppedByUs;
   failure.signal = SIGTERM;
   EXPECT_EQ(EndText(failure), "stopped by us with SIGTERM");
+  failure.signal = SIGSEGV;
+  EXPECT_EQ(EndText(failure),
+            "crashed with SIGSEGV while the round was being stopped");
   failure.signal = 0;
   EXPECT_EQ(EndText(failure), "stopped by us, exit code 3");
   failure.kind = FailureKind::kStartFailed;

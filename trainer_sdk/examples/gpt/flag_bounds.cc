@@ -47,6 +47,17 @@ CLI::Validator FromZeroToBelowOne() {
                     "from 0 to below 1");
 }
 
+CLI::Validator WholeBetween(int least, int most) {
+  return {[least, most](std::string& text) {
+            int number = 0;
+            return Parse(text, &number) && number >= least && number <= most
+                       ? std::string()
+                       : absl::StrCat("'", text, "' is no whole number from ",
+                                      least, " to ", most);
+          },
+          ""};
+}
+
 CLI::Validator WholeFromZero() {
   return {[](std::string& text) {
             uint64_t number = 0;

@@ -13,6 +13,9 @@ CLI::Validator AboveZero();
 // A share of what was, as AdamW's betas.
 CLI::Validator FromZeroToBelowOne();
 
+// Of at most 32 bits. CLI11 says of a word only that it is "not in range".
+CLI::Validator WholeBetween(int least, int most);
+
 // Of 64 bits, where CLI11 makes -1 the largest there is.
 CLI::Validator WholeFromZero();
 

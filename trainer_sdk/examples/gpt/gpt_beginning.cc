@@ -42,12 +42,16 @@ absl::Status CheckTraining(const GptTrainingOptions& options,
   }
   const bool in_pairs =
       options.order == GptTrainingOptions::GradientOrder::kPairwise;
+  if (in_pairs && options.precision != DType::kFloat32) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--pairwise adds gradients in fp32 only, not in ",
+                     Name(options.precision)));
+  }
   if (in_pairs &&
-      (options.precision != DType::kFloat32 ||
-       !std::has_single_bit(static_cast<uint64_t>(options.micro_batches)))) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "gradients are added in pairs in fp32 only, and where micro-batches ",
-        "are a power of two, not ", options.micro_batches));
+      !std::has_single_bit(static_cast<uint64_t>(options.micro_batches))) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--pairwise needs a power of two as --micro-batches, not ",
+                     options.micro_batches));
   }
   if (absl::Status wrong =
           GptBatches(tokens, options.seed, options.batch, options.model.context)

@@ -58,9 +58,9 @@ absl::StatusOr<GptCommand> ReadGptCommand(int argc, char** argv,
   AddTextFlags(*validate, &validation.text);
   AddCheckpointFlag(*validate, &validation.checkpoint_directory);
   validate->add_option("--batch", validation.batch, "windows in a micro-batch")
-      ->check(CLI::Range(1, 1 << 20));
+      ->check(WholeBetween(1, 1 << 20));
   validate->add_option("--batches", validation.batches, "micro-batches")
-      ->check(CLI::Range(1, 1 << 20));
+      ->check(WholeBetween(1, 1 << 20));
   validate->add_option("--seed", validation.seed, "of the windows")
       ->check(WholeFromZero());
 
@@ -70,7 +70,7 @@ absl::StatusOr<GptCommand> ReadGptCommand(int argc, char** argv,
   AddCheckpointFlag(*sample, &writing.checkpoint_directory);
   sample->add_option("--prompt", writing.prompt, "what it goes on from");
   sample->add_option("--tokens", writing.sampling.count, "how many")
-      ->check(CLI::Range(1, 1 << 20));
+      ->check(WholeBetween(1, 1 << 20));
   sample
       ->add_option("--temperature", writing.sampling.temperature,
                    "below 1 for likelier text, above for wilder")
@@ -78,7 +78,7 @@ absl::StatusOr<GptCommand> ReadGptCommand(int argc, char** argv,
   sample
       ->add_option("--top-k", writing.sampling.most_likely,
                    "draw from the likeliest only; 0 for all")
-      ->check(CLI::Range(0, 1 << 20));
+      ->check(WholeBetween(0, 1 << 20));
   sample->add_option("--seed", writing.sampling.seed, "of the draws")
       ->check(WholeFromZero());
 

@@ -8,11 +8,11 @@
 namespace muster {
 namespace {
 
-// Bounds that the help does not spell out behind every flag.
+// Leaves the bounds out of the help.
 CLI::Validator Quiet(CLI::Validator bounds) { return bounds.description(""); }
 // Of something there is at least one of.
-CLI::Validator Some() { return Quiet(CLI::Range(1, 1 << 30)); }
-CLI::Validator Any() { return Quiet(CLI::Range(0, 1 << 30)); }
+CLI::Validator Some() { return WholeBetween(1, 1 << 30); }
+CLI::Validator Any() { return WholeBetween(0, 1 << 30); }
 
 void AddModelFlags(CLI::App& app, GptTrainingOptions* options) {
   GptConfig& model = options->model;
@@ -132,7 +132,7 @@ void AddCommonFlags(CLI::App& app, GptTrainingOptions* options) {
   app.add_option("--checkpoint-every", options->checkpoint_every, "steps")
       ->check(Some());
   app.add_option("--keep", options->keep_checkpoints, "newest checkpoints")
-      ->check(Quiet(CLI::Range(1, 1000)));
+      ->check(WholeBetween(1, 1000));
   app.add_option("--log", options->log, "a file for the log, as JSON lines");
   app.add_option("--log-every", options->log_every, "steps")->check(Some());
   app.add_option("--validate-every", options->validate_every,
@@ -158,7 +158,7 @@ void AddTrainingFlags(CLI::App& app, GptTrainingOptions* options) {
       "and chrome://tracing; rank 0 writes it at the end");
   app.add_option("--timeline-steps", options->timeline_steps,
                  "how many of the last steps it has")
-      ->check(Quiet(CLI::Range(1, 100)))
+      ->check(WholeBetween(1, 100))
       ->needs(timeline);
   app.add_option("--validation-batches", options->validation_batches,
                  "micro-batches of a validation")

@@ -6,14 +6,13 @@
 #include <sstream>
 
 #include "absl/strings/str_cat.h"
+#include "trainer_sdk/examples/gpt/flag_bounds.h"
 #include "trainer_sdk/examples/gpt/training_flags.h"
 #include "trainer_sdk/pipeline/schedule/generators.h"
 #include "trainer_sdk/pipeline/schedule/schedule_csv.h"
 
 namespace muster {
 namespace {
-
-const CLI::Range kSome(1, 1 << 20);
 
 void AddScheduleFlags(CLI::App& app, PipelineTrainingOptions* options) {
   auto* csv = app.add_option("--schedule-csv", options->schedule_csv,
@@ -23,14 +22,14 @@ void AddScheduleFlags(CLI::App& app, PipelineTrainingOptions* options) {
   for (CLI::Option* const option :
        {app.add_option("--pp", options->ranks,
                        "ranks of a pipeline; 0: all there are")
-            ->check(CLI::Range(0, 1 << 20)),
+            ->check(WholeBetween(0, 1 << 20)),
         app.add_option("--chunks", options->chunks, "stages of each rank")
-            ->check(kSome),
+            ->check(WholeBetween(1, 1 << 20)),
         app.add_option("--schedule", options->schedule,
                        "gpipe, 1f1b, interleaved_1f1b, zb1p"),
         app.add_option("--micro-batches", options->micro_batches,
                        "micro-batches of each pipeline in a step")
-            ->check(kSome)}) {
+            ->check(WholeBetween(1, 1 << 20))}) {
     option->excludes(csv);
   }
 }
