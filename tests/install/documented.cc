@@ -9,6 +9,7 @@
 #include "trainer_sdk/data/distributed_sampler.h"
 #include "trainer_sdk/data/token_file.h"
 #include "trainer_sdk/data/token_file_writer.h"
+#include "trainer_sdk/data_parallel/data_parallel.h"
 #include "trainer_sdk/ddp/broadcast_parameters.h"
 #include "trainer_sdk/ddp/power_sgd_hook.h"
 #include "trainer_sdk/ddp/reducer.h"
@@ -63,13 +64,12 @@ void Tell(Session& session, int64_t step, double loss) {
   session.progress().Alive();  // in a long phase without steps
 }
 
-absl::Status Groups(Session& session, const float* in, float* out, void* data,
+absl::Status Groups(Session& session, std::vector<float>& gradient, void* data,
                     int64_t count, DType dtype) {
   auto world = muster::NewWorld(session);
   if (!world.ok()) return world.status();
 
-  absl::Status status =
-      (*world)->Run(muster::AllReduce(in, out, count, muster::DType::kFloat32));
+  absl::Status status = (*world)->Run(muster::AllReduce(gradient));
 
   std::shared_ptr<muster::Work> work =
       (*world)->Start(muster::Broadcast(data, data, count, dtype, /*root=*/0));
@@ -119,6 +119,29 @@ absl::Status Vocabularies(std::string_view text, int64_t begin) {
   if (!file.ok()) return file.status();
   std::vector<int32_t> window(1025);
   return (*file)->Read(begin, window);
+}
+
+absl::Status Train(ProcessGroup& world, CheckpointWriter& writer,
+                   int64_t step) {
+  std::vector<float> weight(6000), weight_gradient(6000);
+  std::vector<float> bias(60), bias_gradient(60);
+  auto model =
+      DataParallel::Create(world,
+                           {{"weight", {60, 100}, weight, weight_gradient},
+                            {"bias", {60}, bias, bias_gradient}},
+                           AdamWRule({.weight_decay = 0.1}));
+  if (!model.ok()) return model.status();
+
+  // In each step:
+  absl::Status status = (*model)->Begin();
+  // ... the backward pass; as each gradient is complete, if you like ...
+  status.Update((*model)->MarkReady(1));
+  status.Update((*model)->Finish());
+  status.Update((*model)->Step({.step = step, .learning_rate = 1e-3}));
+
+  // For a checkpoint: the values and the optimizer's state.
+  status.Update(writer.Save(step, (*model)->State(), ""));
+  return status;
 }
 
 absl::Status Gradients(ProcessGroup& world, Model& model) {

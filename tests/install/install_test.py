@@ -24,7 +24,7 @@ _BUILT = os.getcwd()
 _LIMIT_S = 200
 _NOBODY = 65534
 _WARNINGS = ['-std=c++20', '-Wall', '-Wextra', '-Werror',
-             '-Wno-missing-field-initializers', '-Wno-maybe-uninitialized']
+             '-Wno-maybe-uninitialized']
 
 
 def run(*command, **options):

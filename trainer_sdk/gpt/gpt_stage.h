@@ -14,17 +14,17 @@ namespace muster {
 struct GptMicroBatch {
   // batch * time each; the first stage needs tokens, the last targets. Below
   // the size of the vocabulary.
-  std::vector<int32_t> tokens;
-  std::vector<int32_t> targets;
+  std::vector<int32_t> tokens = {};
+  std::vector<int32_t> targets = {};
 
   // What the forward pass keeps for the backward pass.
-  std::vector<GptBlockActivations> blocks;
-  std::vector<float> final_input;
-  NormActivations final_norm;
+  std::vector<GptBlockActivations> blocks = {};
+  std::vector<float> final_input = {};
+  NormActivations final_norm = {};
   // Become their own gradient.
-  std::vector<float> logits;
+  std::vector<float> logits = {};
   // Of the stage's input.
-  std::vector<float> input_gradient;
+  std::vector<float> input_gradient = {};
 };
 
 // Some layers of a transformer and what belongs to them: the whole model, or a

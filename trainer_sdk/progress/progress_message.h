@@ -11,13 +11,13 @@ namespace muster {
 
 // What a worker tells its agent at one time: only what is set is sent.
 struct ProgressUpdate {
-  std::optional<int64_t> step;
-  std::optional<double> loss;
-  std::optional<double> tokens_per_second;
+  std::optional<int64_t> step = {};
+  std::optional<double> loss = {};
+  std::optional<double> tokens_per_second = {};
   // From now on a silence longer than this is a hang; 0 turns that off.
-  std::optional<Duration> watchdog;
+  std::optional<Duration> watchdog = {};
   // One line of free text; what is beyond 256 bytes is cut off.
-  std::optional<std::string> status;
+  std::optional<std::string> status = {};
 };
 
 // The datagram that says so, in the manner of sd_notify: lines KEY=VALUE, of

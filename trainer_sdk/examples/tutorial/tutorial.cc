@@ -4,8 +4,7 @@
 #include <iostream>
 
 #include "trainer_sdk/data/distributed_sampler.h"
-#include "trainer_sdk/ddp/reducer.h"
-#include "trainer_sdk/optim/sgd.h"
+#include "trainer_sdk/data_parallel/data_parallel.h"
 #include "trainer_sdk/session/session.h"
 #include "trainer_sdk/session/stop_request.h"
 #include "trainer_sdk/transports/session_world.h"
@@ -26,17 +25,16 @@ int main() {
       .length = 1000, .rank = rank, .world_size = ranks};
   auto sampler = DistributedSampler::Create(share).value();
 
-  // The model, y = line[0] * x + line[1], and what the optimizer keeps of it.
-  float line[2] = {}, gradient[2] = {}, velocity[2] = {};
-
-  // Averages the gradient over all ranks, in a group of its own.
-  auto group = world->Split(0, rank).value();
-  const DdpParameter model{.name = "line", .count = 2, .gradient = gradient};
-  auto reducer = Reducer::Create(*group, {model}).value();
+  // The model, y = line[0] * x + line[1]: its gradient is averaged over all
+  // ranks, and SGD changes it.
+  float line[2] = {}, gradient[2] = {};
+  const std::vector<Tensor> tensors = {{"line", {2}, line, gradient}};
+  const auto rule = SgdRule({.momentum = 0.9});
+  auto model = DataParallel::Create(*world, tensors, rule).value();
 
   StopRequest::Listen();  // SIGTERM and Ctrl-C only ask now.
   for (int epoch = 1; epoch <= 300; ++epoch) {
-    absl::Status status = reducer->Begin(GradientSync::kReduce);
+    absl::Status status = model->Begin();
     double loss = gradient[0] = gradient[1] = 0;
     for (const int64_t i : sampler.Indices(epoch)) {
       const float x = i / 1000.f, y = 3 * x + 2;
@@ -46,11 +44,10 @@ int main() {
       gradient[1] += 2 * error / sampler.size();
     }
     // Larger models mark each gradient as the backward pass makes it.
-    status.Update(reducer->MarkReady(0));
-    status.Update(reducer->Finish());
+    status.Update(model->Finish());
+    status.Update(model->Step({.step = epoch, .learning_rate = 0.3}));
     if (!status.ok()) throw absl::BadStatusOrAccess(status);
 
-    SgdStep({.momentum = 0.9}, 0.3, epoch, 2, line, gradient, velocity);
     session->progress().Send({.step = epoch, .loss = loss});
     // The place for a checkpoint: all ranks leave behind the same step.
     if (StopRequest::AskedAnyone(*world).value()) break;

@@ -1,0 +1,141 @@
+#include "trainer_sdk/data_parallel/data_parallel.h"
+
+#include <cstddef>
+#include <utility>
+
+#include "trainer_sdk/ddp/broadcast_parameters.h"
+#include "trainer_sdk/optim/replicated_optimizer.h"
+#include "trainer_sdk/zero/scatter_hook.h"
+#include "trainer_sdk/zero/sharded_optimizer.h"
+
+namespace muster {
+namespace {
+
+std::vector<ParameterValue> ValuesOf(const std::vector<Tensor>& tensors) {
+  std::vector<ParameterValue> values;
+  for (const Tensor& tensor : tensors) {
+    values.push_back({.name = tensor.name,
+                      .count = static_cast<int64_t>(tensor.value.size()),
+                      .data = tensor.value.data()});
+  }
+  return values;
+}
+
+std::vector<DdpParameter> GradientsOf(const std::vector<Tensor>& tensors) {
+  std::vector<DdpParameter> gradients;
+  for (const Tensor& tensor : tensors) {
+    const auto count = static_cast<int64_t>(tensor.gradient.size());
+    const bool matrix = tensor.shape.size() > 1 && count > 0;
+    gradients.push_back({.name = tensor.name,
+                         .count = count,
+                         .gradient = tensor.gradient.data(),
+                         .rows = matrix ? tensor.shape[0] : 1});
+  }
+  return gradients;
+}
+
+std::vector<OptimizerParameter> ParametersOf(
+    const std::vector<Tensor>& tensors) {
+  std::vector<OptimizerParameter> parameters;
+  for (const Tensor& tensor : tensors) {
+    parameters.push_back({.name = tensor.name,
+                          .shape = tensor.shape,
+                          .value = tensor.value.data(),
+                          .decay = tensor.decay});
+  }
+  return parameters;
+}
+
+}  // namespace
+
+DataParallel::DataParallel(std::vector<Tensor> tensors,
+                           std::unique_ptr<ProcessGroup> group)
+    : tensors_(std::move(tensors)),
+      marked_(tensors_.size(), false),
+      group_(std::move(group)) {}
+DataParallel::~DataParallel() = default;
+
+absl::StatusOr<std::unique_ptr<DataParallel>> DataParallel::Create(
+    ProcessGroup& world, const std::vector<Tensor>& tensors,
+    std::shared_ptr<const UpdateRule> rule, DataParallelOptions options) {
+  const bool sharded = options.state == DataParallelOptions::State::kSharded;
+  if (absl::Status wrong = CheckTensors(tensors); !wrong.ok()) return wrong;
+  if (rule == nullptr) {
+    return absl::InvalidArgumentError("an optimizer without a rule");
+  }
+  if (options.ddp.place == GradientPlace::kBucket) {
+    return absl::InvalidArgumentError(
+        "the gradients of tensors lie where the tensors say, not in buckets");
+  }
+  auto group = world.Split(0, world.rank(), "data_parallel");
+  if (!group.ok()) return group.status();
+  std::unique_ptr<DataParallel> made(
+      new DataParallel(tensors, *std::move(group)));
+  const absl::Status same =
+      BroadcastParameters(*made->group_, ValuesOf(tensors));
+  if (!same.ok()) return same;
+  if (sharded) options.ddp = ForSharding(std::move(options.ddp));
+  auto reducer =
+      Reducer::Create(*made->group_, GradientsOf(tensors), options.ddp);
+  if (!reducer.ok()) return reducer.status();
+  made->reducer_ = *std::move(reducer);
+  if (sharded) {
+    auto optimizer = ShardedOptimizer::Create(
+        *made->group_, *made->reducer_, std::move(rule), ParametersOf(tensors));
+    if (!optimizer.ok()) return optimizer.status();
+    made->optimizer_ = *std::move(optimizer);
+  } else {
+    made->optimizer_ = std::make_unique<ReplicatedOptimizer>(
+        std::move(rule), ParametersOf(tensors),
+        [reducer = made->reducer_.get()](int parameter) {
+          return reducer->average(parameter);
+        });
+  }
+  return made;
+}
+
+absl::Status DataParallel::Begin(GradientSync sync) {
+  marked_.assign(tensors_.size(), false);
+  return reducer_->Begin(sync);
+}
+
+absl::Status DataParallel::MarkReady(int tensor) {
+  if (tensor < 0 || static_cast<size_t>(tensor) >= tensors_.size()) {
+    return absl::InvalidArgumentError("there is no such tensor");
+  }
+  marked_[static_cast<size_t>(tensor)] = true;
+  return reducer_->MarkReady(tensor);
+}
+
+absl::Status DataParallel::Finish() {
+  // From the last to the first, as a backward pass gives them.
+  for (size_t i = tensors_.size(); i-- > 0;) {
+    if (marked_[i]) continue;
+    const absl::Status status = reducer_->MarkReady(static_cast<int>(i));
+    if (!status.ok()) return status;
+  }
+  return reducer_->Finish();
+}
+
+absl::StatusOr<double> DataParallel::SumOfSquares() {
+  return optimizer_->SumOfSquares();
+}
+
+absl::Status DataParallel::Step(const OptimizerStep& step) {
+  return optimizer_->Step(step);
+}
+
+std::vector<CheckpointSlice> DataParallel::State() {
+  std::vector<CheckpointSlice> slices = optimizer_->State();
+  for (const Tensor& tensor : tensors_) {
+    slices.push_back(WholeTensor({.name = tensor.name, .shape = tensor.shape},
+                                 tensor.value.data()));
+  }
+  return slices;
+}
+
+absl::Status DataParallel::OnStateLoaded() {
+  return optimizer_->OnStateLoaded();
+}
+
+}  // namespace muster

@@ -1,0 +1,119 @@
+#include "trainer_sdk/data_parallel/data_parallel.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "trainer_sdk/process_group/testing/group_fixture.h"
+
+namespace muster {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using State = DataParallelOptions::State;
+
+// A model of two tensors, which begin as the rank's own.
+struct Model {
+  explicit Model(int rank)
+      : weight(6, 1 + static_cast<float>(rank)), bias(3, 2) {}
+
+  std::vector<Tensor> tensors() {
+    return {{"weight", {2, 3}, weight, weight_gradient},
+            {"bias", {3}, bias, bias_gradient}};
+  }
+
+  // Each rank's gradient is another one.
+  void Backward(int step, int rank) {
+    for (size_t i = 0; i < weight.size(); ++i) {
+      weight_gradient[i] = static_cast<float>(step * (rank + 1)) + weight[i];
+    }
+    for (size_t i = 0; i < bias.size(); ++i) {
+      bias_gradient[i] = static_cast<float>(rank) - bias[i];
+    }
+  }
+
+  std::vector<float> weight, weight_gradient = std::vector<float>(6);
+  std::vector<float> bias, bias_gradient = std::vector<float>(3);
+};
+
+// Trains three steps; the weights behind them.
+absl::StatusOr<std::vector<float>> Train(ProcessGroup& world, State state) {
+  Model model(world.rank());
+  auto training = DataParallel::Create(world, model.tensors(), AdamWRule({}),
+                                       {.state = state});
+  if (!training.ok()) return training.status();
+  EXPECT_EQ(model.weight, std::vector<float>(6, 1)) << "rank 0's values";
+  for (int step = 1; step <= 3; ++step) {
+    absl::Status status = (*training)->Begin();
+    model.Backward(step, world.rank());
+    // One by hand, the other by Finish.
+    if (step > 1) status.Update((*training)->MarkReady(1));
+    status.Update((*training)->Finish());
+    status.Update((*training)->Step({.step = step, .learning_rate = 0.1}));
+    if (!status.ok()) return status;
+  }
+  std::vector<float> trained = model.weight;
+  trained.insert(trained.end(), model.bias.begin(), model.bias.end());
+  return trained;
+}
+
+TEST(DataParallelTest, RanksTrainAlikeHoweverTheStateIsKept) {
+  std::vector<std::vector<float>> trained;
+  for (const State state : {State::kReplicated, State::kSharded}) {
+    std::vector<std::vector<float>> ranks(3);
+    const absl::Status status =
+        FirstFailure(RunWorld(3, [&](ProcessGroup& world) -> absl::Status {
+          auto mine = Train(world, state);
+          if (!mine.ok()) return mine.status();
+          ranks[static_cast<size_t>(world.rank())] = *std::move(mine);
+          return absl::OkStatus();
+        }));
+    ASSERT_TRUE(status.ok()) << status;
+    EXPECT_EQ(ranks[1], ranks[0]);
+    EXPECT_EQ(ranks[2], ranks[0]);
+    EXPECT_NE(ranks[0][0], 1);
+    trained.push_back(ranks[0]);
+  }
+  EXPECT_EQ(trained[0], trained[1]);
+}
+
+TEST(DataParallelTest, ItsStateIsValuesAndTheOptimizers) {
+  RunWorld(1, [](ProcessGroup& world) -> absl::Status {
+    Model model(0);
+    auto training =
+        DataParallel::Create(world, model.tensors(), AdamWRule({})).value();
+    std::vector<std::string> names;
+    for (const CheckpointSlice& slice : training->State()) {
+      names.push_back(slice.tensor.name);
+    }
+    EXPECT_THAT(names, ::testing::UnorderedElementsAre(
+                           "weight", "bias", "adamw.exp_avg/weight",
+                           "adamw.exp_avg/bias", "adamw.exp_avg_sq/weight",
+                           "adamw.exp_avg_sq/bias"));
+    return absl::OkStatus();
+  });
+}
+
+TEST(DataParallelTest, ShapesMustMatchTheirMemory) {
+  std::vector<float> six(6), three(3);
+  const auto complaint = [](const std::vector<Tensor>& tensors) {
+    const absl::Status status = CheckTensors(tensors);
+    EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+    return std::string(status.message());
+  };
+  EXPECT_TRUE(CheckTensors({{"w", {2, 3}, six, six}}).ok());
+  EXPECT_THAT(complaint({{"w", {2, 4}, six, six}}),
+              HasSubstr("tensor 'w' of shape [2,4] needs 8 elements; its value "
+                        "has 6 and its gradient 6"));
+  EXPECT_THAT(complaint({{"w", {2, 3}, six, three}}),
+              HasSubstr("its gradient 3"));
+  EXPECT_THAT(complaint({{"w", {6}, six, six}, {"w", {3}, three, three}}),
+              AllOf(HasSubstr("a name of its own"), HasSubstr("'w'")));
+}
+
+}  // namespace
+}  // namespace muster
