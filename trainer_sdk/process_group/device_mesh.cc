@@ -1,11 +1,12 @@
 #include "trainer_sdk/process_group/device_mesh.h"
 
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/check.h"
 
 namespace muster {
 
@@ -74,8 +75,16 @@ size_t DeviceMesh::IndexOf(const std::string& dimension) const {
   for (size_t i = 0; i < dimensions_.size(); i++) {
     if (dimensions_[i].name == dimension) return i;
   }
-  MUSTER_CHECK(false) << "no mesh dimension " << dimension;
-  return 0;
+  // An error of the calling program: the message names no line of this file.
+  std::string names;
+  for (const MeshDimension& known : dimensions_) {
+    absl::StrAppend(&names, names.empty() ? "" : ", ", known.name);
+  }
+  std::fprintf(stderr,
+               "DeviceMesh: no dimension is called '%s'; this mesh has: %s\n",
+               dimension.c_str(), names.c_str());
+  std::fflush(stderr);
+  std::abort();
 }
 
 ProcessGroup& DeviceMesh::group(const std::string& dimension) const {

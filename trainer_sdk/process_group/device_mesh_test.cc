@@ -53,5 +53,18 @@ TEST(DeviceMeshTest, HasAGroupForEachDimension) {
             absl::OkStatus());
 }
 
+TEST(DeviceMeshDeathTest, AnUnknownDimensionIsNamedWithTheKnownOnes) {
+  EXPECT_EQ(FirstFailure(RunWorld(
+                1,
+                [](ProcessGroup& world) -> absl::Status {
+                  auto mesh = DeviceMesh::Create(world, {{"dp", 1}, {"pp", 1}});
+                  if (!mesh.ok()) return mesh.status();
+                  EXPECT_DEATH((*mesh)->group("typo"),
+                               "'typo'; this mesh has: dp, pp");
+                  return absl::OkStatus();
+                })),
+            absl::OkStatus());
+}
+
 }  // namespace
 }  // namespace muster
