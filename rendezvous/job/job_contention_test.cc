@@ -206,6 +206,15 @@ TEST_F(JobSuccession, TakesThePlaceWhenTheHolderHasEnded) {
   EXPECT_THAT(job_.status().reason, Not(HasSubstr("waits for the end")));
 }
 
+TEST_F(JobSuccession, IsNoLongerShownWhenThePlaceIsFree) {
+  EXPECT_THAT(job_.status().reason, HasSubstr("waits for the end"));
+  job_.agent("b").silent = true;
+  job_.agent("c").silent = true;
+  job_.BreakStream("b");
+  job_.Wait(seconds(1));  // more than the reconnect grace
+  EXPECT_THAT(job_.status().reason, Not(HasSubstr("waits for the end")));
+}
+
 TEST_F(JobSuccession, HasABound) {
   job_.Wait(seconds(59));
   EXPECT_EQ(job_.kind("c"), DirectiveKind::kWait);

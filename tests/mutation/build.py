@@ -26,7 +26,9 @@ _PROTOCOL = ('rendezvous/protocol/job_spec.cc',
              'rendezvous/protocol/signal_names.cc')
 
 _SUITES = (
-    _Suite('tests of jobs', ('rendezvous/job/*.cc',), _PROTOCOL, []),
+    _Suite('tests of jobs',
+           ('rendezvous/job/*.cc', 'rendezvous/protocol/job_spec_test.cc'),
+           _PROTOCOL, []),
     _Suite('tests of agents', ('agent/lifecycle/*.cc',), _PROTOCOL, []),
     _Suite('tests of binding',
            ('agent/binding/binding_*.cc', 'agent/binding/cpu_list*.cc',
