@@ -42,7 +42,7 @@ def temporary_folder(case):
 def environment(**changes):
   """This process's, without any launcher's variables."""
   kept = {name: value for name, value in os.environ.items()
-          if name in ('PATH', 'HOME', 'LANG')}
+          if name in ('PATH', 'HOME', 'LANG', 'MUSTER_PY_SPY_DIR')}
   return {**kept, **changes}
 
 
