@@ -39,7 +39,8 @@ std::shared_ptr<Store> Fresh() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Foreign, StoreContract,
-                         testing::Values(StoreMaker{"Tcp", &Fresh}),
+                         testing::Values(StoreMaker{"Tcp", &Fresh,
+                                                    Overflow::kUnchecked}),
                          StoreContract::NameOf);
 
 TEST(ForeignStore, KeysAreThoseOfPyTorch) {

@@ -11,10 +11,15 @@
 
 namespace muster {
 
+// What a store does with a sum that no int64 holds. PyTorch's own server adds
+// without a check.
+enum class Overflow { kRefused, kUnchecked };
+
 // Makes an empty store.
 struct StoreMaker {
   std::string name;  // of the test's instance: letters and digits
   std::function<std::shared_ptr<Store>()> make;
+  Overflow overflow = Overflow::kRefused;
 };
 
 // What every Store promises, as one suite of tests:
