@@ -12,7 +12,9 @@
 namespace muster {
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::UnorderedElementsAre;
 
 v1::Directive WireOf(DirectiveKind kind) {
@@ -22,17 +24,20 @@ v1::Directive WireOf(DirectiveKind kind) {
 }
 
 TEST(DirectiveWireTest, WritesWhatTheKindNeedsAndNothingElse) {
-  EXPECT_THAT(UnsetFields(WireOf(DirectiveKind::kRun)),
-              UnorderedElementsAre("stop", "verdict", "acts_for_job"));
   EXPECT_THAT(
-      UnsetFields(WireOf(DirectiveKind::kFinished)),
-      UnorderedElementsAre("place", "signals", "preemption", "said_here"));
-  EXPECT_THAT(
-      UnsetFields(WireOf(DirectiveKind::kStop)),
-      UnorderedElementsAre("place", "signals", "verdict", "acts_for_job"));
+      UnsetFields(WireOf(DirectiveKind::kRun)),
+      UnorderedElementsAre("stop", "verdict", "acts_for_job", "another_job"));
+  EXPECT_THAT(UnsetFields(WireOf(DirectiveKind::kFinished)),
+              UnorderedElementsAre("place", "signals", "preemption",
+                                   "said_here", "another_job"));
+  EXPECT_THAT(UnsetFields(WireOf(DirectiveKind::kStop)),
+              UnorderedElementsAre("place", "signals", "verdict",
+                                   "acts_for_job", "another_job"));
   EXPECT_THAT(UnsetFields(WireOf(DirectiveKind::kWait)),
               UnorderedElementsAre("place", "signals", "preemption", "stop",
-                                   "verdict", "acts_for_job"));
+                                   "verdict", "acts_for_job", "another_job"));
+  EXPECT_THAT(UnsetFields(WireOf(DirectiveKind::kRefused)),
+              Not(Contains("another_job")));
 }
 
 TEST(DirectiveWireTest, ComesBackAsItWent) {

@@ -153,6 +153,7 @@ Directive FullDirective(DirectiveKind kind) {
   directive.preemption = PreemptionNotice{10, "h2", milliseconds(1400)};
   directive.acts_for_job = true;
   directive.said_here = true;
+  directive.another_job = true;
   return directive;
 }
 
