@@ -5,7 +5,7 @@
 #include <iostream>
 #include <string>
 
-#include "trainer_sdk/data/bpe_files.h"
+#include "models/text/bpe_files.h"
 
 int main(int argc, char** argv) {
   if (argc != 3) return 2;

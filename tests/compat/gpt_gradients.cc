@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <string>
 
-#include "trainer_sdk/gpt/gpt_stage.h"
+#include "models/gpt/gpt_stage.h"
 
 int main(int argc, char** argv) {
   constexpr int64_t kBatch = 3;

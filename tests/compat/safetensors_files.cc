@@ -16,8 +16,8 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "trainer_sdk/gpt/gpt_stage.h"
-#include "trainer_sdk/gpt/hugging_face.h"
+#include "models/gpt/gpt_stage.h"
+#include "models/gpt/hugging_face.h"
 #include "trainer_sdk/safetensors/safetensors_file.h"
 
 namespace muster {

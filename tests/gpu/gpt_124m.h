@@ -5,10 +5,10 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "trainer_sdk/cuda/cuda_device.h"
-#include "trainer_sdk/gpt_cuda/cuda_gpt_optimizer.h"
-#include "trainer_sdk/gpt_cuda/cuda_gpt_stage.h"
-#include "trainer_sdk/gpt_cuda/cuda_gpt_weights.h"
+#include "models/cuda/cuda_device.h"
+#include "models/gpt_cuda/cuda_gpt_optimizer.h"
+#include "models/gpt_cuda/cuda_gpt_stage.h"
+#include "models/gpt_cuda/cuda_gpt_weights.h"
 
 namespace muster {
 

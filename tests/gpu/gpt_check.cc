@@ -12,7 +12,7 @@
 #include <string>
 
 #include "tests/gpu/gpt_passes.h"
-#include "trainer_sdk/cuda/cuda_device.h"
+#include "models/cuda/cuda_device.h"
 
 namespace muster {
 namespace {

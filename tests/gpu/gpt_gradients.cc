@@ -7,9 +7,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "tests/gpu/gpt_passes.h"
-#include "trainer_sdk/cuda/cuda_device.h"
-#include "trainer_sdk/gpt/gpt_stage.h"
-#include "trainer_sdk/gpt_cuda/cuda_gpt_stage.h"
+#include "models/cuda/cuda_device.h"
+#include "models/gpt/gpt_stage.h"
+#include "models/gpt_cuda/cuda_gpt_stage.h"
 
 namespace muster {
 namespace {

@@ -15,7 +15,7 @@ sys.path[:0] = [os.path.join(_ROOT, 'tests', 'python')]
 import xml_main
 
 _CHECK = os.path.realpath('tests/gpu/gpt_check')
-_GPT = os.path.realpath('trainer_sdk/examples/gpt/gpt')
+_GPT = os.path.realpath('models/trainer/gpt')
 _RUN = os.path.join(_HERE, 'run_gpt')
 # Of thirty steps; of the last ten where there is a checkpoint.
 _A_LOG = r"""

@@ -10,8 +10,8 @@
 #include "base/monotonic_clock.h"
 #include "tests/gpu/gpt_124m.h"
 #include "tests/gpu/gpt_passes.h"
-#include "trainer_sdk/cuda/cuda_device.h"
-#include "trainer_sdk/gpt_cuda/cuda_gpt_stage.h"
+#include "models/cuda/cuda_device.h"
+#include "models/gpt_cuda/cuda_gpt_stage.h"
 
 namespace muster {
 

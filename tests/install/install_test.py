@@ -91,7 +91,7 @@ class Install(unittest.TestCase):
   def test_has_what_the_documentation_includes(self):
     included = []
     for path in ('docs/SDK.md', 'examples/progress/train.cc',
-                 'trainer_sdk/examples/tutorial/tutorial.cc'):
+                 'examples/tutorial/tutorial.cc'):
       with open(os.path.join(_ROOT, path), encoding='utf-8') as file:
         text = file.read()
       included += re.findall(r'(?m)^#include "([^"]+)"', text)
@@ -273,7 +273,7 @@ class OutsideProgram(unittest.TestCase):
 
   def test_the_tutorial(self):
     self.compile(['-o', 'tutorial', os.path.join(
-        _ROOT, 'trainer_sdk', 'examples', 'tutorial', 'tutorial.cc')],
+        _ROOT, 'examples', 'tutorial', 'tutorial.cc')],
                  self.flags('--libs'))
     done = run(self.folder + '/tutorial', env=environment(
         LD_LIBRARY_PATH=self.prefix + '/lib'))

@@ -45,7 +45,7 @@ def train(binaries, text, ranks, folder):
   subprocess.run([os.path.join(binaries, 'tests', 'bench', 'gpt', 'start'),
                   folder, *options], check=True)
   commands = (
-      [os.path.join(binaries, 'trainer_sdk', 'examples', 'gpt', 'gpt'), 'train',
+      [os.path.join(binaries, 'models', 'trainer', 'gpt'), 'train',
        *options, '--log', logs[0]],
       [PYTORCH[1], os.path.join(here, 'torch_train.py'), folder, logs[1]])
   at_once = os.cpu_count() >= 2 * ranks

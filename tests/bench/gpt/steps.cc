@@ -15,9 +15,9 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_join.h"
 #include "base/monotonic_clock.h"
-#include "trainer_sdk/examples/gpt/host_gpt_trainer.h"
-#include "trainer_sdk/examples/gpt/text/gpt_text.h"
-#include "trainer_sdk/examples/gpt/training_flags.h"
+#include "models/trainer/host_gpt_trainer.h"
+#include "models/trainer/text/gpt_text.h"
+#include "models/trainer/training_flags.h"
 #include "trainer_sdk/session/session.h"
 #include "trainer_sdk/transports/session_world.h"
 

@@ -1,7 +1,7 @@
 """The small GPT in PyTorch, as its users write it, from given weights.
 
 GPT-2's architecture without biases, as nanoGPT trains it; the same arithmetic
-as trainer_sdk/gpt (gelu by tanh, norms with gain alone, head tied to the token
+as models/gpt (gelu by tanh, norms with gain alone, head tied to the token
 table). 2.x uses what is fastest there: scaled_dot_product_attention and fused
 AdamW.
 """

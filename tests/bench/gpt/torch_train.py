@@ -1,4 +1,4 @@
-"""A whole training by PyTorch, logged as trainer_sdk/examples/gpt logs its own.
+"""A whole training by PyTorch, logged as models/trainer logs its own.
 
 usage: torch_train.py START LOG
 """

@@ -10,7 +10,7 @@ from torch_model import Start
 
 
 class Trainer:
-  """As trainer_sdk/examples/gpt, with DDP where there are several ranks."""
+  """As models/trainer, with DDP where there are several ranks."""
 
   def __init__(self, folder):
     torch.set_num_threads(1)

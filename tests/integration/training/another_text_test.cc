@@ -62,7 +62,7 @@ TEST_F(AnotherText, IsValidatedWhereTheModelHasItsCharacters) {
   const auto run = [&](const std::string& words) {
     return std::make_unique<Subprocess>(std::vector<std::string>{
         "sh", "-c",
-        "exec trainer_sdk/examples/gpt/gpt " + words + " --checkpoint-dir " +
+        "exec models/trainer/gpt " + words + " --checkpoint-dir " +
             folder() + "/checkpoints --data " + folder() + "/text"});
   };
   const auto train =

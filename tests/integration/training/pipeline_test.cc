@@ -25,7 +25,7 @@ class PipelineTraining : public Training {
  protected:
   // Two pipelines of two ranks.
   static std::string Command(const std::string& more = "") {
-    return "trainer_sdk/examples/gpt_pipeline/gpt_pipeline --pp 2 --chunks 2"
+    return "models/pipeline_trainer/gpt_pipeline --pp 2 --chunks 2"
            " --schedule interleaved_1f1b --micro-batches 2 --zero"
            " --checkpoint-every 30" +
            (kFlags + std::to_string(kSteps)) + " " + more;
@@ -70,26 +70,26 @@ TEST_F(PipelineTraining, OthersGoOnWithIt) {
     EXPECT_EQ(launch->ExitCode(), 0) << launch->Output();
     return launch->Output();
   };
-  run("trainer_sdk/examples/gpt_pipeline/gpt_pipeline --pp 2 --zero" +
+  run("models/pipeline_trainer/gpt_pipeline --pp 2 --zero" +
           (kFlags + std::to_string(10)),
       4);
-  EXPECT_THAT(run("trainer_sdk/examples/gpt_pipeline/gpt_pipeline --pp 3"
+  EXPECT_THAT(run("models/pipeline_trainer/gpt_pipeline --pp 3"
                   " --schedule zb1p" +
                       (kFlags + std::to_string(20)),
                   3),
               HasSubstr("going on behind step 10 from"));
-  EXPECT_THAT(run("trainer_sdk/examples/gpt/gpt train --micro-batches 8" +
+  EXPECT_THAT(run("models/trainer/gpt train --micro-batches 8" +
                       (kFlags + std::to_string(30)),
                   2),
               HasSubstr("going on behind step 20 from"));
-  EXPECT_THAT(run("trainer_sdk/examples/gpt_pipeline/gpt_pipeline" +
+  EXPECT_THAT(run("models/pipeline_trainer/gpt_pipeline" +
                       (kFlags + std::to_string(40)),
                   2),
               HasSubstr("going on behind step 30 from"));
   const LossCurve curve = CurveOf("shared");
   ASSERT_EQ(curve.size(), 40u);
   EXPECT_LT(std::stod(curve.at(40)), std::stod(curve.at(1)));
-  Subprocess sample({"trainer_sdk/examples/gpt/gpt", "sample",
+  Subprocess sample({"models/trainer/gpt", "sample",
                      "--checkpoint-dir", folder() + "/shared", "--tokens",
                      "5"});
   EXPECT_EQ(sample.ExitCode(), 0) << sample.Output();
@@ -98,7 +98,7 @@ TEST_F(PipelineTraining, OthersGoOnWithIt) {
 
 TEST_F(PipelineTraining, APictureThatCannotBeWrittenIsAWarning) {
   const std::string command =
-      "trainer_sdk/examples/gpt_pipeline/gpt_pipeline --steps 3 --svg ";
+      "models/pipeline_trainer/gpt_pipeline --steps 3 --svg ";
   const auto full = Launch(command + "/dev/full", "full", 2);
   EXPECT_EQ(full->ExitCode(), 0) << full->Output();
   EXPECT_THAT(full->Output(),

@@ -29,7 +29,7 @@ class GptTraining : public Training {
  protected:
   static std::string Command(const std::string& more = "",
                              int checkpoint_every = 100) {
-    return "trainer_sdk/examples/gpt/gpt train --checkpoint-every " +
+    return "models/trainer/gpt train --checkpoint-every " +
            std::to_string(checkpoint_every) + " --steps " +
            std::to_string(kSteps) +
            " --layers 2 --micro-batches 2 --validate-every 500"
@@ -88,7 +88,7 @@ TEST_F(GptTraining, CtrlCLosesNothing) {
   launch->Signal(SIGINT);
   EXPECT_EQ(launch->ExitCode(), 128 + SIGINT) << launch->Output();
   EXPECT_THAT(launch->Output(), HasSubstr("asked to stop behind step"));
-  Subprocess sample({"trainer_sdk/examples/gpt/gpt", "sample",
+  Subprocess sample({"models/trainer/gpt", "sample",
                      "--checkpoint-dir", folder() + "/ctrl-c", "--tokens",
                      "5"});
   EXPECT_EQ(sample.ExitCode(), 0) << sample.Output();
@@ -98,7 +98,7 @@ TEST_F(GptTraining, CtrlCLosesNothing) {
 
 TEST_F(GptTraining, ATimelineThatCannotBeWrittenIsAWarning) {
   const auto launch = Launch(
-      "trainer_sdk/examples/gpt/gpt train --steps 3 --micro-batches 2"
+      "models/trainer/gpt train --steps 3 --micro-batches 2"
       " --timeline /dev/full",
       "full", 2);
   EXPECT_EQ(launch->ExitCode(), 0) << launch->Output();

@@ -1,0 +1,198 @@
+#include "models/cuda/cublas_products.h"
+
+#include <cstdint>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace muster::cuda {
+namespace {
+
+constexpr size_t kMostWays = 1024;
+
+cudaDataType_t CudaTypeOf(ElementType type) {
+  return type == ElementType::kFloat32 ? CUDA_R_32F : CUDA_R_16BF;
+}
+
+cublasOperation_t OperationOf(MatrixForm form) {
+  return form == MatrixForm::kPlain ? CUBLAS_OP_N : CUBLAS_OP_T;
+}
+
+std::string Describe(const ColumnMajorMatrix& matrix) {
+  return absl::StrCat(
+      matrix.columns, " x ", matrix.rows,
+      matrix.type == ElementType::kFloat32 ? " of float32" : " of bfloat16");
+}
+
+}  // namespace
+
+// Destroyed with the library that made its parts.
+struct CublasProducts::Way {
+  explicit Way(const CublasLt& library) : lt(library) {}
+  ~Way() {
+    for (const cublasLtMatrixLayout_t layout : {a, b, result}) {
+      if (layout != nullptr) lt.MatrixLayoutDestroy(layout);
+    }
+    if (operation != nullptr) lt.MatmulDescDestroy(operation);
+  }
+  Way(const Way&) = delete;
+  Way& operator=(const Way&) = delete;
+
+  const CublasLt& lt;
+  cublasLtMatmulDesc_t operation = nullptr;
+  cublasLtMatrixLayout_t a = nullptr;
+  cublasLtMatrixLayout_t b = nullptr;
+  cublasLtMatrixLayout_t result = nullptr;
+  cublasLtMatmulAlgo_t algorithm;
+};
+
+CublasProducts::CublasProducts(std::shared_ptr<const CublasLt> lt,
+                               void* workspace)
+    : lt_(std::move(lt)), workspace_(workspace) {}
+
+CublasProducts::~CublasProducts() {
+  ways_.clear();
+  if (handle_ != nullptr) lt_->Destroy(handle_);
+}
+
+absl::StatusOr<std::unique_ptr<CublasProducts>> CublasProducts::Create(
+    std::shared_ptr<const CublasLt> lt, void* workspace) {
+  std::unique_ptr<CublasProducts> made(
+      new CublasProducts(std::move(lt), workspace));
+  absl::Status status =
+      made->lt_->StatusOf("cublasLtCreate", made->lt_->Create(&made->handle_));
+  if (!status.ok()) return status;
+  return made;
+}
+
+absl::Status CublasProducts::MakeLayout(const ColumnMajorMatrix& matrix,
+                                        int64_t batch,
+                                        cublasLtMatrixLayout_t* layout) {
+  absl::Status status = lt_->StatusOf(
+      "cublasLtMatrixLayoutCreate",
+      lt_->MatrixLayoutCreate(
+          layout, CudaTypeOf(matrix.type), static_cast<uint64_t>(matrix.rows),
+          static_cast<uint64_t>(matrix.columns), matrix.stride));
+  const auto set = [&](cublasLtMatrixLayoutAttribute_t attribute,
+                       const auto& value) {
+    if (!status.ok()) return;
+    status = lt_->StatusOf("cublasLtMatrixLayoutSetAttribute",
+                           lt_->MatrixLayoutSetAttribute(
+                               *layout, attribute, &value, sizeof(value)));
+  };
+  if (batch > 1) {
+    set(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, static_cast<int32_t>(batch));
+    set(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, matrix.batch_stride);
+  }
+  return status;
+}
+
+absl::Status CublasProducts::Prepare(const ColumnMajorPlan& plan,
+                                     const void* bias, Way* way) {
+  absl::Status status = lt_->StatusOf(
+      "cublasLtMatmulDescCreate",
+      lt_->MatmulDescCreate(&way->operation, CUBLAS_COMPUTE_32F, CUDA_R_32F));
+  const auto set = [&](cublasLtMatmulDescAttributes_t attribute,
+                       const auto& value) {
+    if (!status.ok()) return;
+    status =
+        lt_->StatusOf("cublasLtMatmulDescSetAttribute",
+                      lt_->MatmulDescSetAttribute(way->operation, attribute,
+                                                  &value, sizeof(value)));
+  };
+  set(CUBLASLT_MATMUL_DESC_TRANSA, OperationOf(plan.a_form));
+  set(CUBLASLT_MATMUL_DESC_TRANSB, OperationOf(plan.b_form));
+  if (plan.bias_alignment > 0) {
+    set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+    set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, CudaTypeOf(plan.result.type));
+    // Of which the search looks at the alignment.
+    set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
+  }
+  if (status.ok()) status = MakeLayout(plan.a, plan.batch, &way->a);
+  if (status.ok()) status = MakeLayout(plan.b, plan.batch, &way->b);
+  if (status.ok()) status = MakeLayout(plan.result, plan.batch, &way->result);
+  return status.ok() ? Choose(plan, way) : status;
+}
+
+absl::Status CublasProducts::Choose(const ColumnMajorPlan& plan, Way* way) {
+  cublasLtMatmulPreference_t preference = nullptr;
+  absl::Status status = lt_->StatusOf("cublasLtMatmulPreferenceCreate",
+                                      lt_->MatmulPreferenceCreate(&preference));
+  const auto set = [&](cublasLtMatmulPreferenceAttributes_t attribute,
+                       const auto& value) {
+    if (!status.ok()) return;
+    status = lt_->StatusOf("cublasLtMatmulPreferenceSetAttribute",
+                           lt_->MatmulPreferenceSetAttribute(
+                               preference, attribute, &value, sizeof(value)));
+  };
+  set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, uint64_t{kWorkspaceBytes});
+  // It takes all for aligned to 256 bytes otherwise, which heads are not.
+  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
+      static_cast<uint32_t>(plan.a.alignment));
+  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+      static_cast<uint32_t>(plan.b.alignment));
+  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
+      static_cast<uint32_t>(plan.result.alignment));
+  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES,
+      static_cast<uint32_t>(plan.result.alignment));
+  cublasLtMatmulHeuristicResult_t found = {};
+  int count = 0;
+  if (status.ok()) {
+    status =
+        lt_->StatusOf("cublasLtMatmulAlgoGetHeuristic",
+                      lt_->MatmulAlgoGetHeuristic(
+                          handle_, way->operation, way->a, way->b, way->result,
+                          way->result, preference, 1, &found, &count));
+  }
+  if (preference != nullptr) lt_->MatmulPreferenceDestroy(preference);
+  if (!status.ok()) return status;
+  if (count == 0 || found.state != CUBLAS_STATUS_SUCCESS) {
+    return absl::UnimplementedError(absl::StrCat(
+        "cuBLASLt knows no way to multiply ", Describe(plan.b), " by ",
+        Describe(plan.a), " into ", Describe(plan.result)));
+  }
+  way->algorithm = found.algo;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<CublasProducts::Way*> CublasProducts::Find(
+    const Product& product) {
+  const ColumnMajorPlan plan = InColumnMajor(product);
+  const auto known = ways_.find(plan);
+  if (known != ways_.end()) return known->second.get();
+  auto way = std::make_unique<Way>(*lt_);
+  if (absl::Status status = Prepare(plan, product.bias, way.get());
+      !status.ok()) {
+    return status;
+  }
+  // Shapes that change for ever must not fill the memory.
+  if (ways_.size() == kMostWays) ways_.clear();
+  return ways_.emplace(plan, std::move(way)).first->second.get();
+}
+
+absl::Status CublasProducts::Multiply(const Product& product,
+                                      CudaStream stream) {
+  const absl::StatusOr<Way*> way = Find(product);
+  if (!way.ok()) return way.status();
+  if (product.bias != nullptr) {
+    absl::Status status =
+        lt_->StatusOf("cublasLtMatmulDescSetAttribute",
+                      lt_->MatmulDescSetAttribute(
+                          (*way)->operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER,
+                          &product.bias, sizeof(product.bias)));
+    if (!status.ok()) return status;
+  }
+  const float factor = product.factor;
+  const float keep = product.addend == nullptr ? 0 : 1;
+  void* const result = const_cast<void*>(product.result.data);
+  const void* const addend =
+      product.addend == nullptr ? result : product.addend;
+  return lt_->StatusOf(
+      "cublasLtMatmul",
+      lt_->Matmul(handle_, (*way)->operation, &factor, product.b.data,
+                  (*way)->a, product.a.data, (*way)->b, &keep, addend,
+                  (*way)->result, result, (*way)->result, &(*way)->algorithm,
+                  workspace_, kWorkspaceBytes, stream));
+}
+
+}  // namespace muster::cuda

@@ -1,0 +1,182 @@
+#include "models/cuda/cuda_device.h"
+
+#include <cuda_runtime.h>
+
+#include <chrono>
+#include <cstddef>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "models/cuda/driver_presence.h"
+
+namespace muster::cuda {
+namespace {
+
+absl::Status StatusOf(const char* call, cudaError_t result) {
+  if (result == cudaSuccess) return absl::OkStatus();
+  const std::string text =
+      absl::StrCat(call, " says: ", cudaGetErrorString(result));
+  return result == cudaErrorMemoryAllocation
+             ? absl::ResourceExhaustedError(text)
+             : absl::UnavailableError(text);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<CudaDevice>> CudaDevice::Open(int ordinal) {
+  std::unique_ptr<CudaDevice> device(new CudaDevice);
+  if (absl::Status status = device->Prepare(ordinal); !status.ok()) {
+    return status;
+  }
+  return device;
+}
+
+absl::Status CudaDevice::Prepare(int ordinal) {
+  const cudaError_t chosen = cudaSetDevice(ordinal);
+  if (chosen == cudaErrorInsufficientDriver) {
+    // Says so too where there is none at all.
+    absl::Status none = CheckDriverIsThere();
+    if (!none.ok()) return none;
+  }
+  absl::Status status = StatusOf("cudaSetDevice", chosen);
+  if (!status.ok()) return status;
+  status =
+      StatusOf("cudaDeviceGetAttribute",
+               cudaDeviceGetAttribute(
+                   &reads_in_place_,
+                   cudaDevAttrPageableMemoryAccessUsesHostPageTables, ordinal));
+  if (!status.ok()) return status;
+  for (CudaStream* const stream : {&stream_, &side_stream_}) {
+    // Apart from the default stream, which waits for others and they for it.
+    status = StatusOf("cudaStreamCreateWithFlags",
+                      cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking));
+    if (!status.ok()) return status;
+  }
+  status =
+      StatusOf("cudaEventCreateWithFlags",
+               cudaEventCreateWithFlags(&reached_, cudaEventDisableTiming));
+  if (!status.ok()) return status;
+  auto lt = CublasLt::Load();
+  if (!lt.ok()) return lt.status();
+  auto workspace =
+      Allocate(static_cast<int64_t>(CublasProducts::kWorkspaceBytes));
+  if (!workspace.ok()) return workspace.status();
+  workspace_ = *std::move(workspace);
+  auto products = CublasProducts::Create(*std::move(lt), workspace_.get());
+  if (!products.ok()) return products.status();
+  products_ = *std::move(products);
+  return absl::OkStatus();
+}
+
+CudaDevice::~CudaDevice() {
+  for (CudaStream stream : {stream_, side_stream_}) {
+    if (stream == nullptr) continue;
+    cudaStreamSynchronize(stream);
+    cudaStreamDestroy(stream);
+  }
+  if (reached_ != nullptr) cudaEventDestroy(reached_);
+  for (CudaEvent mark : marks_) cudaEventDestroy(mark);
+}
+
+int CudaDevice::Count() {
+  int count = 0;
+  return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+}
+
+void CudaDevice::Order(CudaStream earlier, CudaStream later) {
+  // A wait is for the event as it was recorded last before it, so that one
+  // event serves all.
+  Note(StatusOf("cudaEventRecord", cudaEventRecord(reached_, earlier)));
+  Note(StatusOf("cudaStreamWaitEvent", cudaStreamWaitEvent(later, reached_)));
+}
+
+void CudaDevice::SideWaitsForMain() { Order(stream_, side_stream_); }
+
+void CudaDevice::MainWaitsForSide() { Order(side_stream_, stream_); }
+
+absl::StatusOr<std::shared_ptr<void>> CudaDevice::Allocate(int64_t bytes) {
+  void* memory = nullptr;
+  const cudaError_t result = cudaMalloc(&memory, static_cast<size_t>(bytes));
+  if (result != cudaSuccess) {
+    // A later look at the last error must not find this one.
+    cudaGetLastError();
+    return absl::Status(StatusOf("cudaMalloc", result).code(),
+                        absl::StrCat("cudaMalloc of ", bytes, " bytes says: ",
+                                     cudaGetErrorString(result)));
+  }
+  return std::shared_ptr<void>(memory, [](void* data) { cudaFree(data); });
+}
+
+void CudaDevice::CopyIn(void* to, const void* from, int64_t bytes) {
+  // From pageable memory the runtime takes its copy before it returns, where it
+  // needs one.
+  Note(StatusOf("cudaMemcpyAsync to the device",
+                cudaMemcpyAsync(to, from, static_cast<size_t>(bytes),
+                                cudaMemcpyHostToDevice, stream_)));
+  if (reads_in_place_ != 0) Wait();
+}
+
+void CudaDevice::CopyOut(void* to, const void* from, int64_t bytes) {
+  Note(StatusOf("cudaMemcpyAsync from the device",
+                cudaMemcpyAsync(to, from, static_cast<size_t>(bytes),
+                                cudaMemcpyDeviceToHost, stream_)));
+  Wait();
+}
+
+void CudaDevice::Copy(void* to, const void* from, int64_t bytes) {
+  Note(StatusOf("cudaMemcpyAsync on the device",
+                cudaMemcpyAsync(to, from, static_cast<size_t>(bytes),
+                                cudaMemcpyDeviceToDevice, stream_)));
+}
+
+void CudaDevice::Zero(void* at, int64_t bytes) {
+  Note(StatusOf("cudaMemsetAsync",
+                cudaMemsetAsync(at, 0, static_cast<size_t>(bytes), stream_)));
+}
+
+void CudaDevice::Multiply(const Product& product) {
+  Note(products_->Multiply(product, stream_));
+}
+
+void CudaDevice::Wait() {
+  Note(StatusOf("cudaStreamSynchronize", cudaStreamSynchronize(stream_)));
+}
+
+int CudaDevice::Mark(StreamName stream) {
+  if (marked_ == marks_.size()) {
+    CudaEvent made = nullptr;
+    // With timing, unlike reached_.
+    Note(StatusOf("cudaEventCreate", cudaEventCreate(&made)));
+    marks_.push_back(made);
+  }
+  Note(StatusOf(
+      "cudaEventRecord",
+      cudaEventRecord(marks_[marked_],
+                      stream == StreamName::kMain ? stream_ : side_stream_)));
+  return static_cast<int>(marked_++);
+}
+
+std::vector<Duration> CudaDevice::ReadMarks() {
+  std::vector<Duration> times;
+  for (size_t i = 0; i < marked_; ++i) {
+    Note(StatusOf("cudaEventSynchronize", cudaEventSynchronize(marks_[i])));
+    float milliseconds = 0;
+    Note(StatusOf("cudaEventElapsedTime",
+                  cudaEventElapsedTime(&milliseconds, marks_[0], marks_[i])));
+    times.push_back(std::chrono::duration_cast<Duration>(
+        std::chrono::duration<double, std::milli>(milliseconds)));
+  }
+  marked_ = 0;
+  return times;
+}
+
+absl::Status CudaDevice::status() {
+  Note(StatusOf("a kernel's launch", cudaGetLastError()));
+  return status_;
+}
+
+void CudaDevice::Note(absl::Status status) {
+  if (status_.ok()) status_ = std::move(status);
+}
+
+}  // namespace muster::cuda

@@ -1,0 +1,15 @@
+#include "models/cuda/driver_presence.h"
+
+#include "absl/strings/str_cat.h"
+#include "nccl/dynamic_library.h"
+
+namespace muster::cuda {
+
+absl::Status CheckDriverIsThere(const std::string& name) {
+  const absl::StatusOr<DynamicLibrary> driver = DynamicLibrary::Load(name);
+  if (driver.ok()) return absl::OkStatus();
+  return absl::UnavailableError(
+      absl::StrCat("no NVIDIA driver: ", driver.status().message()));
+}
+
+}  // namespace muster::cuda

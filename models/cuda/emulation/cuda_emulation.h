@@ -1,0 +1,46 @@
+#ifndef MUSTER_MODELS_CUDA_EMULATION_CUDA_EMULATION_H_
+#define MUSTER_MODELS_CUDA_EMULATION_CUDA_EMULATION_H_
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <source_location>
+#include <type_traits>
+
+#include "models/cuda/emulation/block_run.h"
+
+// CUDA C++'s execution model for a C++ compiler, as far as our kernels need it:
+// their sources are compiled with it, and run on the CPU, where tests can look
+// at every access. What it is strict about, see block_run.h. What it cannot
+// show: how fast a kernel is, races between blocks, how memory is ordered, and
+// rounding by a GPU's own mathematical functions.
+
+#define __global__
+#define __device__
+#define __shared__ static thread_local
+
+// The executing thread's.
+#define threadIdx (::muster::emulation::BlockRun::Current().thread())
+#define blockIdx (::muster::emulation::BlockRun::Current().block())
+#define blockDim (::muster::emulation::BlockRun::Current().threads())
+#define gridDim (::muster::emulation::BlockRun::Current().blocks())
+
+inline void __syncthreads(
+    std::source_location here = std::source_location::current()) {
+  ::muster::emulation::BlockRun::Current().Barrier(here);
+}
+
+// Only whole warps exchange values here: `mask` has all 32 lanes.
+template <typename T>
+T __shfl_xor_sync(uint32_t mask, T value, int lane_mask,
+                  std::source_location here = std::source_location::current()) {
+  static_assert(sizeof(T) == sizeof(uint32_t) || sizeof(T) == sizeof(uint64_t));
+  using Bits =
+      std::conditional_t<sizeof(T) == sizeof(uint32_t), uint32_t, uint64_t>;
+  return std::bit_cast<T>(
+      static_cast<Bits>(::muster::emulation::BlockRun::Current().Exchange(
+          mask, std::bit_cast<Bits>(value), lane_mask, here)));
+}
+
+#endif  // MUSTER_MODELS_CUDA_EMULATION_CUDA_EMULATION_H_

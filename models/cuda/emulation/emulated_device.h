@@ -1,0 +1,43 @@
+#ifndef MUSTER_MODELS_CUDA_EMULATION_EMULATED_DEVICE_H_
+#define MUSTER_MODELS_CUDA_EMULATION_EMULATED_DEVICE_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "models/cuda/device.h"
+
+namespace muster::cuda {
+
+// The device of emulated kernels: the host's memory, everything done at once,
+// products by OpenBLAS in float32. New memory is no number.
+class EmulatedDevice : public Device {
+ public:
+  // Allocations beyond `most_bytes` altogether fail.
+  explicit EmulatedDevice(int64_t most_bytes = int64_t{1} << 40)
+      : left_(most_bytes) {}
+
+  absl::StatusOr<std::shared_ptr<void>> Allocate(int64_t bytes) override;
+  CudaStream stream() const override { return nullptr; }
+  CudaStream side_stream() const override { return nullptr; }
+  void SideWaitsForMain() override {}
+  void MainWaitsForSide() override {}
+  void CopyIn(void* to, const void* from, int64_t bytes) override;
+  void CopyOut(void* to, const void* from, int64_t bytes) override;
+  void Copy(void* to, const void* from, int64_t bytes) override;
+  void Zero(void* at, int64_t bytes) override;
+  void Multiply(const Product& product) override;
+  void Wait() override {}
+  int Mark(StreamName stream) override;
+  std::vector<Duration> ReadMarks() override;
+  absl::Status status() override { return absl::OkStatus(); }
+
+ private:
+  int64_t left_;
+  // By the host's clock, as everything is done at once.
+  std::vector<Instant> marks_;
+};
+
+}  // namespace muster::cuda
+
+#endif  // MUSTER_MODELS_CUDA_EMULATION_EMULATED_DEVICE_H_

@@ -1,0 +1,27 @@
+#include "models/cuda/emulation/shared_array.h"
+
+namespace muster::emulation {
+namespace {
+
+// All arrays live until their thread ends.
+thread_local SharedMemory* first = nullptr;
+
+}  // namespace
+
+SharedMemory::SharedMemory(void* data, size_t bytes)
+    : data_(data), bytes_(bytes), next_(first) {
+  // The block that meets the array first finds it like any other.
+  std::memset(data_, 0xff, bytes_);
+  first = this;
+}
+
+// Objects of a thread end in the reverse order of their making.
+SharedMemory::~SharedMemory() { first = next_; }
+
+void SharedMemory::Spoil() {
+  for (const SharedMemory* at = first; at != nullptr; at = at->next_) {
+    std::memset(at->data_, 0xff, at->bytes_);
+  }
+}
+
+}  // namespace muster::emulation

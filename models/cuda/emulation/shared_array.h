@@ -1,0 +1,51 @@
+#ifndef MUSTER_MODELS_CUDA_EMULATION_SHARED_ARRAY_H_
+#define MUSTER_MODELS_CUDA_EMULATION_SHARED_ARRAY_H_
+
+#include <cstddef>
+#include <cstring>
+
+#include "base/check.h"
+
+namespace muster {
+namespace emulation {
+
+// The shared memory of the kernels that the calling thread has run.
+class SharedMemory {
+ public:
+  // Nothing is there that a block before this one has written: all bytes set,
+  // which is no number.
+  static void Spoil();
+
+ protected:
+  SharedMemory(void* data, size_t bytes);
+  ~SharedMemory();
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+
+ private:
+  void* const data_;
+  const size_t bytes_;
+  SharedMemory* const next_;
+};
+
+}  // namespace emulation
+
+// See kernels/execution.h; here every index is checked.
+template <typename T, int size>
+class SharedArray : private emulation::SharedMemory {
+ public:
+  SharedArray() : SharedMemory(values_, sizeof(values_)) {}
+
+  T& operator[](int i) {
+    MUSTER_CHECK(i >= 0 && i < size)
+        << "element " << i << " of " << size << " in shared memory";
+    return values_[i];
+  }
+
+ private:
+  T values_[size];
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_MODELS_CUDA_EMULATION_SHARED_ARRAY_H_

@@ -1,0 +1,15 @@
+#ifndef MUSTER_MODELS_CUDA_KERNELS_BFLOAT16_H_
+#define MUSTER_MODELS_CUDA_KERNELS_BFLOAT16_H_
+
+#include <cstdint>
+
+namespace muster::cuda {
+
+// The upper half of a float32: what cuBLAS and NCCL call bfloat16.
+struct Bfloat16 {
+  uint16_t bits;
+};
+
+}  // namespace muster::cuda
+
+#endif  // MUSTER_MODELS_CUDA_KERNELS_BFLOAT16_H_

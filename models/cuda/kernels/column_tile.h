@@ -1,0 +1,60 @@
+#ifndef MUSTER_MODELS_CUDA_KERNELS_COLUMN_TILE_H_
+#define MUSTER_MODELS_CUDA_KERNELS_COLUMN_TILE_H_
+
+#include "models/cuda/kernels/execution.h"
+
+// For kernel sources alone: a block's share of sums over the rows of a matrix,
+// which are the columns of a tile, and some part of the rows.
+
+namespace muster::cuda {
+
+constexpr int kTileColumns = 32;
+constexpr int kTileRows = 8;
+constexpr int64_t kRowsOfPart = 128;
+
+using ColumnTile = SharedArray<float, kTileColumns * kTileRows>;
+
+inline Grid TileGrid(int64_t rows, int64_t columns) {
+  return {.blocks = DividedUp(columns, kTileColumns),
+          .blocks_y = DividedUp(rows, kRowsOfPart),
+          .threads = kTileColumns,
+          .threads_y = kTileRows};
+}
+
+__device__ inline int64_t OwnColumn() {
+  return static_cast<int64_t>(blockIdx.x) * kTileColumns + threadIdx.x;
+}
+
+// This thread's rows are FirstRow(), and every kTileRows-th before EndRow().
+__device__ inline int64_t FirstRow() {
+  return blockIdx.y * kRowsOfPart + threadIdx.y;
+}
+
+__device__ inline int64_t EndRow(int64_t rows) {
+  const int64_t end = (blockIdx.y + 1) * kRowsOfPart;
+  return end < rows ? end : rows;
+}
+
+// Adds the threads of each column, always in the same order; all of them get
+// the sum. All threads of the block call it; `tile` may be used again at once.
+__device__ inline float TileSum(float own, ColumnTile& tile) {
+  const int x = static_cast<int>(threadIdx.x);
+  __syncthreads();
+  tile[static_cast<int>(threadIdx.y) * kTileColumns + x] = own;
+  __syncthreads();
+  float sum = 0;
+  for (int y = 0; y < kTileRows; ++y) sum += tile[y * kTileColumns + x];
+  return sum;
+}
+
+// partial[part, column] is the sum over the threads of that column.
+__device__ inline void PutTileSums(float own, ColumnTile& tile, int64_t columns,
+                                   float* partial) {
+  const float sum = TileSum(own, tile);
+  if (threadIdx.y != 0 || OwnColumn() >= columns) return;
+  partial[blockIdx.y * columns + OwnColumn()] = sum;
+}
+
+}  // namespace muster::cuda
+
+#endif  // MUSTER_MODELS_CUDA_KERNELS_COLUMN_TILE_H_

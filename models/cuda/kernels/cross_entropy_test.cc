@@ -1,0 +1,68 @@
+#include "models/cuda/kernels/cross_entropy.h"
+
+#include "models/cuda/kernels/kernel_case.h"
+#include "models/kernels/cross_entropy.h"
+
+namespace muster::cuda {
+namespace {
+
+template <typename Case>
+class CudaCrossEntropyTest : public KernelTest<Case> {
+ public:
+  void CompareWithCpu(int64_t classes, const std::vector<float>& logits,
+                      const std::vector<int32_t>& targets) {
+    constexpr float kFactor = 0.5f;
+    const auto rows = static_cast<int64_t>(targets.size());
+    auto gradient = logits;
+    const double expected = muster::CrossEntropyWithGradient(
+        gradient.data(), targets.data(), rows, classes, kFactor);
+    // What lies between the rows is not read.
+    constexpr float kBetween = 400;
+    constexpr int64_t kGap = 3;
+    const int64_t stride = classes + kGap;
+    const auto spread = [&](const std::vector<float>& values, float between) {
+      std::vector<float> all(static_cast<size_t>(rows * stride), between);
+      for (int64_t i = 0; i < rows * classes; ++i) {
+        all[static_cast<size_t>(i / classes * stride + i % classes)] =
+            values[static_cast<size_t>(i)];
+      }
+      return all;
+    };
+    auto own = this->Narrowed(spread(logits, kBetween));
+    std::vector<float> losses(targets.size());
+    double loss = 0;
+    CrossEntropy(own.data(), targets.data(), rows, classes, stride,
+                 losses.data(), &loss, nullptr);
+    EXPECT_NEAR(loss, expected, 1e-5);
+    this->ExpectElements(own, spread(logits, kBetween));
+    CrossEntropyWithGradient(own.data(), targets.data(), rows, classes, stride,
+                             kFactor, losses.data(), &loss, nullptr);
+    EXPECT_NEAR(loss, expected, 1e-5);
+    this->ExpectElements(own, spread(gradient, 0));
+  }
+};
+
+TYPED_TEST_SUITE(CudaCrossEntropyTest, KernelCases);
+
+TYPED_TEST(CudaCrossEntropyTest, AsOnTheCpu) {
+  // More classes than all threads read at once, and so few that most threads
+  // have none.
+  this->CompareWithCpu(1303, this->Numbers(3 * 1303, 1, 5), {1302, 0, 517});
+  this->CompareWithCpu(7, this->Numbers(2 * 7, 1, 5), {6, 0});
+  this->CompareWithCpu(1, this->Numbers(1, 1, 5), {0});
+}
+
+TYPED_TEST(CudaCrossEntropyTest, MoreRowsThanThreads) {
+  std::vector<int32_t> targets(300);
+  for (size_t i = 0; i < targets.size(); ++i) {
+    targets[i] = static_cast<int32_t>(i % 3);
+  }
+  this->CompareWithCpu(3, this->Numbers(900, 2, 5), targets);
+}
+
+TYPED_TEST(CudaCrossEntropyTest, LargeLogitsDoNotOverflow) {
+  this->CompareWithCpu(2, this->Widened(this->Narrowed({1e4f, -1e4f})), {1});
+}
+
+}  // namespace
+}  // namespace muster::cuda

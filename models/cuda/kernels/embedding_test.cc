@@ -1,0 +1,69 @@
+#include "models/cuda/kernels/embedding.h"
+
+#include "models/cuda/kernels/kernel_case.h"
+#include "models/cuda/kernels/token_rows.h"
+#include "models/kernels/embedding.h"
+
+namespace muster::cuda {
+namespace {
+
+template <typename Case>
+class CudaEmbeddingTest : public KernelTest<Case> {};
+
+TYPED_TEST_SUITE(CudaEmbeddingTest, KernelCases);
+
+TYPED_TEST(CudaEmbeddingTest, AsOnTheCpu) {
+  // More columns than threads.
+  constexpr EmbeddingShape kShape = {.batch = 2, .time = 3, .width = 131};
+  constexpr int64_t kVocabulary = 5;
+  constexpr int64_t kContext = 4;
+  const std::vector<int32_t> tokens = {4, 0, 4, 1, 4, 0};
+  const auto table = this->Numbers(kVocabulary * kShape.width, 1);
+  const auto positions = this->Numbers(kContext * kShape.width, 2);
+  std::vector<float> expected(tokens.size() * size_t(kShape.width));
+  muster::EmbeddingForward(tokens.data(), table.data(), positions.data(),
+                           kShape.batch, kShape.time, kShape.width,
+                           expected.data());
+  const auto own_table = this->Narrowed(table);
+  const auto own_positions = this->Narrowed(positions);
+  std::vector<typename TestFixture::Element> output(expected.size());
+  EmbeddingForward(kShape, tokens.data(), own_table.data(),
+                   own_positions.data(), output.data(), nullptr);
+  this->ExpectElements(output, expected);
+
+  const auto gradient = this->Numbers(static_cast<int64_t>(expected.size()), 3);
+  auto table_gradient = this->Numbers(kVocabulary * kShape.width, 4);
+  auto position_gradient = this->Numbers(kContext * kShape.width, 5);
+  auto own_table_gradient = table_gradient;
+  auto own_position_gradient = position_gradient;
+  muster::EmbeddingBackward(tokens.data(), gradient.data(), kShape.batch,
+                            kShape.time, kShape.width, table_gradient.data(),
+                            position_gradient.data());
+  const auto own_gradient = this->Narrowed(gradient);
+  const TokenRows rows = RowsOfTokens(tokens);
+  EmbeddingBackward(kShape,
+                    {.count = static_cast<int64_t>(rows.tokens.size()),
+                     .tokens = rows.tokens.data(),
+                     .begins = rows.begins.data(),
+                     .rows = rows.rows.data()},
+                    own_gradient.data(), own_table_gradient.data(),
+                    own_position_gradient.data(), nullptr);
+  this->ExpectNear(own_table_gradient, table_gradient);
+  this->ExpectNear(own_position_gradient, position_gradient);
+}
+
+TEST(TokenRowsTest, EachTokensRowsInOrder) {
+  const TokenRows rows = RowsOfTokens({7, 2, 7, 9, 2, 7});
+  EXPECT_EQ(rows.tokens, (std::vector<int32_t>{2, 7, 9}));
+  EXPECT_EQ(rows.begins, (std::vector<int32_t>{0, 2, 5, 6}));
+  EXPECT_EQ(rows.rows, (std::vector<int32_t>{1, 4, 0, 2, 5, 3}));
+}
+
+TEST(TokenRowsTest, OfNothing) {
+  const TokenRows rows = RowsOfTokens({});
+  EXPECT_TRUE(rows.tokens.empty());
+  EXPECT_EQ(rows.begins, std::vector<int32_t>{0});
+}
+
+}  // namespace
+}  // namespace muster::cuda

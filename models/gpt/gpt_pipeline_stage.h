@@ -1,0 +1,65 @@
+#ifndef MUSTER_MODELS_GPT_GPT_PIPELINE_STAGE_H_
+#define MUSTER_MODELS_GPT_GPT_PIPELINE_STAGE_H_
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "models/gpt/gpt_stage.h"
+#include "models/gpt/gpt_weights.h"
+#include "trainer_sdk/pipeline/runtime/pipeline_stage.h"
+#include "trainer_sdk/pipeline/runtime/weight_pass_listener.h"
+
+namespace muster {
+
+// Some layers of a transformer as a stage of a pipeline. Activations of a
+// micro-batch stay in its place's arrays, which are used again.
+class GptPipelineStage : public PipelineStage {
+ public:
+  // Gives a micro-batch of the step its tokens, or its targets, as the first
+  // and the last stage need them.
+  using Source =
+      std::function<absl::Status(int micro_batch, GptMicroBatch* filled)>;
+
+  // `weights` and `listener`, which may be null, must outlive it. What the
+  // listener hears of are indices of `weights`' tensors.
+  GptPipelineStage(GptWeights& weights, int64_t batch, int64_t time,
+                   GptStage::Checkpointing checkpointing, Source source,
+                   WeightPassListener* listener);
+
+  StreamShape InputShape() const override;
+  StreamShape OutputShape() const override { return InputShape(); }
+  void ReservePlaces(int places) override;
+  absl::Status Forward(const PipelinePass& pass, const void* input,
+                       void* output) override;
+  absl::StatusOr<double> Loss(const PipelinePass& pass, double factor) override;
+  absl::Status Backward(const PipelinePass& pass, const void* output_gradient,
+                        void* input_gradient) override;
+  absl::Status BackwardInput(const PipelinePass& pass,
+                             const void* output_gradient,
+                             void* input_gradient) override;
+  absl::Status BackwardWeight(const PipelinePass& pass) override;
+
+ private:
+  GptMicroBatch& At(const PipelinePass& pass) {
+    return places_[static_cast<size_t>(pass.place)];
+  }
+  void Read(const void* from);
+  void Write(void* to) const;
+  // Does `pass`, which tells what it is told of gradients, within what the
+  // listener hears of.
+  absl::Status Heard(const PipelinePass& pass,
+                     const std::function<void(const GradientReady&)>& perform);
+
+  const GptStage stage_;
+  const std::vector<int64_t> stream_sizes_;
+  const Source source_;
+  WeightPassListener* const listener_;
+  std::vector<GptMicroBatch> places_;
+  // What goes into a pass and comes out of it.
+  std::vector<float> stream_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_MODELS_GPT_GPT_PIPELINE_STAGE_H_

@@ -1,0 +1,406 @@
+#include "models/gpt/gpt_pipeline.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "trainer_sdk/optim/gradient_norm.h"
+#include "trainer_sdk/pipeline/schedule/generators.h"
+#include "trainer_sdk/process_group/testing/group_fixture.h"
+#include "trainer_sdk/shared_memory/shared_memory_transport.h"
+#include "trainer_sdk/transports/new_transport.h"
+
+namespace muster {
+namespace {
+
+constexpr int64_t kBatch = 2;
+constexpr int64_t kTime = 5;
+constexpr GptConfig kConfig{
+    .vocabulary = 19, .context = 8, .layers = 8, .heads = 2, .width = 8};
+constexpr double kLearningRate = 0.25;
+constexpr int kSteps = 2;
+
+GptMicroBatch MicroBatch(int step, int index) {
+  GptMicroBatch made;
+  for (int i = 0; i < kBatch * kTime; ++i) {
+    made.tokens.push_back((i * 7 + index * 3 + step) % 19);
+    made.targets.push_back((i * 5 + index + step * 2) % 19);
+  }
+  return made;
+}
+
+using Values = std::map<std::string, std::vector<float>>;
+
+void Append(const GptWeights& weights, Values* values) {
+  const float* from = weights.data();
+  for (const GptTensor& tensor : weights.tensors()) {
+    (*values)[tensor.name].assign(from, from + tensor.count());
+    from += tensor.count();
+  }
+}
+
+// A training's outcome.
+struct Course {
+  std::vector<GptPipelineStep> steps;
+  // Before the first, behind the first, ...
+  std::vector<Values> weights;
+  double evaluation = 0;
+};
+
+// Whole, on one rank, micro-batch after micro-batch, by plain descent.
+Course Sequential(int micro_batches, double clip) {
+  GptWeights weights(kConfig, {0, kConfig.layers});
+  weights.Initialize(1);
+  const GptStage model(weights, kBatch, kTime);
+  Course course;
+  course.weights.emplace_back();
+  Append(weights, &course.weights.back());
+  for (int step = 0; step < kSteps; ++step) {
+    weights.ZeroGradients();
+    GptPipelineStep done;
+    for (int i = 0; i < micro_batches; ++i) {
+      GptMicroBatch micro_batch = MicroBatch(step, i);
+      std::vector<float> stream;
+      model.Forward(&micro_batch, &stream);
+      done.loss += model.Loss(&micro_batch, stream,
+                              1.0f / static_cast<float>(micro_batches)) /
+                   micro_batches;
+      model.Backward(&micro_batch, &stream, [](int) {});
+    }
+    const double squares = SumOfSquares(weights.gradient(0), weights.count());
+    done.gradient_norm = std::sqrt(squares);
+    const double factor = clip > 0 ? ClipCoefficient(squares, clip) : 1;
+    for (int64_t i = 0; i < weights.count(); ++i) {
+      weights.data()[i] -=
+          static_cast<float>(kLearningRate * factor) * weights.gradient(0)[i];
+    }
+    course.steps.push_back(done);
+    course.weights.emplace_back();
+    Append(weights, &course.weights.back());
+  }
+  for (int i = 0; i < micro_batches; ++i) {
+    GptMicroBatch micro_batch = MicroBatch(kSteps, i);
+    std::vector<float> stream;
+    model.Forward(&micro_batch, &stream);
+    course.evaluation += model.LossOnly(&micro_batch, stream) / micro_batches;
+  }
+  return course;
+}
+
+GptPipelineOptions Options(double clip) {
+  GptPipelineOptions options;
+  options.model = kConfig;
+  options.batch = kBatch;
+  options.time = kTime;
+  options.seed = 1;
+  options.rule = SgdRule({});
+  options.clip = clip;
+  return options;
+}
+
+TransportFactory SharedMemory() {
+  return [](GroupPlace place, Instant deadline) {
+    // Little memory: there are many groups.
+    return NewSharedMemoryTransport(
+        place, {.staging_bytes = 24 << 10, .channel_bytes = 4 << 10}, deadline);
+  };
+}
+
+Course Pipelined(ScheduleKind kind, const PipelineShape& shape, int data,
+                 const GptPipelineOptions& options,
+                 const TransportFactory& factory = SharedMemory()) {
+  Course course;
+  course.weights.resize(kSteps + 1);
+  std::vector<std::vector<float>> tables;
+  std::mutex mutex;
+  const auto statuses = RunWorld(
+      shape.ranks * data,
+      [&](ProcessGroup& world) -> absl::Status {
+        int step = 0;
+        int data_rank = 0;
+        auto pipeline = GptPipeline::Create(
+            world, *MakeSchedule(kind, shape), options,
+            [&](int index, GptMicroBatch* filled) {
+              *filled =
+                  MicroBatch(step, data_rank * shape.micro_batches + index);
+              return absl::OkStatus();
+            });
+        if (!pipeline.ok()) return pipeline.status();
+        data_rank = (*pipeline)->data_rank();
+        const auto record = [&](int after) {
+          const std::lock_guard<std::mutex> lock(mutex);
+          for (int chunk = 0; chunk < shape.stages_per_rank; ++chunk) {
+            Append((*pipeline)->weights(chunk),
+                   &course.weights[static_cast<size_t>(after)]);
+          }
+        };
+        record(0);
+        std::vector<GptPipelineStep> steps;
+        for (step = 0; step < kSteps; ++step) {
+          const auto done = (*pipeline)->Step(
+              {.step = step + 1, .learning_rate = kLearningRate});
+          if (!done.ok()) return done.status();
+          steps.push_back(*done);
+          record(step + 1);
+        }
+        const auto evaluation = (*pipeline)->Evaluate();
+        if (!evaluation.ok()) return evaluation.status();
+        const std::lock_guard<std::mutex> lock(mutex);
+        for (int chunk = 0; chunk < shape.stages_per_rank; ++chunk) {
+          Values own;
+          Append((*pipeline)->weights(chunk), &own);
+          if (own.contains("transformer.wte.weight")) {
+            tables.push_back(own["transformer.wte.weight"]);
+          }
+        }
+        course.steps = steps;
+        course.evaluation = *evaluation;
+        return absl::OkStatus();
+      },
+      factory);
+  EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
+  // Two stages have the table, on each data-parallel rank.
+  EXPECT_EQ(tables.size(), static_cast<size_t>(2 * data));
+  EXPECT_THAT(tables, testing::Each(testing::ContainerEq(tables[0])));
+  return course;
+}
+
+// What a step took off the weights, as a gradient.
+void ExpectSameGradient(const Values& before, const Values& after,
+                        const Values& expected_before,
+                        const Values& expected_after) {
+  ASSERT_EQ(before.size(), expected_before.size());
+  for (const auto& [name, values] : expected_before) {
+    const std::vector<float>& changed = expected_after.at(name);
+    const std::vector<float>& mine = before.at(name);
+    const std::vector<float>& my_changed = after.at(name);
+    for (size_t i = 0; i < values.size(); ++i) {
+      const double expected = (values[i] - changed[i]) / kLearningRate;
+      const double got = (mine[i] - my_changed[i]) / kLearningRate;
+      ASSERT_NEAR(got, expected, 4e-5 + 1e-5 * std::abs(expected))
+          << name << "[" << i << "]";
+    }
+  }
+}
+
+void ExpectSameCourse(const Course& got, const Course& expected) {
+  ASSERT_EQ(got.steps.size(), expected.steps.size());
+  EXPECT_EQ(got.weights[0], expected.weights[0]);
+  for (size_t step = 0; step < expected.steps.size(); ++step) {
+    EXPECT_NEAR(got.steps[step].loss, expected.steps[step].loss, 1e-5);
+    EXPECT_NEAR(got.steps[step].gradient_norm,
+                expected.steps[step].gradient_norm, 1e-5);
+    ExpectSameGradient(got.weights[step], got.weights[step + 1],
+                       expected.weights[step], expected.weights[step + 1]);
+  }
+  EXPECT_NEAR(got.evaluation, expected.evaluation, 1e-5);
+}
+
+// By kind, ranks of a pipeline, stages a rank, micro-batches, pipelines.
+class Grid : public testing::TestWithParam<
+                 std::tuple<ScheduleKind, int, int, int, int>> {};
+
+TEST_P(Grid, EqualsSequentialTraining) {
+  const auto [kind, ranks, chunks, micro_batches, data] = GetParam();
+  const PipelineShape shape{ranks, chunks, micro_batches};
+  // Which shapes a schedule has is its generator's to say, and tested there.
+  if (!MakeSchedule(kind, shape).ok()) return;
+  ExpectSameCourse(Pipelined(kind, shape, data, Options(0)),
+                   Sequential(micro_batches * data, 0));
+}
+
+INSTANTIATE_TEST_SUITE_P(Small, Grid,
+                         testing::Combine(testing::ValuesIn(AllScheduleKinds()),
+                                          testing::Values(2, 3, 4),
+                                          testing::Values(1, 2),
+                                          testing::Values(2, 5, 8),
+                                          testing::Values(1, 2)));
+
+// Uneven shares of everything: three pipelines.
+TEST(GptPipelineTest, ShardedStateChangesNoBit) {
+  GptPipelineOptions options = Options(0.1);
+  options.rule = AdamWRule({});
+  for (const ScheduleKind kind :
+       {ScheduleKind::kInterleaved1F1B, ScheduleKind::kZeroBubble1P}) {
+    options.state = GptPipelineOptions::State::kReplicated;
+    const Course whole = Pipelined(kind, {2, 2, 2}, 3, options);
+    options.state = GptPipelineOptions::State::kSharded;
+    const Course sharded = Pipelined(kind, {2, 2, 2}, 3, options);
+    EXPECT_EQ(sharded.weights, whole.weights);
+    EXPECT_EQ(sharded.evaluation, whole.evaluation);
+    for (int step = 0; step < kSteps; ++step) {
+      EXPECT_NEAR(sharded.steps[step].gradient_norm,
+                  whole.steps[step].gradient_norm, 1e-12);
+    }
+  }
+}
+
+TEST(GptPipelineTest, EqualsSequentialTrainingOverNetworks) {
+  for (const TransportChoice choice :
+       {TransportChoice::kTcp, TransportChoice::kGloo}) {
+    SCOPED_TRACE(Name(choice));
+    const auto factory = [choice](GroupPlace place, Instant deadline) {
+      return NewTransport(std::move(place), choice, deadline);
+    };
+    ExpectSameCourse(
+        Pipelined(ScheduleKind::k1F1B, {2, 1, 2}, 2, Options(0), factory),
+        Sequential(4, 0));
+    ExpectSameCourse(Pipelined(ScheduleKind::kInterleaved1F1B, {2, 2, 4}, 1,
+                               Options(0), factory),
+                     Sequential(4, 0));
+  }
+}
+
+// Elements of all tensors, by name.
+using Checkpoint = std::map<std::string, std::vector<float>>;
+
+void Copy(const std::vector<CheckpointSlice>& from, Checkpoint* to) {
+  for (const CheckpointSlice& slice : from) {
+    std::vector<float>& values = (*to)[slice.tensor.name];
+    values.resize(static_cast<size_t>(slice.tensor.count()));
+    std::copy_n(static_cast<const float*>(slice.data), slice.end - slice.begin,
+                values.begin() + slice.begin);
+  }
+}
+
+void Copy(const Checkpoint& from, const std::vector<CheckpointSlice>& to) {
+  for (const CheckpointSlice& slice : to) {
+    const std::vector<float>& values = from.at(slice.tensor.name);
+    ASSERT_EQ(values.size(), static_cast<size_t>(slice.tensor.count()))
+        << slice.tensor.name;
+    std::copy_n(values.begin() + slice.begin, slice.end - slice.begin,
+                static_cast<float*>(slice.data));
+  }
+}
+
+// Steps [from, to) of a pipeline that begins with `checkpoint`, unless it is
+// empty, and leaves its state there; the last loss.
+double Continue(const PipelineShape& shape, int data,
+                GptPipelineOptions::State state, int from, int to,
+                Checkpoint* checkpoint) {
+  std::mutex mutex;
+  double loss = 0;
+  const Checkpoint begin = *checkpoint;
+  checkpoint->clear();
+  GptPipelineOptions options = Options(0);
+  options.rule = AdamWRule({});
+  options.state = state;
+  const auto statuses = RunWorld(
+      shape.ranks * data,
+      [&](ProcessGroup& world) -> absl::Status {
+        int step = from;
+        int data_rank = 0;
+        auto pipeline = GptPipeline::Create(
+            world, *MakeSchedule(ScheduleKind::kZeroBubble1P, shape), options,
+            [&](int index, GptMicroBatch* filled) {
+              *filled =
+                  MicroBatch(step, data_rank * shape.micro_batches + index);
+              return absl::OkStatus();
+            });
+        if (!pipeline.ok()) return pipeline.status();
+        data_rank = (*pipeline)->data_rank();
+        if (!begin.empty()) Copy(begin, (*pipeline)->State());
+        for (; step < to; ++step) {
+          const auto done =
+              (*pipeline)->Step({.step = step + 1, .learning_rate = 1e-3});
+          if (!done.ok()) return done.status();
+          const std::lock_guard<std::mutex> lock(mutex);
+          loss = done->loss;
+        }
+        const std::lock_guard<std::mutex> lock(mutex);
+        Copy((*pipeline)->State(), checkpoint);
+        return absl::OkStatus();
+      },
+      SharedMemory());
+  EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
+  return loss;
+}
+
+TEST(GptPipelineTest, AnyMeshGoesOnWhereAnotherStopped) {
+  Checkpoint whole;
+  const double expected = Continue(
+      {1, 1, 4}, 1, GptPipelineOptions::State::kReplicated, 0, 4, &whole);
+  Checkpoint checkpoint;
+  Continue({2, 2, 2}, 2, GptPipelineOptions::State::kSharded, 0, 2,
+           &checkpoint);
+  EXPECT_EQ(checkpoint.size(), whole.size());
+  EXPECT_NEAR(Continue({3, 1, 4}, 1, GptPipelineOptions::State::kReplicated, 2,
+                       4, &checkpoint),
+              expected, 1e-5);
+}
+
+// One rank's failure is all ranks' at once, of its own pipeline and of others,
+// whatever they wait for.
+TEST(GptPipelineTest, WhatFailsIsHeardEverywhere) {
+  for (const int fatal_step : {0, 1}) {
+    const auto statuses = RunWorld(
+        4,
+        [&](ProcessGroup& world) -> absl::Status {
+          int step = 0;
+          auto pipeline = GptPipeline::Create(
+              world, *MakeSchedule(ScheduleKind::k1F1B, {2, 1, 4}), Options(0),
+              [&](int index, GptMicroBatch* filled) {
+                *filled = MicroBatch(step, index);
+                return world.rank() == 3 && step == fatal_step && index == 2
+                           ? absl::NotFoundError("no more paper")
+                           : absl::OkStatus();
+              });
+          if (!pipeline.ok()) return pipeline.status();
+          absl::Status status;
+          for (; step < 2 && status.ok(); ++step) {
+            status = (*pipeline)
+                         ->Step({.step = step + 1, .learning_rate = 0.1})
+                         .status();
+          }
+          EXPECT_FALSE((*pipeline)->Evaluate().ok());
+          return status;
+        },
+        SharedMemory());
+    EXPECT_EQ(statuses[3].code(), absl::StatusCode::kNotFound);
+    for (const absl::Status& status : statuses) {
+      EXPECT_THAT(std::string(status.message()),
+                  testing::HasSubstr("stage 1 on rank 3, 1F2: no more paper"));
+    }
+  }
+}
+
+TEST(GptPipelineTest, WhatCannotBeTrainedIsSaid) {
+  const auto complaint = [](const PipelineShape& shape, int world,
+                            const GptPipelineOptions& options) {
+    const auto statuses = RunWorld(world, [&](ProcessGroup& group) {
+      return GptPipeline::Create(
+                 group, *MakeSchedule(ScheduleKind::kZeroBubble1P, shape),
+                 options, [](int, GptMicroBatch*) { return absl::OkStatus(); })
+          .status();
+    });
+    return std::string(statuses[0].message());
+  };
+  EXPECT_EQ(complaint({2, 1, 2}, 3, Options(0)),
+            "pipelines of 2 ranks cannot be made of 3 ranks");
+  EXPECT_EQ(complaint({1, 2, 2}, 1, Options(0)),
+            "a pipeline of one rank has one stage, not 2");
+  EXPECT_EQ(complaint({2, 6, 2}, 2, Options(0)),
+            "8 layers cannot be split over 12 stages: each needs one");
+  GptPipelineOptions options = Options(0);
+  options.time = 9;
+  EXPECT_EQ(complaint({1, 1, 2}, 1, options),
+            "micro-batches of 2 sequences of 9 tokens, for a context of 8");
+}
+
+TEST(GptPipelineTest, TheWholeGradientIsClipped) {
+  const double clip = 0.5 * Sequential(4, 0).steps[0].gradient_norm;
+  ExpectSameCourse(Pipelined(ScheduleKind::k1F1B, {2, 1, 2}, 2, Options(clip)),
+                   Sequential(4, clip));
+}
+
+}  // namespace
+}  // namespace muster

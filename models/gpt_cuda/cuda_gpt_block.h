@@ -1,0 +1,87 @@
+#ifndef MUSTER_MODELS_GPT_CUDA_CUDA_GPT_BLOCK_H_
+#define MUSTER_MODELS_GPT_CUDA_CUDA_GPT_BLOCK_H_
+
+#include <cstdint>
+#include <functional>
+
+#include "absl/status/status.h"
+#include "models/cuda/device.h"
+#include "models/cuda/device_arrays.h"
+#include "models/gpt_cuda/cuda_gpt_weights.h"
+#include "models/kernels/attention_shape.h"
+
+namespace muster::cuda {
+
+// Told the index of each tensor as soon as all that adds to its gradient in
+// this pass is on the device's stream.
+using CudaGradientReady = std::function<void(int tensor)>;
+
+// A layer norm, as its backward pass needs it.
+template <typename T>
+struct CudaNormActivations {
+  T* output = nullptr;
+  float* mean = nullptr;
+  float* scale = nullptr;
+};
+
+// What one block keeps from its forward to its backward pass, but its input.
+template <typename T>
+struct CudaBlockActivations {
+  CudaNormActivations<T> norm_1;
+  T* qkv = nullptr;
+  T* probabilities = nullptr;
+  T* attention = nullptr;
+  // The input and what attention adds.
+  T* middle = nullptr;
+  CudaNormActivations<T> norm_2;
+  // Before the bias and the activation.
+  T* mlp = nullptr;
+  T* gelu = nullptr;
+};
+
+// One transformer block on a GPU; see GptBlock. T: float, Bfloat16.
+template <typename T>
+class CudaGptBlock {
+ public:
+  // `device` must outlive it. Its memory is there if status() is OK.
+  CudaGptBlock(Device& device, const GptConfig& config, int64_t batch,
+               int64_t time);
+
+  const absl::Status& status() const { return arrays_.status(); }
+  CudaBlockActivations<T> NewActivations(DeviceArrays& arrays) const;
+  CudaNormActivations<T> NewNorm(DeviceArrays& arrays) const;
+
+  void Forward(const CudaGptBlockWeights<T>& weights, const T* input,
+               const CudaBlockActivations<T>& kept, T* output) const;
+
+  // `gradient`, that of the output, becomes that of the input. Adds to all
+  // weights' gradients.
+  void Backward(const CudaGptBlockWeights<T>& weights, const T* input,
+                const CudaBlockActivations<T>& kept, T* gradient,
+                const CudaGradientReady& ready) const;
+
+  // A norm of the stream, also the stage's last.
+  void Norm(const CudaGptPair<T>& weights, const T* input,
+            const CudaNormActivations<T>& kept) const;
+  // Adds to input_gradient and the weights' gradients.
+  void NormBackward(const CudaGptPair<T>& weights, const T* input,
+                    const CudaNormActivations<T>& kept,
+                    const T* output_gradient, T* input_gradient) const;
+
+ private:
+  int64_t rows() const { return shape_.batch * shape_.time; }
+
+  Device& device_;
+  const AttentionShape shape_;
+  // Working memory, of no meaning between calls.
+  DeviceArrays arrays_;
+  T* inner_;
+  T* mlp_gradient_;
+  T* qkv_gradient_;
+  T* score_gradient_;
+  float* sums_;
+};
+
+}  // namespace muster::cuda
+
+#endif  // MUSTER_MODELS_GPT_CUDA_CUDA_GPT_BLOCK_H_

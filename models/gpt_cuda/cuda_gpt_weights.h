@@ -1,0 +1,105 @@
+#ifndef MUSTER_MODELS_GPT_CUDA_CUDA_GPT_WEIGHTS_H_
+#define MUSTER_MODELS_GPT_CUDA_CUDA_GPT_WEIGHTS_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "models/cuda/device.h"
+#include "models/cuda/device_arrays.h"
+#include "models/gpt/gpt_config.h"
+#include "models/gpt/gpt_weights.h"
+
+namespace muster::cuda {
+
+// GptWeights' name of it.
+inline constexpr char kTokenTable[] = "transformer.wte.weight";
+
+// A weight on the device, or nothing where the model has none, and where its
+// float32 gradient goes; see GptWeight.
+template <typename T>
+struct CudaGptWeight {
+  const T* value = nullptr;
+  float* gradient = nullptr;
+  int index = -1;
+};
+
+template <typename T>
+struct CudaGptPair {
+  CudaGptWeight<T> weight;
+  CudaGptWeight<T> bias;
+};
+
+template <typename T>
+struct CudaGptBlockWeights {
+  CudaGptPair<T> norm_1;
+  CudaGptPair<T> attention_in;
+  CudaGptPair<T> attention_out;
+  CudaGptPair<T> norm_2;
+  CudaGptPair<T> mlp_in;
+  CudaGptPair<T> mlp_out;
+};
+
+// The weights of some layers on a GPU, as the passes read them, of type T, and
+// their float32 gradients. Both are one array, the tensors in GptWeights'
+// order, each from a multiple of 256 bytes on. T: float, Bfloat16. Calls that
+// take no device memory to the host return when the work is on the device's
+// stream.
+template <typename T>
+class CudaGptWeights {
+ public:
+  // Values are rounded to T. `device` must outlive it. ResourceExhausted: its
+  // memory is full.
+  static absl::StatusOr<std::unique_ptr<CudaGptWeights>> Create(
+      Device& device, const GptWeights& from);
+
+  const GptConfig& config() const { return config_; }
+  GptLayers layers() const { return layers_; }
+  const std::vector<GptTensor>& tensors() const { return tensors_; }
+
+  // Rows of the token table and those behind it, which stay zero: a multiple of
+  // 64. cuBLAS is up to three times slower where a matrix has 50257 rows.
+  int64_t padded_vocabulary() const;
+
+  // Of one array, with the gaps between tensors, which stay zero.
+  int64_t count() const { return count_; }
+  T* values() { return values_; }
+  float* gradients() { return gradients_; }
+  // Where tensors begin in it.
+  const std::vector<int64_t>& offsets() const { return offsets_; }
+  int64_t offset(int tensor) const { return offsets_[tensor]; }
+  void ZeroGradients();
+
+  CudaGptWeight<T> Find(const std::string& name) const;
+  CudaGptBlockWeights<T> Block(int64_t layer) const;
+  CudaGptPair<T> FinalNorm() const;
+
+  // The values, to a GptWeights of the same layers. Waits.
+  void CopyTo(GptWeights* weights) const;
+  // A tensor's gradient. Waits.
+  std::vector<float> Gradient(int tensor) const;
+
+ private:
+  CudaGptWeights(Device& device, const GptWeights& from);
+  absl::Status Fill(const GptWeights& from);
+  CudaGptPair<T> Pair(const std::string& name) const;
+
+  Device& device_;
+  const GptConfig config_;
+  const GptLayers layers_;
+  const std::vector<GptTensor> tensors_;
+  std::map<std::string, int> index_;
+  std::vector<int64_t> offsets_;
+  int64_t count_ = 0;
+  DeviceArrays arrays_;
+  T* values_ = nullptr;
+  float* gradients_ = nullptr;
+};
+
+}  // namespace muster::cuda
+
+#endif  // MUSTER_MODELS_GPT_CUDA_CUDA_GPT_WEIGHTS_H_

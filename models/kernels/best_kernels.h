@@ -1,0 +1,19 @@
+#ifndef MUSTER_MODELS_KERNELS_BEST_KERNELS_H_
+#define MUSTER_MODELS_KERNELS_BEST_KERNELS_H_
+
+#include "base/processor_kind.h"
+#include "models/kernels/kernel_table.h"
+
+namespace muster {
+
+// Those of one kind, which this processor must be. T: float, double.
+template <typename T>
+const KernelTable<T>& KernelsOf(ProcessorKind kind);
+
+// Those of ChosenProcessorKind().
+template <typename T>
+const KernelTable<T>& BestKernels();
+
+}  // namespace muster
+
+#endif  // MUSTER_MODELS_KERNELS_BEST_KERNELS_H_

@@ -1,0 +1,21 @@
+#ifndef MUSTER_MODELS_KERNELS_CROSS_ENTROPY_H_
+#define MUSTER_MODELS_KERNELS_CROSS_ENTROPY_H_
+
+#include <cstdint>
+
+namespace muster {
+
+// The mean over the rows of -log of the probability that logits[rows, classes]
+// give to the target. T: float, double; summed in double.
+template <typename T>
+double CrossEntropy(const T* logits, const int32_t* targets, int64_t rows,
+                    int64_t classes);
+
+// The same, and the logits become their own gradient, times `factor`.
+template <typename T>
+double CrossEntropyWithGradient(T* logits, const int32_t* targets, int64_t rows,
+                                int64_t classes, T factor);
+
+}  // namespace muster
+
+#endif  // MUSTER_MODELS_KERNELS_CROSS_ENTROPY_H_

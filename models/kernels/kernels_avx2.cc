@@ -1,0 +1,58 @@
+#include "models/kernels/kernels_avx2.h"
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#if defined(__x86_64__)
+
+// Everything below is compiled for such a processor: see kernel_table.h.
+#pragma GCC push_options
+#pragma GCC target("avx2,fma,tune=haswell")
+
+#include "models/kernels/exponential.h"
+#include "models/kernels/sums.h"
+
+namespace muster {
+namespace {
+
+constexpr int kVectorBytes = 32;
+
+#include "models/kernels/kernels.inc"
+
+}  // namespace
+}  // namespace muster
+
+#pragma GCC pop_options
+
+namespace muster {
+
+template <>
+const KernelTable<float>* Avx2Kernels<float>() {
+  return &kKernels<float>;
+}
+
+template <>
+const KernelTable<double>* Avx2Kernels<double>() {
+  return &kKernels<double>;
+}
+
+}  // namespace muster
+
+#else
+
+namespace muster {
+
+template <>
+const KernelTable<float>* Avx2Kernels<float>() {
+  return nullptr;
+}
+
+template <>
+const KernelTable<double>* Avx2Kernels<double>() {
+  return nullptr;
+}
+
+}  // namespace muster
+
+#endif

@@ -1,0 +1,59 @@
+#include "models/kernels/kernels_avx512.h"
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#if defined(__x86_64__)
+
+// Everything below is compiled for such a processor: see kernel_table.h.
+#pragma GCC push_options
+#pragma GCC target("prefer-vector-width=512")
+#pragma GCC target("avx512f,avx512dq,avx512bw,avx512vl,fma")
+
+#include "models/kernels/exponential.h"
+#include "models/kernels/sums.h"
+
+namespace muster {
+namespace {
+
+constexpr int kVectorBytes = 64;
+
+#include "models/kernels/kernels.inc"
+
+}  // namespace
+}  // namespace muster
+
+#pragma GCC pop_options
+
+namespace muster {
+
+template <>
+const KernelTable<float>* Avx512Kernels<float>() {
+  return &kKernels<float>;
+}
+
+template <>
+const KernelTable<double>* Avx512Kernels<double>() {
+  return &kKernels<double>;
+}
+
+}  // namespace muster
+
+#else
+
+namespace muster {
+
+template <>
+const KernelTable<float>* Avx512Kernels<float>() {
+  return nullptr;
+}
+
+template <>
+const KernelTable<double>* Avx512Kernels<double>() {
+  return nullptr;
+}
+
+}  // namespace muster
+
+#endif

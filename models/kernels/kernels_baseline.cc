@@ -1,0 +1,29 @@
+#include "models/kernels/kernels_baseline.h"
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "models/kernels/exponential.h"
+#include "models/kernels/sums.h"
+
+namespace muster {
+namespace {
+
+constexpr int kVectorBytes = 32;
+
+#include "models/kernels/kernels.inc"
+
+}  // namespace
+
+template <>
+const KernelTable<float>& BaselineKernels<float>() {
+  return kKernels<float>;
+}
+
+template <>
+const KernelTable<double>& BaselineKernels<double>() {
+  return kKernels<double>;
+}
+
+}  // namespace muster

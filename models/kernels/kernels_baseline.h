@@ -1,0 +1,14 @@
+#ifndef MUSTER_MODELS_KERNELS_KERNELS_BASELINE_H_
+#define MUSTER_MODELS_KERNELS_KERNELS_BASELINE_H_
+
+#include "models/kernels/kernel_table.h"
+
+namespace muster {
+
+// For any processor. T: float, double.
+template <typename T>
+const KernelTable<T>& BaselineKernels();
+
+}  // namespace muster
+
+#endif  // MUSTER_MODELS_KERNELS_KERNELS_BASELINE_H_

@@ -1,0 +1,27 @@
+#ifndef MUSTER_MODELS_KERNELS_LAYER_NORM_H_
+#define MUSTER_MODELS_KERNELS_LAYER_NORM_H_
+
+#include <cstdint>
+
+namespace muster {
+
+// Each row of `width` values made zero mean and unit variance (1e-5, GPT-2's,
+// is added to it), then times gain plus bias, which may be null (Ba et al.,
+// 2016). `mean` and `scale` (the reciprocal deviation), one for each row, are
+// for the backward pass. T: float, double.
+template <typename T>
+void LayerNormForward(const T* input, const T* gain, const T* bias,
+                      int64_t rows, int64_t width, T* output, T* mean,
+                      T* scale);
+
+// Adds to input_gradient (the residual's gradient is there already), and to
+// those of gain and bias.
+template <typename T>
+void LayerNormBackward(const T* output_gradient, const T* input, const T* gain,
+                       const T* mean, const T* scale, int64_t rows,
+                       int64_t width, T* input_gradient, T* gain_gradient,
+                       T* bias_gradient);
+
+}  // namespace muster
+
+#endif  // MUSTER_MODELS_KERNELS_LAYER_NORM_H_

@@ -1,0 +1,35 @@
+#ifndef MUSTER_MODELS_KERNELS_LINEAR_H_
+#define MUSTER_MODELS_KERNELS_LINEAR_H_
+
+#include <cstdint>
+
+namespace muster {
+
+// Rows of activations times a weight: output[rows, out] = input[rows, in]
+// weight[in, out] + bias[out]. The weight lies as in GPT-2's checkpoints, one
+// row for each input; without a bias, it and its gradient are null. Everything
+// dense and row-major. T: float, double.
+template <typename T>
+void LinearForward(const T* input, const T* weight, const T* bias, int64_t rows,
+                   int64_t in, int64_t out, T* output);
+
+// The same, added to what is in `output`.
+template <typename T>
+void AddLinear(const T* input, const T* weight, const T* bias, int64_t rows,
+               int64_t in, int64_t out, T* output);
+
+// The gradient of the input, from that of the output: overwritten.
+template <typename T>
+void LinearBackwardInput(const T* output_gradient, const T* weight,
+                         int64_t rows, int64_t in, int64_t out,
+                         T* input_gradient);
+
+// Adds to the gradients of weight and bias.
+template <typename T>
+void LinearBackwardWeight(const T* input, const T* output_gradient,
+                          int64_t rows, int64_t in, int64_t out,
+                          T* weight_gradient, T* bias_gradient);
+
+}  // namespace muster
+
+#endif  // MUSTER_MODELS_KERNELS_LINEAR_H_

@@ -1,0 +1,114 @@
+#include "models/kernels/matrix_product.h"
+
+#include <cblas.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/processor_kind.h"
+#include "models/kernels/part_threads.h"
+#include "models/kernels/product_avx512.h"
+
+namespace muster {
+namespace {
+
+CBLAS_TRANSPOSE Blas(Form form) {
+  return form == Form::kPlain ? CblasNoTrans : CblasTrans;
+}
+
+// The shape of the product's factor; BLAS reads past the end of one that does
+// not fit.
+template <typename T>
+void CheckShapes(Form a_form, const MatrixView<const T>& a, Form b_form,
+                 const MatrixView<const T>& b, const MatrixView<T>& c) {
+  const bool plain_a = a_form == Form::kPlain;
+  const bool plain_b = b_form == Form::kPlain;
+  const int64_t rows = plain_a ? a.rows : a.columns;
+  const int64_t inner = plain_a ? a.columns : a.rows;
+  const int64_t inner_b = plain_b ? b.rows : b.columns;
+  const int64_t columns = plain_b ? b.columns : b.rows;
+  MUSTER_CHECK(rows == c.rows && columns == c.columns && inner == inner_b)
+      << "a product of " << rows << " x " << inner << " and " << inner_b
+      << " x " << columns << " into " << c.rows << " x " << c.columns;
+}
+
+template <typename T, typename Product>
+void Multiply(Form a_form, const MatrixView<const T>& a, Form b_form,
+              const MatrixView<const T>& b, T alpha, T beta,
+              const MatrixView<T>& c, Product product) {
+  CheckShapes(a_form, a, b_form, b, c);
+  if (c.rows == 0 || c.columns == 0) return;
+  const int64_t inner = a_form == Form::kPlain ? a.columns : a.rows;
+  product(CblasRowMajor, Blas(a_form), Blas(b_form), static_cast<int>(c.rows),
+          static_cast<int>(c.columns), static_cast<int>(inner), alpha, a.data,
+          static_cast<int>(a.stride), b.data, static_cast<int>(b.stride), beta,
+          c.data, static_cast<int>(c.stride));
+}
+
+ProductFactor Factor(Form form, const MatrixView<const float>& view) {
+  const bool plain = form == Form::kPlain;
+  return {view.data, plain ? view.stride : 1, plain ? 1 : view.stride};
+}
+
+// Null where OpenBLAS is to do it.
+SingleProduct OwnProduct() {
+  static const SingleProduct own =
+      ChosenProcessorKind() == ProcessorKind::kAvx512 ? Avx512Product()
+                                                      : nullptr;
+  return own;
+}
+
+// Rows or columns of c that one thread computes at least, or a multiple.
+constexpr int64_t kGrain = 96;
+// Multiplications that are worth another thread.
+constexpr int64_t kWorth = 1 << 20;
+
+// On as many threads as OpenBLAS would take. Each has some rows of c, or
+// columns: no element's bits depend on that.
+void MultiplyInParts(SingleProduct product, int64_t inner, float alpha,
+                     const ProductFactor& a, const ProductFactor& b, float beta,
+                     const MatrixView<float>& c) {
+  const bool by_rows = c.rows >= c.columns;
+  const int64_t length = by_rows ? c.rows : c.columns;
+  const int64_t grains = (length + kGrain - 1) / kGrain;
+  const int64_t parts = std::clamp<int64_t>(
+      c.rows * c.columns * inner / kWorth, 1,
+      std::min<int64_t>(grains, openblas_get_num_threads()));
+  RunParts(static_cast<int>(parts), [&](int part) {
+    const int64_t begin = grains * part / parts * kGrain;
+    const int64_t end = std::min(length, grains * (part + 1) / parts * kGrain);
+    if (by_rows) {
+      product(end - begin, c.columns, inner, alpha,
+              {a.data + begin * a.row, a.row, a.column}, b, beta,
+              c.data + begin * c.stride, c.stride);
+    } else {
+      product(c.rows, end - begin, inner, alpha, a,
+              {b.data + begin * b.column, b.row, b.column}, beta,
+              c.data + begin, c.stride);
+    }
+  });
+}
+
+}  // namespace
+
+void MatrixProduct(Form a_form, MatrixView<const float> a, Form b_form,
+                   MatrixView<const float> b, float alpha, float beta,
+                   MatrixView<float> c) {
+  const SingleProduct own = OwnProduct();
+  if (own == nullptr) {
+    Multiply<float>(a_form, a, b_form, b, alpha, beta, c, cblas_sgemm);
+    return;
+  }
+  CheckShapes(a_form, a, b_form, b, c);
+  if (c.rows == 0 || c.columns == 0) return;
+  MultiplyInParts(own, a_form == Form::kPlain ? a.columns : a.rows, alpha,
+                  Factor(a_form, a), Factor(b_form, b), beta, c);
+}
+
+void MatrixProduct(Form a_form, MatrixView<const double> a, Form b_form,
+                   MatrixView<const double> b, double alpha, double beta,
+                   MatrixView<double> c) {
+  Multiply<double>(a_form, a, b_form, b, alpha, beta, c, cblas_dgemm);
+}
+
+}  // namespace muster

@@ -1,0 +1,70 @@
+#include "models/kernels/matrix_threads.h"
+
+#include <cblas.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+
+namespace muster {
+namespace {
+
+constexpr int kMost = 1 << 16;
+
+// The first number, as in OpenMP's lists by nesting level.
+int NumberIn(const char* variable) {
+  const char* const text = std::getenv(variable);
+  if (text == nullptr) return 0;
+  return static_cast<int>(
+      std::clamp<long>(std::strtol(text, nullptr, 10), 0, kMost));
+}
+
+int AllottedCores(int machine_cores) {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set) != 0) return machine_cores;
+  return CPU_COUNT(&set);
+}
+
+// "max 100000" is none.
+int Quota() {
+  std::ifstream file("/sys/fs/cgroup/cpu.max");
+  double microseconds = 0;
+  double period = 0;
+  if (!(file >> microseconds >> period) || !(period > 0)) return 0;
+  const double cores = std::ceil(microseconds / period);
+  return cores < kMost ? static_cast<int>(cores) : 0;
+}
+
+}  // namespace
+
+int ChooseMatrixThreads(const MatrixThreadFacts& facts) {
+  if (facts.openblas > 0) return facts.openblas;
+  const int processes = std::max(1, facts.processes);
+  if (facts.omp > 0) {
+    return std::max(1, std::min(facts.omp, facts.allotted_cores));
+  }
+  // Whoever is bound to some of the cores has them to itself.
+  int cores = facts.allotted_cores < facts.machine_cores
+                  ? facts.allotted_cores
+                  : facts.allotted_cores / processes;
+  if (facts.quota > 0) cores = std::min(cores, facts.quota / processes);
+  return std::max(1, cores);
+}
+
+MatrixThreadFacts ReadMatrixThreadFacts(int processes) {
+  const int machine_cores =
+      std::max(1, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)));
+  return {.openblas = NumberIn("OPENBLAS_NUM_THREADS"),
+          .omp = NumberIn("OMP_NUM_THREADS"),
+          .allotted_cores = AllottedCores(machine_cores),
+          .machine_cores = machine_cores,
+          .quota = Quota(),
+          .processes = processes};
+}
+
+void UseMatrixThreads(int count) { openblas_set_num_threads(count); }
+
+}  // namespace muster

@@ -1,0 +1,250 @@
+// Checkpoints of a training by pipelines: gone on from by the same ranks, by
+// others, and by a training without pipelines.
+
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "trainer_sdk/checkpoint/checkpoint_reader.h"
+#include "models/trainer/gpt_checkpoint.h"
+#include "models/trainer/host_gpt_trainer.h"
+#include "models/trainer/testing/checkpointed_steps.h"
+#include "models/trainer/testing/small_training.h"
+#include "models/pipeline_trainer/pipeline_course.h"
+#include "models/pipeline_trainer/pipeline_trainer.h"
+#include "trainer_sdk/process_group/testing/group_fixture.h"
+#include "trainer_sdk/transports/new_transport.h"
+
+namespace muster {
+namespace {
+
+using Sharding = GptTrainingOptions::Sharding;
+
+// All of a checkpoint's, by name.
+using Tensors = std::map<std::string, std::vector<float>>;
+
+// How ranks share a training.
+struct Mesh {
+  int pipelines = 1;
+  int ranks = 1;
+  int chunks = 1;
+  std::string schedule = "1f1b";
+  Sharding sharding = Sharding::kNone;
+
+  int world() const { return pipelines * ranks; }
+};
+
+// Eight micro-batches a step, however they are shared.
+PipelineTrainingOptions OptionsOf(const Mesh& mesh) {
+  PipelineTrainingOptions options;
+  options.training = SmallTraining();
+  options.training.model.layers = 4;
+  options.training.sharding = mesh.sharding;
+  options.ranks = mesh.ranks;
+  options.chunks = mesh.chunks;
+  options.schedule = mesh.schedule;
+  options.micro_batches = 8 / mesh.pipelines;
+  return options;
+}
+
+TransportFactory Tcp() {
+  return [](GroupPlace place, Instant deadline) {
+    return NewTransport(std::move(place), TransportChoice::kTcp, deadline);
+  };
+}
+
+class PipelineCheckpoint : public testing::Test {
+ protected:
+  PipelineCheckpoint() {
+    std::string pattern = testing::TempDir() + "/pipelineXXXXXX";
+    folder_ = mkdtemp(pattern.data());
+  }
+  ~PipelineCheckpoint() override { std::filesystem::remove_all(folder_); }
+
+  // Goes on from the newest checkpoint of `name` to step `last`, and saves
+  // there; the losses on the way.
+  std::vector<double> TrainTo(
+      int64_t last, const std::string& name,
+      const PipelineTrainingOptions& options, int world,
+      const TransportFactory& transport = SharedMemory()) {
+    CheckpointedCourse course;
+    Run(
+        world,
+        [&](ProcessGroup& group) -> absl::Status {
+          auto schedule = ChosenSchedule(options, world);
+          if (!schedule.ok()) return schedule.status();
+          auto trainer = PipelineTrainer::Create(options, *std::move(schedule),
+                                                 LearnableText(), group);
+          if (!trainer.ok()) return trainer.status();
+          return Steps(last, name, (*trainer)->training(), **trainer, group,
+                       &course);
+        },
+        transport);
+    other_options_ = course.other_options;
+    return course.losses;
+  }
+  std::vector<double> TrainTo(int64_t last, const std::string& name,
+                              const Mesh& mesh) {
+    return TrainTo(last, name, OptionsOf(mesh), mesh.world());
+  }
+
+  // The same without pipelines.
+  std::vector<double> TrainWholeTo(int64_t last, const std::string& name,
+                                   Sharding sharding, int world) {
+    CheckpointedCourse course;
+    const GptTrainingOptions options =
+        AsWhole(OptionsOf({.sharding = sharding}), {1, 1, 8}, 1);
+    Run(
+        world,
+        [&](ProcessGroup& group) -> absl::Status {
+          auto trainer =
+              HostGptTrainer::Create(options, LearnableText(), group);
+          if (!trainer.ok()) return trainer.status();
+          return Steps(last, name, options, **trainer, group, &course);
+        },
+        SharedMemory());
+    other_options_ = course.other_options;
+    return course.losses;
+  }
+
+  // The newest checkpoint's.
+  Tensors ReadAll(const std::string& name) const {
+    Tensors tensors;
+    const auto opened = CheckpointReader::OpenNewest(FolderOf(name));
+    EXPECT_TRUE(opened.ok()) << opened.status();
+    if (!opened.ok()) return tensors;
+    std::vector<CheckpointSlice> slices;
+    for (const CheckpointTensor& tensor : (*opened)->tensors()) {
+      std::vector<float>& values = tensors[tensor.name];
+      values.resize(static_cast<size_t>(tensor.count()));
+      slices.push_back(WholeTensor(tensor, values.data()));
+    }
+    const absl::Status status = (*opened)->Read(slices);
+    EXPECT_TRUE(status.ok()) << status;
+    return tensors;
+  }
+
+  const std::string& other_options() const { return other_options_; }
+  std::string FolderOf(const std::string& name) const {
+    return folder_ + "/" + name;
+  }
+
+ private:
+  template <typename Body>
+  void Run(int world, Body body, const TransportFactory& transport) {
+    const auto statuses = RunWorld(world, body, transport);
+    EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
+  }
+
+  absl::Status Steps(int64_t last, const std::string& name,
+                     GptTrainingOptions options, ResumableTrainer& trainer,
+                     ProcessGroup& group, CheckpointedCourse* course) {
+    options.checkpoint_directory = FolderOf(name);
+    return GoOnTo(last, options, trainer, group, course);
+  }
+
+  std::string folder_;
+  std::string other_options_;
+};
+
+std::vector<double> Joined(std::vector<double> first,
+                           const std::vector<double>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+TEST_F(PipelineCheckpoint, TheSameRanksGoOnAsIfNothingHadHappened) {
+  for (const Mesh& mesh : {Mesh{.pipelines = 2, .ranks = 2},
+                           Mesh{.pipelines = 2,
+                           .ranks = 2,
+                           .chunks = 2,
+                           .schedule = "interleaved_1f1b",
+                           .sharding = Sharding::kZero1},
+                           Mesh{.ranks = 3, .schedule = "zb1p"}}) {
+    SCOPED_TRACE(mesh.schedule);
+    const std::vector<double> undisturbed =
+        TrainTo(8, mesh.schedule + " undisturbed", mesh);
+    ASSERT_EQ(undisturbed.size(), 8u);
+    const std::vector<double> first = TrainTo(3, mesh.schedule, mesh);
+    EXPECT_EQ(Joined(first, TrainTo(8, mesh.schedule, mesh)), undisturbed);
+    EXPECT_EQ(other_options(), "");
+  }
+}
+
+// Over a network three ranks' gradients are added in an order that depends on
+// where in a bucket they are: buckets must be the same before and after.
+TEST_F(PipelineCheckpoint, SoTheyDoOverANetwork) {
+  PipelineTrainingOptions options = OptionsOf({.ranks = 1});
+  options.training.model.width = 64;
+  options.training.batch = 1;
+  options.micro_batches = 1;
+  TrainTo(5, "undisturbed", options, 3, Tcp());
+  TrainTo(3, "disturbed", options, 3, Tcp());
+  TrainTo(5, "disturbed", options, 3, Tcp());
+  const Tensors undisturbed = ReadAll("undisturbed");
+  // Weights, and two numbers of the optimizer's for each.
+  EXPECT_EQ(undisturbed.size(), 3 * 52u);
+  for (const auto& [name, values] : ReadAll("disturbed")) {
+    EXPECT_TRUE(values == undisturbed.at(name)) << name;
+  }
+}
+
+// Another split into stages, other numbers of pipelines and of ranks, with the
+// optimizer's state shared out or not, and ranks that have the whole model: the
+// training is the same one, up to the order of sums.
+TEST_F(PipelineCheckpoint, AnyRanksGoOnWhereOthersStopped) {
+  const std::vector<double> undisturbed =
+      TrainWholeTo(12, "undisturbed", Sharding::kNone, 1);
+  std::vector<double> losses = TrainTo(2, "mixed",
+                                       {.pipelines = 2,
+                                        .ranks = 2,
+                                        .chunks = 2,
+                                        .schedule = "interleaved_1f1b",
+                                        .sharding = Sharding::kZero1});
+  EXPECT_EQ(other_options(), "");
+  losses = Joined(losses, TrainTo(4, "mixed", {.ranks = 3}));
+  EXPECT_EQ(other_options(), "");
+  losses = Joined(losses, TrainWholeTo(6, "mixed", Sharding::kZero1, 2));
+  EXPECT_EQ(other_options(), "");
+  losses = Joined(
+      losses,
+      TrainTo(8, "mixed", {.pipelines = 4, .sharding = Sharding::kZero1}));
+  losses = Joined(
+      losses,
+      TrainTo(10, "mixed", {.pipelines = 2, .ranks = 2, .schedule = "zb1p"}));
+  losses = Joined(losses, TrainWholeTo(12, "mixed", Sharding::kNone, 1));
+  ASSERT_EQ(losses.size(), undisturbed.size());
+  for (size_t step = 0; step < losses.size(); ++step) {
+    EXPECT_NEAR(losses[step], undisturbed[step], 1e-4) << step;
+  }
+}
+
+// So that whoever reads the other example's reads these.
+TEST_F(PipelineCheckpoint, HoldsWhatOneWithoutPipelinesHolds) {
+  TrainWholeTo(3, "whole", Sharding::kNone, 1);
+  TrainTo(3, "split", {.pipelines = 2, .ranks = 2});
+  const Tensors whole = ReadAll("whole");
+  const Tensors split = ReadAll("split");
+  ASSERT_EQ(split.size(), whole.size());
+  for (const auto& [name, values] : whole) {
+    ASSERT_TRUE(split.contains(name)) << name;
+    EXPECT_THAT(split.at(name),
+                testing::Pointwise(testing::FloatNear(1e-4), values))
+        << name;
+  }
+  const absl::StatusOr<TrainedGpt> trained = OpenTrainedGpt(FolderOf("split"));
+  ASSERT_TRUE(trained.ok()) << trained.status();
+  EXPECT_EQ(trained->step, 3);
+  EXPECT_EQ(trained->weights->config(), OptionsOf({}).training.model);
+  EXPECT_EQ(trained->vocabulary->size(), 11);
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,160 @@
+#include "models/pipeline_trainer/pipeline_trainer.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "models/trainer/testing/small_training.h"
+#include "trainer_sdk/process_group/testing/group_fixture.h"
+
+namespace muster {
+namespace {
+
+using ::testing::HasSubstr;
+
+PipelineTrainingOptions Small() {
+  PipelineTrainingOptions options;
+  options.training = SmallTraining();
+  options.training.model.layers = 4;
+  options.micro_batches = 4;
+  return options;
+}
+
+struct Course {
+  std::vector<double> losses;
+  double validation = 0;
+  std::string picture;
+};
+
+Course Train(const PipelineTrainingOptions& options, int world, int steps) {
+  std::vector<Course> courses(static_cast<size_t>(world));
+  const auto statuses = RunWorld(
+      world,
+      [&](ProcessGroup& group) -> absl::Status {
+        Course& course = courses[static_cast<size_t>(group.rank())];
+        auto schedule = ChosenSchedule(options, world);
+        if (!schedule.ok()) return schedule.status();
+        auto trainer = PipelineTrainer::Create(options, *std::move(schedule),
+                                               LearnableText(), group);
+        if (!trainer.ok()) return trainer.status();
+        for (int64_t step = 0; step < steps; ++step) {
+          const auto done = (*trainer)->Step(step);
+          if (!done.ok()) return done.status();
+          course.losses.push_back(done->loss);
+        }
+        const auto validation = (*trainer)->Validate();
+        if (!validation.ok()) return validation.status();
+        course.validation = *validation;
+        const auto picture = (*trainer)->Picture();
+        if (!picture.ok()) return picture.status();
+        course.picture = *picture;
+        return absl::OkStatus();
+      },
+      SharedMemory());
+  EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
+  for (const Course& course : courses) {
+    EXPECT_EQ(course.losses, courses[0].losses);
+    EXPECT_EQ(course.validation, courses[0].validation);
+  }
+  return courses[0];
+}
+
+TEST(PipelineTrainerTest, Learns) {
+  const Course course = Train(Small(), 2, 40);
+  EXPECT_GT(course.losses.front(), 2.2);
+  EXPECT_LT(course.losses.back(), 0.5);
+  EXPECT_LT(course.validation, 0.5);
+  EXPECT_THAT(course.picture, HasSubstr("1f1b, as measured in step 40"));
+  EXPECT_THAT(course.picture, HasSubstr("2 ranks, 2 stages, 4 micro-batches"));
+}
+
+TEST(PipelineTrainerTest, AnyMeshTakesTheSameCourse) {
+  PipelineTrainingOptions options = Small();
+  options.micro_batches = 8;
+  const Course alone = Train(options, 1, 4);
+  options.ranks = 2;
+  options.chunks = 2;
+  options.micro_batches = 4;
+  options.schedule = "interleaved_1f1b";
+  options.training.sharding = GptTrainingOptions::Sharding::kZero1;
+  const Course mesh = Train(options, 4, 4);
+  for (size_t step = 0; step < alone.losses.size(); ++step) {
+    EXPECT_NEAR(mesh.losses[step], alone.losses[step], 1e-4) << step;
+  }
+  EXPECT_NEAR(mesh.validation, alone.validation, 1e-4);
+}
+
+TEST(PipelineTrainerTest, WhatCannotBeIsSaid) {
+  const auto complaint = [](const PipelineTrainingOptions& options, int world) {
+    const auto statuses = RunWorld(world, [&](ProcessGroup& group) {
+      auto schedule = ChosenSchedule(options, world);
+      if (!schedule.ok()) return schedule.status();
+      return PipelineTrainer::Create(options, *std::move(schedule),
+                                     LearnableText(), group)
+          .status();
+    });
+    return std::string(statuses[0].message());
+  };
+  PipelineTrainingOptions options = Small();
+  options.ranks = 2;
+  EXPECT_THAT(complaint(options, 3),
+              HasSubstr("pipelines of 2 ranks cannot be made of 3 ranks"));
+  options.ranks = 5;
+  EXPECT_THAT(complaint(options, 5),
+              HasSubstr("4 layers cannot be split over 5 stages"));
+  options.schedule = "2f2b";
+  EXPECT_THAT(complaint(options, 5), HasSubstr("no schedule '2f2b'"));
+  options = Small();
+  options.chunks = 2;
+  options.schedule = "zb1p";
+  EXPECT_THAT(complaint(options, 1),
+              HasSubstr("a pipeline of one rank has one stage, not 2"));
+  options = Small();
+  options.training.model.context = 60;
+  EXPECT_THAT(complaint(options, 1), HasSubstr("a text of 500 tokens"));
+}
+
+// Before they wait for each other in vain.
+TEST(PipelineTrainerTest, ARankWithOtherOptionsIsNamed) {
+  const auto complaint =
+      [](const std::function<void(PipelineTrainingOptions&)>& change) {
+        const auto statuses = RunWorld(4, [&](ProcessGroup& group) {
+          PipelineTrainingOptions options = Small();
+          options.ranks = 2;
+          if (group.rank() == 3) change(options);
+          auto schedule = ChosenSchedule(options, 4);
+          if (!schedule.ok()) return schedule.status();
+          return PipelineTrainer::Create(options, *std::move(schedule),
+                                         LearnableText(), group)
+              .status();
+        });
+        EXPECT_THAT(std::string(statuses[0].message()),
+                    HasSubstr("rank 3 was started with other options"));
+        return std::string(statuses[3].message());
+      };
+  EXPECT_THAT(complaint([](auto& options) { options.training.seed = 7; }),
+              HasSubstr(": seed 7, on rank 0 1337"));
+  EXPECT_THAT(complaint([](auto& options) {
+                options.training.text_fingerprint = "3 tokens (00ff)";
+              }),
+              HasSubstr(": text 3 tokens (00ff), on rank 0 "));
+  EXPECT_THAT(
+      complaint([](auto& options) { options.training.checkpoint_every = 3; }),
+      HasSubstr(": checkpoint-every 3, on rank 0 250"));
+  EXPECT_THAT(complaint([](auto& options) { options.ranks = 4; }),
+              HasSubstr("pp 4, on rank 0 2"));
+  EXPECT_THAT(complaint([](auto& options) {
+                options.chunks = 2;
+                options.schedule = "interleaved_1f1b";
+              }),
+              HasSubstr(": chunks 2, on rank 0 1; schedule interleaved_1f1b, "
+                        "on rank 0 1f1b"));
+  EXPECT_THAT(complaint([](auto& options) { options.micro_batches = 2; }),
+              HasSubstr("micro-batches 4, on rank 0 8"));
+}
+
+}  // namespace
+}  // namespace muster

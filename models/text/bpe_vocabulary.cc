@@ -1,0 +1,184 @@
+#include "models/text/bpe_vocabulary.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <unordered_map>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "base/check.h"
+#include "store/wire/little_endian.h"
+#include "models/text/text_pieces.h"
+
+namespace muster {
+namespace {
+
+// Words come again and again. A longer piece is no word, and how many of them
+// are remembered is bounded.
+constexpr size_t kRememberedBytes = 64;
+constexpr size_t kRememberedPieces = 1 << 16;
+
+std::string Quoted(const std::string& text) {
+  return absl::StrCat("'", absl::CHexEscape(text.substr(0, 100)), "'");
+}
+
+bool Exists(int32_t token, const BpeVocabulary::Parts& parts) {
+  return token >= 0 && static_cast<size_t>(token) < parts.tokens.size();
+}
+
+absl::Status CheckTokens(const BpeVocabulary::Parts& parts) {
+  if (parts.tokens.size() > static_cast<size_t>(BpeVocabulary::kMostTokens)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a vocabulary of ", parts.tokens.size(),
+                     " tokens; at most ", BpeVocabulary::kMostTokens));
+  }
+  for (size_t i = 0; i < parts.tokens.size(); ++i) {
+    const size_t bytes = parts.tokens[i].size();
+    if (bytes < 1 ||
+        bytes > static_cast<size_t>(BpeVocabulary::kMostTokenBytes)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("token ", i, " has ", bytes, " bytes; 1 to ",
+                       BpeVocabulary::kMostTokenBytes, " are possible"));
+    }
+  }
+  for (size_t byte = 0; byte < parts.bytes.size(); ++byte) {
+    const int32_t token = parts.bytes[byte];
+    const std::string text(1, static_cast<char>(byte));
+    if (!Exists(token, parts) ||
+        parts.tokens[static_cast<size_t>(token)] != text) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("byte ", byte, " has no token of its own"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckMerges(const BpeVocabulary::Parts& parts) {
+  if (parts.merges.size() > static_cast<size_t>(BpeVocabulary::kMostTokens)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        parts.merges.size(), " merges; at most ", BpeVocabulary::kMostTokens));
+  }
+  for (size_t i = 0; i < parts.merges.size(); ++i) {
+    const BpeMerge& merge = parts.merges[i];
+    for (const int32_t token : {merge.left, merge.right, merge.merged}) {
+      if (!Exists(token, parts)) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("merge ", i + 1, " names token ", token, " of ",
+                         parts.tokens.size()));
+      }
+    }
+    const std::string& left = parts.tokens[static_cast<size_t>(merge.left)];
+    const std::string& right = parts.tokens[static_cast<size_t>(merge.right)];
+    const std::string& merged = parts.tokens[static_cast<size_t>(merge.merged)];
+    if (left + right != merged) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("merge ", i + 1, " makes ", Quoted(merged), " of ",
+                       Quoted(left), " and ", Quoted(right)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// The first merge of tokens that an earlier one merges already.
+absl::Status CheckDistinct(const BpeVocabulary::Parts& parts) {
+  const std::vector<BpeMerge>& merges = parts.merges;
+  std::vector<size_t> order(merges.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  const auto pair = [&](size_t i) {
+    return std::pair(merges[i].left, merges[i].right);
+  };
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return std::pair(pair(a), a) < std::pair(pair(b), b);
+  });
+  for (size_t i = 1; i < order.size(); ++i) {
+    if (pair(order[i]) != pair(order[i - 1])) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "merge ", order[i] + 1, " is the same as merge ", order[i - 1] + 1));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<BpeVocabulary>> BpeVocabulary::Create(
+    Parts parts) {
+  for (const auto check : {CheckTokens, CheckMerges, CheckDistinct}) {
+    if (absl::Status wrong = check(parts); !wrong.ok()) return wrong;
+  }
+  return std::unique_ptr<BpeVocabulary>(new BpeVocabulary(std::move(parts)));
+}
+
+BpeVocabulary::BpeVocabulary(Parts parts)
+    : parts_(std::move(parts)), table_(parts_.merges) {}
+
+absl::StatusOr<std::vector<int32_t>> BpeVocabulary::Encode(
+    std::string_view text) const {
+  if (text.size() > static_cast<size_t>(std::numeric_limits<int32_t>::max())) {
+    return absl::InvalidArgumentError(
+        "a text of 2 GiB or more is to be encoded in parts (WholePieces)");
+  }
+  struct Place {
+    size_t begin;
+    size_t end;
+  };
+  std::vector<int32_t> tokens;
+  // Where the tokens of a piece are that came before.
+  std::unordered_map<std::string_view, Place> seen;
+  BpeMerger merger(table_);
+  std::vector<int32_t> merged;
+  while (!text.empty()) {
+    const std::string_view piece = TakePiece(&text);
+    const bool remember = piece.size() <= kRememberedBytes;
+    if (remember) {
+      if (const auto found = seen.find(piece); found != seen.end()) {
+        // Not as a range of `tokens` itself, which may move as it grows.
+        for (size_t i = found->second.begin; i < found->second.end; ++i) {
+          tokens.push_back(tokens[i]);
+        }
+        continue;
+      }
+    }
+    merged.clear();
+    for (const char c : piece) {
+      merged.push_back(parts_.bytes[static_cast<unsigned char>(c)]);
+    }
+    merger.Merge(&merged);
+    if (remember) {
+      if (seen.size() >= kRememberedPieces) seen.clear();
+      seen[piece] = {tokens.size(), tokens.size() + merged.size()};
+    }
+    tokens.insert(tokens.end(), merged.begin(), merged.end());
+  }
+  return tokens;
+}
+
+std::string BpeVocabulary::Decode(std::span<const int32_t> tokens) const {
+  std::string text;
+  for (const int32_t token : tokens) {
+    MUSTER_CHECK(Exists(token, parts_)) << token << " of " << size();
+    text += parts_.tokens[static_cast<size_t>(token)];
+  }
+  return text;
+}
+
+std::string BpeVocabulary::Serialize() const {
+  std::string out = "muster bpe\n";
+  AppendInteger(static_cast<uint32_t>(parts_.tokens.size()), &out);
+  AppendInteger(static_cast<uint32_t>(parts_.merges.size()), &out);
+  for (const int32_t token : parts_.bytes) AppendInteger(token, &out);
+  for (const BpeMerge& merge : parts_.merges) {
+    AppendInteger(merge.left, &out);
+    AppendInteger(merge.right, &out);
+    AppendInteger(merge.merged, &out);
+  }
+  for (const std::string& token : parts_.tokens) {
+    AppendInteger(static_cast<uint32_t>(token.size()), &out);
+  }
+  for (const std::string& token : parts_.tokens) out += token;
+  return out;
+}
+
+}  // namespace muster

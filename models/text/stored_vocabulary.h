@@ -1,0 +1,19 @@
+#ifndef MUSTER_MODELS_TEXT_STORED_VOCABULARY_H_
+#define MUSTER_MODELS_TEXT_STORED_VOCABULARY_H_
+
+#include <memory>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "models/text/vocabulary.h"
+
+namespace muster {
+
+// The vocabulary whose Serialize gave `bytes`. InvalidArgument: nothing of the
+// kind, or not sound.
+absl::StatusOr<std::unique_ptr<Vocabulary>> ParseVocabulary(
+    std::string_view bytes);
+
+}  // namespace muster
+
+#endif  // MUSTER_MODELS_TEXT_STORED_VOCABULARY_H_

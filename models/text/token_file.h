@@ -1,0 +1,56 @@
+#ifndef MUSTER_MODELS_TEXT_TOKEN_FILE_H_
+#define MUSTER_MODELS_TEXT_TOKEN_FILE_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "models/text/mapped_file.h"
+#include "models/text/tokens.h"
+#include "models/text/vocabulary.h"
+
+namespace muster {
+
+// A text that was tokenised once (token_file_writer.h), mapped into memory:
+// opening it costs nothing, however long it is, and the ranks of a host share
+// its pages. A file that is cut short while it is mapped ends the process, as
+// with every mapping; writers replace files instead.
+class TokenFile : public Tokens {
+ public:
+  // NotFound: it cannot be read, and why. InvalidArgument: it is no token file,
+  // or not whole.
+  static absl::StatusOr<std::unique_ptr<TokenFile>> Open(
+      const std::string& path);
+
+  // Whether the file at `path` says of itself that it is one: to tell it from a
+  // text. False where it cannot be read.
+  static bool Is(const std::string& path);
+
+  // What the tokens are of.
+  const Vocabulary& vocabulary() const { return *vocabulary_; }
+
+  int64_t count() const override { return count_; }
+  absl::Status Read(int64_t begin, std::span<int32_t> out) const override;
+
+ private:
+  TokenFile(std::string path, MappedFile file);
+
+  // Takes the parts of what is mapped.
+  absl::Status Parse();
+  template <typename Stored>
+  absl::Status Copy(int64_t begin, std::span<int32_t> out) const;
+
+  const std::string path_;
+  const MappedFile file_;
+  std::unique_ptr<Vocabulary> vocabulary_;
+  int64_t count_ = 0;
+  int token_bytes_ = 0;
+  const char* tokens_ = nullptr;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_MODELS_TEXT_TOKEN_FILE_H_

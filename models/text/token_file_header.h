@@ -1,0 +1,44 @@
+#ifndef MUSTER_MODELS_TEXT_TOKEN_FILE_HEADER_H_
+#define MUSTER_MODELS_TEXT_TOKEN_FILE_HEADER_H_
+
+#include <bit>
+#include <cstdint>
+
+namespace muster {
+
+// A token file: this header, the vocabulary (Vocabulary::Serialize), zeros up
+// to a multiple of kTokenFileAlignment, and the tokens, each in two bytes where
+// that is enough for the vocabulary, else in four. Little-endian.
+struct TokenFileHeader {
+  static constexpr uint64_t kMagic = 0x4e4b4f545254534d;  // "MSTRTOKN"
+  static constexpr uint32_t kVersion = 1;
+
+  uint64_t magic = kMagic;
+  uint32_t version = kVersion;
+  uint32_t token_bytes = 0;
+  uint64_t vocabulary_tokens = 0;
+  uint64_t vocabulary_bytes = 0;
+  // Written last: 0 in a file that is not whole.
+  uint64_t count = 0;
+};
+
+static_assert(std::endian::native == std::endian::little);
+static_assert(sizeof(TokenFileHeader) == 40);
+
+inline constexpr uint64_t kTokenFileAlignment = 64;
+
+// Where the tokens begin, behind a vocabulary of so many bytes.
+constexpr uint64_t TokensOffset(uint64_t vocabulary_bytes) {
+  return (sizeof(TokenFileHeader) + vocabulary_bytes + kTokenFileAlignment -
+          1) /
+         kTokenFileAlignment * kTokenFileAlignment;
+}
+
+// Bytes of a token in the file.
+constexpr uint32_t StoredTokenBytes(uint64_t vocabulary_tokens) {
+  return vocabulary_tokens <= (1 << 16) ? 2 : 4;
+}
+
+}  // namespace muster
+
+#endif  // MUSTER_MODELS_TEXT_TOKEN_FILE_HEADER_H_

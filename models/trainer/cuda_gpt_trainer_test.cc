@@ -1,0 +1,495 @@
+#include "models/trainer/cuda_gpt_trainer.h"
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "models/cuda/emulation/emulated_device.h"
+#include "models/trainer/gpt_checkpoint.h"
+#include "models/trainer/host_gpt_trainer.h"
+#include "models/trainer/testing/checkpointed_steps.h"
+#include "models/trainer/testing/small_training.h"
+#include "trainer_sdk/process_group/testing/group_fixture.h"
+
+namespace muster {
+namespace {
+
+using Device = GptTrainingOptions::Device;
+
+// Smaller still: kernels are emulated.
+GptTrainingOptions OnCpu() {
+  GptTrainingOptions options = SmallTraining();
+  options.model.layers = 1;
+  options.micro_batches = 2;
+  return options;
+}
+
+GptTrainingOptions OnGpu(DType precision = DType::kFloat32) {
+  GptTrainingOptions options = OnCpu();
+  options.device = Device::kCuda;
+  options.precision = precision;
+  return options;
+}
+
+using NewTrainer = absl::StatusOr<std::unique_ptr<GptTrainer>>;
+
+template <typename T>
+NewTrainer Emulated(const GptTrainingOptions& options, ProcessGroup& world) {
+  std::unique_ptr<ProcessGroup> gradients;
+  if (world.size() > 1) {
+    auto group = world.Split(0, world.rank(), "gradients");
+    if (!group.ok()) return group.status();
+    gradients = *std::move(group);
+  }
+  return CudaGptTrainer<T>::Create(options, LearnableText(), world,
+                                   std::make_unique<cuda::EmulatedDevice>(),
+                                   std::move(gradients));
+}
+
+NewTrainer Create(const GptTrainingOptions& options, ProcessGroup& world) {
+  if (options.device == Device::kCpu) {
+    return HostGptTrainer::Create(options, LearnableText(), world);
+  }
+  return options.precision == DType::kBFloat16
+             ? Emulated<cuda::Bfloat16>(options, world)
+             : Emulated<float>(options, world);
+}
+
+struct Course {
+  std::vector<double> losses;
+  std::vector<double> norms;
+  double validation = 0;
+  std::vector<float> weights;
+};
+
+// What each rank saw of `steps` steps.
+std::vector<Course> Train(const GptTrainingOptions& options, int world,
+                          int64_t steps) {
+  std::vector<Course> courses(static_cast<size_t>(world));
+  const auto statuses = RunWorld(
+      world,
+      [&](ProcessGroup& group) -> absl::Status {
+        Course& course = courses[static_cast<size_t>(group.rank())];
+        const auto trainer = Create(options, group);
+        if (!trainer.ok()) return trainer.status();
+        for (int64_t step = 0; step < steps; ++step) {
+          const auto done = (*trainer)->Step(step);
+          if (!done.ok()) return done.status();
+          course.losses.push_back(done->loss);
+          course.norms.push_back(done->gradient_norm);
+        }
+        const auto validation = (*trainer)->Validate();
+        if (!validation.ok()) return validation.status();
+        course.validation = *validation;
+        const auto weights = (*trainer)->Weights();
+        if (!weights.ok()) return weights.status();
+        course.weights.assign((*weights)->data(),
+                              (*weights)->data() + (*weights)->count());
+        return absl::OkStatus();
+      },
+      SharedMemory());
+  EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
+  return courses;
+}
+
+absl::Status StatusOf(const GptTrainingOptions& options) {
+  return FirstFailure(RunWorld(1, [&](ProcessGroup& group) -> absl::Status {
+    const auto trainer = Create(options, group);
+    return trainer.ok() ? (*trainer)->Step(0).status() : trainer.status();
+  }));
+}
+
+TEST(CudaGptTrainerTest, TakesTheCourseOfTheHost) {
+  const Course host = Train(OnCpu(), 1, 6)[0];
+  for (const int world : {1, 2}) {
+    for (const Course& course : Train(OnGpu(), world, 6)) {
+      EXPECT_THAT(course.losses,
+                  testing::Pointwise(testing::DoubleNear(2e-5), host.losses))
+          << world << " ranks";
+      EXPECT_THAT(course.norms,
+                  testing::Pointwise(testing::DoubleNear(2e-4), host.norms))
+          << world << " ranks";
+      EXPECT_NEAR(course.validation, host.validation, 2e-5);
+      EXPECT_THAT(course.weights,
+                  testing::Pointwise(testing::FloatNear(2e-4f), host.weights));
+    }
+  }
+}
+
+TEST(CudaGptTrainerTest, AllRanksStayAlike) {
+  for (const DType precision : {DType::kFloat32, DType::kBFloat16}) {
+    const std::vector<Course> courses = Train(OnGpu(precision), 2, 3);
+    EXPECT_EQ(courses[0].losses, courses[1].losses) << Name(precision);
+    EXPECT_EQ(courses[0].weights, courses[1].weights) << Name(precision);
+  }
+}
+
+// Each rank's part of the norm is summed by itself: without clipping no bit
+// depends on it.
+TEST(CudaGptTrainerTest, SharedStateIsDdpToTheLastBit) {
+  for (const DType precision : {DType::kFloat32, DType::kBFloat16}) {
+    GptTrainingOptions options = OnGpu(precision);
+    options.clip = 0;
+    options.micro_batches = 4;
+    for (const int world : {2, 4}) {
+      options.sharding = GptTrainingOptions::Sharding::kNone;
+      const std::vector<Course> whole = Train(options, world, 2);
+      options.sharding = GptTrainingOptions::Sharding::kZero1;
+      const std::vector<Course> shared = Train(options, world, 2);
+      for (size_t rank = 0; rank < shared.size(); ++rank) {
+        SCOPED_TRACE(
+            absl::StrCat(Name(precision), ", rank ", rank, " of ", world));
+        EXPECT_EQ(shared[rank].losses, whole[rank].losses);
+        EXPECT_EQ(shared[rank].weights, whole[rank].weights);
+        EXPECT_EQ(shared[rank].validation, whole[rank].validation);
+        EXPECT_THAT(
+            shared[rank].norms,
+            testing::Pointwise(testing::DoubleNear(1e-9), whole[rank].norms));
+      }
+    }
+  }
+}
+
+TEST(CudaGptTrainerTest, SharedStateIsClippedByTheWholeNorm) {
+  GptTrainingOptions options = OnGpu();
+  options.clip = 0.01;
+  const Course whole = Train(options, 2, 4)[0];
+  EXPECT_GT(whole.norms[0], 0.1);
+  options.sharding = GptTrainingOptions::Sharding::kZero1;
+  for (const Course& course : Train(options, 2, 4)) {
+    EXPECT_THAT(course.weights,
+                testing::Pointwise(testing::FloatNear(1e-6f), whole.weights));
+  }
+}
+
+TEST(CudaGptTrainerTest, LearnsInBfloat16) {
+  GptTrainingOptions options = OnGpu(DType::kBFloat16);
+  options.micro_batches = 1;
+  const Course course = Train(options, 1, 30)[0];
+  EXPECT_GT(course.losses.front(), 2.2);
+  EXPECT_LT(course.losses.back(), 1.2);
+}
+
+TEST(CudaGptTrainerTest, RecomputingChangesNoBit) {
+  GptTrainingOptions options = OnGpu(DType::kBFloat16);
+  const Course kept = Train(options, 1, 4)[0];
+  options.checkpointing = GptStage::Checkpointing::kBlocks;
+  EXPECT_EQ(Train(options, 1, 4)[0].losses, kept.losses);
+}
+
+TEST(CudaGptTrainerTest, WhatOnlyCpusDoIsRefused) {
+  EXPECT_EQ(StatusOf(OnGpu()), absl::OkStatus());
+  EXPECT_EQ(StatusOf(OnGpu(DType::kFloat16)).code(),
+            absl::StatusCode::kInvalidArgument);
+  GptTrainingOptions in_pairs = OnGpu();
+  in_pairs.order = GptTrainingOptions::GradientOrder::kPairwise;
+  EXPECT_EQ(StatusOf(in_pairs).code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(CudaGptTrainerTest, AGradientThatIsNoNumberEndsIt) {
+  GptTrainingOptions options = OnGpu();
+  options.learning_rate = {.peak = 1e38, .decay_until = 100};
+  const auto statuses = RunWorld(1, [&](ProcessGroup& group) -> absl::Status {
+    const auto trainer = Create(options, group);
+    absl::Status status = trainer.status();
+    for (int64_t step = 0; step < 4 && status.ok(); ++step) {
+      status = (*trainer)->Step(step).status();
+    }
+    return status;
+  });
+  EXPECT_EQ(statuses[0].code(), absl::StatusCode::kOutOfRange) << statuses[0];
+}
+
+// What is on its streams ends with the group, as NCCL's operations do.
+class DeviceOfABrokenGroup final : public cuda::EmulatedDevice {
+ public:
+  explicit DeviceOfABrokenGroup(ProcessGroup& group) : group_(group) {}
+
+  // From now on, the group breaks while the host waits for the device for the
+  // `waits`-th time, from 1.
+  void BreakIn(int waits) { waits_ = waits; }
+
+  void CopyOut(void* to, const void* from, int64_t bytes) override {
+    Count();
+    EmulatedDevice::CopyOut(to, from, bytes);
+  }
+  void Wait() override {
+    Count();
+    EmulatedDevice::Wait();
+  }
+
+ private:
+  void Count() {
+    if (waits_ > 0 && --waits_ == 0) group_.Abort("a peer died");
+  }
+
+  ProcessGroup& group_;
+  int waits_ = 0;
+};
+
+// What two ranks say of `act`, in which their group breaks so.
+std::vector<absl::Status> WhileTheGroupBreaks(
+    int waits, const GptTrainingOptions& options,
+    const std::function<absl::Status(GptTrainer&)>& act) {
+  return RunWorld(
+      2,
+      [&](ProcessGroup& world) -> absl::Status {
+        auto gradients = world.Split(0, world.rank(), "gradients");
+        if (!gradients.ok()) return gradients.status();
+        auto device = std::make_unique<DeviceOfABrokenGroup>(**gradients);
+        DeviceOfABrokenGroup& its_device = *device;
+        const auto trainer = CudaGptTrainer<float>::Create(
+            options, LearnableText(), world, std::move(device),
+            *std::move(gradients));
+        if (!trainer.ok()) return trainer.status();
+        if (const auto state = (*trainer)->State(); !state.ok()) {
+          return state.status();
+        }
+        its_device.BreakIn(waits);
+        return act(**trainer);
+      },
+      SharedMemory());
+}
+
+void ExpectItIsTold(const std::vector<absl::Status>& statuses) {
+  for (const absl::Status& status : statuses) {
+    EXPECT_EQ(status.code(), absl::StatusCode::kAborted) << status;
+    EXPECT_THAT(std::string(status.message()), testing::HasSubstr("gradients"));
+  }
+}
+
+absl::Status FirstStep(GptTrainer& trainer) { return trainer.Step(0).status(); }
+
+TEST(CudaGptTrainerTest, NoStepIsMadeOfGradientsThatWereNotAveraged) {
+  ExpectItIsTold(WhileTheGroupBreaks(1, OnGpu(), FirstStep));
+}
+
+// Waits are for the gradient's norm, then for the losses.
+TEST(CudaGptTrainerTest, NoStepEndsWithWeightsThatWereNotGathered) {
+  GptTrainingOptions options = OnGpu();
+  options.sharding = GptTrainingOptions::Sharding::kZero1;
+  ExpectItIsTold(WhileTheGroupBreaks(2, options, FirstStep));
+  ExpectItIsTold(WhileTheGroupBreaks(1, options, [](GptTrainer& trainer) {
+    return trainer.Restore(trainer.progress());
+  }));
+}
+
+TEST(CudaGptTrainerTest, ARankKeepsItsShareOfTheStateOnly) {
+  constexpr int kRanks = 3;
+  for (const DType precision : {DType::kFloat32, DType::kBFloat16}) {
+    GptTrainingOptions options = OnGpu(precision);
+    options.micro_batches = kRanks;
+    options.sharding = GptTrainingOptions::Sharding::kZero1;
+    std::mutex mutex;
+    int64_t weights = 0;
+    // By what is kept of a weight: elements of each rank.
+    std::map<std::string, std::vector<int64_t>> kept;
+    const auto statuses = RunWorld(
+        kRanks,
+        [&](ProcessGroup& group) -> absl::Status {
+          const auto trainer = Create(options, group);
+          if (!trainer.ok()) return trainer.status();
+          const auto state = (*trainer)->State();
+          if (!state.ok()) return state.status();
+          const auto values = (*trainer)->Weights();
+          if (!values.ok()) return values.status();
+          const std::lock_guard<std::mutex> lock(mutex);
+          weights = (*values)->count();
+          for (const CheckpointSlice& slice : *state) {
+            const size_t slash = slice.tensor.name.find('/');
+            if (slash == std::string::npos) continue;
+            auto& counts = kept[slice.tensor.name.substr(0, slash)];
+            counts.resize(kRanks);
+            counts[static_cast<size_t>(group.rank())] +=
+                slice.end - slice.begin;
+          }
+          return absl::OkStatus();
+        },
+        SharedMemory());
+    ASSERT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
+    EXPECT_EQ(kept.size(), precision == DType::kFloat32 ? 2u : 3u);
+    for (const auto& [name, counts] : kept) {
+      EXPECT_EQ(std::accumulate(counts.begin(), counts.end(), int64_t{0}),
+                weights)
+          << name;
+      EXPECT_THAT(counts, testing::Each(testing::Lt(weights / 2))) << name;
+    }
+  }
+}
+
+TEST(CudaGptTrainerTest, FullMemoryIsTold) {
+  const auto statuses = RunWorld(1, [&](ProcessGroup& group) {
+    return CudaGptTrainer<float>::Create(
+               OnGpu(), LearnableText(), group,
+               std::make_unique<cuda::EmulatedDevice>(100000), nullptr)
+        .status();
+  });
+  EXPECT_EQ(statuses[0].code(), absl::StatusCode::kResourceExhausted);
+}
+
+TEST(CudaGptTrainerTest, ATimelineHasTheLastStepsOfAllRanks) {
+  GptTrainingOptions options = OnGpu();
+  options.timeline = "any";
+  options.timeline_steps = 2;
+  options.micro_batches = 4;
+  Timeline found;
+  const auto statuses = RunWorld(
+      2,
+      [&](ProcessGroup& group) -> absl::Status {
+        const auto trainer = Create(options, group);
+        if (!trainer.ok()) return trainer.status();
+        for (int64_t step = 0; step < 5; ++step) {
+          const auto done = (*trainer)->Step(step);
+          if (!done.ok()) return done.status();
+        }
+        auto timeline = (*trainer)->GatherTimelines();
+        if (!timeline.ok()) return timeline.status();
+        if (group.rank() == 0) found = *std::move(timeline);
+        return absl::OkStatus();
+      },
+      SharedMemory());
+  EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
+  ASSERT_EQ(found.ranks.size(), 2u);
+  for (const std::vector<TimelineSpan>& spans : found.ranks) {
+    std::map<int64_t, std::map<SpanKind, int>> counts;
+    for (const TimelineSpan& span : spans) ++counts[span.step][span.kind];
+    ASSERT_EQ(counts.size(), 2u);
+    for (const int64_t step : {3, 4}) {
+      EXPECT_EQ(counts[step][SpanKind::kStep], 1);
+      // Two micro-batches for each rank, reduced once.
+      EXPECT_EQ(counts[step][SpanKind::kForward], 2);
+      EXPECT_EQ(counts[step][SpanKind::kBackward], 2);
+      EXPECT_EQ(counts[step][SpanKind::kReduce], 1);
+      EXPECT_EQ(counts[step][SpanKind::kWait], 1);
+      EXPECT_EQ(counts[step][SpanKind::kUpdate], 1);
+    }
+  }
+}
+
+class CudaGptCheckpointTest : public testing::Test {
+ protected:
+  CudaGptCheckpointTest() {
+    std::string pattern = testing::TempDir() + "/gptXXXXXX";
+    folder_ = mkdtemp(pattern.data());
+  }
+  ~CudaGptCheckpointTest() override { std::filesystem::remove_all(folder_); }
+
+  // Goes on from the newest checkpoint in `name` to step `last`, and saves
+  // there; the losses on the way.
+  std::vector<double> TrainTo(int64_t last, GptTrainingOptions options,
+                              int world, const std::string& name) {
+    options.checkpoint_directory = folder_ + "/" + name;
+    CheckpointedCourse course;
+    const auto statuses = RunWorld(
+        world,
+        [&](ProcessGroup& group) -> absl::Status {
+          const auto trainer = Create(options, group);
+          if (!trainer.ok()) return trainer.status();
+          return GoOnTo(last, options, **trainer, group, &course);
+        },
+        SharedMemory());
+    EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
+    told_ = course.other_options;
+    return course.losses;
+  }
+
+  std::string folder_;
+  // Of the last TrainTo: with which other options it went on.
+  std::string told_;
+};
+
+TEST_F(CudaGptCheckpointTest, GoesOnAsIfNothingHadHappened) {
+  using Sharding = GptTrainingOptions::Sharding;
+  for (const DType precision : {DType::kFloat32, DType::kBFloat16}) {
+    for (const Sharding sharding : {Sharding::kNone, Sharding::kZero1}) {
+      GptTrainingOptions options = OnGpu(precision);
+      options.sharding = sharding;
+      const std::string name = absl::StrCat(
+          Name(precision), sharding == Sharding::kZero1 ? "-shared" : "");
+      const std::vector<double> undisturbed =
+          TrainTo(6, options, 2, name + "-undisturbed");
+      std::vector<double> losses = TrainTo(3, options, 2, name);
+      for (const double loss : TrainTo(6, options, 2, name)) {
+        losses.push_back(loss);
+      }
+      EXPECT_EQ(losses, undisturbed) << name;
+    }
+  }
+}
+
+TEST_F(CudaGptCheckpointTest, SharedStateGoesOnOnAnyNumberOfRanks) {
+  for (const DType precision : {DType::kFloat32, DType::kBFloat16}) {
+    GptTrainingOptions options = OnGpu(precision);
+    options.micro_batches = 4;
+    options.clip = 0;
+    const std::string name = Name(precision);
+    const std::vector<double> undisturbed =
+        TrainTo(7, options, 2, name + "-undisturbed");
+    options.sharding = GptTrainingOptions::Sharding::kZero1;
+    std::vector<double> losses;
+    const auto go_on = [&](int64_t last, int world) {
+      for (const double loss : TrainTo(last, options, world, name)) {
+        losses.push_back(loss);
+      }
+    };
+    go_on(2, 4);
+    go_on(3, 1);
+    go_on(5, 2);
+    options.sharding = GptTrainingOptions::Sharding::kNone;
+    go_on(6, 2);
+    // Onto the processors, and their share of the state.
+    options.sharding = GptTrainingOptions::Sharding::kZero1;
+    options.device = Device::kCpu;
+    go_on(7, 2);
+    EXPECT_THAT(
+        losses,
+        testing::Pointwise(
+            testing::DoubleNear(precision == DType::kFloat32 ? 1e-4 : 5e-2),
+            undisturbed))
+        << name;
+  }
+}
+
+TEST_F(CudaGptCheckpointTest, CpusAndGpusGoOnFromEachOther) {
+  const std::vector<double> host = TrainTo(9, OnCpu(), 2, "undisturbed");
+  std::vector<double> losses = TrainTo(3, OnCpu(), 2, "mixed");
+  for (const double loss : TrainTo(6, OnGpu(), 2, "mixed")) {
+    losses.push_back(loss);
+  }
+  EXPECT_EQ(told_, "device cuda, was cpu");
+  for (const double loss : TrainTo(9, OnCpu(), 1, "mixed")) {
+    losses.push_back(loss);
+  }
+  EXPECT_EQ(told_, "device cpu, was cuda");
+  EXPECT_THAT(losses, testing::Pointwise(testing::DoubleNear(1e-4), host));
+}
+
+// In bfloat16 master weights travel, and what is written with are the rounded.
+TEST_F(CudaGptCheckpointTest, MasterWeightsAreInIt) {
+  GptTrainingOptions host = OnGpu(DType::kBFloat16);
+  host.device = Device::kCpu;
+  TrainTo(4, OnGpu(DType::kBFloat16), 1, "mixed");
+  const auto trained = OpenTrainedGpt(folder_ + "/mixed");
+  ASSERT_TRUE(trained.ok()) << trained.status();
+  for (int64_t i = 0; i < trained->weights->count(); ++i) {
+    uint32_t bits = 0;
+    std::memcpy(&bits, trained->weights->data() + i, sizeof(bits));
+    ASSERT_EQ(bits & 0xffff, 0u) << "element " << i << " is no bfloat16";
+  }
+  const std::vector<double> on = TrainTo(40, host, 1, "mixed");
+  EXPECT_EQ(told_, "device cpu, was cuda");
+  EXPECT_LT(on.back(), 0.5);
+}
+
+}  // namespace
+}  // namespace muster

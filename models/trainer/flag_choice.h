@@ -1,0 +1,34 @@
+#ifndef MUSTER_MODELS_TRAINER_FLAG_CHOICE_H_
+#define MUSTER_MODELS_TRAINER_FLAG_CHOICE_H_
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace muster {
+
+// For CLI::Option::transform: one of these words, for a value of an
+// enumeration. CLI11's own CheckedTransformer takes numbers as well, and its
+// error shows them.
+template <typename T>
+CLI::Validator Choice(std::vector<std::pair<std::string, T>> words) {
+  const auto choose = [words = std::move(words)](std::string& word) {
+    std::string all;
+    for (const auto& [name, value] : words) {
+      if (name == word) {
+        word = std::to_string(static_cast<int>(value));
+        return std::string();
+      }
+      absl::StrAppend(&all, all.empty() ? "" : ", ", name);
+    }
+    return absl::StrCat("'", word, "' is none of ", all);
+  };
+  return CLI::Validator(choose, "");
+}
+
+}  // namespace muster
+
+#endif  // MUSTER_MODELS_TRAINER_FLAG_CHOICE_H_

@@ -1,0 +1,145 @@
+#include "models/trainer/gpt_checkpoint.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "trainer_sdk/checkpoint/checkpoint_reader.h"
+#include "trainer_sdk/checkpoint/open_together.h"
+#include "models/text/stored_vocabulary.h"
+#include "models/trainer/gpt_checkpoint_state.h"
+#include "models/trainer/training_course.h"
+
+namespace muster {
+namespace {
+
+std::string Described(const std::string& vocabulary) {
+  const auto parsed = ParseVocabulary(vocabulary);
+  return parsed.ok() ? (*parsed)->Describe() : "of no known kind";
+}
+
+// What keeps a training from going on from a checkpoint: all of it, "layers 3,
+// there 2"; empty: nothing.
+std::string Obstacle(const GptTrainingOptions& options,
+                     const std::string& vocabulary,
+                     const GptCheckpointState& state) {
+  constexpr char kThere[] = ", there ";
+  GptConfig there = state.model;
+  std::vector<std::string> obstacles;
+  if (state.vocabulary != vocabulary) {
+    // Says how many tokens there are as well.
+    there.vocabulary = options.model.vocabulary;
+    obstacles.push_back(absl::StrCat("vocabulary ", Described(vocabulary),
+                                     kThere, Described(state.vocabulary)));
+  }
+  for (const std::string& difference :
+       {CourseDifference(DescribeModel(options.model), DescribeModel(there),
+                         kThere),
+        CourseDifference(DescribePrecision(options), state.course, kThere)}) {
+    if (!difference.empty()) obstacles.push_back(difference);
+  }
+  return absl::StrJoin(obstacles, "; ");
+}
+
+// The folder, and what was passed over because it is not whole.
+std::string Told(const CheckpointReader& reader) {
+  std::string told = reader.folder();
+  for (const SkippedCheckpoint& skipped : reader.skipped()) {
+    absl::StrAppend(&told, "; passed over ", skipped.folder, ": ",
+                    skipped.reason);
+  }
+  return told;
+}
+
+}  // namespace
+
+GptCheckpoints::GptCheckpoints(const GptTrainingOptions& options,
+                               const Vocabulary& vocabulary,
+                               ResumableTrainer& trainer, ProcessGroup& world)
+    : options_(options),
+      vocabulary_(vocabulary.Serialize()),
+      trainer_(trainer),
+      world_(world) {}
+
+absl::StatusOr<std::unique_ptr<GptCheckpoints>> GptCheckpoints::Create(
+    const GptTrainingOptions& options, const Vocabulary& vocabulary,
+    ResumableTrainer& trainer, ProcessGroup& world) {
+  std::unique_ptr<GptCheckpoints> checkpoints(
+      new GptCheckpoints(options, vocabulary, trainer, world));
+  auto group = world.Split(0, world.rank(), "checkpoints");
+  if (!group.ok()) return group.status();
+  checkpoints->group_ = *std::move(group);
+  auto writer = CheckpointWriter::Create(
+      *checkpoints->group_, {.directory = options.checkpoint_directory,
+                             .keep = options.keep_checkpoints});
+  if (!writer.ok()) return writer.status();
+  checkpoints->writer_ = *std::move(writer);
+  return checkpoints;
+}
+
+absl::StatusOr<int64_t> GptCheckpoints::Resume() {
+  const auto opened = OpenNewestTogether(world_, options_.checkpoint_directory);
+  if (opened.status().code() == absl::StatusCode::kNotFound) return 0;
+  if (!opened.ok()) return opened.status();
+  const CheckpointReader& reader = **opened;
+  const auto state = ParseGptCheckpointState(reader.state());
+  if (!state.ok()) return state.status();
+  const std::string obstacle = Obstacle(options_, vocabulary_, *state);
+  if (!obstacle.empty()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "the checkpoint '", reader.folder(), "' is of another model than this ",
+        "training: ", obstacle, "; give what it was begun with, or another ",
+        "--checkpoint-dir"));
+  }
+  other_options_ = CourseDifference(DescribeCourse(options_), state->course);
+  const auto places = trainer_.State();
+  if (!places.ok()) return places.status();
+  absl::Status status = ReadTogether(world_, reader, *places);
+  if (status.ok()) status = trainer_.Restore(state->progress);
+  if (!status.ok()) return status;
+  resumed_from_ = Told(reader);
+  return reader.step();
+}
+
+absl::Status GptCheckpoints::Save(int64_t step) {
+  const auto slices = trainer_.State();
+  if (!slices.ok()) return slices.status();
+  return writer_->Save(step, *slices,
+                       ToBytes({.model = options_.model,
+                                .progress = trainer_.progress(),
+                                .course = DescribeCourse(options_),
+                                .vocabulary = vocabulary_}));
+}
+
+absl::StatusOr<TrainedGpt> OpenTrainedGpt(const std::string& directory) {
+  const auto opened = CheckpointReader::OpenNewest(directory);
+  if (!opened.ok()) return opened.status();
+  const auto state = ParseGptCheckpointState((*opened)->state());
+  if (!state.ok()) return state.status();
+  auto vocabulary = ParseVocabulary(state->vocabulary);
+  if (!vocabulary.ok()) return vocabulary.status();
+  if ((*vocabulary)->size() > state->model.vocabulary) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the checkpoint '", (*opened)->folder(), "' has ",
+                     (*vocabulary)->size(), " tokens for a model of ",
+                     state->model.vocabulary));
+  }
+  TrainedGpt trained{.step = (*opened)->step(),
+                     .from = Told(**opened),
+                     .weights = std::make_unique<GptWeights>(
+                         state->model, GptLayers{0, state->model.layers}),
+                     .vocabulary = *std::move(vocabulary)};
+  std::vector<CheckpointSlice> slices;
+  for (const GptTensor& tensor : trained.weights->tensors()) {
+    slices.push_back(
+        WholeTensor({.name = tensor.name, .shape = tensor.shape},
+                    trained.weights->value(static_cast<int>(slices.size()))));
+  }
+  if (absl::Status status = (*opened)->Read(slices); !status.ok()) {
+    return status;
+  }
+  return trained;
+}
+
+}  // namespace muster

@@ -1,0 +1,304 @@
+#include "models/trainer/host_gpt_trainer.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/fnv_hash.h"
+#include "trainer_sdk/ddp/pairwise_hook.h"
+#include "models/trainer/gpt_beginning.h"
+#include "models/trainer/report/matrix_rate.h"
+#include "models/gpt/gpt_parts.h"
+#include "trainer_sdk/optim/replicated_optimizer.h"
+#include "trainer_sdk/optim/step_plan.h"
+#include "trainer_sdk/timeline/gather_timeline.h"
+#include "trainer_sdk/zero/scatter_hook.h"
+#include "trainer_sdk/zero/sharded_optimizer.h"
+
+namespace muster {
+namespace {
+
+// A gradient that overflows float16 even so is no matter of scale.
+constexpr double kLeastScale = 1.0 / 1024;
+
+}  // namespace
+
+HostGptTrainer::HostGptTrainer(const GptTrainingOptions& options,
+                               std::shared_ptr<const Tokens> tokens,
+                               ProcessGroup& world)
+    : options_(options),
+      batches_(std::move(tokens), options.seed, options.batch,
+               options.model.context),
+      world_(world),
+      weights_(options.model, {0, options.model.layers}),
+      model_(weights_, options.batch, options.model.context,
+             options.checkpointing),
+      parts_(GptPartsOf(weights_.tensors(), options.model)),
+      scaler_(options.loss_scale) {
+  if (!options.timeline.empty()) {
+    recorder_ = std::make_shared<TimelineRecorder>(options.timeline_steps);
+  }
+  if (is_mixed() && micro_batches_of_rank() > 1) {
+    accumulated_.resize(static_cast<size_t>(weights_.count()));
+  }
+}
+
+absl::StatusOr<std::unique_ptr<HostGptTrainer>> HostGptTrainer::Create(
+    const GptTrainingOptions& options, std::shared_ptr<const Tokens> tokens,
+    ProcessGroup& world) {
+  if (absl::Status wrong = CheckTraining(options, tokens, world); !wrong.ok()) {
+    return wrong;
+  }
+  std::unique_ptr<HostGptTrainer> trainer(
+      new HostGptTrainer(options, std::move(tokens), world));
+  if (absl::Status status = trainer->Prepare(); !status.ok()) return status;
+  return trainer;
+}
+
+absl::Status HostGptTrainer::Prepare() {
+  absl::Status status = FirstWeights(options_, world_, &weights_);
+  if (status.ok()) status = MakeReducer();
+  if (!status.ok()) return status;
+  status = MakeOptimizer();
+  if (!status.ok()) return status;
+  progress_.scaler = scaler_.state();
+  PlaceGradients();
+  return absl::OkStatus();
+}
+
+DdpParameter HostGptTrainer::ParameterOf(int tensor) {
+  const GptTensor& is = weights_.tensors()[tensor];
+  DdpParameter parameter{.name = is.name,
+                         .count = is.count(),
+                         .rows = is.shape.size() > 1 ? is.shape[0] : 1};
+  if (is_mixed()) {
+    parameter.gradient =
+        accumulated_.empty()
+            ? weights_.gradient(tensor)
+            : accumulated_.data() + (weights_.value(tensor) - weights_.data());
+  }
+  return parameter;
+}
+
+absl::Status HostGptTrainer::MakeReducer() {
+  auto group = world_.Split(0, world_.rank(), "gradients");
+  if (!group.ok()) return group.status();
+  group_ = *std::move(group);
+  std::vector<DdpParameter> parameters;
+  parameters.reserve(weights_.tensors().size());
+  for (int i = 0; i < static_cast<int>(weights_.tensors().size()); ++i) {
+    parameters.push_back(ParameterOf(i));
+  }
+  DdpOptions options;
+  options.place = GradientPlace::kBucket;
+  options.observer = recorder_;
+  if (is_mixed()) {
+    options.place = GradientPlace::kOwnToBucket;
+    options.narrow_to = options_.precision;
+  }
+  if (options_.order == GptTrainingOptions::GradientOrder::kPairwise) {
+    const auto hook = PairwiseHook::Create(*group_);
+    if (!hook.ok()) return hook.status();
+    options.hook = *hook;
+    pairs_ = std::make_unique<PairwiseSum>(micro_batches_of_rank(),
+                                           weights_.count());
+  }
+  if (options_.sharding == GptTrainingOptions::Sharding::kZero1) {
+    options = ForSharding(options);
+  }
+  auto reducer = Reducer::Create(*group_, std::move(parameters), options);
+  if (!reducer.ok()) return reducer.status();
+  reducer_ = *std::move(reducer);
+  return absl::OkStatus();
+}
+
+absl::Status HostGptTrainer::MakeOptimizer() {
+  std::vector<OptimizerParameter> parameters;
+  parameters.reserve(weights_.tensors().size());
+  for (int i = 0; i < static_cast<int>(weights_.tensors().size()); ++i) {
+    const GptTensor& tensor = weights_.tensors()[i];
+    parameters.push_back({.name = tensor.name,
+                          .shape = tensor.shape,
+                          .value = weights_.value(i),
+                          .precision = options_.precision,
+                          // Scales and biases are not pulled towards zero.
+                          .decay = tensor.shape.size() == 1
+                                       ? WeightDecay::kNone
+                                       : WeightDecay::kApplied});
+  }
+  const auto rule = AdamWRule(options_.adamw);
+  if (options_.sharding == GptTrainingOptions::Sharding::kZero1) {
+    auto sharded = ShardedOptimizer::Create(*group_, *reducer_, rule,
+                                            std::move(parameters));
+    if (!sharded.ok()) return sharded.status();
+    optimizer_ = *std::move(sharded);
+  } else {
+    optimizer_ = std::make_unique<ReplicatedOptimizer>(
+        rule, std::move(parameters),
+        [this](int parameter) { return reducer_->average(parameter); });
+  }
+  // From the first step on, weights are what can be represented.
+  return optimizer_->OnStateLoaded();
+}
+
+void HostGptTrainer::PlaceGradients() {
+  // Several micro-batches' are computed aside, each by itself; so are those
+  // that go to buckets of another type.
+  if (is_mixed() || micro_batches_of_rank() > 1) return;
+  for (int i = 0; i < static_cast<int>(weights_.tensors().size()); ++i) {
+    weights_.PlaceGradient(i, static_cast<float*>(reducer_->gradient(i)));
+  }
+}
+
+void HostGptTrainer::Accumulate(int tensor, int64_t index) {
+  if (micro_batches_of_rank() == 1) return;
+  float* const part = weights_.gradient(tensor);
+  auto* const sum = static_cast<float*>(reducer_->gradient(tensor));
+  const int64_t count = weights_.tensors()[tensor].count();
+  if (pairs_ != nullptr) {
+    pairs_->Add(index, weights_.value(tensor) - weights_.data(), count, part,
+                sum);
+    return;
+  }
+  if (index == 0) {
+    std::copy_n(part, count, sum);
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i) sum[i] += part[i];
+}
+
+absl::StatusOr<double> HostGptTrainer::Pass(int64_t step, int64_t index) {
+  const int64_t mine = micro_batches_of_rank();
+  absl::StatusOr<GptMicroBatch> micro_batch =
+      batches_.Training(step, world_.rank() * mine + index);
+  if (!micro_batch.ok()) return micro_batch.status();
+  absl::Status status = reducer_->Begin(
+      index + 1 < mine ? GradientSync::kAccumulate : GradientSync::kReduce);
+  if (!status.ok()) return status;
+  weights_.ZeroGradients();
+  std::vector<float> stream;
+  double loss = 0;
+  {
+    const RecordedSpan forward(recorder_.get(), SpanKind::kForward, index);
+    model_.Forward(&*micro_batch, &stream);
+    // The reducer averages over the ranks.
+    const double scale =
+        options_.precision == DType::kFloat16 ? scaler_.scale() : 1;
+    loss = model_.Loss(&*micro_batch, stream,
+                       static_cast<float>(scale / static_cast<double>(mine)));
+  }
+  {
+    const RecordedSpan backward(recorder_.get(), SpanKind::kBackward, index);
+    RecordedParts parts(recorder_.get());
+    model_.Backward(&*micro_batch, &stream, [&](int tensor) {
+      if (!status.ok()) return;
+      Accumulate(tensor, index);
+      status = reducer_->MarkReady(tensor);
+      parts.Made(parts_[static_cast<size_t>(tensor)]);
+    });
+  }
+  if (status.ok()) status = reducer_->Finish();
+  if (!status.ok()) return status;
+  return loss;
+}
+
+absl::StatusOr<GptStep> HostGptTrainer::Step(int64_t step) {
+  if (recorder_ != nullptr) recorder_->BeginStep(step);
+  const RecordedSpan whole(recorder_.get(), SpanKind::kStep);
+  const int64_t mine = micro_batches_of_rank();
+  std::vector<double> losses(static_cast<size_t>(options_.micro_batches));
+  for (int64_t i = 0; i < mine; ++i) {
+    const absl::StatusOr<double> loss = Pass(step, i);
+    if (!loss.ok()) return loss.status();
+    losses[world_.rank() * mine + i] = *loss;
+  }
+  // The first pass may have moved them.
+  PlaceGradients();
+  const double learning_rate = options_.learning_rate.At(step);
+  const absl::StatusOr<double> norm = Update(step, learning_rate);
+  if (!norm.ok()) return norm.status();
+  const absl::StatusOr<double> mean = MeanLoss(world_, std::move(losses));
+  if (!mean.ok()) return mean.status();
+  return GptStep{
+      .loss = *mean, .learning_rate = learning_rate, .gradient_norm = *norm};
+}
+
+absl::StatusOr<double> HostGptTrainer::Update(int64_t step,
+                                              double learning_rate) {
+  const RecordedSpan update(recorder_.get(), SpanKind::kUpdate);
+  const absl::StatusOr<double> scaled = optimizer_->SumOfSquares();
+  if (!scaled.ok()) return scaled.status();
+  const StepPlan plan =
+      PlanStep(*scaled, options_.clip,
+               options_.precision == DType::kFloat16 ? &scaler_ : nullptr);
+  progress_.scaler = scaler_.state();
+  if (plan.verdict == LossScaler::Verdict::kSkip) {
+    if (options_.precision == DType::kFloat16 &&
+        scaler_.scale() >= kLeastScale) {
+      return plan.norm;
+    }
+    return GradientIsNoNumber(step);
+  }
+  absl::Status status =
+      optimizer_->Step({.step = ++progress_.updates,
+                        .learning_rate = learning_rate,
+                        .gradient_factor = plan.gradient_factor});
+  if (!status.ok()) return status;
+  return plan.norm;
+}
+
+absl::StatusOr<std::vector<CheckpointSlice>> HostGptTrainer::State() {
+  std::vector<CheckpointSlice> slices = optimizer_->State();
+  for (int i = 0; i < static_cast<int>(weights_.tensors().size()); ++i) {
+    const GptTensor& tensor = weights_.tensors()[i];
+    slices.push_back({.tensor = {.name = tensor.name, .shape = tensor.shape},
+                      .begin = 0,
+                      .end = tensor.count(),
+                      .data = weights_.value(i)});
+  }
+  return slices;
+}
+
+absl::Status HostGptTrainer::Restore(const GptProgress& progress) {
+  progress_ = progress;
+  scaler_.Restore(progress.scaler);
+  return optimizer_->OnStateLoaded();
+}
+
+absl::StatusOr<double> HostGptTrainer::Validate() {
+  std::vector<double> losses(static_cast<size_t>(options_.validation_batches));
+  for (int64_t i = world_.rank(); i < options_.validation_batches;
+       i += world_.size()) {
+    absl::StatusOr<GptMicroBatch> batch = batches_.Validation(i);
+    if (!batch.ok()) return batch.status();
+    std::vector<float> stream;
+    model_.Forward(&*batch, &stream);
+    losses[i] = model_.LossOnly(&*batch, stream);
+  }
+  return MeanLoss(world_, std::move(losses));
+}
+
+absl::StatusOr<double> HostGptTrainer::MeasurePeak() {
+  return MeasureMatrixRate(world_);
+}
+
+absl::StatusOr<Timeline> HostGptTrainer::GatherTimelines() {
+  if (recorder_ == nullptr) {
+    return absl::FailedPreconditionError("no timeline was recorded");
+  }
+  auto ranks = GatherTimeline(world_, recorder_->spans());
+  if (!ranks.ok()) return ranks.status();
+  return Timeline{*std::move(ranks), GptPartNames(options_.model)};
+}
+
+uint64_t HostGptTrainer::WeightsHash() const {
+  FnvHash hash;
+  for (int64_t i = 0; i < weights_.count(); ++i) {
+    uint32_t bits;
+    std::memcpy(&bits, weights_.data() + i, sizeof(bits));
+    hash.AddWord(bits);
+  }
+  return hash.value();
+}
+
+}  // namespace muster

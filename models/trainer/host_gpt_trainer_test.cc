@@ -1,0 +1,327 @@
+#include "models/trainer/host_gpt_trainer.h"
+
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "models/trainer/testing/small_training.h"
+#include "trainer_sdk/gloo/gloo_transport.h"
+#include "trainer_sdk/process_group/testing/group_fixture.h"
+
+namespace muster {
+namespace {
+
+using ::testing::HasSubstr;
+
+// What one rank saw.
+struct Course {
+  std::vector<double> losses;
+  // Of the weights, after each step.
+  std::vector<uint64_t> hashes;
+  std::vector<double> norms;
+  double validation = 0;
+};
+
+GptTrainingOptions WithMicroBatches(int64_t count) {
+  GptTrainingOptions options = SmallTraining();
+  options.micro_batches = count;
+  return options;
+}
+
+struct Training {
+  int world = 1;
+  int64_t steps = 8;
+  GptTrainingOptions options = SmallTraining();
+  TransportFactory factory = SharedMemory();
+};
+
+absl::Status TakeSteps(HostGptTrainer& trainer, int64_t first, int64_t last,
+                       Course* course) {
+  for (int64_t step = first; step < last; ++step) {
+    const auto done = trainer.Step(step);
+    if (!done.ok()) return done.status();
+    course->losses.push_back(done->loss);
+    course->norms.push_back(done->gradient_norm);
+    course->hashes.push_back(trainer.WeightsHash());
+  }
+  return absl::OkStatus();
+}
+
+std::vector<Course> Train(const Training& training) {
+  std::vector<Course> courses(static_cast<size_t>(training.world));
+  const auto statuses = RunWorld(
+      training.world,
+      [&](ProcessGroup& group) -> absl::Status {
+        Course& course = courses[static_cast<size_t>(group.rank())];
+        auto trainer =
+            HostGptTrainer::Create(training.options, LearnableText(), group);
+        if (!trainer.ok()) return trainer.status();
+        absl::Status status = TakeSteps(**trainer, 0, training.steps, &course);
+        if (!status.ok()) return status;
+        const auto validation = (*trainer)->Validate();
+        if (!validation.ok()) return validation.status();
+        course.validation = *validation;
+        return absl::OkStatus();
+      },
+      training.factory);
+  EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
+  return courses;
+}
+
+TEST(HostGptTrainerTest, LearnsAndAllRanksStayAlike) {
+  const std::vector<Course> courses = Train({.world = 2, .steps = 40});
+  EXPECT_GT(courses[0].losses.front(), 2.2);
+  EXPECT_LT(courses[0].losses.back(), 0.5);
+  EXPECT_LT(courses[0].validation, 0.5);
+  EXPECT_EQ(courses[0].hashes, courses[1].hashes);
+  EXPECT_EQ(courses[0].losses, courses[1].losses);
+}
+
+TEST(HostGptTrainerTest, RanksAreAccumulationOnOneRankBitForBit) {
+  for (const int world : {2, 4}) {
+    const Course alone = Train({.options = WithMicroBatches(world)})[0];
+    for (const Course& course :
+         Train({.world = world, .options = WithMicroBatches(world)})) {
+      EXPECT_EQ(course.losses, alone.losses) << world << " ranks";
+      EXPECT_EQ(course.hashes, alone.hashes) << world << " ranks";
+    }
+  }
+}
+
+TEST(HostGptTrainerTest, OverGlooRanksStayAlikeAndNearOneRank) {
+  for (const int world : {2, 4}) {
+    const Course alone = Train({.options = WithMicroBatches(world)})[0];
+    const std::vector<Course> courses =
+        Train({.world = world,
+               .options = WithMicroBatches(world),
+               .factory = [](GroupPlace place, Instant deadline) {
+                 return NewGlooTransport(std::move(place), {}, deadline);
+               }});
+    for (const Course& course : courses) {
+      EXPECT_EQ(course.hashes, courses[0].hashes) << world << " ranks";
+      for (size_t step = 0; step < alone.losses.size(); ++step) {
+        EXPECT_NEAR(course.losses[step], alone.losses[step], 1e-4)
+            << world << " ranks, step " << step;
+      }
+    }
+  }
+}
+
+TEST(HostGptTrainerTest, AnyNumberOfRanksTakesTheSameCourse) {
+  const Course alone = Train({.world = 1})[0];
+  for (const int world : {2, 4}) {
+    const std::vector<Course> courses = Train({.world = world});
+    for (size_t step = 0; step < alone.losses.size(); ++step) {
+      EXPECT_NEAR(courses[0].losses[step], alone.losses[step], 1e-4)
+          << world << " ranks, step " << step;
+    }
+  }
+}
+
+// In pairs the course is the same to the last bit on any number of ranks, over
+// any transport, and however the optimizer's state is kept.
+TEST(HostGptTrainerTest, InPairsTheNumberOfRanksDoesNotMatter) {
+  Training training{.options = WithMicroBatches(8)};
+  training.options.order = GptTrainingOptions::GradientOrder::kPairwise;
+  const Course alone = Train(training)[0];
+  for (const int world : {2, 4, 8}) {
+    training.world = world;
+    training.factory = SharedMemory();
+    for (const auto sharding : {GptTrainingOptions::Sharding::kNone,
+                                GptTrainingOptions::Sharding::kZero1}) {
+      training.options.sharding = sharding;
+      for (const Course& course : Train(training)) {
+        EXPECT_EQ(course.losses, alone.losses) << world << " ranks";
+        EXPECT_EQ(course.norms, alone.norms) << world << " ranks";
+        EXPECT_EQ(course.hashes, alone.hashes) << world << " ranks";
+        EXPECT_EQ(course.validation, alone.validation) << world << " ranks";
+      }
+    }
+    training.factory = [](GroupPlace place, Instant deadline) {
+      return NewGlooTransport(std::move(place), {}, deadline);
+    };
+    if (world < 8) {
+      EXPECT_EQ(Train(training)[0].hashes, alone.hashes) << world << " on Gloo";
+    }
+  }
+}
+
+TEST(HostGptTrainerTest, PairsNeedAPowerOfTwo) {
+  GptTrainingOptions options = WithMicroBatches(6);
+  options.order = GptTrainingOptions::GradientOrder::kPairwise;
+  const auto statuses = RunWorld(1, [&](ProcessGroup& group) {
+    return HostGptTrainer::Create(options, LearnableText(), group).status();
+  });
+  EXPECT_EQ(statuses[0].code(), absl::StatusCode::kInvalidArgument);
+}
+
+// The optimizer's state shared out is the same training bit for bit, whatever
+// the type of the weights, also where ranks don't divide the elements.
+TEST(HostGptTrainerTest, ZeroIsTheSameCourseBitForBit) {
+  for (const DType precision :
+       {DType::kFloat32, DType::kBFloat16, DType::kFloat16}) {
+    for (const int world : {1, 2, 3, 4}) {
+      Training training{.world = world, .options = WithMicroBatches(12)};
+      training.options.precision = precision;
+      const std::vector<Course> whole = Train(training);
+      training.options.sharding = GptTrainingOptions::Sharding::kZero1;
+      const std::vector<Course> shared = Train(training);
+      for (int rank = 0; rank < world; ++rank) {
+        EXPECT_EQ(shared[rank].hashes, whole[0].hashes)
+            << Name(precision) << ", rank " << rank << " of " << world;
+        EXPECT_EQ(shared[rank].losses, whole[0].losses);
+      }
+    }
+  }
+}
+
+TEST(HostGptTrainerTest, LearnsIn16Bits) {
+  for (const DType precision : {DType::kBFloat16, DType::kFloat16}) {
+    Training training{.world = 2, .steps = 60};
+    training.options.precision = precision;
+    const std::vector<Course> courses = Train(training);
+    EXPECT_LT(courses[0].losses.back(), 0.5) << Name(precision);
+    EXPECT_EQ(courses[0].hashes, courses[1].hashes) << Name(precision);
+  }
+}
+
+// The first loss scale is too high for these gradients: such a step is left
+// out on every rank, and the next has half the scale.
+TEST(HostGptTrainerTest, AnOverflowLeavesTheStepOut) {
+  Training training{.world = 2, .steps = 12};
+  training.options.precision = DType::kFloat16;
+  training.options.loss_scale.initial = 1 << 22;
+  const std::vector<Course> courses = Train(training);
+  ASSERT_FALSE(std::isfinite(courses[0].norms[0]));
+  EXPECT_TRUE(std::isfinite(courses[0].norms.back()));
+  for (size_t step = 1; step < courses[0].norms.size(); ++step) {
+    EXPECT_EQ(!std::isfinite(courses[0].norms[step]),
+              courses[0].hashes[step] == courses[0].hashes[step - 1])
+        << step;
+  }
+  EXPECT_EQ(courses[0].hashes, courses[1].hashes);
+}
+
+// Nor is it with a scale, once that has been halved in vain.
+TEST(HostGptTrainerTest, AGradientThatIsNoNumberIsAnError) {
+  for (const DType precision : {DType::kFloat32, DType::kFloat16}) {
+    GptTrainingOptions options = SmallTraining();
+    options.precision = precision;
+    options.learning_rate = {.peak = 1e30, .decay_until = 100};
+    const auto statuses = RunWorld(1, [&](ProcessGroup& group) -> absl::Status {
+      auto trainer = HostGptTrainer::Create(options, LearnableText(), group);
+      if (!trainer.ok()) return trainer.status();
+      Course course;
+      return TakeSteps(**trainer, 0, 60, &course);
+    });
+    EXPECT_EQ(statuses[0].code(), absl::StatusCode::kOutOfRange) << statuses[0];
+  }
+}
+
+TEST(HostGptTrainerTest, RecomputedActivationsAreTheSame) {
+  Training training;
+  const Course kept = Train(training)[0];
+  training.options.checkpointing = GptStage::Checkpointing::kBlocks;
+  EXPECT_EQ(Train(training)[0].hashes, kept.hashes);
+}
+
+// What State and progress() have is all that the next steps depend on.
+TEST(HostGptTrainerTest, GoesOnFromAStateAsIfNothingHadHappened) {
+  for (const DType precision : {DType::kFloat32, DType::kFloat16}) {
+    Training training{.world = 2, .steps = 10};
+    training.options.precision = precision;
+    training.options.sharding = GptTrainingOptions::Sharding::kZero1;
+    const std::vector<Course> whole = Train(training);
+    const auto statuses = RunWorld(
+        2,
+        [&](ProcessGroup& group) -> absl::Status {
+          auto first =
+              HostGptTrainer::Create(training.options, LearnableText(), group);
+          if (!first.ok()) return first.status();
+          Course course;
+          absl::Status status = TakeSteps(**first, 0, 6, &course);
+          if (!status.ok()) return status;
+          GptTrainingOptions options = training.options;
+          options.seed = 99;  // Other weights to begin with.
+          auto second = HostGptTrainer::Create(options, LearnableText(), group);
+          if (!second.ok()) return second.status();
+          const auto from = *(*first)->State();
+          const auto to = *(*second)->State();
+          for (size_t i = 0; i < from.size(); ++i) {
+            EXPECT_EQ(from[i].tensor, to[i].tensor);
+            std::memcpy(to[i].data, from[i].data,
+                        static_cast<size_t>(from[i].end - from[i].begin) * 4);
+          }
+          status = (*second)->Restore((*first)->progress());
+          if (!status.ok()) return status;
+          EXPECT_EQ((*second)->WeightsHash(), whole[0].hashes[5]);
+          // The data is the seed's, too: the first goes on, restored itself.
+          status = (*first)->Restore((*second)->progress());
+          if (status.ok()) status = TakeSteps(**first, 6, 10, &course);
+          EXPECT_EQ(course.hashes, whole[0].hashes) << Name(precision);
+          return status;
+        },
+        SharedMemory());
+    EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
+  }
+}
+
+TEST(HostGptTrainerTest, TheSameSeedIsTheSameCourse) {
+  EXPECT_EQ(Train({.world = 2, .steps = 3})[0].hashes,
+            Train({.world = 2, .steps = 3})[0].hashes);
+}
+
+TEST(HostGptTrainerTest, ARankWithOtherOptionsIsNamed) {
+  const auto complaint = [](void (*change)(GptTrainingOptions&)) {
+    const auto statuses = RunWorld(2, [&](ProcessGroup& group) {
+      GptTrainingOptions options = SmallTraining();
+      if (group.rank() == 1) change(options);
+      return HostGptTrainer::Create(options, LearnableText(), group).status();
+    });
+    EXPECT_THAT(std::string(statuses[0].message()),
+                HasSubstr("rank 1 was started with other options"));
+    return std::string(statuses[1].message());
+  };
+  EXPECT_THAT(complaint([](GptTrainingOptions& options) { options.seed = 5; }),
+              HasSubstr("other options than rank 0: seed 5, on rank 0 1337"));
+  EXPECT_THAT(complaint([](GptTrainingOptions& options) {
+                options.text_fingerprint = "3 tokens (00ff)";
+              }),
+              HasSubstr(": text 3 tokens (00ff), on rank 0 "));
+  EXPECT_THAT(complaint([](GptTrainingOptions& options) {
+                options.checkpoint_every = 3;
+              }),
+              HasSubstr(": checkpoint-every 3, on rank 0 250"));
+}
+
+TEST(HostGptTrainerTest, RanksMustDivideTheMicroBatches) {
+  const auto statuses = RunWorld(3, [](ProcessGroup& group) {
+    return HostGptTrainer::Create(SmallTraining(), LearnableText(), group)
+        .status();
+  });
+  EXPECT_NE(
+      statuses[0].message().find("4 micro-batches a step cannot be dealt"),
+      absl::string_view::npos)
+      << statuses[0];
+}
+
+TEST(HostGptTrainerTest, ATextMustHaveAWindowToHoldBack) {
+  const auto statuses = RunWorld(1, [](ProcessGroup& group) {
+    return HostGptTrainer::Create(
+               SmallTraining(),
+               std::make_shared<TokensInMemory>(std::vector<int32_t>(80)),
+               group)
+        .status();
+  });
+  EXPECT_NE(statuses[0].message().find("a text of 80 tokens"),
+            absl::string_view::npos)
+      << statuses[0];
+}
+
+}  // namespace
+}  // namespace muster

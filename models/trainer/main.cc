@@ -1,0 +1,71 @@
+// Trains a GPT-2-style transformer on a text, and lets it write: a Session, a
+// process group, DDP, checkpoints. Runs under `launch`, torchrun, mpirun and
+// srun, and alone:
+//
+//   bazel build --config=opt //models/trainer
+//   cd bazel-bin/models/trainer
+//   launch --standalone --nproc-per-node 2 --max-restarts 3 gpt train
+//     --data TEXT --micro-batches 2 --checkpoint-dir checkpoints
+//   gpt sample --checkpoint-dir checkpoints
+
+#include <cstdio>
+#include <iostream>
+#include <variant>
+
+#include "models/trainer/checkpoint_commands.h"
+#include "models/trainer/gpt_command.h"
+#include "models/trainer/in_session.h"
+#include "models/trainer/text/gpt_text.h"
+#include "models/trainer/train_command.h"
+#include "trainer_sdk/session/session.h"
+
+namespace muster {
+namespace {
+
+absl::Status Prepare(const GptPreparation& preparation) {
+  const absl::StatusOr<int64_t> tokens =
+      PrepareText(preparation.text, preparation.out);
+  if (!tokens.ok()) return tokens.status();
+  std::printf("%lld tokens in %s\n", static_cast<long long>(*tokens),
+              preparation.out.c_str());
+  return absl::OkStatus();
+}
+
+// Each command to those who do it.
+struct Do {
+  absl::Status operator()(const GptTrainingOptions& options) const {
+    return InSession(
+        [&](Session& session) { return TrainGpt(options, session); });
+  }
+  absl::Status operator()(const GptPreparation& preparation) const {
+    return Prepare(preparation);
+  }
+  absl::Status operator()(const GptValidation& validation) const {
+    return ValidateGpt(validation);
+  }
+  absl::Status operator()(const GptWriting& writing) const {
+    return WriteWithGpt(writing);
+  }
+  absl::Status operator()(const GptExport& exported) const {
+    return ExportGpt(exported);
+  }
+};
+
+int Main(int argc, char** argv) {
+  int exit_code = 2;
+  const absl::StatusOr<GptCommand> command =
+      ReadGptCommand(argc, argv, &exit_code);
+  if (!command.ok()) {
+    (exit_code == 0 ? std::cout : std::cerr) << command.status().message();
+    return exit_code;
+  }
+  const absl::Status status =
+      WithinMemory([&] { return std::visit(Do{}, *command); });
+  if (!status.ok()) std::cerr << "gpt: " << status.message() << "\n";
+  return status.ok() ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace muster
+
+int main(int argc, char** argv) { return muster::Main(argc, argv); }

@@ -1,0 +1,25 @@
+#ifndef MUSTER_MODELS_TRAINER_NEW_CUDA_TRAINER_H_
+#define MUSTER_MODELS_TRAINER_NEW_CUDA_TRAINER_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "models/text/tokens.h"
+#include "models/trainer/gpt_trainer.h"
+#include "models/trainer/training_options.h"
+#include "trainer_sdk/process_group/process_group.h"
+#include "trainer_sdk/session/session.h"
+
+namespace muster {
+
+// A trainer on this rank's GPU, its gradients averaged over NCCL. Collective;
+// session and world must outlive it. Errors are CudaGptTrainer's,
+// ChooseDevice's and the transport's; Unavailable: there is no GPU, in CUDA's
+// words; Unimplemented: this was built without a CUDA toolkit.
+absl::StatusOr<std::unique_ptr<GptTrainer>> NewCudaTrainer(
+    const GptTrainingOptions& options, std::shared_ptr<const Tokens> tokens,
+    Session& session, ProcessGroup& world);
+
+}  // namespace muster
+
+#endif  // MUSTER_MODELS_TRAINER_NEW_CUDA_TRAINER_H_

@@ -1,0 +1,16 @@
+#ifndef MUSTER_MODELS_TRAINER_REPORT_DESCRIBE_TIMELINE_H_
+#define MUSTER_MODELS_TRAINER_REPORT_DESCRIBE_TIMELINE_H_
+
+#include <string>
+
+#include "trainer_sdk/timeline/trace_events.h"
+
+namespace muster {
+
+// "steps 1998 to 2000 of 2 ranks: 4.12 ms of communication a step, ...": what
+// is in it, and what DescribeOverlap says of it.
+std::string DescribeTimeline(const Timeline& timeline);
+
+}  // namespace muster
+
+#endif  // MUSTER_MODELS_TRAINER_REPORT_DESCRIBE_TIMELINE_H_

@@ -1,0 +1,51 @@
+#include "models/trainer/report/matrix_rate.h"
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "base/monotonic_clock.h"
+#include "models/kernels/matrix_product.h"
+#include "trainer_sdk/process_group/operations.h"
+
+namespace muster {
+
+absl::StatusOr<double> MeasureMatrixRate(ProcessGroup& world) {
+  // Large enough for the library's best speed, small enough for a cache.
+  constexpr int64_t kSize = 384;
+  constexpr int kTrials = 5;
+  constexpr Duration kLongEnough = std::chrono::milliseconds(50);
+  std::vector<float> a(kSize * kSize, 0.5f);
+  std::vector<float> b(kSize * kSize, 0.25f);
+  std::vector<float> c(kSize * kSize);
+  const auto multiply = [&] {
+    MatrixProduct(
+        Form::kPlain, MatrixView<const float>::Dense(a.data(), kSize, kSize),
+        Form::kPlain, MatrixView<const float>::Dense(b.data(), kSize, kSize), 1,
+        0, MatrixView<float>::Dense(c.data(), kSize, kSize));
+  };
+  multiply();  // The first one wakes threads up.
+  // The best of several: something else may run beside one of them.
+  double best = 0;
+  for (int i = 0; i < kTrials; ++i) {
+    // Together: ranks that share a machine have a share of its speed.
+    absl::Status status = world.Run(Barrier());
+    if (!status.ok()) return status;
+    const Instant begin = MonotonicNow();
+    int64_t done = 0;
+    Duration taken{};
+    while (taken < kLongEnough) {
+      multiply();
+      ++done;
+      taken = MonotonicNow() - begin;
+    }
+    double rate = static_cast<double>(2 * kSize * kSize * kSize * done) /
+                  ToSeconds(taken);
+    status = world.Run(AllReduce(&rate, &rate, 1, DType::kFloat64));
+    if (!status.ok()) return status;
+    best = std::max(best, rate);
+  }
+  return best;
+}
+
+}  // namespace muster

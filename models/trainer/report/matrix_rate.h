@@ -1,0 +1,17 @@
+#ifndef MUSTER_MODELS_TRAINER_REPORT_MATRIX_RATE_H_
+#define MUSTER_MODELS_TRAINER_REPORT_MATRIX_RATE_H_
+
+#include "absl/status/statusor.h"
+#include "trainer_sdk/process_group/process_group.h"
+
+namespace muster {
+
+// The FLOP/s that all ranks of a world together reach with matrix products
+// alone, measured on all of them at the same time for a fraction of a second:
+// the peak that model FLOP/s are compared with where no data sheet tells it.
+// Collective.
+absl::StatusOr<double> MeasureMatrixRate(ProcessGroup& world);
+
+}  // namespace muster
+
+#endif  // MUSTER_MODELS_TRAINER_REPORT_MATRIX_RATE_H_

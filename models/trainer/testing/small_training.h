@@ -1,0 +1,47 @@
+#ifndef MUSTER_MODELS_TRAINER_TESTING_SMALL_TRAINING_H_
+#define MUSTER_MODELS_TRAINER_TESTING_SMALL_TRAINING_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "models/text/tokens.h"
+#include "models/trainer/training_options.h"
+#include "trainer_sdk/process_group/transport.h"
+#include "trainer_sdk/shared_memory/shared_memory_transport.h"
+
+namespace muster {
+
+// What tests of this example train: a model that is done in milliseconds.
+inline GptTrainingOptions SmallTraining() {
+  GptTrainingOptions options;
+  options.model = {.vocabulary = 11,
+                   .context = 8,
+                   .layers = 2,
+                   .heads = 2,
+                   .width = 16,
+                   .biases = GptConfig::Biases::kAll};
+  options.batch = 2;
+  options.micro_batches = 4;
+  options.learning_rate = {.peak = 1e-2, .decay_until = 100};
+  options.validation_batches = 3;
+  return options;
+}
+
+// A text that can be learned: each token tells the next.
+inline std::shared_ptr<const Tokens> LearnableText() {
+  std::vector<int32_t> tokens;
+  tokens.reserve(500);
+  for (int i = 0; i < 500; ++i) tokens.push_back(i * 3 % 11);
+  return std::make_shared<TokensInMemory>(std::move(tokens));
+}
+
+inline TransportFactory SharedMemory() {
+  return [](const GroupPlace& place, Instant deadline) {
+    return NewSharedMemoryTransport(place, {}, deadline);
+  };
+}
+
+}  // namespace muster
+
+#endif  // MUSTER_MODELS_TRAINER_TESTING_SMALL_TRAINING_H_

@@ -1,0 +1,39 @@
+#ifndef MUSTER_MODELS_TRAINER_TEXT_GPT_TEXT_H_
+#define MUSTER_MODELS_TRAINER_TEXT_GPT_TEXT_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "models/text/tokens.h"
+#include "models/text/vocabulary.h"
+
+namespace muster {
+
+// Where a text is.
+struct GptTextFiles {
+  // The text itself, or its tokens (`gpt prepare`).
+  std::string data;
+  // Of a text: GPT-2's vocab.json and merges.txt. Both empty: its characters
+  // are the tokens.
+  std::string vocabulary;
+  std::string merges;
+};
+
+// A text to train on.
+struct GptText {
+  std::shared_ptr<const Vocabulary> vocabulary;
+  std::shared_ptr<const Tokens> tokens;
+};
+
+// InvalidArgument, NotFound: what is wrong with which file.
+absl::StatusOr<GptText> LoadText(const GptTextFiles& files);
+
+// Encodes the text into a token file at `path`; how many tokens. Errors as
+// LoadText's and WriteTokenFile's.
+absl::StatusOr<int64_t> PrepareText(const GptTextFiles& files,
+                                    const std::string& path);
+
+}  // namespace muster
+
+#endif  // MUSTER_MODELS_TRAINER_TEXT_GPT_TEXT_H_

@@ -1,0 +1,15 @@
+#ifndef MUSTER_MODELS_TRAINER_TRAIN_COMMAND_H_
+#define MUSTER_MODELS_TRAINER_TRAIN_COMMAND_H_
+
+#include "absl/status/status.h"
+#include "models/trainer/training_options.h"
+#include "trainer_sdk/session/session.h"
+
+namespace muster {
+
+// `gpt train`: to the last step, or until any rank is asked to stop.
+absl::Status TrainGpt(GptTrainingOptions options, Session& session);
+
+}  // namespace muster
+
+#endif  // MUSTER_MODELS_TRAINER_TRAIN_COMMAND_H_

@@ -1,0 +1,114 @@
+#include "models/trainer/training_course.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "trainer_sdk/process_group/testing/group_fixture.h"
+
+namespace muster {
+namespace {
+
+using ::testing::HasSubstr;
+
+// What `change` makes of a training: another one, in these options.
+std::string OtherCourse(
+    const std::function<void(GptTrainingOptions&)>& change) {
+  GptTrainingOptions options;
+  const std::string was = DescribeCourse(options);
+  change(options);
+  return CourseDifference(DescribeCourse(options), was);
+}
+
+TEST(TrainingCourseTest, TellsWhatIsAnother) {
+  GptTrainingOptions one;
+  GptTrainingOptions other = one;
+  EXPECT_EQ(CourseDifference(DescribeCourse(one), DescribeCourse(other)), "");
+  other.seed = 7;
+  other.batch = 5;
+  EXPECT_EQ(CourseDifference(DescribeCourse(other), DescribeCourse(one)),
+            "batch 5, was 12; seed 7, was 1337");
+  EXPECT_THAT(CourseDifference(DescribeCourse(one), ""),
+              HasSubstr("seed 1337, was not known"));
+  EXPECT_EQ(CourseDifference("a 1\nb 2\n", "a 3\nc 4\n", ", there "),
+            "a 1, there 3; b 2, there not known");
+}
+
+TEST(TrainingCourseTest, SaysSoInTheFlagsWords) {
+  const auto change = [](GptTrainingOptions& options) {
+    options.order = GptTrainingOptions::GradientOrder::kPairwise;
+    options.precision = DType::kBFloat16;
+    options.device = GptTrainingOptions::Device::kCuda;
+    options.model.biases = GptConfig::Biases::kAll;
+    options.learning_rate.decay = LearningRateSchedule::Decay::kLinear;
+    options.text_fingerprint = "3 tokens (00ff)";
+  };
+  EXPECT_EQ(OtherCourse(change),
+            "biases on, was off; decay linear over 2000 steps, was cosine over "
+            "2000 steps; device cuda, was cpu; pairwise on, was off; precision "
+            "bf16, was fp32; text 3 tokens (00ff), was ");
+}
+
+// Ranks do it together, so it must be alike, but whoever changes it later has
+// the same training.
+TEST(TrainingCourseTest, WhatChangesNoLossIsNoOtherTraining) {
+  const auto change = [](GptTrainingOptions& options) {
+    options.sharding = GptTrainingOptions::Sharding::kZero1;
+    options.loss_scale.initial = 2;
+    options.validate_every = 1;
+    options.validation_batches = 1;
+    options.checkpoint_every = 1;
+    options.checkpoint_directory = "folder";
+  };
+  EXPECT_EQ(OtherCourse(change), "");
+  GptTrainingOptions options;
+  const std::string was = DescribeJointWork(options);
+  change(options);
+  EXPECT_EQ(CourseDifference(DescribeJointWork(options), was),
+            "checkpoint-every 1, was 250; checkpoints some, was none; "
+            "loss-scale 2, was 65536; validate-every 1, was 250; "
+            "validation-batches 1, was 20; zero on, was off");
+}
+
+// They are where the learning rate goes down to its lowest.
+TEST(TrainingCourseTest, MoreStepsAreAnotherTrainingWhereTheRateDecays) {
+  const auto longer = [](GptTrainingOptions& options) {
+    options.steps = options.learning_rate.decay_until = 5000;
+  };
+  EXPECT_EQ(OtherCourse(longer),
+            "decay cosine over 5000 steps, was cosine over 2000 steps");
+  GptTrainingOptions options;
+  options.learning_rate.decay = LearningRateSchedule::Decay::kNone;
+  const std::string was = DescribeCourse(options);
+  longer(options);
+  EXPECT_EQ(CourseDifference(DescribeCourse(options), was), "");
+}
+
+// Each rank is told who it is; the one that differs also in what.
+TEST(TrainingCourseTest, RanksHaveRank0sOptions) {
+  for (const int strange : {-1, 0, 2}) {
+    const auto statuses = RunWorld(3, [&](ProcessGroup& world) {
+      GptTrainingOptions options;
+      if (world.rank() == strange) options.model.heads = 2;
+      return CheckSameCourse(world, DescribeCourse(options));
+    });
+    for (int rank = 0; rank < 3; ++rank) {
+      const std::string said(statuses[rank].message());
+      if (strange == -1) {
+        EXPECT_TRUE(statuses[rank].ok()) << said;
+      } else if (strange == 0) {
+        EXPECT_THAT(said, HasSubstr("rank 1, 2 was started with other"));
+      } else {
+        EXPECT_THAT(said, HasSubstr("rank 2 was started with other options"));
+      }
+      if (strange == 2 && rank == 2) {
+        EXPECT_THAT(said, HasSubstr(": heads 2, on rank 0 4"));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,107 @@
+#include "models/trainer/training_loop.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "models/trainer/gpt_checkpoint.h"
+#include "trainer_sdk/session/stop_request.h"
+
+namespace muster {
+namespace {
+
+bool IsDue(int64_t step, int64_t every, const GptTrainingOptions& options) {
+  return every > 0 && (step == options.steps || step % every == 0);
+}
+
+bool IsOfTheDisk(const absl::Status& status) {
+  return status.code() == absl::StatusCode::kResourceExhausted ||
+         status.code() == absl::StatusCode::kPermissionDenied ||
+         status.code() == absl::StatusCode::kInternal;
+}
+
+// A disk that is full is no reason to lose a training: that the last checkpoint
+// failed is said when the next one is due, which is tried all the same.
+absl::Status Save(int64_t step, GptCheckpoints& checkpoints,
+                  GptReporter& reporter) {
+  absl::Status status = checkpoints.Save(step);
+  if (!IsOfTheDisk(status)) return status;
+  reporter.Warn(absl::StrCat("the last checkpoint failed: ", status.message()));
+  return checkpoints.Save(step);
+}
+
+// The steps from `step` on. No checkpoints: none are kept.
+absl::Status TakeSteps(int64_t step, const TrainingRun& run,
+                       GptCheckpoints* checkpoints) {
+  const GptTrainingOptions& options = run.options;
+  while (step < options.steps) {
+    const absl::StatusOr<GptStep> done = run.trainer.Step(step++);
+    if (!done.ok()) return done.status();
+    run.reporter.Step(step, done->loss, done->learning_rate,
+                      done->gradient_norm);
+    const absl::StatusOr<bool> stop = StopRequest::AskedAnyone(run.world);
+    if (!stop.ok()) return stop.status();
+    if (*stop) {
+      run.reporter.Stopped(step);
+    }
+    if (!*stop && IsDue(step, options.validate_every, options)) {
+      const absl::StatusOr<double> loss = run.trainer.Validate();
+      if (!loss.ok()) return loss.status();
+      run.reporter.Validation(step, *loss);
+    }
+    if (checkpoints != nullptr &&
+        (*stop || IsDue(step, options.checkpoint_every, options))) {
+      absl::Status status = Save(step, *checkpoints, run.reporter);
+      if (!status.ok()) return status;
+    }
+    if (*stop) return absl::OkStatus();
+  }
+  return absl::OkStatus();
+}
+
+// Behind which step the newest checkpoint is; 0: there is none.
+absl::StatusOr<int64_t> Resume(const TrainingRun& run,
+                               GptCheckpoints& checkpoints) {
+  for (const std::string& path : checkpoints.left_over()) {
+    run.reporter.Warn(absl::StrCat("could not clear away ", path));
+  }
+  const absl::StatusOr<int64_t> step = checkpoints.Resume();
+  if (!step.ok()) return step.status();
+  if (*step > 0) {
+    run.reporter.Say(absl::StrCat("going on behind step ", *step, " from ",
+                                  checkpoints.resumed_from()));
+  }
+  if (!checkpoints.other_options().empty()) {
+    run.reporter.Warn(
+        absl::StrCat("this is no longer the training that was begun: ",
+                     checkpoints.other_options()));
+  }
+  if (*step >= run.options.steps) {
+    run.reporter.Say(
+        absl::StrCat("nothing to do: --steps is ", run.options.steps));
+  }
+  return step;
+}
+
+}  // namespace
+
+absl::Status RunTraining(const TrainingRun& run) {
+  std::unique_ptr<GptCheckpoints> checkpoints;
+  int64_t step = 0;
+  if (!run.options.checkpoint_directory.empty()) {
+    auto made = GptCheckpoints::Create(run.options, run.vocabulary, run.trainer,
+                                       run.world);
+    if (!made.ok()) return made.status();
+    checkpoints = *std::move(made);
+    const absl::StatusOr<int64_t> resumed = Resume(run, *checkpoints);
+    if (!resumed.ok()) return resumed.status();
+    step = *resumed;
+  }
+  absl::Status status = run.reporter.Begin(step);
+  if (status.ok()) status = TakeSteps(step, run, checkpoints.get());
+  if (!status.ok() || checkpoints == nullptr) return status;
+  return checkpoints->Wait();
+}
+
+}  // namespace muster
