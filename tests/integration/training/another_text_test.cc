@@ -31,7 +31,7 @@ class AnotherText : public Training {
 
   void IsSaidBy(const std::string& program) {
     const auto worker = [&](const std::string& text) {
-      return "exec trainer_sdk/examples/" + program + " --data " + folder() +
+      return "exec models/" + program + " --data " + folder() +
              "/" + text + " --heads 2 --width 16 --layers 2 --context 8" +
              " --steps 2 --checkpoint-dir " + folder() + "/checkpoints";
     };
@@ -51,10 +51,10 @@ class AnotherText : public Training {
   }
 };
 
-TEST_F(AnotherText, IsSaid) { IsSaidBy("gpt/gpt train --micro-batches 2"); }
+TEST_F(AnotherText, IsSaid) { IsSaidBy("trainer/gpt train --micro-batches 2"); }
 
 TEST_F(AnotherText, IsSaidByPipelines) {
-  IsSaidBy("gpt_pipeline/gpt_pipeline");
+  IsSaidBy("pipeline_trainer/gpt_pipeline");
 }
 
 // The checkpoint's tokens are those that count.
