@@ -4,7 +4,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "nccl/dynamic_library.h"
+#include "base/dynamic_library.h"
 
 namespace muster {
 namespace {

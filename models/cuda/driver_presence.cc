@@ -1,7 +1,7 @@
 #include "models/cuda/driver_presence.h"
 
 #include "absl/strings/str_cat.h"
-#include "nccl/dynamic_library.h"
+#include "base/dynamic_library.h"
 
 namespace muster::cuda {
 

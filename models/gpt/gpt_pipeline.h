@@ -8,11 +8,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "trainer_sdk/checkpoint/checkpoint_slice.h"
 #include "models/gpt/gpt_config.h"
 #include "models/gpt/gpt_pipeline_stage.h"
 #include "models/gpt/gpt_stage_gradients.h"
 #include "models/gpt/gpt_weights.h"
+#include "trainer_sdk/checkpoint/checkpoint_slice.h"
 #include "trainer_sdk/optim/optimizer.h"
 #include "trainer_sdk/optim/update_rule.h"
 #include "trainer_sdk/pipeline/runtime/pipeline_runtime.h"

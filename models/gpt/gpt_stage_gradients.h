@@ -6,8 +6,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "trainer_sdk/ddp/reducer.h"
 #include "models/gpt/gpt_weights.h"
+#include "trainer_sdk/ddp/reducer.h"
 #include "trainer_sdk/pipeline/runtime/weight_pass_listener.h"
 #include "trainer_sdk/process_group/process_group.h"
 

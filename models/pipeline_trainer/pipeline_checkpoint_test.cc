@@ -12,13 +12,13 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "trainer_sdk/checkpoint/checkpoint_reader.h"
+#include "models/pipeline_trainer/pipeline_course.h"
+#include "models/pipeline_trainer/pipeline_trainer.h"
 #include "models/trainer/gpt_checkpoint.h"
 #include "models/trainer/host_gpt_trainer.h"
 #include "models/trainer/testing/checkpointed_steps.h"
 #include "models/trainer/testing/small_training.h"
-#include "models/pipeline_trainer/pipeline_course.h"
-#include "models/pipeline_trainer/pipeline_trainer.h"
+#include "trainer_sdk/checkpoint/checkpoint_reader.h"
 #include "trainer_sdk/process_group/testing/group_fixture.h"
 #include "trainer_sdk/transports/new_transport.h"
 

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "models/trainer/training_options.h"
 #include "models/pipeline_trainer/pipeline_options.h"
+#include "models/trainer/training_options.h"
 #include "trainer_sdk/pipeline/schedule/schedule.h"
 
 namespace muster {

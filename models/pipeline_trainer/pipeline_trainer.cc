@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "models/trainer/training_course.h"
 #include "models/pipeline_trainer/pipeline_course.h"
+#include "models/trainer/training_course.h"
 #include "trainer_sdk/optim/loss_scaler.h"
 #include "trainer_sdk/pipeline/runtime/measured_timeline.h"
 #include "trainer_sdk/pipeline/schedule/schedule_svg.h"

@@ -8,11 +8,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "models/gpt/gpt_pipeline.h"
+#include "models/pipeline_trainer/pipeline_options.h"
 #include "models/text/tokens.h"
 #include "models/trainer/resumable_trainer.h"
 #include "models/trainer/text/gpt_batches.h"
-#include "models/pipeline_trainer/pipeline_options.h"
-#include "models/gpt/gpt_pipeline.h"
 #include "trainer_sdk/process_group/process_group.h"
 
 namespace muster {

@@ -10,7 +10,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
-#include "store/wire/little_endian.h"
+#include "base/little_endian.h"
 #include "models/text/text_pieces.h"
 
 namespace muster {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "store/wire/little_endian.h"
+#include "base/little_endian.h"
 #include "models/text/bpe_vocabulary.h"
 #include "models/text/char_vocabulary.h"
 

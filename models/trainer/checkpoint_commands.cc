@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "models/gpt/gpt_stage.h"
+#include "models/gpt/hugging_face.h"
 #include "models/trainer/gpt_checkpoint.h"
 #include "models/trainer/gpt_sampler.h"
 #include "models/trainer/text/gpt_batches.h"
 #include "models/trainer/text/gpt_text.h"
 #include "models/trainer/text/tokens_in_vocabulary.h"
-#include "models/gpt/gpt_stage.h"
-#include "models/gpt/hugging_face.h"
 
 namespace muster {
 namespace {

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "models/cuda/device_matrix_rate.h"
-#include "models/trainer/gpt_beginning.h"
 #include "models/gpt/gpt_parts.h"
 #include "models/gpt_cuda/cuda_weight_gather.h"
+#include "models/trainer/gpt_beginning.h"
 #include "trainer_sdk/optim/loss_scaler.h"
 #include "trainer_sdk/optim/step_plan.h"
 #include "trainer_sdk/optim/update_rule.h"

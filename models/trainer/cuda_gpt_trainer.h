@@ -10,14 +10,14 @@
 #include "absl/status/statusor.h"
 #include "models/cuda/device.h"
 #include "models/cuda/device_arrays.h"
-#include "models/trainer/gpt_trainer.h"
-#include "models/trainer/text/gpt_batches.h"
-#include "models/trainer/training_options.h"
 #include "models/gpt_cuda/cuda_gpt_optimizer.h"
 #include "models/gpt_cuda/cuda_gpt_stage.h"
 #include "models/gpt_cuda/cuda_gpt_weights.h"
 #include "models/gpt_cuda/cuda_gradient_average.h"
 #include "models/gpt_cuda/cuda_step_timeline.h"
+#include "models/trainer/gpt_trainer.h"
+#include "models/trainer/text/gpt_batches.h"
+#include "models/trainer/training_options.h"
 #include "trainer_sdk/process_group/process_group.h"
 
 namespace muster {

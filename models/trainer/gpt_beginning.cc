@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "trainer_sdk/ddp/broadcast_parameters.h"
+#include "models/gpt/hugging_face.h"
 #include "models/trainer/text/gpt_batches.h"
 #include "models/trainer/training_course.h"
-#include "models/gpt/hugging_face.h"
+#include "trainer_sdk/ddp/broadcast_parameters.h"
 
 namespace muster {
 namespace {

@@ -4,9 +4,9 @@
 #include <memory>
 
 #include "absl/status/status.h"
+#include "models/gpt/gpt_weights.h"
 #include "models/text/tokens.h"
 #include "models/trainer/training_options.h"
-#include "models/gpt/gpt_weights.h"
 #include "trainer_sdk/process_group/process_group.h"
 
 namespace muster {

@@ -8,11 +8,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "trainer_sdk/checkpoint/checkpoint_writer.h"
+#include "models/gpt/gpt_weights.h"
 #include "models/text/vocabulary.h"
 #include "models/trainer/resumable_trainer.h"
 #include "models/trainer/training_options.h"
-#include "models/gpt/gpt_weights.h"
+#include "trainer_sdk/checkpoint/checkpoint_writer.h"
 #include "trainer_sdk/process_group/process_group.h"
 
 namespace muster {

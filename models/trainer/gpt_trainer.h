@@ -2,8 +2,8 @@
 #define MUSTER_MODELS_TRAINER_GPT_TRAINER_H_
 
 #include "absl/status/statusor.h"
-#include "models/trainer/resumable_trainer.h"
 #include "models/gpt/gpt_weights.h"
+#include "models/trainer/resumable_trainer.h"
 #include "trainer_sdk/timeline/trace_events.h"
 
 namespace muster {

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "base/fnv_hash.h"
-#include "trainer_sdk/ddp/pairwise_hook.h"
+#include "models/gpt/gpt_parts.h"
 #include "models/trainer/gpt_beginning.h"
 #include "models/trainer/report/matrix_rate.h"
-#include "models/gpt/gpt_parts.h"
+#include "trainer_sdk/ddp/pairwise_hook.h"
 #include "trainer_sdk/optim/replicated_optimizer.h"
 #include "trainer_sdk/optim/step_plan.h"
 #include "trainer_sdk/timeline/gather_timeline.h"

@@ -6,9 +6,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "trainer_sdk/checkpoint/checkpoint_slice.h"
 #include "models/trainer/gpt_checkpoint_state.h"
 #include "models/trainer/gpt_step.h"
+#include "trainer_sdk/checkpoint/checkpoint_slice.h"
 
 namespace muster {
 

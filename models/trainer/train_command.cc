@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "models/kernels/matrix_threads.h"
 #include "models/trainer/gpt_sampler.h"
 #include "models/trainer/gpt_trainer.h"
 #include "models/trainer/host_gpt_trainer.h"
@@ -16,7 +17,6 @@
 #include "models/trainer/text/gpt_text.h"
 #include "models/trainer/text/text_fingerprint.h"
 #include "models/trainer/training_loop.h"
-#include "models/kernels/matrix_threads.h"
 #include "trainer_sdk/session/stop_request.h"
 #include "trainer_sdk/transports/session_world.h"
 

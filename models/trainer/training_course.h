@@ -4,8 +4,8 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "models/trainer/training_options.h"
 #include "models/gpt/gpt_config.h"
+#include "models/trainer/training_options.h"
 #include "trainer_sdk/process_group/process_group.h"
 
 namespace muster {

@@ -14,9 +14,9 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "trainer_sdk/checkpoint/checkpoint_reader.h"
 #include "models/text/char_vocabulary.h"
 #include "models/trainer/testing/small_training.h"
+#include "trainer_sdk/checkpoint/checkpoint_reader.h"
 #include "trainer_sdk/process_group/testing/group_fixture.h"
 #include "trainer_sdk/session/session.h"
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string>
 
-#include "models/trainer/text/gpt_text.h"
 #include "models/gpt/gpt_config.h"
 #include "models/gpt/gpt_stage.h"
+#include "models/trainer/text/gpt_text.h"
 #include "trainer_sdk/optim/adamw.h"
 #include "trainer_sdk/optim/learning_rate.h"
 #include "trainer_sdk/optim/loss_scaler.h"

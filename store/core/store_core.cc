@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "base/little_endian.h"
 #include "store/wire/limits.h"
-#include "store/wire/little_endian.h"
 
 namespace muster {
 namespace {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/little_endian.h"
 #include "store/core/store_core.h"
-#include "store/wire/little_endian.h"
 
 namespace muster {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "store/wire/little_endian.h"
+#include "base/little_endian.h"
 
 namespace muster {
 namespace {

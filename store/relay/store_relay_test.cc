@@ -8,13 +8,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/little_endian.h"
 #include "base/monotonic_clock.h"
 #include "store/server/listening_socket.h"
 #include "store/server/store_server.h"
 #include "store/testing/many_clients.h"
 #include "store/testing/raw_client.h"
 #include "store/wire/limits.h"
-#include "store/wire/little_endian.h"
 
 namespace muster {
 namespace {

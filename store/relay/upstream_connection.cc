@@ -12,9 +12,9 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "base/little_endian.h"
 #include "base/monotonic_clock.h"
 #include "store/wire/command.h"
-#include "store/wire/little_endian.h"
 #include "store/wire/relay_frames.h"
 #include "store/wire/request.h"
 

@@ -2,8 +2,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "base/little_endian.h"
 #include "store/wire/limits.h"
-#include "store/wire/little_endian.h"
 #include "store/wire/relay_frames.h"
 #include "store/wire/request_parser.h"
 

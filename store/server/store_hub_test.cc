@@ -13,11 +13,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/little_endian.h"
 #include "store/server/hub_thread.h"
 #include "store/server/listening_socket.h"
 #include "store/server/store_connection.h"
 #include "store/testing/raw_client.h"
-#include "store/wire/little_endian.h"
 
 namespace muster {
 namespace {

@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/little_endian.h"
 #include "base/time.h"
 #include "store/server/store_server.h"
 #include "store/testing/many_clients.h"
 #include "store/testing/raw_client.h"
 #include "store/wire/limits.h"
-#include "store/wire/little_endian.h"
 
 namespace muster {
 namespace {

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/little_endian.h"
 #include "base/monotonic_clock.h"
 #include "base/testing/free_port.h"
 #include "base/time.h"
@@ -20,7 +21,6 @@
 #include "store/testing/many_clients.h"
 #include "store/testing/raw_client.h"
 #include "store/wire/limits.h"
-#include "store/wire/little_endian.h"
 #include "store/wire/relay_frames.h"
 
 namespace muster {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "store/wire/little_endian.h"
+#include "base/little_endian.h"
 #include "store/wire/request.h"
 
 namespace muster {

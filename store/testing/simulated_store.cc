@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "store/wire/little_endian.h"
+#include "base/little_endian.h"
 #include "store/wire/relay_frames.h"
 #include "store/wire/request_parser.h"
 

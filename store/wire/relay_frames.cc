@@ -1,7 +1,7 @@
 #include "store/wire/relay_frames.h"
 
 #include "absl/strings/str_cat.h"
-#include "store/wire/little_endian.h"
+#include "base/little_endian.h"
 
 namespace muster {
 namespace {

@@ -1,8 +1,8 @@
 #include "store/wire/reply.h"
 
 #include "absl/strings/str_cat.h"
+#include "base/little_endian.h"
 #include "store/wire/limits.h"
-#include "store/wire/little_endian.h"
 
 namespace muster {
 namespace {

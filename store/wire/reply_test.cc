@@ -5,8 +5,8 @@
 
 #include <string>
 
+#include "base/little_endian.h"
 #include "store/wire/limits.h"
-#include "store/wire/little_endian.h"
 
 namespace muster {
 namespace {

@@ -1,7 +1,7 @@
 #include "store/wire/request.h"
 
 #include "base/check.h"
-#include "store/wire/little_endian.h"
+#include "base/little_endian.h"
 
 namespace muster {
 

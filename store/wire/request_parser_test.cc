@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/little_endian.h"
 #include "store/wire/limits.h"
-#include "store/wire/little_endian.h"
 
 namespace muster {
 namespace {

@@ -12,13 +12,13 @@
 
 #include "base/check.h"
 #include "base/owned_fd.h"
-#include "tests/fuzz/edited_bytes.h"
 #include "models/text/bpe_files.h"
 #include "models/text/stored_vocabulary.h"
 #include "models/text/testing/small_bpe.h"
 #include "models/text/text_pieces.h"
 #include "models/text/token_file.h"
 #include "models/text/token_file_header.h"
+#include "tests/fuzz/edited_bytes.h"
 
 namespace muster {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "base/checksum.h"
 #include "tests/fuzz/edited_bytes.h"
-#include "trainer_sdk/checkpoint/checksum.h"
 #include "trainer_sdk/checkpoint/manifest.h"
 #include "trainer_sdk/checkpoint/slice_list.h"
 #include "trainer_sdk/safetensors/safetensors_header.h"

@@ -2,8 +2,8 @@
 
 #include <vector>
 
+#include "base/little_endian.h"
 #include "store/wire/limits.h"
-#include "store/wire/little_endian.h"
 #include "store/wire/request.h"
 
 namespace muster {

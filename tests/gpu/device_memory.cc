@@ -1,7 +1,7 @@
 #include "tests/gpu/device_memory.h"
 
 #include "base/check.h"
-#include "nccl/dynamic_library.h"
+#include "base/dynamic_library.h"
 
 namespace muster {
 

@@ -11,8 +11,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "tests/gpu/gpt_passes.h"
 #include "models/cuda/cuda_device.h"
+#include "tests/gpu/gpt_passes.h"
 
 namespace muster {
 namespace {

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "tests/gpu/gpt_passes.h"
 #include "models/cuda/cuda_device.h"
 #include "models/gpt/gpt_stage.h"
 #include "models/gpt_cuda/cuda_gpt_stage.h"
+#include "tests/gpu/gpt_passes.h"
 
 namespace muster {
 namespace {

@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "tests/gpu/gpt_124m.h"
-#include "tests/gpu/gpt_passes.h"
 #include "models/cuda/cuda_device.h"
 #include "models/gpt/gpt_parts.h"
 #include "models/gpt_cuda/cuda_gpt_stage.h"
 #include "models/gpt_cuda/cuda_gradient_average.h"
 #include "models/gpt_cuda/cuda_step_timeline.h"
+#include "tests/gpu/gpt_124m.h"
+#include "tests/gpu/gpt_passes.h"
 #include "trainer_sdk/session/session.h"
 #include "trainer_sdk/timeline/gather_timeline.h"
 #include "trainer_sdk/timeline/overlap.h"

@@ -8,10 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/monotonic_clock.h"
-#include "tests/gpu/gpt_124m.h"
-#include "tests/gpu/gpt_passes.h"
 #include "models/cuda/cuda_device.h"
 #include "models/gpt_cuda/cuda_gpt_stage.h"
+#include "tests/gpu/gpt_124m.h"
+#include "tests/gpu/gpt_passes.h"
 
 namespace muster {
 

@@ -3,17 +3,17 @@
 
 #include <iostream>
 
-#include "trainer_sdk/checkpoint/checkpoint_writer.h"
-#include "trainer_sdk/checkpoint/open_together.h"
+#include "models/gpt/gpt_stage.h"
 #include "models/text/bpe_files.h"
-#include "trainer_sdk/data/distributed_sampler.h"
 #include "models/text/token_file.h"
 #include "models/text/token_file_writer.h"
+#include "trainer_sdk/checkpoint/checkpoint_writer.h"
+#include "trainer_sdk/checkpoint/open_together.h"
+#include "trainer_sdk/data/distributed_sampler.h"
 #include "trainer_sdk/data_parallel/data_parallel.h"
 #include "trainer_sdk/ddp/broadcast_parameters.h"
 #include "trainer_sdk/ddp/power_sgd_hook.h"
 #include "trainer_sdk/ddp/reducer.h"
-#include "models/gpt/gpt_stage.h"
 #include "trainer_sdk/nccl/nccl_transport.h"
 #include "trainer_sdk/nccl/unique_id.h"
 #include "trainer_sdk/optim/gradient_norm.h"

@@ -5,9 +5,9 @@
 #include <iostream>
 #include <vector>
 
+#include "models/gpt/gpt_stage.h"
 #include "models/text/bpe_files.h"
 #include "trainer_sdk/ddp/reducer.h"
-#include "models/gpt/gpt_stage.h"
 #include "trainer_sdk/optim/adamw.h"
 #include "trainer_sdk/process_group/operations.h"
 #include "trainer_sdk/session/session.h"

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
-#include "trainer_sdk/checkpoint/checksum.h"
+#include "base/checksum.h"
 
 namespace muster {
 namespace {

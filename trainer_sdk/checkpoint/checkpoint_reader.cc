@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/checksum.h"
 #include "trainer_sdk/checkpoint/checkpoint_files.h"
 #include "trainer_sdk/checkpoint/checkpoint_folders.h"
 #include "trainer_sdk/checkpoint/checkpoint_opening.h"
-#include "trainer_sdk/checkpoint/checksum.h"
 #include "trainer_sdk/checkpoint/shard_reader.h"
 #include "trainer_sdk/checkpoint/slice_list.h"
 #include "trainer_sdk/files/disk.h"

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "store/wire/little_endian.h"
+#include "base/little_endian.h"
 #include "trainer_sdk/checkpoint/message_reader.h"
 #include "trainer_sdk/process_group/operations.h"
 

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "store/wire/little_endian.h"
+#include "base/little_endian.h"
 #include "trainer_sdk/checkpoint/checkpoint_files.h"
 #include "trainer_sdk/checkpoint/exchange.h"
 #include "trainer_sdk/checkpoint/message_reader.h"

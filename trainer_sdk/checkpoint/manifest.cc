@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "trainer_sdk/checkpoint/checksum.h"
+#include "base/checksum.h"
 #include "trainer_sdk/checkpoint/slice_list.h"
 
 namespace muster {

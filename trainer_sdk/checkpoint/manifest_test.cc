@@ -6,9 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "base/checksum.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "trainer_sdk/checkpoint/checksum.h"
 
 namespace muster {
 namespace {

@@ -5,12 +5,12 @@
 #include <string>
 #include <string_view>
 
-#include "store/wire/little_endian.h"
+#include "base/little_endian.h"
 
 namespace muster {
 
 // Takes apart what AppendInteger<int64_t> and AppendString put together
-// (store/wire/little_endian.h). Past the end everything is 0 or empty, and the
+// (base/little_endian.h). Past the end everything is 0 or empty, and the
 // message is not whole.
 class MessageReader {
  public:

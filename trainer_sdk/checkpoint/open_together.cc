@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "store/wire/little_endian.h"
+#include "base/little_endian.h"
 #include "trainer_sdk/checkpoint/checkpoint_files.h"
 #include "trainer_sdk/checkpoint/checkpoint_folders.h"
 #include "trainer_sdk/checkpoint/checkpoint_opening.h"

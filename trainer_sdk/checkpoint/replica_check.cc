@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
-#include "store/wire/little_endian.h"
-#include "trainer_sdk/checkpoint/checksum.h"
+#include "base/checksum.h"
+#include "base/little_endian.h"
 #include "trainer_sdk/checkpoint/message_reader.h"
 
 namespace muster {

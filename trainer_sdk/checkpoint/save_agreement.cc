@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "store/wire/little_endian.h"
+#include "base/little_endian.h"
 #include "trainer_sdk/checkpoint/message_reader.h"
 #include "trainer_sdk/checkpoint/slice_list.h"
 

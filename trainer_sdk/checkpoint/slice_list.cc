@@ -5,7 +5,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "store/wire/little_endian.h"
+#include "base/little_endian.h"
 #include "trainer_sdk/checkpoint/message_reader.h"
 #include "trainer_sdk/safetensors/safetensors_header.h"
 

@@ -1,7 +1,7 @@
 #include "trainer_sdk/nccl/fake_library.h"
 
 #include "base/check.h"
-#include "nccl/dynamic_library.h"
+#include "base/dynamic_library.h"
 
 namespace muster {
 

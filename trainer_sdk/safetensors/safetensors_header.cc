@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "store/wire/little_endian.h"
+#include "base/little_endian.h"
 #include "trainer_sdk/safetensors/header_reader.h"
 
 namespace muster {

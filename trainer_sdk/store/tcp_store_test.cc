@@ -13,10 +13,10 @@
 #include <thread>
 #include <vector>
 
+#include "base/little_endian.h"
 #include "base/monotonic_clock.h"
 #include "store/wire/command.h"
 #include "store/wire/limits.h"
-#include "store/wire/little_endian.h"
 #include "trainer_sdk/store/testing/scripted_server.h"
 
 namespace muster {

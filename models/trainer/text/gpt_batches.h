@@ -6,8 +6,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "models/text/tokens.h"
 #include "models/gpt/gpt_stage.h"
+#include "models/text/tokens.h"
 
 namespace muster {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "trainer_sdk/checkpoint/checksum.h"
+#include "base/checksum.h"
 
 namespace muster {
 namespace {

@@ -18,10 +18,10 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "models/gpt/gpt_weights.h"
 #include "models/trainer/text/gpt_batches.h"
 #include "models/trainer/text/gpt_text.h"
 #include "models/trainer/training_flags.h"
-#include "models/gpt/gpt_weights.h"
 
 namespace muster {
 namespace {

@@ -21,9 +21,9 @@
 
 #include "absl/status/status.h"
 #include "base/monotonic_clock.h"
-#include "tests/bench/pipeline/stage_times.h"
 #include "models/gpt/gpt_pipeline_stage.h"
 #include "models/gpt/layer_split.h"
+#include "tests/bench/pipeline/stage_times.h"
 #include "trainer_sdk/pipeline/runtime/measured_timeline.h"
 #include "trainer_sdk/pipeline/runtime/pipeline_runtime.h"
 #include "trainer_sdk/pipeline/schedule/generators.h"

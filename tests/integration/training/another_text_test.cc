@@ -31,8 +31,8 @@ class AnotherText : public Training {
 
   void IsSaidBy(const std::string& program) {
     const auto worker = [&](const std::string& text) {
-      return "exec models/" + program + " --data " + folder() +
-             "/" + text + " --heads 2 --width 16 --layers 2 --context 8" +
+      return "exec models/" + program + " --data " + folder() + "/" + text +
+             " --heads 2 --width 16 --layers 2 --context 8" +
              " --steps 2 --checkpoint-dir " + folder() + "/checkpoints";
     };
     Subprocess ranks({kLaunch, "--standalone", "--nproc-per-node=2", "sh", "-c",
@@ -62,8 +62,8 @@ TEST_F(AnotherText, IsValidatedWhereTheModelHasItsCharacters) {
   const auto run = [&](const std::string& words) {
     return std::make_unique<Subprocess>(std::vector<std::string>{
         "sh", "-c",
-        "exec models/trainer/gpt " + words + " --checkpoint-dir " +
-            folder() + "/checkpoints --data " + folder() + "/text"});
+        "exec models/trainer/gpt " + words + " --checkpoint-dir " + folder() +
+            "/checkpoints --data " + folder() + "/text"});
   };
   const auto train =
       run("train --heads 2 --width 16 --layers 2 --context 8 --steps 2");

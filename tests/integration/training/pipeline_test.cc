@@ -89,9 +89,8 @@ TEST_F(PipelineTraining, OthersGoOnWithIt) {
   const LossCurve curve = CurveOf("shared");
   ASSERT_EQ(curve.size(), 40u);
   EXPECT_LT(std::stod(curve.at(40)), std::stod(curve.at(1)));
-  Subprocess sample({"models/trainer/gpt", "sample",
-                     "--checkpoint-dir", folder() + "/shared", "--tokens",
-                     "5"});
+  Subprocess sample({"models/trainer/gpt", "sample", "--checkpoint-dir",
+                     folder() + "/shared", "--tokens", "5"});
   EXPECT_EQ(sample.ExitCode(), 0) << sample.Output();
   EXPECT_THAT(sample.Output(), HasSubstr("step-00000040"));
 }

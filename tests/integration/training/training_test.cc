@@ -88,9 +88,8 @@ TEST_F(GptTraining, CtrlCLosesNothing) {
   launch->Signal(SIGINT);
   EXPECT_EQ(launch->ExitCode(), 128 + SIGINT) << launch->Output();
   EXPECT_THAT(launch->Output(), HasSubstr("asked to stop behind step"));
-  Subprocess sample({"models/trainer/gpt", "sample",
-                     "--checkpoint-dir", folder() + "/ctrl-c", "--tokens",
-                     "5"});
+  Subprocess sample({"models/trainer/gpt", "sample", "--checkpoint-dir",
+                     folder() + "/ctrl-c", "--tokens", "5"});
   EXPECT_EQ(sample.ExitCode(), 0) << sample.Output();
   EXPECT_THAT(sample.Output(),
               HasSubstr("step-" + Padded(CurveOf("ctrl-c").rbegin()->first)));

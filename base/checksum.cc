@@ -1,4 +1,4 @@
-#include "trainer_sdk/checkpoint/checksum.h"
+#include "base/checksum.h"
 
 #include <xxhash.h>
 

@@ -1,5 +1,5 @@
-#ifndef MUSTER_TRAINER_SDK_CHECKPOINT_CHECKSUM_H_
-#define MUSTER_TRAINER_SDK_CHECKPOINT_CHECKSUM_H_
+#ifndef MUSTER_BASE_CHECKSUM_H_
+#define MUSTER_BASE_CHECKSUM_H_
 
 #include <cstdint>
 #include <memory>
@@ -30,4 +30,4 @@ std::string ChecksumText(uint64_t checksum);
 
 }  // namespace muster
 
-#endif  // MUSTER_TRAINER_SDK_CHECKPOINT_CHECKSUM_H_
+#endif  // MUSTER_BASE_CHECKSUM_H_

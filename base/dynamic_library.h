@@ -1,5 +1,5 @@
-#ifndef MUSTER_NCCL_DYNAMIC_LIBRARY_H_
-#define MUSTER_NCCL_DYNAMIC_LIBRARY_H_
+#ifndef MUSTER_BASE_DYNAMIC_LIBRARY_H_
+#define MUSTER_BASE_DYNAMIC_LIBRARY_H_
 
 #include <string>
 
@@ -35,4 +35,4 @@ class DynamicLibrary {
 
 }  // namespace muster
 
-#endif  // MUSTER_NCCL_DYNAMIC_LIBRARY_H_
+#endif  // MUSTER_BASE_DYNAMIC_LIBRARY_H_

@@ -1,5 +1,5 @@
-#ifndef MUSTER_STORE_WIRE_LITTLE_ENDIAN_H_
-#define MUSTER_STORE_WIRE_LITTLE_ENDIAN_H_
+#ifndef MUSTER_BASE_LITTLE_ENDIAN_H_
+#define MUSTER_BASE_LITTLE_ENDIAN_H_
 
 #include <bit>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace muster {
 
-// The store's wire is little-endian, and PyTorch sends its own host's order:
+// Wires and files are little-endian, and PyTorch sends its own host's order:
 // there is no big-endian peer to talk to.
 static_assert(std::endian::native == std::endian::little);
 
@@ -36,4 +36,4 @@ inline void AppendString(std::string_view text, std::string* out) {
 
 }  // namespace muster
 
-#endif  // MUSTER_STORE_WIRE_LITTLE_ENDIAN_H_
+#endif  // MUSTER_BASE_LITTLE_ENDIAN_H_
