@@ -36,8 +36,6 @@ class NcclLibrary {
   bool can_register() const {  // 2.19
     return CommRegister != nullptr && CommDeregister != nullptr;
   }
-  // Several ranks of one communicator on one GPU, experimental.
-  bool can_share_gpu() const { return version_ >= NcclVersion(2, 30, 3); }
 
   // "unhandled cuda error (run with NCCL_DEBUG=INFO for details)", and the
   // last error's own words where there are any. `comm` may be null.

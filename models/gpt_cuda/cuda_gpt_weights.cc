@@ -126,15 +126,6 @@ void CudaGptWeights<T>::CopyTo(GptWeights* weights) const {
   }
 }
 
-template <typename T>
-std::vector<float> CudaGptWeights<T>::Gradient(int tensor) const {
-  const auto at = static_cast<size_t>(tensor);
-  std::vector<float> gradient(static_cast<size_t>(tensors_[at].count()));
-  device_.CopyOut(gradient.data(), gradients_ + offsets_[at],
-                  tensors_[at].count() * kFloat);
-  return gradient;
-}
-
 template class CudaGptWeights<float>;
 template class CudaGptWeights<Bfloat16>;
 

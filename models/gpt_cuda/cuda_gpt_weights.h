@@ -69,6 +69,7 @@ class CudaGptWeights {
   int64_t count() const { return count_; }
   T* values() { return values_; }
   float* gradients() { return gradients_; }
+  const float* gradients() const { return gradients_; }
   // Where tensors begin in it.
   const std::vector<int64_t>& offsets() const { return offsets_; }
   int64_t offset(int tensor) const { return offsets_[tensor]; }
@@ -80,8 +81,6 @@ class CudaGptWeights {
 
   // The values, to a GptWeights of the same layers. Waits.
   void CopyTo(GptWeights* weights) const;
-  // A tensor's gradient. Waits.
-  std::vector<float> Gradient(int tensor) const;
 
  private:
   CudaGptWeights(Device& device, const GptWeights& from);

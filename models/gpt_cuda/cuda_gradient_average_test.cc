@@ -12,6 +12,7 @@
 #include "models/cuda/emulation/emulated_device.h"
 #include "models/gpt_cuda/cuda_gpt_stage.h"
 #include "models/gpt_cuda/cuda_weight_gather.h"
+#include "models/gpt_cuda/testing/read_gradients.h"
 #include "trainer_sdk/process_group/testing/group_fixture.h"
 #include "trainer_sdk/timeline/overlap.h"
 
@@ -62,11 +63,7 @@ std::vector<std::vector<float>> Gradients(int rank, OrderedDevice& device,
     if (average != nullptr) average->MarkReady(tensor);
   });
   if (average != nullptr) *status = average->Finish();
-  std::vector<std::vector<float>> all;
-  for (size_t i = 0; i < weights.tensors().size(); ++i) {
-    all.push_back(weights.Gradient(static_cast<int>(i)));
-  }
-  return all;
+  return ReadGradients(device, weights);
 }
 
 struct Model {

@@ -1,10 +1,8 @@
 #include "models/trainer/host_gpt_trainer.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
-#include "base/fnv_hash.h"
 #include "models/gpt/gpt_parts.h"
 #include "models/trainer/gpt_beginning.h"
 #include "models/trainer/report/matrix_rate.h"
@@ -289,16 +287,6 @@ absl::StatusOr<Timeline> HostGptTrainer::GatherTimelines() {
   auto ranks = GatherTimeline(world_, recorder_->spans());
   if (!ranks.ok()) return ranks.status();
   return Timeline{*std::move(ranks), GptPartNames(options_.model)};
-}
-
-uint64_t HostGptTrainer::WeightsHash() const {
-  FnvHash hash;
-  for (int64_t i = 0; i < weights_.count(); ++i) {
-    uint32_t bits;
-    std::memcpy(&bits, weights_.data() + i, sizeof(bits));
-    hash.AddWord(bits);
-  }
-  return hash.value();
 }
 
 }  // namespace muster

@@ -51,8 +51,6 @@ class HostGptTrainer final : public GptTrainer {
   absl::StatusOr<double> MeasurePeak() override;
   absl::StatusOr<Timeline> GatherTimelines() override;
 
-  // Equal on all ranks after every step.
-  uint64_t WeightsHash() const;
   ReducerTimes times() const { return reducer_->times(); }
 
  private:

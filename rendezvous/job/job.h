@@ -62,8 +62,6 @@ class Job {
   const std::string& run_id() const { return run_id_; }
   JobPhase phase() const { return phase_; }
   bool finished() const { return phase_ == JobPhase::kFinished; }
-  // Agents that still have a stream here.
-  size_t attached() const { return nodes_.size() - nodes_.broken(); }
   // Whether it has finished while the stream of one was broken, which has not
   // come back since. O(n).
   bool OwesVerdict() const;

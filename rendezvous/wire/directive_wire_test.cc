@@ -7,7 +7,7 @@
 
 #include "proto/coordinator.pb.h"
 #include "rendezvous/wire/bounds.h"
-#include "rendezvous/wire/full_messages.h"
+#include "rendezvous/wire/testing/full_messages.h"
 
 namespace muster {
 namespace {

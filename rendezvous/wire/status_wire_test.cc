@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "proto/admin.pb.h"
-#include "rendezvous/wire/full_messages.h"
+#include "rendezvous/wire/testing/full_messages.h"
 
 namespace muster {
 namespace {

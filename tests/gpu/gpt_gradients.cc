@@ -95,9 +95,7 @@ absl::StatusOr<GptPass> OnTheGpu(
   (*stage)->Backward(micro_batch->get(), gradient, [](int) {});
   GptPass pass;
   pass.loss = (*stage)->ReadLoss(**micro_batch);
-  for (size_t i = 0; i < from.tensors().size(); ++i) {
-    pass.gradients.push_back((*weights)->Gradient(static_cast<int>(i)));
-  }
+  pass.gradients = cuda::ReadGradients(**device, **weights);
   if (absl::Status status = (*device)->status(); !status.ok()) return status;
   return pass;
 }

@@ -35,8 +35,11 @@ int Probe() {
     std::printf("SKIPPED: %s\n", std::string(nccl.status().message()).c_str());
     return kNothingToCheck;
   }
+  // Since 2.30.3 several ranks of one communicator may share a GPU,
+  // experimentally.
+  const bool shares = (*nccl)->version() >= NcclVersion(2, 30, 3);
   std::printf("GPUS=%d NCCL=%s SHARES_GPU=%d\n", (*cuda)->device_count(),
-              (*nccl)->VersionText().c_str(), (*nccl)->can_share_gpu());
+              (*nccl)->VersionText().c_str(), shares);
   return 0;
 }
 

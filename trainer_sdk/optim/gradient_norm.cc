@@ -39,11 +39,4 @@ void Scale(float* values, int64_t count, double factor) {
   for (int64_t i = 0; i < count; ++i) values[i] *= by;
 }
 
-Finite CheckFinite(const float* values, int64_t count) {
-  // x - x is 0, or not a number where x is infinite or none.
-  float sum = 0;
-  for (int64_t i = 0; i < count; ++i) sum += values[i] - values[i];
-  return sum == 0 ? Finite::kAll : Finite::kNotAll;
-}
-
 }  // namespace muster

@@ -17,9 +17,9 @@ double ClipCoefficient(double sum_of_squares, double most);
 // values *= factor
 void Scale(float* values, int64_t count, double factor);
 
-// Whether every value is a finite number.
+// Whether every value of some gradients is a finite number: their
+// SumOfSquares is one as well.
 enum class Finite { kAll, kNotAll };
-Finite CheckFinite(const float* values, int64_t count);
 
 }  // namespace muster
 

@@ -1,4 +1,4 @@
-#include "rendezvous/wire/full_messages.h"
+#include "rendezvous/wire/testing/full_messages.h"
 
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>

@@ -1,5 +1,5 @@
-#ifndef MUSTER_RENDEZVOUS_WIRE_FULL_MESSAGES_H_
-#define MUSTER_RENDEZVOUS_WIRE_FULL_MESSAGES_H_
+#ifndef MUSTER_RENDEZVOUS_WIRE_TESTING_FULL_MESSAGES_H_
+#define MUSTER_RENDEZVOUS_WIRE_TESTING_FULL_MESSAGES_H_
 
 #include <string>
 #include <vector>
@@ -28,4 +28,4 @@ std::vector<std::string> UnsetFields(const google::protobuf::Message& message);
 
 }  // namespace muster
 
-#endif  // MUSTER_RENDEZVOUS_WIRE_FULL_MESSAGES_H_
+#endif  // MUSTER_RENDEZVOUS_WIRE_TESTING_FULL_MESSAGES_H_

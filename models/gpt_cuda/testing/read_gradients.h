@@ -1,0 +1,30 @@
+#ifndef MUSTER_MODELS_GPT_CUDA_TESTING_READ_GRADIENTS_H_
+#define MUSTER_MODELS_GPT_CUDA_TESTING_READ_GRADIENTS_H_
+
+#include <vector>
+
+#include "models/cuda/device.h"
+#include "models/gpt_cuda/cuda_gpt_weights.h"
+
+namespace muster::cuda {
+
+// Each tensor's gradient, copied from the device that holds the weights. Waits
+// for the device.
+template <typename T>
+std::vector<std::vector<float>> ReadGradients(
+    Device& device, const CudaGptWeights<T>& weights) {
+  std::vector<std::vector<float>> all;
+  for (size_t i = 0; i < weights.tensors().size(); ++i) {
+    const int64_t count = weights.tensors()[i].count();
+    std::vector<float> gradient(static_cast<size_t>(count));
+    device.CopyOut(gradient.data(),
+                   weights.gradients() + weights.offset(static_cast<int>(i)),
+                   count * static_cast<int64_t>(sizeof(float)));
+    all.push_back(std::move(gradient));
+  }
+  return all;
+}
+
+}  // namespace muster::cuda
+
+#endif  // MUSTER_MODELS_GPT_CUDA_TESTING_READ_GRADIENTS_H_
