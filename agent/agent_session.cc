@@ -29,7 +29,7 @@ namespace {
 constexpr int64_t kTemporaryRotateBytes = 16 << 20;
 
 bool KeepsStreams(const StreamsByRank& streams) {
-  return streams.all != Streams::kNone || !streams.by_local_rank.empty();
+  return streams.all != StreamSet::kNone || !streams.by_local_rank.empty();
 }
 
 void ShowReason(const Voice& voice, const AgentResult& result) {

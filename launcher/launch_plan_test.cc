@@ -229,8 +229,8 @@ TEST(LaunchPlan, Logs) {
             "--duplicate-stdout-filters=x", "--log-rotate-mb=0", "./a"})
           .agent.logs;
   EXPECT_EQ(logs.run_name, "j");
-  EXPECT_EQ(logs.redirects.For(1), Streams::kBoth);
-  EXPECT_EQ(logs.tee.For(0), Streams::kOut);
+  EXPECT_EQ(logs.redirects.For(1), StreamSet::kBoth);
+  EXPECT_EQ(logs.tee.For(0), StreamSet::kOut);
   EXPECT_THAT(logs.console_local_ranks, ElementsAre(0));
   EXPECT_THAT(logs.stdout_filters, ElementsAre("x"));
   EXPECT_EQ(logs.rotate_bytes, 0);

@@ -73,7 +73,7 @@ class Console {
   bool IsIncomplete() const;
 
  private:
-  std::vector<ConsoleWriter*> Streams() const;
+  std::vector<ConsoleWriter*> StreamSet() const;
 
   const ConsoleFds fds_;
   const std::shared_ptr<ConsoleWriter> out_;

@@ -15,9 +15,9 @@ std::string_view Trim(std::string_view text) {
   return text;
 }
 
-std::optional<Streams> ParseStreams(std::string_view text) {
+std::optional<StreamSet> ParseStreams(std::string_view text) {
   if (text.size() != 1 || text[0] < '0' || text[0] > '3') return std::nullopt;
-  return static_cast<Streams>(text[0] - '0');
+  return static_cast<StreamSet>(text[0] - '0');
 }
 
 std::optional<int> ParseRank(std::string_view text) {
@@ -39,14 +39,14 @@ absl::Status Unreadable(std::string_view part, const std::string& why) {
 
 }  // namespace
 
-bool Contains(Streams set, Streams stream) {
+bool Contains(StreamSet set, StreamSet stream) {
   return (static_cast<int>(set) & static_cast<int>(stream)) != 0;
 }
 
-Streams StreamsByRank::For(int local_rank) const {
+StreamSet StreamsByRank::For(int local_rank) const {
   if (by_local_rank.empty()) return all;
   auto found = by_local_rank.find(local_rank);
-  return found == by_local_rank.end() ? Streams::kNone : found->second;
+  return found == by_local_rank.end() ? StreamSet::kNone : found->second;
 }
 
 absl::StatusOr<StreamsByRank> ParseStreamsByRank(const std::string& text) {
@@ -54,7 +54,7 @@ absl::StatusOr<StreamsByRank> ParseStreamsByRank(const std::string& text) {
     return absl::InvalidArgumentError("a list of streams over 64 KiB");
   }
   StreamsByRank result;
-  if (std::optional<Streams> all = ParseStreams(Trim(text))) {
+  if (std::optional<StreamSet> all = ParseStreams(Trim(text))) {
     result.all = *all;
     return result;
   }
@@ -67,7 +67,7 @@ absl::StatusOr<StreamsByRank> ParseStreamsByRank(const std::string& text) {
       return Unreadable(part, "is neither 0 to 3 nor of the form RANK:STREAMS");
     }
     std::optional<int> rank = ParseRank(part.substr(0, colon));
-    std::optional<Streams> streams = ParseStreams(part.substr(colon + 1));
+    std::optional<StreamSet> streams = ParseStreams(part.substr(colon + 1));
     if (!rank) return Unreadable(part, "does not begin with a local rank");
     if (!streams) return Unreadable(part, "does not end in 0, 1, 2 or 3");
     if (!result.by_local_rank.emplace(*rank, *streams).second) {

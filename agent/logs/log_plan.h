@@ -15,18 +15,18 @@ namespace muster {
 
 // A set of a worker's streams, as torchrun's --redirects and --tee number
 // them: 0 none, 1 stdout, 2 stderr, 3 both.
-enum class Streams { kNone = 0, kOut = 1, kErr = 2, kBoth = 3 };
+enum class StreamSet { kNone = 0, kOut = 1, kErr = 2, kBoth = 3 };
 
 // Whether `stream` (kOut or kErr) is in `set`.
-bool Contains(Streams set, Streams stream);
+bool Contains(StreamSet set, StreamSet stream);
 
 // `--redirects` / `--tee`: one value for all, or by local rank ("0:1,1:2",
 // where ranks that are not named have 0).
 struct StreamsByRank {
-  Streams all = Streams::kNone;
-  std::map<int, Streams> by_local_rank;
+  StreamSet all = StreamSet::kNone;
+  std::map<int, StreamSet> by_local_rank;
 
-  Streams For(int local_rank) const;
+  StreamSet For(int local_rank) const;
 };
 
 // InvalidArgument names the part that could not be read and the forms allowed.

@@ -8,24 +8,24 @@ namespace {
 
 using ::testing::HasSubstr;
 
-Streams For(const std::string& text, int local_rank) {
+StreamSet For(const std::string& text, int local_rank) {
   absl::StatusOr<StreamsByRank> parsed = ParseStreamsByRank(text);
   EXPECT_TRUE(parsed.ok()) << parsed.status();
-  return parsed.ok() ? parsed->For(local_rank) : Streams::kNone;
+  return parsed.ok() ? parsed->For(local_rank) : StreamSet::kNone;
 }
 
 TEST(ParseStreamsByRankTest, OneDigitHoldsForEveryRank) {
-  EXPECT_EQ(For("0", 7), Streams::kNone);
-  EXPECT_EQ(For("1", 7), Streams::kOut);
-  EXPECT_EQ(For("2", 7), Streams::kErr);
-  EXPECT_EQ(For(" 3 ", 7), Streams::kBoth);
+  EXPECT_EQ(For("0", 7), StreamSet::kNone);
+  EXPECT_EQ(For("1", 7), StreamSet::kOut);
+  EXPECT_EQ(For("2", 7), StreamSet::kErr);
+  EXPECT_EQ(For(" 3 ", 7), StreamSet::kBoth);
 }
 
 TEST(ParseStreamsByRankTest, RanksThatAreNotNamedHaveNone) {
-  EXPECT_EQ(For("0:1,1:2,12:3", 0), Streams::kOut);
-  EXPECT_EQ(For("0:1,1:2,12:3", 1), Streams::kErr);
-  EXPECT_EQ(For("0:1, 1:2, 12:3", 12), Streams::kBoth);
-  EXPECT_EQ(For("0:1,1:2,12:3", 2), Streams::kNone);
+  EXPECT_EQ(For("0:1,1:2,12:3", 0), StreamSet::kOut);
+  EXPECT_EQ(For("0:1,1:2,12:3", 1), StreamSet::kErr);
+  EXPECT_EQ(For("0:1, 1:2, 12:3", 12), StreamSet::kBoth);
+  EXPECT_EQ(For("0:1,1:2,12:3", 2), StreamSet::kNone);
 }
 
 TEST(ParseStreamsByRankTest, NamesThePartThatItCannotRead) {
@@ -54,11 +54,11 @@ TEST(ParseStreamsByRankTest, NamesThePartThatItCannotRead) {
 }
 
 TEST(ContainsTest, BothContainsEach) {
-  EXPECT_TRUE(Contains(Streams::kBoth, Streams::kOut));
-  EXPECT_TRUE(Contains(Streams::kBoth, Streams::kErr));
-  EXPECT_TRUE(Contains(Streams::kErr, Streams::kErr));
-  EXPECT_FALSE(Contains(Streams::kErr, Streams::kOut));
-  EXPECT_FALSE(Contains(Streams::kNone, Streams::kOut));
+  EXPECT_TRUE(Contains(StreamSet::kBoth, StreamSet::kOut));
+  EXPECT_TRUE(Contains(StreamSet::kBoth, StreamSet::kErr));
+  EXPECT_TRUE(Contains(StreamSet::kErr, StreamSet::kErr));
+  EXPECT_FALSE(Contains(StreamSet::kErr, StreamSet::kOut));
+  EXPECT_FALSE(Contains(StreamSet::kNone, StreamSet::kOut));
 }
 
 }  // namespace

@@ -85,8 +85,8 @@ class LogRelay::Impl {
   using Reader = std::shared_ptr<PipeReader>;
 
   absl::Status StartThread();
-  absl::StatusOr<PipeReader::Made> Make(const Worker& worker, Streams stream);
-  absl::StatusOr<int> Add(const Worker& worker, Streams stream,
+  absl::StatusOr<PipeReader::Made> Make(const Worker& worker, StreamSet stream);
+  absl::StatusOr<int> Add(const Worker& worker, StreamSet stream,
                           OwnedFd* terminal);
   void ForgetIfEnded(uint64_t id, PipeReader::Outcome outcome);
   Reader Find(uint64_t id);
@@ -147,7 +147,7 @@ absl::Status LogRelay::Impl::StartThread() {
 }
 
 absl::StatusOr<PipeReader::Made> LogRelay::Impl::Make(const Worker& worker,
-                                                      Streams stream) {
+                                                      StreamSet stream) {
   if (auto passage = router_.PassageOf(worker, stream)) {
     WorkerStream passed(router_.SinksFor(worker, stream));
     auto made = PipeReader::MakeTerminal(passage->terminal,
@@ -162,7 +162,7 @@ absl::StatusOr<PipeReader::Made> LogRelay::Impl::Make(const Worker& worker,
                           WorkerStream(router_.SinksFor(piped, stream)));
 }
 
-absl::StatusOr<int> LogRelay::Impl::Add(const Worker& worker, Streams stream,
+absl::StatusOr<int> LogRelay::Impl::Add(const Worker& worker, StreamSet stream,
                                         OwnedFd* terminal) {
   absl::StatusOr<PipeReader::Made> made = Make(worker, stream);
   if (!made.ok()) return made.status();
@@ -173,7 +173,7 @@ absl::StatusOr<int> LogRelay::Impl::Add(const Worker& worker, Streams stream,
     close(made->write_fd);
     return status;
   }
-  if (stream == Streams::kErr) {
+  if (stream == StreamSet::kErr) {
     last_stderr_[worker.local_rank] = {id, made->reader};
   } else {
     last_stdout_[worker.local_rank] = id;
@@ -187,9 +187,11 @@ absl::StatusOr<LogRelay::Pipes> LogRelay::Impl::Open(const Worker& worker) {
   absl::Status started = StartThread();
   if (!started.ok()) return started;
   Pipes pipes;
-  absl::StatusOr<int> out = Add(worker, Streams::kOut, &pipes.stdout_terminal);
+  absl::StatusOr<int> out =
+      Add(worker, StreamSet::kOut, &pipes.stdout_terminal);
   if (!out.ok()) return out.status();
-  absl::StatusOr<int> err = Add(worker, Streams::kErr, &pipes.stderr_terminal);
+  absl::StatusOr<int> err =
+      Add(worker, StreamSet::kErr, &pipes.stderr_terminal);
   if (!err.ok()) {
     close(*out);
     return err.status();

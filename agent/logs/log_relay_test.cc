@@ -160,8 +160,8 @@ TEST_F(LogRelayTest, WithoutAFolderThereAreNoFilesButAConsole) {
 }
 
 TEST_F(LogRelayTest, TheConsoleGetsWhatIsNotRedirectedAndWhatIsTeed) {
-  plan_.redirects.by_local_rank = {{1, Streams::kBoth}, {2, Streams::kOut}};
-  plan_.tee.by_local_rank = {{1, Streams::kErr}};
+  plan_.redirects.by_local_rank = {{1, StreamSet::kBoth}, {2, StreamSet::kOut}};
+  plan_.tee.by_local_rank = {{1, StreamSet::kErr}};
   Start();
   for (int local_rank : {0, 1, 2}) {
     Speak(local_rank);
@@ -351,7 +351,7 @@ TEST_F(LogRelayTest, AReaderThatLeftHoldsNobodyUp) {
 TEST_F(LogRelayTest, RotationKeepsEveryByte) {
   plan_.rotate_bytes = 10000;
   plan_.keep_rotated = 1000;
-  plan_.redirects.all = Streams::kBoth;
+  plan_.redirects.all = StreamSet::kBoth;
   Start();
   int fd = Open(0).stdout_fd;
   std::string all;
@@ -368,7 +368,7 @@ TEST_F(LogRelayTest, RotationKeepsEveryByte) {
 }
 
 TEST_F(LogRelayTest, TheTailHasWhatTheWorkerWroteLast) {
-  plan_.redirects.all = Streams::kBoth;
+  plan_.redirects.all = StreamSet::kBoth;
   Start();
   for (int round = 0; round < 20; ++round) {
     LogRelay::Pipes pipes = Open(0, round);

@@ -68,24 +68,24 @@ std::unique_ptr<RotatingFile> LogRouter::NewFile(std::string path) const {
 }
 
 std::shared_ptr<RotatingFile> LogRouter::FilteredFile(int attempt,
-                                                      Streams stream) {
+                                                      StreamSet stream) {
   if (filtered_attempt_ != attempt) filtered_.clear();
   filtered_attempt_ = attempt;
   std::shared_ptr<RotatingFile>& file = filtered_[stream];
   if (file == nullptr) {
     file = NewFile(AttemptFolder(run_folder_, attempt) +
-                   (stream == Streams::kOut ? "/filtered_stdout.log"
-                                            : "/filtered_stderr.log"));
+                   (stream == StreamSet::kOut ? "/filtered_stdout.log"
+                                              : "/filtered_stderr.log"));
   }
   return file;
 }
 
 const std::shared_ptr<ConsoleWriter>& LogRouter::WriterOf(
-    Streams stream) const {
-  return stream == Streams::kOut ? console_->out() : console_->err();
+    StreamSet stream) const {
+  return stream == StreamSet::kOut ? console_->out() : console_->err();
 }
 
-bool LogRouter::IsShown(const LoggedWorker& worker, Streams stream) const {
+bool LogRouter::IsShown(const LoggedWorker& worker, StreamSet stream) const {
   const std::set<int>& shown_ranks = plan_.console_local_ranks;
   bool shown_rank =
       shown_ranks.empty() || shown_ranks.count(worker.local_rank) > 0;
@@ -96,16 +96,16 @@ bool LogRouter::IsShown(const LoggedWorker& worker, Streams stream) const {
 }
 
 // The terminal that the stream goes to as it is; -1: it does not.
-int LogRouter::PassesTo(const LoggedWorker& worker, Streams stream) const {
+int LogRouter::PassesTo(const LoggedWorker& worker, StreamSet stream) const {
   const ConsoleFds fds = console_->fds();
-  const int fd = stream == Streams::kOut ? fds.out : fds.err;
+  const int fd = stream == StreamSet::kOut ? fds.out : fds.err;
   const bool teed = Contains(plan_.tee.For(worker.local_rank), stream);
   const bool passes = worker.alone && IsShown(worker, stream) && !teed;
   return passes && isatty(fd) == 1 ? fd : -1;
 }
 
 std::optional<Passage> LogRouter::PassageOf(const LoggedWorker& worker,
-                                            Streams stream) const {
+                                            StreamSet stream) const {
   const int terminal = PassesTo(worker, stream);
   if (terminal < 0) return std::nullopt;
   {
@@ -117,8 +117,8 @@ std::optional<Passage> LogRouter::PassageOf(const LoggedWorker& worker,
                     std::string_view bytes) { Pass(bytes, *writer, *passed); }};
 }
 
-StreamSinks LogRouter::SinksFor(const LoggedWorker& worker, Streams stream) {
-  bool is_stdout = stream == Streams::kOut;
+StreamSinks LogRouter::SinksFor(const LoggedWorker& worker, StreamSet stream) {
+  bool is_stdout = stream == StreamSet::kOut;
   StreamSinks sinks;
   sinks.prefix = worker.prefix;
   sinks.remember = is_stdout ? Remember::kNothing : Remember::kLastLines;

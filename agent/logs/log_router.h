@@ -54,14 +54,14 @@ class LogRouter {
 
   // Makes the worker's folder and file. What cannot be written is told on the
   // console, and the sinks are good all the same.
-  StreamSinks SinksFor(const LoggedWorker& worker, Streams stream);
+  StreamSinks SinksFor(const LoggedWorker& worker, StreamSet stream);
 
   // How the stream reaches the terminal, if it goes there as it is: that of the
   // only worker of a node, if it is shown and not teed, where the console is a
   // terminal. SinksFor leaves the console out then. The end of each is to be
   // told (no bytes).
   std::optional<Passage> PassageOf(const LoggedWorker& worker,
-                                   Streams stream) const;
+                                   StreamSet stream) const;
 
   // Forgets the filtered files, which closes them once their streams end.
   void CloseFilteredFiles() { filtered_.clear(); }
@@ -71,11 +71,11 @@ class LogRouter {
   const std::string& run_folder() const { return run_folder_; }
 
  private:
-  const std::shared_ptr<ConsoleWriter>& WriterOf(Streams stream) const;
-  bool IsShown(const LoggedWorker& worker, Streams stream) const;
-  int PassesTo(const LoggedWorker& worker, Streams stream) const;
+  const std::shared_ptr<ConsoleWriter>& WriterOf(StreamSet stream) const;
+  bool IsShown(const LoggedWorker& worker, StreamSet stream) const;
+  int PassesTo(const LoggedWorker& worker, StreamSet stream) const;
   std::unique_ptr<RotatingFile> NewFile(std::string path) const;
-  std::shared_ptr<RotatingFile> FilteredFile(int attempt, Streams stream);
+  std::shared_ptr<RotatingFile> FilteredFile(int attempt, StreamSet stream);
 
   const LogPlan plan_;
   const std::string run_folder_;  // empty: no files
@@ -84,7 +84,7 @@ class LogRouter {
       std::make_shared<PassedOutput>();
   uint64_t next_stream_ = 1;
   int filtered_attempt_ = -1;
-  std::map<Streams, std::shared_ptr<RotatingFile>> filtered_;
+  std::map<StreamSet, std::shared_ptr<RotatingFile>> filtered_;
 };
 
 }  // namespace muster

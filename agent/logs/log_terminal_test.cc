@@ -128,7 +128,7 @@ TEST_F(LogTerminalTest, OfSeveralWorkersLinesAreShown) {
 }
 
 TEST_F(LogTerminalTest, ATeedStreamIsShownAsLines) {
-  plan_.tee.all = Streams::kOut;
+  plan_.tee.all = StreamSet::kOut;
   const LogRelay::Pipes pipes = Open();
   EXPECT_EQ(isatty(pipes.stdout_fd), 0);
   EXPECT_EQ(isatty(pipes.stderr_fd), 1);
@@ -139,7 +139,7 @@ TEST_F(LogTerminalTest, ATeedStreamIsShownAsLines) {
 }
 
 TEST_F(LogTerminalTest, ARedirectedStreamIsNoTerminal) {
-  plan_.redirects.all = Streams::kBoth;
+  plan_.redirects.all = StreamSet::kBoth;
   const LogRelay::Pipes pipes = Open();
   EXPECT_EQ(isatty(pipes.stdout_fd), 0);
   EXPECT_EQ(isatty(pipes.stderr_fd), 0);

@@ -94,11 +94,12 @@ std::vector<FlagCase> TorchrunFlags() {
       {"log-dir", "/logs", [](O o) { return o.log_dir == "/logs"; }, nullptr,
        "log_dir"},
       {"redirects", "3",
-       [](O o) { return o.redirects.For(5) == Streams::kBoth; }, "4",
+       [](O o) { return o.redirects.For(5) == StreamSet::kBoth; }, "4",
        "redirects"},
       {"tee", "0:1,1:2",
        [](O o) {
-         return o.tee.For(0) == Streams::kOut && o.tee.For(1) == Streams::kErr;
+         return o.tee.For(0) == StreamSet::kOut &&
+                o.tee.For(1) == StreamSet::kErr;
        },
        "x:1", "tee"},
       {"local-ranks-filter", "0,2",
@@ -276,10 +277,10 @@ TEST(RunOptions, MixedDashesAndUnderscores) {
 }
 
 TEST(RunOptions, ShortForms) {
-  EXPECT_EQ(Options({"-r", "3"}).redirects.all, Streams::kBoth);
-  EXPECT_EQ(Options({"-r3"}).redirects.all, Streams::kBoth);
-  EXPECT_EQ(Options({"-r=3"}).redirects.all, Streams::kBoth);
-  EXPECT_EQ(Options({"-t", "1"}).tee.all, Streams::kOut);
+  EXPECT_EQ(Options({"-r", "3"}).redirects.all, StreamSet::kBoth);
+  EXPECT_EQ(Options({"-r3"}).redirects.all, StreamSet::kBoth);
+  EXPECT_EQ(Options({"-r=3"}).redirects.all, StreamSet::kBoth);
+  EXPECT_EQ(Options({"-t", "1"}).tee.all, StreamSet::kOut);
   EXPECT_EQ(Options({"-m"}).interpreter, Interpreter::kModule);
 }
 

@@ -71,7 +71,7 @@ absl::StatusOr<int> RunAsNode(
     return 0;  // to the job this worker has succeeded
   }
   const NodesPage page = PageOf(request, environment, *nodes);
-  Outcome outcome;
+  DoctorResult outcome;
   outcome.exit_code = ExitCodeOf(WorstOfPage(page));
   if (request.outcome_file.empty()) {
     outcome.page = OutcomeLines(NodesJson(page));

@@ -112,7 +112,7 @@ absl::StatusOr<int> RunAmongOthers(const DoctorRequest& request,
       Joined(Joined(request.launch_arguments, MeetingOfThoseThatCome(options)),
              WorkerArguments(request, OwnProgram(),
                              OfThisNode(options, file->path()))));
-  const std::optional<Outcome> outcome = file->Read();
+  const std::optional<DoctorResult> outcome = file->Read();
   if (outcome) {
     const bool printed = std::fputs(outcome->page.c_str(), stdout) >= 0 &&
                          std::fflush(stdout) == 0;

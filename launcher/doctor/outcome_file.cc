@@ -41,10 +41,10 @@ OutcomeFile::~OutcomeFile() {
   if (!path_.empty()) unlink(path_.c_str());
 }
 
-std::optional<Outcome> OutcomeFile::Read() const {
+std::optional<DoctorResult> OutcomeFile::Read() const {
   const std::string text = ReadBeginning(path_, kMostBytes).value_or("");
   const size_t line = text.find('\n');
-  Outcome outcome;
+  DoctorResult outcome;
   if (line == std::string::npos ||
       !absl::SimpleAtoi(text.substr(0, line), &outcome.exit_code)) {
     return std::nullopt;
@@ -53,7 +53,7 @@ std::optional<Outcome> OutcomeFile::Read() const {
   return outcome;
 }
 
-bool LeavePage(const std::string& path, const Outcome& outcome) {
+bool LeavePage(const std::string& path, const DoctorResult& outcome) {
   // Never made here: that it is there says who waits for it.
   const OwnedFd fd(open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
   return fd.open() && WriteAll(fd.get(), absl::StrCat(outcome.exit_code, "\n",

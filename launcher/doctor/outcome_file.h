@@ -10,7 +10,7 @@ namespace muster {
 
 // How a worker hands its page to the `launch` that waits on the same node,
 // past the prefixes that a worker's output gets.
-struct Outcome {
+struct DoctorResult {
   int exit_code = 0;
   std::string page;  // empty: another node prints it
 };
@@ -26,7 +26,7 @@ class OutcomeFile {
 
   const std::string& path() const { return path_; }
   // nullopt while nobody has left anything.
-  std::optional<Outcome> Read() const;
+  std::optional<DoctorResult> Read() const;
 
  private:
   explicit OutcomeFile(std::string path) : path_(std::move(path)) {}
@@ -34,7 +34,7 @@ class OutcomeFile {
 };
 
 // Leaves a page; false where there is no such file on this node.
-bool LeavePage(const std::string& path, const Outcome& outcome);
+bool LeavePage(const std::string& path, const DoctorResult& outcome);
 
 // Leaves the exit code where nobody has left a page before: nodes may share a
 // folder, or be one machine. False where there is no such file.

@@ -37,8 +37,10 @@ _EXAMPLES = (
      '#include "store/wire/a.h"\n'),
     (rules.small_code, 'store/core/a.h', '#include <grpcpp/grpcpp.h>\n',
      '#include "base/time.h"\n'),
-    (rules.file_length, 'agent/a.cc', '\n' * (rules.MAX_LINES + 1),
-     '\n' * rules.MAX_LINES),
+    (rules.models_use_the_sdk, 'models/gpt/a.cc', '#include "store/a/b.h"\n',
+     '#include "trainer_sdk/a/b.h"\n#include "base/a.h"\n'),
+    (rules.models_use_the_sdk, 'examples/a/BUILD', 'deps = ["//store/wire:a"]',
+     'deps = ["//trainer_sdk/store"]'),
     (rules.no_sleep_in_tests, 'agent/a_test.cc',
      'std::this_thread::sleep_for(1s);', 'Advance(1s);'),
     (rules.no_sleep_in_tests, 'tests/a.py', 'time.sleep(1)', 'wait(1)'),
@@ -108,6 +110,57 @@ class RulesFire(unittest.TestCase):
     self.assertTrue(complaints('agent/a.cc'))
     self.assertTrue(complaints('elsewhere/a.cc'))
 
+  def test_a_public_part_that_the_library_lacks(self):
+    texts = {
+        'trainer_sdk/library/BUILD':
+            'deps = ["//trainer_sdk/a", "//trainer_sdk/a:hidden"]',
+        'trainer_sdk/a/BUILD':
+            'cc_library(\n    name = "a",\n'
+            '    visibility = ["//visibility:public"],\n)\n'
+            'cc_library(\n    name = "extra",\n'
+            '    visibility = ["//visibility:public"],\n)\n'
+            'cc_library(\n    name = "hidden",\n)\n'}
+    self.assertEqual(
+        list(rules.public_sdk(texts)),
+        ['trainer_sdk/a:extra is public, and not in the library',
+         'trainer_sdk/a:hidden is in the library, and not public'])
+
+  def test_a_name_with_two_definitions(self):
+    def complaints(first, second):
+      return list(rules.one_definition(
+          [source_tree.source('agent/a.h', first),
+           source_tree.source('store/b.h', second)]))
+
+    one = 'namespace muster {\nstruct A {\n  int b;\n};\n}\n'
+    self.assertTrue(complaints(one, 'namespace muster {\nenum class A { k };}'))
+    self.assertEqual(complaints(one, 'namespace muster {\nclass A;\n}\n'), [])
+    self.assertEqual(complaints(one, 'namespace muster::b {\nclass A {};}'), [])
+    self.assertEqual(
+        complaints(one, 'namespace muster {\nclass B { struct A {}; };}'), [])
+
+  def test_a_function_that_tests_alone_call(self):
+    header = source_tree.source(
+        'agent/a.h', 'class A {\n public:\n  int Used();\n  int Door();\n'
+        ' private:\n  int Own();\n};\nint Free(int);\n')
+    own = source_tree.source(
+        'agent/a.cc', 'int A::Used() { return Own(); }\n'
+        'int A::Door() {\n  return 1;\n}\nint Free(int) {\n  return 2;\n}\n')
+    user = source_tree.source('agent/b.cc', 'int B() {\n  return a.Used();\n}')
+    test = source_tree.source('agent/a_test.cc', '  a.Door();\n  Free(1);\n')
+    complaints = list(rules.only_for_tests(
+        [header, own, user, test],
+        rules.test_support({'agent/a_test.cc': '', 'agent/a.h': ''}),
+        set()))
+    self.assertEqual(complaints, ['agent/a.h:4: Door is called by tests alone',
+                                  'agent/a.h:8: Free is called by tests alone'])
+
+  def test_what_a_testonly_rule_lists_is_test_support(self):
+    texts = {'agent/BUILD': 'cc_library(\n    name = "a",\n'
+                            '    testonly = True,\n    hdrs = ["a.h"],\n)\n'
+                            'cc_library(\n    name = "b",\n'
+                            '    hdrs = ["b.h"],\n)\n'}
+    self.assertEqual(rules.test_support(texts), {'agent/a.h'})
+
   def test_clang_format_sees_a_difference(self):
     with tempfile.TemporaryDirectory(dir=os.environ.get('TEST_TMPDIR')) as tmp:
       path = os.path.join(tmp, 'a.cc')
@@ -146,6 +199,19 @@ class Project(unittest.TestCase):
     texts = {source.path: source.text for source in self.sources}
     self.assert_none(
         [c for s in self.sources for c in rules.built(s, texts)])
+
+  def test_the_sdk_is_its_library(self):
+    texts = {source.path: source.text for source in self.sources}
+    self.assert_none(list(rules.public_sdk(texts)))
+
+  def test_one_definition(self):
+    self.assert_none(list(rules.one_definition(self.sources)))
+
+  def test_only_for_tests(self):
+    texts = {source.path: source.text for source in self.sources}
+    self.assert_none(list(
+        rules.only_for_tests(self.sources, rules.test_support(texts),
+                             rules.public_headers(texts))))
 
   def test_clang_format(self):
     result = clang_format(

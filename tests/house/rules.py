@@ -4,11 +4,10 @@ A rule that needs to know the other files takes them too. Every rule here has
 a case in house_test.py that shows it firing.
 """
 
+import collections
 import fnmatch
 import os
 import re
-
-MAX_LINES = 500
 
 PURE_FOLDERS = ('rendezvous/protocol/', 'rendezvous/job/', 'agent/lifecycle/',
                 'agent/workers/', 'agent/cluster/',
@@ -61,6 +60,12 @@ _NOT_IN_SMALL = re.compile(
     r'#include\s+[<"](grpc\w*/|google/protobuf/|[^>"]*\.pb\.h|agent/|launcher/|'
     r'rendezvous/|proto/)[^>"]*[>"]')
 
+_BEHIND_THE_SDK = re.compile(
+    r'#include\s+"(store|nccl|agent|launcher|rendezvous|proto|tests)/[^"]*"')
+_LABELS_BEHIND_THE_SDK = re.compile(
+    r'(?<!visibility = \[)"//(store|nccl|agent|launcher|rendezvous|proto)[/:]'
+    r'[^"]*"')
+
 _SLEEPS = re.compile(
     r'\b(sleep_for|sleep_until|SleepFor|u?sleep|nanosleep|clock_nanosleep)\s*\('
     r'|\btime\.sleep\b')
@@ -77,6 +82,11 @@ BOOL_ALLOWED = {
     'rendezvous/wire/bounded_reader.h': 'the bool is what the message holds',
 }
 
+# Headers whose functions others call, and who.
+CALLED_BY_OTHERS = {
+    'models/kernels/aligned_floats.h': 'std::vector calls its allocator',
+}
+
 # Where absl::Mutex may be named, and why.
 MUTEX_ALLOWED = {
     'rendezvous/grpc/grpc_setup.cc': 'switches its deadlock detector off',
@@ -84,6 +94,13 @@ MUTEX_ALLOWED = {
 
 _BOOL_PARAMETER = re.compile(r'[(,]\s*(?:const\s+)?bool\s*(?:\w+\s*)?[,)=]')
 # An unwanted name is spelt in two halves, or this file would break its rule.
+_SCOPE = re.compile(
+    r'namespace\s+(?P<namespace>[\w:]+)\s*{|'
+    r'\b(?:enum\s+class|enum|class|struct|union)\s+(?:\[\[\w+\]\]\s*)?'
+    r'(?P<type>\w+)\s*(?:final\s*)?(?::[^;{}()]*)?{|{|}')
+_DECLARED = re.compile(
+    r'(?:  )?(?!\s|return\b|if\b|for\b|while\b|case\b|else\b|ASSERT|EXPECT)'
+    r'(?:\[\[nodiscard\]\] )?[\w:<>,&*\s]*?[\s&*](?P<name>\w+)\(')
 _UNFINISHED = re.compile(r'\b(TO' r'DO|FIX' r'ME|XX' r'X|HA' r'CK)\b')
 _PRIVATE_PATH = re.compile(r'(?<![\w.$}~-])/(home|root|work|Users)/\w')
 _VAGUE_NAME = re.compile(r'(^|_)(utils?|helpers?|managers?|misc|common)(_|\.|$)')
@@ -124,11 +141,16 @@ def small_code(source):
                      'a worker must not link this')
 
 
-def file_length(source):
-  """No file is longer than MAX_LINES lines."""
-  lines = source.text.count('\n')
-  if lines > MAX_LINES and not source.path.endswith(('.md', '.json', '.txt')):
-    yield '%s: %d lines; at most %d' % (source.path, lines, MAX_LINES)
+def models_use_the_sdk(source):
+  """Models and examples reach the SDK, and nothing behind it."""
+  if not source.path.startswith(('models/', 'examples/')):
+    return
+  if source.path.endswith(_CODE):
+    yield from _each(_BEHIND_THE_SDK, source, source.code,
+                     'a model reaches behind the SDK')
+  elif source.path.endswith('/BUILD') and 'sh_test(' not in source.code:
+    yield from _each(_LABELS_BEHIND_THE_SDK, source, source.code,
+                     'a model reaches behind the SDK')
 
 
 def no_sleep_in_tests(source):
@@ -210,6 +232,141 @@ def built(source, texts):
   yield '%s: in no BUILD file' % source.path
 
 
-EACH = (pure_code, small_code, file_length, no_sleep_in_tests,
+def public_sdk(texts):
+  """What of the SDK is public is what its library has, and no more.
+
+  Args:
+    texts: text by path, of all files.
+  """
+  library = set()
+  for label in re.findall(r'"//(trainer_sdk/[^"]+)"',
+                          texts['trainer_sdk/library/BUILD']):
+    library.add(label if ':' in label else
+                label + ':' + os.path.basename(label))
+  public = {label for label, _ in _public_parts(texts)}
+  for label in sorted(public - library):
+    yield '%s is public, and not in the library' % label
+  for label in sorted(library - public):
+    if not label.endswith('.bzl'):
+      yield '%s is in the library, and not public' % label
+
+
+def public_headers(texts):
+  """The headers of the SDK's public parts."""
+  return {header for _, headers in _public_parts(texts) for header in headers}
+
+
+def _public_parts(texts):
+  """The label and the headers of each public library of the SDK."""
+  for path, text in sorted(texts.items()):
+    folder, name = os.path.split(path)
+    if name != 'BUILD' or not folder.startswith('trainer_sdk'):
+      continue
+    for rule in re.findall(r'(?ms)^cc_library\(\n.*?^\)', text):
+      if '"//visibility:public"' in _list(
+          rule, 'visibility', _list(text, 'default_visibility', '')):
+        yield ('%s:%s' % (folder, _string(rule, 'name')),
+               [os.path.join(folder, header)
+                for header in re.findall('"([^"]+)"', _list(rule, 'hdrs', ''))])
+
+
+def _string(rule, attribute):
+  return re.search(r'\b%s = "([^"]*)"' % attribute, rule).group(1)
+
+
+def _list(rule, attribute, default):
+  found = re.search(r'\b%s = \[([^]]*)\]' % attribute, rule)
+  return found.group(1) if found else default
+
+
+def one_definition(sources):
+  """No qualified name is defined in two headers."""
+  homes = {}
+  for source in sources:
+    if source.path.endswith('.h'):
+      for name in _defined_types(source.code):
+        homes.setdefault(name, []).append(source.path)
+  for name, paths in sorted(homes.items()):
+    if len(set(paths)) > 1:
+      yield '%s is defined in %s' % (name, ' and '.join(sorted(set(paths))))
+
+
+def _defined_types(code):
+  """The qualified names of the types that a namespace of `code` holds."""
+  code = re.sub(r'"(\\.|[^"\\\n])*"', '""', code)
+  scopes = []
+  for match in _SCOPE.finditer(code):
+    if match.group() == '}':
+      if scopes:
+        scopes.pop()
+      continue
+    namespace, kind = match.group('namespace'), match.group('type')
+    if kind and all(scope is not None for scope in scopes):
+      yield '::'.join(scopes + [kind])
+    # What a type or a function holds has no name of its own.
+    scopes.append(namespace if namespace else None)
+
+
+def only_for_tests(sources, tests, public):
+  """The functions that a production header declares and only tests call.
+
+  Args:
+    sources: all files.
+    tests: the paths that only tests build.
+    public: the SDK's public headers, whose callers are elsewhere.
+
+  Yields:
+    complaints.
+  """
+  calls = collections.Counter()
+  headers = []
+  for source in sources:
+    if not source.path.endswith(_CODE + ('.inc',)) or source.path in tests:
+      continue
+    code = re.sub(r'"(\\.|[^"\\\n])*"', '""', source.code)
+    if source.path.endswith('.h'):
+      headers.append((source.path, code))
+    for line in code.split('\n'):
+      # A line that begins at the margin defines what it names first.
+      defined = re.match(r'\w.*?(\w+)\(', line)
+      for word in re.findall(r'\b[A-Za-z_]\w+\b', line):
+        calls[word] += not (defined and word == defined.group(1))
+  for path, code in headers:
+    if path in CALLED_BY_OTHERS or path in public:
+      continue
+    is_private = False
+    for number, line in enumerate(code.split('\n'), 1):
+      if re.match(r'\s*private:', line):
+        is_private = True
+      elif re.match(r'\s*public:|class|struct|namespace|}', line):
+        is_private = False
+      declared = _DECLARED.match(line)
+      if not declared or is_private:
+        continue
+      name = declared.group('name')
+      if calls[name] - line.startswith(' ') <= 0:
+        yield '%s:%d: %s is called by tests alone' % (path, number, name)
+
+
+def test_support(texts):
+  """The paths that rules with testonly = True list.
+
+  Args:
+    texts: text by path, of all files.
+  """
+  found = {path for path in texts if is_test(path)}
+  for path, text in texts.items():
+    if os.path.basename(path) != 'BUILD':
+      continue
+    folder = os.path.dirname(path)
+    all_of_it = 'default_testonly = True' in text
+    for rule in re.findall(r'(?ms)^\w+\(\n.*?^\)', text):
+      if all_of_it or 'testonly = True' in rule:
+        found.update(os.path.join(folder, name)
+                     for name in re.findall(r'"([^":/]+\.\w+)"', rule))
+  return found
+
+
+EACH = (pure_code, small_code, models_use_the_sdk, no_sleep_in_tests,
         nothing_unfinished, header_guard, no_private_path, no_bool_parameter,
         name_says_it, nothing_only_for_tests, no_abseil_traps)

@@ -9,7 +9,7 @@ import re
 Source = collections.namedtuple('Source', 'path text code')
 
 _SKIPPED_FOLDERS = {'.git', '__pycache__'}
-_TEXT_ENDINGS = ('.h', '.cc', '.cu', '.c', '.py', '.sh', '.bzl', '.proto',
+_TEXT_ENDINGS = ('.h', '.cc', '.inc', '.cu', '.c', '.py', '.sh', '.bzl', '.proto',
                  '.md', '.yaml', '.yml', '.json', '.txt', '.service')
 _COMMENT_OR_STRING = re.compile(
     r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
@@ -23,7 +23,7 @@ def root():
 
 def strip_comments(path, text):
   """`text` with its comments blanked, lines kept."""
-  if path.endswith(('.h', '.cc', '.cu', '.c', '.proto')):
+  if path.endswith(('.h', '.cc', '.inc', '.cu', '.c', '.proto')):
     def blank(match):
       found = match.group()
       return found if found[0] == '"' else '\n' * found.count('\n')

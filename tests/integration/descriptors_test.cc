@@ -81,7 +81,7 @@ TEST_P(ClosedDescriptors, LaunchOpensThemOnDevNull) {
 }
 
 TEST_P(ClosedDescriptors, AnAgentRunsItsWorkers) {
-  const Cluster cluster;
+  const LocalCluster cluster;
   auto agent = Closed(GetParam(), std::string(kAgent) +
                                       " --rdzv-endpoint=" + cluster.endpoint() +
                                       " --rdzv-id=job --no-python "

@@ -157,7 +157,7 @@ TEST(Hang, TheStoppedOneOfThoseThatWaitForEachOtherIsNamed) {
 }
 
 TEST(Progress, IsShownForEachRank) {
-  Cluster cluster(kReporter);
+  LocalCluster cluster(kReporter);
   auto node = cluster.Node(
       {"--nproc-per-node=2", "--rdzv-conf=is_host=0,keep_alive_interval=0.2"},
       {"steady"});

@@ -40,7 +40,7 @@ class Health : public ::testing::Test {
 };
 
 TEST_F(Health, AnUnfitNodeIsKeptOutByNameAndLetInLater) {
-  Cluster cluster;
+  LocalCluster cluster;
   std::vector<std::string> flags = {"--nnodes=2", "--node-id=left"};
   auto a = cluster.Node(flags, {"succeed-in", "1"});
   flags = Checked();
@@ -58,7 +58,7 @@ TEST_F(Health, AnUnfitNodeIsKeptOutByNameAndLetInLater) {
 }
 
 TEST_F(Health, ItIsLetIntoARunningJobAsWell) {
-  Cluster cluster;
+  LocalCluster cluster;
   const std::vector<std::string> elastic = {
       "--nnodes=1:2", "--rdzv-conf=is_host=0,last_call_timeout=0",
       "--scale-up-cooldown=0"};
@@ -75,7 +75,7 @@ TEST_F(Health, ItIsLetIntoARunningJobAsWell) {
 }
 
 TEST_F(Health, TheJoinTimeOutNamesItAndWhy) {
-  Cluster cluster;
+  LocalCluster cluster;
   std::vector<std::string> flags = Checked();
   flags.insert(flags.end(),
                {"--nnodes=1", "--rdzv-conf=is_host=0,join_timeout=5"});
@@ -102,7 +102,7 @@ TEST_F(Health, EveryRoundIsPrecededByACheck) {
 }
 
 TEST_F(Health, ACheckThatHangsIsKilledWithItsChildren) {
-  Cluster cluster;
+  LocalCluster cluster;
   auto a = cluster.Node(
       {"--nnodes=1", "--health-check=tail -f /dev/null & echo child=$! .; wait",
        "--health-timeout=3", "--health-interval=3600",

@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
 TEST(Membership, TwoNodesMakeOneWorld) {
-  Cluster cluster;
+  LocalCluster cluster;
   auto a =
       cluster.Node({"--nnodes=2", "--nproc-per-node=2"}, {"succeed-in", "1"});
   auto b =
@@ -27,7 +27,7 @@ TEST(Membership, TwoNodesMakeOneWorld) {
 }
 
 TEST(Membership, NodesOfDifferentSizes) {
-  Cluster cluster;
+  LocalCluster cluster;
   auto a = cluster.Node({"--nnodes=2", "--node-rank=0", "--nproc-per-node=1"},
                         {"succeed-in", "1"});
   auto b = cluster.Node({"--nnodes=2", "--node-rank=1", "--nproc-per-node=3"},
@@ -39,7 +39,7 @@ TEST(Membership, NodesOfDifferentSizes) {
 }
 
 TEST(Membership, AKilledWorkerRestartsTheWholeWorld) {
-  Cluster cluster;
+  LocalCluster cluster;
   const std::vector<std::string> flags = {"--nnodes=2", "--nproc-per-node=2",
                                           "--max-restarts=1"};
   auto a = cluster.Node(flags, {"succeed-in", "2"});
@@ -56,7 +56,7 @@ TEST(Membership, AKilledWorkerRestartsTheWholeWorld) {
 }
 
 TEST(Membership, EveryNodeSaysTheSameVerdict) {
-  Cluster cluster;
+  LocalCluster cluster;
   const std::vector<std::string> flags = {"--nnodes=2", "--nproc-per-node=1"};
   auto a = cluster.Node(flags, {"exit", "5", "1"});
   auto b = cluster.Node(flags, {"exit", "5", "1"});
@@ -69,7 +69,7 @@ TEST(Membership, EveryNodeSaysTheSameVerdict) {
 }
 
 TEST(Membership, SurvivorsGoOnWithoutAKilledAgent) {
-  Cluster cluster;
+  LocalCluster cluster;
   const std::vector<std::string> flags = {
       "--nnodes=2:3", "--rdzv-conf=is_host=0,last_call_timeout=60"};
   auto a = cluster.Node(flags, {"succeed-in", "2"});
@@ -90,7 +90,7 @@ TEST(Membership, SurvivorsGoOnWithoutAKilledAgent) {
 // A worker fails because another node dies, and the coordinator reads of the
 // failure first. No restart is left, and none is needed.
 TEST(Membership, AFailureThatIsHeardOfBeforeTheLossBehindIt) {
-  Cluster cluster;
+  LocalCluster cluster;
   const std::vector<std::string> flags = {
       "--nnodes=1:2", "--rdzv-conf=is_host=0,last_call_timeout=60"};
   auto a = cluster.Node(flags, {"succeed-in", "2"});
@@ -109,7 +109,7 @@ TEST(Membership, AFailureThatIsHeardOfBeforeTheLossBehindIt) {
 }
 
 TEST(Membership, ASilentAgentIsReplacedByASpareAfterItsLease) {
-  Cluster cluster;
+  LocalCluster cluster;
   const std::vector<std::string> flags = {
       "--nnodes=2",
       "--rdzv-conf=is_host=0,keep_alive_interval=0.2,"
@@ -134,7 +134,7 @@ TEST(Membership, ASilentAgentIsReplacedByASpareAfterItsLease) {
 }
 
 TEST(Membership, GrowsFromOneToThree) {
-  Cluster cluster;
+  LocalCluster cluster;
   const std::vector<std::string> flags = {
       "--nnodes=1:3", "--scale-up-cooldown=0",
       "--rdzv-conf=is_host=0,last_call_timeout=0"};
@@ -152,7 +152,7 @@ TEST(Membership, GrowsFromOneToThree) {
 }
 
 TEST(Membership, ANodeBeyondTheMostWaitsAndEndsWithTheJob) {
-  Cluster cluster;
+  LocalCluster cluster;
   auto a = cluster.Node({"--nnodes=1"}, {"forever"});
   ASSERT_TRUE(a->Printed("up rank=0"));
   auto spare = cluster.Node({"--nnodes=1"}, {"forever"});
@@ -163,7 +163,7 @@ TEST(Membership, ANodeBeyondTheMostWaitsAndEndsWithTheJob) {
 }
 
 TEST(Membership, ASpareThatIsStoppedTakesNobodyWithIt) {
-  Cluster cluster;
+  LocalCluster cluster;
   auto a = cluster.Node({"--nnodes=1"}, {"forever"});
   ASSERT_TRUE(a->Printed("up rank=0"));
   auto spare = cluster.Node({"--nnodes=1"}, {"forever"});
@@ -174,7 +174,7 @@ TEST(Membership, ASpareThatIsStoppedTakesNobodyWithIt) {
 }
 
 TEST(Membership, TwoNodesCannotHaveOneNodeRank) {
-  Cluster cluster;
+  LocalCluster cluster;
   const std::vector<std::string> flags = {
       "--nnodes=2", "--node-rank=0",
       "--rdzv-conf=is_host=0,keep_alive_interval=0.2,"
@@ -187,7 +187,7 @@ TEST(Membership, TwoNodesCannotHaveOneNodeRank) {
 }
 
 TEST(Membership, NodesMustAgreeOnTheirNumber) {
-  Cluster cluster;
+  LocalCluster cluster;
   auto a = cluster.Node({"--nnodes=2"}, {"forever"});
   ASSERT_TRUE(a->Printed("waiting"));
   auto b = cluster.Node({"--nnodes=3"}, {"forever"});
@@ -196,7 +196,7 @@ TEST(Membership, NodesMustAgreeOnTheirNumber) {
 }
 
 TEST(Membership, AFinishedJobTakesNobody) {
-  Cluster cluster;
+  LocalCluster cluster;
   auto a = cluster.Node({"--nnodes=1"}, {"succeed-in", "1"});
   EXPECT_EQ(a->ExitCode(), 0);
   auto late = cluster.Node({"--nnodes=1"}, {"succeed-in", "1"});
@@ -206,7 +206,7 @@ TEST(Membership, AFinishedJobTakesNobody) {
 }
 
 TEST(Membership, TooFewNodesAreAnErrorThatNamesTheAbsent) {
-  Cluster cluster;
+  LocalCluster cluster;
   auto a = cluster.Node(
       {"--nnodes=2", "--node-rank=1", "--rdzv-conf=is_host=0,join_timeout=1"},
       {"forever"});
@@ -216,7 +216,7 @@ TEST(Membership, TooFewNodesAreAnErrorThatNamesTheAbsent) {
 }
 
 TEST(Membership, WithoutACoordinatorTheWorkersAreStoppedAfterItsDeadline) {
-  Cluster cluster;
+  LocalCluster cluster;
   auto a = cluster.Node({"--nnodes=1", "--coordinator-timeout=1"}, {"forever"});
   ASSERT_TRUE(a->Printed("up rank=0"));
   const pid_t worker = WorkerPids(*a, 1).at(0);

@@ -42,7 +42,7 @@ class Preemption : public ::testing::Test {
 };
 
 TEST_F(Preemption, EveryWorkerOfTheJobKeepsWhatItMustAndTheJobEndsWith75) {
-  Cluster cluster;
+  LocalCluster cluster;
   const std::string told = folder_ + "/told";
   const std::vector<std::string> flags = {
       "--nnodes=2",
@@ -70,7 +70,7 @@ TEST_F(Preemption, EveryWorkerOfTheJobKeepsWhatItMustAndTheJobEndsWith75) {
 }
 
 TEST_F(Preemption, WorkersThatHandleNothingAreGoneByIt) {
-  Cluster cluster;
+  LocalCluster cluster;
   const std::vector<std::string> flags = {"--nnodes=2",
                                           "--signals-to-preempt=TERM"};
   auto a = cluster.Node(flags, {"forever"});
@@ -103,7 +103,7 @@ TEST_F(Preemption, AfterTheGraceTheRestIsStopped) {
 }
 
 TEST_F(Preemption, AFailureMeanwhileIsNamed) {
-  Cluster cluster;
+  LocalCluster cluster;
   const std::vector<std::string> flags = {"--nnodes=2", "--max-restarts=3",
                                           "--signals-to-preempt=USR1",
                                           "--preempt-signal=USR2"};
@@ -120,7 +120,7 @@ TEST_F(Preemption, AFailureMeanwhileIsNamed) {
 }
 
 TEST_F(Preemption, AJobThatStillGathersEndsAtOnce) {
-  Cluster cluster;
+  LocalCluster cluster;
   auto a = cluster.Node({"--nnodes=2", "--signals-to-preempt=USR1"}, {});
   ASSERT_TRUE(a->Printed("waiting"));
   a->Signal(SIGUSR1);
@@ -137,7 +137,7 @@ TEST_F(Preemption, OneNodePutsTheJobBackIntoItsQueue) {
   const std::string path = getenv("PATH");
   setenv("PATH", (folder_ + ":" + path).c_str(), 1);
   setenv("SLURM_JOB_ID", "4711", 1);
-  Cluster cluster;
+  LocalCluster cluster;
   const std::vector<std::string> flags = {
       "--cluster=none", "--nnodes=2", "--signals-to-preempt=USR1", "--requeue"};
   auto a = cluster.Node(flags, {"forever"});
@@ -198,7 +198,7 @@ TEST_F(Preemption, AHookWhoseTimeIsOverIsNamed) {
 
 // Longer than a test may take, would it wait.
 TEST_F(Preemption, CtrlCWaitsForNoHook) {
-  Cluster cluster;
+  LocalCluster cluster;
   const std::vector<std::string> flags = {
       "--nnodes=2", "--signals-to-preempt=USR1", "--preempt-grace=7200",
       "--shutdown-timeout=7200", "--on-preempt=tail -f /dev/null"};

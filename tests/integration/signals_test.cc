@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
 TEST(Signals, CtrlCAtOneNodeStopsAllWithIt) {
-  Cluster cluster;
+  LocalCluster cluster;
   auto a = cluster.Node({"--nnodes=2"}, {"catch", "INT"});
   auto b = cluster.Node({"--nnodes=2"}, {"catch", "INT"});
   ASSERT_TRUE(a->Printed("ready rank="));
@@ -46,7 +46,7 @@ TEST(Signals, AStoppedWorkerEndsWithTheOthers) {
 }
 
 TEST(Signals, UserSignalsGoToEveryWorkerOfTheJob) {
-  Cluster cluster;
+  LocalCluster cluster;
   const std::vector<std::string> flags = {"--nnodes=2",
                                           "--signals-to-forward=SIGUSR1"};
   auto a = cluster.Node(flags, {"catch", "USR1"});
@@ -61,7 +61,7 @@ TEST(Signals, UserSignalsGoToEveryWorkerOfTheJob) {
 }
 
 TEST(Signals, AHandledUserSignalEndsTheJobAsUnderTorchrun) {
-  Cluster cluster;
+  LocalCluster cluster;
   const std::vector<std::string> flags = {
       "--nnodes=2", "--signals-to-handle=SIGTERM,SIGUSR1"};
   auto a = cluster.Node(flags, {"catch", "USR1"});
@@ -77,7 +77,7 @@ TEST(Signals, AHandledUserSignalEndsTheJobAsUnderTorchrun) {
 }
 
 TEST(Signals, ANodeCanLeaveByASignalOfItsOwn) {
-  Cluster cluster;
+  LocalCluster cluster;
   const std::vector<std::string> flags = {
       "--nnodes=1:2", "--signals-to-leave=SIGTERM",
       "--rdzv-conf=is_host=0,last_call_timeout=60"};
@@ -92,7 +92,7 @@ TEST(Signals, ANodeCanLeaveByASignalOfItsOwn) {
 }
 
 TEST(Operator, StatusShowsTheJobAndCancelEndsIt) {
-  Cluster cluster;
+  LocalCluster cluster;
   auto a = cluster.Node({"--nnodes=1", "--nproc-per-node=2"}, {"forever"});
   ASSERT_TRUE(a->Printed("up rank=", 2));
   auto status = cluster.Command({"status", "--run-id=job"});
@@ -106,7 +106,7 @@ TEST(Operator, StatusShowsTheJobAndCancelEndsIt) {
 }
 
 TEST(Operator, DrainTakesOneNodeOutAndTheRestGoesOn) {
-  Cluster cluster;
+  LocalCluster cluster;
   const std::vector<std::string> flags = {
       "--nnodes=1:2", "--rdzv-conf=is_host=0,last_call_timeout=60"};
   auto a =
@@ -123,7 +123,7 @@ TEST(Operator, DrainTakesOneNodeOutAndTheRestGoesOn) {
 }
 
 TEST(Operator, DrainRefusesToLeaveTooFew) {
-  Cluster cluster;
+  LocalCluster cluster;
   auto a = cluster.Node({"--nnodes=1", "--node-id=only"}, {"forever"});
   ASSERT_TRUE(a->Printed("up rank=0"));
   auto drain = cluster.Command({"drain", "only", "--run-id=job"});

@@ -1,5 +1,5 @@
-#ifndef MUSTER_MODELS_TEXT_PARALLEL_TENSOR_H_
-#define MUSTER_MODELS_TEXT_PARALLEL_TENSOR_H_
+#ifndef MUSTER_TRAINER_SDK_DATA_PARALLEL_TENSOR_H_
+#define MUSTER_TRAINER_SDK_DATA_PARALLEL_TENSOR_H_
 
 #include <cstdint>
 #include <span>
@@ -29,4 +29,4 @@ absl::Status CheckTensors(const std::vector<Tensor>& tensors);
 
 }  // namespace muster
 
-#endif  // MUSTER_MODELS_TEXT_PARALLEL_TENSOR_H_
+#endif  // MUSTER_TRAINER_SDK_DATA_PARALLEL_TENSOR_H_

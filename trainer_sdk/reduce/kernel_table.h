@@ -9,7 +9,7 @@ namespace muster {
 
 // What one kind of processor offers. Entries are indexed by DType and, where
 // there are two, ReduceOp.
-struct KernelTable {
+struct ReductionTable {
   // See Reduce, but AVG divides by `divisor`, whatever the number of sources.
   using ReduceKernel = void (*)(const void* const* sources, int source_count,
                                 void* const* destinations,

@@ -25,7 +25,7 @@ namespace {
 
 namespace muster {
 
-const KernelTable* Avx2Kernels() {
+const ReductionTable* Avx2Reductions() {
   static const bool supported =
       __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c");
   return supported ? &kKernels : nullptr;
@@ -37,7 +37,7 @@ const KernelTable* Avx2Kernels() {
 
 namespace muster {
 
-const KernelTable* Avx2Kernels() { return nullptr; }
+const ReductionTable* Avx2Reductions() { return nullptr; }
 
 }  // namespace muster
 

@@ -6,7 +6,7 @@
 namespace muster {
 
 // For x86-64 with AVX2 and F16C; null on a processor that lacks them.
-const KernelTable* Avx2Kernels();
+const ReductionTable* Avx2Reductions();
 
 }  // namespace muster
 

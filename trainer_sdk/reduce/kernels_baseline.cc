@@ -10,6 +10,6 @@ namespace {
 
 }  // namespace
 
-const KernelTable& BaselineKernels() { return kKernels; }
+const ReductionTable& BaselineReductions() { return kKernels; }
 
 }  // namespace muster

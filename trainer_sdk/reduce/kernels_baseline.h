@@ -6,7 +6,7 @@
 namespace muster {
 
 // For any processor.
-const KernelTable& BaselineKernels();
+const ReductionTable& BaselineReductions();
 
 }  // namespace muster
 

@@ -39,8 +39,8 @@ class Conversions : public testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
     if (GetParam()) {
-      if (Avx2Kernels() == nullptr) GTEST_SKIP() << "no AVX2 or F16C here";
-      kernels_ = Avx2Kernels();
+      if (Avx2Reductions() == nullptr) GTEST_SKIP() << "no AVX2 or F16C here";
+      kernels_ = Avx2Reductions();
     }
   }
 
@@ -62,7 +62,7 @@ class Conversions : public testing::TestWithParam<bool> {
     return wide;
   }
 
-  const KernelTable* kernels_ = &BaselineKernels();
+  const ReductionTable* kernels_ = &BaselineReductions();
 };
 
 const Format kFormats[] = {{"bfloat16", 8, 7}, {"float16", 5, 10}};
@@ -176,7 +176,7 @@ INSTANTIATE_TEST_SUITE_P(Kernels, Conversions, testing::Bool(),
 
 // Every processor computes the same bits.
 TEST(KernelTables, Agree) {
-  if (Avx2Kernels() == nullptr) GTEST_SKIP() << "no AVX2 or F16C here";
+  if (Avx2Reductions() == nullptr) GTEST_SKIP() << "no AVX2 or F16C here";
   constexpr int kCount = 1037;
   constexpr int kSources = 3;
   for (int dtype = 0; dtype < kDTypes; ++dtype) {
@@ -199,9 +199,9 @@ TEST(KernelTables, Agree) {
         std::vector<uint64_t> a(kCount, 1);
         std::vector<uint64_t> b(kCount, 1);
         void* to[] = {a.data()};
-        BaselineKernels().reduce[dtype][op](from, sources, to, 1, kCount, 3);
+        BaselineReductions().reduce[dtype][op](from, sources, to, 1, kCount, 3);
         to[0] = b.data();
-        Avx2Kernels()->reduce[dtype][op](from, sources, to, 1, kCount, 3);
+        Avx2Reductions()->reduce[dtype][op](from, sources, to, 1, kCount, 3);
         EXPECT_EQ(a, b) << Name(static_cast<DType>(dtype)) << " "
                         << Name(static_cast<ReduceOp>(op)) << " " << sources;
         EXPECT_NE(std::memcmp(a.data(), std::vector<uint64_t>(kCount, 1).data(),

@@ -10,14 +10,14 @@
 namespace muster {
 namespace {
 
-const KernelTable& Kernels() {
-  static const KernelTable& best =
-      ChosenProcessorKind() != ProcessorKind::kBaseline ? *Avx2Kernels()
-                                                        : BaselineKernels();
+const ReductionTable& Kernels() {
+  static const ReductionTable& best =
+      ChosenProcessorKind() != ProcessorKind::kBaseline ? *Avx2Reductions()
+                                                        : BaselineReductions();
   return best;
 }
 
-KernelTable::ReduceKernel Kernel(DType dtype, ReduceOp op) {
+ReductionTable::ReduceKernel Kernel(DType dtype, ReduceOp op) {
   return Kernels().reduce[static_cast<int>(dtype)][static_cast<int>(op)];
 }
 
@@ -50,18 +50,18 @@ void Accumulate(DType dtype, ReduceOp op, void* destination, const void* source,
 void Narrow(const float* from, DType type, void* to, int64_t count) {
   MUSTER_CHECK(type == DType::kBFloat16 || type == DType::kFloat16)
       << Name(type) << " is not narrower";
-  const KernelTable::NarrowKernel kernel = type == DType::kBFloat16
-                                               ? Kernels().narrow_bfloat16
-                                               : Kernels().narrow_float16;
+  const ReductionTable::NarrowKernel kernel = type == DType::kBFloat16
+                                                  ? Kernels().narrow_bfloat16
+                                                  : Kernels().narrow_float16;
   kernel(from, static_cast<uint16_t*>(to), count);
 }
 
 void Widen(DType type, const void* from, float* to, int64_t count) {
   MUSTER_CHECK(type == DType::kBFloat16 || type == DType::kFloat16)
       << Name(type) << " is not narrower";
-  const KernelTable::WidenKernel kernel = type == DType::kBFloat16
-                                              ? Kernels().widen_bfloat16
-                                              : Kernels().widen_float16;
+  const ReductionTable::WidenKernel kernel = type == DType::kBFloat16
+                                                 ? Kernels().widen_bfloat16
+                                                 : Kernels().widen_float16;
   kernel(static_cast<const uint16_t*>(from), to, count);
 }
 

@@ -63,9 +63,9 @@ SessionPlan PlanOfEnvironment(EnvironmentReader& variables) {
   RefuseOuterWorld(variables, plan);
 
   if (HasAgentStore(variables)) {
-    plan.store_host = StoreHost::kAgent;
+    plan.store_place = StorePlace::kAgent;
   } else if (plan.world_size > 1) {
-    plan.store_host = StoreHost::kRankZero;
+    plan.store_place = StorePlace::kRankZero;
   } else {
     return plan;
   }

@@ -16,7 +16,7 @@ SessionPlan WithMaster(EnvironmentReader& variables, SessionPlan plan,
   }
   if (plan.world_size == 1) return plan;
 
-  plan.store_host = StoreHost::kRankZero;
+  plan.store_place = StorePlace::kRankZero;
   plan.master_address = variables.Text("MASTER_ADDR");
   if (plan.master_address.empty()) {
     plan.master_address = "127.0.0.1";

@@ -69,13 +69,13 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Start(
 }
 
 absl::Status Session::OpenStore(Instant deadline) {
-  if (plan_.store_host == StoreHost::kInProcess) {
+  if (plan_.store_place == StorePlace::kInProcess) {
     MUSTER_CHECK(plan_.world_size == 1) << plan_.world_size << " ranks";
     store_ = std::make_shared<InProcessStore>();
     return absl::OkStatus();
   }
   std::string host = plan_.master_address;
-  if (plan_.store_host == StoreHost::kRankZero && plan_.rank == 0) {
+  if (plan_.store_place == StorePlace::kRankZero && plan_.rank == 0) {
     absl::StatusOr<std::unique_ptr<StoreServer>> server =
         StoreServer::Start({.port = plan_.master_port});
     if (!server.ok()) {
@@ -113,7 +113,7 @@ absl::Status Session::CompletePlace(Instant deadline) {
 // not done yet. Errors are nobody's concern any more: who cannot be reached has
 // left.
 void Session::Leave() {
-  if (plan_.store_host != StoreHost::kRankZero || store_ == nullptr) return;
+  if (plan_.store_place != StorePlace::kRankZero || store_ == nullptr) return;
   absl::StatusOr<int64_t> left = store_->Add(kLeft, 1);
   if (left.ok() && *left == plan_.world_size) {
     store_->Set(kAllLeft, "1").IgnoreError();

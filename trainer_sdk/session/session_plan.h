@@ -25,7 +25,7 @@ enum class Launcher {
 const char* Name(Launcher launcher);
 
 // Where the world's store is.
-enum class StoreHost {
+enum class StorePlace {
   kInProcess,  // a world of one needs no server
   kAgent,      // there already, at the master's address
   kRankZero,   // rank 0 serves it at the master's address
@@ -46,7 +46,7 @@ struct SessionPlan {
   int restart_count = 0;
   int64_t round = 0;   // the agent's; 0 without one
   std::string run_id;  // the job's name, as its launcher has it
-  StoreHost store_host = StoreHost::kInProcess;
+  StorePlace store_place = StorePlace::kInProcess;
   std::string master_address;  // empty with kInProcess
   int master_port = 0;
   std::string progress_socket;  // empty without an agent

@@ -79,7 +79,7 @@ TEST(PlanSession, WithoutALauncherItIsAlone) {
   EXPECT_EQ(plan.local_world_size, 1);
   EXPECT_EQ(plan.group_rank, 0);
   EXPECT_EQ(plan.group_world_size, 1);
-  EXPECT_EQ(plan.store_host, StoreHost::kInProcess);
+  EXPECT_EQ(plan.store_place, StorePlace::kInProcess);
 }
 
 TEST(PlanSession, TorchrunTellsEverything) {
@@ -93,7 +93,7 @@ TEST(PlanSession, TorchrunTellsEverything) {
   EXPECT_EQ(plan.group_world_size, 2);
   EXPECT_EQ(plan.restart_count, 3);
   EXPECT_EQ(plan.run_id, "abc");
-  EXPECT_EQ(plan.store_host, StoreHost::kAgent);
+  EXPECT_EQ(plan.store_place, StorePlace::kAgent);
   EXPECT_EQ(plan.master_address, "node0");
   EXPECT_EQ(plan.master_port, 29400);
   EXPECT_EQ(plan.progress_socket, "");
@@ -115,7 +115,7 @@ TEST(PlanSession, WithoutAnAgentStoreRankZeroServes) {
   for (const Environment& environment :
        {With(kTorchrun, {{"TORCHELASTIC_USE_AGENT_STORE", "False"}}),
         Without(kTorchrun, "TORCHELASTIC_USE_AGENT_STORE")}) {
-    EXPECT_EQ(PlanSession(environment)->store_host, StoreHost::kRankZero);
+    EXPECT_EQ(PlanSession(environment)->store_place, StorePlace::kRankZero);
   }
 }
 
@@ -124,10 +124,10 @@ TEST(PlanSession, AnAgentServesEvenAWorldOfOne) {
                            {"WORLD_SIZE", "1"},
                            {"MASTER_ADDR", "h"},
                            {"MASTER_PORT", "1"}};
-  EXPECT_EQ(PlanSession(one)->store_host, StoreHost::kInProcess);
+  EXPECT_EQ(PlanSession(one)->store_place, StorePlace::kInProcess);
   EXPECT_EQ(PlanSession(With(one, {{"TORCHELASTIC_USE_AGENT_STORE", "True"}}))
-                ->store_host,
-            StoreHost::kAgent);
+                ->store_place,
+            StorePlace::kAgent);
 }
 
 TEST(PlanSession, TheFourOfEnvMeanOneProcessANode) {
@@ -165,7 +165,7 @@ TEST(PlanSession, MpirunOnOneHostAgreesOnAPort) {
   EXPECT_EQ(plan.group_rank, 0);
   EXPECT_EQ(plan.group_world_size, 1);
   EXPECT_EQ(plan.run_id, "mpi-1973616641");
-  EXPECT_EQ(plan.store_host, StoreHost::kRankZero);
+  EXPECT_EQ(plan.store_place, StorePlace::kRankZero);
   EXPECT_EQ(plan.master_address, "127.0.0.1");
   EXPECT_EQ(plan.master_port, DerivedPort("mpi-1973616641"));
 }
@@ -217,7 +217,7 @@ TEST(PlanSession, ASlurmStepTellsEverything) {
   EXPECT_EQ(plan.group_world_size, 3);
   EXPECT_EQ(plan.restart_count, 1);
   EXPECT_EQ(plan.run_id, "slurm-4711.2");
-  EXPECT_EQ(plan.store_host, StoreHost::kRankZero);
+  EXPECT_EQ(plan.store_place, StorePlace::kRankZero);
   EXPECT_EQ(plan.master_address, "gpu007");
   EXPECT_EQ(plan.master_port, DerivedPort("slurm-4711.2"));
 }

@@ -23,13 +23,13 @@ using testing::HasSubstr;
 
 Instant Late() { return MonotonicNow() + std::chrono::seconds(30); }
 
-SessionPlan PlanOf(int rank, int world_size, StoreHost host, int port) {
+SessionPlan PlanOf(int rank, int world_size, StorePlace host, int port) {
   SessionPlan plan;
   plan.launcher = Launcher::kEnvironment;
   plan.rank = rank;
   plan.world_size = world_size;
   plan.local_rank = rank;
-  plan.store_host = host;
+  plan.store_place = host;
   plan.master_address = "127.0.0.1";
   plan.master_port = port;
   return plan;
@@ -60,7 +60,7 @@ TEST(Session, RankZeroServesTheStoreUntilAllAreDone) {
   std::atomic<int> gone = 0;
   OnEachRank(kSize, [&](int rank) {
     auto session =
-        Session::Start(PlanOf(rank, kSize, StoreHost::kRankZero, port));
+        Session::Start(PlanOf(rank, kSize, StorePlace::kRankZero, port));
     ASSERT_TRUE(session.ok()) << session.status();
     Store& store = *(*session)->store();
     ASSERT_TRUE(StoreBarrier(store, "b", rank, kSize, Late()).ok());
@@ -80,7 +80,7 @@ TEST(Session, WhatTheLauncherLeftOpenIsAgreedOn) {
   const int port = FreePort();
   OnEachRank(kSize, [&](int rank) {
     auto session =
-        Session::Start(PlanOf(rank, kSize, StoreHost::kRankZero, port));
+        Session::Start(PlanOf(rank, kSize, StorePlace::kRankZero, port));
     ASSERT_TRUE(session.ok()) << session.status();
     EXPECT_EQ((*session)->local_world_size(), kSize);
     EXPECT_EQ((*session)->group_rank(), 0);
@@ -90,7 +90,7 @@ TEST(Session, WhatTheLauncherLeftOpenIsAgreedOn) {
 
 TEST(Session, AnAgentsStoreOutlivesTheSessionAndHidesItsKeys) {
   auto agent = StoreServer::Start({.address = "127.0.0.1"}).value();
-  SessionPlan plan = PlanOf(0, 1, StoreHost::kAgent, agent->port());
+  SessionPlan plan = PlanOf(0, 1, StorePlace::kAgent, agent->port());
   plan.local_world_size = plan.group_world_size = 1;
   plan.group_rank = 0;
   const auto sees = [&plan] {
@@ -112,7 +112,7 @@ TEST(Session, AnAgentsStoreOutlivesTheSessionAndHidesItsKeys) {
 TEST(Session, APortThatIsTakenIsSaid) {
   auto other = StoreServer::Start({}).value();
   absl::Status taken =
-      Session::Start(PlanOf(0, 2, StoreHost::kRankZero, other->port()))
+      Session::Start(PlanOf(0, 2, StorePlace::kRankZero, other->port()))
           .status();
   EXPECT_TRUE(absl::IsAlreadyExists(taken)) << taken;
   EXPECT_THAT(std::string(taken.message()), HasSubstr("set MASTER_PORT"));
@@ -121,7 +121,7 @@ TEST(Session, APortThatIsTakenIsSaid) {
 TEST(Session, AStoreThatDoesNotComeIsSaid) {
   const int port = FreePort();
   absl::Status late =
-      Session::Start(PlanOf(1, 2, StoreHost::kRankZero, port),
+      Session::Start(PlanOf(1, 2, StorePlace::kRankZero, port),
                      {.connect_timeout = std::chrono::milliseconds(30)})
           .status();
   EXPECT_TRUE(absl::IsDeadlineExceeded(late)) << late;
@@ -133,7 +133,7 @@ TEST(Session, AStoreThatDoesNotComeIsSaid) {
 
 TEST(Session, ARankThatDoesNotComeIsNamed) {
   absl::Status late =
-      Session::Start(PlanOf(0, 2, StoreHost::kRankZero, FreePort()),
+      Session::Start(PlanOf(0, 2, StorePlace::kRankZero, FreePort()),
                      {.connect_timeout = std::chrono::seconds(1)})
           .status();
   EXPECT_TRUE(absl::IsDeadlineExceeded(late)) << late;
@@ -142,7 +142,7 @@ TEST(Session, ARankThatDoesNotComeIsNamed) {
 
 TEST(Session, ADeadRankDoesNotHoldRankZero) {
   const int port = FreePort();
-  SessionPlan plan = PlanOf(0, 2, StoreHost::kRankZero, port);
+  SessionPlan plan = PlanOf(0, 2, StorePlace::kRankZero, port);
   plan.local_world_size = 2;
   plan.group_rank = 0;
   plan.group_world_size = 1;

@@ -53,7 +53,7 @@ SessionPlan PlanOfSlurm(EnvironmentReader& variables) {
       variables.Text(StepName(variables)));
   if (plan.world_size == 1) return plan;
 
-  plan.store_host = StoreHost::kRankZero;
+  plan.store_place = StorePlace::kRankZero;
   plan.master_address = variables.Text("MASTER_ADDR");
   if (plan.master_address.empty() && plan.group_world_size == 1) {
     plan.master_address = "127.0.0.1";

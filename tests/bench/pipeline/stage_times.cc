@@ -5,8 +5,8 @@
 
 #include "absl/status/status.h"
 #include "base/monotonic_clock.h"
+#include "tests/bench/pipeline/measured_costs.h"
 #include "trainer_sdk/pipeline/runtime/rank_plan.h"
-#include "trainer_sdk/pipeline/schedule/measured_costs.h"
 #include "trainer_sdk/process_group/operations.h"
 
 namespace muster {

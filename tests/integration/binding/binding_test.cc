@@ -52,7 +52,7 @@ class BindingTest : public ::testing::Test {
 };
 
 TEST_F(BindingTest, WorkersRunWhereTheyAreBoundAndStatusShowsIt) {
-  Cluster cluster(kBoundWorker);
+  LocalCluster cluster(kBoundWorker);
   auto node = cluster.Node({"--nnodes=1", "--nproc-per-node=2",
                             "--numa-binding=node", "--node-id=only"},
                            {"forever"});
@@ -105,7 +105,7 @@ TEST_F(BindingTest, NothingIsBoundUnasked) {
 }
 
 TEST(Topology, NeighboursInTheNetworkGetNeighbouringRanks) {
-  Cluster cluster(kBoundWorker);
+  LocalCluster cluster(kBoundWorker);
   const std::vector<std::pair<std::string, std::string>> nodes = {
       {"d", "row=1,rack=2"},
       {"a", "row=1,rack=1"},

@@ -35,7 +35,7 @@ std::vector<std::string> WithMixedNodes(std::vector<std::string> flags) {
   return flags;
 }
 
-Cluster::Cluster(std::string worker) : worker_(std::move(worker)) {
+LocalCluster::LocalCluster(std::string worker) : worker_(std::move(worker)) {
   daemon_ = std::make_unique<Subprocess>(
       std::vector<std::string>{kDaemon, "--listen", "127.0.0.1:0"});
   MUSTER_CHECK(daemon_->Printed("127.0.0.1:")) << daemon_->Output();
@@ -46,8 +46,8 @@ Cluster::Cluster(std::string worker) : worker_(std::move(worker)) {
   endpoint_ = output.substr(at, end - at);
 }
 
-std::unique_ptr<Subprocess> Cluster::Node(std::vector<std::string> flags,
-                                          std::vector<std::string> deed) {
+std::unique_ptr<Subprocess> LocalCluster::Node(std::vector<std::string> flags,
+                                               std::vector<std::string> deed) {
   std::vector<std::string> argv = {kLaunch, "--rdzv-backend=c10d",
                                    "--rdzv-endpoint=" + endpoint_,
                                    "--rdzv-conf=is_host=0", "--rdzv-id=job"};
@@ -58,7 +58,8 @@ std::unique_ptr<Subprocess> Cluster::Node(std::vector<std::string> flags,
   return std::make_unique<Subprocess>(argv, Environment());
 }
 
-std::unique_ptr<Subprocess> Cluster::Command(std::vector<std::string> words) {
+std::unique_ptr<Subprocess> LocalCluster::Command(
+    std::vector<std::string> words) {
   std::vector<std::string> argv = {kLaunch};
   Append(argv, std::move(words));
   argv.push_back("--endpoint=" + endpoint_);

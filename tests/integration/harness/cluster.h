@@ -20,10 +20,10 @@ std::vector<std::string> WithMixedNodes(std::vector<std::string> flags);
 
 // A real rendezvousd on a port of its own, and real launches that meet there:
 // several "nodes" on one machine.
-class Cluster {
+class LocalCluster {
  public:
   // Its nodes run `worker`.
-  explicit Cluster(std::string worker = kWorker);
+  explicit LocalCluster(std::string worker = kWorker);
 
   const std::string& endpoint() const { return endpoint_; }
   Subprocess& daemon() { return *daemon_; }

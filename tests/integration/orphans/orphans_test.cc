@@ -129,7 +129,7 @@ TEST_F(Orphans, NoneAfterSigkillOfLaunchsWholeGroup) {
 }
 
 TEST_F(Orphans, NoneAfterSigkillOfAnAgent) {
-  Cluster cluster;
+  LocalCluster cluster;
   Start({kAgent, "--rdzv-endpoint=" + cluster.endpoint(), "--rdzv-id=job"});
   node_->Signal(SIGKILL);
   EXPECT_EQ(node_->ExitCode(), 128 + SIGKILL);
@@ -138,7 +138,7 @@ TEST_F(Orphans, NoneAfterSigkillOfAnAgent) {
 }
 
 TEST_F(Orphans, NoneAfterSigkillOfAnAgentsGuardian) {
-  Cluster cluster;
+  LocalCluster cluster;
   Start({kAgent, "--rdzv-endpoint=" + cluster.endpoint(), "--rdzv-id=job"});
   ASSERT_EQ(kill(Guardian(), SIGKILL), 0);
   EXPECT_THAT(node_->ExitCode(), testing::Optional(Ne(0)));

@@ -24,7 +24,7 @@ class StorePaths : public ::testing::TestWithParam<std::vector<std::string>> {
     return cluster_.Node(flags, {deed});
   }
 
-  Cluster cluster_{kStoreWorker};
+  LocalCluster cluster_{kStoreWorker};
 };
 
 TEST_P(StorePaths, AllRanksOfAllNodesMeet) {
@@ -73,7 +73,7 @@ INSTANTIATE_TEST_SUITE_P(Agents, StorePaths,
                                                "--local-store"}));
 
 TEST(WorkerStore, RankZeroServesIt) {
-  Cluster cluster(kStoreWorker);
+  LocalCluster cluster(kStoreWorker);
   const std::vector<std::string> flags = {"--worker-store", "--nnodes=2",
                                           "--nproc-per-node=2"};
   auto one = cluster.Node(flags, {"meet"});
@@ -83,7 +83,7 @@ TEST(WorkerStore, RankZeroServesIt) {
 }
 
 TEST(WorkerStore, NodesThatDoNotAgreeOnItAreToldSo) {
-  Cluster cluster(kStoreWorker);
+  LocalCluster cluster(kStoreWorker);
   auto one = cluster.Node({"--nnodes=2"}, {"meet"});
   ASSERT_TRUE(one->Printed("waiting")) << one->Output();
   auto two = cluster.Node({"--nnodes=2", "--worker-store"}, {"meet"});

@@ -112,7 +112,7 @@ TEST_F(GptTraining, ATimelineThatCannotBeWrittenIsAWarning) {
 // added in pairs.
 TEST_F(GptTraining, ALostNodeLeavesNoTraceEither) {
   const LossCurve undisturbed = Undisturbed(1, "--pairwise");
-  Cluster cluster("sh");
+  LocalCluster cluster("sh");
   const auto node = [&] {
     return cluster.Node({"--nnodes=1:2", "--nproc-per-node=1",
                          "--rdzv-conf=is_host=0,last_call_timeout=60",

@@ -81,8 +81,8 @@ class PipelineRuntime::Body {
         PipelineChannels::Create(group, shape(), LongestStream(*inputs));
     if (!channels.ok()) return channels.status();
     channels_ = *std::move(channels);
-    streams_ = std::make_unique<Streams>(*channels_, shape(),
-                                         *std::move(inputs), options_.timeout);
+    streams_ = std::make_unique<PipelineStreams>(
+        *channels_, shape(), *std::move(inputs), options_.timeout);
     for (size_t chunk = 0; chunk < stages_.size(); ++chunk) {
       stages_[chunk]->ReservePlaces(step_.places[chunk]);
     }
@@ -196,7 +196,7 @@ class PipelineRuntime::Body {
     if (pass.purpose == PipelinePass::Purpose::kTraining) {
       measured_.push_back(measured);
     }
-    Streams::Free(*taken);
+    PipelineStreams::Free(*taken);
     streams_->Put(action, *given);
     return absl::OkStatus();
   }
@@ -244,7 +244,7 @@ class PipelineRuntime::Body {
   // What all ranks tell each other; not for messages.
   std::unique_ptr<ProcessGroup> everybody_;
   std::unique_ptr<PipelineChannels> channels_;
-  std::unique_ptr<Streams> streams_;
+  std::unique_ptr<PipelineStreams> streams_;
   std::vector<MeasuredAction> measured_;
   // Of this rank's last stage, if it has the pipeline's.
   double loss_ = 0;

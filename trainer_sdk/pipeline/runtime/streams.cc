@@ -76,8 +76,10 @@ int64_t LongestStream(const std::vector<StreamShape>& inputs) {
   return most;
 }
 
-Streams::Streams(PipelineChannels& channels, const PipelineShape& shape,
-                 std::vector<StreamShape> inputs, Duration timeout)
+PipelineStreams::PipelineStreams(PipelineChannels& channels,
+                                 const PipelineShape& shape,
+                                 std::vector<StreamShape> inputs,
+                                 Duration timeout)
     : channels_(channels),
       shape_(shape),
       inputs_(std::move(inputs)),
@@ -91,7 +93,7 @@ Streams::Streams(PipelineChannels& channels, const PipelineShape& shape,
 }
 
 // Between stages s and s + 1 is the input of the latter.
-StreamShape Streams::ShapeOf(const Action& message) const {
+StreamShape PipelineStreams::ShapeOf(const Action& message) const {
   if (purpose_ == PipelinePass::Purpose::kEvaluation &&
       !IsForward(message.kind)) {
     return {.dtype = DType::kInt8, .sizes = {1}};
@@ -100,7 +102,7 @@ StreamShape Streams::ShapeOf(const Action& message) const {
       std::max(message.stage, OtherStage(message)))];
 }
 
-StreamBuffer Streams::Any(ActionKind kind) {
+StreamBuffer PipelineStreams::Any(ActionKind kind) {
   std::vector<std::byte*>* home = &places_[kind];
   if (home->empty()) home = &free_;
   if (home->empty()) {
@@ -112,14 +114,14 @@ StreamBuffer Streams::Any(ActionKind kind) {
   return {.data = data, .home = home};
 }
 
-void Streams::Receive(const Action& receive) {
+void PipelineStreams::Receive(const Action& receive) {
   const StreamBuffer buffer = Any(receive.kind);
   arrivals_.emplace(
       receive, Arrival{buffer, channels_.Start(receive.kind, buffer.data,
                                                ShapeOf(receive), timeout_)});
 }
 
-void Streams::Send(const Action& send) {
+void PipelineStreams::Send(const Action& send) {
   const auto at = ready_.find(send);
   MUSTER_CHECK(at != ready_.end()) << ToString(send);
   const StreamBuffer buffer = at->second;
@@ -129,7 +131,7 @@ void Streams::Send(const Action& send) {
        channels_.Start(send.kind, buffer.data, ShapeOf(send), timeout_)});
 }
 
-absl::StatusOr<StreamBuffer> Streams::Take(const Action& computation) {
+absl::StatusOr<StreamBuffer> PipelineStreams::Take(const Action& computation) {
   const std::optional<Action> receive = TakenBy(computation, shape_);
   if (!receive) return StreamBuffer();
   const auto at = arrivals_.find(*receive);
@@ -143,14 +145,14 @@ absl::StatusOr<StreamBuffer> Streams::Take(const Action& computation) {
   return buffer;
 }
 
-absl::StatusOr<StreamBuffer> Streams::Make(const Action& computation) {
+absl::StatusOr<StreamBuffer> PipelineStreams::Make(const Action& computation) {
   const std::optional<Action> send = GivenBy(computation, shape_);
   if (!send) return StreamBuffer();
   if (absl::Status status = Reap(); !status.ok()) return status;
   return Any(send->kind);
 }
 
-void Streams::Put(const Action& computation, StreamBuffer buffer) {
+void PipelineStreams::Put(const Action& computation, StreamBuffer buffer) {
   const std::optional<Action> send = GivenBy(computation, shape_);
   if (!send) return;
   if (shape_.RankOf(OtherStage(*send)) == shape_.RankOf(send->stage)) {
@@ -160,11 +162,11 @@ void Streams::Put(const Action& computation, StreamBuffer buffer) {
   }
 }
 
-void Streams::Free(StreamBuffer buffer) {
+void PipelineStreams::Free(StreamBuffer buffer) {
   if (buffer.data != nullptr) buffer.home->push_back(buffer.data);
 }
 
-absl::Status Streams::Reap() {
+absl::Status PipelineStreams::Reap() {
   for (auto at = departures_.begin(); at != departures_.end();) {
     if (!at->work->is_completed()) {
       ++at;
@@ -178,7 +180,7 @@ absl::Status Streams::Reap() {
   return absl::OkStatus();
 }
 
-absl::Status Streams::Drain() {
+absl::Status PipelineStreams::Drain() {
   for (const Departure& departure : departures_) {
     const absl::Status status = departure.work->Wait();
     if (!status.ok()) return Failed(departure.send, status);
@@ -186,8 +188,8 @@ absl::Status Streams::Drain() {
   return Reap();
 }
 
-absl::Status Streams::Failed(const Action& message,
-                             const absl::Status& status) const {
+absl::Status PipelineStreams::Failed(const Action& message,
+                                     const absl::Status& status) const {
   const int other = OtherStage(message);
   const bool sent = message.kind == ActionKind::kSendForward ||
                     message.kind == ActionKind::kSendBackward;

@@ -36,12 +36,12 @@ struct StreamBuffer {
 // micro-batches under way at this rank and its neighbours: one that was sent
 // and not yet received is one that the receiver has still before it, and holds.
 // Not thread-safe.
-class Streams {
+class PipelineStreams {
  public:
   // `inputs` are the shapes of stages' inputs, by stage; the first's is not
   // looked at. `channels` must outlive it, but not its transfers: see Abandon.
-  Streams(PipelineChannels& channels, const PipelineShape& shape,
-          std::vector<StreamShape> inputs, Duration timeout);
+  PipelineStreams(PipelineChannels& channels, const PipelineShape& shape,
+                  std::vector<StreamShape> inputs, Duration timeout);
 
   // What is to come, in an order without anything under way: in an evaluation
   // no gradients flow, but a byte in their place.

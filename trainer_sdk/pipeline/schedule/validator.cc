@@ -230,14 +230,14 @@ absl::Status CheckComputations(const PipelineSchedule& schedule) {
                    "communication in a schedule without");
     }
   }
-  return WalkToTheEnd(schedule, Delivery::kAtOnce);
+  return WalkToTheEnd(schedule, Arrival::kAtOnce);
 }
 
 absl::Status CheckLowered(const PipelineSchedule& schedule) {
   Positions positions;
   absl::Status status = CheckParts(schedule, &positions);
   if (status.ok()) status = CheckMessages(schedule, positions);
-  if (status.ok()) status = WalkToTheEnd(schedule, Delivery::kWhenSent);
+  if (status.ok()) status = WalkToTheEnd(schedule, Arrival::kWhenSent);
   if (status.ok()) status = CheckOrder(schedule);
   return status;
 }

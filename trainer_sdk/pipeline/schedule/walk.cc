@@ -21,7 +21,7 @@ Action ComputationOf(const Action& send) {
 // The state of a walk through all ranks' lists.
 class Walk {
  public:
-  Walk(const PipelineSchedule& schedule, Delivery delivery)
+  Walk(const PipelineSchedule& schedule, Arrival delivery)
       : schedule_(schedule),
         delivery_(delivery),
         done_(schedule.shape),
@@ -58,7 +58,7 @@ class Walk {
     if (IsCommunication(action.kind)) return true;
     for (const Need& need : NeedsOf(action, schedule_.shape)) {
       const bool near = schedule_.shape.RankOf(need.stage) == rank ||
-                        delivery_ == Delivery::kAtOnce;
+                        delivery_ == Arrival::kAtOnce;
       if (!(near ? done_ : sent_).Reached(need, action.micro_batch)) {
         return false;
       }
@@ -76,7 +76,7 @@ class Walk {
   }
 
   const PipelineSchedule& schedule_;
-  const Delivery delivery_;
+  const Arrival delivery_;
   Milestones done_;
   Milestones sent_;
   std::vector<size_t> next_;
@@ -84,7 +84,7 @@ class Walk {
 
 }  // namespace
 
-absl::Status WalkToTheEnd(const PipelineSchedule& schedule, Delivery delivery) {
+absl::Status WalkToTheEnd(const PipelineSchedule& schedule, Arrival delivery) {
   return Walk(schedule, delivery).ToTheEnd();
 }
 

@@ -7,7 +7,7 @@
 namespace muster {
 
 // How what one rank computes becomes known to another.
-enum class Delivery {
+enum class Arrival {
   kAtOnce,
   // When the rank has come to the send behind the computation.
   kWhenSent,
@@ -16,7 +16,7 @@ enum class Delivery {
 // Lets every rank do its actions in order, each as soon as what it needs is
 // there. InvalidArgument: which ranks come to no end, and at which action each
 // is stuck. Every action must be of the schedule's shape.
-absl::Status WalkToTheEnd(const PipelineSchedule& schedule, Delivery delivery);
+absl::Status WalkToTheEnd(const PipelineSchedule& schedule, Arrival delivery);
 
 }  // namespace muster
 

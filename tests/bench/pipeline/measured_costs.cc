@@ -1,4 +1,4 @@
-#include "trainer_sdk/pipeline/schedule/measured_costs.h"
+#include "tests/bench/pipeline/measured_costs.h"
 
 #include <algorithm>
 #include <cstddef>
