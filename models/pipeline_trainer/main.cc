@@ -2,7 +2,7 @@
 // ranks of a pipeline: a Session, a process group, GptPipeline. Runs under
 // `launch`, torchrun, mpirun and srun, and alone:
 //
-//   bazel build --config=opt //models/pipeline_trainer
+//   bazel build --config=opt //models/pipeline_trainer:gpt_pipeline
 //   cd bazel-bin/models/pipeline_trainer
 //   launch --standalone --nproc-per-node 2 gpt_pipeline --data TEXT --svg s.svg
 //   launch --standalone --nproc-per-node 4 --max-restarts 3 gpt_pipeline

@@ -2,7 +2,7 @@
 // process group, DDP, checkpoints. Runs under `launch`, torchrun, mpirun and
 // srun, and alone:
 //
-//   bazel build --config=opt //models/trainer
+//   bazel build --config=opt //models/trainer:gpt
 //   cd bazel-bin/models/trainer
 //   launch --standalone --nproc-per-node 2 --max-restarts 3 gpt train
 //     --data TEXT --micro-batches 2 --checkpoint-dir checkpoints

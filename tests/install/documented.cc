@@ -3,10 +3,6 @@
 
 #include <iostream>
 
-#include "models/gpt/gpt_stage.h"
-#include "models/text/bpe_files.h"
-#include "models/text/token_file.h"
-#include "models/text/token_file_writer.h"
 #include "trainer_sdk/checkpoint/checkpoint_writer.h"
 #include "trainer_sdk/checkpoint/open_together.h"
 #include "trainer_sdk/data/distributed_sampler.h"
@@ -103,22 +99,6 @@ absl::Status OverNccl(int rank, int size, const std::shared_ptr<Store>& store,
   auto transport =
       muster::NewNcclTransport({rank, size, store, "world"}, options, deadline);
   return transport.status();
-}
-
-absl::Status Vocabularies(std::string_view text, int64_t begin) {
-  const auto bpe = ReadBpeFiles("vocab.json", "merges.txt");
-  if (!bpe.ok()) return bpe.status();
-  const auto tokens = (*bpe)->Encode("To be, or not to be");
-  if (!tokens.ok()) return tokens.status();
-  std::cout << (*bpe)->Describe() << "\n" << (*bpe)->Decode(*tokens) << "\n";
-
-  // A text is encoded once; after that its tokens are mapped into memory.
-  const auto count = WriteTokenFile("tokens", **bpe, text);
-  if (!count.ok()) return count.status();
-  const auto file = TokenFile::Open("tokens");
-  if (!file.ok()) return file.status();
-  std::vector<int32_t> window(1025);
-  return (*file)->Read(begin, window);
 }
 
 absl::Status Train(ProcessGroup& world, CheckpointWriter& writer,
@@ -281,22 +261,4 @@ absl::Status Safetensors(const std::vector<float>& table) {
   const SafetensorsTensor* const tensor = (*file)->header().Find("wte.weight");
   std::vector<float> again(tensor == nullptr ? 0 : 50257 * 768);
   return again.empty() ? status : (*file)->Read(*tensor, again.data());
-}
-
-absl::Status Transformer(Reducer& reducer, const std::vector<int32_t>& tokens,
-                         const std::vector<int32_t>& targets) {
-  GptWeights weights(GptConfig{}, {0, 12});  // GPT-2's 124M
-  weights.Initialize(/*seed=*/1337);
-  const GptStage model(weights, /*batch=*/4, /*time=*/1024);
-
-  absl::Status status = reducer.Begin(GradientSync::kReduce);
-  GptMicroBatch batch{.tokens = tokens, .targets = targets};
-  std::vector<float> stream;
-  model.Forward(&batch, &stream);
-  const double loss = model.Loss(&batch, stream, /*factor=*/1);
-  model.Backward(&batch, &stream,
-                 [&](int tensor) { status.Update(reducer.MarkReady(tensor)); });
-  status.Update(reducer.Finish());
-  std::cout << loss << "\n";
-  return status;
 }

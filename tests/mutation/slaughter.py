@@ -37,7 +37,7 @@ class House:
   def __enter__(self):
     self._folder = tempfile.TemporaryDirectory(prefix='mutation.')
     self._sources = os.path.join(self._folder.name, 'sources')
-    for top in ('base', 'rendezvous', 'agent', 'store', 'trainer_sdk',
+    for top in ('base', 'rendezvous', 'agent', 'store', 'trainer_sdk', 'models',
                 'tests/simulation'):
       shutil.copytree(os.path.join(ROOT, top), os.path.join(self._sources, top))
     self._programs = build.programs(ROOT)
