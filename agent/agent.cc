@@ -16,7 +16,6 @@
 #include "agent/lifecycle/lifecycle.h"
 #include "agent/logs/log_relay.h"
 #include "agent/nccl_id/nccl_id_holder.h"
-#include "agent/options/read_machine.h"
 #include "agent/preemption/preemption_announcer.h"
 #include "agent/progress/progress_sockets.h"
 #include "agent/round_workers.h"
@@ -27,6 +26,7 @@
 #include "agent/terminal/terminal_bridge.h"
 #include "agent/timers/worker_timers.h"
 #include "base/check.h"
+#include "base/environment_value.h"
 #include "base/monotonic_clock.h"
 
 namespace muster {
@@ -58,12 +58,9 @@ Lifecycle::Config ConfigOf(const AgentOptions& options) {
   config.signals_to_preempt = options.preemption.signals;
   config.preempt_signal = options.preemption.worker_signal;
   config.telling = options.telling;
-  const Cluster cluster = options.cluster;
-  config.asks_again =
-      cluster == Cluster::kSlurm || cluster == Cluster::kKubernetes;
-  config.waits_for_place = cluster == Cluster::kKubernetes;
-  // A cluster counts every other code as a failure of the whole job.
-  if (cluster != Cluster::kNone) config.never_ran_exit_code = 0;
+  config.asks_again = options.asks_again;
+  config.waits_for_place = options.waits_for_place;
+  config.never_ran_exit_code = options.never_ran_exit_code;
   if (options.fitness.Asked()) {
     config.fitness_interval = options.fitness.interval;
   }

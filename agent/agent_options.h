@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "agent/fitness/fitness_options.h"
+#include "agent/lifecycle/telling.h"
 #include "agent/logs/log_plan.h"
-#include "agent/options/defaults.h"
-#include "agent/options/fitness_options.h"
-#include "agent/options/preemption_options.h"
+#include "agent/preemption/preemption_options.h"
 #include "agent/progress/hang_policy.h"
 #include "agent/store/store_path.h"
 #include "agent/workers/worker_environment.h"
@@ -62,7 +62,10 @@ struct AgentOptions {
   StorePath store_path = StorePath::kDirect;
   std::vector<std::string> remarks;  // one line each, said at the beginning
   Telling telling = Telling::kAlone;
-  Cluster cluster = Cluster::kNone;
+  // See Lifecycle::Config.
+  bool asks_again = false;
+  bool waits_for_place = false;
+  int never_ran_exit_code = kNeverRanExitCode;
   // What makes NCCL ids (see agent/nccl_id); empty: nobody.
   std::string nccl_id_program;
 };

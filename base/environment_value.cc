@@ -1,6 +1,19 @@
 #include "base/environment_value.h"
 
+#include <unistd.h>
+
 namespace muster {
+
+std::map<std::string, std::string> ReadEnvironment() {
+  std::map<std::string, std::string> environment;
+  for (char** at = environ; *at != nullptr; ++at) {
+    const std::string entry = *at;
+    const size_t equals = entry.find('=');
+    if (equals == std::string::npos) continue;
+    environment.emplace(entry.substr(0, equals), entry.substr(equals + 1));
+  }
+  return environment;
+}
 
 std::optional<std::string> EnvironmentValue(
     const std::map<std::string, std::string>& environment,

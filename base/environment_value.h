@@ -7,6 +7,10 @@
 
 namespace muster {
 
+// This process's environment, by name. Not to be called while another thread
+// changes it.
+std::map<std::string, std::string> ReadEnvironment();
+
 // What the variable `name` of an environment is set to, the empty text
 // included; nullopt: it is not set.
 std::optional<std::string> EnvironmentValue(

@@ -1,8 +1,8 @@
 #ifndef MUSTER_LAUNCHER_ADMIN_COMMAND_H_
 #define MUSTER_LAUNCHER_ADMIN_COMMAND_H_
 
-#include "agent/voice.h"
 #include "launcher/admin_request.h"
+#include "launcher/voice.h"
 
 namespace muster {
 

@@ -3,10 +3,10 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
-#include "agent/options/command_line.h"
-#include "agent/options/flag_values.h"
-#include "agent/options/option_values.h"
 #include "base/environment_value.h"
+#include "launcher/options/command_line.h"
+#include "launcher/options/flag_values.h"
+#include "launcher/options/option_values.h"
 #include "launcher/subcommands.h"
 
 namespace muster {

@@ -10,10 +10,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "agent/options/flag_table.h"
-#include "agent/options/run_options.h"
 #include "base/own_program.h"
 #include "launcher/bench_plan.h"
+#include "launcher/options/flag_table.h"
+#include "launcher/options/run_options.h"
 #include "launcher/run_command.h"
 #include "trainer_sdk/bench/bench_options.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/voice.h"
+#include "launcher/voice.h"
 
 namespace muster {
 

@@ -1,10 +1,10 @@
 #include "launcher/bench_plan.h"
 
 #include "absl/strings/str_cat.h"
-#include "agent/options/command_line.h"
-#include "agent/options/flag_table.h"
-#include "agent/options/option_values.h"
 #include "base/environment_value.h"
+#include "launcher/options/command_line.h"
+#include "launcher/options/flag_table.h"
+#include "launcher/options/option_values.h"
 #include "trainer_sdk/bench/bench_options.h"
 
 namespace muster {

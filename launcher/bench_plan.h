@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "agent/options/run_options.h"
+#include "launcher/options/run_options.h"
 
 namespace muster {
 

@@ -3,10 +3,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "agent/options/flag.h"
-#include "agent/options/flag_table.h"
-#include "agent/options/help_text.h"
 #include "launcher/launch_help.h"
+#include "launcher/options/flag.h"
+#include "launcher/options/flag_table.h"
+#include "launcher/options/help_text.h"
 #include "launcher/subcommands.h"
 
 namespace muster {
@@ -15,7 +15,7 @@ namespace {
 constexpr char kHead[] = R"(# Command line
 
 *This page is generated from the table that parses the flags
-(`agent/options/flag_table.cc`): do not edit it, run
+(`launcher/options/flag_table.cc`): do not edit it, run
 `bazel run //launcher:cli_reference_tool > docs/CLI.md`.*
 
 ```

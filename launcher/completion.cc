@@ -3,9 +3,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "agent/options/flag.h"
-#include "agent/options/flag_table.h"
 #include "launcher/doctor/doctor_request.h"
+#include "launcher/options/flag.h"
+#include "launcher/options/flag_table.h"
 #include "launcher/subcommands.h"
 
 namespace muster {

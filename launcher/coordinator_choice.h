@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "agent/options/machine_facts.h"
-#include "agent/options/run_options.h"
+#include "launcher/options/machine_facts.h"
+#include "launcher/options/run_options.h"
 #include "rendezvous/endpoint/endpoint.h"
 
 namespace muster {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "agent/options/flag_table.h"
+#include "launcher/options/flag_table.h"
 
 namespace muster {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "agent/voice.h"
 #include "base/time.h"
+#include "launcher/voice.h"
 #include "rendezvous/endpoint/endpoint.h"
 #include "rendezvous/events/event_log.h"
 #include "rendezvous/server/coordinator.h"

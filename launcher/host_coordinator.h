@@ -4,9 +4,9 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "agent/voice.h"
 #include "launcher/coordinator_choice.h"
 #include "launcher/embedded_coordinator.h"
+#include "launcher/voice.h"
 
 namespace muster {
 

@@ -8,8 +8,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "agent/report/text_style.h"
 #include "launcher/inspect_text.h"
+#include "launcher/report/text_style.h"
 #include "trainer_sdk/flight_recorder/flight_analysis.h"
 #include "trainer_sdk/flight_recorder/flight_files.h"
 

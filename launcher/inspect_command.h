@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/voice.h"
+#include "launcher/voice.h"
 
 namespace muster {
 

@@ -8,7 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "agent/report/text_layout.h"
+#include "launcher/report/text_layout.h"
 
 namespace muster {
 namespace {

@@ -1,8 +1,8 @@
 #include "launcher/launch_help.h"
 
 #include "absl/strings/str_cat.h"
-#include "agent/options/flag_table.h"
-#include "agent/options/help_text.h"
+#include "launcher/options/flag_table.h"
+#include "launcher/options/help_text.h"
 #include "launcher/subcommands.h"
 
 namespace muster {

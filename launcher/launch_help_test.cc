@@ -5,7 +5,7 @@
 
 #include <sstream>
 
-#include "agent/options/flag_table.h"
+#include "launcher/options/flag_table.h"
 
 namespace muster {
 namespace {

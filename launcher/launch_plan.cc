@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "agent/options/agent_plan.h"
+#include "launcher/options/agent_plan.h"
 
 namespace muster {
 namespace {

@@ -3,9 +3,9 @@
 
 #include "absl/status/statusor.h"
 #include "agent/agent_options.h"
-#include "agent/options/machine_facts.h"
-#include "agent/options/run_options.h"
 #include "launcher/coordinator_choice.h"
+#include "launcher/options/machine_facts.h"
+#include "launcher/options/run_options.h"
 
 namespace muster {
 

@@ -2,10 +2,10 @@
 #define MUSTER_LAUNCHER_MEETING_H_
 
 #include "absl/status/statusor.h"
-#include "agent/options/machine_facts.h"
-#include "agent/options/run_options.h"
-#include "agent/voice.h"
 #include "launcher/launch_plan.h"
+#include "launcher/options/machine_facts.h"
+#include "launcher/options/run_options.h"
+#include "launcher/voice.h"
 
 namespace muster {
 

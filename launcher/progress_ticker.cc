@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "agent/report/progress_text.h"
+#include "launcher/report/progress_text.h"
 
 namespace muster {
 namespace {

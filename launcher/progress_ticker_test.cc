@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "agent/report/progress_text.h"
+#include "launcher/report/progress_text.h"
 
 namespace muster {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "agent/options/run_options.h"
+#include "launcher/options/run_options.h"
 
 namespace muster {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/options/flag.h"
+#include "launcher/options/flag.h"
 
 namespace muster {
 

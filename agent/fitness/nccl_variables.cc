@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "agent/options/nearest_name.h"
+#include "base/nearest_name.h"
 
 namespace muster {
 namespace {

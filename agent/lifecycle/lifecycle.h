@@ -10,7 +10,7 @@
 #include "agent/lifecycle/hang_watch.h"
 #include "agent/lifecycle/lifecycle_step.h"
 #include "agent/lifecycle/nccl_id_offer.h"
-#include "agent/options/defaults.h"
+#include "agent/lifecycle/telling.h"
 #include "agent/progress/hang_policy.h"
 #include "base/time.h"
 

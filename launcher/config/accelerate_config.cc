@@ -8,7 +8,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "agent/options/nearest_name.h"
+#include "base/nearest_name.h"
 #include "launcher/config/accelerate_variables.h"
 
 namespace muster {

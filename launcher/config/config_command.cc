@@ -10,14 +10,14 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "agent/options/flag_values.h"
-#include "agent/options/run_options.h"
 #include "base/owned_fd.h"
 #include "base/write_all.h"
 #include "launcher/config/config_defaults.h"
 #include "launcher/config/config_file.h"
 #include "launcher/config/config_questions.h"
 #include "launcher/config/config_view.h"
+#include "launcher/options/flag_values.h"
+#include "launcher/options/run_options.h"
 
 namespace muster {
 namespace {

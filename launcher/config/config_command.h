@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "agent/options/flag.h"
-#include "agent/voice.h"
+#include "launcher/options/flag.h"
+#include "launcher/voice.h"
 
 namespace muster {
 

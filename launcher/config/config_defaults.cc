@@ -3,10 +3,10 @@
 #include <string>
 #include <utility>
 
-#include "agent/cluster/cluster_defaults.h"
-#include "agent/options/flag_values.h"
+#include "launcher/cluster/cluster_defaults.h"
 #include "launcher/config/config_file.h"
 #include "launcher/config/file_and_cluster.h"
+#include "launcher/options/flag_values.h"
 
 namespace muster {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "agent/options/defaults.h"
-#include "agent/options/flag.h"
+#include "launcher/options/defaults.h"
+#include "launcher/options/flag.h"
 
 namespace muster {
 

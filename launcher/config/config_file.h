@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "agent/options/flag.h"
 #include "launcher/config/config_meaning.h"
+#include "launcher/options/flag.h"
 
 namespace muster {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "agent/options/defaults.h"
+#include "launcher/options/defaults.h"
 
 namespace muster {
 

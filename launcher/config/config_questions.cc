@@ -1,10 +1,10 @@
 #include "launcher/config/config_questions.h"
 
 #include "absl/strings/str_cat.h"
-#include "agent/options/flag_table.h"
-#include "agent/options/run_options.h"
 #include "base/word_split.h"
 #include "launcher/config/yaml_value.h"
+#include "launcher/options/flag_table.h"
+#include "launcher/options/run_options.h"
 
 namespace muster {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "agent/options/flag.h"
+#include "launcher/options/flag.h"
 
 namespace muster {
 

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "agent/options/flag_table.h"
 #include "launcher/config/yaml_value.h"
+#include "launcher/options/flag_table.h"
 
 namespace muster {
 namespace {

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
-#include "agent/report/text_layout.h"
+#include "launcher/report/text_layout.h"
 
 namespace muster {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "agent/cluster/cluster_defaults.h"
-#include "agent/options/option_values.h"
+#include "launcher/cluster/cluster_defaults.h"
+#include "launcher/options/option_values.h"
 
 namespace muster {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "agent/options/defaults.h"
-#include "agent/options/flag_values.h"
+#include "launcher/options/defaults.h"
+#include "launcher/options/flag_values.h"
 
 namespace muster {
 

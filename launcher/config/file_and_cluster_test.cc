@@ -5,9 +5,9 @@
 
 #include <vector>
 
-#include "agent/options/flag_table.h"
-#include "agent/options/run_options.h"
 #include "launcher/config/config_file.h"
+#include "launcher/options/flag_table.h"
+#include "launcher/options/run_options.h"
 
 namespace muster {
 namespace {

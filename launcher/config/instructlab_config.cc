@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "agent/options/nearest_name.h"
+#include "base/nearest_name.h"
 
 namespace muster {
 namespace {

@@ -5,10 +5,10 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "agent/options/flag_table.h"
-#include "agent/options/nearest_name.h"
 #include "agent/workers/agents_variables.h"
+#include "base/nearest_name.h"
 #include "base/word_split.h"
+#include "launcher/options/flag_table.h"
 
 namespace muster {
 namespace {

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "agent/options/flag.h"
 #include "launcher/config/config_meaning.h"
 #include "launcher/config/yaml_value.h"
+#include "launcher/options/flag.h"
 
 namespace muster {
 

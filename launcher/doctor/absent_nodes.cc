@@ -4,9 +4,9 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
-#include "agent/cluster/slurm/host_list.h"
 #include "agent/fitness/wording.h"
 #include "base/environment_value.h"
+#include "launcher/cluster/slurm/host_list.h"
 #include "launcher/doctor/nodes_page.h"
 
 namespace muster {

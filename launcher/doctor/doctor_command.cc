@@ -5,12 +5,12 @@
 #include <cstdio>
 
 #include "absl/strings/str_cat.h"
-#include "agent/report/text_style.h"
 #include "launcher/doctor/apart.h"
 #include "launcher/doctor/doctor_request.h"
 #include "launcher/doctor/doctor_text.h"
 #include "launcher/doctor/look_here.h"
 #include "launcher/doctor/node_worker.h"
+#include "launcher/report/text_style.h"
 
 namespace muster {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "agent/voice.h"
 #include "launcher/doctor/nodes_job.h"
+#include "launcher/voice.h"
 
 namespace muster {
 

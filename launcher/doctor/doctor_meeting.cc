@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "agent/options/rdzv_conf.h"
+#include "launcher/options/rdzv_conf.h"
 #include "rendezvous/protocol/verdict.h"
 
 namespace muster {

@@ -2,8 +2,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/fitness/finding.h"
-#include "agent/options/help_text.h"
 #include "launcher/doctor/doctor_request.h"
+#include "launcher/options/help_text.h"
 
 namespace muster {
 namespace {

@@ -4,12 +4,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "agent/options/command_line.h"
-#include "agent/options/flag_table.h"
-#include "agent/options/flag_values.h"
-#include "agent/options/help_text.h"
-#include "agent/options/option_values.h"
 #include "base/environment_value.h"
+#include "launcher/options/command_line.h"
+#include "launcher/options/flag_table.h"
+#include "launcher/options/flag_values.h"
+#include "launcher/options/help_text.h"
+#include "launcher/options/option_values.h"
 
 namespace muster {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "agent/options/flag.h"
 #include "launcher/doctor/doctor_text.h"
+#include "launcher/options/flag.h"
 #include "rendezvous/endpoint/endpoint.h"
 
 namespace muster {

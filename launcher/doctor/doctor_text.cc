@@ -7,7 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "agent/fitness/wording.h"
-#include "agent/report/text_layout.h"
+#include "launcher/report/text_layout.h"
 
 namespace muster {
 namespace {

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "agent/fitness/finding.h"
-#include "agent/report/text_style.h"
 #include "launcher/doctor/node_report.h"
 #include "launcher/doctor/nodes_page.h"
+#include "launcher/report/text_style.h"
 
 namespace muster {
 

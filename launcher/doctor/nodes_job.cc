@@ -9,8 +9,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/commands/tool_run.h"
-#include "agent/options/flag_table.h"
-#include "agent/report/text_style.h"
 #include "base/environment_value.h"
 #include "base/monotonic_clock.h"
 #include "base/own_program.h"
@@ -21,6 +19,8 @@
 #include "launcher/doctor/outcome_file.h"
 #include "launcher/doctor/remote_nodes.h"
 #include "launcher/doctor/worker_arguments.h"
+#include "launcher/options/flag_table.h"
+#include "launcher/report/text_style.h"
 #include "rendezvous/token/token.h"
 
 namespace muster {

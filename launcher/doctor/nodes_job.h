@@ -5,9 +5,9 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "agent/voice.h"
 #include "launcher/doctor/doctor_request.h"
 #include "launcher/doctor/launch_function.h"
+#include "launcher/voice.h"
 
 namespace muster {
 

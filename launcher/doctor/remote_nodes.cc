@@ -8,7 +8,6 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "agent/report/text_style.h"
 #include "base/environment_value.h"
 #include "launcher/doctor/absent_nodes.h"
 #include "launcher/doctor/captured_output.h"
@@ -17,6 +16,7 @@
 #include "launcher/doctor/job_token.h"
 #include "launcher/doctor/nodes_page.h"
 #include "launcher/doctor/outcome_lines.h"
+#include "launcher/report/text_style.h"
 #include "launcher/ssh/read_front.h"
 #include "launcher/ssh/ssh_front.h"
 #include "rendezvous/token/token.h"

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "agent/options/run_options.h"
-#include "agent/voice.h"
 #include "launcher/doctor/doctor_request.h"
 #include "launcher/doctor/launch_function.h"
+#include "launcher/options/run_options.h"
+#include "launcher/voice.h"
 
 namespace muster {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
-#include "agent/options/option_values.h"
+#include "launcher/options/option_values.h"
 
 namespace muster {
 namespace {

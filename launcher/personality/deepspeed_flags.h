@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "agent/options/flag.h"
+#include "launcher/options/flag.h"
 
 namespace muster {
 

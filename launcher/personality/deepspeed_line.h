@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "agent/options/command_line.h"
 #include "launcher/hostfile/host_file.h"
+#include "launcher/options/command_line.h"
 #include "launcher/personality/personality.h"
 
 namespace muster {

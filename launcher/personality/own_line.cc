@@ -4,10 +4,10 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "agent/options/command_line.h"
-#include "agent/options/help_text.h"
 #include "base/bounded_file.h"
 #include "launcher/hostfile/host_file.h"
+#include "launcher/options/command_line.h"
+#include "launcher/options/help_text.h"
 #include "launcher/personality/deepspeed_flags.h"
 #include "launcher/personality/deepspeed_line.h"
 #include "launcher/personality/torch_line.h"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "agent/options/flag.h"
+#include "launcher/options/flag.h"
 #include "launcher/personality/personality.h"
 
 namespace muster {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "agent/options/command_line.h"
+#include "launcher/options/command_line.h"
 
 namespace muster {
 namespace {

@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "agent/options/flag_table.h"
-#include "agent/options/run_options.h"
 #include "launcher/config/config_defaults.h"
+#include "launcher/options/flag_table.h"
+#include "launcher/options/run_options.h"
 
 namespace muster {
 namespace {

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "agent/cluster/slurm/host_list.h"
-#include "agent/cluster/slurm/slurm_place.h"
 #include "agent/commands/tool_run.h"
-#include "agent/options/option_values.h"
 #include "base/monotonic_clock.h"
+#include "launcher/cluster/slurm/host_list.h"
+#include "launcher/cluster/slurm/slurm_place.h"
+#include "launcher/options/option_values.h"
 
 namespace muster {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
-#include "agent/cluster/slurm/slurm_place.h"
+#include "launcher/cluster/slurm/slurm_place.h"
 
 namespace muster {
 namespace {

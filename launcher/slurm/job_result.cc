@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
-#include "agent/options/option_values.h"
+#include "launcher/options/option_values.h"
 
 namespace muster {
 namespace {

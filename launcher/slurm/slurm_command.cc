@@ -13,15 +13,15 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "agent/options/flag_table.h"
-#include "agent/voice.h"
 #include "base/exec_pointers.h"
 #include "base/monotonic_clock.h"
 #include "base/own_program.h"
+#include "launcher/options/flag_table.h"
 #include "launcher/slurm/job_result.h"
 #include "launcher/slurm/slurm_step.h"
 #include "launcher/slurm/srun_command.h"
 #include "launcher/ssh/starter_pipes.h"
+#include "launcher/voice.h"
 
 namespace muster {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/options/run_options.h"
+#include "launcher/options/run_options.h"
 
 namespace muster {
 

@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "agent/cluster/slurm/slurm_place.h"
-#include "agent/options/command_line.h"
-#include "agent/options/option_values.h"
+#include "launcher/cluster/slurm/slurm_place.h"
+#include "launcher/options/command_line.h"
+#include "launcher/options/option_values.h"
 
 namespace muster {
 namespace {

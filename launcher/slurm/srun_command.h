@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "agent/options/flag.h"
-#include "agent/options/run_options.h"
+#include "launcher/options/flag.h"
+#include "launcher/options/run_options.h"
 
 namespace muster {
 

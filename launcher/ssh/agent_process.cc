@@ -10,8 +10,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "agent/options/read_machine.h"
+#include "base/environment_value.h"
 #include "base/own_program.h"
+#include "launcher/options/read_machine.h"
 #include "launcher/ssh/starter_pipes.h"
 
 namespace muster {

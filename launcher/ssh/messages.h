@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "agent/options/defaults.h"
+#include "launcher/options/defaults.h"
 
 namespace muster {
 

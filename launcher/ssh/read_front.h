@@ -5,9 +5,9 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "agent/options/run_options.h"
-#include "agent/voice.h"
+#include "launcher/options/run_options.h"
 #include "launcher/ssh/remote_plan.h"
+#include "launcher/voice.h"
 
 namespace muster {
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "agent/options/run_options.h"
 #include "base/time.h"
 #include "launcher/hostfile/host_file.h"
+#include "launcher/options/run_options.h"
 #include "launcher/ssh/messages.h"
 
 namespace muster {

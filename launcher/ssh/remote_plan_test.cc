@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
-#include "agent/options/flag_table.h"
+#include "launcher/options/flag_table.h"
 
 namespace muster {
 namespace {

@@ -14,11 +14,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/logs/console.h"
-#include "agent/report/text_style.h"
-#include "agent/report/verdict_text.h"
 #include "agent/signal_catcher.h"
-#include "agent/voice.h"
 #include "base/monotonic_clock.h"
+#include "launcher/report/text_style.h"
+#include "launcher/report/verdict_text.h"
 #include "launcher/ssh/fan_out.h"
 #include "launcher/ssh/host_console.h"
 #include "launcher/ssh/poll_wait.h"
@@ -26,6 +25,7 @@
 #include "launcher/ssh/remote_job.h"
 #include "launcher/ssh/remote_plan.h"
 #include "launcher/ssh/starter_pipes.h"
+#include "launcher/voice.h"
 
 namespace muster {
 namespace {

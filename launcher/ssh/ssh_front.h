@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "agent/options/run_options.h"
+#include "launcher/options/run_options.h"
 #include "launcher/ssh/remote_plan.h"
 
 namespace muster {

@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "agent/options/machine_facts.h"
-#include "agent/options/read_machine.h"
 #include "agent/signal_catcher.h"
 #include "base/monotonic_clock.h"
+#include "launcher/options/machine_facts.h"
+#include "launcher/options/read_machine.h"
 #include "launcher/ssh/agent_process.h"
 #include "launcher/ssh/fan_out.h"
 #include "launcher/ssh/frame_reader.h"

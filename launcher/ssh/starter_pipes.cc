@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "absl/strings/str_cat.h"
-#include "agent/options/option_values.h"
+#include "launcher/options/option_values.h"
 
 namespace muster {
 namespace {

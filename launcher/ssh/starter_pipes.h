@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "agent/options/remote_options.h"
+#include "launcher/options/remote_options.h"
 
 namespace muster {
 

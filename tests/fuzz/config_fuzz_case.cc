@@ -3,9 +3,9 @@
 #include <iterator>
 #include <string>
 
-#include "agent/options/flag_table.h"
 #include "base/check.h"
 #include "launcher/config/config_file.h"
+#include "launcher/options/flag_table.h"
 #include "tests/fuzz/edited_bytes.h"
 
 namespace muster {

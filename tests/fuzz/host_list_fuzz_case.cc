@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "agent/cluster/slurm/host_list.h"
 #include "base/check.h"
+#include "launcher/cluster/slurm/host_list.h"
 #include "tests/fuzz/edited_bytes.h"
 
 namespace muster {

@@ -10,7 +10,7 @@ import os
 import re
 
 PURE_FOLDERS = ('rendezvous/protocol/', 'rendezvous/job/', 'agent/lifecycle/',
-                'agent/workers/', 'agent/cluster/',
+                'agent/workers/', 'launcher/cluster/',
                 'agent/binding/binding_plan', 'agent/binding/near_nic',
                 'agent/fitness/examine_', 'agent/fitness/finding_table',
                 'agent/fitness/interface_list',

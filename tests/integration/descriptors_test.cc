@@ -18,7 +18,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr char kAgent[] = "agent/agent";
+constexpr char kAgent[] = "launcher/agent";
 
 // `command`, run by a shell that first closes `descriptors` ("1 2").
 Subprocess Closed(const std::string& descriptors, const std::string& command) {

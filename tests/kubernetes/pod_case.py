@@ -8,7 +8,7 @@ import yaml
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 KUSTOMIZE = os.path.join(HERE, '..', '..', 'deploy', 'kubernetes', 'kustomize')
-BINARIES = ['launcher/launch', 'agent/agent', 'rendezvous/daemon/rendezvousd']
+BINARIES = ['launcher/launch', 'launcher/agent', 'rendezvous/daemon/rendezvousd']
 
 
 def container_of(path):

@@ -75,7 +75,7 @@ _SUITES = (
 )
 _SIMULATION = ('rendezvous/job/*.cc', 'agent/lifecycle/*.cc', *_PROTOCOL,
                'tests/simulation/*.cc', 'tests/simulation/checkers/*.cc',
-               'agent/report/phase_text.cc')
+               'launcher/report/phase_text.cc')
 
 Program = collections.namedtuple('Program', 'name sources libraries arguments')
 

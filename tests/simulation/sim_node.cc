@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
-#include "agent/report/phase_text.h"
+#include "launcher/report/phase_text.h"
 
 namespace muster::simulation {
 namespace {

@@ -4,7 +4,7 @@
 #include <iostream>
 #include <string>
 
-#include "agent/cluster/slurm/host_list.h"
+#include "launcher/cluster/slurm/host_list.h"
 
 int main() {
   for (std::string line; std::getline(std::cin, line);) {

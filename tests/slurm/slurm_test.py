@@ -449,7 +449,7 @@ class SlurmTest(unittest.TestCase):
 
 
 def port_of(job, step):
-  """As agent/cluster/slurm/slurm_place.h says."""
+  """As launcher/cluster/slurm/slurm_place.h says."""
   return 12000 + (16 * job + step) % 20768
 
 

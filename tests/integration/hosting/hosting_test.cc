@@ -24,7 +24,7 @@ namespace {
 using ::testing::HasSubstr;
 using Program = std::unique_ptr<Subprocess>;
 
-constexpr char kAgent[] = "agent/agent";
+constexpr char kAgent[] = "launcher/agent";
 
 bool HasIpv6() {
   const int probe = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);

@@ -15,7 +15,7 @@ sys.path[:0] = [os.path.join(os.path.dirname(os.path.realpath(__file__)),
 import xml_main
 
 _LAUNCH = os.path.realpath('launcher/launch')
-_AGENT = os.path.realpath('agent/agent')
+_AGENT = os.path.realpath('launcher/agent')
 _DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
 _PATIENCE_S = 60
 

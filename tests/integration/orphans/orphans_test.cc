@@ -27,7 +27,7 @@ using ::testing::Ne;
 
 constexpr int kWorkers = 4;
 constexpr size_t kFamily = 8;
-constexpr char kAgent[] = "agent/agent";
+constexpr char kAgent[] = "launcher/agent";
 constexpr char kFamilyScript[] = "tests/integration/orphans/family.sh";
 
 class Orphans : public ::testing::Test {

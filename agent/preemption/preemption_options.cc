@@ -1,0 +1,20 @@
+#include "agent/preemption/preemption_options.h"
+
+#include <csignal>
+
+namespace muster {
+
+uint64_t IgnoredByWorkers(const PreemptionOptions& options) {
+  uint64_t ignored = 0;
+  for (const int number : options.signals) {
+    // These are how workers are stopped.
+    const bool stops = number == SIGTERM || number == SIGINT ||
+                       number == SIGHUP || number == SIGQUIT;
+    if (!stops && number != options.worker_signal) {
+      ignored |= uint64_t{1} << (number - 1);
+    }
+  }
+  return ignored;
+}
+
+}  // namespace muster

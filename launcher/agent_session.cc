@@ -1,0 +1,235 @@
+#include "launcher/agent_session.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "agent/agent_view.h"
+#include "agent/caught_signals.h"
+#include "agent/fitness/check_fitness.h"
+#include "agent/logs/console.h"
+#include "agent/logs/log_paths.h"
+#include "agent/nccl_id/nccl_id_holder.h"
+#include "agent/preemption/requeue_job.h"
+#include "agent/probes/agent_probes.h"
+#include "base/environment_value.h"
+#include "launcher/options/mpi_remark.h"
+#include "launcher/options/read_machine.h"
+#include "launcher/report/text_style.h"
+#include "launcher/report/verdict_text.h"
+#include "launcher/temporary_folder.h"
+
+namespace muster {
+namespace {
+
+// A temporary folder may lie in memory: less is kept there.
+constexpr int64_t kTemporaryRotateBytes = 16 << 20;
+
+bool KeepsStreams(const StreamsByRank& streams) {
+  return streams.all != StreamSet::kNone || !streams.by_local_rank.empty();
+}
+
+void ShowReason(const Voice& voice, const AgentResult& result) {
+  if (result.exit_code == 0) {
+    voice.Notice(result.reason);
+  } else {
+    voice.Error(result.reason);
+  }
+}
+
+void Show(const Voice& voice, const AgentResult& result, Telling telling,
+          const std::string& program_name) {
+  if (!result.verdict || result.never_ran) return ShowReason(voice, result);
+  // Whoever reads verdicts from a descriptor of their own takes the first.
+  const bool is_shared =
+      telling != Telling::kAlone && voice.verdict_fd() == STDERR_FILENO;
+  if (is_shared && !result.acts_for_job) {
+    // The verdict is shown by the node that acts for the job. Nobody does for
+    // one that had ended before this node came.
+    if (telling == Telling::kFirst) ShowReason(voice, result);
+    return;
+  }
+  if (result.verdict->outcome == Outcome::kSucceeded &&
+      voice.talk() == Talk::kErrorsOnly) {
+    return;
+  }
+  const std::string text =
+      VerdictText(*result.verdict, program_name, TargetOf(voice.verdict_fd()));
+  voice.Verdict(text);
+}
+
+bool IsPreempted(const AgentResult& result) {
+  return result.verdict.has_value() &&
+         result.verdict->outcome == Outcome::kPreempted;
+}
+
+// Whether other nodes did not come, or the one with the coordinator.
+bool EndedForAbsence(const AgentResult& result) {
+  return result.verdict.has_value()
+             ? result.verdict->outcome == Outcome::kTimedOut
+             : result.exit_code == 1;
+}
+
+std::function<absl::Status()> NodeChecks(const AgentOptions& options) {
+  FitnessScope scope;
+  scope.folders = {options.logs.directory, options.socket_parent};
+  scope.timeout = options.fitness.timeout;
+  const std::map<std::string, std::string> environment = ReadEnvironment();
+  const auto gpus = environment.find("CUDA_VISIBLE_DEVICES");
+  if (gpus != environment.end()) scope.visible_gpus = gpus->second;
+  scope.gpus_needed = options.fitness.gpus_needed;
+  const auto library = environment.find("MUSTER_NVML_LIBRARY");
+  if (library != environment.end() && !library->second.empty()) {
+    scope.nvml_library = library->second;
+  }
+  return [checks = options.fitness.checks, scope] {
+    return CheckFitness(checks, scope);
+  };
+}
+
+// Whether a signal came that asks this process to end. They are blocked.
+bool EndIsAsked() {
+  sigset_t stopping;
+  sigemptyset(&stopping);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    sigaddset(&stopping, number);
+  }
+  sigset_t blocked;
+  pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+  sigandset(&stopping, &stopping, &blocked);
+  const timespec at_once = {};
+  return sigtimedwait(&stopping, nullptr, &at_once) > 0;
+}
+
+// Leads <directory>/latest to the run's folder. A link is replaced at once;
+// what is no link is left alone, and a file system without links has none.
+void PointLatestAt(const std::string& run_folder,
+                   const std::string& directory) {
+  const std::string link = LatestLink(directory);
+  const std::string fresh = absl::StrCat(link, ".", getpid());
+  std::error_code error;
+  const auto status = std::filesystem::symlink_status(link, error);
+  const bool is_other = status.type() != std::filesystem::file_type::symlink &&
+                        status.type() != std::filesystem::file_type::not_found;
+  if (is_other) return;
+  std::filesystem::create_directory_symlink(
+      std::filesystem::path(run_folder).filename(), fresh, error);
+  if (error) return;
+  std::filesystem::rename(fresh, link, error);
+  if (error) unlink(fresh.c_str());
+}
+
+ConsoleWriter::Limits ConsoleLimits(const LogPlan& logs) {
+  ConsoleWriter::Limits limits;
+  if (logs.console.drops) limits.when_full = ConsoleWriter::WhenFull::kDrop;
+  return limits;
+}
+
+// Says what the console has not got, where that can still be read.
+void TellLosses(const Voice& voice, Console& console,
+                const std::string& where) {
+  for (const std::string& loss : console.Losses(where)) {
+    console.Tell(absl::StrCat(voice.program(), ": ", loss, "\n"));
+  }
+}
+
+}  // namespace
+
+void PrepareSignals(const AgentOptions& options) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int number : SignalsCaughtBy(options)) {
+    sigaddset(&signals, number);
+  }
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+}
+
+AgentResult RunAgentSession(const Voice& voice, AgentOptions options,
+                            const std::string& program_name,
+                            LogFolder log_folder, Guardian* guardian,
+                            CoordinatorLink* link) {
+  const std::string directory = options.logs.directory;
+  const bool streams_kept =
+      KeepsStreams(options.logs.redirects) || KeepsStreams(options.logs.tee);
+  if (log_folder == LogFolder::kTemporary) {
+    const absl::Status prepared = PrepareTemporaryFolder(directory);
+    if (!prepared.ok()) {
+      return {.exit_code = voice.Refuse(prepared), .verdict = {}, .reason = ""};
+    }
+    options.logs.rotate_bytes = kTemporaryRotateBytes;
+    options.logs.keep_rotated = 1;
+  }
+  for (const std::string& remark : options.remarks) voice.Notice(remark);
+  if (options.node.slots > 1 || options.spec.max_nodes > 1) {
+    const std::string remark = MpiRemark(options.argv);
+    if (!remark.empty() && options.telling != Telling::kOther) {
+      voice.Notice(remark);
+    }
+  }
+  options.nccl_id_program = NcclIdProgram(ReadEnvironment());
+  const Requeue requeue = options.preemption.requeue;
+  const Telling telling = options.telling;
+  const std::string absent_hint = options.absent_hint;
+  if (!options.fitness.checks.empty()) {
+    options.node_checks = NodeChecks(options);
+  }
+  AgentView view;
+  const absl::StatusOr<std::unique_ptr<ProbeServer>> probes =
+      ServeProbes(options.fitness.probe_listen, &view);
+  if (!probes.ok()) {
+    return {.exit_code = voice.Refuse(probes.status()),
+            .verdict = {},
+            .reason = ""};
+  }
+  const LogPlan& logs = options.logs;
+  const auto console = std::make_shared<Console>(
+      ConsoleFds{}, ConsoleLimits(logs), std::string(voice.program()));
+  voice.SpeakThrough(console);
+  const ConsoleWriter::Patience patience = {
+      .without_progress = logs.console.patience, .interrupted = EndIsAsked};
+  const std::string run_folder = RunFolder(logs.directory, logs.run_name);
+  if (log_folder == LogFolder::kGiven) PointLatestAt(run_folder, directory);
+  AgentResult result;
+  {
+    Agent agent(
+        std::move(options), guardian, link,
+        {.on_notice = [&](const std::string& line) { voice.Notice(line); },
+         .view = &view,
+         .console = console,
+         .patience = patience});
+    result = agent.Run();
+  }
+  Show(voice, result, telling, program_name);
+  if (!absent_hint.empty() && EndedForAbsence(result)) voice.Error(absent_hint);
+  if (requeue == Requeue::kYes && IsPreempted(result) && result.acts_for_job) {
+    // The other nodes have been told how it ended; what Slurm now ends is over.
+    voice.Notice("putting the job back into its queue");
+    const absl::Status put_back = RequeueJob(ReadEnvironment());
+    if (!put_back.ok()) voice.Error(std::string(put_back.message()));
+  }
+  console->Finish(PatienceAtEnd(
+      console->IsIncomplete()
+          ? ConsoleWriter::Patience{.without_progress = std::chrono::seconds(1)}
+          : patience,
+      result.end));
+  const bool incomplete = console->IsIncomplete();
+  TellLosses(voice, *console, run_folder);
+  if (console->Failed() && result.exit_code == 0) {
+    result.exit_code = kOutputLostExitCode;
+  }
+  if (log_folder == LogFolder::kGiven) return result;
+  const bool wanted = result.exit_code != 0 || streams_kept || incomplete;
+  if (wanted && HoldsFile(directory)) {
+    voice.Error(absl::StrCat("log and error files are in ", directory));
+  } else {
+    RemoveTemporaryFolder(directory);
+  }
+  return result;
+}
+
+}  // namespace muster

@@ -1,0 +1,252 @@
+#include "launcher/cluster/slurm/slurm_defaults.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "launcher/cluster/slurm/slurm_place.h"
+#include "launcher/cluster/slurm/slurm_topology.h"
+#include "launcher/options/option_values.h"
+
+namespace muster {
+namespace {
+
+// What a cluster sends before it takes a node: --signal=USR1@120 of the job, or
+// SIGTERM (behind SIGCONT) when a job is preempted, ends its time or is
+// cancelled.
+constexpr char kNotices[] = "SIGUSR1,SIGTERM";
+constexpr int64_t kMostGpus = 4096;
+
+// "2", "a100:2", "gpu:a100:2" or several, "volta:2,kepler:1", as of
+// --gpus-per-node; nullopt: none of these.
+std::optional<int64_t> SumOfGpus(const std::string& text) {
+  int64_t sum = 0;
+  for (const std::string& part : ReadList(text)) {
+    const size_t colon = part.rfind(':');
+    const absl::StatusOr<int64_t> number =
+        ReadNumber(colon == std::string::npos ? part : part.substr(colon + 1),
+                   0, kMostGpus);
+    if (!number.ok()) return std::nullopt;
+    sum += *number;
+  }
+  return sum <= kMostGpus ? std::optional(sum) : std::nullopt;
+}
+
+// One worker for each of this node's GPUs. The variable that speaks of this
+// node goes before what was asked for every node, which may have been more.
+absl::Status AddWorkers(const SlurmEnvironment& environment,
+                        Defaults& defaults) {
+  for (const char* variable : {"SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_NODE"}) {
+    const std::string text = SlurmValue(environment, variable);
+    const std::optional<int64_t> gpus = SumOfGpus(text);
+    if (!gpus) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          variable, "=", text, ": no number of GPUs from 0 to ", kMostGpus,
+          ", such as 4 or a100:4; --nproc-per-node says how many workers"));
+    }
+    if (*gpus > 0) {
+      defaults.flags["nproc-per-node"] = {variable, absl::StrCat(*gpus)};
+      return absl::OkStatus();
+    }
+  }
+  return absl::OkStatus();
+}
+
+bool MeetsElsewhere(const FlagValues& given) {
+  return given.IsGiven("rdzv-endpoint") || given.IsGiven("master-addr");
+}
+
+// What is no switch asks for it, and is refused by the flag's own reader.
+bool AsksForSlurm(const FlagValues& given) {
+  return given.IsGiven("slurm") &&
+         ReadSwitch(given.Text("slurm")).value_or(true);
+}
+
+bool StartsOthers(const FlagValues& given) {
+  return given.IsGiven("hostfile") || AsksForSlurm(given);
+}
+
+// The nodes asked for, if somebody asked; nullopt too for what is no number,
+// which the flag's own reader will say.
+std::optional<std::pair<int, int>> AskedNodes(const FlagValues& given) {
+  if (!given.IsGiven("nnodes")) return std::nullopt;
+  const absl::StatusOr<std::pair<int, int>> nodes =
+      ReadNodes(given.Text("nnodes"));
+  return nodes.ok() ? std::optional(*nodes) : std::nullopt;
+}
+
+absl::Status Refused(const std::string& sentence) {
+  return absl::InvalidArgumentError(sentence);
+}
+
+// Nothing where Slurm's list is not set.
+std::string OfNodes(int nodes) {
+  if (nodes == 0) return "";
+  return absl::StrCat(" of ", nodes, nodes == 1 ? " node" : " nodes");
+}
+
+// Outside of a step: whether this process may take part in the job.
+absl::Status CheckOutside(const FlagValues& given, const SlurmPlace& place) {
+  if (MeetsElsewhere(given)) return absl::OkStatus();
+  if (place.context == SlurmContext::kShell) {
+    return Refused(absl::StrCat(
+        "SLURM_JOB_ID: this shell has a Slurm job", OfNodes(place.nodes),
+        " but need not be on one; write srun --ntasks-per-node=1 launch ..., "
+        "launch --slurm ..., or launch --standalone ... for this machine"));
+  }
+  const auto asked = AskedNodes(given);
+  if (place.nodes <= 1 || (asked && asked->second == 1)) {
+    return absl::OkStatus();
+  }
+  return Refused(absl::StrCat(
+      "SLURM_JOB_NUM_NODES: this is the batch script of a job of ", place.nodes,
+      " nodes, and runs on the first of them alone; write srun "
+      "--ntasks-per-node=1 launch ..., launch --slurm ..., or launch "
+      "--nnodes=1 ... for this node"));
+}
+
+// In a step: whether each task is to be a node.
+absl::Status CheckStep(const FlagValues& given, const SlurmPlace& place) {
+  if (AsksForSlurm(given)) {
+    return Refused(
+        "--slurm: srun has started this process already; leave one of the two "
+        "out");
+  }
+  const auto asked = AskedNodes(given);
+  // Whoever asks for as many nodes as there are tasks means it.
+  const bool is_meant =
+      asked && (asked->second == place.tasks || asked->second == 1);
+  if (place.tasks_on_a_node > 1 && !is_meant) {
+    return Refused(absl::StrCat(
+        "SLURM_STEP_TASKS_PER_NODE=", place.tasks_per_node,
+        ": srun started several tasks on a node, but launch starts the workers "
+        "itself; write srun --ntasks-per-node=1 (also in #SBATCH) and, where "
+        "there are no GPUs to count, launch --nproc-per-node=",
+        place.tasks_on_a_node));
+  }
+  if (asked && asked->first > place.tasks && !MeetsElsewhere(given)) {
+    return Refused(absl::StrCat(
+        "--nnodes=", given.Text("nnodes"), ": Slurm's step has ", place.tasks,
+        place.tasks == 1 ? " node" : " nodes",
+        "; ask for more in #SBATCH --nodes, or leave --nnodes out"));
+  }
+  return absl::OkStatus();
+}
+
+bool IsHost(const SlurmPlace& place) {
+  if (place.tasks_on_a_node > 1 || place.node_name.empty()) {
+    return place.task == 0;
+  }
+  return place.node_name == place.first_host;
+}
+
+// srun puts what the step's tasks say into one output.
+Telling TellingOf(const FlagValues& given, const SlurmPlace& place) {
+  const auto asked = AskedNodes(given);
+  const bool is_alone = asked ? asked->second == 1 : place.tasks == 1;
+  if (is_alone || place.tasks == 1) return Telling::kAlone;
+  return place.task == 0 ? Telling::kFirst : Telling::kOther;
+}
+
+// Where the step's nodes meet, unless somebody said so.
+void AddMeeting(const FlagValues& given, const SlurmEnvironment& environment,
+                const SlurmPlace& place, Defaults& defaults) {
+  const auto asked = AskedNodes(given);
+  const bool is_alone = asked ? asked->second == 1 : place.tasks == 1;
+  if (is_alone || given.IsGiven("rdzv-endpoint")) return;
+  if (given.IsGiven("master-addr")) {
+    defaults.flags["node-rank"] = {"SLURM_PROCID",
+                                   absl::StrCat(place.task.value_or(0))};
+    return;
+  }
+  const std::string elsewhere = SlurmValue(environment, "MUSTER_COORDINATOR");
+  if (!elsewhere.empty()) {
+    defaults.flags["rdzv-endpoint"] = {"MUSTER_COORDINATOR", elsewhere};
+    defaults.is_host = false;
+    return;
+  }
+  defaults.flags["rdzv-endpoint"] = {
+      "SLURM_STEP_NODELIST", absl::StrCat(place.first_host, ":", place.port)};
+  defaults.is_host = IsHost(place);
+}
+
+// Slurm starts no task of a step again, and nobody else knows the run id: of
+// the step's nodes only one that is cut off for a while can come back.
+constexpr Duration kRejoin = std::chrono::seconds(30);
+
+bool MayOthersCome(const FlagValues& given, const SlurmPlace& place) {
+  const auto asked = AskedNodes(given);
+  return given.IsGiven("rdzv-id") || (asked && asked->second > place.tasks);
+}
+
+// Nothing where somebody gave signals a meaning of his own.
+void AddNotices(const FlagValues& given, Defaults& defaults) {
+  for (const char* flag : {"signals-to-handle", "signals-to-forward",
+                           "signals-to-leave", "signals-to-preempt"}) {
+    if (given.IsGiven(flag)) return;
+  }
+  defaults.flags["signals-to-preempt"] = {"Slurm", kNotices};
+}
+
+absl::Status AddNode(const FlagValues& given,
+                     const SlurmEnvironment& environment,
+                     const SlurmPlace& place, Defaults& defaults) {
+  defaults.flags["rdzv-id"] = {"SLURM_JOB_ID", place.run_id};
+  if (!given.IsGiven("gpus") && !given.IsGiven("nproc-per-node")) {
+    absl::Status workers = AddWorkers(environment, defaults);
+    if (!workers.ok()) return workers;
+  }
+  const std::string labels =
+      TopologyLabels(SlurmValue(environment, "SLURM_TOPOLOGY_ADDR"),
+                     SlurmValue(environment, "SLURM_TOPOLOGY_ADDR_PATTERN"));
+  if (!labels.empty()) {
+    defaults.flags["topology"] = {"SLURM_TOPOLOGY_ADDR", labels};
+  }
+  // Nodes are then known by Slurm's names, to `launch drain` too.
+  if (place.tasks_on_a_node <= 1 && !given.IsGiven("node-rank") &&
+      !place.node_name.empty()) {
+    defaults.flags["node-id"] = {"SLURMD_NODENAME", place.node_name};
+  }
+  AddNotices(given, defaults);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+bool InSlurm(const SlurmEnvironment& environment) {
+  return !SlurmValue(environment, "SLURM_JOB_ID").empty();
+}
+
+absl::StatusOr<Defaults> SlurmDefaults(const FlagValues& given,
+                                       const SlurmEnvironment& environment) {
+  const absl::StatusOr<SlurmPlace> place = ReadSlurmPlace(environment);
+  if (!place.ok()) return place.status();
+  Defaults defaults;
+  if (place->context == SlurmContext::kStep) {
+    const absl::Status fits = CheckStep(given, *place);
+    if (!fits.ok()) return fits;
+    defaults.flags["nnodes"] = {"SLURM_STEP_NUM_TASKS",
+                                absl::StrCat(place->tasks)};
+    defaults.telling = TellingOf(given, *place);
+    // srun's stdin goes to every task, and is the batch script's rest or a
+    // terminal that many would read.
+    defaults.flags["stdin"] = {"Slurm", "none"};
+    if (!MayOthersCome(given, *place)) defaults.rejoin_timeout = kRejoin;
+    AddMeeting(given, environment, *place, defaults);
+    const absl::Status node = AddNode(given, environment, *place, defaults);
+    if (!node.ok()) return node;
+    return defaults;
+  }
+  // Whatever starts agents on other nodes is told there what holds for them.
+  if (StartsOthers(given)) return defaults;
+  const absl::Status fits = CheckOutside(given, *place);
+  if (!fits.ok()) return fits;
+  if (place->context == SlurmContext::kBatch) {
+    const absl::Status node = AddNode(given, environment, *place, defaults);
+    if (!node.ok()) return node;
+  }
+  return defaults;
+}
+
+}  // namespace muster

@@ -1,0 +1,341 @@
+#include "launcher/cluster/slurm/slurm_defaults.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "launcher/cluster/defaults_fixture.h"
+#include "launcher/cluster/slurm/slurm_place.h"
+#include "launcher/options/run_options.h"
+
+namespace muster {
+namespace {
+
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+using Environment = std::map<std::string, std::string>;
+
+Environment With(Environment environment, const Environment& more) {
+  for (const auto& [name, value] : more) environment[name] = value;
+  return environment;
+}
+
+// A task of `srun --ntasks-per-node=1` on three of a job's four nodes, as Slurm
+// 22.05 sets it.
+Environment Task(int task) {
+  const std::string number = std::to_string(task);
+  return {{"SLURM_JOB_ID", "41"},
+          {"SLURM_JOB_NODELIST", "n[1-4]"},
+          {"SLURM_NODELIST", "n[1-4]"},
+          {"SLURM_JOB_NUM_NODES", "4"},
+          {"SLURM_NNODES", "4"},
+          {"SLURM_STEP_ID", "2"},
+          {"SLURM_STEP_NODELIST", "n[2-4]"},
+          {"SLURM_STEP_NUM_NODES", "3"},
+          {"SLURM_STEP_NUM_TASKS", "3"},
+          {"SLURM_STEP_TASKS_PER_NODE", "1(x3)"},
+          {"SLURM_PROCID", number},
+          {"SLURM_NODEID", number},
+          {"SLURM_LOCALID", "0"},
+          {"SLURMD_NODENAME", "n" + std::to_string(task + 2)},
+          {"SLURM_GPUS_ON_NODE", "8"}};
+}
+
+// A batch script of a job of `nodes` nodes.
+Environment Batch(int nodes) {
+  return {{"SLURM_JOB_ID", "41"},
+          {"SLURM_JOB_NODELIST", "n[1-" + std::to_string(nodes) + "]"},
+          {"SLURM_PROCID", "0"},
+          {"SLURM_NODEID", "0"},
+          {"SLURM_LOCALID", "0"},
+          {"SLURMD_NODENAME", "n1"}};
+}
+
+Environment LoginShell() {
+  return {{"SLURM_JOB_ID", "41"}, {"SLURM_JOB_NODELIST", "n[1-2]"}};
+}
+
+class SlurmDefaultsTest : public DefaultsFixture {
+ protected:
+  SlurmDefaultsTest() : DefaultsFixture(SlurmDefaults) {}
+};
+
+TEST_F(SlurmDefaultsTest, AStepNeedsNoFlags) {
+  const RunOptions options = Options(Task(0));
+  EXPECT_EQ(options.spec.min_nodes, 3);
+  EXPECT_EQ(options.spec.max_nodes, 3);
+  EXPECT_EQ(options.run_id, "41.2");
+  ASSERT_TRUE(options.endpoint.has_value());
+  EXPECT_EQ(options.endpoint->host, "n2");  // the step's, not the job's
+  EXPECT_EQ(options.endpoint->port, SlurmPort(41, 2));
+  EXPECT_EQ(options.workers_per_node, "8");
+  EXPECT_EQ(options.node_id, "n2");
+  EXPECT_EQ(options.input.reader, WorkerInput::Reader::kNone);
+  EXPECT_THAT(options.preemption.signals, ElementsAre(SIGUSR1, SIGTERM));
+}
+
+TEST_F(SlurmDefaultsTest, TheFirstNodeHostsAndNoOther) {
+  EXPECT_EQ(Options(Task(0)).hosting, Hosting::kAlways);
+  EXPECT_EQ(Options(Task(1)).hosting, Hosting::kNever);
+  EXPECT_EQ(Options(Task(1)).endpoint->host, "n2");
+}
+
+TEST_F(SlurmDefaultsTest, WhatWasGivenWins) {
+  const RunOptions options =
+      Options(Task(1), {"--nnodes=2:3", "--nproc-per-node=2", "--rdzv-id=mine",
+                        "--rdzv-endpoint=n9:1234", "--topology=rack=r1",
+                        "--signals-to-leave=SIGTERM"});
+  EXPECT_EQ(options.spec.min_nodes, 2);
+  EXPECT_EQ(options.workers_per_node, "2");
+  EXPECT_EQ(options.run_id, "mine");
+  EXPECT_EQ(options.endpoint->ToString(), "n9:1234");
+  EXPECT_EQ(options.hosting, Hosting::kIfOwner);
+  EXPECT_THAT(options.topology, ElementsAre("rack=r1"));
+  EXPECT_THAT(options.preemption.signals, IsEmpty());
+}
+
+TEST_F(SlurmDefaultsTest, AMasterAddressGetsItsNodeRank) {
+  const RunOptions options = Options(Task(1), {"--master-addr=n2"});
+  EXPECT_EQ(options.node_rank, 1);
+  EXPECT_EQ(options.spec.max_nodes, 3);
+  EXPECT_FALSE(options.endpoint.has_value());
+}
+
+TEST_F(SlurmDefaultsTest, ACoordinatorElsewhereIsMet) {
+  const RunOptions options =
+      Options(With(Task(0), {{"MUSTER_COORDINATOR", "admin:29400"}}));
+  EXPECT_EQ(options.endpoint->ToString(), "admin:29400");
+  EXPECT_EQ(options.hosting, Hosting::kNever);
+}
+
+TEST_F(SlurmDefaultsTest, EachJobStepArrayTaskAndRunHasItsName) {
+  std::set<std::string> names;
+  const Environment array = {{"SLURM_JOB_ID", "43"},
+                             {"SLURM_ARRAY_JOB_ID", "41"},
+                             {"SLURM_ARRAY_TASK_ID", "7"}};
+  EXPECT_EQ(Options(With(Task(0), array)).run_id, "41_7.2");
+  EXPECT_EQ(Options(With(Task(0), {{"SLURM_RESTART_COUNT", "2"}})).run_id,
+            "41.2-r2");
+  EXPECT_EQ(Options(With(Task(0), {{"SLURM_STEP_ID", "3"}})).run_id, "41.3");
+  EXPECT_EQ(Options(With(Task(0), {{"SLURM_RESTART_COUNT", "0"}})).run_id,
+            "41.2");
+}
+
+TEST_F(SlurmDefaultsTest, NeighbouringJobsAndStepsHaveTheirOwnPorts) {
+  std::set<uint16_t> ports;
+  for (uint64_t job = 4'294'965'000; job < 4'294'966'298; ++job) {
+    for (uint64_t step = 0; step < 16; ++step) {
+      const uint16_t port = SlurmPort(job, step);
+      EXPECT_GE(port, 12000);
+      EXPECT_LT(port, 32768);
+      ports.insert(port);
+    }
+  }
+  EXPECT_EQ(ports.size(), 1298u * 16);
+}
+
+TEST_F(SlurmDefaultsTest, HoweverManyStepsAJobHasTheirPortsDiffer) {
+  std::set<uint16_t> ports;
+  for (uint64_t step = 0; step < 1000; ++step)
+    ports.insert(SlurmPort(77, step));
+  EXPECT_EQ(ports.size(), 1000u);
+}
+
+TEST_F(SlurmDefaultsTest, GpusAreCountedOnEachNode) {
+  EXPECT_EQ(Options(With(Task(0), {{"SLURM_GPUS_ON_NODE", "3"},
+                                   {"SLURM_GPUS_PER_NODE", "8"}}))
+                .workers_per_node,
+            "3");
+  Environment asked = Task(0);
+  asked.erase("SLURM_GPUS_ON_NODE");
+  EXPECT_EQ(Options(asked).workers_per_node, "1");
+  asked["SLURM_GPUS_PER_NODE"] = "volta:2,kepler:1";
+  EXPECT_EQ(Options(asked).workers_per_node, "3");
+  for (const char* text : {"2", "a100:2", "gpu:a100:2"}) {
+    asked["SLURM_GPUS_PER_NODE"] = text;
+    EXPECT_EQ(Options(asked).workers_per_node, "2") << text;
+  }
+  // --gpus chooses among them: how many workers is then the person's to say.
+  EXPECT_EQ(Options(Task(0), {"--gpus=0"}).workers_per_node, "1");
+}
+
+TEST_F(SlurmDefaultsTest, GpusThatCannotBeCountedAreNotOneWorker) {
+  for (const char* text : {"abc", "-2", "1000000", "4096,1", "2(x4)", ":"}) {
+    EXPECT_THAT(Refusal(With(Task(0), {{"SLURM_GPUS_ON_NODE", text}})),
+                HasSubstr(std::string("SLURM_GPUS_ON_NODE=") + text + ": "));
+  }
+  Environment asked = Task(0);
+  asked.erase("SLURM_GPUS_ON_NODE");
+  asked["SLURM_GPUS_PER_NODE"] = "a100:2(x4)";
+  EXPECT_THAT(Refusal(asked), HasSubstr("SLURM_GPUS_PER_NODE=a100:2(x4): "));
+  // Nobody has to count where somebody said how many.
+  EXPECT_EQ(Options(asked, {"--nproc-per-node=3"}).workers_per_node, "3");
+  EXPECT_THAT(Refusal(With(Batch(1), {{"SLURM_GPUS_ON_NODE", "abc"}})),
+              HasSubstr("SLURM_GPUS_ON_NODE=abc: "));
+}
+
+TEST_F(SlurmDefaultsTest, AStepsTasksShareTheirOutput) {
+  EXPECT_EQ(Options(Task(0)).telling, Telling::kFirst);
+  EXPECT_EQ(Options(Task(1)).telling, Telling::kOther);
+  EXPECT_EQ(Options(Task(1), {"--nnodes=1"}).telling, Telling::kAlone);
+  EXPECT_EQ(Options(With(Task(0), {{"SLURM_STEP_NUM_TASKS", "1"},
+                                   {"SLURM_STEP_TASKS_PER_NODE", "1"}}))
+                .telling,
+            Telling::kAlone);
+  EXPECT_EQ(Options(Batch(1)).telling, Telling::kAlone);
+}
+
+TEST_F(SlurmDefaultsTest, SwitchesAreTheTopology) {
+  EXPECT_THAT(Options(With(Task(0), {{"SLURM_TOPOLOGY_ADDR", "top.leaf2.n2"},
+                                     {"SLURM_TOPOLOGY_ADDR_PATTERN",
+                                      "switch.switch.node"}}))
+                  .topology,
+              ElementsAre("switch1=top", "switch2=leaf2"));
+}
+
+TEST_F(SlurmDefaultsTest, ATaskForEachGpuIsRefusedWithWhatToWrite) {
+  const Environment each = With(
+      Task(0),
+      {{"SLURM_STEP_NUM_TASKS", "12"}, {"SLURM_STEP_TASKS_PER_NODE", "4(x3)"}});
+  EXPECT_THAT(Refusal(each), HasSubstr("SLURM_STEP_TASKS_PER_NODE=4(x3)"));
+  EXPECT_THAT(Refusal(each), HasSubstr("write srun --ntasks-per-node=1"));
+  EXPECT_THAT(Refusal(each), HasSubstr("--nproc-per-node=4"));
+  // Who says so means each task to be a node.
+  const RunOptions meant = Options(each, {"--nnodes=12"});
+  EXPECT_EQ(meant.spec.max_nodes, 12);
+  EXPECT_EQ(meant.node_id, "");
+  EXPECT_EQ(meant.hosting, Hosting::kAlways);
+  EXPECT_EQ(
+      Options(With(each, {{"SLURM_PROCID", "1"}}), {"--nnodes=12"}).hosting,
+      Hosting::kNever);
+}
+
+TEST_F(SlurmDefaultsTest, UnevenStepsCountTheirTasks) {
+  EXPECT_THAT(
+      Refusal(With(Task(0), {{"SLURM_STEP_TASKS_PER_NODE", "1(x2),2"}})),
+      HasSubstr("several tasks"));
+}
+
+TEST_F(SlurmDefaultsTest, MoreNodesThanTheStepHasNeverCome) {
+  EXPECT_THAT(Refusal(Task(0), {"--nnodes=4"}),
+              HasSubstr("--nnodes=4: Slurm's step has 3 nodes"));
+  EXPECT_EQ(Options(Task(0), {"--nnodes=2:8"}).spec.max_nodes, 8);
+}
+
+TEST_F(SlurmDefaultsTest, ALostTaskIsNotWaitedForAsIfSlurmStartedItAgain) {
+  EXPECT_EQ(Options(Task(0)).spec.rejoin_timeout, seconds(30));
+  EXPECT_EQ(Options(Task(0), {"--nnodes=2:3"}).spec.rejoin_timeout,
+            seconds(30));
+  // The first gathering is as patient as ever.
+  EXPECT_EQ(Options(Task(0)).spec.join_timeout, seconds(600));
+  EXPECT_EQ(
+      Options(Task(0), {"--rdzv-conf=rejoin_timeout=2"}).spec.rejoin_timeout,
+      seconds(2));
+  // Nodes of another step may belong to this job.
+  for (const char* flag : {"--nnodes=2:4", "--rdzv-id=mine"}) {
+    EXPECT_EQ(Options(Task(0), {flag}).spec.rejoin_timeout, seconds(600));
+  }
+  EXPECT_EQ(Options(Batch(1)).spec.rejoin_timeout, seconds(600));
+}
+
+TEST_F(SlurmDefaultsTest, AStepOfOneNodeMeetsNobody) {
+  Environment one = With(Task(0), {{"SLURM_STEP_NODELIST", "n2"},
+                                   {"SLURM_STEP_NUM_TASKS", "1"},
+                                   {"SLURM_STEP_TASKS_PER_NODE", "1"}});
+  EXPECT_FALSE(Options(one).endpoint.has_value());
+  EXPECT_EQ(Options(one).spec.max_nodes, 1);
+  EXPECT_EQ(Options(one).workers_per_node, "8");
+  // Nor do nodes that are asked to run alone.
+  EXPECT_FALSE(Options(Task(0), {"--nnodes=1"}).endpoint.has_value());
+}
+
+TEST_F(SlurmDefaultsTest, AHeterogeneousStepBeginsWithItsFirstComponent) {
+  // The step's list is sorted over its components; task 0 runs on n3.
+  const Environment het = {{"SLURM_HET_SIZE", "2"},
+                           {"SLURM_JOB_NODELIST_HET_GROUP_0", "n3"},
+                           {"SLURM_JOB_NODELIST_HET_GROUP_1", "n[1-2]"},
+                           {"SLURM_STEP_NODELIST", "n[1-3]"}};
+  const RunOptions first =
+      Options(With(With(Task(0), het), {{"SLURMD_NODENAME", "n3"}}));
+  EXPECT_EQ(first.endpoint->host, "n3");
+  EXPECT_EQ(first.hosting, Hosting::kAlways);
+  EXPECT_EQ(first.run_id, "41.2");
+  const RunOptions second =
+      Options(With(With(Task(1), het), {{"SLURMD_NODENAME", "n1"}}));
+  EXPECT_EQ(second.endpoint->host, "n3");
+  EXPECT_EQ(second.hosting, Hosting::kNever);
+  // A step of the second component alone is another job's.
+  const RunOptions alone =
+      Options(With(With(Task(0), het), {{"SLURM_STEP_NODELIST", "n[1-2]"},
+                                        {"SLURMD_NODENAME", "n1"}}));
+  EXPECT_EQ(alone.endpoint->host, "n1");
+  EXPECT_EQ(alone.run_id, "41+1.2");
+}
+
+TEST_F(SlurmDefaultsTest, ABatchScriptIsANodeWhereThereIsNoOther) {
+  const RunOptions options =
+      Options(With(Batch(1), {{"SLURM_GPUS_ON_NODE", "2"}}));
+  EXPECT_FALSE(options.endpoint.has_value());
+  EXPECT_EQ(options.spec.max_nodes, 1);
+  EXPECT_EQ(options.run_id, "41");
+  EXPECT_EQ(options.workers_per_node, "2");
+  EXPECT_THAT(Refusal(Batch(4)), HasSubstr("job of 4 nodes"));
+  EXPECT_THAT(Refusal(Batch(4)), HasSubstr("launch --slurm"));
+  EXPECT_THAT(Refusal(Batch(4), {"--nnodes=4"}), HasSubstr("job of 4 nodes"));
+  EXPECT_EQ(Options(Batch(4), {"--nnodes=1"}).spec.max_nodes, 1);
+  EXPECT_EQ(
+      Options(Batch(4), {"--nnodes=4", "--rdzv-endpoint=n1:2"}).endpoint->host,
+      "n1");
+}
+
+TEST_F(SlurmDefaultsTest, AShellOfALoginNodeIsNoNode) {
+  EXPECT_THAT(Refusal(LoginShell()), HasSubstr("need not be on one"));
+  EXPECT_THAT(Refusal(LoginShell(), {"--nnodes=1"}), HasSubstr("srun"));
+  EXPECT_THAT(Refusal({{"SLURM_JOB_ID", "41"}}),
+              HasSubstr("this shell has a Slurm job but"));
+  EXPECT_THAT(Options(LoginShell(), {"--rdzv-endpoint=a:1"}).run_id, "none");
+}
+
+TEST_F(SlurmDefaultsTest, SallocsShellOnANodeIsLikeABatchScript) {
+  const Environment interactive =
+      With(Batch(2), {{"SLURM_STEP_ID", "4294967290"},
+                      {"SLURM_STEP_NODELIST", "n1"},
+                      {"SLURM_STEP_NUM_TASKS", "1"}});
+  EXPECT_THAT(Refusal(interactive), HasSubstr("job of 2 nodes"));
+}
+
+TEST_F(SlurmDefaultsTest, StartingAllIsForOutsideOfAStep) {
+  EXPECT_EQ(Options(Batch(4), {"--slurm"}).remote.start, RemoteStart::kSlurm);
+  EXPECT_EQ(Options(LoginShell(), {"--slurm"}).remote.start,
+            RemoteStart::kSlurm);
+  EXPECT_THAT(Refusal(Task(0), {"--slurm"}), HasSubstr("srun has started"));
+  for (const char* no : {"--slurm=0", "--slurm=false"}) {
+    EXPECT_THAT(Refusal(Batch(4), {no}), HasSubstr("job of 4 nodes"));
+    EXPECT_THAT(Refusal(LoginShell(), {no}), HasSubstr("need not be on one"));
+    EXPECT_EQ(Options(Task(0), {no}).spec.max_nodes, 3);
+  }
+}
+
+TEST_F(SlurmDefaultsTest, WrongVariablesAreNamed) {
+  EXPECT_THAT(Refusal(With(Task(0), {{"SLURM_STEP_NODELIST", "n[1-"}})),
+              HasSubstr("SLURM_STEP_NODELIST=n[1-: '[' without ']'"));
+  EXPECT_THAT(Refusal(With(Task(0), {{"SLURM_JOB_ID", "x"}})),
+              HasSubstr("SLURM_JOB_ID=x: "));
+  EXPECT_THAT(Refusal(With(Task(0), {{"SLURM_STEP_NUM_TASKS", "-1"}})),
+              HasSubstr("SLURM_STEP_NUM_TASKS=-1: "));
+  EXPECT_THAT(Refusal(With(Task(0), {{"SLURM_STEP_TASKS_PER_NODE", "1(x"}})),
+              IsEmpty());
+  EXPECT_THAT(Refusal(With(Task(0), {{"SLURM_STEP_NODELIST", "n[1-"}})),
+              HasSubstr("--cluster=none"));
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,53 @@
+#include "launcher/cluster/slurm/slurm_topology.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace muster {
+namespace {
+
+constexpr size_t kMostLevels = 16;
+constexpr size_t kLongest = 4096;
+
+// Pieces between dots; those within brackets, as in "s[0.1]", do not count.
+std::vector<std::string> SplitAtDots(const std::string& text) {
+  std::vector<std::string> parts(1);
+  int depth = 0;
+  for (const char c : text) {
+    depth += c == '[' ? 1 : c == ']' ? -1 : 0;
+    if (c == '.' && depth <= 0) {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+}  // namespace
+
+std::string TopologyLabels(const std::string& address,
+                           const std::string& pattern) {
+  if (address.size() > kLongest) return "";
+  std::vector<std::string> names = SplitAtDots(address);
+  const std::vector<std::string> kinds = SplitAtDots(pattern);
+  // A node's own name may have dots: what is in front of it is counted.
+  const auto node = std::find(kinds.begin(), kinds.end(), "node");
+  const auto levels = static_cast<size_t>(node - kinds.begin());
+  if (node == kinds.end() || levels > kMostLevels || levels >= names.size()) {
+    return "";
+  }
+  std::string labels;
+  for (size_t level = 0; level < levels; ++level) {
+    // A node on several switches has them as "s[1,4]"; a comma ends a label.
+    std::replace(names[level].begin(), names[level].end(), ',', '+');
+    if (names[level].empty()) continue;
+    absl::StrAppend(&labels, labels.empty() ? "" : ",", kinds[level], level + 1,
+                    "=", names[level]);
+  }
+  return labels;
+}
+
+}  // namespace muster

@@ -1,0 +1,66 @@
+#include "launcher/init_process.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace muster {
+namespace {
+
+int ExitCodeOf(int wait_status) {
+  return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status)
+                                : 128 + WTERMSIG(wait_status);
+}
+
+// Reaps every child that has ended; true once `child` is among them.
+bool ReapUntil(pid_t child, int& wait_status) {
+  for (;;) {
+    int status = 0;
+    const pid_t pid = waitpid(-1, &status, WNOHANG);
+    if (pid <= 0) return false;
+    if (pid == child) {
+      wait_status = status;
+      return true;
+    }
+  }
+}
+
+}  // namespace
+
+int RunUnderInit(const std::function<int()>& program) {
+  sigset_t all, before;
+  sigfillset(&all);
+  sigprocmask(SIG_BLOCK, &all, &before);
+  const pid_t child = fork();
+  if (child < 0) {
+    std::fprintf(stderr, "muster: fork: %s\n", std::strerror(errno));
+    return 1;
+  }
+  if (child == 0) {
+    sigprocmask(SIG_SETMASK, &before, nullptr);
+    return program();
+  }
+  int wait_status = 0;
+  while (!ReapUntil(child, wait_status)) {
+    siginfo_t info;
+    // Blocked signals are taken here; SIGCHLD only wakes. What the kernel
+    // sends from a terminal goes to the child as well: passed on, one Ctrl-C
+    // would be two.
+    if (sigwaitinfo(&all, &info) > 0 && info.si_signo != SIGCHLD &&
+        info.si_code != SI_KERNEL) {
+      kill(child, info.si_signo);
+    }
+  }
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  return ExitCodeOf(wait_status);
+}
+
+int RunAsInit(const std::function<int()>& program) {
+  return getpid() == 1 ? RunUnderInit(program) : program();
+}
+
+}  // namespace muster

@@ -1,0 +1,165 @@
+#include "launcher/options/agent_plan.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "agent/binding/binding_text.h"
+#include "agent/dialects/dialect_command.h"
+#include "agent/preemption/requeue_command.h"
+#include "agent/workers/worker_command.h"
+#include "base/environment_value.h"
+#include "launcher/options/core_remark.h"
+#include "launcher/options/job_command.h"
+#include "launcher/options/node_binding.h"
+#include "launcher/options/node_identity.h"
+#include "launcher/options/worker_slots.h"
+
+namespace muster {
+namespace {
+
+CommandRequest AskedCommand(const RunOptions& options,
+                            const MachineFacts& facts) {
+  CommandRequest request;
+  request.program = options.program[0];
+  request.arguments.assign(options.program.begin() + 1, options.program.end());
+  request.is_python = options.interpreter == Interpreter::kPython;
+  request.is_module = options.interpreter == Interpreter::kModule;
+  request.no_python = options.interpreter == Interpreter::kNoPython;
+  request.run_path = options.interpreter == Interpreter::kRunPath;
+  request.python = NonEmptyEnvironmentValue(facts.environment, "PYTHON_EXEC")
+                       .value_or(facts.python);
+  return request;
+}
+
+// A run of one node has a folder of its own. The nodes of a larger one share a
+// folder, where they share a file system, so that all ranks lie side by side.
+std::string RunName(const RunOptions& options, const MachineFacts& facts) {
+  constexpr size_t kSuffixBytes = 8;
+  const bool is_fresh = options.log_dir.empty() ||
+                        options.run_id == facts.uuid ||
+                        options.spec.max_nodes > 1;
+  if (is_fresh) return options.run_id;
+  return absl::StrCat(options.run_id, "_", facts.uuid.substr(0, kSuffixBytes));
+}
+
+LogPlan PlanLogs(const RunOptions& options, const MachineFacts& facts) {
+  LogPlan logs;
+  if (options.log_dir.empty()) {
+    logs.directory = facts.temporary_directory;
+  } else if (options.log_dir[0] == '/') {
+    logs.directory = options.log_dir;
+  } else {
+    logs.directory =
+        absl::StrCat(facts.working_directory, "/", options.log_dir);
+  }
+  logs.run_name = RunName(options, facts);
+  logs.prefix_template = options.log_line_prefix;
+  if (logs.prefix_template.empty()) {
+    logs.prefix_template =
+        EnvironmentValue(facts.environment,
+                         "TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE")
+            .value_or("");
+  }
+  logs.redirects = options.redirects;
+  logs.tee = options.tee;
+  logs.console = options.console;
+  logs.console_local_ranks = options.console_local_ranks;
+  logs.stdout_filters = options.stdout_filters;
+  logs.stderr_filters = options.stderr_filters;
+  logs.rotate_bytes = options.rotate_bytes;
+  return logs;
+}
+
+}  // namespace
+
+absl::StatusOr<AgentOptions> PlanAgent(const RunOptions& options,
+                                       const MachineFacts& facts,
+                                       const std::string& endpoint) {
+  if (options.node_rank && *options.node_rank >= options.spec.max_nodes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--node-rank=", *options.node_rank, ": a job of at most ",
+                     options.spec.max_nodes,
+                     options.spec.max_nodes == 1 ? " node" : " nodes",
+                     " has node ranks from 0 to ", options.spec.max_nodes - 1,
+                     "; look at --nnodes"));
+  }
+  if (options.preemption.requeue == Requeue::kYes) {
+    // Known now, and too late after the preemption.
+    const absl::StatusOr<std::vector<std::string>> requeue =
+        RequeueCommand(facts.environment);
+    if (!requeue.ok()) {
+      return absl::InvalidArgumentError(requeue.status().message());
+    }
+  }
+  absl::StatusOr<WorkerSlots> slots = PlanWorkerSlots(options, facts);
+  if (!slots.ok()) return slots.status();
+  absl::StatusOr<std::vector<std::string>> command =
+      WorkerCommand(AskedCommand(options, facts));
+  if (!command.ok()) return command.status();
+
+  AgentOptions agent;
+  agent.run_id = options.run_id;
+  agent.node = PlanNodeIdentity(options, facts);
+  agent.node.slots = slots->count;
+  agent.spec = options.spec;
+  agent.spec.command = JobCommand(options);
+  agent.argv = WithDialects(options.dialects, *std::move(command));
+  agent.local_rank_flag = options.local_rank_flag;
+  agent.local_rank_at = agent.argv.size() - (options.program.size() - 1);
+  agent.expands_local_rank = options.expands_local_rank;
+  agent.logs = PlanLogs(options, facts);
+  agent.environment.run_id = options.run_id;
+  agent.environment.node_id = agent.node.node_id;
+  agent.environment.role = options.role;
+  agent.environment.local_world_size = slots->count;
+  agent.environment.max_restarts = options.spec.max_restarts;
+  agent.environment.signals_to_handle = options.signals_to_handle_text;
+  agent.environment.gpu_of_local_rank = slots->gpu_of_local_rank;
+  agent.environment.sets_hip = slots->sets_hip;
+  agent.environment.virtual_local_rank =
+      options.local_ranks == LocalRanks::kVirtual;
+  agent.environment.store_host = options.spec.store_host;
+  agent.environment.cores = facts.cores;
+  agent.environment.coordinator_endpoint = endpoint;
+  agent.environment.dialects = options.dialects;
+  agent.environment.more = options.worker_environment;
+  if (options.binding != Binding::kNone) {
+    absl::StatusOr<BindingPlan> binding =
+        PlanNodeBinding(options, facts, *slots);
+    if (!binding.ok()) return binding.status();
+    agent.node.binding =
+        BindingText(options.binding, *binding, kMostBindingBytes);
+    agent.remarks.push_back(BindingRemark(options.binding, *binding));
+    agent.environment.bindings = std::move(binding->workers);
+  }
+  if (std::string remark = CoreRemark(*slots, facts); !remark.empty()) {
+    agent.remarks.push_back(std::move(remark));
+  }
+  agent.input = options.input;
+  agent.signals_to_handle = options.signals_to_handle;
+  agent.signals_to_forward = options.signals_to_forward;
+  agent.signals_to_leave = options.signals_to_leave;
+  agent.telling = options.telling;
+  agent.asks_again = options.cluster == Cluster::kSlurm ||
+                     options.cluster == Cluster::kKubernetes;
+  agent.waits_for_place = options.cluster == Cluster::kKubernetes;
+  // A cluster counts every other code as a failure of the whole job.
+  if (options.cluster != Cluster::kNone) agent.never_ran_exit_code = 0;
+  agent.preemption = options.preemption;
+  agent.spec.preempt_grace = options.preemption.grace;
+  agent.fitness = options.fitness;
+  agent.fitness.gpus_needed = slots->gpus_needed;
+  agent.hangs = options.hangs;
+  if (const auto folder = EnvironmentValue(facts.environment, "TMPDIR")) {
+    agent.socket_parent = *folder;
+  }
+  agent.connect_timeout = options.connect_timeout;
+  agent.coordinator_timeout = options.coordinator_timeout;
+  agent.coordinator_endpoint = endpoint;
+  agent.absent_hint = options.absent_hint;
+  agent.store_path = options.store_path;
+  agent.store_port = options.store_port;
+  return agent;
+}
+
+}  // namespace muster

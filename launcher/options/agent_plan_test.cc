@@ -1,0 +1,56 @@
+#include "launcher/options/agent_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace muster {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+RunOptions Requeued() {
+  RunOptions options;
+  options.workers_per_node = "1";
+  options.program = {"./a"};
+  options.interpreter = Interpreter::kNoPython;
+  options.preemption.requeue = Requeue::kYes;
+  return options;
+}
+
+TEST(AgentPlan, WhatCannotBePutBackIsRefusedBeforeItBegins) {
+  const auto plan = PlanAgent(Requeued(), MachineFacts(), "here:1");
+  EXPECT_EQ(plan.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(plan.status().message()),
+              HasSubstr("--requeue: this is no Slurm job"));
+}
+
+TEST(AgentPlan, ASlurmJobCanBePutBack) {
+  MachineFacts facts;
+  facts.environment["SLURM_JOB_ID"] = "4711";
+  const auto plan = PlanAgent(Requeued(), facts, "here:1");
+  EXPECT_TRUE(plan.ok()) << plan.status();
+}
+
+TEST(AgentPlan, ANodeSaysThatItsWorkersHaveTooFewCores) {
+  RunOptions options = Requeued();
+  options.preemption.requeue = Requeue::kNo;
+  options.workers_per_node = "8";
+  MachineFacts facts;
+  facts.host_name = "n3";
+  const auto plan = PlanAgent(options, facts, "here:1");
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_THAT(plan->remarks,
+              ElementsAre(HasSubstr("8 workers on n3 have 1 core to run on")));
+}
+
+TEST(AgentPlan, NoOtherJobNeedsSlurm) {
+  RunOptions options = Requeued();
+  options.preemption.requeue = Requeue::kNo;
+  options.preemption.signals = {15};
+  const auto plan = PlanAgent(options, MachineFacts(), "here:1");
+  EXPECT_TRUE(plan.ok()) << plan.status();
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,132 @@
+#include "launcher/options/command_line.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/nearest_name.h"
+
+namespace muster {
+namespace {
+
+// Stands for the empty value of "--name=", which CLI11 would take for "--name"
+// and then swallow the next argument.
+constexpr char kEmptyValue[] = "\x01";
+
+bool IsLong(const std::string& arg) {
+  return arg.size() > 2 && arg[0] == '-' && arg[1] == '-';
+}
+
+// "--nproc_per-node=x" as "--nproc-per-node=x"; "-r=3" as "-r3".
+std::string Canonical(std::string arg) {
+  if (IsLong(arg)) {
+    const size_t end = std::min(arg.find('='), arg.size());
+    std::replace(arg.begin() + 2,
+                 arg.begin() + static_cast<std::ptrdiff_t>(end), '_', '-');
+    if (end + 1 == arg.size()) arg += kEmptyValue;
+  } else if (arg.size() > 2 && arg[0] == '-' && arg[2] == '=') {
+    arg.erase(2, 1);
+  }
+  return arg;
+}
+
+absl::Status UnknownFlag(const std::vector<Flag>& flags,
+                         const std::string& arg) {
+  const std::string written = arg.substr(0, arg.find('='));
+  std::vector<std::string> known;
+  known.reserve(flags.size());
+  for (const Flag& flag : flags) known.push_back(absl::StrCat("--", flag.name));
+  const std::string nearest = NearestName(written, known);
+  return absl::InvalidArgumentError(absl::StrCat(
+      written, ": unknown flag; ",
+      nearest.empty() ? std::string("flags of the program go after its name")
+                      : absl::StrCat("did you mean ", nearest, "?")));
+}
+
+// How a person writes the flag.
+std::string Written(const Flag& flag) { return absl::StrCat("--", flag.name); }
+
+absl::Status CheckValues(const Flag& flag,
+                         const std::vector<std::string>& values) {
+  for (const std::string& value : values) {
+    // `--role --tee 3`: the value was forgotten.
+    if (flag.kind == FlagKind::kValue && IsLong(value)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(Written(flag), ": its value is missing (found ", value,
+                       "); write ", Written(flag), "=", flag.placeholder));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<CommandLine> ParseCommandLine(
+    const std::vector<Flag>& flags, const std::vector<std::string>& args) {
+  CLI::App app;
+  app.set_help_flag();
+  // Parsing ends at the first argument that is neither flag nor value.
+  app.prefix_command();
+  std::vector<CLI::Option*> options;
+  for (const Flag& flag : flags) {
+    std::string names = Written(flag);
+    if (flag.letter != 0) names += std::string(",-") + flag.letter;
+    CLI::Option* option = flag.kind == FlagKind::kSwitch
+                              ? app.add_flag(names)
+                              : app.add_option(names);
+    option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    options.push_back(option);
+  }
+  // CLI11 takes its arguments from the back.
+  std::vector<std::string> reversed(args.rbegin(), args.rend());
+  for (std::string& arg : reversed) arg = Canonical(std::move(arg));
+  try {
+    app.parse(std::move(reversed));
+  } catch (const CLI::ArgumentMismatch&) {
+    // Only the last argument can lack its value.
+    const std::string written = Canonical(args.back());
+    for (const Flag& flag : flags) {
+      if (written == Written(flag) ||
+          written == std::string("-") + flag.letter) {
+        return absl::InvalidArgumentError(
+            absl::StrCat(Written(flag), ": its value is missing; write ",
+                         Written(flag), "=", flag.placeholder));
+      }
+    }
+    return absl::InvalidArgumentError(
+        absl::StrCat(args.back(), ": its value is missing"));
+  } catch (const CLI::ParseError& error) {
+    return absl::InvalidArgumentError(error.what());
+  }
+
+  CommandLine line;
+  std::vector<std::string> remaining = app.remaining();
+  // What follows the program's name is a suffix of `args`, as it was given.
+  for (size_t i = args.size() - remaining.size(); i < args.size(); ++i) {
+    line.rest.push_back(args[i]);
+  }
+  if (!remaining.empty() && remaining[0] == "--") {
+    line.rest.erase(line.rest.begin());
+  } else if (!remaining.empty() && remaining[0].size() > 1 &&
+             remaining[0][0] == '-') {
+    return UnknownFlag(flags, remaining[0]);
+  }
+  for (size_t i = 0; i < flags.size(); ++i) {
+    if (options[i]->count() == 0) continue;
+    std::vector<std::string> values = options[i]->results();
+    for (std::string& value : values) {
+      if (value == kEmptyValue) value.clear();
+      if (flags[i].kind == FlagKind::kSwitch && value == "true") value = "1";
+    }
+    absl::Status status = CheckValues(flags[i], values);
+    if (!status.ok()) return status;
+    line.values[flags[i].name] = std::move(values);
+  }
+  return line;
+}
+
+}  // namespace muster

@@ -1,0 +1,90 @@
+#include "launcher/options/mpi_remark.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
+
+namespace muster {
+namespace {
+
+constexpr size_t kMostScript = 1 << 20;
+constexpr size_t kMostExecutable = 8 << 20;
+
+// Up to `most` bytes of a regular file; empty where it cannot be read.
+std::string Beginning(const std::string& path, size_t most) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return "";
+  std::ifstream file(path, std::ios::binary);
+  std::string text(most, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(most));
+  text.resize(static_cast<size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  return text;
+}
+
+bool BeginsWord(std::string_view text, std::string_view word) {
+  if (text.substr(0, word.size()) != word) return false;
+  return text.size() == word.size() ||
+         std::string_view(" \t.,;#\r").find(text[word.size()]) !=
+             std::string_view::npos;
+}
+
+std::string_view WithoutBlanks(std::string_view text) {
+  return text.substr(std::min(text.find_first_not_of(" \t"), text.size()));
+}
+
+}  // namespace
+
+bool ImportsMpi4py(std::string_view script) {
+  while (!script.empty()) {
+    const size_t end = std::min(script.find('\n'), script.size());
+    std::string_view line = WithoutBlanks(script.substr(0, end));
+    for (const std::string_view keyword : {"import", "from"}) {
+      if (BeginsWord(line, keyword) &&
+          BeginsWord(WithoutBlanks(line.substr(keyword.size())), "mpi4py")) {
+        return true;
+      }
+    }
+    script.remove_prefix(std::min(end + 1, script.size()));
+  }
+  return false;
+}
+
+bool NamesMpiLibrary(std::string_view executable) {
+  if (executable.substr(0, 4) !=
+      "\x7f"
+      "ELF")
+    return false;
+  for (const std::string_view name : {"libmpi.so", "libmpich.so"}) {
+    for (size_t at = executable.find(name); at != std::string_view::npos;
+         at = executable.find(name, at + 1)) {
+      // A whole entry of the table of strings, not a part of another word.
+      if (at > 0 && executable[at - 1] == '\0') return true;
+    }
+  }
+  return false;
+}
+
+std::string MpiRemark(const std::vector<std::string>& command) {
+  const auto script = std::find_if(
+      command.begin(), command.end(),
+      [](const std::string& word) { return word.ends_with(".py"); });
+  std::string uses;
+  if (script != command.end()) {
+    if (ImportsMpi4py(Beginning(*script, kMostScript))) {
+      uses = absl::StrCat(*script, " imports mpi4py");
+    }
+  } else if (!command.empty() && command[0].find('/') != std::string::npos &&
+             NamesMpiLibrary(Beginning(command[0], kMostExecutable))) {
+    uses = absl::StrCat(command[0], " is linked with MPI");
+  }
+  if (uses.empty()) return "";
+  return absl::StrCat(
+      uses,
+      ": without mpirun each worker is an MPI world of its own, of size 1; "
+      "start it with mpirun where it shall be one world");
+}
+
+}  // namespace muster

@@ -1,0 +1,25 @@
+#ifndef MUSTER_LAUNCHER_OPTIONS_MPI_REMARK_H_
+#define MUSTER_LAUNCHER_OPTIONS_MPI_REMARK_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace muster {
+
+// Whether a Python script has an import statement of mpi4py. Pure.
+bool ImportsMpi4py(std::string_view script);
+
+// Whether an executable (ELF) names an MPI library among the shared libraries
+// that it needs. Looks for the library's name only. Pure.
+bool NamesMpiLibrary(std::string_view executable);
+
+// One line for a person where the program of a worker's command uses MPI:
+// outside of mpirun each worker's MPI_Init makes a world of its own, and the
+// program succeeds with wrong results. Empty: it does not, or cannot be read.
+// Reads the first *.py of `command`, or its first word where that has a slash.
+std::string MpiRemark(const std::vector<std::string>& command);
+
+}  // namespace muster
+
+#endif  // MUSTER_LAUNCHER_OPTIONS_MPI_REMARK_H_

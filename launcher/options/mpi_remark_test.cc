@@ -1,0 +1,62 @@
+#include "launcher/options/mpi_remark.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+namespace muster {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::string Written(const std::string& name, const std::string& text) {
+  const std::string path = ::testing::TempDir() + "/" + name;
+  std::ofstream(path, std::ios::binary) << text;
+  return path;
+}
+
+TEST(MpiRemarkTest, AnImportIsFoundWhereverItStands) {
+  EXPECT_TRUE(ImportsMpi4py("import sys\nfrom mpi4py import MPI\n"));
+  EXPECT_TRUE(ImportsMpi4py("def f():\n\timport mpi4py.MPI as m"));
+  EXPECT_TRUE(ImportsMpi4py("import mpi4py"));
+}
+
+TEST(MpiRemarkTest, OtherMentionsAreNone) {
+  EXPECT_FALSE(ImportsMpi4py("# import mpi4py\nimport mpi4pyx\n"));
+  EXPECT_FALSE(ImportsMpi4py("x = 'mpi4py'\nfrom x.mpi4py import y\n"));
+  EXPECT_FALSE(ImportsMpi4py(""));
+}
+
+TEST(MpiRemarkTest, AnExecutableThatNeedsTheLibrary) {
+  const std::string head(
+      "\x7f"
+      "ELF\x02",
+      5);
+  EXPECT_TRUE(NamesMpiLibrary(head + std::string("\0libmpi.so.40\0", 14)));
+  EXPECT_TRUE(NamesMpiLibrary(head + std::string("\0libmpich.so.12", 15)));
+  EXPECT_FALSE(NamesMpiLibrary(head + "see libmpi.so"));
+  EXPECT_FALSE(NamesMpiLibrary(std::string("\0libmpi.so", 10)));
+}
+
+TEST(MpiRemarkTest, NamesTheProgram) {
+  const std::string script = Written("sum.py", "from mpi4py import MPI\n");
+  EXPECT_THAT(MpiRemark({"python3", "-u", script, "--x"}),
+              HasSubstr("sum.py imports mpi4py: without mpirun each worker is "
+                        "an MPI world of its own"));
+  const std::string program =
+      Written("solver", std::string("\x7f"
+                                    "ELF\0libmpi.so.40\0",
+                                    18));
+  EXPECT_THAT(MpiRemark({program}), HasSubstr("is linked with MPI"));
+}
+
+TEST(MpiRemarkTest, WhatCannotBeReadIsLeftAlone) {
+  EXPECT_THAT(MpiRemark({"/nonexistent/x.py"}), IsEmpty());
+  EXPECT_THAT(MpiRemark({"/dev/zero"}), IsEmpty());
+  EXPECT_THAT(MpiRemark({}), IsEmpty());
+}
+
+}  // namespace
+}  // namespace muster

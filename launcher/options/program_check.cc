@@ -1,0 +1,128 @@
+#include "launcher/options/program_check.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "base/environment_value.h"
+
+namespace muster {
+namespace {
+
+bool EndsInPy(const std::string& name) {
+  return name.size() > 3 && name.compare(name.size() - 3, 3, ".py") == 0;
+}
+
+bool RunsUnderPython(const RunOptions& options) {
+  switch (options.interpreter) {
+    case Interpreter::kPython:
+    case Interpreter::kModule:
+    case Interpreter::kRunPath:
+      return true;
+    case Interpreter::kNoPython:
+      return false;
+    case Interpreter::kByName:
+      return EndsInPy(options.program[0]);
+  }
+  return false;
+}
+
+absl::Status CheckExecutable(const std::string& path,
+                             const std::string& written) {
+  struct stat info;
+  if (stat(path.c_str(), &info) != 0) {
+    return absl::NotFoundError(absl::StrCat(written, ": ", strerror(errno),
+                                            "; name a program that exists"));
+  }
+  if (S_ISDIR(info.st_mode)) {
+    return absl::PermissionDeniedError(
+        absl::StrCat(written, ": is a folder; name a program"));
+  }
+  if (access(path.c_str(), X_OK) != 0) {
+    return absl::PermissionDeniedError(
+        absl::StrCat(written, ": is not executable (", strerror(errno),
+                     "); make it so with chmod +x"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckInPath(const std::string& name, const std::string& path) {
+  absl::Status found;
+  size_t start = 0;
+  while (start <= path.size()) {
+    const size_t colon = std::min(path.find(':', start), path.size());
+    std::string folder = path.substr(start, colon - start);
+    if (folder.empty()) folder = ".";
+    const std::string full = absl::StrCat(folder, "/", name);
+    struct stat info;
+    if (stat(full.c_str(), &info) == 0 && S_ISREG(info.st_mode)) {
+      absl::Status status = CheckExecutable(full, full);
+      if (status.ok()) return status;
+      if (found.ok()) found = status;
+    }
+    start = colon + 1;
+  }
+  if (!found.ok()) return found;
+  struct stat info;
+  return absl::NotFoundError(absl::StrCat(
+      name, ": there is no such program in PATH; ",
+      stat(name.c_str(), &info) == 0
+          ? absl::StrCat("write ./", name, " for the file in this folder")
+          : std::string("name a program that exists")));
+}
+
+absl::Status CheckScript(const std::string& path) {
+  struct stat info;
+  if (stat(path.c_str(), &info) != 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path, ": ", strerror(errno), "; name a script that exists"));
+  }
+  if (!S_ISDIR(info.st_mode) && access(path.c_str(), R_OK) != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": cannot be read (", strerror(errno), ")"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckCommandName(const std::string& name,
+                              const MachineFacts& facts) {
+  if (name.empty()) {
+    return absl::InvalidArgumentError(
+        "the program's name is empty; name the script or program after the "
+        "flags");
+  }
+  if (name.find('/') != std::string::npos) return CheckExecutable(name, name);
+  return CheckInPath(name,
+                     EnvironmentValue(facts.environment, "PATH").value_or(""));
+}
+
+}  // namespace
+
+absl::Status CheckProgram(const RunOptions& options,
+                          const MachineFacts& facts) {
+  if (!RunsUnderPython(options)) {
+    return CheckCommandName(options.program[0], facts);
+  }
+  const std::string python =
+      EnvironmentValue(facts.environment, "PYTHON_EXEC").value_or("");
+  if (!python.empty()) {
+    const absl::Status status = CheckCommandName(python, facts);
+    if (!status.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("PYTHON_EXEC=", status.message()));
+    }
+  } else if (facts.python.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(options.program[0],
+                     ": needs Python, and there is neither python3 nor python "
+                     "in PATH; set PYTHON_EXEC"));
+  }
+  // Whether a module is there only Python knows.
+  if (options.interpreter == Interpreter::kModule) return absl::OkStatus();
+  return CheckScript(options.program[0]);
+}
+
+}  // namespace muster

@@ -1,0 +1,148 @@
+#include "launcher/options/worker_slots.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "base/environment_value.h"
+#include "launcher/options/option_values.h"
+
+namespace muster {
+namespace {
+
+std::string Plural(size_t count, const std::string& noun) {
+  return absl::StrCat(count, " ", noun, count == 1 ? "" : "s");
+}
+
+// A number among --gpus counts within what is visible, as CUDA counts; an id
+// is taken as it is.
+absl::StatusOr<std::vector<std::string>> ChosenGpus(const RunOptions& options,
+                                                    const MachineFacts& facts) {
+  std::vector<std::string> chosen;
+  for (const std::string& gpu : options.gpus) {
+    const absl::StatusOr<int64_t> number = ReadNumber(gpu, 0, 4095);
+    std::string id = gpu;
+    if (number.ok()) {
+      if (static_cast<size_t>(*number) >= facts.gpus.size()) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "--gpus: there is no GPU ", gpu, ", this node has ",
+            Plural(facts.gpus.size(), "GPU"), " to use",
+            facts.gpus.empty() ? "; is the NVIDIA driver loaded?"
+                               : absl::StrCat("; write numbers from 0 to ",
+                                              facts.gpus.size() - 1)));
+      }
+      id = facts.gpus[static_cast<size_t>(*number)];
+    } else if (gpu.rfind("GPU-", 0) != 0 && gpu.rfind("MIG-", 0) != 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--gpus: ", gpu,
+                       " is neither a number nor a GPU- or MIG- id; write "
+                       "for example 0,1"));
+    }
+    if (std::find(chosen.begin(), chosen.end(), id) != chosen.end()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--gpus: ", gpu, " is named twice; name each GPU once"));
+    }
+    chosen.push_back(id);
+  }
+  return chosen;
+}
+
+std::vector<std::string> Split(const std::string& text) {
+  std::vector<std::string> parts = absl::StrSplit(text, ',');
+  for (std::string& part : parts) {
+    part = std::string(absl::StripAsciiWhitespace(part));
+  }
+  return parts;
+}
+
+// --virtual-local-rank where no driver counts the GPUs, or where ROCm's
+// variable chooses among them: as torchrun, the n-th entry of the variable, or
+// n without one.
+absl::Status GiveVirtualGpus(const MachineFacts& facts, WorkerSlots& slots) {
+  const char* variable = "HIP_VISIBLE_DEVICES";
+  std::optional<std::string> visible =
+      NonEmptyEnvironmentValue(facts.environment, variable);
+  slots.sets_hip = visible.has_value();
+  if (!visible) {
+    variable = "CUDA_VISIBLE_DEVICES";
+    visible = EnvironmentValue(facts.environment, variable);
+  }
+  const auto count = static_cast<size_t>(slots.count);
+  if (!visible) {
+    for (size_t i = 0; i < count; ++i) {
+      slots.gpu_of_local_rank.push_back(absl::StrCat(i));
+    }
+    return absl::OkStatus();
+  }
+  std::vector<std::string> gpus = Split(*visible);
+  if (count > gpus.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--virtual-local-rank: ", Plural(count, "worker"),
+        " with a GPU each, but ", variable, "=", *visible, " has ",
+        gpus.size() == 1 ? "one entry" : absl::StrCat(gpus.size(), " entries"),
+        "; ask for fewer workers"));
+  }
+  gpus.resize(count);
+  slots.gpu_of_local_rank = std::move(gpus);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+bool NeedsGpus(const RunOptions& options) {
+  return options.workers_per_node == "gpu" ||
+         options.workers_per_node == "auto" || !options.gpus.empty() ||
+         options.local_ranks == LocalRanks::kVirtual ||
+         options.binding != Binding::kNone;
+}
+
+absl::StatusOr<WorkerSlots> PlanWorkerSlots(const RunOptions& options,
+                                            const MachineFacts& facts) {
+  absl::StatusOr<std::vector<std::string>> chosen = ChosenGpus(options, facts);
+  if (!chosen.ok()) return chosen.status();
+  const std::vector<std::string>& gpus =
+      options.gpus.empty() ? facts.gpus : *chosen;
+  WorkerSlots slots;
+  const std::string& asked = options.workers_per_node;
+  if (asked == "cpu" || (asked == "auto" && gpus.empty())) {
+    slots.count = facts.cores;
+  } else if (asked == "gpu" || asked == "auto") {
+    if (gpus.empty()) {
+      return absl::InvalidArgumentError(
+          "--nproc-per-node=gpu: this node has no GPU to use; write cpu, auto "
+          "or a number, or look whether the NVIDIA driver is loaded");
+    }
+    slots.count = static_cast<int>(gpus.size());
+    slots.gpus_needed = slots.count;
+  } else {
+    const absl::StatusOr<int64_t> number = ReadNumber(asked, 1, 4096);
+    if (!number.ok()) return number.status();
+    slots.count = static_cast<int>(*number);
+  }
+  if (options.gpus.empty()) {
+    if (options.local_ranks != LocalRanks::kVirtual) return slots;
+    const bool by_rocm =
+        NonEmptyEnvironmentValue(facts.environment, "HIP_VISIBLE_DEVICES")
+            .has_value();
+    if (gpus.empty() || by_rocm) {
+      const absl::Status given = GiveVirtualGpus(facts, slots);
+      if (!given.ok()) return given;
+      return slots;
+    }
+  }
+  if (static_cast<size_t>(slots.count) > gpus.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--nproc-per-node=", asked, ": ",
+        Plural(static_cast<size_t>(slots.count), "worker"),
+        " with a GPU each, but this node has ", Plural(gpus.size(), "GPU"),
+        " to use; ask for fewer workers"));
+  }
+  slots.gpus_needed = slots.count;
+  slots.gpu_of_local_rank.assign(gpus.begin(), gpus.begin() + slots.count);
+  return slots;
+}
+
+}  // namespace muster

@@ -1,0 +1,35 @@
+#ifndef MUSTER_LAUNCHER_OPTIONS_WORKER_SLOTS_H_
+#define MUSTER_LAUNCHER_OPTIONS_WORKER_SLOTS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "launcher/options/machine_facts.h"
+#include "launcher/options/run_options.h"
+
+namespace muster {
+
+// The workers of this node.
+struct WorkerSlots {
+  int count = 1;
+  // CUDA_VISIBLE_DEVICES of each worker; empty: the node's own for all.
+  std::vector<std::string> gpu_of_local_rank;
+  // Whether HIP_VISIBLE_DEVICES, by which ROCm chooses, gets the same value.
+  bool sets_hip = false;
+  // That all of them together use; 0: not known.
+  int gpus_needed = 0;
+};
+
+// Whether the options cannot be planned without knowing the GPUs, which costs
+// loading NVIDIA's library.
+bool NeedsGpus(const RunOptions& options);
+
+// InvalidArgument, one line: more GPUs asked for than there are, a GPU that
+// there is not. Pure.
+absl::StatusOr<WorkerSlots> PlanWorkerSlots(const RunOptions& options,
+                                            const MachineFacts& facts);
+
+}  // namespace muster
+
+#endif  // MUSTER_LAUNCHER_OPTIONS_WORKER_SLOTS_H_

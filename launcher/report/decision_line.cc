@@ -1,0 +1,26 @@
+#include "launcher/report/decision_line.h"
+
+#include "launcher/report/text_layout.h"
+#include "rendezvous/events/time_text.h"
+
+namespace muster {
+namespace {
+
+constexpr int kKindColumns = 7;
+constexpr int kMostNodeColumns = 28;
+
+}  // namespace
+
+std::string DecisionLine(const Decision& decision, double unix_time,
+                         TextStyle style) {
+  std::string node = Shorten(PrintableLine(decision.node_id), kMostNodeColumns);
+  std::string line = Inked(UtcText(unix_time), Ink::kFaint, style) +
+                     "  round " + std::to_string(decision.round) + "  " +
+                     Inked(PadRight(PrintableLine(decision.kind), kKindColumns),
+                           Ink::kBold, style) +
+                     "  ";
+  if (!node.empty()) line += node + ": ";
+  return line + PrintableLine(decision.reason) + "\n";
+}
+
+}  // namespace muster

@@ -1,0 +1,256 @@
+#include "launcher/report/progress_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <tuple>
+
+#include "launcher/report/duration_text.h"
+#include "launcher/report/text_layout.h"
+
+namespace muster {
+namespace {
+
+constexpr size_t kMostRanks = 16;    // shown one by one
+constexpr size_t kMostLaggards = 8;  // of more than those
+constexpr size_t kMostLines = 8;     // again and again
+constexpr int kMostHostColumns = 24;
+
+std::string LossText(double loss) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.4g", loss);
+  return text;
+}
+
+// "51000", "408k", "1.2M".
+std::string RateText(double rate) {
+  char text[32];
+  if (rate < 100'000) {
+    std::snprintf(text, sizeof(text), "%.0f", rate);
+  } else if (rate < 10'000'000) {
+    std::snprintf(text, sizeof(text), "%.0fk", rate / 1e3);
+  } else {
+    std::snprintf(text, sizeof(text), "%.1fM", rate / 1e6);
+  }
+  return text;
+}
+
+std::string StepsText(const ProgressSummary& summary) {
+  const std::string least = std::to_string(*summary.least_step);
+  if (*summary.least_step == *summary.most_step) return "step " + least;
+  return "steps " + least + " to " + std::to_string(*summary.most_step) +
+         " (median " + std::to_string(*summary.median_step) + "), rank " +
+         std::to_string(summary.slowest_rank) + " is the last";
+}
+
+// Those who hold the others up come first.
+bool LagsMore(const RankProgress* a, const RankProgress* b) {
+  const auto key = [](const RankProgress* rank) {
+    return std::make_tuple(rank->said.step.value_or(INT64_MAX),
+                           -rank->said.silent_for.count(), rank->rank);
+  };
+  return key(a) < key(b);
+}
+
+// "12.3s ago", and where a deadline is near, "25.1s ago of 30.0s".
+std::string HeardText(const WorkerProgress& said) {
+  const std::string ago = DurationText(said.silent_for) + " ago";
+  if (said.deadline == Duration::zero() ||
+      said.silent_for < said.deadline / 2) {
+    return ago;
+  }
+  return ago + " of " + DurationText(said.deadline);
+}
+
+std::vector<std::string> Row(const RankProgress& rank,
+                             const ProgressSummary& summary) {
+  const WorkerProgress& said = rank.said;
+  const int64_t behind =
+      said.step ? *summary.most_step - *said.step : int64_t{0};
+  return {std::to_string(rank.rank),
+          Shorten(PrintableLine(rank.host), kMostHostColumns),
+          said.step ? std::to_string(*said.step) : "",
+          behind > 0 ? std::to_string(behind) : "",
+          said.loss ? LossText(*said.loss) : "",
+          said.tokens_per_s ? RateText(*said.tokens_per_s) : "",
+          HeardText(said),
+          PrintableLine(said.status)};
+}
+
+// A column in which nobody has anything says nothing. From that row and column
+// on.
+void DropEmptyColumns(std::vector<std::vector<std::string>>& rows, long row,
+                      size_t first) {
+  for (size_t column = rows[0].size(); column-- > first;) {
+    const bool empty =
+        std::all_of(rows.begin() + row, rows.end(),
+                    [&](const auto& cells) { return cells[column].empty(); });
+    if (!empty) continue;
+    for (auto& cells : rows) {
+      cells.erase(cells.begin() + static_cast<long>(column));
+    }
+  }
+}
+
+// Those who get on least come first: by step, then by rate.
+bool IsSlower(const RankProgress& a, const RankProgress& b) {
+  const auto key = [](const RankProgress& rank) {
+    return std::make_tuple(rank.said.step.value_or(INT64_MAX),
+                           rank.said.tokens_per_s.value_or(INFINITY));
+  };
+  return key(a) < key(b);
+}
+
+std::vector<std::string> Cells(const RankProgress& rank,
+                               const ProgressSummary& summary) {
+  const WorkerProgress& said = rank.said;
+  const int64_t behind =
+      said.step ? *summary.most_step - *said.step : int64_t{0};
+  return {said.step ? "step " + std::to_string(*said.step) : "",
+          behind > 0 ? std::to_string(behind) + " behind" : "",
+          said.loss ? "loss " + LossText(*said.loss) : "",
+          said.tokens_per_s ? RateText(*said.tokens_per_s) + " tokens/s" : "",
+          said.silent_for >= kLongSilence
+              ? "silent for " + DurationText(said.silent_for)
+              : "",
+          PrintableLine(said.status)};
+}
+
+}  // namespace
+
+std::vector<RankProgress> RanksOf(const JobStatus& job) {
+  std::vector<RankProgress> ranks;
+  int first_rank = 0;  // members come by group rank, so slots add up to ranks
+  for (const NodeStatus& node : job.nodes) {
+    if (!node.group_rank) continue;
+    for (const WorkerProgress& said : node.progress) {
+      ranks.push_back({.rank = first_rank + said.local_rank,
+                       .host = node.node.host,
+                       .said = said});
+    }
+    first_rank += node.node.slots;
+  }
+  return ranks;
+}
+
+ProgressSummary Summarize(const std::vector<RankProgress>& ranks) {
+  ProgressSummary summary;
+  std::vector<int64_t> steps;
+  double losses = 0;
+  int told_loss = 0;
+  for (const RankProgress& rank : ranks) {
+    const WorkerProgress& said = rank.said;
+    ++summary.reporting;
+    if (said.step) {
+      if (!summary.least_step || *said.step < *summary.least_step) {
+        summary.least_step = said.step;
+        summary.slowest_rank = rank.rank;
+      }
+      steps.push_back(*said.step);
+    }
+    if (said.loss) {
+      losses += *said.loss;
+      ++told_loss;
+    }
+    if (said.tokens_per_s) summary.tokens_per_s += *said.tokens_per_s;
+    if (summary.most_silent_rank < 0 ||
+        said.silent_for > summary.longest_silence) {
+      summary.most_silent_rank = rank.rank;
+      summary.longest_silence = said.silent_for;
+    }
+  }
+  if (told_loss > 0) summary.loss = losses / told_loss;
+  if (!steps.empty()) {
+    std::sort(steps.begin(), steps.end());
+    summary.median_step = steps[steps.size() / 2];
+    summary.most_step = steps.back();
+  }
+  return summary;
+}
+
+std::string ProgressLine(const JobStatus& job) {
+  const ProgressSummary summary = Summarize(RanksOf(job));
+  if (summary.reporting == 0) return "";
+  std::string line;
+  const auto add = [&line](const std::string& part) {
+    line += (line.empty() ? "" : "; ") + part;
+  };
+  if (summary.least_step) add(StepsText(summary));
+  if (summary.loss) add("loss " + LossText(*summary.loss));
+  if (summary.tokens_per_s > 0)
+    add(RateText(summary.tokens_per_s) + " tokens/s");
+  if (summary.reporting < job.world_size) {
+    add(std::to_string(summary.reporting) + " of " +
+        std::to_string(job.world_size) + " ranks report");
+  }
+  if (line.empty()) {
+    add("every rank reports, the longest ago rank " +
+        std::to_string(summary.most_silent_rank) + ", " +
+        DurationText(summary.longest_silence) + " ago");
+  }
+  return line;
+}
+
+std::string RankLines(const JobStatus& job, const TextTarget& target) {
+  const std::vector<RankProgress> ranks = RanksOf(job);
+  if (ranks.empty()) return "";
+  const ProgressSummary summary = Summarize(ranks);
+  std::vector<std::vector<std::string>> rows;
+  const auto add = [&](std::vector<std::string> names,
+                       const RankProgress& rank) {
+    const std::vector<std::string> cells = Cells(rank, summary);
+    names.insert(names.end(), cells.begin(), cells.end());
+    rows.push_back(std::move(names));
+  };
+  const auto name = [](const RankProgress& rank) {
+    return "rank " + std::to_string(rank.rank);
+  };
+  if (ranks.size() <= kMostLines) {
+    for (const RankProgress& rank : ranks) add({name(rank)}, rank);
+  } else {
+    const auto ends = std::minmax_element(ranks.begin(), ranks.end(), IsSlower);
+    const auto end = [&](const char* which, const RankProgress& rank) {
+      add({std::string(which) + name(rank) + " (" +
+           Shorten(PrintableLine(rank.host), kMostHostColumns) + ")"},
+          rank);
+    };
+    end("slowest ", *ends.first);
+    end("fastest ", *ends.second);
+  }
+  DropEmptyColumns(rows, 0, 1);
+  if (rows[0].size() == 1) return "";
+  std::string text;
+  for (const std::string& line : AlignRows(rows)) {
+    text += Shorten("    " + line, target.columns) + "\n";
+  }
+  return text;
+}
+
+std::string ProgressTable(const JobStatus& job, const TextTarget& target) {
+  const std::vector<RankProgress> ranks = RanksOf(job);
+  if (ranks.empty()) return "";
+  const ProgressSummary summary = Summarize(ranks);
+  std::vector<const RankProgress*> shown;
+  for (const RankProgress& rank : ranks) shown.push_back(&rank);
+  if (ranks.size() > kMostRanks) {
+    std::partial_sort(shown.begin(), shown.begin() + kMostLaggards, shown.end(),
+                      LagsMore);
+    shown.resize(kMostLaggards);
+  }
+  std::vector<std::vector<std::string>> rows = {{"RANK", "HOST", "STEP",
+                                                 "BEHIND", "LOSS", "TOKENS/S",
+                                                 "HEARD", "STATUS"}};
+  for (const RankProgress* rank : shown) rows.push_back(Row(*rank, summary));
+  DropEmptyColumns(rows, 1, 2);
+  std::string text;
+  for (const std::string& line : AlignRows(rows)) {
+    text += Shorten(line, target.columns) + "\n";
+  }
+  if (shown.size() < ranks.size()) {
+    text += "and " + std::to_string(ranks.size() - shown.size()) +
+            " more ranks, none further behind\n";
+  }
+  return text;
+}
+
+}  // namespace muster

@@ -1,0 +1,20 @@
+#ifndef MUSTER_LAUNCHER_REPORT_STATUS_JSON_H_
+#define MUSTER_LAUNCHER_REPORT_STATUS_JSON_H_
+
+#include <string>
+#include <vector>
+
+#include "rendezvous/protocol/job_status.h"
+
+namespace muster {
+
+// One job for programs: a JSON object on several lines. Durations are in
+// seconds; what is not known is null. Ends in a newline. Pure.
+std::string StatusJson(const JobStatus& job);
+
+// Several jobs for programs: a JSON array of the same objects.
+std::string JobListJson(const std::vector<JobStatus>& jobs);
+
+}  // namespace muster
+
+#endif  // MUSTER_LAUNCHER_REPORT_STATUS_JSON_H_

@@ -1,0 +1,198 @@
+#include "launcher/report/status_table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "launcher/report/duration_text.h"
+#include "launcher/report/framed_text.h"
+#include "launcher/report/phase_text.h"
+#include "launcher/report/progress_text.h"
+#include "launcher/report/text_layout.h"
+#include "rendezvous/protocol/signal_names.h"
+
+namespace muster {
+namespace {
+
+constexpr int kMostNameColumns = 28;
+constexpr int kMostReasonColumns = 60;
+constexpr int kMostBindingColumns = 44;
+constexpr Duration kLongWait = std::chrono::seconds(60);
+constexpr char kAbsentHint[] =
+    "Look at what starts the missing nodes: in Kubernetes kubectl get pods "
+    "shows which pods are missing, kubectl describe pod why one is Pending.";
+
+std::string Count(int64_t count, const std::string& thing) {
+  return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
+}
+
+std::string Name(const std::string& text) {
+  return Shorten(PrintableLine(text), kMostNameColumns);
+}
+
+Ink PhaseInk(const JobStatus& job) {
+  if (job.phase == JobPhase::kRunning) return Ink::kGreen;
+  if (job.phase != JobPhase::kFinished) return Ink::kYellow;
+  bool good = job.verdict && job.verdict->outcome == Outcome::kSucceeded;
+  return good ? Ink::kGreen : Ink::kRed;
+}
+
+std::string StateText(const JobStatus& job) {
+  return job.verdict ? OutcomeText(job.verdict->outcome) : PhaseText(job.phase);
+}
+
+// Whether nodes are missing for longer than a start takes.
+bool LongWaits(const JobStatus& job) {
+  return job.phase == JobPhase::kGathering && job.phase_age >= kLongWait &&
+         static_cast<int>(job.nodes.size()) < job.spec.min_nodes;
+}
+
+int MembersOf(const JobStatus& job) {
+  int members = 0;
+  for (const NodeStatus& node : job.nodes) members += node.group_rank ? 1 : 0;
+  return members;
+}
+
+std::string WorldLine(const JobStatus& job) {
+  int members = MembersOf(job);
+  int spares = static_cast<int>(job.nodes.size()) - members;
+  std::string text = job.world_size > 0 ? Count(job.world_size, "worker") +
+                                              " on " + Count(members, "node")
+                                        : "none now";
+  if (spares > 0) {
+    text += job.world_size > 0 ? ", " + Count(spares, "spare")
+                               : ", " + Count(spares, "node") + " waiting";
+  }
+  std::string least = std::to_string(job.spec.min_nodes);
+  std::string most = std::to_string(job.spec.max_nodes);
+  text += " (wants " + (least == most ? least : least + " to " + most) + ")";
+  return text;
+}
+
+std::string RanksText(int first, int slots) {
+  if (slots <= 0) return "-";
+  std::string text = std::to_string(first);
+  return slots == 1 ? text : text + "-" + std::to_string(first + slots - 1);
+}
+
+std::string Notes(const JobStatus& job, const NodeStatus& node) {
+  std::vector<std::string> notes;
+  // Without a world nobody is superfluous yet.
+  if (!node.group_rank) {
+    notes.push_back(job.world_size > 0 ? "spare" : "waiting");
+  }
+  if (node.fitness == Fitness::kUnchecked && !node.group_rank) {
+    notes.push_back("being checked");
+  }
+  if (node.fitness == Fitness::kUnfit) {
+    notes.push_back("unfit: " +
+                    Shorten(PrintableLine(node.unfit), kMostReasonColumns));
+  }
+  if (node.draining) notes.push_back("draining");
+  if (!node.connected) notes.push_back("disconnected");
+  std::string text;
+  for (const std::string& note : notes) {
+    text += (text.empty() ? "" : ", ") + note;
+  }
+  return text;
+}
+
+// Mostly a node is named by its host; then one column says both.
+bool HostsNameNodes(const JobStatus& job) {
+  for (const NodeStatus& node : job.nodes) {
+    if (node.node.node_id != node.node.host) return false;
+  }
+  return true;
+}
+
+std::vector<std::vector<std::string>> NodeRows(const JobStatus& job) {
+  std::vector<std::vector<std::string>> rows = {
+      {"GROUP", "RANKS", "NODE", "ADDRESS", "PHASE", "HEARD", "NOTES"}};
+  const bool binds =
+      std::any_of(job.nodes.begin(), job.nodes.end(),
+                  [](const NodeStatus& n) { return !n.node.binding.empty(); });
+  if (binds) rows[0].insert(rows[0].end() - 1, "CPUS");
+  bool one_name = HostsNameNodes(job);
+  if (!one_name) rows[0].insert(rows[0].begin() + 3, "HOST");
+  int first_rank = 0;  // members come by group rank, so slots add up to ranks
+  for (const NodeStatus& node : job.nodes) {
+    std::vector<std::string> row = {"-", "-", Name(node.node.node_id)};
+    if (node.group_rank) {
+      row[0] = std::to_string(*node.group_rank);
+      row[1] = RanksText(first_rank, node.node.slots);
+      first_rank += node.node.slots;
+    }
+    if (!one_name) row.push_back(Name(node.node.host));
+    row.insert(row.end(), {Name(node.node.address), PhaseText(node.phase),
+                           DurationText(node.silent_for) + " ago"});
+    if (binds) {
+      row.push_back(
+          node.node.binding.empty()
+              ? "-"
+              : Shorten(PrintableLine(node.node.binding), kMostBindingColumns));
+    }
+    row.push_back(Notes(job, node));
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::string StatusTable(const JobStatus& job, const TextTarget& target) {
+  FramedText text(target);
+  text.Title("job " + PrintableLine(job.run_id) + ": " + StateText(job),
+             PhaseInk(job), "");
+  text.Field("round", {std::to_string(job.round) + ", " + PhaseText(job.phase) +
+                       " for " + DurationText(job.phase_age) + "; the job is " +
+                       DurationText(job.age) + " old"});
+  text.Field("reason", PrintableLines(job.reason));
+  text.Field("world", {WorldLine(job)});
+  if (LongWaits(job)) text.Field("hint", {kAbsentHint});
+  if (!job.master_address.empty()) {
+    text.Field("master", {PrintableLine(job.master_address) + ":" +
+                          std::to_string(job.master_port)});
+  }
+  text.Field("restarts", {std::to_string(job.restarts_used) + " of " +
+                          std::to_string(job.spec.max_restarts) + " used"});
+  if (job.preemption && !job.verdict) {
+    text.Field("preempted", {SignalName(job.preemption->signal) + " at " +
+                             PrintableLine(job.preemption->host) + ", " +
+                             DurationText(job.preemption->left) + " left"});
+  }
+  const std::string progress = ProgressLine(job);
+  if (!progress.empty()) text.Field("progress", {progress});
+  if (job.verdict) {
+    text.Field("verdict",
+               {"exit code " + std::to_string(job.verdict->exit_code)});
+  }
+  std::string result = text.Take();
+  if (job.nodes.empty()) return result;
+  result += "\n";
+  for (const std::string& line : AlignRows(NodeRows(job))) {
+    result += line + "\n";
+  }
+  const std::string ranks = ProgressTable(job, target);
+  return ranks.empty() ? result : result + "\n" + ranks;
+}
+
+std::string JobListTable(const std::vector<JobStatus>& jobs,
+                         const TextTarget& target) {
+  if (jobs.empty()) return "no jobs\n";
+  std::vector<std::vector<std::string>> rows = {
+      {"JOB", "PHASE", "ROUND", "WORLD", "RESTARTS", "AGE", "REASON"}};
+  for (const JobStatus& job : jobs) {
+    rows.push_back({Name(job.run_id), StateText(job), std::to_string(job.round),
+                    std::to_string(job.world_size),
+                    std::to_string(job.restarts_used) + "/" +
+                        std::to_string(job.spec.max_restarts),
+                    DurationText(job.age),
+                    Shorten(PrintableLine(job.reason), kMostReasonColumns)});
+  }
+  std::string text;
+  for (const std::string& line : AlignRows(rows)) {
+    text += Shorten(line, target.columns) + "\n";
+  }
+  return text;
+}
+
+}  // namespace muster

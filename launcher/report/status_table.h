@@ -1,0 +1,22 @@
+#ifndef MUSTER_LAUNCHER_REPORT_STATUS_TABLE_H_
+#define MUSTER_LAUNCHER_REPORT_STATUS_TABLE_H_
+
+#include <string>
+#include <vector>
+
+#include "launcher/report/text_style.h"
+#include "rendezvous/protocol/job_status.h"
+
+namespace muster {
+
+// One job with its nodes and the progress of its ranks, as `launch status
+// RUN_ID` prints it. Ends in a newline. Pure.
+std::string StatusTable(const JobStatus& job, const TextTarget& target);
+
+// Several jobs, one line each, as `launch status` prints them. Pure.
+std::string JobListTable(const std::vector<JobStatus>& jobs,
+                         const TextTarget& target);
+
+}  // namespace muster
+
+#endif  // MUSTER_LAUNCHER_REPORT_STATUS_TABLE_H_

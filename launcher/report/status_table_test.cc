@@ -1,0 +1,218 @@
+#include "launcher/report/status_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "launcher/report/status_json.h"
+
+namespace muster {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+NodeStatus Node(const std::string& id, std::optional<int> group_rank) {
+  NodeStatus node;
+  node.node.node_id = node.node.host = id;
+  node.node.address = "10.0.0." + std::to_string(id.back() - 'a' + 1);
+  node.node.slots = 2;
+  node.group_rank = group_rank;
+  node.phase = group_rank ? NodePhase::kRunning : NodePhase::kIdle;
+  node.silent_for = std::chrono::milliseconds(490);
+  return node;
+}
+
+JobStatus Running() {
+  JobStatus job;
+  job.run_id = "exp-7";
+  job.phase = JobPhase::kRunning;
+  job.reason = "round 3 runs on 2 nodes since host-d was lost";
+  job.round = 3;
+  job.world_size = 3;
+  job.restarts_used = 1;
+  job.spec.min_nodes = 2;
+  job.spec.max_nodes = 4;
+  job.spec.max_restarts = 3;
+  job.master_address = "10.0.0.1";
+  job.master_port = 29500;
+  job.age = std::chrono::seconds(4321);
+  job.phase_age = std::chrono::seconds(754);
+  job.nodes = {Node("host-a", 0), Node("host-b", 1), Node("host-c", {})};
+  job.nodes[1].draining = true;
+  job.nodes[1].node.slots = 1;
+  job.nodes[2].connected = false;
+  return job;
+}
+
+TEST(StatusTableTest, LongMissingNodesAreSaidToBeLookedFor) {
+  JobStatus job = Running();
+  job.spec.min_nodes = 4;
+  EXPECT_THAT(StatusTable(job, {}), Not(HasSubstr("hint")));
+  job.phase = JobPhase::kGathering;
+  EXPECT_THAT(StatusTable(job, {}), HasSubstr("kubectl describe pod"));
+  job.phase_age = std::chrono::seconds(59);
+  EXPECT_THAT(StatusTable(job, {}), Not(HasSubstr("hint")));
+  job.phase_age = std::chrono::seconds(60);
+  job.spec.min_nodes = 3;
+  EXPECT_THAT(StatusTable(job, {}), Not(HasSubstr("hint")));
+}
+
+TEST(StatusTableTest, ARunningJob) {
+  EXPECT_EQ("\n" + StatusTable(Running(), {}), R"(
+job exp-7: running
+  round        3, running for 12m 34s; the job is 1h 12m old
+  reason       round 3 runs on 2 nodes since host-d was lost
+  world        3 workers on 2 nodes, 1 spare (wants 2 to 4)
+  master       10.0.0.1:29500
+  restarts     1 of 3 used
+
+GROUP  RANKS  NODE    ADDRESS   PHASE    HEARD      NOTES
+0      0-1    host-a  10.0.0.1  running  0.49s ago
+1      2      host-b  10.0.0.2  running  0.49s ago  draining
+-      -      host-c  10.0.0.3  idle     0.49s ago  spare, disconnected
+)");
+}
+
+TEST(StatusTableTest, BoundWorkersShowTheirCpus) {
+  JobStatus job = Running();
+  job.nodes[0].node.binding = "node: 0-15 | 16-31";
+  job.nodes[0].node.topology = {"block=b1", "rack=r7"};
+  job.nodes[1].node.binding = "exclusive: " + std::string(180, '1');
+  const std::string table = StatusTable(job, {});
+  EXPECT_THAT(table, HasSubstr("HEARD      CPUS                            "));
+  EXPECT_THAT(table, HasSubstr("0.49s ago  node: 0-15 | 16-31\n"));
+  EXPECT_THAT(table, HasSubstr("0.49s ago  exclusive: 111"));
+  EXPECT_THAT(table, Not(HasSubstr(std::string(60, '1'))));
+  EXPECT_THAT(table, HasSubstr("0.49s ago  -  "));
+  const auto json = nlohmann::json::parse(StatusJson(job));
+  EXPECT_EQ(json["nodes"][0]["binding"], "node: 0-15 | 16-31");
+  EXPECT_EQ(json["nodes"][0]["topology"],
+            nlohmann::json({"block=b1", "rack=r7"}));
+  EXPECT_EQ(json["nodes"][2]["binding"], "");
+}
+
+TEST(StatusTableTest, AGatheringJobWhoseNodesHaveNamesOfTheirOwn) {
+  JobStatus job = Running();
+  job.phase = JobPhase::kGathering;
+  job.reason = "1 of at least 2 nodes is here";
+  job.round = 0;
+  job.world_size = 0;
+  job.master_address = "";
+  job.spec.max_nodes = 2;
+  job.nodes = {Node("host-a", {})};
+  job.nodes[0].node.node_id = "pod-0";
+  EXPECT_EQ("\n" + StatusTable(job, {}), R"(
+job exp-7: gathering
+  round        0, gathering for 12m 34s; the job is 1h 12m old
+  reason       1 of at least 2 nodes is here
+  world        none now, 1 node waiting (wants 2)
+  hint         Look at what starts the missing nodes: in Kubernetes kubectl get
+                 pods shows which pods are missing, kubectl describe pod why one
+                 is Pending.
+  restarts     1 of 3 used
+
+GROUP  RANKS  NODE   HOST    ADDRESS   PHASE  HEARD      NOTES
+-      -      pod-0  host-a  10.0.0.1  idle   0.49s ago  waiting
+)");
+}
+
+TEST(StatusTableTest, WhatRanksSayComesLast) {
+  JobStatus job = Running();
+  job.nodes[0].progress = {{.local_rank = 1, .step = 12}};
+  const std::string text = StatusTable(job, {});
+  EXPECT_THAT(text, HasSubstr("  progress     step 12; 1 of 3 ranks report\n"));
+  EXPECT_THAT(text, HasSubstr("disconnected\n\nRANK  HOST    STEP  HEARD\n"
+                              "1     host-a  12    0.00s ago\n"));
+}
+
+TEST(StatusTableTest, AFinishedJobShowsItsOutcome) {
+  JobStatus job = Running();
+  job.phase = JobPhase::kFinished;
+  job.verdict.emplace();
+  job.verdict->outcome = Outcome::kFailed;
+  job.verdict->exit_code = 137;
+  job.nodes.clear();
+  std::string text = StatusTable(job, {});
+  EXPECT_THAT(text, HasSubstr("job exp-7: failed\n"));
+  EXPECT_THAT(text, HasSubstr("exit code 137\n"));
+  EXPECT_THAT(text, Not(HasSubstr("GROUP")));
+}
+
+TEST(JobListTableTest, OneLineEach) {
+  JobStatus other = Running();
+  other.run_id = "a-run-id-that-is-longer-than-anybody-wants";
+  EXPECT_EQ("\n" + JobListTable({Running(), other},
+                                TextTarget{TextStyle::kPlain, 100}),
+            R"(
+JOB                           PHASE    ROUND  WORLD  RESTARTS  AGE     REASON
+exp-7                         running  3      3      1/3       1h 12m  round 3 runs on 2 nodes si...
+a-run-id-that-is-longer-t...  running  3      3      1/3       1h 12m  round 3 runs on 2 nodes si...
+)");
+  EXPECT_EQ(JobListTable({}, {}), "no jobs\n");
+}
+
+TEST(StatusJsonTest, SaysWhatTheTableSays) {
+  JobStatus job = Running();
+  job.reason = "not UTF-8: \xff";
+  job.nodes[0].progress = {{.local_rank = 0, .step = 7, .loss = 0.5},
+                           {.local_rank = 1,
+                            .loss = std::numeric_limits<double>::quiet_NaN(),
+                            .silent_for = std::chrono::seconds(2),
+                            .deadline = std::chrono::seconds(30)}};
+  nlohmann::json json = nlohmann::json::parse(StatusJson(job));
+  EXPECT_EQ(json["run_id"], "exp-7");
+  EXPECT_EQ(json["phase"], "running");
+  EXPECT_EQ(json["phase_age_seconds"], 754.0);
+  EXPECT_TRUE(json["verdict"].is_null());
+  ASSERT_EQ(json["nodes"].size(), 3u);
+  const nlohmann::json& progress = json["nodes"][0]["progress"];
+  ASSERT_EQ(progress.size(), 2u);
+  EXPECT_EQ(progress[0]["rank"], 0);
+  EXPECT_EQ(progress[0]["step"], 7);
+  EXPECT_EQ(progress[0]["loss"], 0.5);
+  EXPECT_TRUE(progress[0]["deadline_seconds"].is_null());
+  EXPECT_EQ(progress[1]["rank"], 1);
+  EXPECT_EQ(progress[1]["loss"], "nan");
+  EXPECT_TRUE(progress[1]["step"].is_null());
+  EXPECT_EQ(progress[1]["silent_seconds"], 2.0);
+  EXPECT_EQ(progress[1]["deadline_seconds"], 30.0);
+  EXPECT_TRUE(json["nodes"][2]["progress"].empty());
+  EXPECT_EQ(json["nodes"][1]["group_rank"], 1);
+  EXPECT_EQ(json["nodes"][1]["draining"], true);
+  EXPECT_TRUE(json["nodes"][2]["group_rank"].is_null());
+
+  job.verdict.emplace();
+  job.verdict->outcome = Outcome::kTimedOut;
+  job.verdict->cause.emplace();
+  job.verdict->cause->rank = 3;
+  nlohmann::json list = nlohmann::json::parse(JobListJson({job, Running()}));
+  ASSERT_EQ(list.size(), 2u);
+  EXPECT_EQ(list[0]["verdict"]["outcome"], "timed out");
+  EXPECT_EQ(list[0]["verdict"]["cause"]["rank"], 3);
+}
+
+TEST(StatusTableTest, ShowsWhoIsUnfitAndThatTheJobIsPreempted) {
+  JobStatus job = Running();
+  job.nodes[2].fitness = Fitness::kUnfit;
+  job.nodes[2].unfit = "GPU 3 has fallen\noff the bus";
+  job.preemption =
+      PreemptionNotice{10, "host-b", std::chrono::milliseconds(118'000)};
+  const std::string table = StatusTable(job, {});
+  EXPECT_THAT(table, HasSubstr("unfit: GPU 3 has fallen"));
+  EXPECT_THAT(table, HasSubstr("preempted    SIGUSR1 at host-b, 1m 58s left"));
+  const auto json = nlohmann::json::parse(StatusJson(job));
+  EXPECT_EQ(json["nodes"][0]["fitness"], "fit");
+  EXPECT_TRUE(json["nodes"][0]["unfit"].is_null());
+  EXPECT_EQ(json["nodes"][2]["fitness"], "unfit");
+  EXPECT_EQ(json["nodes"][2]["unfit"], "GPU 3 has fallen\noff the bus");
+  EXPECT_EQ(json["preemption"]["signal"], "SIGUSR1");
+  EXPECT_EQ(json["preemption"]["seconds_left"], 118);
+  job.nodes[2].fitness = Fitness::kUnchecked;
+  EXPECT_THAT(StatusTable(job, {}), HasSubstr("being checked"));
+}
+
+}  // namespace
+}  // namespace muster

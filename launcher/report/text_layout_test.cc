@@ -1,0 +1,76 @@
+#include "launcher/report/text_layout.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace muster {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(PrintableLinesTest, SplitsAndCleans) {
+  EXPECT_THAT(PrintableLines("\n\n  a\tb  \r\n\n\x1b[31mred\x1b[0m\n\n"),
+              ElementsAre("  a    b", "", "red"));
+  EXPECT_THAT(PrintableLines(" \n "), IsEmpty());
+  EXPECT_THAT(PrintableLines("bad \xff"), ElementsAre("bad \xef\xbf\xbd"));
+  EXPECT_EQ(PrintableLine("two\nlines"), "two lines");
+}
+
+TEST(PrintableLinesTest, FormatCharactersAreShown) {
+  EXPECT_EQ(PrintableLine("a\u202Eb\u2066"), "a<U+202E>b<U+2066>");
+}
+
+TEST(WrapTest, BreaksAtBlanksAndHangsTheRest) {
+  EXPECT_THAT(Wrap("one two three four", 10, 2),
+              ElementsAre("one two", "  three", "  four"));
+  EXPECT_THAT(Wrap("  indented text here", 12, 2),
+              ElementsAre("  indented", "    text", "    here"));
+  EXPECT_THAT(Wrap("fits", 10, 2), ElementsAre("fits"));
+  EXPECT_THAT(Wrap("", 10, 2), ElementsAre(""));
+}
+
+TEST(WrapTest, ALongWordStaysWhole) {
+  std::string path(30, 'p');
+  EXPECT_THAT(Wrap(path, 10, 2), ElementsAre(path));
+  EXPECT_THAT(Wrap("in " + path + " at end", 12, 2),
+              ElementsAre("in " + path, "  at end"));
+}
+
+TEST(WrapTest, CountsCharactersNotBytes) {
+  EXPECT_THAT(Wrap("\xc3\xa4\xc3\xb6\xc3\xbc \xc3\xa4\xc3\xb6\xc3\xbc x", 9, 0),
+              ElementsAre("\xc3\xa4\xc3\xb6\xc3\xbc \xc3\xa4\xc3\xb6\xc3\xbc "
+                          "x"));
+}
+
+TEST(WrapTest, AlwaysEnds) {
+  for (int columns = 0; columns < 40; ++columns) {
+    for (int hang = 0; hang < 40; hang += 3) {
+      std::string words;
+      for (const std::string& piece :
+           Wrap(std::string(columns, ' ') + "a b ccccccccccccccc d e ffffffff",
+                columns, hang)) {
+        for (char c : piece) words += c == ' ' ? "" : std::string(1, c);
+      }
+      EXPECT_EQ(words, "abcccccccccccccccdeffffffff");
+    }
+  }
+}
+
+TEST(ShortenTest, KeepsTheTellingEnd) {
+  EXPECT_EQ(Shorten("0123456789", 10), "0123456789");
+  EXPECT_EQ(Shorten("0123456789", 8), "01234...");
+  EXPECT_EQ(ProgramName("/a/b/train.py", 13), "/a/b/train.py");
+  EXPECT_EQ(ProgramName("/a/b/train.py", 11), "train.py");
+  EXPECT_EQ(ProgramName("/a/b/train.py", 7), "trai...");
+  EXPECT_EQ(ProgramName("a.long.module", 9), "a.long...");
+  EXPECT_EQ(Shorten("\xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f!", 4), "\xc3\xa4...");
+}
+
+TEST(AlignRowsTest, AlignsWithoutTrailingBlanks) {
+  EXPECT_THAT(AlignRows({{"A", "LONG", "C"}, {"x\xc3\xa4y", "", ""}, {"1"}}),
+              ElementsAre("A    LONG  C", "x\xc3\xa4y", "1"));
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,173 @@
+#include "launcher/report/verdict_text.h"
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "launcher/report/duration_text.h"
+#include "launcher/report/failure_text.h"
+#include "launcher/report/framed_text.h"
+#include "launcher/report/phase_text.h"
+#include "launcher/report/text_layout.h"
+#include "rendezvous/events/time_text.h"
+
+namespace muster {
+namespace {
+
+std::string Count(int64_t count, const std::string& thing) {
+  return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
+}
+
+std::string Upper(std::string text) {
+  for (char& c : text) {
+    if (c >= 'a' && c <= 'z') c -= 'a' - 'A';
+  }
+  return text;
+}
+
+std::string Spent(const Verdict& verdict) {
+  if (verdict.rounds < 0) return "";
+  std::string text = verdict.rounds == 0 ? "no round was formed"
+                                         : Count(verdict.rounds, "round");
+  if (verdict.max_restarts > 0) {
+    text += ", " + std::to_string(verdict.restarts_used) + " of " +
+            Count(verdict.max_restarts, "restart") + " used";
+  }
+  return text;
+}
+
+// The lines of a worker's stderr but for those of the traceback that is shown
+// already: Python prints it there as well, with frames of its own around it.
+std::vector<std::string> WithoutTraceback(
+    const std::vector<std::string>& stderr_tail,
+    const std::vector<std::string>& traceback) {
+  constexpr std::string_view kFirstLine = "Traceback (most recent call last):";
+  if (traceback.empty()) return stderr_tail;
+  const auto is_line = [](const std::string& text) {
+    return [&text](const std::string& line) {
+      return PrintableLine(line) == text;
+    };
+  };
+  // The traceback ends with the exception.
+  const auto last = std::find_if(stderr_tail.rbegin(), stderr_tail.rend(),
+                                 is_line(traceback.back()));
+  if (last == stderr_tail.rend()) return stderr_tail;
+  const auto end = last.base();
+  // Where its first line is too far back, what is left of it is cut as well.
+  const auto first =
+      std::find_if(last, stderr_tail.rend(), is_line(std::string(kFirstLine)));
+  const auto begin =
+      first == stderr_tail.rend() ? stderr_tail.begin() : first.base() - 1;
+  std::vector<std::string> rest(stderr_tail.begin(), begin);
+  rest.insert(rest.end(), end, stderr_tail.end());
+  return rest;
+}
+
+void AddCause(const Failure& cause, FramedText* box) {
+  box->Heading("ROOT CAUSE", "the first failure of the job", Ink::kRed);
+  std::string node = NodeText(cause);
+  if (cause.group_rank >= 0) {
+    node += ", node rank " + std::to_string(cause.group_rank);
+  }
+  box->Field("host", {node});
+  box->Field("worker", PrintableLines(WorkerText(cause)));
+  box->Field("what", {EndText(cause)});
+  box->Field("message", PrintableLines(MessageText(cause)));
+  if (cause.unix_time > 0) {
+    box->Field("when", {UtcText(cause.unix_time) + ", by that host's clock"});
+  }
+  std::string hint = HintText(cause);
+  if (!hint.empty()) box->Field("hint", {hint});
+  if (!cause.error_file.empty()) {
+    box->Quote("error file", {PrintableLine(cause.error_file)});
+  }
+  const std::vector<std::string> traceback = PrintableLines(cause.traceback);
+  box->Quote("traceback", traceback);
+  std::vector<std::string> stack;
+  for (const std::string& line : cause.stack) {
+    const std::vector<std::string> printable = PrintableLines("| " + line);
+    stack.insert(stack.end(), printable.begin(), printable.end());
+  }
+  box->Quote("stack", stack);
+  std::vector<std::string> tail;
+  for (const std::string& line :
+       WithoutTraceback(cause.stderr_tail, traceback)) {
+    tail.push_back(PrintableLine("| " + line));
+  }
+  box->Quote("last stderr", tail);
+}
+
+void AddCollateral(const Verdict& verdict, FramedText* box) {
+  int64_t count = verdict.collateral.size() + verdict.collateral_omitted;
+  if (count == 0) return;
+  box->Blank();
+  box->Heading("COLLATERAL",
+               std::to_string(count) + " ended in consequence, not the cause",
+               Ink::kYellow);
+  std::vector<std::vector<std::string>> rows;
+  for (const Failure& failure : verdict.collateral) {
+    rows.push_back(
+        {failure.rank < 0 ? "node" : "rank " + std::to_string(failure.rank),
+         failure.local_rank < 0 ? ""
+                                : "local " + std::to_string(failure.local_rank),
+         Shorten(NodeText(failure), 32),
+         failure.pid > 0 ? "pid " + std::to_string(failure.pid) : "",
+         EndText(failure)});
+  }
+  for (const std::string& line : AlignRows(rows)) box->Indented(line);
+  if (verdict.collateral_omitted > 0) {
+    box->Indented("and " + std::to_string(verdict.collateral_omitted) +
+                  " more");
+  }
+}
+
+Ink OutcomeInk(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kSucceeded:
+      return Ink::kGreen;
+    case Outcome::kCancelled:
+    case Outcome::kPreempted:
+      return Ink::kYellow;
+    case Outcome::kFailed:
+    case Outcome::kTimedOut:
+      break;
+  }
+  return Ink::kRed;
+}
+
+}  // namespace
+
+std::string VerdictText(const Verdict& verdict, const std::string& program,
+                        const TextTarget& target) {
+  std::string name = PrintableLine(program);
+  std::string outcome = Upper(OutcomeText(verdict.outcome));
+  Ink ink = OutcomeInk(verdict.outcome);
+  std::string lasted = DurationText(verdict.lasted);
+  if (verdict.outcome == Outcome::kSucceeded) {
+    return ProgramName(name, target.columns / 2) + " " +
+           Inked(outcome, ink, target.style) + " in " + lasted + " (" +
+           Spent(verdict) + ")\n";
+  }
+
+  FramedText box(target);
+  box.Rule('=');
+  std::string ending = " " + outcome + " after " + lasted;
+  std::string exit_code = "exit code " + std::to_string(verdict.exit_code);
+  int room = target.columns - Columns(ending) - Columns(exit_code) - 2;
+  box.Title(ProgramName(name, room) + ending, ink, exit_code);
+  box.Rule('-');
+  box.Paragraph(verdict.reason);
+  if (verdict.cause) {
+    box.Blank();
+    AddCause(*verdict.cause, &box);
+  }
+  AddCollateral(verdict, &box);
+  if (const std::string spent = Spent(verdict); !spent.empty()) {
+    box.Blank();
+    box.Paragraph(spent);
+  }
+  box.Rule('=');
+  return box.Take();
+}
+
+}  // namespace muster

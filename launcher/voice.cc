@@ -1,0 +1,77 @@
+#include "launcher/voice.h"
+
+#include <unistd.h>
+
+#include <mutex>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "agent/logs/format_characters.h"
+
+namespace muster {
+namespace {
+
+// A console that is gone is no reason to stop a job.
+void WriteTo(int fd, const std::string& text) {
+  [[maybe_unused]] const ssize_t written = write(fd, text.data(), text.size());
+}
+
+}  // namespace
+
+// Where a voice and its copies speak.
+struct Voice::Outlet {
+  std::mutex mutex;                  // guards what follows
+  std::shared_ptr<Console> console;  // null: stderr itself
+};
+
+Voice::Voice(const char* program, Talk talk, int verdict_fd)
+    : program_(program),
+      talk_(talk),
+      verdict_fd_(verdict_fd),
+      outlet_(std::make_shared<Outlet>()) {}
+
+void Voice::SpeakThrough(std::shared_ptr<Console> console) const {
+  std::lock_guard<std::mutex> lock(outlet_->mutex);
+  outlet_->console = std::move(console);
+}
+
+void Voice::Write(const std::string& text) const {
+  std::lock_guard<std::mutex> lock(outlet_->mutex);
+  if (outlet_->console == nullptr) {
+    WriteTo(STDERR_FILENO, text);
+  } else {
+    outlet_->console->err()->Write(text);
+  }
+}
+
+void Voice::Notice(const std::string& line) const {
+  if (talk_ == Talk::kAll) Error(line);
+}
+
+void Voice::Error(const std::string& line) const {
+  Write(absl::StrCat(program_, ": ", ForTerminal(line), "\n"));
+}
+
+void Voice::Verdict(const std::string& text) const {
+  if (verdict_fd_ == STDERR_FILENO) {
+    Write(text);
+  } else {
+    WriteTo(verdict_fd_, text);
+  }
+}
+
+int Voice::Refuse(const absl::Status& error,
+                  const std::string& subcommand) const {
+  const bool is_usage = absl::IsInvalidArgument(error);
+  std::string line(error.message());
+  if (is_usage) {
+    absl::StrAppend(&line, " (see ", program_, subcommand.empty() ? "" : " ",
+                    subcommand, " --help)");
+  }
+  Error(line);
+  if (is_usage) return 2;
+  if (absl::IsNotFound(error)) return 127;
+  return absl::IsPermissionDenied(error) ? 126 : 1;
+}
+
+}  // namespace muster
