@@ -34,11 +34,6 @@ double UnixNow() {
       .count();
 }
 
-// False once nobody reads any more.
-bool Print(const std::string& text) {
-  return std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
-}
-
 // "ada@node1", for the verdict of a cancelled job.
 std::string Caller() {
   char host[256] = {};
@@ -142,12 +137,12 @@ absl::Status Watch(AdminClient& client, const AdminRequest& request,
       });
   return client.WatchJob(run_id, [&](const AdminClient::Update& update) {
     const std::lock_guard<std::mutex> lock(printing);
-    bool read = true;
+    int ended = 0;
     if (is_first && !json) {
       // Updates leave the nodes out. Asked for once the stream is up, so that
       // nothing is missed in between.
       const absl::StatusOr<JobStatus> job = client.GetJob(run_id);
-      read = Print(StatusTable(job.ok() ? *job : update.status, target));
+      ended = Print(StatusTable(job.ok() ? *job : update.status, target));
     }
     is_first = false;
     if (update.decisions_dropped > 0 && !json) {
@@ -155,9 +150,10 @@ absl::Status Watch(AdminClient& client, const AdminRequest& request,
                          " decisions came too fast to be shown)\n"));
     }
     for (const Decision& decision : update.decisions) {
-      read = show(decision);
+      ended = show(decision);
     }
-    return read ? AdminClient::Watching::kGoOn : AdminClient::Watching::kEnough;
+    return ended == 0 ? AdminClient::Watching::kGoOn
+                      : AdminClient::Watching::kEnough;
   });
 }
 
@@ -188,7 +184,7 @@ absl::Status Perform(AdminClient& client, const AdminRequest& request) {
 }  // namespace
 
 int AdminCommand(AdminRequest request, const Voice& voice) {
-  if (request.verb == AdminVerb::kHelp) return Print(AdminHelp()) ? 0 : 1;
+  if (request.verb == AdminVerb::kHelp) return Print(AdminHelp());
   absl::StatusOr<std::string> token =
       ReadToken(request.token_file,
                 [&](const std::string& sentence) { voice.Error(sentence); });

@@ -1,32 +1,22 @@
 // `agent`: one node's agent alone, for pods and init systems. See docs/CLI.md.
-#include <cstdio>
 #include <map>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "agent/dialects/dialect_process.h"
-#include "agent/guardian/guardian.h"
-#include "agent/nccl_id/nccl_id_process.h"
 #include "base/environment_value.h"
-#include "base/resource_room.h"
-#include "base/standard_descriptors.h"
 #include "launcher/agent_session.h"
+#include "launcher/bootstrap.h"
 #include "launcher/cluster/cluster_defaults.h"
 #include "launcher/init_process.h"
 #include "launcher/options/agent_plan.h"
 #include "launcher/options/flag_table.h"
 #include "launcher/options/help_text.h"
-#include "launcher/options/program_check.h"
-#include "launcher/options/read_machine.h"
-#include "launcher/options/room_need.h"
 #include "launcher/options/run_options.h"
 #include "launcher/voice.h"
 #include "rendezvous/client/grpc_link.h"
 #include "rendezvous/protocol/report.h"
-#include "rendezvous/token/token.h"
 #include "rendezvous/version.h"
 
 namespace muster {
@@ -45,11 +35,6 @@ flag's default. agent may be process 1 of a container.
 )";
 
 using Environment = std::map<std::string, std::string>;
-
-int Print(const std::string& text) {
-  return std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0 ? 0
-                                                                           : 1;
-}
 
 absl::StatusOr<Endpoint> FindCoordinator(const RunOptions& options,
                                          const Environment& environment) {
@@ -74,34 +59,19 @@ int Run(const RunOptions& options, const Environment& environment) {
   const absl::StatusOr<Endpoint> coordinator =
       FindCoordinator(options, environment);
   if (!coordinator.ok()) return voice.Refuse(coordinator.status());
-  MachineFacts facts = ReadMachineFacts(environment);
-  const absl::Status program = CheckProgram(options, facts);
-  if (!program.ok()) return voice.Refuse(program);
-  const absl::StatusOr<std::string> token =
-      ReadToken(options.token_file,
-                [&](const std::string& sentence) { voice.Error(sentence); });
-  if (!token.ok()) {
-    return voice.Refuse(absl::InvalidArgumentError(token.status().message()));
-  }
-  const absl::Status room = CheckRoom(RoomNeededFor(options));
-  if (!room.ok()) return voice.Refuse(room);
-  // From here on there may be threads, in NVIDIA's library and in gRPC.
-  absl::StatusOr<std::unique_ptr<Guardian>> guardian = Guardian::Fork();
-  if (!guardian.ok()) return voice.Refuse(guardian.status());
-  for (const std::string& remark : options.remarks) voice.Notice(remark);
-  const absl::Status layout = ReadBindingFacts(options, facts);
-  if (!layout.ok()) return voice.Refuse(layout);
-  const absl::Status gpus = ReadGpuFacts(options, facts);
-  if (!gpus.ok()) return voice.Refuse(gpus);
+  absl::StatusOr<PreparedNode> node = PrepareNode(options, environment, voice);
+  if (!node.ok()) return voice.Refuse(node.status());
   absl::StatusOr<AgentOptions> plan =
-      PlanAgent(options, facts, coordinator->ToString());
+      PlanAgent(options, node->facts, coordinator->ToString());
   if (!plan.ok()) return voice.Refuse(plan.status());
+  const absl::Status logs = CheckLogFolder(options, plan->logs);
+  if (!logs.ok()) return voice.Refuse(logs);
   PrepareSignals(*plan);
-  GrpcLink link({.coordinator = *coordinator, .token = *token});
+  GrpcLink link({.coordinator = *coordinator, .token = node->token});
   return RunAgentSession(voice, *std::move(plan), options.program[0],
                          options.log_dir.empty() ? LogFolder::kTemporary
                                                  : LogFolder::kGiven,
-                         guardian->get(), &link)
+                         node->guardian.get(), &link)
       .exit_code;
 }
 
@@ -132,12 +102,7 @@ int AgentMain(const std::vector<std::string>& args) {
 }  // namespace muster
 
 int main(int argc, char** argv) {
-  muster::OpenStandardDescriptors();
-  muster::LiveWithinAddressSpace();
-  muster::TellWhatRanOut("agent");
-  if (muster::IsNcclIdProcess(argc, argv)) return muster::RunNcclIdProcess();
-  if (muster::IsDialectProcess(argc, argv)) {
-    return muster::RunDialectProcess(argv);
-  }
-  return muster::AgentMain(std::vector<std::string>(argv + 1, argv + argc));
+  return muster::StartProgram("agent", argc, argv, [&] {
+    return muster::AgentMain(std::vector<std::string>(argv + 1, argv + argc));
+  });
 }

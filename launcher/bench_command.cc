@@ -65,10 +65,7 @@ int BenchCommand(const std::vector<std::string>& arguments,
   }
   if (!plan.ok()) return voice.Refuse(plan.status());
   if (plan->way == BenchPlan::Way::kHelp) {
-    return std::fputs(BenchHelp().c_str(), stdout) >= 0 &&
-                   std::fflush(stdout) == 0
-               ? 0
-               : 1;
+    return Print(BenchHelp());
   }
   if (!program.ok()) return voice.Refuse(program.status());
   if (plan->way == BenchPlan::Way::kWorker) {

@@ -16,12 +16,6 @@
 namespace muster {
 namespace {
 
-int Print(const std::string& text, int code) {
-  const bool printed =
-      std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
-  return printed ? code : 1;
-}
-
 constexpr int kWrongUsage = 2;  // as Voice::Refuse
 
 int Refuse(const std::string& why, const Voice& voice) {

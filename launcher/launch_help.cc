@@ -107,7 +107,7 @@ std::string LaunchHelp() {
 std::string AdminHelp() {
   std::string text = "Usage:\n";
   for (const Subcommand& subcommand : Subcommands()) {
-    if (!subcommand.asks_coordinator) continue;
+    if (subcommand.kind != SubcommandKind::kAdmin) continue;
     absl::StrAppend(&text, "  ", "launch ", subcommand.name, " [FLAGS] ",
                     subcommand.arguments, "\n",
                     Filled(subcommand.summary, 6, 80));

@@ -1,19 +1,16 @@
 // `launch`: see docs/CLI.md.
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "agent/dialects/dialect_process.h"
-#include "agent/nccl_id/nccl_id_process.h"
 #include "base/environment_value.h"
-#include "base/resource_room.h"
-#include "base/standard_descriptors.h"
 #include "launcher/admin_command.h"
 #include "launcher/admin_request.h"
 #include "launcher/bench_command.h"
+#include "launcher/bootstrap.h"
 #include "launcher/completion.h"
 #include "launcher/config/config_command.h"
 #include "launcher/config/config_defaults.h"
@@ -22,7 +19,6 @@
 #include "launcher/inspect_command.h"
 #include "launcher/launch_help.h"
 #include "launcher/options/flag_table.h"
-#include "launcher/options/read_machine.h"
 #include "launcher/options/run_options.h"
 #include "launcher/personality/own_line.h"
 #include "launcher/personality/personality.h"
@@ -38,11 +34,6 @@
 
 namespace muster {
 namespace {
-
-int Print(const std::string& text) {
-  return std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0 ? 0
-                                                                           : 1;
-}
 
 int PrintCompletion(const char* origin, const std::string& shell,
                     CompletedCommand command, const Voice& voice) {
@@ -68,7 +59,42 @@ int CompletionCommand(const std::vector<std::string>& args,
                          CompletedCommand::kLaunch, voice);
 }
 
-// `args`: our own words, whoever is called.
+int LaunchFor(const CalledAs& called, const std::vector<std::string>& args);
+
+// `args`: with the subcommand's name.
+int RunSubcommand(const Subcommand& subcommand,
+                  const std::vector<std::string>& args,
+                  const std::map<std::string, std::string>& environment,
+                  const Voice& voice) {
+  const std::vector<std::string> rest(args.begin() + 1, args.end());
+  switch (subcommand.kind) {
+    case SubcommandKind::kAdmin: {
+      const absl::StatusOr<AdminRequest> request =
+          ParseAdminRequest(args, environment);
+      return request.ok() ? AdminCommand(*request, voice)
+                          : voice.Refuse(request.status(), subcommand.name);
+    }
+    case SubcommandKind::kInspect:
+      return InspectCommand(rest, voice);
+    case SubcommandKind::kDoctor:
+      return DoctorCommand(
+          rest, environment,
+          [](const std::vector<std::string>& own) {
+            return LaunchFor({.args = own, .name = "launch"}, own);
+          },
+          voice);
+    case SubcommandKind::kBench:
+      return BenchCommand(rest, environment, voice);
+    case SubcommandKind::kConfig:
+      return ConfigCommand(rest, FlagsOf(FlagUser::kLaunchOnly), environment,
+                           voice);
+    case SubcommandKind::kCompletion:
+      return CompletionCommand(rest, voice);
+  }
+  return 1;
+}
+
+// `args`: in the words of `launch`, whatever the program is called as.
 int LaunchFor(const CalledAs& called, const std::vector<std::string>& args) {
   RemoteOptions starter;
   TakeStarterPipes(starter);
@@ -76,31 +102,10 @@ int LaunchFor(const CalledAs& called, const std::vector<std::string>& args) {
   const std::string result_path = TakeResultPath();
   const std::map<std::string, std::string> environment = ReadEnvironment();
   const Voice voice(name.c_str(), Talk::kAll);
-  const LaunchFunction launch = [](const std::vector<std::string>& own) {
-    return LaunchFor({.args = own, .name = "launch"}, own);
-  };
-  if (!args.empty() && args[0] == "completion") {
-    return CompletionCommand({args.begin() + 1, args.end()}, voice);
-  }
-  if (!args.empty() && args[0] == "bench") {
-    return BenchCommand({args.begin() + 1, args.end()}, environment, voice);
-  }
-  if (!args.empty() && args[0] == "config") {
-    return ConfigCommand({args.begin() + 1, args.end()},
-                         FlagsOf(FlagUser::kLaunchOnly), environment, voice);
-  }
-  if (!args.empty() && args[0] == "doctor") {
-    return DoctorCommand({args.begin() + 1, args.end()}, environment, launch,
-                         voice);
-  }
-  if (!args.empty() && args[0] == "inspect") {
-    return InspectCommand({args.begin() + 1, args.end()}, voice);
-  }
-  if (!args.empty() && IsSubcommand(args[0])) {
-    const absl::StatusOr<AdminRequest> request =
-        ParseAdminRequest(args, environment);
-    return request.ok() ? AdminCommand(*request, voice)
-                        : voice.Refuse(request.status(), args[0]);
+  const Subcommand* const subcommand =
+      args.empty() ? nullptr : FindSubcommand(args[0]);
+  if (subcommand != nullptr) {
+    return RunSubcommand(*subcommand, args, environment, voice);
   }
   absl::StatusOr<ParsedOptions> parsed = ParseRunOptions(
       FlagsOf(FlagUser::kLaunchOnly), args, environment,
@@ -160,17 +165,12 @@ int LaunchAs(const CalledAs& called) {
 }  // namespace muster
 
 int main(int argc, char** argv) {
-  muster::OpenStandardDescriptors();
-  muster::LiveWithinAddressSpace();
-  muster::TellWhatRanOut("launch");
-  if (muster::IsNcclIdProcess(argc, argv)) return muster::RunNcclIdProcess();
-  if (muster::IsDialectProcess(argc, argv)) {
-    return muster::RunDialectProcess(argv);
-  }
-  if (muster::IsSshNode(argc, argv)) return muster::RunSshNode();
-  const muster::CalledAs called = muster::WhoIsCalled(
-      argc > 0 ? argv[0] : "", {argv + std::min(argc, 1), argv + argc});
-  return called.personality == muster::Personality::kLaunch
-             ? muster::LaunchFor(called, called.args)
-             : muster::LaunchAs(called);
+  return muster::StartProgram("launch", argc, argv, [&] {
+    if (muster::IsSshNode(argc, argv)) return muster::RunSshNode();
+    const muster::CalledAs called = muster::WhoIsCalled(
+        argc > 0 ? argv[0] : "", {argv + std::min(argc, 1), argv + argc});
+    return called.personality == muster::Personality::kLaunch
+               ? muster::LaunchFor(called, called.args)
+               : muster::LaunchAs(called);
+  });
 }

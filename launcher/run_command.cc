@@ -6,23 +6,18 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "agent/guardian/guardian.h"
 #include "agent/logs/log_paths.h"
-#include "agent/logs/log_relay.h"
 #include "launcher/agent_session.h"
+#include "launcher/bootstrap.h"
 #include "launcher/embedded_coordinator.h"
 #include "launcher/host_coordinator.h"
 #include "launcher/meeting.h"
-#include "launcher/options/machine_facts.h"
-#include "launcher/options/program_check.h"
 #include "launcher/options/read_machine.h"
-#include "launcher/options/room_need.h"
 #include "launcher/ssh/ssh_front.h"
 #include "launcher/ssh/starter_pipes.h"
 #include "launcher/voice.h"
 #include "rendezvous/client/grpc_link.h"
 #include "rendezvous/client/in_process_link.h"
-#include "rendezvous/token/token.h"
 
 namespace muster {
 namespace {
@@ -41,39 +36,6 @@ EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
         EventLogPath(plan.agent.logs.directory, plan.agent.logs.run_name);
   }
   return hosting;
-}
-
-// What can be found wrong before anything is started, in the order in which a
-// person would ask. Fills in the token.
-absl::Status CheckFirst(const RunOptions& options, const MachineFacts& facts,
-                        const Voice& voice, std::string& token) {
-  absl::Status program = CheckProgram(options, facts);
-  if (!program.ok()) return program;
-  absl::StatusOr<std::string> read =
-      ReadToken(options.token_file,
-                [&](const std::string& sentence) { voice.Error(sentence); });
-  if (!read.ok()) return absl::InvalidArgumentError(read.status().message());
-  token = *std::move(read);
-  return absl::OkStatus();
-}
-
-// The plan, once names are resolved and GPUs counted. Cancelled: a signal came
-// meanwhile, and `exit_code` is this process's.
-absl::StatusOr<LaunchPlan> Plan(const RunOptions& options, MachineFacts& facts,
-                                const Voice& voice, int* exit_code) {
-  const absl::Status layout = ReadBindingFacts(options, facts);
-  if (!layout.ok()) return layout;
-  absl::Status gpus = ReadGpuFacts(options, facts);
-  if (!gpus.ok()) return gpus;
-  if (!IsAlone(options)) ReadAddresses(facts);
-  absl::StatusOr<LaunchPlan> plan =
-      PlanMeeting(options, facts, voice, exit_code);
-  if (!plan.ok() || options.log_dir.empty()) return plan;
-  const absl::Status writable = LogRelay(plan->agent.logs).CheckWritable();
-  if (writable.ok()) return plan;
-  return absl::UnavailableError(
-      absl::StrCat("--log-dir: ", writable.message(),
-                   "; name a folder that can be written"));
 }
 
 // The agent's link to the coordinator `here`, or to the one elsewhere if that
@@ -107,29 +69,22 @@ int RunCommand(const std::string& name, const RunOptions& options,
       name.c_str(),
       options.verbosity == Verbosity::kQuiet ? Talk::kErrorsOnly : Talk::kAll,
       verdict_fd < 0 ? STDERR_FILENO : verdict_fd);
-  MachineFacts facts = ReadMachineFacts(environment);
-  std::string token;
-  const absl::Status first = CheckFirst(options, facts, voice, token);
-  if (!first.ok()) return refuse(first);
-  const absl::Status room = CheckRoom(RoomNeededFor(options));
-  if (!room.ok()) return refuse(room);
-  // From here on there may be threads, in NVIDIA's library, in the resolver
-  // and in gRPC.
-  absl::StatusOr<std::unique_ptr<Guardian>> guardian = Guardian::Fork();
-  if (!guardian.ok()) return refuse(guardian.status());
-  if (options.telling != Telling::kOther) {
-    for (const std::string& remark : options.remarks) voice.Notice(remark);
-  }
+  absl::StatusOr<PreparedNode> node = PrepareNode(options, environment, voice);
+  if (!node.ok()) return refuse(node.status());
+  if (!IsAlone(options)) ReadAddresses(node->facts);
   int exit_code = 0;
-  absl::StatusOr<LaunchPlan> plan = Plan(options, facts, voice, &exit_code);
+  absl::StatusOr<LaunchPlan> plan =
+      PlanMeeting(options, node->facts, voice, &exit_code);
   if (absl::IsCancelled(plan.status())) {
     voice.Error(std::string(plan.status().message()));
     return exit_code;
   }
   if (!plan.ok()) return refuse(plan.status());
+  const absl::Status logs = CheckLogFolder(options, plan->agent.logs);
+  if (!logs.ok()) return refuse(logs);
   PrepareSignals(plan->agent);
   absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> here = HostCoordinator(
-      plan->coordinator, HostingOptions(*plan, options, token), voice);
+      plan->coordinator, HostingOptions(*plan, options, node->token), voice);
   if (!here.ok()) return refuse(here.status());
   if (*here != nullptr) TellPort(options.remote, (*here)->address().port);
 
@@ -137,13 +92,13 @@ int RunCommand(const std::string& name, const RunOptions& options,
   // The console is the starter's, which waits for its own.
   if (verdict_fd >= 0) agent.logs.console.patience = kStarterPatience;
   std::unique_ptr<CoordinatorLink> link =
-      MakeLink(plan->coordinator, here->get(), token, agent);
+      MakeLink(plan->coordinator, here->get(), node->token, agent);
   const AgentResult result = RunAgentSession(
       voice, std::move(agent), options.program[0],
       options.log_dir.empty() ? LogFolder::kTemporary : LogFolder::kGiven,
-      guardian->get(), link.get());
+      node->guardian.get(), link.get());
   link.reset();
-  guardian->reset();
+  node->guardian.reset();
   if (*here != nullptr) (*here)->Linger(options.close_timeout, voice);
   return result.exit_code;
 }

@@ -2,24 +2,28 @@
 
 namespace muster {
 
-std::vector<Subcommand> Subcommands() {
-  return {
+const std::vector<Subcommand>& Subcommands() {
+  using enum SubcommandKind;
+  static const std::vector<Subcommand>& table = *new std::vector<Subcommand>{
       {"status", "[RUN_ID]",
-       "Show the coordinator's jobs, or one with its nodes.", true},
+       "Show the coordinator's jobs, or one with its nodes.", kAdmin},
       {"watch", "[RUN_ID]",
-       "Show a job's decisions and progress until it ends.", true},
-      {"cancel", "[RUN_ID]", "End a job, with grace, on all its nodes.", true},
-      {"drain", "NODE", "Take one node out of a job, which goes on.", true},
+       "Show a job's decisions and progress until it ends.", kAdmin},
+      {"cancel", "[RUN_ID]", "End a job, with grace, on all its nodes.",
+       kAdmin},
+      {"drain", "NODE", "Take one node out of a job, which goes on.", kAdmin},
       {"inspect", "DUMPS...",
-       "Find who holds up a job, from its flight recorders."},
+       "Find who holds up a job, from its flight recorders.", kInspect},
       {"doctor", "[--nodes] [FLAGS]",
-       "Find what keeps a node, or a job's, from training."},
+       "Find what keeps a node, or a job's, from training.", kDoctor},
       {"bench", "[FLAGS] OPERATION",
-       "Measure collectives with nccl-tests' columns."},
-      {"config", "[show] [FILE]",
-       "Write a configuration file, or explain one."},
-      {"completion", "bash|zsh|fish", "Print a shell's completion script."},
+       "Measure collectives with nccl-tests' columns.", kBench},
+      {"config", "[show] [FILE]", "Write a configuration file, or explain one.",
+       kConfig},
+      {"completion", "bash|zsh|fish", "Print a shell's completion script.",
+       kCompletion},
   };
+  return table;
 }
 
 std::vector<Flag> AdminFlags() {
@@ -47,11 +51,11 @@ std::vector<Flag> AdminFlags() {
   };
 }
 
-bool IsSubcommand(const std::string& argument) {
+const Subcommand* FindSubcommand(const std::string& argument) {
   for (const Subcommand& subcommand : Subcommands()) {
-    if (argument == subcommand.name) return true;
+    if (argument == subcommand.name) return &subcommand;
   }
-  return false;
+  return nullptr;
 }
 
 }  // namespace muster

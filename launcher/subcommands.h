@@ -8,22 +8,33 @@
 
 namespace muster {
 
+// Which part of the launcher performs a subcommand.
+enum class SubcommandKind {
+  kAdmin,  // asks a coordinator; takes AdminFlags
+  kInspect,
+  kDoctor,
+  kBench,
+  kConfig,
+  kCompletion,
+};
+
 // A first argument that makes `launch` do something else than run a job. A
 // program of that name is run as ./status, or after a flag or "--".
 struct Subcommand {
   const char* name;
-  const char* arguments;          // as usage shows them
-  const char* summary;            // one sentence
-  bool asks_coordinator = false;  // it takes AdminFlags
+  const char* arguments;  // as usage shows them
+  const char* summary;    // one sentence
+  SubcommandKind kind;
 };
 
 // In the order of the help text.
-std::vector<Subcommand> Subcommands();
+const std::vector<Subcommand>& Subcommands();
 
 // The flags of those that ask a coordinator: status, watch, cancel, drain.
 std::vector<Flag> AdminFlags();
 
-bool IsSubcommand(const std::string& argument);
+// Null: `argument` is no subcommand. The pointer stays valid.
+const Subcommand* FindSubcommand(const std::string& argument);
 
 }  // namespace muster
 

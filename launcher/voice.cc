@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cstdio>
 #include <mutex>
 #include <utility>
 
@@ -72,6 +73,12 @@ int Voice::Refuse(const absl::Status& error,
   if (is_usage) return 2;
   if (absl::IsNotFound(error)) return 127;
   return absl::IsPermissionDenied(error) ? 126 : 1;
+}
+
+int Print(const std::string& text, int exit_code) {
+  const bool printed =
+      std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
+  return printed ? exit_code : 1;
 }
 
 }  // namespace muster

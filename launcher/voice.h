@@ -58,6 +58,9 @@ class Voice {
   const std::shared_ptr<Outlet> outlet_;
 };
 
+// Prints `text` on stdout. `exit_code`, or 1 where stdout takes no more.
+int Print(const std::string& text, int exit_code = 0);
+
 }  // namespace muster
 
 #endif  // MUSTER_LAUNCHER_VOICE_H_

@@ -35,11 +35,6 @@ takes what is proposed in brackets. --force replaces a file that is there.
 
 using Environment = std::map<std::string, std::string>;
 
-int Print(const std::string& text) {
-  return std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0 ? 0
-                                                                           : 1;
-}
-
 int Refuse(const Voice& voice, const absl::Status& why) {
   return voice.Refuse(why, "config");
 }

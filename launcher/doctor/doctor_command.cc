@@ -18,12 +18,6 @@ namespace {
 // Beyond what all questions together may take.
 constexpr Duration kPatience = std::chrono::minutes(2);
 
-int Print(const std::string& text, int code) {
-  return std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0
-             ? code
-             : 1;
-}
-
 int Here(const DoctorRequest& request,
          const std::map<std::string, std::string>& environment) {
   const NodeReport report = LookHere(request, environment);

@@ -51,7 +51,6 @@ int main() {
   muster::AdamWStep({}, 0.1, 1, 1, &weight, &gradient, &mean, &square);
   if (session->rank() == 0) {
     std::cout << "sum " << sum << ", average " << average << ", weight "
-              << weight << "
-";
+              << weight << "\n";
   }
 }

@@ -1,0 +1,67 @@
+#include "launcher/bootstrap.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "agent/dialects/dialect_process.h"
+#include "agent/logs/log_relay.h"
+#include "agent/nccl_id/nccl_id_process.h"
+#include "base/resource_room.h"
+#include "base/standard_descriptors.h"
+#include "launcher/options/program_check.h"
+#include "launcher/options/read_machine.h"
+#include "launcher/options/room_need.h"
+#include "rendezvous/token/token.h"
+
+namespace muster {
+
+int StartProgram(const char* name, int argc, char** argv,
+                 const std::function<int()>& main) {
+  OpenStandardDescriptors();
+  LiveWithinAddressSpace();
+  TellWhatRanOut(name);
+  if (IsNcclIdProcess(argc, argv)) return RunNcclIdProcess();
+  if (IsDialectProcess(argc, argv)) return RunDialectProcess(argv);
+  return main();
+}
+
+absl::StatusOr<PreparedNode> PrepareNode(
+    const RunOptions& options,
+    const std::map<std::string, std::string>& environment, const Voice& voice) {
+  PreparedNode node;
+  node.facts = ReadMachineFacts(environment);
+  // In the order in which a person would ask what is wrong.
+  absl::Status program = CheckProgram(options, node.facts);
+  if (!program.ok()) return program;
+  absl::StatusOr<std::string> token =
+      ReadToken(options.token_file,
+                [&](const std::string& sentence) { voice.Error(sentence); });
+  if (!token.ok()) return absl::InvalidArgumentError(token.status().message());
+  node.token = *std::move(token);
+  absl::Status room = CheckRoom(RoomNeededFor(options));
+  if (!room.ok()) return room;
+  // From here on there may be threads, in NVIDIA's library, in the resolver
+  // and in gRPC.
+  absl::StatusOr<std::unique_ptr<Guardian>> guardian = Guardian::Fork();
+  if (!guardian.ok()) return guardian.status();
+  node.guardian = *std::move(guardian);
+  if (options.telling != Telling::kOther) {
+    for (const std::string& remark : options.remarks) voice.Notice(remark);
+  }
+  absl::Status layout = ReadBindingFacts(options, node.facts);
+  if (!layout.ok()) return layout;
+  absl::Status gpus = ReadGpuFacts(options, node.facts);
+  if (!gpus.ok()) return gpus;
+  return node;
+}
+
+absl::Status CheckLogFolder(const RunOptions& options, const LogPlan& logs) {
+  if (options.log_dir.empty()) return absl::OkStatus();
+  const absl::Status writable = LogRelay(logs).CheckWritable();
+  if (writable.ok()) return absl::OkStatus();
+  return absl::UnavailableError(
+      absl::StrCat("--log-dir: ", writable.message(),
+                   "; name a folder that can be written"));
+}
+
+}  // namespace muster
