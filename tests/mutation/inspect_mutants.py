@@ -132,8 +132,8 @@ ALL = [Mutant(*mutant) for mutant in (
      '           (signature',
      'return (signature'),
     ('what the last came to just now stands still', _ANALYSIS,
-     'if (stuck == nullptr || GetsOn(*log, *stuck)) continue;\n      const Sta',
-     'if (stuck == nullptr) continue;\n      const Sta'),
+     'if (stuck == nullptr || GetsOn(*log, *stuck)) continue;\n'
+     'const Standstill', 'if (stuck == nullptr) continue;\nconst Standstill'),
     ('what others left just now stands still', _ANALYSIS,
      'own.ended != 0 ? own.ended : own.queued', 'own.queued'),
     ('what others left long ago moves', _ANALYSIS,

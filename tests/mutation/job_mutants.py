@@ -229,7 +229,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'by.part == Part::kNone || !HasNotSeenBreak(by)',
      'by.part == Part::kNone'),
     ('a preemption replaces no verdict', _PREEMPTION,
-     '      BlamePreemption(by);\n', ''),
+     'BlamePreemption(by); break;', 'break;'),
     ('a spare\'s preemption explains a failure', _BLAME,
      'by.part == Part::kNone || !HasNotSeenBreak(by)',
      '!HasNotSeenBreak(by)'),
@@ -324,9 +324,8 @@ ALL = [Mutant(*mutant) for mutant in (
      'world_.size() < spec_.max_nodes && world_.succeeded == 0 &&',
      'world_.size() < spec_.max_nodes &&'),
     ('success is declared too early', _PHASES,
-     '''
-  if (world_.succeeded == world_.size()) {''', '''
-  if (world_.succeeded > 0) {'''),
+     '{ if (world_.succeeded == world_.size()) {',
+     '{ if (world_.succeeded > 0) {'),
     ('who never starts is waited for, for ever', _PHASES,
      '''if (world_.unstarted > 0 &&
       now_ >= PutOff(world_.began + spec_.join_timeout)) {''',

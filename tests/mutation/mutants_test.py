@@ -10,6 +10,7 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [_HERE, os.path.join(_HERE, os.pardir, 'python')]
 
 import build
+import mutant
 import mutants
 import slaughter
 import xml_main
@@ -18,18 +19,28 @@ import xml_main
 class Mutants(unittest.TestCase):
 
   def test_every_text_occurs_once(self):
-    complaints = [complaint for mutant in mutants.ALL
-                  for complaint in slaughter.mismatches(mutant)]
+    complaints = [complaint for each in mutants.ALL
+                  for complaint in slaughter.mismatches(each)]
     if complaints:
       self.fail('\n'.join(['a guard has changed; change its mutant as well:'] +
                           complaints))
 
+  def test_a_guard_is_found_by_its_tokens(self):
+    guard = mutant.Mutant('a', 'b.cc', 'if (a->b <= c) return x;', '')
+    self.assertEqual(
+        guard.apply('int a;\n  if (a->b <=\n      c)\n    return  x;\n'),
+        'int a;\n  \n')
+    for other in ('if (a->b <= cc) return x;', 'if (a->b <= c) returnx;',
+                  'xif (a->b <= c) return x;', 'if (a->b < c) return x;'):
+      self.assertEqual(guard.places(other), [], other)
+    self.assertEqual(len(guard.places(guard.old + guard.old)), 2)
+
   def test_names_are_unique(self):
-    names = [mutant.name for mutant in mutants.ALL]
+    names = [each.name for each in mutants.ALL]
     self.assertEqual(sorted(names), sorted(set(names)))
 
   def test_every_core_has_some(self):
-    files = {mutant.file for mutant in mutants.ALL}
+    files = {each.file for each in mutants.ALL}
     self.assertGreaterEqual(len(mutants.ALL), 20)
     for core in ('rendezvous/job/job.cc', 'rendezvous/job/job_phases.cc',
                  'rendezvous/job/job_blame.cc',
@@ -44,11 +55,11 @@ class Mutants(unittest.TestCase):
     tested = {path for program in build.programs(slaughter.ROOT)
               for path in program.sources}
     self.assertEqual(
-        [], [mutant.name for mutant in mutants.ALL if mutant.file not in tested])
+        [], [each.name for each in mutants.ALL if each.file not in tested])
 
   def test_every_mutant_changes_something(self):
-    for mutant in mutants.ALL:
-      self.assertNotEqual(mutant.old, mutant.new, mutant.name)
+    for each in mutants.ALL:
+      self.assertNotEqual(each.old, each.new, each.name)
 
 
 if __name__ == '__main__':

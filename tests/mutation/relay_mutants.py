@@ -89,8 +89,10 @@ ALL = [Mutant(*mutant) for mutant in (
     ('an offer\'s channel is still the wait\'s', _RELAY,
      'uses_[frame.channel] = {.offered = first};', ''),
     ('nobody waits on behind an offer', _RELAY,
-     '''      waits->second.channel = TakeChannel({.waits = waits});
-      SendUpstream(waits->second.channel, waits->first, effects);''', ''),
+     '''} else {
+      waits->second.channel = TakeChannel({.waits = waits});
+      SendUpstream(waits->second.channel, waits->first, effects);''',
+     '} else {'),
     ('an offer that upstream ended is settled', _RELAY,
      'if (use.offered) offers_.erase(*use.offered);', ''),
     ('what is said of an offer is an answer', _RELAY,
@@ -113,8 +115,7 @@ ALL = [Mutant(*mutant) for mutant in (
     ('a read joins one under way', _RELAY,
      'reads->second.next.push_back(client);',
      'reads->second.asked.push_back(client);'),
-    ('who reads may ask for more', _RELAY, '''  busy_.insert(client);
-}''', '}'),
+    ('who reads may ask for more', _RELAY, '} busy_.insert(client);', '}'),
     ('who is to be answered may ask for more', _RELAY,
      'if (AnsweredAtOnce(request)) busy_.insert(client);', ''),
     ('an old client waits for ever', _RELAY,

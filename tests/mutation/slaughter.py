@@ -22,7 +22,7 @@ def _read(root, path):
 
 def mismatches(mutant):
   """Why `mutant` cannot be applied, if so."""
-  times = _read(ROOT, mutant.file).count(mutant.old)
+  times = len(mutant.places(_read(ROOT, mutant.file)))
   if times != 1:
     yield '%s: %s: its text occurs %d times, not once:\n%s' % (
         mutant.file, mutant.name, times, mutant.old)
@@ -67,8 +67,7 @@ class House:
       path = os.path.join(folder, mutant.file)
       os.makedirs(os.path.dirname(path))
       with open(path, 'w', encoding='utf-8') as file:
-        text = _read(self._sources, mutant.file)
-        file.write(text.replace(mutant.old, mutant.new))
+        file.write(mutant.apply(_read(self._sources, mutant.file)))
       errors = build.compile_file(
           self._sources, path,
           os.path.join(folder, build.object_name(mutant.file)), self._prelude)
