@@ -27,6 +27,7 @@
 #include "agent/timers/worker_timers.h"
 #include "base/check.h"
 #include "base/environment_value.h"
+#include "base/loopback.h"
 #include "base/monotonic_clock.h"
 
 namespace muster {
@@ -35,11 +36,6 @@ namespace {
 // How long the first report waits for an NCCL id: loading NCCL takes some ten
 // milliseconds from memory, some hundreds from a disk.
 constexpr Duration kNcclIdPatience = std::chrono::seconds(5);
-
-bool IsLoopback(const std::string& address) {
-  return address.rfind("127.", 0) == 0 || address == "::1" ||
-         address == "localhost";
-}
 
 Lifecycle::Config ConfigOf(const AgentOptions& options) {
   Lifecycle::Config config;

@@ -4,13 +4,10 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "base/loopback.h"
 
 namespace muster {
 namespace {
-
-bool IsLoopback(const std::string& address) {
-  return address.rfind("127.", 0) == 0 || address == "::1";
-}
 
 bool IsAddress(const std::string& host) {
   return host.find(':') != std::string::npos ||
@@ -47,8 +44,7 @@ std::optional<std::string> OwnedAddress(const MachineFacts& facts,
 std::string AddressForPeers(const std::string& host,
                             const std::optional<std::string>& owned,
                             const MachineFacts& facts) {
-  if (owned &&
-      (IsAddress(host) || host == "localhost" || !IsLoopback(*owned))) {
+  if (owned && (IsAddress(host) || IsLoopback(host) || !IsLoopback(*owned))) {
     return *owned;
   }
   if (!facts.outward_address.empty()) return facts.outward_address;

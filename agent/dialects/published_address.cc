@@ -1,15 +1,9 @@
 #include "agent/dialects/published_address.h"
 
+#include "base/loopback.h"
 #include "rendezvous/endpoint/endpoint.h"
 
 namespace muster {
-namespace {
-
-bool IsLoopback(const std::string& host) {
-  return host.rfind("127.", 0) == 0 || host == "::1" || host == "localhost";
-}
-
-}  // namespace
 
 std::string PublishedAddress(const std::string& host, int port) {
   return host.empty() ? "" : Endpoint{host, port}.ToString();

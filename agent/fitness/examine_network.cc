@@ -5,13 +5,10 @@
 #include "absl/strings/str_cat.h"
 #include "agent/fitness/examine_host.h"
 #include "agent/fitness/wording.h"
+#include "base/loopback.h"
 
 namespace muster {
 namespace {
-
-bool IsLoopback(const std::string& address) {
-  return absl::StartsWith(address, "127.") || address == "::1";
-}
 
 std::string FirstLabel(const std::string& name) {
   return name.substr(0, name.find('.'));

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/loopback.h"
 #include "base/word_split.h"
 #include "rendezvous/protocol/signal_names.h"
 #include "rendezvous/token/token.h"
@@ -40,13 +41,9 @@ std::string Written(const std::string& name, const std::string& value) {
   return absl::StrCat("--", name, "=", value);
 }
 
-bool IsLoopbackName(const std::string& name) {
-  return name == "localhost" || name.rfind("127.", 0) == 0 || name == "::1";
-}
-
 // An address that every host of a network takes for the same machine.
 bool IsForOthers(const std::string& address) {
-  return !address.empty() && !IsLoopbackName(address) &&
+  return !address.empty() && !IsLoopback(address) &&
          address.find('%') == std::string::npos &&
          address.rfind("fe80:", 0) != 0 && address.rfind("FE80:", 0) != 0;
 }
@@ -275,7 +272,7 @@ std::string AddressForOthers(const RemotePlan& plan, const HostUp& host) {
   const std::vector<RemoteHost>& hosts = plan.node.hosts;
   const bool one_machine =
       std::all_of(hosts.begin(), hosts.end(), [](const RemoteHost& other) {
-        return IsLoopbackName(
+        return IsLoopback(
             other.destination.substr(other.destination.rfind('@') + 1));
       });
   if (one_machine || IsForOthers(host.reached_address)) {

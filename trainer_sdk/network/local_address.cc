@@ -16,6 +16,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/loopback.h"
 #include "base/owned_fd.h"
 
 namespace muster {
@@ -36,10 +37,6 @@ std::string Numeric(const sockaddr* address, socklen_t length) {
 socklen_t LengthOf(const sockaddr* address) {
   return address->sa_family == AF_INET ? sizeof(sockaddr_in)
                                        : sizeof(sockaddr_in6);
-}
-
-bool IsLoopback(const std::string& address) {
-  return address.rfind("127.", 0) == 0 || address == "::1";
 }
 
 // The interface of that name or with that address; IPv4 before IPv6.
@@ -108,8 +105,7 @@ absl::StatusOr<std::string> TowardsHost(const std::string& host) {
       const std::string text = Numeric(address, length);
       // Debian's /etc/hosts gives a host's own name a loopback address, which
       // nobody else reaches.
-      const bool own_name =
-          IsLoopback(text) && host != "localhost" && !IsLoopback(host);
+      const bool own_name = IsLoopback(text) && !IsLoopback(host);
       const std::string outside = own_name ? FirstOutside() : "";
       return outside.empty() ? text : outside;
     }
