@@ -3,8 +3,8 @@
 import os
 import unittest
 
+import documents
 import pods
-import yaml
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 KUSTOMIZE = os.path.join(HERE, '..', '..', 'deploy', 'kubernetes', 'kustomize')
@@ -14,7 +14,7 @@ BINARIES = ['launcher/launch', 'agent/agent', 'rendezvous/daemon/rendezvousd']
 def container_of(path):
   """The first container of a manifest's last object."""
   with open(os.path.join(KUSTOMIZE, path)) as file:
-    thing = list(yaml.safe_load_all(file))[-1]
+    thing = documents.load_all(file.read())[-1]
   if thing['kind'] == 'JobSet':
     thing = thing['spec']['replicatedJobs'][0]['template']
   return thing['spec']['template']['spec']['containers'][0]
