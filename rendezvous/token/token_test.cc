@@ -81,7 +81,7 @@ TEST_F(TokenTest, AFileThatNeverEndsIsNotReadToItsEnd) {
             absl::StatusCode::kInvalidArgument);
 }
 
-// As bash's <(…) gives it; the program there takes its time.
+// As with <(…) in bash; the program behind the pipe may be slow.
 TEST_F(TokenTest, MayComeFromAPipe) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
