@@ -20,8 +20,7 @@
 namespace muster {
 namespace {
 
-// Ids of events that belong to no connection; the ids of ConnectionTable are
-// larger.
+// Ids of events without a connection; ConnectionTable's ids are larger.
 constexpr uint64_t kListenerId = 1;
 static_assert(HubEvents::kStopId != kListenerId);
 
@@ -205,8 +204,7 @@ void StoreHub::ProcessHeld(StoreConnection& connection) {
 }
 
 bool StoreHub::MustStall(const StoreConnection& connection) {
-  // Never stall the upstream connection: both sides would wait for each other
-  // to read.
+  // Never stall the upstream: both sides would wait for each other to read.
   if (connection.role == Role::kUpstream) return false;
   if (connection.out.size() > kHighWater) return true;
   if (connection.role != Role::kClient) return false;
@@ -240,8 +238,7 @@ void StoreHub::ResumeNext() {
   connection->queued = false;
   if (MustStall(*connection)) return;
   ProcessHeld(*connection);
-  // Incomplete requests continue too; otherwise other connections would always
-  // be served first.
+  // Incomplete requests continue too; otherwise others always come first.
   if (!connection->stalled && !connection->ending) Read(*connection);
 }
 
@@ -268,8 +265,7 @@ size_t StoreHub::Process(StoreConnection& connection, std::string_view bytes) {
     if (*length == 0) break;
     used += *length;
     Deliver();
-    // A relay's client that is gone must be removed before the relay's next
-    // frame.
+    // Remove a relay's client that is gone before the relay's next frame.
     ForgetGone();
   }
   processed_ = nullptr;
@@ -386,16 +382,14 @@ void StoreHub::Watch(StoreConnection& connection) {
   const uint32_t wanted = (connection.stalled ? 0u : EPOLLIN) |
                           (connection.out.empty() ? 0u : EPOLLOUT);
   if (wanted == connection.watched || connection.ending) return;
-  // Data that was just added is sent before epoll is told to watch for
-  // writability.
+  // Send new data before telling epoll to watch for writability.
   if (connection.flushing) return;
   connection.watched = wanted;
   events_.Change(connection.socket.get(), connection.id, wanted);
 }
 
 void StoreHub::Charge(StoreConnection& connection) {
-  // The upstream's buffers are bounded otherwise, and are no reason to close a
-  // connection.
+  // The upstream's buffers have a limit of their own.
   if (connection.role == Role::kUpstream) return;
   budget_.Charge(connection.share, connection.Memory(),
                  connection.out.capacity());
@@ -440,8 +434,7 @@ void StoreHub::End(StoreConnection& connection) {
   if (connection.ending) return;
   connection.ending = true;
   ending_.push_back(connection.id);
-  // Free its memory for other connections now, except for the input that is
-  // being processed.
+  // Free its memory now, except for the input that is being processed.
   connection.out = ByteQueue();
   if (&connection != processed_) connection.in = ByteQueue();
   budget_.Charge(connection.share, 0, 0);
@@ -489,8 +482,7 @@ void StoreHub::Destroy(StoreClientId id) {
   if (connection == upstream_) {
     upstream_ = nullptr;
     if (failure_.ok()) {
-      // As at the end of a round: its store is closed after all its workers are
-      // done.
+      // As at the end of a round: its store closes after its workers are done.
       outlived_clients_ = had_clients_ && connections_.size() == 1;
       failure_ = absl::UnavailableError("the connection to the store is lost");
     }
