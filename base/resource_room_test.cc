@@ -19,7 +19,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// What a child says on stderr, and ends with, that runs `body` under a limit.
+// The stderr and the wait status of a child that runs `body` under a limit.
 struct Ended {
   std::string said;
   int status = 0;
