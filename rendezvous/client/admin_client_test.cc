@@ -70,7 +70,7 @@ TEST_F(AdminClientTest, TellsTheCallerWhoItIs) {
   ASSERT_TRUE(caller.ok()) << caller.status();
   EXPECT_EQ(caller->address, "127.0.0.1");
   EXPECT_EQ(caller->version, kVersion);
-  // Both processes have the same clock.
+  // Client and coordinator use the same clock.
   EXPECT_LE(std::chrono::abs(caller->clock_ahead), caller->round_trip);
   EXPECT_EQ(Client("wrong")->WhoAmI().status().code(),
             absl::StatusCode::kUnauthenticated);

@@ -13,8 +13,8 @@ namespace muster {
 // A file of the coordinator's decisions, one JSON object per line, for later
 // analysis.
 //
-// Thread-safe. The first error is reported through `on_trouble`, later ones are
-// ignored; no error stops the job.
+// Thread-safe. A failure to write is reported once, through `on_trouble`, until
+// writing works again. It never stops the job.
 class EventLog {
  public:
   // The mechanism that limits the size of the file.

@@ -186,7 +186,8 @@ void Job::TakeOver(Node& node, const Report& report) {
     n.round = report.round;
     n.fitness = report.fitness;
     n.unfit = report.unfit;
-    // On a new stream a node asks again for revisions that it has already seen.
+    // On a new stream a node may report an older revision in order to get the
+    // newest directive again.
     n.seen = std::max(n.seen, seen);
   });
   if (was_ready != node.ready()) ++wording_;

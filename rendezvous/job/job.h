@@ -20,20 +20,20 @@ namespace muster {
 
 // Membership and rounds of one job, as a pure state machine:
 //
-//   phase      leaves when                                      to
-//   gathering  max nodes are ready; or min are, and the last    running
-//              call (first time) or the wait for a replacement
-//              (later) is over
-//              the join time-out has passed, or (later) the     finished
-//              rejoin time-out with fewer than min nodes; a
-//              cancel, or a preemption
-//   running    every member's workers have succeeded            finished
-//              a worker failed, a node was lost or goes, one    stopping
-//              waits and the policy lets it in, a cancel, or a
-//              preemption's grace is over
-//   stopping   no member has anything left of the round         gathering or
-//              (or was given up after the grace); an end by a   finished
-//              SIGKILL waits a moment for its node's death
+//   phase      ends when                                        next phase
+//   gathering  max nodes are ready; or min nodes are, and the   running
+//              last call (first gathering) or the wait for a
+//              replacement (later ones) is over
+//              the join time-out has passed; or (later ones)    finished
+//              the rejoin time-out with fewer than min nodes;
+//              or on a cancel or a preemption
+//   running    all workers of all members have succeeded        finished
+//              a worker failed, a node was lost or leaves, a    stopping
+//              waiting node is let in, a cancel, or the grace
+//              of a preemption is over
+//   stopping   no member has a process of the round left, or    gathering or
+//              was given up after the grace. If the job ends    finished
+//              by a SIGKILL, it first waits for kKillSpread
 //
 // A preemption (job_preemption.cc) gives the members' workers time to end by
 // themselves. No round follows a preemption, whatever else happens meanwhile.
@@ -132,8 +132,8 @@ class Job {
   Node* Contend(Node& holder, StreamId stream, const Report& report);
   void AnswerContender(Node& holder);
   void LoseContender(StreamId stream);
-  // One clause for each waiting agent: its host, and the node whose end it
-  // waits for.
+  // Returns a clause for each agent that waits for another incarnation of its
+  // node to end (Contend): the agent's host and the node.
   std::string SuccessorsText() const;
 
   // --- silence (job_leases.cc)

@@ -22,14 +22,15 @@ Instant SilentSince(const Failure& hang, Instant now) {
 // this worker, and not vice versa.
 bool IsStopped(const Failure& hang) { return hang.signal == SIGSTOP; }
 
-// Two workers fell silent together if the difference is below this fraction of
-// the silence.
+// Two workers fell silent together if the times differ by less than
+// 1/kTogetherDivisor of the silence.
 constexpr int kTogetherDivisor = 10;
 
 }  // namespace
 
-// If the root of the round's NCCL id was lost, a worker that waited for that
-// root knows only half of the story: the text names both.
+// The reason of a break. If the root of the round's NCCL id was lost, a worker
+// that waited for that root fails with a message that does not mention the
+// loss, so the text adds it.
 std::string Job::WhyOf(const Failure& failure) const {
   return absl::StrCat("rank ", failure.rank, " on ", failure.host, ": ",
                       failure.message,
@@ -37,8 +38,9 @@ std::string Job::WhyOf(const Failure& failure) const {
                       world_.nccl_root_lost, DoubtAbout(failure));
 }
 
-// Adds a doubt to a hang: workers on several nodes that wait for one another
-// fall silent at the same time, in an order that proves nothing.
+// Returns a warning that the blamed hang may not be the cause, or "". Workers
+// of several nodes that wait for one another fall silent at about the same
+// time, in an order that proves nothing.
 std::string Job::DoubtAbout(const Failure& failure) const {
   if (failure.kind != FailureKind::kHung || IsStopped(failure)) return "";
   const Instant since = SilentSince(failure, now_);
@@ -106,7 +108,7 @@ void Job::BreakForFailure(const Failure& failure) {
 // the node that reported the failure, unless its worker was killed a moment
 // before its agent was.
 bool Job::ExplainsBreak(const Node& lost) const {
-  // Otherwise the node is alive, and was given up because it did not stop.
+  // A node that is not gone was given up only because it did not stop.
   const bool gone =
       lost.stream == 0 || lost.deadline <= now_ || lost.heard <= phase_since_;
   if (!gone) return false;
@@ -119,7 +121,7 @@ bool Job::ExplainsBreak(const Node& lost) const {
          HasNotSeenBreak(lost);
 }
 
-// If true, the node's reports may be older than the failure that broke the
+// Whether the node's reports may be older than the failure that broke the
 // round.
 bool Job::HasNotSeenBreak(const Node& node) const {
   return node.seen <= break_.revision;

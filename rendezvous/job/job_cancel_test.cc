@@ -58,7 +58,7 @@ TEST(JobCancel, TwiceLeavesNoGrace) {
   job.Idle("a");
   job.Wait(milliseconds(4999));
   EXPECT_EQ(job.phase(), JobPhase::kStopping);
-  // At_once leaves no grace: only the margin remains.
+  // `at_once` leaves no grace: only the margin remains.
   job.Wait(milliseconds(1));
   EXPECT_EQ(job.kind("a"), DirectiveKind::kFinished);
 }

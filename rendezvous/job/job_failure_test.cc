@@ -140,7 +140,7 @@ TEST(JobFailure, TheFirstHeardIsTheCauseTheOthersAreCollateral) {
   ASSERT_EQ(verdict.collateral.size(), 2u);
   EXPECT_EQ(verdict.collateral[0].rank, 0);
   EXPECT_EQ(verdict.collateral[1].rank, 4);
-  // The worker that was stopped is no failure.
+  // The worker that was stopped does not count as a failure.
   EXPECT_EQ(job.Count("failure"), 2);
 }
 

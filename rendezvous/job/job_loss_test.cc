@@ -42,8 +42,8 @@ TEST(JobLoss, ComingBackWithinTheGraceIsNoLoss) {
   EXPECT_EQ(job.round(), 1);
 }
 
-// The coordinator may notice the end of a reconnected agent's old connection
-// later than the new one.
+// The coordinator may notice that an agent's old connection has ended only
+// after the agent has connected again.
 TEST(JobLoss, TheEndOfAnOlderStreamIsNoLoss) {
   JobFixture job(QuickSpec(2, 2));
   job.StartAll({"a", "b"});

@@ -68,14 +68,14 @@ TEST(JobMessages, ANewerDirectiveHasAHigherRevision) {
     last = job.told("a").revision;
   };
   job.Join("b");
-  expect_higher();  // run
+  expect_higher();  // told to run
   job.Runs("a");
   job.Runs("b");
   job.Fails("b", ExitedWith(2, 1));
-  expect_higher();  // stop
+  expect_higher();  // told to stop
   job.Idle("a");
   job.Idle("b");
-  expect_higher();  // run
+  expect_higher();  // told to run
   EXPECT_EQ(job.kind("a"), DirectiveKind::kRun);
 }
 

@@ -12,7 +12,8 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using ::testing::ElementsAre;
 
-// Breaks the stream of `name` without a return, then stops the other members.
+// Breaks the stream of `name`, which does not return, and stops the other
+// members.
 void LoseForGood(JobFixture& job, const std::string& name) {
   job.BreakStream(name);
   job.Wait(milliseconds(500));

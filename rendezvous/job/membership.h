@@ -31,10 +31,10 @@ class Membership {
 
   // Adds a node without a stream. Its node id and node rank must be unused.
   Node& Add(const NodeIdentity& identity, Instant now);
-  // What is remembered of an incarnation that was removed. A superseded one,
-  // followed by another incarnation of its node, must never come back: one of
-  // its messages may still be in flight, or a partitioned network may heal. A
-  // released one must not come back either: it may not have received its
+  // The record of an incarnation that was removed. kSuperseded: another
+  // incarnation of its node has followed, so this one must never come back; one
+  // of its messages may still be in flight, or a partitioned network may heal.
+  // kReleased: must not come back either, although it may not have received its
   // release.
   enum class Memory { kMayReturn, kSuperseded, kReleased };
   void Remove(Node& node, Memory memory);

@@ -44,8 +44,8 @@ struct Node {
   int round = 0;
   int offered_master_port = 0;
   std::string offered_nccl_id;
-  // The last id that was given to a world, or that may have been: by an earlier
-  // coordinator, or by this one before the node was lost.
+  // The last NCCL id that was given to a world, or that may have been: by an
+  // earlier coordinator, or by this one before the node was lost.
   std::string spent_nccl_id;
   // Ordinal of its last SignalNotice that was handled.
   uint64_t newest_signal = 0;

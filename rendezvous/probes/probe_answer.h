@@ -24,7 +24,7 @@ struct ProbeAnswer {
 };
 
 // Answers GET and HEAD of /livez, /startupz and /readyz (a query string is
-// ignored) with 200, or 503 and the reason. Otherwise 404 or 405. Pure.
+// ignored) with 200, or 503 and the reason. Otherwise 404 or 405.
 ProbeAnswer AnswerProbe(const Probes& probes, const std::string& method,
                         const std::string& target);
 

@@ -42,7 +42,7 @@ enum class StopCause {
   // All workers are alive (a drain, a scale-up), and may agree on a last
   // checkpoint within the grace.
   kAsked,
-  kCancelled,  // As kAsked, but the job ends by a request.
+  kCancelled,  // As kAsked, and the job ends: it was cancelled.
 };
 
 struct StopOrder {

@@ -25,7 +25,7 @@ struct WorkerProgress {
   Duration deadline = Duration::zero();
 };
 
-// The maximum number of slots.
+// Limit of Report::progress; further workers are left out.
 inline constexpr int kMostProgressPerReport = 4096;
 inline constexpr size_t kMostStatusBytes = 64;
 

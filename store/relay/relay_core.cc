@@ -47,8 +47,8 @@ Way WayOf(StoreCommand command) {
   return Way::kRefused;
 }
 
-// Whether the reply comes at once, so the client sends nothing before it. False
-// for requests that may be answered late or not at all.
+// Whether the client sends nothing more before the reply, because it comes
+// soon. False for requests that may be answered late or not at all.
 bool AnsweredAtOnce(const StoreRequest& request) {
   if (request.command == StoreCommand::kBarrier) return false;
   if (request.command == StoreCommand::kMultiGet && request.keys.empty()) {

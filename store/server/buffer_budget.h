@@ -15,7 +15,8 @@ struct BufferShare {
   // read, in bytes.
   size_t bytes = 0;
   size_t outgoing = 0;
-  // Number of the last wait of the budget in which the client read something.
+  // The number of the last wait (see BufferBudget) in which the client read
+  // data.
   uint64_t read_in = 0;
 };
 
