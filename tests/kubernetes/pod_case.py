@@ -40,7 +40,8 @@ class PodCase(unittest.TestCase):
         BINARIES + [os.path.join(HERE, 'pod_worker.py')])
     self.addCleanup(self.cluster.close)
     self.words = {}
-    for word in ['finish'] + ['fail-%d' % rank for rank in range(4)]:
+    for word in ['finish', 'checkpoint'] + [
+        'fail-%d' % rank for rank in range(4)]:
       path = os.path.join(self.cluster.share, word)
       os.mkfifo(path)
       os.chmod(path, 0o666)
