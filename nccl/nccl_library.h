@@ -29,11 +29,11 @@ class NcclLibrary {
   const std::string& name() const { return name_; }
 
   // Features of newer versions.
-  bool can_split() const { return CommSplit != nullptr; }  // 2.18
-  bool can_allocate() const {                              // 2.19
+  bool can_split() const { return CommSplit != nullptr; }  // since 2.18
+  bool can_allocate() const {                              // since 2.19
     return MemAlloc != nullptr && MemFree != nullptr;
   }
-  bool can_register() const {  // 2.19
+  bool can_register() const {  // since 2.19
     return CommRegister != nullptr && CommDeregister != nullptr;
   }
   // Several ranks of a communicator on one GPU; experimental in NCCL.

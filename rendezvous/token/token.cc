@@ -55,8 +55,8 @@ absl::StatusOr<std::string> ReadFile(
     warn(absl::StrCat("others on this machine can read the token file ", file,
                       "; chmod 600 ", file));
   }
-  // Leaves room for "\r
-  // " and one byte more, to notice a token that is too long.
+  // Leaves room for "\r\n" and one byte more, to notice a token that is too
+  // long.
   absl::StatusOr<std::string> content =
       ReadAtMost(fd.get(), kMostTokenBytes + 3);
   if (!content.ok()) {

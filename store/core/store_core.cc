@@ -159,7 +159,7 @@ void StoreCore::Add(StoreClientId client, const StoreRequest& request,
 
 void StoreCore::Wait(StoreClientId client, const StoreRequest& request,
                      StoreEffects* effects) {
-  // A client has one wait: the one before was given up without a word.
+  // A client has at most one wait, so it has given up the previous one.
   DropWait(client, effects);
   // A blocking pop waits for its queue alone and expects an element when woken,
   // so elements that are offered to other clients do not count.
@@ -242,7 +242,7 @@ void StoreCore::MultiGet(StoreClientId client, const StoreRequest& request,
                              kMaxStoreReplyBytes, " in one reply"));
     return;
   }
-  // PyTorch's clients expect no reply at all to a request for no keys.
+  // PyTorch's clients expect no reply to a request for no keys.
   if (found.empty()) return;
   std::string* out = effects->AddReply(client);
   for (const std::string_view value : found) AppendString(value, out);

@@ -165,7 +165,8 @@ class StoreSimulation {
     EXPECT_EQ(store_.relay(relay).held_bytes(), 0);
     const size_t channels = store_.relay(relay).channels();
     EXPECT_LE(channels, 2 * kClients);
-    // As many different reads at once use each of these channels.
+    // Sends as many different reads as there are channels, which uses each
+    // channel.
     std::vector<StoreClientId> readers;
     for (size_t i = 0; i < channels; ++i) {
       readers.push_back(store_.Connect(relay, StoreFraming::kModern));

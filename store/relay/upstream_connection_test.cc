@@ -24,8 +24,8 @@ class UpstreamConnectionTest : public testing::Test {
  protected:
   UpstreamConnectionTest() : server_(*StoreServer::Start({})) {}
 
-  // Connects to `first` or else to the server. The server is listed so often
-  // that nearly all the time is its, and `first` has half a second.
+  // Connects to `first` or else to the server. The server is listed 39 times,
+  // so that `first` gets half a second of the 20 s.
   absl::StatusOr<OwnedFd> ConnectAfter(const HostAddress& first) {
     std::vector<HostAddress> addresses(40, Local(server_->port()));
     addresses[0] = first;

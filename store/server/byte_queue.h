@@ -8,8 +8,8 @@
 namespace muster {
 
 // A buffer of bytes: appended at the end, consumed from the front, with
-// amortised O(1) moves per byte. Holds no heap memory while it is empty after a
-// small content.
+// amortised O(1) moves per byte. An empty buffer whose contents were small
+// holds no heap memory.
 class ByteQueue {
  public:
   // The bytes that are not consumed. Valid until the next change.

@@ -22,9 +22,9 @@
 namespace muster {
 namespace {
 
-// Answers pings, forwards values and ends of clients upstream, and sends
-// upstream data to the client that sent a value last. ADD is answered after as
-// many ticks as its number.
+// Answers pings. Sends values and ends of clients upstream, and upstream data
+// to the client that sent a value last. After an ADD of n, sends "tick"
+// upstream at each of the next n ticks.
 class PingService : public StoreService {
  public:
   void OnRequest(StoreClientId client, StoreFraming,
