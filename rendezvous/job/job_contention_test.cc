@@ -87,7 +87,7 @@ TEST_F(JobContentionTest, ALateReportDoesNotTakeThePlaceInstead) {
   job_.agent("b").silent = true;
   job_.Wait(seconds(5));
   job_.Join("c");
-  job_.Report("b");  // stale for its own place
+  job_.Report("b");  // b was lost, and reports too late to keep its place
   Report late = job_.agent("b").report;
   const StreamId stream = job_.agent("b").stream;
   job_.BreakStream("c");

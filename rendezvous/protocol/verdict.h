@@ -26,8 +26,8 @@ struct Verdict {
   // kPreemptedExitCode; else 1.
   int exit_code = 0;
   std::string reason;               // one sentence
-  std::optional<Failure> cause;     // the first failure in coordinator order
-  std::vector<Failure> collateral;  // in coordinator order, after the cause
+  std::optional<Failure> cause;     // the failure to blame, see FailureLog
+  std::vector<Failure> collateral;  // the other failures, in order of receipt
   int collateral_omitted = 0;       // number of failures beyond kMostCollateral
   int restarts_used = 0;
   int max_restarts = 0;

@@ -193,7 +193,7 @@ void RelayCore::OnRequest(StoreClientId client, StoreFraming framing,
     AppendInteger(static_cast<uint32_t>(request.number),
                   effects->AddReply(client));
   }
-  // After the request, so that a pop finds what was offered.
+  // Settle the offer after the request, so that a pop finds its element.
   SettleOffer(client, effects);
 }
 

@@ -108,7 +108,7 @@ bool SimulatedStore::DeliverRequest(StoreClientId client) {
     return true;
   }
   AtServer([&](StoreEffects* effects) {
-    // As StoreServer does.
+    // StoreServer drops the wait of an old client in the same way.
     if (framing == StoreFraming::kOld) store_.DropWait(client, effects);
     store_.Apply(client, request, effects);
   });

@@ -42,7 +42,7 @@ enum class StoreCommand : uint8_t {
 enum class StoreFraming {
   kUnknown,  // Not enough bytes have arrived.
   kModern,   // PyTorch 2.1 and newer: VALIDATE comes first, SET is 1.
-  kOld,      // Before: no VALIDATE; SET is 0, and so on up to GETNUMKEYS.
+  kOld,      // Older: no VALIDATE, numbers one less up to GETNUMKEYS.
 };
 
 // The arguments after the command's byte, in this order.
@@ -65,7 +65,7 @@ enum class ReplyShape {
   kByte,        // u8
   kNumber,      // i64
   kBytes,       // u64 length, bytes
-  kManyBytes,   // a kBytes for each requested key, without a count
+  kManyBytes,   // kBytes for each requested key, without a count
   kPopped,      // i64 previous length of the queue; bytes if it was above 0
   kStringList,  // i64 count, and as many strings
 };

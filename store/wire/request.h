@@ -15,18 +15,19 @@ namespace muster {
 // buffer, or the caller's strings.
 struct StoreRequest {
   StoreCommand command = StoreCommand::kPing;
-  // SET, COMPARE_SET, GET, ADD, DELETE_KEY, APPEND, QUEUE_*, BARRIER, WATCH_KEY
+  // Used by SET, COMPARE_SET, GET, ADD, DELETE_KEY, APPEND, QUEUE_*, BARRIER
+  // and WATCH_KEY.
   std::string_view key;
-  // SET, APPEND, QUEUE_PUSH; COMPARE_SET: the desired value.
+  // Used by SET, APPEND and QUEUE_PUSH; for COMPARE_SET the desired value.
   std::string_view value;
-  // COMPARE_SET: the value that must exist now.
+  // Used by COMPARE_SET: the value that must exist now.
   std::string_view expected;
-  // CHECK, WAIT, MULTI_GET, MULTI_SET
+  // Used by CHECK, WAIT, MULTI_GET and MULTI_SET.
   std::vector<std::string_view> keys;
-  // MULTI_SET: as many as `keys`.
+  // Used by MULTI_SET: as many as `keys`.
   std::vector<std::string_view> values;
-  // ADD: the amount; BARRIER: the world size; PING: the nonce; VALIDATE: the
-  // magic number; RELAY: the version of the frames.
+  // For ADD the amount, for BARRIER the world size, for PING the nonce, for
+  // VALIDATE the magic number, for RELAY the version of the frames.
   int64_t number = 0;
 };
 
