@@ -9,9 +9,9 @@
 
 namespace muster {
 
-// Splits `text` into words as a shell does: at blanks, with '...', "..." and \
-// as quotes. No other character is special. InvalidArgument: a quote is not
-// closed.
+// Splits `text` into words as a shell does: at blanks, with '...', "..." and a
+// backslash (\) as quotes. No other character is special. InvalidArgument: a
+// quote is not closed.
 absl::StatusOr<std::vector<std::string>> SplitWords(std::string_view text);
 
 // Quotes `text` as one word for a shell (POSIX, csh, fish), in single quotes.
