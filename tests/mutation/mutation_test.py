@@ -18,7 +18,7 @@ _KILLERS = {}
 
 
 def setUpModule():  # pylint: disable=invalid-name
-  with slaughter.House(os.cpu_count()) as house:
+  with slaughter.House(os.cpu_count(), mutants.ALL) as house:
     for mutant, killers in house.kill(mutants.ALL, everybody=False):
       _KILLERS[mutant.name] = killers
 
