@@ -9,7 +9,7 @@
 namespace muster {
 namespace {
 
-// As a user would: what a test's environment sets must not leak into a job.
+// A job's environment, without the variables that a test sets.
 const std::map<std::string, std::string>& Environment() {
   static const auto* const environment =
       new std::map<std::string, std::string>{{"NO_COLOR", "1"}};
