@@ -134,9 +134,9 @@ Node* Job::Admit(StreamId stream, const Report& report) {
   if (holder != nullptr) return Contend(*holder, stream, report);
   successors_.erase(stream);
   Node& node = nodes_.Add(report.node, now_);
-  // The node has talked to a coordinator before, so its id may have been given
-  // to a round that the node never began. The agent makes another id when this
-  // one is not used.
+  // The node has talked to a coordinator before, so the NCCL id that it offers
+  // may have been given to a round that the node never began. The agent makes
+  // another id if this one is not used.
   if (report.sequence > 1) node.spent_nccl_id = report.offered_nccl_id;
   claimed_round_ = std::max(claimed_round_, report.round);
   const bool was_here = nodes_.LastSequenceOf(report.node) > 0;
@@ -245,9 +245,9 @@ void Job::FollowMember(Node& node, const Report& report) {
   const bool idle =
       report.phase == NodePhase::kIdle || report.phase == NodePhase::kSucceeded;
   if (phase_ == JobPhase::kStopping && node.part != Part::kStopped) {
-    // A node that has seen the order to stop cannot start the round any more,
-    // so an idle one that never received the round's start has nothing left of
-    // the round.
+    // A node that has seen the order to stop can no longer start the round. So
+    // if it never received the round's start and is idle, it has nothing left
+    // of the round.
     const bool knows =
         node.seen >= node.revision && node.told.kind == DirectiveKind::kStop;
     if (idle && (of_this_round || knows)) {

@@ -254,7 +254,7 @@ void StoreCore::MultiSet(StoreClientId client, const StoreRequest& request,
   for (size_t i = 0; i < request.keys.size(); ++i) {
     cost += Growth(request.keys[i], request.values[i].size());
   }
-  // All or nothing.
+  // Set all values or none.
   if (!HasRoom(client, request, cost, effects)) return;
   for (size_t i = 0; i < request.keys.size(); ++i) {
     Put(request.keys[i], std::string(request.values[i]), effects);

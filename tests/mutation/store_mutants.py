@@ -42,7 +42,7 @@ ALL = [Mutant(*mutant) for mutant in (
     ('any amount may be appended', _CORE,
      'if (!HasRoom(client, request, more, effects)) return;', ''),
     ('any number of values may be set at once', _CORE,
-     '''  // All or nothing.
+     '''  // Set all values or none.
   if (!HasRoom(client, request, cost, effects)) return;''', ''),
     ('any number of elements may be pushed', _CORE,
      '''  if (!HasRoom(client, request, cost, effects)) return;
