@@ -82,7 +82,7 @@ TEST(ReadBeginningTest, WhatIsThereAndNoMore) {
 TEST(ReadBeginningTest, NothingIsWaitedFor) {
   const std::string path = At("beginning");
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
-  EXPECT_EQ(ReadBeginning(path, kMost), "");  // nobody writes
+  EXPECT_EQ(ReadBeginning(path, kMost), "");  // no writer
   const int end = open(path.c_str(), O_RDWR);
   EXPECT_EQ(ReadBeginning(path, kMost), std::nullopt);
   EXPECT_EQ(write(end, "so far", 6), 6);
