@@ -152,9 +152,8 @@ void RoundWorkers::GiveInput(int rank, LogRelay::Pipes& pipes,
     // has no controlling terminal, would take them unhindered.
     spec.stdin_fd = STDIN_FILENO;
   }
-  for (OwnedFd* one : {&pipes.stdout_terminal, &pipes.stderr_terminal}) {
-    if (one->open()) terminal_->FollowSize(std::move(*one));
-  }
+  terminal_->FollowSize(std::move(pipes.stdout_terminal),
+                        std::move(pipes.stderr_terminal));
 }
 
 std::vector<std::string> RoundWorkers::CommandOf(int local_rank) const {

@@ -16,13 +16,13 @@ namespace {
 
 constexpr int kPatienceMs = 10'000;
 
-// Opening a pipe without a writer must not wait for one.
+// O_NONBLOCK, so that opening a pipe without a writer does not block.
 OwnedFd Open(const std::string& path) {
   return OwnedFd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 }
 
-// Reads on until `text` has `most_bytes` or the file ends; what stopped it
-// before that, as errno, or 0.
+// Appends to `text` until it has `most_bytes` or the file ends. Returns 0, or
+// the errno of the error that stopped it.
 int ReadInto(std::string& text, int fd, size_t most_bytes) {
   char buffer[16 << 10];
   while (text.size() < most_bytes) {

@@ -9,24 +9,27 @@
 
 namespace muster {
 
-// The bytes of the file at `path`, which somebody named. A pipe without a
-// writer is an empty file; one with a writer is waited for, 10 s without a byte
-// at most. NotFound: there is none; InvalidArgument: it is a folder, cannot be
-// read, or is larger than `most_bytes`; the message is the reason alone.
+// Reads the whole file at `path`, which a person has named. Blocks for a pipe
+// with a writer until its end, but at most 10 s without a new byte; a pipe
+// without a writer counts as empty. NotFound: there is no such file.
+// InvalidArgument: it is a folder, cannot be read, or is larger than
+// `most_bytes`. The message is the reason without the path.
 absl::StatusOr<std::string> ReadBoundedFile(const std::string& path,
                                             size_t most_bytes);
 
-// The same of a file that was opened with O_NONBLOCK, whose rest is left unread
-// where it is longer.
+// The same for a file opened with O_NONBLOCK; if the file is larger, the rest
+// is left unread.
 absl::StatusOr<std::string> ReadAtMost(int fd, size_t most_bytes);
 
-// The first `most_bytes` of a file of the kernel, a package or a worker, where
-// little is better than nothing: what came before an error counts. Nothing is
-// waited for: a pipe gives what lies in it. nullopt: it cannot be read.
+// Reads up to `most_bytes` from the start of a file of the kernel, a package or
+// a worker, where a part is better than nothing: data before an error is
+// returned. Does not block: a pipe gives the bytes that are in it. nullopt: the
+// file cannot be read.
 std::optional<std::string> ReadBeginning(const std::string& path,
                                          size_t most_bytes);
 
-// The same of a file that was opened with O_NONBLOCK; -1: it could not be.
+// The same for a file opened with O_NONBLOCK. `fd` may be -1, if opening
+// failed.
 std::optional<std::string> ReadBeginning(int fd, size_t most_bytes);
 
 }  // namespace muster

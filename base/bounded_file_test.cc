@@ -59,7 +59,7 @@ TEST(ReadAtMostTest, TheRestIsLeftUnread) {
   int ends[2];
   ASSERT_EQ(pipe2(ends, O_NONBLOCK), 0);
   std::thread writer([end = ends[1]] { EXPECT_EQ(write(end, "hosts", 5), 5); });
-  // The writer stays, so that only the bound can end it.
+  // The writer keeps the pipe open, so only the limit can end the read.
   EXPECT_EQ(ReadAtMost(ends[0], 4).value_or("failed"), "host");
   EXPECT_EQ(ReadAtMost(ends[0], 1).value_or("failed"), "s");
   writer.join();
@@ -75,14 +75,14 @@ TEST(ReadBeginningTest, WhatIsThereAndNoMore) {
   unlink(path.c_str());
   EXPECT_EQ(ReadBeginning(path, kMost), std::nullopt);
   EXPECT_EQ(ReadBeginning("/", kMost), std::nullopt);  // a folder
-  // Of the kernel's files the size is said to be 0.
+  // Files in /proc have size 0.
   EXPECT_EQ(ReadBeginning("/proc/self/comm", kMost)->back(), '\n');
 }
 
 TEST(ReadBeginningTest, NothingIsWaitedFor) {
   const std::string path = At("beginning");
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
-  EXPECT_EQ(ReadBeginning(path, kMost), "");  // nobody writes
+  EXPECT_EQ(ReadBeginning(path, kMost), "");  // no writer
   const int end = open(path.c_str(), O_RDWR);
   EXPECT_EQ(ReadBeginning(path, kMost), std::nullopt);
   EXPECT_EQ(write(end, "so far", 6), 6);

@@ -32,8 +32,8 @@ struct CheckVoidify {
 
 }  // namespace muster
 
-// For what cannot happen unless the code is wrong. What can happen is an
-// absl::Status.
+// Aborts with a message if `condition` is false. For errors in the code only;
+// all other errors are returned as absl::Status.
 #define MUSTER_CHECK(condition)    \
   (condition)                      \
       ? (void)0                    \

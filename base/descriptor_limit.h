@@ -3,13 +3,13 @@
 
 namespace muster {
 
-// Raises this process's limit of open descriptors to what it may raise it to,
-// and returns how many connections a server may then take, with enough left
-// for `kept_for_others`: files, pipes, epoll sets. Where the limit is small,
-// half of it at least.
+// Raises this process's soft limit of open descriptors as far as allowed, and
+// returns the number of connections that a server may accept so that
+// `kept_for_others` descriptors remain for files, pipes and epoll sets. If the
+// limit is small, returns at least half of it.
 //
 // A gRPC listener that runs out of descriptors never accepts again, so the
-// limit has to be known, and raised, before the first connection.
+// limit must be raised and known before the first connection.
 int RaiseDescriptorLimit(int kept_for_others);
 
 }  // namespace muster

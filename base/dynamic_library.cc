@@ -8,8 +8,8 @@
 namespace muster {
 
 absl::StatusOr<DynamicLibrary> DynamicLibrary::Load(const std::string& name) {
-  // Where the process has loaded one of that name already (PyTorch's own
-  // NCCL), the loader gives that one: two in one process would fight.
+  // If the process has loaded a library of this name already (PyTorch's NCCL),
+  // dlopen returns that one; two copies in one process would conflict.
   void* const handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* const why = dlerror();

@@ -7,15 +7,15 @@
 
 namespace muster {
 
-// A shared library that was loaded at run time and stays loaded: threads of
-// NCCL's own may be inside it for as long as the process lives. Copyable.
+// A shared library that is loaded at run time and never unloaded, because
+// NCCL's own threads may run its code until the process ends. Copyable.
 class DynamicLibrary {
  public:
-  // NotFound, in the loader's words: it is not there or lacks something.
+  // NotFound, with the loader's message: the file or a dependency is missing.
   static absl::StatusOr<DynamicLibrary> Load(const std::string& name);
 
-  // Sets `*function` to the function of that name; null and false where this
-  // version has none.
+  // Sets `*function` to the address of `symbol`. If this version of the library
+  // has no such function, sets null and returns false.
   template <typename Function>
   bool Find(const char* symbol, Function* function) const {
     *function = reinterpret_cast<Function>(Address(symbol));

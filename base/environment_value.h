@@ -7,18 +7,18 @@
 
 namespace muster {
 
-// This process's environment, by name. Not to be called while another thread
-// changes it.
+// Returns this process's environment by name. Not to be called while another
+// thread changes the environment.
 std::map<std::string, std::string> ReadEnvironment();
 
-// What the variable `name` of an environment is set to, the empty text
-// included; nullopt: it is not set.
+// Returns the value of the variable `name`, which may be empty; nullopt if it
+// is not set.
 std::optional<std::string> EnvironmentValue(
     const std::map<std::string, std::string>& environment,
     const std::string& name);
 
-// The same for the many variables that count as not set where they are empty,
-// as TMPDIR does.
+// The same for the many variables, such as TMPDIR, whose empty value counts as
+// not set.
 std::optional<std::string> NonEmptyEnvironmentValue(
     const std::map<std::string, std::string>& environment,
     const std::string& name);

@@ -6,9 +6,9 @@
 
 namespace muster {
 
-// argv or envp for exec and posix_spawn: a pointer to each word, and a null at
-// the end. Points into `words`, which exec does not change. Allocates, so in a
-// process with threads it is made before fork.
+// Returns argv or envp for exec and posix_spawn: a pointer to each word, then a
+// null pointer. The result refers to `words`, which exec does not change.
+// Allocates, so a process with threads must call it before fork.
 inline std::vector<char*> ExecPointers(const std::vector<std::string>& words) {
   std::vector<char*> pointers;
   pointers.reserve(words.size() + 1);

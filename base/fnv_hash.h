@@ -6,18 +6,19 @@
 
 namespace muster {
 
-// FNV-1a in 64 bits: the same on every machine and in every build, so that
-// processes may compare what they have. Not against an adversary.
+// The 64-bit FNV-1a hash. Equal on all machines and builds, so that processes
+// can compare hashes. Not secure against an adversary.
 class FnvHash {
  public:
   void AddBytes(std::string_view bytes) {
     for (const char c : bytes) AddWord(static_cast<unsigned char>(c));
   }
-  // As eight bytes, the lowest first.
+  // Adds the eight bytes of `number`, lowest first.
   void AddNumber(uint64_t number) {
     for (int i = 0; i < 8; ++i, number >>= 8) AddWord(number & 255);
   }
-  // As one step: quicker over much data, and another hash than by bytes.
+  // Adds `word` in one step: faster for much data, but a different hash from
+  // that of the word's bytes.
   void AddWord(uint64_t word) { hash_ = (hash_ ^ word) * 1099511628211u; }
 
   uint64_t value() const { return hash_; }

@@ -9,8 +9,8 @@
 
 namespace muster {
 
-// Wires and files are little-endian, and PyTorch sends its own host's order:
-// there is no big-endian peer to talk to.
+// Our protocols and files are little-endian. PyTorch sends in its host's byte
+// order, so big-endian peers do not exist.
 static_assert(std::endian::native == std::endian::little);
 
 template <typename Integer>
@@ -20,7 +20,7 @@ void AppendInteger(Integer value, std::string* out) {
   out->append(bytes, sizeof(value));
 }
 
-// The integer that `bytes` begins with; it must hold one.
+// Reads the integer at the start of `bytes`, which must be long enough.
 template <typename Integer>
 Integer ReadInteger(std::string_view bytes) {
   Integer value;
@@ -28,7 +28,7 @@ Integer ReadInteger(std::string_view bytes) {
   return value;
 }
 
-// A string or byte array: u64 length and its bytes.
+// Appends a string or byte array: u64 length and the bytes.
 inline void AppendString(std::string_view text, std::string* out) {
   AppendInteger<uint64_t>(text.size(), out);
   out->append(text);

@@ -11,7 +11,7 @@
 namespace muster {
 namespace {
 
-constexpr mode_t kFolderMode = 0777;  // as the umask allows
+constexpr mode_t kFolderMode = 0777;  // reduced by the umask
 constexpr size_t kProbeBytes = 4096;
 
 bool IsFolder(const std::string& path) {
@@ -40,7 +40,7 @@ absl::Status PathStatus(const std::string& doing, const std::string& path,
 }
 
 absl::Status CreateFolder(const std::string& path) {
-  // The common case is one new folder in an old one.
+  // The common case: only the last folder is new.
   if (mkdir(path.c_str(), kFolderMode) == 0 || errno == EEXIST) {
     return IsFolder(path) ? absl::OkStatus()
                           : PathStatus("cannot create folder", path, ENOTDIR);

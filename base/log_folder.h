@@ -7,17 +7,18 @@
 
 namespace muster {
 
-// What errno `error` of an operation on `path` means: PermissionDenied (rights,
-// read-only file system), ResourceExhausted (full, quota, descriptors) or
-// Internal, with "<doing> <path>: <text of errno>".
+// Converts the errno `error` of an operation on `path` to PermissionDenied
+// (permissions, read-only file system), ResourceExhausted (disk full, quota,
+// descriptors) or Internal, with the message "<doing> <path>: <text of errno>".
 absl::Status PathStatus(const std::string& doing, const std::string& path,
                         int error);
 
-// Makes `path` and the folders above it; nothing to do where it exists.
+// Creates `path` and its parent folders. OK if it exists.
 absl::Status CreateFolder(const std::string& path);
 
-// Makes the folder and proves that a file in it takes bytes: on a full file
-// system an empty one can often still be made. Leaves no file behind.
+// Creates the folder and checks that a file in it can be written, since an
+// empty file can often be created even if the disk is full. Leaves no file
+// behind.
 absl::Status CheckFolderWritable(const std::string& path);
 
 }  // namespace muster

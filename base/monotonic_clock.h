@@ -7,13 +7,14 @@
 
 namespace muster {
 
-// A driver's clock, in the cores' terms.
+// The time of the monotonic clock. For drivers only; cores get the time as an
+// argument.
 inline Instant MonotonicNow() {
   return Instant(std::chrono::duration_cast<Duration>(
       std::chrono::steady_clock::now().time_since_epoch()));
 }
 
-// std::condition_variable waits by the same clock.
+// Converts to the type that std::condition_variable waits with.
 inline std::chrono::steady_clock::time_point ToSteady(Instant instant) {
   return std::chrono::steady_clock::time_point(
       std::chrono::duration_cast<std::chrono::steady_clock::duration>(

@@ -5,7 +5,7 @@
 
 namespace muster {
 
-// The path of the file that this process runs, links followed; empty where
+// The path of this process's executable with symbolic links resolved; empty if
 // /proc does not tell it.
 std::string OwnProgram();
 

@@ -7,7 +7,7 @@
 
 namespace muster {
 
-// A file descriptor that is closed when its owner goes. Movable only.
+// A file descriptor that is closed with its owner. Movable, not copyable.
 class OwnedFd {
  public:
   OwnedFd() = default;
@@ -23,13 +23,13 @@ class OwnedFd {
     return *this;
   }
 
-  // -1 where nothing is owned.
+  // The descriptor, -1 if none is owned.
   int get() const { return fd_; }
   bool open() const { return fd_ >= 0; }
-  // The descriptor, which the caller now closes.
+  // Returns the descriptor; the caller must close it.
   int Release() { return std::exchange(fd_, -1); }
   void Close() {
-    // Never retried: on Linux the descriptor is gone even after EINTR.
+    // Not retried: on Linux the descriptor is closed even after EINTR.
     if (fd_ >= 0) close(std::exchange(fd_, -1));
   }
 

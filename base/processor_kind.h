@@ -6,23 +6,23 @@
 
 namespace muster {
 
-// What kernels are compiled for, the later the wider. kAvx2: AVX2, FMA and
-// F16C. kAvx512: also AVX-512 F, BW, DQ and VL.
+// The instruction sets that kernels are compiled for, in ascending order.
+// kAvx2: AVX2, FMA and F16C. kAvx512: in addition AVX-512 F, BW, DQ and VL.
 enum class ProcessorKind { kBaseline, kAvx2, kAvx512 };
 
 std::string_view Name(ProcessorKind kind);
 
-// The kinds that this processor is, kBaseline first.
+// The kinds that this processor supports, kBaseline first.
 std::vector<ProcessorKind> ProcessorKinds();
 
-// The kind whose kernels run in this process: the widest that this processor
-// is, or, for tests and measurements, the narrower one that the environment
-// variable MUSTER_PROCESSOR names (baseline, avx2, avx512). The same in every
-// call. Thread-safe.
+// The kind whose kernels run in this process: the widest that the processor
+// supports, or a narrower one that the environment variable MUSTER_PROCESSOR
+// names (baseline, avx2, avx512), for tests and measurements. All calls return
+// the same. Thread-safe.
 ProcessorKind ChosenProcessorKind();
 
-// The choice: the widest of `kinds` that is no wider than the one named. An
-// unknown or empty name narrows nothing.
+// Returns the widest of `kinds` that is not wider than the kind named `name`.
+// An unknown or empty name sets no limit.
 ProcessorKind ChooseProcessorKind(const std::vector<ProcessorKind>& kinds,
                                   std::string_view name);
 

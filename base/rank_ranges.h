@@ -6,8 +6,8 @@
 
 namespace muster {
 
-// "rank 3", "ranks 1, 4-7 and 10 more ranks": ascending `ranks` in words, at
-// most eight ranges of them. Pure.
+// Formats ascending `ranks` for people, with at most eight ranges: "rank 3",
+// "ranks 1, 4-7 and 10 more ranks". Pure.
 std::string RankRanges(const std::vector<int>& ranks);
 
 }  // namespace muster

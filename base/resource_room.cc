@@ -43,7 +43,8 @@ size_t StackBytes() {
   return bytes;
 }
 
-// Why a thread could not be made: pthread_create gives EAGAIN for both.
+// The reason why a thread could not be created: pthread_create returns EAGAIN
+// both for memory and for the number of threads.
 std::string WhyNoThread() {
   void* const stack = mmap(nullptr, StackBytes(), PROT_NONE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -65,7 +66,7 @@ std::string WhyNoThread() {
                    "threads (pids.max, kernel.threads-max) is reached");
 }
 
-// Threads that all wait until the last is there.
+// Threads that do nothing until destruction.
 class IdleThreads {
  public:
   ~IdleThreads() {
@@ -98,7 +99,8 @@ class IdleThreads {
   std::vector<pthread_t> threads_;
 };
 
-// Tightly enough for a program of a few threads to feel it.
+// Whether the limits are so tight that a program with few threads may reach
+// them.
 bool AreThreadsLimited() {
   constexpr rlim_t kTight = 4096;
   rlimit limit = {};
@@ -107,7 +109,7 @@ bool AreThreadsLimited() {
 }
 
 absl::Status CheckDescriptors(int needed) {
-  // Servers raise the limit as well; what counts is what it can be.
+  // Servers raise the soft limit too, so the hard limit is what counts.
   RaiseDescriptorLimit(0);
   std::vector<OwnedFd> taken;
   for (int i = 0; i < needed; ++i) {

@@ -5,29 +5,30 @@
 
 namespace muster {
 
-// What a program needs beyond what it has.
+// The resources that a program needs in addition to those in use.
 struct ResourceNeed {
   int threads = 0;
   int descriptors = 0;
 };
 
-// Whether this process can have `need`. Found out by having it for a moment,
-// but for threads only under a tight limit (some 20 microseconds each).
-// ResourceExhausted: one sentence with what there is too little of, which limit
-// says so, and what to do.
+// Checks whether this process can get `need` by allocating it for a moment.
+// Threads are tried only under a tight limit (about 20 microseconds each).
+// ResourceExhausted: one sentence with the missing resource, the limit, and
+// what to do.
 //
-// Libraries that run out of threads or descriptors abort, or report something
-// else ("port in use"). Call before they start, and while there is one thread.
+// Libraries that run out of threads or descriptors abort or report something
+// else ("port in use"). Therefore call this before they start, while the
+// process has one thread.
 absl::Status CheckRoom(const ResourceNeed& need);
 
-// Where the address space is limited (ulimit -v): lets threads share a few
-// memory arenas and have small stacks, which else reserve 64 + 8 MiB each. Call
-// first in main.
+// If the address space is limited (ulimit -v), lets threads share a few malloc
+// arenas and use small stacks; otherwise each thread reserves 64 + 8 MiB. Call
+// it first in main.
 void LiveWithinAddressSpace();
 
-// Ends the process with one line and exit code 1 in place of abort() where an
-// exception says that threads or memory ran out. `program` names it in the
-// line; a literal.
+// Installs a handler: if an exception reports that threads or memory ran out,
+// the process ends with one line and exit code 1 instead of abort(). `program`:
+// the name shown in that line; must be a literal.
 void TellWhatRanOut(const char* program);
 
 }  // namespace muster

@@ -19,7 +19,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// What a child says on stderr, and ends with, that runs `body` under a limit.
+// The stderr and the wait status of a child that runs `body` under a limit.
 struct Ended {
   std::string said;
   int status = 0;
@@ -75,6 +75,9 @@ TEST(CheckRoom, TooFewDescriptorsAreNamedWithTheLimit) {
 }
 
 TEST(CheckRoom, TooFewAddressesForThreadsAreNamedWithTheLimit) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer's shadow memory alone exceeds the limit";
+#endif
   const Ended ended =
       InChild(RLIMIT_AS, 300 << 20, [] { Say(CheckRoom({.threads = 1000})); });
   EXPECT_THAT(ended.said, HasSubstr(" of 1000 threads can be started: the "
@@ -83,6 +86,9 @@ TEST(CheckRoom, TooFewAddressesForThreadsAreNamedWithTheLimit) {
 }
 
 TEST(LiveWithinAddressSpace, ThreadsTakeLittleOfIt) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer's shadow memory alone exceeds the limit";
+#endif
   const Ended ended = InChild(RLIMIT_AS, 300 << 20, [] {
     LiveWithinAddressSpace();
     Say(CheckRoom({.threads = 64}));

@@ -16,11 +16,11 @@ namespace muster {
 namespace {
 
 constexpr int kOpenFlags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY;
-constexpr mode_t kFileMode = 0666;  // as the umask allows
+constexpr mode_t kFileMode = 0666;  // reduced by the umask
 constexpr int64_t kMostOverrunBytes = 64 << 10;
 
-// How many of `bytes` go into a file of `size` bytes before it is due to be
-// rotated: up to the first end of a line that reaches the limit.
+// The number of `bytes` to write into a file of `size` bytes before it must be
+// rotated: up to the first end of a line after `limit`.
 size_t BytesBeforeRotation(std::string_view bytes, int64_t size,
                            int64_t limit) {
   int64_t room = std::max<int64_t>(limit - size, 1);
@@ -33,7 +33,7 @@ size_t BytesBeforeRotation(std::string_view bytes, int64_t size,
   return std::min(end, latest);
 }
 
-// Whether `path` still names the file that `fd` is open on.
+// Whether `path` names the file that is open as `fd`.
 bool IsSameFile(int fd, const std::string& path) {
   struct stat open_file;
   struct stat named_file;
@@ -102,7 +102,7 @@ void RotatingFile::Adopt(int fd) {
   rotation_due_ = limits_.rotate_bytes > 0 && size_ >= limits_.rotate_bytes;
 }
 
-// Takes from `*bytes` what it has written.
+// Removes the written bytes from the front of `*bytes`.
 absl::Status RotatingFile::WriteAll(std::string_view* bytes) {
   while (!bytes->empty()) {
     ssize_t written = write(fd_, bytes->data(), bytes->size());
@@ -137,11 +137,12 @@ absl::Status RotatingFile::WriteRotating(std::string_view* bytes) {
 
 absl::Status RotatingFile::Rotate() {
   rotation_due_ = false;
-  // Another process that writes here may have rotated already.
+  // Another process that writes to this path may have rotated it already.
   if (IsSameFile(fd_, path_)) {
     absl::Status shifted = ShiftFiles();
     if (!shifted.ok()) {
-      // Better one long file than a gap. Tried again a file's length later.
+      // Keep writing: one long file is better than a gap. The rotation is
+      // retried after another file's length.
       size_ = 0;
       if (!rotation_failed_) on_trouble_(std::string(shifted.message()));
       rotation_failed_ = true;
@@ -168,10 +169,10 @@ absl::Status RotatingFile::ShiftFiles() {
   return absl::OkStatus();
 }
 
-// Writes the note about what is missing, the first thing that fits again.
+// Writes the note about the missing bytes once there is room again.
 absl::Status RotatingFile::EndTrouble() {
   if (lost_bytes_ > 0) {
-    // A piece of a line may be there.
+    // The previous line may be incomplete.
     std::string note = "\n";
     if (limits_.gap_note == GapNote::kWritten) {
       note += "[" + std::to_string(lost_bytes_) +
@@ -196,7 +197,7 @@ void RotatingFile::OnFailure(const absl::Status& status, size_t bytes_lost) {
                 "file until that is mended");
   }
   failing_ = true;
-  // Opened anew next time: the folder may be another one by then.
+  // Open the path again next time: it may name another folder by then.
   CloseFile();
 }
 
@@ -204,7 +205,7 @@ void RotatingFile::CloseFile() {
   if (fd_ < 0) return;
   int result = close(fd_);
   fd_ = -1;
-  // Network file systems report here what earlier writes could not.
+  // Network file systems report failures of earlier writes at close.
   if (result != 0 && errno != EINTR && !failing_) {
     on_trouble_(
         std::string(PathStatus("cannot finish", path_, errno).message()));

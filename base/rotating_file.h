@@ -11,46 +11,47 @@
 
 namespace muster {
 
-// A file that is appended to and moved aside when it has grown: path -> path.1
-// -> … -> path.<keep>, the oldest of which is dropped. That happens at the
-// first end of a line beyond the limit, or 64 KiB beyond it if no line ends by
-// then.
+// A log file that is rotated when it has grown: path -> path.1 -> … ->
+// path.<keep>; the oldest file is deleted. Rotates at the first end of a line
+// after the limit, or 64 KiB after the limit if no line has ended by then.
 //
-// Never fatal: what cannot be written (full disk, lost mount) is counted and
-// told once; each later write tries again, opening the file anew. Once it
-// works, a line in the file says how many bytes are missing there.
+// Errors are never fatal: bytes that cannot be written (disk full, lost mount)
+// are counted, and the error is reported once. Each later write opens the file
+// again and retries. After a success, a line in the file says how many bytes
+// are missing.
 //
-// Several processes may append to one path; each follows a rotation made by
-// another. Thread-safe; blocks as long as the file system does.
+// Several processes may append to one path; each follows the rotations of the
+// others. Thread-safe; blocks as long as the file system does.
 class RotatingFile {
  public:
-  // Whether the line about missing bytes is written into the file, or only told
-  // (for files that programs read; an empty line is there then).
+  // Whether the line about missing bytes is written into the file. kLeftOut,
+  // for files that programs read: an empty line is written instead, and the gap
+  // is only reported.
   enum class GapNote { kWritten, kLeftOut };
   struct Limits {
     int64_t rotate_bytes = 0;  // 0: never
-    int keep = 0;              // files beside the current one
+    int keep = 0;              // number of rotated files to keep
     GapNote gap_note = GapNote::kWritten;
   };
-  // Told in whole sentences, from the thread that writes.
+  // Receives whole sentences about errors, on the thread that writes.
   using OnTrouble = std::function<void(const std::string& sentence)>;
 
-  // Touches nothing until Open or Write.
+  // Does not access the file system until Open or Write.
   RotatingFile(std::string path, Limits limits, OnTrouble on_trouble);
   ~RotatingFile();
 
   RotatingFile(const RotatingFile&) = delete;
   RotatingFile& operator=(const RotatingFile&) = delete;
 
-  // Makes the folders and the file, so that it is there even if nothing is
-  // written. A failure is told as any other and counts no bytes.
+  // Creates the parent folders and the file, so that it exists even if nothing
+  // is written. A failure is reported like others and counts no lost bytes.
   void Open();
 
-  // Opens the path anew, after somebody has moved the file away. The status
-  // says why that failed, and the old file is kept.
+  // Opens the path again after another program has moved the file away. On
+  // failure returns the reason and keeps the old file open.
   absl::Status Reopen();
 
-  // Appends `bytes`, all of them or as many as the file system takes.
+  // Appends `bytes`, or as many as the file system accepts.
   void Write(std::string_view bytes);
 
   const std::string& path() const { return path_; }
@@ -70,13 +71,13 @@ class RotatingFile {
   const Limits limits_;
   const OnTrouble on_trouble_;
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   int fd_ = -1;
   int64_t size_ = 0;
   bool rotation_due_ = false;
-  bool rotation_failed_ = false;  // and was told
-  bool failing_ = false;          // and was told
-  int64_t lost_bytes_ = 0;        // since it began to fail
+  bool rotation_failed_ = false;  // has been reported
+  bool failing_ = false;          // has been reported
+  int64_t lost_bytes_ = 0;        // since the first failure
 };
 
 }  // namespace muster

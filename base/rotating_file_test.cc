@@ -64,7 +64,7 @@ TEST_F(RotatingFileTest, KeepsEveryByteAndWholeLines) {
     std::string chunk;
     for (int i = 0; i < 2000; ++i) {
       chunk += "line " + std::to_string(i) + "\n";
-      // Chunks of many sizes that end anywhere in a line, as pipes give them.
+      // Chunks of many sizes that end within a line, as read from pipes.
       if (i % 7 == 0) {
         size_t most = chunk.size() - i % 5;
         file.Write(std::string_view(chunk).substr(0, most));
@@ -128,10 +128,10 @@ TEST_F(RotatingFileTest, FollowsARotationByAnotherProcess) {
   RotatingFile other = Make({.rotate_bytes = 8, .keep = 2});
   mine.Write("m1\n");
   other.Write("o1\n");
-  mine.Write("m234\n");  // mine has counted 8 bytes of its own
+  mine.Write("m234\n");  // `mine` has counted only its own 8 bytes
   other.Write("o234\n");
   mine.Write("m5\n");   // rotates
-  other.Write("o5\n");  // must not rotate the new one away
+  other.Write("o5\n");  // must not rotate the new file
   EXPECT_EQ(Read(path() + ".1"), "m1\no1\nm234\no234\n");
   EXPECT_EQ(Read(path()), "m5\no5\n");
 }
@@ -187,7 +187,7 @@ TEST_F(RotatingFileTest, AFolderThatCannotBeMadeIsToldOnce) {
 }
 
 TEST_F(RotatingFileTest, AFailedRotationKeepsTheBytes) {
-  // A folder in the place of stdout.log.1 that is not empty: rename fails.
+  // Rename fails, because stdout.log.1 is a folder that is not empty.
   std::filesystem::create_directories(path() + ".1/full");
   RotatingFile file = Make({.rotate_bytes = 4, .keep = 1});
   file.Write("111\n");

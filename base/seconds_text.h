@@ -7,8 +7,8 @@
 
 namespace muster {
 
-// A length of time for people: "0.0135 s", "4.99 s", "600 s". Three digits, and
-// of more than 100 seconds whole ones.
+// Formats a duration for people: "0.0135 s", "4.99 s", "600 s". Three
+// significant digits; whole seconds above 100.
 std::string SecondsText(Duration length);
 
 }  // namespace muster

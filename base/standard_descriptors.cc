@@ -10,18 +10,19 @@ namespace muster {
 void OpenStandardDescriptors() {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
     if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
-    // The kernel gives the lowest free number, and all below `fd` are taken.
-    // Without close-on-exec: a child needs the three descriptors as well.
+    // open returns the lowest free number, which is `fd`, because all lower
+    // ones are open. No close-on-exec: child processes need the three
+    // descriptors too.
     if (open("/dev/null", O_RDWR) >= 0) continue;
-    // Without /dev, a directory at least keeps the number from being reused.
+    // Without /dev, at least a directory keeps the number in use.
     (void)!open("/", O_RDONLY | O_DIRECTORY);
   }
 }
 
 namespace {
 
-// Before other constructors: those of libraries make descriptors (gRPC's makes
-// an eventfd), which would take the numbers before main.
+// Priority 101 runs before the constructors of libraries, some of which open
+// descriptors (gRPC an eventfd) that would take the numbers.
 __attribute__((constructor(101))) void BeforeMain() {
   OpenStandardDescriptors();
 }

@@ -3,13 +3,13 @@
 
 namespace muster {
 
-// Opens each of the descriptors 0, 1 and 2 that is closed (`program >&-`) on
-// /dev/null. Otherwise the next file or socket takes that number, and whatever
-// writes to stdout or replaces it, hits that file.
+// Opens /dev/null for each of the descriptors 0, 1 and 2 that is closed
+// (`program >&-`). Otherwise the next file or socket would get that number, and
+// any write to stdout or replacement of stdout would hit that file.
 //
-// A program that links this has it done before main, and before constructors of
-// libraries that open something. Call it first in main all the same: the call
-// is what links it.
+// A program that links this function runs it before main, even before
+// constructors of libraries that open files. Call it first in main as well,
+// because only a call links it.
 void OpenStandardDescriptors();
 
 }  // namespace muster

@@ -11,7 +11,7 @@
 namespace muster {
 namespace {
 
-// The exit code of a child that runs `body`.
+// Runs `body` in a child process and returns its exit code.
 int InChild(const std::function<int()>& body) {
   const pid_t child = fork();
   if (child == 0) _exit(body());

@@ -5,9 +5,8 @@
 
 namespace muster {
 
-// The clock of the pure cores: a name without a `now()`. Time reaches a core
-// only as an argument, so that a test can advance it and a simulation can own
-// it.
+// The clock of the pure cores: a clock type without `now()`. A core gets the
+// time as an argument only, so that tests and simulations control it.
 struct MonotonicTag {
   using duration = std::chrono::nanoseconds;
   using rep = duration::rep;
@@ -16,8 +15,8 @@ struct MonotonicTag {
 
 using Duration = std::chrono::nanoseconds;
 
-// A moment on the driver's monotonic clock. The origin is arbitrary and the
-// same within one process only: never send one over the wire.
+// A time on the driver's monotonic clock. The origin is arbitrary and differs
+// between processes, so never send an Instant over the network.
 using Instant = std::chrono::time_point<MonotonicTag, Duration>;
 
 inline double ToSeconds(Duration d) {

@@ -9,12 +9,12 @@
 
 namespace muster {
 
-// The words of `text` as a shell would part them: at blanks, with '...', "..."
-// and \ to keep them together. Nothing else is special. InvalidArgument: a
-// quote that is not closed.
+// Splits `text` into words as a shell does: at blanks, with '...', "..." and a
+// backslash (\) as quotes. No other character is special. InvalidArgument: a
+// quote is not closed.
 absl::StatusOr<std::vector<std::string>> SplitWords(std::string_view text);
 
-// `text` as one word of a shell (POSIX, csh, fish): in single quotes.
+// Quotes `text` as one word for a shell (POSIX, csh, fish), in single quotes.
 std::string ShellWord(std::string_view text);
 
 }  // namespace muster

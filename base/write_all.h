@@ -5,8 +5,9 @@
 
 namespace muster {
 
-// Writes `bytes` to `fd`, which blocks, in as many pieces as it takes. False:
-// it failed half-way, as on a full disk, and errno says why.
+// Writes all `bytes` to the blocking descriptor `fd`, in several pieces if
+// needed. Returns false with errno if a write fails, for instance because the
+// disk is full.
 bool WriteAll(int fd, std::string_view bytes);
 
 }  // namespace muster

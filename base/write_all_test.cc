@@ -12,7 +12,7 @@
 namespace muster {
 namespace {
 
-// A file that may not grow beyond 60 bytes takes as many of the first piece.
+// The file's size is limited to 60 bytes, so the first write is partial.
 TEST(WriteAllTest, WhatIsLeftOfAPieceIsWritten) {
   const std::string path = testing::TempDir() + "/write_all";
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -26,7 +26,7 @@ TEST(WriteAllTest, WhatIsLeftOfAPieceIsWritten) {
   const int error = errno;
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
   EXPECT_FALSE(all);
-  EXPECT_EQ(error, EFBIG);  // of the second piece
+  EXPECT_EQ(error, EFBIG);  // the error of the second write
   EXPECT_EQ(lseek(file, 0, SEEK_END), 60);
   close(file);
   unlink(path.c_str());

@@ -29,104 +29,108 @@ launch completion bash|zsh|fish
 agent  [FLAGS] PROGRAM [ARGUMENTS]
 ```
 
-`launch` runs PROGRAM's workers on this node and meets the other nodes; it
-hosts the coordinator where that is its place. `agent` is the same without the
+`launch` runs PROGRAM's workers on this node and connects to the other nodes; on one
+node of the job it also hosts the coordinator. `agent` is the same without the
 coordinator, for pods and init systems (it can be process 1); it finds the
 coordinator at `--rdzv-endpoint` or `MUSTER_COORDINATOR`.
 
-* Every flag may be written with dashes or underscores, and its value after `=`
-  or as the next argument. Flags end at PROGRAM; what follows belongs to it.
-* `PET_<NAME>` in the environment is a flag's default (`PET_NPROC_PER_NODE=8`);
-  the command line wins; switches take 0 or 1; an empty variable counts as
+* Flags may have dashes or underscores, and the value follows after `=` or as the
+  next argument. The first argument that is no flag is PROGRAM; all later arguments
+  belong to PROGRAM.
+* `PET_<NAME>` in the environment is a flag's default (`PET_NPROC_PER_NODE=8`).
+  The command line overrides it. A switch is 0 or 1; an empty variable counts as
   unset.
 )";
 
 constexpr char kReading[] =
     R"(* A `*.py` file and a module (`-m`) run under Python with `-u`: `PYTHON_EXEC`
-  in the environment, else `python3`, else `python`. Anything else is executed.
-* A wrong command line is one line on stderr and exit status 2; nothing was
-  started then.
+  in the environment, else `python3`, else `python`. Any other file is executed.
+* After a wrong command line `launch` starts nothing, prints one line on stderr and
+  exits with status 2.
 
 )";
 
-constexpr char kTail[] = R"(## Who hosts the coordinator
+constexpr char kTail[] = R"(## The host of the coordinator
+
+The first rule that applies decides:
 
 1. `--standalone`, or one node without `--rdzv-endpoint` (or with port 0): this
-   process, on 127.0.0.1 (without it on ::1) and a free port. No name is resolved.
+   process, on 127.0.0.1 (or ::1 if there is no 127.0.0.1) and a free port. No name
+   is resolved.
 2. `is_host=1` in `--rdzv-conf`: this node; `is_host=0`: not this node.
 3. A static job (`--master-addr` and `--node-rank`, no `--rdzv-endpoint`): node
    rank 0.
-4. Else the node that has one of the addresses that the endpoint's host resolves
-   to. Of several agents on that machine the first to bind the port hosts, the
-   others connect. A port that is taken while nobody listens there (by some
-   program's connection) is tried again for 5 s, and then named. Where the name
-   does not resolve (yet), the node whose own name it is hosts; the others try
-   again until `--connect-timeout`.
+4. Otherwise the node that has one of the addresses of the endpoint's host. If
+   several agents run on this machine, the first to bind the port hosts the
+   coordinator, and the others connect. A port that is in use without a listener (by
+   another program's connection) is tried again for 5 s, and then reported. If the
+   name does not resolve (yet), the node with this host name hosts the coordinator;
+   the others retry until `--connect-timeout`.
 
-It listens on the address given, if that is an IP address or `localhost`, else
-on every interface. Peers dial the address that really reaches the coordinator,
-or `--local-addr`.
+The coordinator listens on the given address if this is an IP address or
+`localhost`, else on every interface. Peers connect to the address that reaches the
+coordinator, or to `--local-addr`.
 
 ## Ports for a firewall
 
-| port | where | who dials it |
+| Port | Listener | Clients |
 |---|---|---|
 | the coordinator's (`--rdzv-endpoint`, 29400; of a static job `--master-port`, 29500) | the node that hosts it | every node's agent, and `launch status` |
-| the workers' store, `MASTER_PORT`: a free one, another each round, unless `--store-port` fixes it | rank 0's node, which may change | every worker, or with `--local-store` every agent |
-| those of the workers themselves (NCCL, Gloo, MPI) | every node | workers; free ports of `net.ipv4.ip_local_port_range` unless the library is told others |
+| the workers' store, `MASTER_PORT`: a new free port in each round, unless `--store-port` fixes it | rank 0's node, which may change | every worker; with `--local-store` every agent |
+| the workers' own ports (NCCL, Gloo, MPI) | every node | workers; free ports of `net.ipv4.ip_local_port_range`, unless the library is configured otherwise |
 
-The first two never share one port, static jobs' included, where torchrun's do: a
-coordinator speaks gRPC there, and a store of a port of its own begins each
-round without the keys and connections of the one before. `--store-port` must
-differ from the coordinator's port, and from that of another job on the node.
+The first two ports always differ, also in static jobs, where torchrun's are equal: the
+coordinator speaks gRPC, and a store with its own port begins each round without the
+keys and connections of the previous round. `--store-port` must differ from the
+coordinator's port and from the ports of other jobs on the node.
 
-## Environment read
+## Environment of launch
 
-| variable | meaning |
+| Variable | Meaning |
 |---|---|
 | `PET_<NAME>` | defaults of flags |
 | `PYTHON_EXEC` | the Python for scripts and modules |
 | `MUSTER_TOKEN` | the job's shared secret, if `--token-file` is not given |
 | `MUSTER_COORDINATOR` | default of the sub-commands' `--endpoint`, and of `agent`'s `--rdzv-endpoint` |
-| `CUDA_VISIBLE_DEVICES` | the GPUs that may be used; with `--virtual-local-rank` also `HIP_VISIBLE_DEVICES`, which goes first |
+| `CUDA_VISIBLE_DEVICES` | the GPUs that may be used; with `--virtual-local-rank` also `HIP_VISIBLE_DEVICES`, which has priority |
 | `TORCH_ELASTIC_SHUTDOWN_TIMEOUT` | default of `--shutdown-timeout`, after `PET_SHUTDOWN_TIMEOUT` |
-| `TORCHELASTIC_ENABLE_FILE_TIMER`, `TORCHELASTIC_TIMER_FILE` | with 1: workers' timers are served (see [Timers](#timers)), at a named pipe of that path, or one that is made for each round |
+| `TORCHELASTIC_ENABLE_FILE_TIMER`, `TORCHELASTIC_TIMER_FILE` | 1: serve workers' timers (see [Timers](#timers)), through a named pipe with this path, by default a new one in each round |
 | `TORCH_DISABLE_SHARE_RDZV_TCP_STORE` | 1: default of `--worker-store` |
-| `MUSTER_NCCL_LIBRARY` | NCCL's file, where `libnccl.so.2` is not it |
-| `MUSTER_NVML_LIBRARY` | NVIDIA's management library, where `libnvidia-ml.so.1` is not it; by it GPUs are counted and looked at |
-| `OMP_NUM_THREADS` | passed through; if unset, cores divided by workers |
-| `TMPDIR` | where log files go without `--log-dir` |
-| `SLURM_*` | in a Slurm job: see SLURM.md |
-| `JOB_COMPLETION_INDEX`, `MUSTER_NODES` and others of pods | in Kubernetes: see KUBERNETES.md |
+| `MUSTER_NCCL_LIBRARY` | the file of NCCL's library, if it is not `libnccl.so.2` |
+| `MUSTER_NVML_LIBRARY` | the file of NVIDIA's management library, if it is not `libnvidia-ml.so.1`; Muster uses it to count and examine GPUs |
+| `OMP_NUM_THREADS` | passed to workers; default: cores divided by workers |
+| `TMPDIR` | the folder of log files without `--log-dir` |
+| `SLURM_*` | in a Slurm job: see [SLURM.md](SLURM.md) |
+| `JOB_COMPLETION_INDEX`, `MUSTER_NODES` and other variables of pods | in Kubernetes: see [KUBERNETES.md](KUBERNETES.md) |
 | `NO_COLOR` | no colours |
 
 ## Environment of a worker
 
-The environment of `launch`, and: `RANK`, `LOCAL_RANK`, `WORLD_SIZE`,
+A worker has the environment of `launch`, and these variables: `RANK`, `LOCAL_RANK`, `WORLD_SIZE`,
 `LOCAL_WORLD_SIZE`, `GROUP_RANK`, `GROUP_WORLD_SIZE`, `ROLE_RANK`,
 `ROLE_WORLD_SIZE`, `ROLE_NAME`, `MASTER_ADDR`, `MASTER_PORT`,
 `TORCHELASTIC_RESTART_COUNT`, `TORCHELASTIC_MAX_RESTARTS`,
 `TORCHELASTIC_RUN_ID`, `TORCHELASTIC_USE_AGENT_STORE`,
 `TORCH_NCCL_ASYNC_ERROR_HANDLING`, `TORCHELASTIC_ERROR_FILE`,
-`TORCHELASTIC_SIGNALS_TO_HANDLE`, `TORCHELASTIC_TIMER_FILE` (where timers are
-served), `OMP_NUM_THREADS`, `CUDA_VISIBLE_DEVICES` (with `--gpus` or
+`TORCHELASTIC_SIGNALS_TO_HANDLE`, `TORCHELASTIC_TIMER_FILE` (if timers are served),
+`OMP_NUM_THREADS`, `CUDA_VISIBLE_DEVICES` (with `--gpus` or
 `--virtual-local-rank`), `MUSTER_RUN_ID`, `MUSTER_NODE_ID`,
-`MUSTER_ROUND`, `MUSTER_COORDINATOR`, `MUSTER_FLIGHT_RECORDER_DIR` (where the
-training library keeps each rank's last operations, for `launch inspect`),
+`MUSTER_ROUND`, `MUSTER_COORDINATOR`, `MUSTER_FLIGHT_RECORDER_DIR` (the folder in
+which the training library keeps each rank's last operations, for `launch inspect`),
 `MUSTER_PROGRESS_SOCKET`, `MUSTER_PREEMPTION_FILE` (see below),
-`MUSTER_NODE_ADDRESS` (where peers dial this node);
-with `--numa-binding`, `MUSTER_CPU_SET` and `MUSTER_NEAR_NIC` (see BINDING.md);
-where rank 0's node has an NVIDIA driver and NCCL, `MUSTER_NCCL_ID` (see
-SDK.md). `--dialect` adds other launchers' variables, and a `--config` file's
-`env:` its own, which go before inherited ones.
+`MUSTER_NODE_ADDRESS` (the address at which peers connect to this node);
+with `--numa-binding`, `MUSTER_CPU_SET` and `MUSTER_NEAR_NIC` (see
+[BINDING.md](BINDING.md)); if rank 0's node has an NVIDIA driver and NCCL,
+`MUSTER_NCCL_ID` (see [SDK.md](SDK.md)). `--dialect` adds variables of other
+launchers, and the `env:` of a `--config` file adds its own, which override inherited
+ones.
 
 ## Output
 
-Workers' lines reach the console with the prefix `[node:rank] `, never two mixed,
-and the files byte for byte. A line of more than 64 KiB is shown in pieces that
-say so. One that does not end is shown after 0.3 s as far as it is; of a progress
-bar (text that `\r` draws over) the newest state is shown once a second, on a
-terminal in its place.
+Workers' lines reach the console with the prefix `[node:rank] `; two lines are never
+mixed. The log files have every byte. A line of more than 64 KiB is shown in pieces,
+which are marked. An incomplete line is shown after 0.3 s. A progress bar (text that
+`\r` overwrites) is shown once a second in its newest state, on a terminal in place.
 
 With `--log-dir` each run of one node has a fresh folder there, named after the
 run id, which is a fresh one too where none is given and no endpoint; a `launch`
@@ -134,104 +138,104 @@ that is started again makes another. The nodes of a larger job share the folder
 of their run id, all ranks side by side, and a later run of the same id goes on
 in it: give each run its own `--rdzv-id`. The link `latest` leads to the newest.
 
-Nothing is dropped. A console that is slower than the workers makes them wait, as
-a pipe does, with at most some MiB of memory here; it delays nothing else. At the
-end `launch` waits for a reader who still reads. A console that takes nothing for
-60 s then (`--console=wait:SECONDS`; 5 s after a signal that ends the job, at once
-at a further one) is given up: one line says how many bytes it has not got and in
-which folder they are, which is kept. With `--console=drop` workers never wait,
-and a line in the place of what is missing says how many bytes that is.
+No output is dropped. A console that is slower than the workers makes them wait, as a
+pipe does, with at most a few MiB of memory in `launch`; nothing else is delayed. At
+the end `launch` waits for the console as long as it takes output. `launch` gives up
+on a console that takes nothing for 60 s (`--console=wait:SECONDS`; 5 s after a signal
+that ends the job, at once after another signal): one line gives the number of missing
+bytes and the folder that has them, which is kept. With `--console=drop` workers never
+wait, and a line in place of the missing output gives its number of bytes.
 
-A reader that leaves (`| head -1`) holds nobody up and is no error. Where stdout
-or stderr cannot be written (a full disk), the other one says so, and a job that
-succeeded exits with 74; a job that failed keeps its own status.
+A reader that closes the pipe (`| head -1`) delays nothing and is no error. If stdout or
+stderr cannot be written (a full disk), the other one reports it, and the exit status
+is 74 if the job succeeded; a failed job keeps its own status.
 
-Over ssh and under Slurm the same holds from the workers to the console of the
-`launch` that was called; over ssh lines arrive whole.
+Over ssh and under Slurm the same holds for the whole way from the workers to the
+console of the `launch` that you called; over ssh lines arrive complete.
 
 ## Standard input and terminals
 
-By default the worker of local rank 0 reads `launch`'s standard input, and the
-others read /dev/null; `--stdin` names another, all or none. A worker of the next
-round reads on where the one before it stopped. In a Slurm step and in a pod
-nobody reads it unless `--stdin` is given, and agents that `--slurm` or
+By default the worker of local rank 0 reads `launch`'s standard input, and the others
+read /dev/null; `--stdin` chooses another worker, all or none. In the next round the
+worker continues where the previous one stopped. In a Slurm step and in a pod no worker
+reads standard input unless `--stdin` is given, and agents that `--slurm` or
 `--hostfile` start have none.
 
-The only worker of a node finds a terminal where `launch`'s output goes to one:
-`isatty()` is true, progress bars and escape sequences reach the terminal as they
-are, without prefixes, and the log files have the bytes that the worker wrote.
-stdout and stderr are two such terminals, so that each has its log file. `--tee`
-asks for prefixed lines instead. Where standard input is a terminal as well, the
+If a node has one worker and `launch`'s output goes to a terminal, this worker gets a
+terminal, too: `isatty()` is true, progress bars and escape sequences reach the
+terminal unchanged and without prefixes, and the log files have the bytes that the
+worker wrote. stdout and stderr are two such terminals, so that each has its log file.
+`--tee` gives prefixed lines instead. If standard input is a terminal as well, the
 worker reads it with line editing and echo (`breakpoint()` works), and it is the
 controlling terminal of the worker's session:
 
-* Ctrl-C, Ctrl-\ and Ctrl-Z are `launch`'s. Ctrl-C sends SIGINT to the workers and
+* `launch` handles Ctrl-C, Ctrl-\ and Ctrl-Z. Ctrl-C sends SIGINT to the workers and
   ends the job.
-* Ctrl-Z stops `launch` and its workers, until `fg` or `bg`, also where a node has
-  several workers. (A node that stops for longer than its lease is lost to the
-  others.)
-* In the background keys are the shell's; the worker reads on after `fg`.
-* The terminal has its modes back when the workers are gone, while `launch` is
-  stopped, and when `launch` is killed.
+* Ctrl-Z stops `launch` and its workers, until `fg` or `bg`, also if a node has
+  several workers. (The other nodes treat a node as lost that is stopped for longer
+  than its lease.)
+* In the background the shell gets the keys; the worker continues to read after `fg`.
+* `launch` restores the modes of the terminal when the workers have ended, while it
+  is stopped, and when it is killed.
 
 With several workers on a node, or with stdout elsewhere, the worker that reads
-standard input reads the terminal itself, as under torchrun; a round that begins
-in the background gives it /dev/null.
+standard input reads the terminal itself, as under torchrun; in a round that begins
+in the background it reads /dev/null.
 
 ## Preemption
 
-A signal of `--signals-to-preempt` at any node says that the cluster takes the
-job's nodes away. Each node then creates the file that its workers find named in
-`MUSTER_PREEMPTION_FILE` (one line:
-`{"signal":"SIGUSR1","host":"n1","grace_s":118.5}`; before, there is no such
-file), sends them `--preempt-signal`, and runs `--on-preempt`, which finds
+A signal of `--signals-to-preempt` at any node announces that the cluster will take
+the job's nodes away. Each node then writes the file that `MUSTER_PREEMPTION_FILE`
+names to its workers (one line:
+`{"signal":"SIGUSR1","host":"n1","grace_s":118.5}`; the file does not exist
+before), sends them `--preempt-signal`, and runs `--on-preempt` with
 `MUSTER_RUN_ID`, `MUSTER_NODE_ID`, `MUSTER_PREEMPTION_SIGNAL`,
 `MUSTER_PREEMPTION_HOST`, `MUSTER_PREEMPTION_GRACE` (seconds) and
 `MUSTER_PREEMPTION_FILE` in its environment.
 
-From then on nobody is let in and no further round begins. Workers may write a
-checkpoint and exit with 0, or with 75 ("try again"), which counts as 0; one
-that the signal kills is gone by it, and has not failed. One that fails otherwise
-ends the round early, since the others would wait for it in vain, and is named in
-the verdict. After `--preempt-grace`, at a second signal of the list (two seconds
-after the first, or later) or at SIGTERM the rest is stopped, with
-`--shutdown-timeout`. Whatever came of it, every node exits with 75; Ctrl-C and
-`launch cancel` end the job as ever. The commands of `--on-preempt` belong to the
-round: the job ends once they have, or are out of time (the grace and
-`--shutdown-timeout`); one that is ended then, or by a cancel, is named.
+After the notice no node joins and no round begins. Workers may write a checkpoint and
+exit with 0, or with 75 ("try again"), which counts as 0; a worker that dies of the
+signal has not failed. Any other failure ends the round early, because the other
+workers would wait in vain, and the verdict names the failed worker. After
+`--preempt-grace`, at a second signal of the list (at least two seconds after the
+first) or at SIGTERM, the remaining workers are stopped, with `--shutdown-timeout`.
+Every node exits with 75 whatever the workers did; Ctrl-C and `launch cancel` end the
+job as usual. The round includes the commands of `--on-preempt`: the job ends when
+they have ended, or when their time (the grace and `--shutdown-timeout`) is over. A
+command that is stopped then, or by a cancellation, is named.
 
-With `--requeue` the node of the lowest rank that is left then runs
-`scontrol requeue`; outside a Slurm job the flag is refused at the start. No
-signal is both of `--signals-to-preempt` and of `--signals-to-leave`, and SIGINT
-(Ctrl-C) announces nothing.
+With `--requeue` the remaining node with the lowest rank then runs
+`scontrol requeue`; outside of a Slurm job the flag is refused at the start. A signal
+cannot be in both `--signals-to-preempt` and `--signals-to-leave`, and SIGINT
+(Ctrl-C) cannot be a notice.
 
-## Fitness
+## Health checks
 
-With `--health-check` or `--node-checks` a node is looked at before each round,
-and every `--health-interval` while it waits. One that does not pass is kept
-out, with the reason in the waiting nodes' messages, in `launch status` and in
-the verdict if too few fit nodes come in time. A running round is left alone.
+With `--health-check` or `--node-checks` a node is checked before each round, and every
+`--health-interval` while it waits. A node that fails stays out; the waiting nodes'
+messages, `launch status` and, if too few healthy nodes come in time, the verdict give
+the reason. A running round is not affected.
 
 ## Progress
 
-`MUSTER_PROGRESS_SOCKET` is a Unix datagram socket of the worker's own. It may
-send lines there in the manner of sd_notify(3), several to a datagram, which
-`launch status` and `launch watch` show:
+`MUSTER_PROGRESS_SOCKET` is a Unix datagram socket, one for each worker. The worker may
+send lines there in the format of sd_notify(3), several in one datagram; `launch
+status` and `launch watch` show them:
 
-| line | says |
+| Line | Meaning |
 |---|---|
-| `STEP=1200` | the last step that was finished |
-| `LOSS=2.31` | any number, `nan` too |
+| `STEP=1200` | the last completed step |
+| `LOSS=2.31` | any number, also `nan` |
 | `TOKENS_PER_S=51000` | of this worker |
-| `STATUS=warming up` | for people, 64 bytes |
-| `WATCHDOG=1` | it lives |
-| `WATCHDOG_S=30` | from now on a silence of more than 30 s is a hang; 0: never |
+| `STATUS=warming up` | free text, 64 bytes |
+| `WATCHDOG=1` | the worker is alive |
+| `WATCHDOG_S=30` | from now on more than 30 s without a line is a hang; 0: never |
 
-`launch watch` looks every five seconds and prints what is new: the job's steps
-and mean loss and all its tokens/s on one line, and below it a line for each
-rank; of more than eight ranks the slowest and the fastest (by step, then by
-tokens/s). That a rank has been silent for ten seconds is printed once. With
-`--json` there is the job's line only; `launch status --json` has the ranks.
+`launch watch` polls every five seconds and prints news: one line for the job with its
+steps, mean loss and total tokens/s, and below it a line for each rank; with more than
+eight ranks only the slowest and the fastest (by step, then by tokens/s). It prints
+once that a rank has been silent for ten seconds. With `--json` it prints only the
+job's line; `launch status --json` has the ranks.
 
 ```
 2026-11-21 07:51:33 UTC  round 1  progress  steps 104 to 118 (median 118), rank 1 is the last; loss 0.7366; 99000 tokens/s
@@ -239,40 +243,40 @@ tokens/s). That a rank has been silent for ten seconds is printed once. With
     rank 1  step 104  14 behind  loss 0.7547  49000 tokens/s
 ```
 
-A worker that has reported in this round and then is silent past its deadline
-has hung: `WATCHDOG_S`, else `--hang-timeout`. Before anything is stopped its
-stack is taken (Python's frames by py-spy, native ones by gdb, where these are
-installed and may trace, and what /proc tells), with those of this node's other
-workers, into `stack.txt` in each one's log folder; then it counts as a failed
-worker, the verdict's cause with where it hung. Nothing is executed in a worker
-for that; gdb stops it while it looks. A worker that dies while its stack is
-taken has hung all the same. py-spy is looked for in the PATH of `launch`, beside
-`launch`, and where `tools/setup_py_spy` puts it (`MUSTER_PY_SPY_DIR`, else
-`~/.cache/muster/py-spy`); without it one line says so.
+A worker hangs if it has reported in this round and is then silent for longer than its
+deadline: `WATCHDOG_S`, else `--hang-timeout`. Before anything is stopped, the agent
+takes the stacks of this worker and of the node's other workers (Python frames by
+py-spy and native frames by gdb, if these are installed and may trace, and the facts
+of /proc) and writes them to `stack.txt` in each worker's log folder. Then the worker
+counts as failed, and the verdict gives the place of the hang. No code runs inside a
+worker for this; gdb stops the worker while it looks. A worker that dies while its
+stack is taken counts as hung, too. `launch` searches py-spy in its `PATH`, in its own
+folder, and where `tools/setup_py_spy` puts it (`MUSTER_PY_SPY_DIR`, else
+`~/.cache/muster/py-spy`); if there is none, one line says so.
 
-Peers that wait for a hung worker fall silent with it, often within milliseconds
-and in any order. Blamed is the worker that /proc shows as stopped by a signal
-(SIGSTOP, a terminal's Ctrl-Z), then one that waits uninterruptibly for a disk
-or a driver, also across nodes for the stopped one. Where nothing tells them
-apart the one that fell silent first is named, and the message says how many
-fell silent together with it: the first need not be the cause then, and `launch
-inspect` of the round's log folder shows who waited for whom.
+Peers that wait for a hung worker become silent as well, often within milliseconds and
+in any order. The agent blames the worker that /proc shows as stopped by a signal
+(SIGSTOP, a terminal's Ctrl-Z), then a worker that waits uninterruptibly for a disk or
+a driver; a stopped worker is also preferred across nodes. Otherwise the first worker
+that became silent is named, and the message says how many others became silent at the
+same time: the first one need not be the cause then, and `launch inspect` with the
+round's log folder shows which rank waited for which.
 
 ## Timers
 
 With `TORCHELASTIC_ENABLE_FILE_TIMER=1` the agent serves
-`torch.distributed.elastic.timer`: a worker that configures
-`FileTimerClient(os.environ['TORCHELASTIC_TIMER_FILE'])` wraps what may get stuck
-in `with timer.expires(after=60):`. A process of this node's workers whose timer
-expires gets the timer's signal (SIGKILL); the worker counts as failed, and the
-verdict names the timer.
+`torch.distributed.elastic.timer`. A worker configures
+`FileTimerClient(os.environ['TORCHELASTIC_TIMER_FILE'])` and puts code that may hang
+into `with timer.expires(after=60):`. When a timer expires, the agent sends the timer's
+signal (SIGKILL) to its process; the worker counts as failed, and the verdict names
+the timer.
 
 ## The store
 
 `MASTER_ADDR:MASTER_PORT` is the round's key-value store, which the agent of
 group rank 0 serves to PyTorch and to the training library
-([STORE.md](STORE.md)); with `--worker-store` nobody listens there until rank
-0's worker does.
+([STORE.md](STORE.md)). With `--worker-store` there is no listener until rank 0's
+worker opens one.
 )";
 
 // Which flags have no PET_ variable, as lines of the list's item on them.
@@ -323,7 +327,7 @@ void AppendFlags(const std::vector<Flag>& flags, std::string& text) {
     }
     if (rows.empty()) continue;
     absl::StrAppend(&text, "### ", GroupTitle(static_cast<FlagGroup>(group)),
-                    "\n\n| flag | default | meaning |\n|---|---|---|\n", rows,
+                    "\n\n| Flag | Default | Meaning |\n|---|---|---|\n", rows,
                     "\n");
   }
 }
@@ -342,7 +346,7 @@ std::string CliReference() {
   absl::StrAppend(&text, "## Sub-commands\n\n",
                   "A sub-command is taken as such only as the first argument; "
                   "a program of that name\nis run as `./status`.\n\n",
-                  "| command | meaning |\n|---|---|\n");
+                  "| Command | Meaning |\n|---|---|\n");
   for (const Subcommand& subcommand : Subcommands()) {
     absl::StrAppend(&text, "| `launch ", subcommand.name, " ",
                     Cell(subcommand.arguments), "` | ", subcommand.summary,
@@ -350,12 +354,12 @@ std::string CliReference() {
   }
   absl::StrAppend(&text,
                   "\nFlags of `status`, `watch`, `cancel` and `drain`:\n\n"
-                  "| flag | meaning |\n|---|---|\n");
+                  "| Flag | Meaning |\n|---|---|\n");
   for (const Flag& flag : AdminFlags()) {
     absl::StrAppend(&text, "| `", Cell(FlagUsage(flag)), "` | ",
                     Cell(flag.help), " |\n");
   }
-  absl::StrAppend(&text, "\n## Exit status\n\n| code | meaning |\n|---|---|\n");
+  absl::StrAppend(&text, "\n## Exit status\n\n| Code | Meaning |\n|---|---|\n");
   for (const auto& [code, meaning] : ExitCodes()) {
     absl::StrAppend(&text, "| ", code, " | ", meaning, " |\n");
   }

@@ -1,7 +1,7 @@
-// What NcclLibrary looks for in NCCL, for tests of loading it and of ids: makes
-// ids, each another one, and can do nothing else. FAKE_NCCL_VERSION in the
-// environment is its version. Compiled with FAKE_NCCL_2_14 it lacks what came
-// later.
+// A fake of NCCL for tests: has the functions that NcclLibrary looks up, but
+// can only create ids, each a different one. The environment variable
+// FAKE_NCCL_VERSION sets its version. Compiled with FAKE_NCCL_2_14, it lacks
+// the functions of later versions.
 
 #include <unistd.h>
 

@@ -3,16 +3,16 @@
 
 #include <cstddef>
 
-// As the headers of NCCL and CUDA declare them, so that a program that has
-// these too has one type of each.
+// Declared like in the headers of NCCL and CUDA, so that programs that include
+// these headers too get the same types.
 struct ncclComm;
 struct CUstream_st;
 
 namespace muster {
 
-// The part of NCCL's binary interface that is used here, so that a machine
-// without its header builds a program that runs where NCCL is. Values and
-// layouts from nccl.h of 2.14 to 2.30, which never changed them.
+// The part of NCCL's binary interface that Muster uses, so that it can be built
+// without NCCL's header. The values and layouts are those of nccl.h 2.14 to
+// 2.30; no version in between has changed them.
 
 using NcclComm = ::ncclComm*;
 
@@ -28,13 +28,13 @@ constexpr NcclResult kNcclInvalidArgument = 4;
 constexpr NcclResult kNcclInvalidUsage = 5;
 constexpr NcclResult kNcclInProgress = 7;
 
-// NCCL_VERSION(2, 14, 0), as ncclGetVersion tells it (since 2.9).
+// NCCL_VERSION(2, 14, 0) as returned by ncclGetVersion (since 2.9).
 constexpr int NcclVersion(int major, int minor, int patch) {
   return major * 10000 + minor * 100 + patch;
 }
 
-// ncclConfig_t as 2.14 had it. Later versions take what follows `blocking`
-// from their own defaults when `size` and `version` say that it is not there.
+// ncclConfig_t of version 2.14. Later versions use defaults for the fields
+// after `blocking`, because `size` and `version` show that they are missing.
 struct NcclConfig {
   size_t size = sizeof(NcclConfig);
   unsigned magic = 0xcafebeef;

@@ -10,38 +10,39 @@
 
 namespace muster {
 
-// NCCL, loaded at run time: one program runs with and without it. Immutable,
-// so thread-safe; what NCCL itself asks of its callers stands.
+// NCCL, loaded at run time, so that one program runs with and without it.
+// Thread-safe, because it is immutable; NCCL's own rules for callers apply.
 class NcclLibrary {
  public:
-  // What MUSTER_NCCL_LIBRARY names; without it "libnccl.so.2".
+  // The value of MUSTER_NCCL_LIBRARY, or else "libnccl.so.2".
   static std::string DefaultName();
 
-  // NotFound: it is not there, or is older than 2.14, before which a
-  // communicator could not be waited for with a deadline. The message says
-  // what was looked for and what helps.
+  // NotFound: NCCL is missing, or is older than 2.14 (earlier versions cannot
+  // wait for a communicator with a deadline). The message says which file was
+  // tried and what to do.
   static absl::StatusOr<std::shared_ptr<const NcclLibrary>> Load(
       const std::string& name = DefaultName());
 
-  // As NcclVersion(2, 28, 9), and "2.28.9".
+  // Encoded like NcclVersion(2, 28, 9), and as text: "2.28.9".
   int version() const { return version_; }
   std::string VersionText() const;
   const std::string& name() const { return name_; }
 
-  // What newer versions have.
-  bool can_split() const { return CommSplit != nullptr; }  // 2.18
-  bool can_allocate() const {                              // 2.19
+  // Features of newer versions.
+  bool can_split() const { return CommSplit != nullptr; }  // since 2.18
+  bool can_allocate() const {                              // since 2.19
     return MemAlloc != nullptr && MemFree != nullptr;
   }
-  bool can_register() const {  // 2.19
+  bool can_register() const {  // since 2.19
     return CommRegister != nullptr && CommDeregister != nullptr;
   }
 
-  // "unhandled cuda error (run with NCCL_DEBUG=INFO for details)", and the
-  // last error's own words where there are any. `comm` may be null.
+  // Returns NCCL's text, such as "unhandled cuda error (run with
+  // NCCL_DEBUG=INFO for details)", followed by the text of the last error, if
+  // any. `comm` may be null.
   std::string Explain(NcclResult result, NcclComm comm) const;
 
-  // NCCL's functions, less the prefix.
+  // NCCL's functions, without the prefix "nccl".
   NcclResult (*GetUniqueId)(NcclUniqueId*) = nullptr;
   NcclResult (*CommInitRankConfig)(NcclComm*, int size, NcclUniqueId, int rank,
                                    NcclConfig*) = nullptr;

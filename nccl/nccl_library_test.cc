@@ -8,7 +8,7 @@
 
 #include "nccl/unique_id.h"
 
-// As nccl.h and cuda.h have them.
+// As declared in nccl.h and cuda.h.
 struct ncclComm;
 struct CUstream_st;
 
@@ -67,7 +67,7 @@ TEST(NcclLibraryTest, TheEnvironmentNamesItsFile) {
   unsetenv("MUSTER_NCCL_LIBRARY");
 }
 
-// The real one, where it lies on this machine: it needs no GPU for this much.
+// The real NCCL, if it is installed on this machine; ids need no GPU.
 TEST(RealNcclTest, IsLoadedAndMakesIds) {
   setenv("NCCL_SOCKET_IFNAME", "lo", 1);
   absl::StatusOr<std::shared_ptr<const NcclLibrary>> nccl =

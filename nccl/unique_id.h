@@ -8,7 +8,8 @@
 
 namespace muster {
 
-// 256 lower-case hexadecimal digits, and back. InvalidArgument: anything else.
+// Converts an id to 256 lower-case hexadecimal digits and back.
+// InvalidArgument: `hex` is anything else.
 std::string HexOf(const NcclUniqueId& id);
 absl::StatusOr<NcclUniqueId> NcclUniqueIdOf(const std::string& hex);
 

@@ -3,8 +3,8 @@
 
 namespace muster {
 
-// What `--version` of every program of ours shows, besides the protocol's
-// version.
+// The version that `--version` of every Muster program shows, next to the
+// protocol version.
 inline constexpr char kVersion[] = "0.1.0";
 
 }  // namespace muster

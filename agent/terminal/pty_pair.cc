@@ -26,13 +26,18 @@ std::optional<PtyPair> OpenPty(int like) {
       fcntl(master, F_SETFL, O_NONBLOCK) != 0) {
     return std::nullopt;
   }
-  CopyWindowSize(like, master);
+  if (const auto size = ReadWindowSize(like)) SetWindowSize(master, *size);
   return pty;
 }
 
-void CopyWindowSize(int from, int to) {
+std::optional<winsize> ReadWindowSize(int fd) {
   winsize size = {};
-  if (ioctl(from, TIOCGWINSZ, &size) == 0) ioctl(to, TIOCSWINSZ, &size);
+  if (ioctl(fd, TIOCGWINSZ, &size) != 0) return std::nullopt;
+  return size;
+}
+
+void SetWindowSize(int fd, const winsize& size) {
+  ioctl(fd, TIOCSWINSZ, &size);
 }
 
 }  // namespace muster

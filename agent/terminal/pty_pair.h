@@ -1,6 +1,8 @@
 #ifndef MUSTER_AGENT_TERMINAL_PTY_PAIR_H_
 #define MUSTER_AGENT_TERMINAL_PTY_PAIR_H_
 
+#include <sys/ioctl.h>
+
 #include <optional>
 
 #include "base/owned_fd.h"
@@ -19,9 +21,12 @@ struct PtyPair {
 // is no terminal, or none can be made (no /dev/ptmx, no descriptor left).
 std::optional<PtyPair> OpenPty(int like);
 
-// Gives terminal `to` the size of terminal `from`; its foreground processes get
-// SIGWINCH if it changes.
-void CopyWindowSize(int from, int to);
+// Nothing: `fd` is no terminal.
+std::optional<winsize> ReadWindowSize(int fd);
+
+// The foreground processes of those whose controlling terminal `fd` is get
+// SIGWINCH if its size changes.
+void SetWindowSize(int fd, const winsize& size);
 
 }  // namespace muster
 

@@ -73,26 +73,27 @@ TEST_F(PtyPairTest, LastBytesComeBeforeTheEnd) {
   EXPECT_EQ(errno, EIO);
 }
 
-TEST_F(PtyPairTest, HasTheTerminalsSizeAndFollowsIt) {
+TEST_F(PtyPairTest, HasTheTerminalsSizeAndTakesAnother) {
   winsize size = {.ws_row = 33, .ws_col = 77, .ws_xpixel = 0, .ws_ypixel = 0};
   ASSERT_EQ(ioctl(outer_.get(), TIOCSWINSZ, &size), 0);
   const auto pty = OpenPty(terminal_.get());
   ASSERT_TRUE(pty.has_value());
-  winsize seen = {};
-  ioctl(pty->slave.get(), TIOCGWINSZ, &seen);
-  EXPECT_EQ(seen.ws_row, 33);
-  EXPECT_EQ(seen.ws_col, 77);
+  auto seen = ReadWindowSize(pty->slave.get());
+  ASSERT_TRUE(seen.has_value());
+  EXPECT_EQ(seen->ws_row, 33);
+  EXPECT_EQ(seen->ws_col, 77);
   size.ws_col = 99;
-  ASSERT_EQ(ioctl(outer_.get(), TIOCSWINSZ, &size), 0);
-  CopyWindowSize(terminal_.get(), pty->master.get());
-  ioctl(pty->slave.get(), TIOCGWINSZ, &seen);
-  EXPECT_EQ(seen.ws_col, 99);
+  SetWindowSize(pty->master.get(), size);
+  seen = ReadWindowSize(pty->slave.get());
+  ASSERT_TRUE(seen.has_value());
+  EXPECT_EQ(seen->ws_col, 99);
 }
 
 TEST_F(PtyPairTest, ThereIsNoneLikeAFile) {
   const OwnedFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
   EXPECT_FALSE(OpenPty(null.get()).has_value());
   EXPECT_FALSE(OpenPty(-1).has_value());
+  EXPECT_FALSE(ReadWindowSize(null.get()).has_value());
 }
 
 }  // namespace

@@ -57,16 +57,27 @@ TerminalBridge::Stdin TerminalBridge::LookAtStdin() {
   return InForeground(STDIN_FILENO) ? Stdin::kForeground : Stdin::kBackground;
 }
 
-void TerminalBridge::FollowSize(OwnedFd master) {
+void TerminalBridge::FollowSize(OwnedFd controlling, OwnedFd other) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (terminal_ < 0) return;
-  CopyWindowSize(terminal_, master.get());
-  sized_.push_back(std::move(master));
+  for (OwnedFd* one : {&other, &controlling}) {
+    if (one->open()) sized_.push_back(std::move(*one));
+  }
+  ResizeLocked();
 }
 
 void TerminalBridge::Resized() {
   std::lock_guard<std::mutex> lock(mutex_);
-  for (const OwnedFd& one : sized_) CopyWindowSize(terminal_, one.get());
+  ResizeLocked();
+}
+
+// All get the size that was read once. If each got what it is by then, a change
+// in between would leave the controlling terminal with the newest size alone,
+// and the next call would give the others theirs without a SIGWINCH.
+void TerminalBridge::ResizeLocked() {
+  const std::optional<winsize> size = ReadWindowSize(terminal_);
+  if (!size) return;
+  for (const OwnedFd& one : sized_) SetWindowSize(one.get(), *size);
 }
 
 void TerminalBridge::Forward(OwnedFd master) {

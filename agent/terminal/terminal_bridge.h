@@ -40,8 +40,12 @@ class TerminalBridge {
   enum class Stdin { kOther, kForeground, kBackground };
   static Stdin LookAtStdin();
 
-  // Gives this pseudo-terminal the terminal's size from now on.
-  void FollowSize(OwnedFd master);
+  // Gives a worker's pseudo-terminals the terminal's size from now on. Either
+  // may be closed. `controlling`: the one that may be the worker's controlling
+  // terminal. It is sized after `other`: its SIGWINCH is the only one that the
+  // worker gets, and a worker that reads the size of any of its descriptors in
+  // the handler has to find the new one.
+  void FollowSize(OwnedFd controlling, OwnedFd other);
   // Carries the keys of descriptor 0 to `master` from now on.
   void Forward(OwnedFd master);
   // Ends both, and gives the terminal its modes back.
@@ -63,6 +67,7 @@ class TerminalBridge {
   // Whether keys are to be read now; sets the terminal's modes for it.
   bool TakeForeground();
   void RestoreLocked();
+  void ResizeLocked();
 
   const OnModes on_modes_;
   const int terminal_;  // one of 0 to 2; -1: there is none
@@ -74,7 +79,7 @@ class TerminalBridge {
   bool stopped_ = false;
   bool forwarding_ = false;             // modes_->forwarding is set
   std::optional<TerminalModes> modes_;  // once this was in the foreground
-  std::vector<OwnedFd> sized_;
+  std::vector<OwnedFd> sized_;  // masters, a controlling terminal after others
 };
 
 }  // namespace muster

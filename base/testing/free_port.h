@@ -5,19 +5,18 @@
 
 namespace muster {
 
-// For tests that must know a TCP port of 127.0.0.1 before anybody listens
-// there, or after: one below those that the kernel gives to whoever asks for
-// any (32768 and above). Until a test binds one of these again, a connection or
-// a server of some other test may have it.
+// For tests that need the number of a TCP port of 127.0.0.1 before or after a
+// server listens there. The ports are below the kernel's ephemeral range (32768
+// and above). Until the test binds the port, another test may take it.
 
-// A port and the socket that is bound to it and does not listen.
+// A port with a socket that is bound to it and does not listen.
 struct HeldPort {
   OwnedFd holder;
   int port = 0;
 };
 HeldPort HoldPort();
 
-// A port that nothing was bound to a moment ago.
+// Returns a port to which no socket was bound a moment ago.
 int FreePort();
 
 }  // namespace muster

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/testing/rounding.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -157,7 +158,16 @@ TEST_P(AnyBiases, StagesTogetherAreTheModel) {
       if (in_first.gradient != nullptr) sum += in_first.gradient[k];
       if (in_second.gradient != nullptr) sum += in_second.gradient[k];
       const float got = whole.gradient(static_cast<int>(i))[k];
-      ASSERT_NEAR(sum, got, 1e-6) << tensor.name << "[" << k << "]";
+      if (in_first.gradient == nullptr || in_second.gradient == nullptr) {
+        ASSERT_EQ(sum, got) << tensor.name << "[" << k << "]";
+        continue;
+      }
+      // The table: in the whole model each of the embedding's additions rounds
+      // at the size that the head's product has given, here at its own.
+      const double magnitude =
+          std::abs(in_first.gradient[k]) + std::abs(in_second.gradient[k]);
+      ASSERT_NEAR(sum, got, RoundingBound<float>(kBatch * kTime, magnitude))
+          << tensor.name << "[" << k << "]";
     }
   }
 }

@@ -12,6 +12,8 @@ TEST(EmbeddingTest, GradientsAreThoseOfDifferences) {
   constexpr int64_t kBatch = 2;
   constexpr int64_t kTime = 3;
   constexpr int64_t kWidth = 4;
+  // In a row: an output's sum, and the loss's.
+  constexpr int kOperations = 2 + kBatch * kTime * kWidth;
   const std::vector<int32_t> tokens = {4, 0, 4, 2, 4, 1};  // 3 is unused
   std::vector<double> table = Numbers(5 * kWidth, 1);
   std::vector<double> positions = Numbers(kTime * kWidth, 2);
@@ -26,8 +28,8 @@ TEST(EmbeddingTest, GradientsAreThoseOfDifferences) {
   std::vector<double> position_gradient(positions.size());
   EmbeddingBackward(tokens.data(), upstream.data(), kBatch, kTime, kWidth,
                     table_gradient.data(), position_gradient.data());
-  ExpectGradient(table, table_gradient, loss);
-  ExpectGradient(positions, position_gradient, loss);
+  ExpectGradient(table, table_gradient, kOperations, loss);
+  ExpectGradient(positions, position_gradient, kOperations, loss);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <functional>
 #include <vector>
 
+#include "base/testing/rounding.h"
 #include "gtest/gtest.h"
 
 namespace muster {
@@ -22,30 +23,69 @@ inline std::vector<double> Numbers(int64_t count, int seed) {
   return numbers;
 }
 
-inline double Dot(const std::vector<double>& a, const std::vector<double>& b) {
-  double sum = 0;
-  for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+// A sum, and the sum of its terms' magnitudes, by which its rounding is known.
+struct LossSum {
+  double value = 0;
+  double magnitude = 0;
+};
+
+inline LossSum Dot(const std::vector<double>& a, const std::vector<double>& b) {
+  LossSum sum;
+  for (size_t i = 0; i < a.size(); ++i) {
+    sum.value += a[i] * b[i];
+    sum.magnitude += std::abs(a[i] * b[i]);
+  }
   return sum;
 }
 
-// `gradient` is that of `loss` with respect to `at`, entry by entry, by central
-// differences in double. `loss` reads `at`.
-inline void ExpectGradient(std::vector<double>& at,
-                           const std::vector<double>& gradient,
-                           const std::function<double()>& loss) {
-  ASSERT_EQ(at.size(), gradient.size());
-  constexpr double kStep = 1e-5;
+// The entry of `gradient` that is not the slope of `loss` there; -1: none. Of
+// `operations` roundings in a row is a loss, which reads `at`.
+//
+// Central differences D(h) and D(2h) in double, extrapolated (Richardson):
+// (4 D(h) - D(2h)) / 3. Each term of the series is about h^2 of the one before;
+// h times what the step makes of D is allowed. A loss's rounding is divided by
+// 2 h and 4 h.
+inline int64_t WrongEntry(std::vector<double>& at,
+                          const std::vector<double>& gradient, int operations,
+                          const std::function<LossSum()>& loss) {
+  if (at.size() != gradient.size()) return 0;
+  constexpr double kStep = 0x1p-10;
   for (size_t i = 0; i < at.size(); ++i) {
     const double here = at[i];
-    at[i] = here + kStep;
-    const double above = loss();
-    at[i] = here - kStep;
-    const double below = loss();
+    double magnitude = 0;
+    const auto by = [&](double step) {
+      at[i] = here + step;
+      const LossSum sum = loss();
+      magnitude = std::max(magnitude, sum.magnitude);
+      return sum.value;
+    };
+    const double once = (by(kStep) - by(-kStep)) / (2 * kStep);
+    const double twice = (by(2 * kStep) - by(-2 * kStep)) / (4 * kStep);
     at[i] = here;
-    const double slope = (above - below) / (2 * kStep);
-    EXPECT_NEAR(gradient[i], slope, 1e-7 * std::max(1.0, std::abs(slope)))
-        << "entry " << i;
+    const double slope = (4 * once - twice) / 3;
+    const double rounding = RoundingGrowth<double>(operations) * magnitude *
+                            (4 / kStep + 1 / (2 * kStep)) / 3;
+    const double within = rounding + kStep * std::abs(twice - once);
+    if (!(std::abs(gradient[i] - slope) <= within)) {
+      return static_cast<int64_t>(i);
+    }
   }
+  return -1;
+}
+
+// `gradient` is that of `loss`, and would not be if an entry were wrong by the
+// 1000th part of the largest.
+inline void ExpectGradient(std::vector<double>& at,
+                           const std::vector<double>& gradient, int operations,
+                           const std::function<LossSum()>& loss) {
+  EXPECT_EQ(WrongEntry(at, gradient, operations, loss), -1);
+  std::vector<double> planted = gradient;
+  double most = 0;
+  for (const double entry : gradient) most = std::max(most, std::abs(entry));
+  planted.back() += most / 1000;
+  EXPECT_EQ(WrongEntry(at, planted, operations, loss),
+            static_cast<int64_t>(planted.size()) - 1)
+      << "planted";
 }
 
 }  // namespace muster

@@ -1,15 +1,34 @@
 #include "models/kernels/gelu.h"
 
-#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <vector>
 
+#include "base/testing/rounding.h"
 #include "gtest/gtest.h"
 #include "models/kernels/finite_difference.h"
 
 namespace muster {
 namespace {
+
+// In a row: an exponential, which is within two units in the last place, and
+// the products and sums around it.
+constexpr int kOperations = 20;
+
+// The share of the input is 1 / (1 + e^-2u): its error is that of its own
+// operations, and of the exponent's, as often as the exponent is large.
+double Amplification(double x) {
+  const double exponent =
+      2 * std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
+  const double share = 1 / (1 + std::exp(-exponent));
+  return share + std::abs(exponent) * share * (1 - share);
+}
+
+// A float's exponential ends at e^88: no share is below its inverse.
+const double kLeastShare = std::exp(-87.0);
+
+// The size of the slope's terms, for each unit of the share.
+double Steepness(double x) { return 1 + 2 * std::abs(x) * (1 + 0.14 * x * x); }
 
 TEST(GeluTest, GradientIsThatOfDifferences) {
   std::vector<double> input = Numbers(40, 1);
@@ -24,7 +43,8 @@ TEST(GeluTest, GradientIsThatOfDifferences) {
   loss();
   std::vector<double> gradient = upstream;
   GeluBackward(slope.data(), 40, gradient.data());
-  ExpectGradient(input, gradient, loss);
+  // In a row: an output's operations and the loss's sum.
+  ExpectGradient(input, gradient, kOperations + 40, loss);
 }
 
 TEST(GeluTest, IsItsDefinition) {
@@ -34,7 +54,11 @@ TEST(GeluTest, IsItsDefinition) {
     GeluForward(&x, 1, &got, &slope);
     const double inner =
         std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
-    EXPECT_NEAR(got, 0.5 * x * (1 + std::tanh(inner)), 1e-14) << x;
+    // 1 + tanh is left of terms of 1.
+    EXPECT_NEAR(got, 0.5 * x * (1 + std::tanh(inner)),
+                RoundingBound<double>(kOperations,
+                                      std::abs(x) * (1 + Amplification(x))))
+        << x;
   }
 }
 
@@ -47,8 +71,10 @@ TEST(GeluTest, FloatIsAsDouble) {
     float slope = 0;
     GeluForward(&wide, 1, &expected, &expected_slope);
     GeluForward(&x, 1, &got, &slope);
-    EXPECT_NEAR(got, expected, 3e-7 * std::max(1.0, std::abs(expected))) << x;
-    EXPECT_NEAR(slope, expected_slope, 3e-6) << x;
+    const double within =
+        RoundingBound<float>(kOperations, Amplification(wide)) + kLeastShare;
+    EXPECT_NEAR(got, expected, std::abs(wide) * within) << x;
+    EXPECT_NEAR(slope, expected_slope, Steepness(wide) * within) << x;
   }
 }
 
@@ -57,10 +83,10 @@ TEST(GeluTest, FarOutItIsTheInputOrNothing) {
   std::vector<float> output(4);
   std::vector<float> slope(4);
   GeluForward(input.data(), 4, output.data(), slope.data());
-  EXPECT_NEAR(output[1], 0, 1e-30);
+  EXPECT_NEAR(output[1], 0, 50 * kLeastShare);
   EXPECT_EQ(output[2], 50);
   EXPECT_EQ(output[3], 1e12f);
-  EXPECT_NEAR(slope[1], 0, 1e-30);
+  EXPECT_NEAR(slope[1], 0, Steepness(50) * kLeastShare);
   EXPECT_EQ(slope[2], 1);
 }
 

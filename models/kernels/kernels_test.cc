@@ -1,9 +1,9 @@
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <vector>
 
 #include "base/processor_kind.h"
+#include "base/testing/rounding.h"
 #include "gtest/gtest.h"
 #include "models/kernels/best_kernels.h"
 #include "models/kernels/finite_difference.h"
@@ -17,22 +17,28 @@ std::vector<T> Some(int64_t count, int seed) {
   return {numbers.begin(), numbers.end()};
 }
 
-template <typename T, typename Expected>
-void ExpectNear(const std::vector<T>& got,
-                const std::vector<Expected>& expected) {
-  constexpr double kWithin = sizeof(T) == sizeof(float) ? 2e-6 : 1e-13;
-  ASSERT_EQ(got.size(), expected.size());
-  for (size_t i = 0; i < got.size(); ++i) {
-    const double wanted = expected[i];
-    ASSERT_NEAR(got[i], wanted, kWithin * std::max(1.0, std::abs(wanted)))
-        << "entry " << i;
+template <typename T>
+using Lists = std::vector<std::vector<T>>;
+
+// The first list that rounding alone does not explain, and -1 if there is none.
+// `operations`: roundings in a row. `exact` is its reference, in double.
+template <typename T>
+int WrongList(const Lists<T>& got, double operations, const Disturbed& exact) {
+  const Lists<double> expected = exact(Disturbance());
+  const std::vector<double> conditions = Condition(exact);
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const double apart = Distance(got[i], expected[i]);
+    if (!(apart <= RoundingBound<T>(operations, conditions[i]))) {
+      return static_cast<int>(i);
+    }
   }
+  return -1;
 }
 
 // What a table's kernels make of the same numbers.
 template <typename T>
-std::vector<T> AttentionBy(const KernelTable<T>& kernels,
-                           const AttentionShape& shape) {
+Lists<T> AttentionBy(const KernelTable<T>& kernels,
+                     const AttentionShape& shape) {
   const int64_t count = shape.batch * shape.time * shape.width;
   const std::vector<T> qkv = Some<T>(3 * count, 1);
   const std::vector<T> upstream = Some<T>(count, 2);
@@ -44,19 +50,22 @@ std::vector<T> AttentionBy(const KernelTable<T>& kernels,
                             probabilities.data(), output.data());
   kernels.attention_backward(shape, qkv.data(), probabilities.data(),
                              upstream.data(), scratch.data(), gradient.data());
-  std::vector<T> all = probabilities;
-  all.insert(all.end(), output.begin(), output.end());
-  all.insert(all.end(), gradient.begin(), gradient.end());
-  return all;
+  return {probabilities, output, gradient};
 }
 
+// A defect of the reference, to be found.
+enum class Planted { kNone, kForgottenTerm };
+
 // By its definition, in double, one number after the other.
-std::vector<double> PlainAttention(const AttentionShape& shape) {
+Lists<double> PlainAttention(const AttentionShape& shape, Disturbance disturb,
+                             Planted planted = Planted::kNone) {
   const int64_t time = shape.time;
   const int64_t width = shape.width;
   const int64_t head_width = width / shape.heads;
-  const std::vector<double> qkv = Numbers(3 * shape.batch * time * width, 1);
-  const std::vector<double> upstream = Numbers(shape.batch * time * width, 2);
+  std::vector<double> qkv = Numbers(3 * shape.batch * time * width, 1);
+  std::vector<double> upstream = Numbers(shape.batch * time * width, 2);
+  disturb(qkv);
+  disturb(upstream);
   std::vector<double> probabilities(ProbabilitiesCount(shape));
   std::vector<double> output(upstream.size());
   std::vector<double> gradient(qkv.size());
@@ -72,26 +81,31 @@ std::vector<double> PlainAttention(const AttentionShape& shape) {
       double whole = 0;
       for (int64_t j = 0; j <= i; ++j) {
         double score = 0;
-        for (int64_t c = 0; c < head_width; ++c) {
+        const int64_t terms =
+            planted == Planted::kForgottenTerm && i == time / 2 && j == 0
+                ? head_width - 1
+                : head_width;
+        for (int64_t c = 0; c < terms; ++c) {
           score += qkv[place(0, i, c)] * qkv[place(1, j, c)];
         }
-        p[j] = std::exp(scale * score);
+        p[j] = std::exp(disturb(scale * score));
         whole += p[j];
       }
       std::vector<double> slope(i + 1);
       double mean = 0;
       for (int64_t j = 0; j <= i; ++j) {
-        p[j] /= whole;
+        p[j] = disturb(p[j] / whole);
         for (int64_t c = 0; c < head_width; ++c) {
           const int64_t at = (row + i) * width + column + c;
           output[at] += p[j] * qkv[place(2, j, c)];
           slope[j] += upstream[at] * qkv[place(2, j, c)];
           gradient[place(2, j, c)] += p[j] * upstream[at];
         }
+        slope[j] = disturb(slope[j]);
         mean += p[j] * slope[j];
       }
       for (int64_t j = 0; j <= i; ++j) {
-        const double score = scale * p[j] * (slope[j] - mean);
+        const double score = disturb(scale * p[j] * (slope[j] - mean));
         for (int64_t c = 0; c < head_width; ++c) {
           gradient[place(0, i, c)] += score * qkv[place(1, j, c)];
           gradient[place(1, j, c)] += score * qkv[place(0, i, c)];
@@ -99,21 +113,29 @@ std::vector<double> PlainAttention(const AttentionShape& shape) {
       }
     }
   }
-  std::vector<double> all = probabilities;
-  all.insert(all.end(), output.begin(), output.end());
-  all.insert(all.end(), gradient.begin(), gradient.end());
-  return all;
+  disturb(probabilities);
+  disturb(output);
+  disturb(gradient);
+  return {probabilities, output, gradient};
 }
 
+// Everything but attention.
 template <typename T>
-std::vector<T> RestBy(const KernelTable<T>& kernels, int64_t rows,
-                      int64_t width) {
+Lists<T> RestBy(const KernelTable<T>& kernels, int64_t rows, int64_t width,
+                Disturbance disturb = Disturbance()) {
   const int64_t count = rows * width;
-  const std::vector<T> input = Some<T>(count, 3);
-  const std::vector<T> upstream = Some<T>(count, 4);
-  const std::vector<T> gain = Some<T>(width, 5);
-  const std::vector<T> bias = Some<T>(width, 6);
-  std::vector<std::vector<T>> made(8, std::vector<T>(count));
+  const auto some = [&](int64_t size, int seed) {
+    // As T has them, in double as well.
+    std::vector<double> numbers = Some<double>(size, seed);
+    for (double& number : numbers) number = static_cast<float>(number);
+    disturb(numbers);
+    return std::vector<T>(numbers.begin(), numbers.end());
+  };
+  const std::vector<T> input = some(count, 3);
+  const std::vector<T> upstream = some(count, 4);
+  const std::vector<T> gain = some(width, 5);
+  const std::vector<T> bias = some(width, 6);
+  Lists<T> made(8, std::vector<T>(count));
   std::vector<T> mean(rows);
   std::vector<T> scale(rows);
   kernels.gelu_forward(input.data(), count, made[0].data(), made[1].data());
@@ -131,11 +153,7 @@ std::vector<T> RestBy(const KernelTable<T>& kernels, int64_t rows,
       kernels.cross_entropy(input.data(), targets.data(), rows, width));
   made[7][1 % count] = static_cast<T>(kernels.cross_entropy_with_gradient(
       made[6].data(), targets.data(), rows, width, T{2}));
-  std::vector<T> all;
-  for (const std::vector<T>& each : made) {
-    all.insert(all.end(), each.begin(), each.end());
-  }
-  return all;
+  return made;
 }
 
 constexpr AttentionShape kShapes[] = {
@@ -154,23 +172,48 @@ TYPED_TEST_SUITE(KernelsTest, Types);
 TYPED_TEST(KernelsTest, AttentionIsItsDefinition) {
   for (const AttentionShape& shape : kShapes) {
     SCOPED_TRACE(shape.time);
-    const std::vector<double> expected = PlainAttention(shape);
+    // A score's sum, the softmax, a sum over the positions.
+    const auto operations =
+        static_cast<double>(HeadWidth(shape) + 2 * shape.time + 12);
+    const Disturbed exact = [&](Disturbance disturb) {
+      return PlainAttention(shape, disturb);
+    };
     for (const ProcessorKind kind : ProcessorKinds()) {
       SCOPED_TRACE(Name(kind));
-      ExpectNear(AttentionBy(KernelsOf<TypeParam>(kind), shape), expected);
+      EXPECT_EQ(WrongList(AttentionBy(KernelsOf<TypeParam>(kind), shape),
+                          operations, exact),
+                -1);
     }
+    // Alone, a position has no choice, whatever its score is.
+    if (shape.time == 1) continue;
+    EXPECT_NE(
+        WrongList(PlainAttention(shape, Disturbance(), Planted::kForgottenTerm),
+                  operations, exact),
+        -1)
+        << "planted";
   }
 }
 
+// The reference is the baseline's kernels in double, which the tests of each
+// compare with differences.
 TYPED_TEST(KernelsTest, ProcessorsDifferByRoundingAlone) {
-  for (const ProcessorKind kind : ProcessorKinds()) {
-    for (const int64_t width : {5, 8, 61, 128}) {
+  for (const int64_t width : {5, 8, 61, 128}) {
+    SCOPED_TRACE(width);
+    // Two sums over a row, an exponential, products.
+    const double operations = 2 * static_cast<double>(width) + 20;
+    const Disturbed exact = [&](Disturbance disturb) {
+      return RestBy(KernelsOf<double>(ProcessorKind::kBaseline), 3, width,
+                    disturb);
+    };
+    for (const ProcessorKind kind : ProcessorKinds()) {
       SCOPED_TRACE(Name(kind));
-      SCOPED_TRACE(width);
-      ExpectNear(
-          RestBy(KernelsOf<TypeParam>(kind), 3, width),
-          RestBy(KernelsOf<TypeParam>(ProcessorKind::kBaseline), 3, width));
+      EXPECT_EQ(WrongList(RestBy(KernelsOf<TypeParam>(kind), 3, width),
+                          operations, exact),
+                -1);
     }
+    Lists<double> planted = exact(Disturbance());
+    planted[3][1] *= 1.001;
+    EXPECT_EQ(WrongList<double>(planted, operations, exact), 3) << "planted";
   }
 }
 

@@ -12,6 +12,8 @@ TEST(LinearTest, GradientsAreThoseOfDifferences) {
   constexpr int64_t kRows = 4;
   constexpr int64_t kIn = 3;
   constexpr int64_t kOut = 5;
+  // In a row: an output's sum, and the loss's.
+  constexpr int kOperations = kIn + 2 + kRows * kOut;
   std::vector<double> input = Numbers(kRows * kIn, 1);
   std::vector<double> weight = Numbers(kIn * kOut, 2);
   std::vector<double> bias = Numbers(kOut, 3);
@@ -25,7 +27,7 @@ TEST(LinearTest, GradientsAreThoseOfDifferences) {
   std::vector<double> input_gradient(kRows * kIn, 99);
   LinearBackwardInput(upstream.data(), weight.data(), kRows, kIn, kOut,
                       input_gradient.data());
-  ExpectGradient(input, input_gradient, loss);
+  ExpectGradient(input, input_gradient, kOperations, loss);
   // They are added to.
   std::vector<double> weight_gradient(kIn * kOut, 1);
   std::vector<double> bias_gradient(kOut, 1);
@@ -33,8 +35,8 @@ TEST(LinearTest, GradientsAreThoseOfDifferences) {
                        weight_gradient.data(), bias_gradient.data());
   for (double& value : weight_gradient) value -= 1;
   for (double& value : bias_gradient) value -= 1;
-  ExpectGradient(weight, weight_gradient, loss);
-  ExpectGradient(bias, bias_gradient, loss);
+  ExpectGradient(weight, weight_gradient, kOperations, loss);
+  ExpectGradient(bias, bias_gradient, kOperations, loss);
 }
 
 TEST(LinearTest, FloatIsTheSameButRounded) {

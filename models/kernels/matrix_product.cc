@@ -32,17 +32,47 @@ void CheckShapes(Form a_form, const MatrixView<const T>& a, Form b_form,
       << " x " << columns << " into " << c.rows << " x " << c.columns;
 }
 
+// Rows or columns of c that one thread computes at least, or a multiple: whole
+// tiles of every kernel, here and in OpenBLAS.
+constexpr int64_t kGrain = 96;
+// Multiplications that are worth another thread. For up to 100^3 of them
+// OpenBLAS 0.3.21 has other kernels, which round otherwise (its
+// sgemm_small_matrix_permit): what one thread does stays above.
+constexpr int64_t kWorth = 1 << 20;
+
+// Calls part(begin, end) for parts of [0, length), each on a thread of its own
+// and worth it. A row or column has `work` multiplications.
+template <typename Part>
+void InParts(int64_t length, int64_t work, Part part) {
+  const int64_t grains = std::max<int64_t>(1, length / kGrain);
+  const int64_t least = (kWorth - 1) / std::max<int64_t>(1, work * kGrain) + 1;
+  const int64_t parts = std::clamp<int64_t>(grains / least, 1, MatrixThreads());
+  RunParts(static_cast<int>(parts), [&](int i) {
+    const int64_t begin = grains * i / parts * kGrain;
+    const int64_t end =
+        i + 1 == parts ? length : grains * (i + 1) / parts * kGrain;
+    part(begin, end);
+  });
+}
+
+// By OpenBLAS, in parts of rows: which of c's columns are in a part changes the
+// bits of its kernel for Haswell.
 template <typename T, typename Product>
 void Multiply(Form a_form, const MatrixView<const T>& a, Form b_form,
               const MatrixView<const T>& b, T alpha, T beta,
               const MatrixView<T>& c, Product product) {
   CheckShapes(a_form, a, b_form, b, c);
   if (c.rows == 0 || c.columns == 0) return;
-  const int64_t inner = a_form == Form::kPlain ? a.columns : a.rows;
-  product(CblasRowMajor, Blas(a_form), Blas(b_form), static_cast<int>(c.rows),
-          static_cast<int>(c.columns), static_cast<int>(inner), alpha, a.data,
-          static_cast<int>(a.stride), b.data, static_cast<int>(b.stride), beta,
-          c.data, static_cast<int>(c.stride));
+  const bool plain_a = a_form == Form::kPlain;
+  const int64_t inner = plain_a ? a.columns : a.rows;
+  InParts(c.rows, c.columns * inner, [&](int64_t begin, int64_t end) {
+    product(CblasRowMajor, Blas(a_form), Blas(b_form),
+            static_cast<int>(end - begin), static_cast<int>(c.columns),
+            static_cast<int>(inner), alpha,
+            a.data + begin * (plain_a ? a.stride : 1),
+            static_cast<int>(a.stride), b.data, static_cast<int>(b.stride),
+            beta, c.data + begin * c.stride, static_cast<int>(c.stride));
+  });
 }
 
 ProductFactor Factor(Form form, const MatrixView<const float>& view) {
@@ -58,35 +88,24 @@ SingleProduct OwnProduct() {
   return own;
 }
 
-// Rows or columns of c that one thread computes at least, or a multiple.
-constexpr int64_t kGrain = 96;
-// Multiplications that are worth another thread.
-constexpr int64_t kWorth = 1 << 20;
-
-// On as many threads as OpenBLAS would take. Each has some rows of c, or
-// columns: no element's bits depend on that.
+// By our own kernel, in parts of rows or of columns: no element's bits depend
+// on which.
 void MultiplyInParts(SingleProduct product, int64_t inner, float alpha,
                      const ProductFactor& a, const ProductFactor& b, float beta,
                      const MatrixView<float>& c) {
-  const bool by_rows = c.rows >= c.columns;
-  const int64_t length = by_rows ? c.rows : c.columns;
-  const int64_t grains = (length + kGrain - 1) / kGrain;
-  const int64_t parts = std::clamp<int64_t>(
-      c.rows * c.columns * inner / kWorth, 1,
-      std::min<int64_t>(grains, openblas_get_num_threads()));
-  RunParts(static_cast<int>(parts), [&](int part) {
-    const int64_t begin = grains * part / parts * kGrain;
-    const int64_t end = std::min(length, grains * (part + 1) / parts * kGrain);
-    if (by_rows) {
+  if (c.rows >= c.columns) {
+    InParts(c.rows, c.columns * inner, [&](int64_t begin, int64_t end) {
       product(end - begin, c.columns, inner, alpha,
               {a.data + begin * a.row, a.row, a.column}, b, beta,
               c.data + begin * c.stride, c.stride);
-    } else {
+    });
+  } else {
+    InParts(c.columns, c.rows * inner, [&](int64_t begin, int64_t end) {
       product(c.rows, end - begin, inner, alpha, a,
               {b.data + begin * b.column, b.row, b.column}, beta,
               c.data + begin, c.stride);
-    }
-  });
+    });
+  }
 }
 
 }  // namespace

@@ -21,10 +21,10 @@ struct MatrixView {
 enum class Form { kPlain, kTransposed };
 
 // c = alpha a b + beta c, where a and b are taken as they are or transposed.
-// OpenBLAS does it, on as many threads as it was given (matrix_threads.h;
-// OPENBLAS_NUM_THREADS, or OMP_NUM_THREADS, which launch sets). Products of
-// floats on a processor with AVX-512 are product_avx512.h's, on as many
-// threads.
+// Runs on MatrixThreads() threads (matrix_threads.h), each of which computes
+// some of c's rows or columns: by OpenBLAS on one thread, and for floats on a
+// processor with AVX-512 by product_avx512.h. The number of threads changes no
+// bit of c.
 void MatrixProduct(Form a_form, MatrixView<const float> a, Form b_form,
                    MatrixView<const float> b, float alpha, float beta,
                    MatrixView<float> c);

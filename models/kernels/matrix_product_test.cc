@@ -4,6 +4,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/testing/rounding.h"
 #include "gtest/gtest.h"
 #include "models/kernels/finite_difference.h"
 
@@ -39,15 +40,22 @@ TEST_P(AnyForm, IsTheProduct) {
   for (int64_t i = 0; i < kRows; ++i) {
     for (int64_t j = 0; j < kStride; ++j) {
       double expected = before[i * kStride + j];
+      double magnitude = 0;
       if (j < kColumns) {
         double sum = 0;
         for (int64_t k = 0; k < kInner; ++k) {
-          sum += a[plain_a ? i * kStride + k : k * kStride + i] *
-                 b[plain_b ? k * kStride + j : j * kStride + k];
+          const double term = a[plain_a ? i * kStride + k : k * kStride + i] *
+                              b[plain_b ? k * kStride + j : j * kStride + k];
+          sum += term;
+          magnitude += 2 * std::abs(term);
         }
+        magnitude += std::abs(0.5 * expected);
         expected = 2 * sum + 0.5 * expected;
       }
-      EXPECT_NEAR(c[i * kStride + j], expected, 1e-12) << i << ", " << j;
+      // What is not the product's is untouched.
+      EXPECT_NEAR(c[i * kStride + j], expected,
+                  RoundingBound<double>(kInner + 3, magnitude))
+          << i << ", " << j;
     }
   }
 }
@@ -80,7 +88,6 @@ TEST_P(AnyForm, OfFloatsIsTheProductWithinRounding) {
         for (int64_t i = 0; i < rows; ++i) {
           for (int64_t j = 0; j < columns; ++j) {
             double sum = 0.25 * before[i * columns + j];
-            // Higham (2002), chapter 3: n u times the sum of magnitudes.
             double magnitude = std::abs(sum);
             for (int64_t k = 0; k < inner; ++k) {
               const double term =
@@ -89,8 +96,8 @@ TEST_P(AnyForm, OfFloatsIsTheProductWithinRounding) {
               sum += term;
               magnitude += std::abs(term);
             }
-            const double bound =
-                2 * static_cast<double>(inner + 3) * 0x1p-24 * magnitude;
+            const double bound = RoundingBound<float>(
+                static_cast<double>(inner + 3), 2 * magnitude);
             ASSERT_NEAR(c[i * columns + j], 2 * sum, bound)
                 << rows << " x " << inner << " x " << columns << ": " << i
                 << ", " << j;

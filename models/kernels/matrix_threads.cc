@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -38,6 +39,15 @@ int Quota() {
   return cores < kMost ? static_cast<int>(cores) : 0;
 }
 
+std::atomic<int>& Count() {
+  static std::atomic<int> count = [] {
+    const int own = openblas_get_num_threads();
+    openblas_set_num_threads(1);
+    return own;
+  }();
+  return count;
+}
+
 }  // namespace
 
 int ChooseMatrixThreads(const MatrixThreadFacts& facts) {
@@ -65,6 +75,8 @@ MatrixThreadFacts ReadMatrixThreadFacts(int processes) {
           .processes = processes};
 }
 
-void UseMatrixThreads(int count) { openblas_set_num_threads(count); }
+void UseMatrixThreads(int count) { Count() = std::max(1, count); }
+
+int MatrixThreads() { return Count(); }
 
 }  // namespace muster

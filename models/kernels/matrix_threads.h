@@ -26,9 +26,15 @@ int ChooseMatrixThreads(const MatrixThreadFacts& facts);
 // Of this process, one of `processes` on this host.
 MatrixThreadFacts ReadMatrixThreadFacts(int processes);
 
-// From now on, in all of the process. How many does not change a product's
-// bits.
+// The threads of each later product in this process. Their number does not
+// change a product's bits: matrix_product.h splits the work, and OpenBLAS,
+// which rounds otherwise on another number of its own threads, is left with one
+// (openblas_set_num_threads). Any thread.
 void UseMatrixThreads(int count);
+
+// What UseMatrixThreads was called with last; before the first call, OpenBLAS's
+// own number. Any thread.
+int MatrixThreads();
 
 }  // namespace muster
 

@@ -1,6 +1,9 @@
 #include "models/kernels/matrix_threads.h"
 
+#include <cblas.h>
+
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -9,7 +12,7 @@
 namespace muster {
 namespace {
 
-TEST(MatrixThreadsTest, FitTheCoresThatAreTheProcess) {
+TEST(MatrixThreadsCountTest, FitTheCoresThatAreTheProcess) {
   struct Case {
     const char* what;
     MatrixThreadFacts facts;
@@ -54,44 +57,85 @@ TEST(MatrixThreadsTest, FitTheCoresThatAreTheProcess) {
   }
 }
 
-TEST(MatrixThreadsTest, FactsAreThisMachines) {
+TEST(MatrixThreadsCountTest, FactsAreThisMachines) {
   const MatrixThreadFacts facts = ReadMatrixThreadFacts(3);
   EXPECT_GE(facts.allotted_cores, 1);
   EXPECT_GE(facts.machine_cores, facts.allotted_cores);
   EXPECT_EQ(facts.processes, 3);
 }
 
-// The shapes of a small transformer's products.
-TEST(MatrixThreadsTest, ChangeNoBit) {
-  constexpr int64_t kRows = 768;
-  constexpr int64_t kIn = 128;
-  constexpr int64_t kOut = 65;
-  const auto numbers = [](int64_t count, int seed) {
-    std::vector<float> made;
-    for (int64_t i = 0; i < count; ++i) {
-      made.push_back(static_cast<float>((i * i + seed) % 1009) / 1009 - 0.5f);
-    }
-    return made;
+template <typename T>
+class MatrixThreadsTest : public testing::Test {
+ protected:
+  struct Shape {
+    int64_t rows, columns, inner;
   };
-  const std::vector<float> input = numbers(kRows * kIn, 1);
-  const std::vector<float> weight = numbers(kIn * kOut, 2);
-  const auto all = [&](int threads) {
+
+  static std::vector<T> Some(int64_t count, int seed) {
+    const std::vector<double> numbers = Numbers(count, seed);
+    return {numbers.begin(), numbers.end()};
+  }
+
+  // c = a b + beta c on so many threads.
+  std::vector<T> Product(Form a_form, Form b_form, T beta, const Shape& shape,
+                         int threads) const {
+    const auto view = [](Form form, const std::vector<T>& of, int64_t rows,
+                         int64_t columns) {
+      return form == Form::kPlain
+                 ? MatrixView<const T>::Dense(of.data(), rows, columns)
+                 : MatrixView<const T>::Dense(of.data(), columns, rows);
+    };
+    std::vector<T> c = c_;
     UseMatrixThreads(threads);
-    std::vector<float> output(kRows * kOut);
-    LinearForward<float>(input.data(), weight.data(), nullptr, kRows, kIn, kOut,
-                         output.data());
-    std::vector<float> back(kRows * kIn);
-    LinearBackwardInput(output.data(), weight.data(), kRows, kIn, kOut,
-                        back.data());
-    std::vector<float> gradient(kIn * kOut);
-    LinearBackwardWeight<float>(input.data(), output.data(), kRows, kIn, kOut,
-                                gradient.data(), nullptr);
-    output.insert(output.end(), back.begin(), back.end());
-    output.insert(output.end(), gradient.begin(), gradient.end());
-    return output;
-  };
-  const std::vector<float> alone = all(1);
-  for (const int threads : {2, 3, 4}) EXPECT_EQ(all(threads), alone) << threads;
+    MatrixProduct(a_form, view(a_form, a_, shape.rows, shape.inner), b_form,
+                  view(b_form, b_, shape.inner, shape.columns), T{1}, beta,
+                  MatrixView<T>::Dense(c.data(), shape.rows, shape.columns));
+    return c;
+  }
+
+ private:
+  static constexpr int64_t kMost = 400'000;
+  const std::vector<T> a_ = Some(kMost, 1);
+  const std::vector<T> b_ = Some(kMost, 2);
+  const std::vector<T> c_ = Some(kMost, 3);
+};
+
+using Types = testing::Types<float, double>;
+TYPED_TEST_SUITE(MatrixThreadsTest, Types);
+
+// Products of tall, wide and deep matrices, with and without remainders of a
+// kernel's tiles; the last one's parts would be so small that OpenBLAS took
+// another kernel.
+TYPED_TEST(MatrixThreadsTest, ChangeNoBit) {
+  using Shape = typename TestFixture::Shape;
+  for (const Shape& shape :
+       {Shape{601, 129, 520}, Shape{256, 777, 300}, Shape{389, 96, 1001},
+        Shape{768, 128, 128}, Shape{224, 7, 704}}) {
+    // As Linear's passes are.
+    for (const auto& [a_form, b_form, beta] :
+         {std::tuple(Form::kPlain, Form::kPlain, TypeParam{0}),
+          std::tuple(Form::kPlain, Form::kTransposed, TypeParam{0}),
+          std::tuple(Form::kTransposed, Form::kPlain, TypeParam{1})}) {
+      const std::vector<TypeParam> alone =
+          this->Product(a_form, b_form, beta, shape, 1);
+      for (const int threads : {2, 3, 4}) {
+        // Without the elements, which would be pages.
+        EXPECT_TRUE(this->Product(a_form, b_form, beta, shape, threads) ==
+                    alone)
+            << shape.rows << " x " << shape.inner << " x " << shape.columns
+            << " on " << threads << " threads";
+      }
+    }
+  }
+}
+
+// OpenBLAS's own threads would change bits.
+TEST(MatrixThreadsCountTest, OpenBlasIsLeftWithOneThread) {
+  UseMatrixThreads(3);
+  EXPECT_EQ(MatrixThreads(), 3);
+  EXPECT_EQ(openblas_get_num_threads(), 1);
+  UseMatrixThreads(0);
+  EXPECT_EQ(MatrixThreads(), 1);
 }
 
 }  // namespace

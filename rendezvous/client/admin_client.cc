@@ -25,7 +25,7 @@ class AdminClient::Impl {
         endpoint_(options_.coordinator.ToString()) {}
 
   // Calls `call` on each of the coordinator's addresses until one is reached.
-  // The first one's error is the one that counts: it is the preferred one.
+  // If none is, returns the error of the first address, the preferred one.
   template <typename Call>
   absl::Status OnFirstReached(const Call& call) {
     const auto addresses = Resolve(options_.coordinator, options_.timeout);

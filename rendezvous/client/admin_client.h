@@ -15,11 +15,12 @@
 
 namespace muster {
 
-// What an operator asks a coordinator: `launch status|watch|cancel|drain`.
+// Operators' calls to a coordinator: `launch status|watch|cancel|drain`.
 //
-// Blocking; thread-safe. Every call may fail with: Unavailable (not reached,
+// Blocking; thread-safe. Every call may fail with: Unavailable (not reached, or
 // lost), DeadlineExceeded (no answer within `timeout`), Unauthenticated (job
-// token), FailedPrecondition (not a Muster coordinator), each in a sentence.
+// token), FailedPrecondition (not a Muster coordinator). Each message is a
+// sentence for the operator.
 class AdminClient {
  public:
   struct Options {
@@ -35,36 +36,40 @@ class AdminClient {
   AdminClient(const AdminClient&) = delete;
   AdminClient& operator=(const AdminClient&) = delete;
 
-  // Without their nodes.
+  // The `nodes` of each status are empty.
   absl::StatusOr<std::vector<JobStatus>> ListJobs();
-  // NotFound: no such job; the message names those that there are.
+  // NotFound: no such job; the message lists the existing jobs.
   absl::StatusOr<JobStatus> GetJob(const std::string& run_id);
-  // `reason`: who asks and why. NotFound; FailedPrecondition: it is over.
+  // `reason`: the requester and the reason. NotFound: no such job.
+  // FailedPrecondition: the job is over.
   absl::Status CancelJob(const std::string& run_id, const std::string& reason);
-  // `node`: an id or a host's name. NotFound: no such job or node.
+  // `node`: a node id or a host name. NotFound: no such job or node.
   // FailedPrecondition: too few nodes would remain.
   absl::Status DrainNode(const std::string& run_id, const std::string& node);
 
   struct Caller {
-    std::string address;  // from which the coordinator sees us; empty: unknown
-    std::string version;  // the coordinator's
-    // Its wall clock before ours, give or take half the round trip.
+    // This process's address as the coordinator sees it; empty: unknown.
+    std::string address;
+    std::string version;  // the coordinator's version
+    // How far the coordinator's wall clock is ahead of ours, with an error of
+    // up to half the round trip.
     Duration clock_ahead = Duration::zero();
     Duration round_trip = Duration::zero();
   };
-  // Unimplemented: the coordinator is older than the question.
+  // Unimplemented: the coordinator's version is too old for this call.
   absl::StatusOr<Caller> WhoAmI();
 
   struct Update {
-    std::vector<Decision> decisions;  // in the order in which they were made
-    int decisions_dropped = 0;        // before these: we were too slow
-    JobStatus status;                 // after them; without its nodes
+    std::vector<Decision> decisions;  // in the order of decision
+    // Number dropped before these, since this client was too slow.
+    int decisions_dropped = 0;
+    JobStatus status;  // the state after them; `nodes` is empty
   };
   enum class Watching { kGoOn, kEnough };
-  // Calls `on_update` from this thread: at once, and for what happens from then
-  // on. Ok once the job has finished or the caller has had enough. A
-  // coordinator that falls silent is noticed within 15 s. NotFound: no such
-  // job.
+  // Blocks, and calls `on_update` from this thread: once at the start, then for
+  // each later change. Returns OK once the job has finished or `on_update` has
+  // returned kEnough. Unavailable: among others, the coordinator has been
+  // silent for about 15 s. NotFound: no such job.
   absl::Status WatchJob(
       const std::string& run_id,
       const std::function<Watching(const Update&)>& on_update);

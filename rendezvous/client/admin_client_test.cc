@@ -51,7 +51,7 @@ class AdminClientTest : public ::testing::Test {
     return std::make_unique<AdminClient>(To(server_->address(), token));
   }
 
-  // A node of a job of between one and `nodes` nodes.
+  // Adds a node to a job of 1 to `nodes` nodes.
   std::unique_ptr<ScriptedNode> Join(const std::string& run_id,
                                      const std::string& host, int nodes) {
     Report report = FirstReport(run_id, host, nodes);
@@ -70,7 +70,7 @@ TEST_F(AdminClientTest, TellsTheCallerWhoItIs) {
   ASSERT_TRUE(caller.ok()) << caller.status();
   EXPECT_EQ(caller->address, "127.0.0.1");
   EXPECT_EQ(caller->version, kVersion);
-  // One clock.
+  // Client and coordinator use the same clock.
   EXPECT_LE(std::chrono::abs(caller->clock_ahead), caller->round_trip);
   EXPECT_EQ(Client("wrong")->WhoAmI().status().code(),
             absl::StatusCode::kUnauthenticated);
@@ -147,13 +147,13 @@ TEST_F(AdminClientTest, WatchesUntilTheJobIsOver) {
   JobPhase last = JobPhase::kGathering;
   const absl::Status end = Client()->WatchJob("job", [&](const Update& update) {
     if (b == nullptr) {
-      // What has happened before is not told again.
+      // Earlier decisions are not repeated.
       EXPECT_THAT(update.decisions, IsEmpty());
       EXPECT_EQ(update.status.phase, JobPhase::kGathering);
       b = Join("job", "node-b", 2);
       b->WaitFor(DirectiveKind::kRun);
       EXPECT_TRUE(coordinator_.CancelJob("job", "enough").ok());
-      // Nothing runs yet, so both have stopped at once.
+      // No workers have started, so both nodes stop at once.
       for (auto* node : {a.get(), b.get()}) {
         node->WaitFor(DirectiveKind::kStop);
         node->Tell([](Report* report) {

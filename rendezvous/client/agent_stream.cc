@@ -18,9 +18,9 @@
 namespace muster {
 
 // gRPC may call OnRead… and OnWrite… at the same time, but never from within
-// StartWrite, which is therefore called with the lock held. A read is always
-// under way until one fails; nothing is started after that, so gRPC's OnDone
-// comes when what was started before has ended.
+// StartWrite, so StartWrite may be called with the lock held. One read is
+// always pending until a read fails. Nothing is started after that, so OnDone
+// comes once all started operations have ended.
 class AgentStream::Impl
     : public grpc::ClientBidiReactor<v1::Report, v1::Directive> {
  public:
@@ -90,14 +90,14 @@ class AgentStream::Impl
   }
 
   void OnDone(const grpc::Status& status) override {
-    // Every other reaction has returned, so no lock is needed; and none may be
-    // held, since OnEnded lets another thread destroy this.
+    // No lock is needed, since every other callback has returned. None may be
+    // held either, since OnEnded allows another thread to destroy this object.
     absl::Status end = unsound_.ok() ? FromGrpc(status) : unsound_;
     listener_->OnEnded(std::move(end));
   }
 
  private:
-  // Starts what can be started. With mutex_ held.
+  // Starts a write, or the end of writing, if possible. Requires mutex_.
   void Go() {
     if (!up_ || over_ || writing_ || said_done_) return;
     if (unsent_.has_value()) {
@@ -118,15 +118,15 @@ class AgentStream::Impl
 
   std::mutex mutex_;
   bool up_ = false;
-  bool writing_ = false;  // leaving_ is on its way
+  bool writing_ = false;  // leaving_ is being written
   bool over_ = false;     // a read has failed
   bool closing_ = false;
-  bool said_done_ = false;  // nothing may be written any more
+  bool said_done_ = false;  // StartWritesDone was called
   absl::Status unsound_;
   v1::Report leaving_;
   std::optional<Report> unsent_;
 
-  std::mutex listening_;  // one call of listener_ at a time
+  std::mutex listening_;  // serialises the calls of listener_
 };
 
 AgentStream::AgentStream(const std::shared_ptr<grpc::Channel>& channel,

@@ -14,38 +14,40 @@ class Channel;
 
 namespace muster {
 
-// One attempt at a stream to the coordinator, from its call to its end.
-// Thread-safe.
+// One stream to the coordinator, from the call to its end; it is not made
+// again. Thread-safe.
 class AgentStream {
  public:
-  // Called from gRPC's threads, one at a time. They must not call Close, and
-  // must not destroy the stream.
+  // Callbacks, called from gRPC's threads, one at a time. They must neither
+  // call Close nor destroy the stream.
   class Listener {
    public:
     virtual ~Listener() = default;
     virtual void OnUp() = 0;
     virtual void OnDirective(Directive directive) = 0;
-    // Last: nothing is called after it, and the stream may be destroyed (by
-    // another thread). `status` is gRPC's; InvalidArgument, with "directive" in
-    // its words, where the coordinator's directive was beyond bounds.
+    // The last callback; the stream may be destroyed from now on, by another
+    // thread. `status` is gRPC's status, or InvalidArgument with "directive" in
+    // its message if a directive from the coordinator was outside of its
+    // bounds.
     virtual void OnEnded(absl::Status status) = 0;
   };
 
-  // `token`: empty for none. `listener` outlives the stream.
+  // `token`: empty: none. `listener` must outlive the stream.
   AgentStream(const std::shared_ptr<grpc::Channel>& channel,
               const std::string& token, Listener* listener);
-  // Only after OnEnded.
+  // Must not be called before OnEnded.
   ~AgentStream();
 
   AgentStream(const AgentStream&) = delete;
   AgentStream& operator=(const AgentStream&) = delete;
 
-  // Once the stream is up and idle; replaces a report that still waits.
+  // Sends `report` once the stream is up and no write is in flight; replaces an
+  // unsent report.
   void Send(const Report& report);
-  // Ends the stream once nothing waits any more. OnEnded follows when the
-  // coordinator has taken everything.
+  // Ends the stream after sending the unsent report, if any. OnEnded follows
+  // once the coordinator has received everything. Does not block.
   void Close();
-  // Ends the stream now. OnEnded follows.
+  // Ends the stream at once; OnEnded follows.
   void Cancel();
 
  private:

@@ -6,8 +6,8 @@
 namespace muster {
 namespace {
 
-// gRPC has one code for all that can go wrong with a connection; what it was
-// shows in the words of version 1.51.
+// gRPC reports every connection failure with the same code; the cause can only
+// be found in the message, here in the wording of version 1.51.
 struct Sign {
   const char* words;
   const char* meaning;
@@ -32,7 +32,7 @@ constexpr Sign kSigns[] = {
      "something answers there and hangs up: is it another program?"},
 };
 
-// What other programs' first bytes look like to gRPC.
+// Parts of gRPC's messages if another protocol answers.
 constexpr const char* kStrangers[] = {"http1.x server", "Failed parsing HTTP/2",
                                       "Expected SETTINGS frame"};
 
@@ -76,7 +76,7 @@ absl::Status ExplainCallError(const absl::Status& status,
       return absl::ResourceExhaustedError(
           absl::StrCat("coordinator ", endpoint, ": ", message));
     case absl::StatusCode::kCancelled:
-      // By the server: it is shutting down.
+      // Cancelled by the server, which is shutting down.
       return absl::UnavailableError(
           absl::StrCat("coordinator ", endpoint, ": it closed the connection"));
     default:

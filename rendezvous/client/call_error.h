@@ -7,15 +7,16 @@
 
 namespace muster {
 
-// A call's gRPC status (its code and message) in words that say what was tried,
-// what happened and what to do. `endpoint`: the coordinator, as the user named
-// it.
+// Explains a call's gRPC status (code and message) in a sentence: what was
+// tried, what happened, and what to do. `endpoint`: the coordinator as the user
+// named it.
 //
-// Unavailable: it cannot be reached, or was lost; ResourceExhausted: it has no
-// room; trying again may help.
-// Unauthenticated: the job token is missing or wrong. FailedPrecondition: it is
-// not a Muster coordinator, or one that does not understand us. Everything else
-// (NotFound, InvalidArgument…) is the coordinator's own answer, as it came.
+// Unavailable: the coordinator cannot be reached, or was lost.
+// ResourceExhausted: it is at its limit. For these two, a retry may help.
+// Unauthenticated: the job token is missing or wrong. FailedPrecondition: the
+// peer is no Muster coordinator, or one that does not understand this program.
+// Other codes (NotFound, InvalidArgument…) are the coordinator's own and are
+// returned unchanged.
 absl::Status ExplainCallError(const absl::Status& status,
                               const std::string& endpoint);
 

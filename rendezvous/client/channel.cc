@@ -23,17 +23,19 @@ std::shared_ptr<grpc::Channel> OpenChannel(
     const std::shared_ptr<grpc::ChannelCredentials>& credentials) {
   SetUpGrpc();
   grpc::ChannelArguments arguments;
-  // Not shared with another channel of this process, whose back-off would then
-  // be ours too.
+  // Not shared with other channels of this process, so that their back-off does
+  // not delay this one.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  // In spite of its name: how long one attempt to connect may take.
+  // Despite its name, this option limits the duration of one connection
+  // attempt.
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectTimeoutMs);
-  // A proxy of the environment is for the web, not for the cluster's inside.
+  // A proxy from the environment is for the web, not for connections within the
+  // cluster.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetInt(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
   arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
-  // A server must permit at least this many pings (grpc_server.cc does).
+  // The server must permit pings at this rate; grpc_server.cc does.
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 10'000);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 5'000);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);

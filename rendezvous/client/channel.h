@@ -12,11 +12,11 @@ class ChannelCredentials;
 
 namespace muster {
 
-// How connections are secured. Today: not at all, beyond the job token.
+// Credentials without encryption; only the job token protects the calls.
 std::shared_ptr<grpc::ChannelCredentials> InsecureClient();
 
-// A connection of its own to `address`, made at the first call. Dead peers are
-// found out within 15 s.
+// Creates a connection to `address` that is not shared with other channels; it
+// connects at the first call. A dead peer is noticed within 15 s.
 std::shared_ptr<grpc::Channel> OpenChannel(
     const SocketAddress& address,
     const std::shared_ptr<grpc::ChannelCredentials>& credentials);

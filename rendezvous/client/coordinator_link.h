@@ -10,45 +10,46 @@
 
 namespace muster {
 
-// What a link tells its agent. Called from any thread, one at a time, never
-// after Close has returned.
+// Callbacks of a link, called from any thread, one at a time, and never after
+// Close has returned.
 struct LinkEvents {
-  // A stream is up; the agent answers with Send. `own_address`: the local IP
-  // address that this connection goes out from, i.e. the one that really
-  // reaches the coordinator; empty inside one process. `peer_address`: the
-  // coordinator's.
+  // A stream is up; the agent must answer with Send. `own_address`: the local
+  // IP address of this connection, which therefore reaches the coordinator;
+  // empty for a link inside one process. `peer_address`: the coordinator's
+  // address.
   std::function<void(std::string own_address, std::string peer_address)>
       on_connected;
   std::function<void(Directive)> on_directive;
-  // The stream broke, or an attempt failed; the link tries again by itself.
-  // Unauthenticated and FailedPrecondition (a stranger, an incompatible
-  // version) will not mend: the agent gives up on those.
+  // The stream broke or an attempt failed; the link tries again by itself.
+  // Unauthenticated and FailedPrecondition (not a coordinator, or an
+  // incompatible version) are permanent, so the agent gives up.
   std::function<void(absl::Status)> on_disconnected;
 };
 
-// An agent's connection to the coordinator: one stream, made again whenever it
-// breaks (at once the first time, then after 50 ms, doubling to 1 s; more
-// quickly until the first stream, see retry_pace.h).
+// An agent's connection to the coordinator: one stream, opened again when it
+// breaks: at once the first time, then after 50 ms, doubling to 1 s; before the
+// first stream more often, see retry_pace.h.
 //
-// Reports are level-triggered, so a link keeps the newest unsent one only.
+// Reports are level-triggered, so a link keeps only the newest unsent one.
 // Thread-safe.
 class CoordinatorLink {
  public:
   virtual ~CoordinatorLink() = default;
 
-  // Starts connecting. Call once.
+  // Starts connecting and returns. Must be called once.
   virtual void Open(LinkEvents events) = 0;
 
-  // Sends `report` once the stream is up and idle; replaces an unsent one.
+  // Sends `report` once the stream is up and no write is in flight; replaces an
+  // unsent report.
   virtual void Send(const Report& report) = 0;
 
-  // The coordinator at the other end is the wrong one: ends the stream without
-  // an event and, a second later, connects again, to another address of the
+  // For use if the peer is the wrong coordinator: ends the stream without an
+  // event, and connects again after a second, to the next address of the
   // endpoint if it has several.
   virtual void Reconnect() {}
 
-  // Sends what is unsent (for at most a moment), ends the stream and waits
-  // until no event can come any more.
+  // Sends the unsent report (for at most half a second), ends the stream, and
+  // returns once no more events can come.
   virtual void Close() = 0;
 };
 

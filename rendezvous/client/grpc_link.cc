@@ -20,9 +20,9 @@ namespace muster {
 namespace {
 
 constexpr Duration kResolveTimeout = std::chrono::seconds(10);
-// How long Close waits for the coordinator to take what was sent last.
+// Time that Close waits until the coordinator has received the last report.
 constexpr Duration kFarewell = std::chrono::milliseconds(500);
-// How long a wrong coordinator is left alone.
+// Delay before connecting again after a wrong coordinator.
 constexpr Duration kReconnectPause = std::chrono::seconds(1);
 
 Instant Now() {
@@ -74,10 +74,11 @@ class GrpcLink::Impl : private AgentStream::Listener {
   }
 
  private:
-  // How an attempt went.
+  // The result of one attempt.
   struct Attempt {
     absl::Status end;
-    std::optional<Duration> lasted;  // since the stream was up, if it was
+    // Time since the stream was up; nullopt: never up.
+    std::optional<Duration> lasted;
   };
 
   // --- AgentStream::Listener, from gRPC's threads
@@ -88,7 +89,7 @@ class GrpcLink::Impl : private AgentStream::Listener {
   }
   void OnDirective(Directive directive) override {
     std::lock_guard<std::mutex> lock(mutex_);
-    // The coordinator's newest word counts; an agent that is slow skips some.
+    // Only the newest directive counts; a slow agent skips older ones.
     directive_ = std::move(directive);
     changed_.notify_all();
   }
@@ -125,7 +126,8 @@ class GrpcLink::Impl : private AgentStream::Listener {
       Attempt attempt =
           Try((*addresses)[(first_address_ + i) % addresses->size()]);
       if (attempt.lasted.has_value() || Closing()) return attempt;
-      // The preferred address is the one that the user wants to hear of.
+      // The error of the preferred (first) address is the one shown to the
+      // user.
       if (i == 0) first = std::move(attempt);
     }
     return first;
@@ -137,7 +139,7 @@ class GrpcLink::Impl : private AgentStream::Listener {
     directive_.reset();
     ended_.reset();
     lock.unlock();
-    // Not with the lock held: the stream may call its listener at once.
+    // Without the lock, since the stream may call its listener at once.
     auto stream = std::make_unique<AgentStream>(
         OpenChannel(address, options_.credentials), options_.token,
         static_cast<AgentStream::Listener*>(this));
@@ -148,7 +150,7 @@ class GrpcLink::Impl : private AgentStream::Listener {
     return attempt;
   }
 
-  // Passes on what the stream says until it ends. With mutex_ held.
+  // Passes the stream's events on until the stream ends. Requires mutex_.
   Attempt Follow(std::unique_lock<std::mutex>* lock,
                  const SocketAddress& address) {
     std::optional<Instant> up_since;
@@ -181,7 +183,7 @@ class GrpcLink::Impl : private AgentStream::Listener {
     }
   }
 
-  // With mutex_ held; returns once the stream has ended.
+  // Requires mutex_. Returns once the stream has ended.
   void SayGoodbye(std::unique_lock<std::mutex>* lock) {
     const auto has_ended = [this] { return ended_.has_value(); };
     if (up_) {
@@ -190,7 +192,8 @@ class GrpcLink::Impl : private AgentStream::Listener {
     }
     if (has_ended()) return;
     stream_->Cancel();
-    // No deadline: a cancelled call ends on this side alone.
+    // Waits without a deadline: cancelling a call ends it locally, without the
+    // peer.
     changed_.wait(*lock, has_ended);
   }
 
@@ -199,8 +202,8 @@ class GrpcLink::Impl : private AgentStream::Listener {
       return ExplainCallError(absl::CancelledError(), endpoint_);
     }
     if (status.code() == absl::StatusCode::kInvalidArgument) {
-      // A message beyond its bounds, ours or the coordinator's. It would be the
-      // same the next time.
+      // A message outside of its bounds, ours or the coordinator's. A retry
+      // would bring the same message.
       return absl::FailedPreconditionError(
           absl::StrCat("coordinator ", endpoint_, ": ",
                        absl::string_view(status.message())));
@@ -208,7 +211,7 @@ class GrpcLink::Impl : private AgentStream::Listener {
     return ExplainCallError(status, endpoint_);
   }
 
-  // Whether the stream that has ended did so by Reconnect.
+  // Whether the stream ended because of Reconnect.
   bool HungUp() {
     std::lock_guard<std::mutex> lock(mutex_);
     return std::exchange(hanging_up_, false);
@@ -220,7 +223,7 @@ class GrpcLink::Impl : private AgentStream::Listener {
   }
 
   void Pause(Duration wait) {
-    // A tenth more or less, so that thousands of agents do not come as one.
+    // Jitter of a tenth, so that thousands of agents do not reconnect at once.
     std::uniform_real_distribution<double> spread(0.9, 1.1);
     const Duration jittered(
         static_cast<int64_t>(wait.count() * spread(random_)));
@@ -231,8 +234,8 @@ class GrpcLink::Impl : private AgentStream::Listener {
   const Options options_;
   const std::string endpoint_;
   LinkEvents events_;
-  std::minstd_rand random_;  // of thread_
-  // Of the endpoint's addresses: which one is tried first. Of thread_.
+  std::minstd_rand random_;  // used on thread_ only
+  // Index of the address that is tried first; used on thread_ only.
   size_t first_address_ = 0;
   std::thread thread_;
 
@@ -240,10 +243,10 @@ class GrpcLink::Impl : private AgentStream::Listener {
   std::condition_variable changed_;
   bool closing_ = false;
   bool hanging_up_ = false;
-  AgentStream* stream_ = nullptr;  // of the attempt under way
+  AgentStream* stream_ = nullptr;  // of the current attempt
   bool up_ = false;
-  std::optional<Report> unsent_;  // while no stream is up
-  // What the stream has said and events_ have not been told yet.
+  std::optional<Report> unsent_;  // set while no stream is up
+  // Events of the stream that were not yet passed to events_.
   bool news_up_ = false;
   std::optional<Directive> directive_;
   std::optional<absl::Status> ended_;

@@ -10,19 +10,19 @@
 
 namespace muster {
 
-// A link over gRPC. Owns one thread, from which all events come. Names are
-// resolved anew for each attempt, and every address is tried in turn.
+// A link over gRPC. Owns one thread, from which all events come. Each attempt
+// resolves the name again and tries every address in turn.
 class GrpcLink : public CoordinatorLink {
  public:
   struct Options {
     Endpoint coordinator;
     std::shared_ptr<grpc::ChannelCredentials> credentials = InsecureClient();
-    // The job token shown with the call; empty: none.
+    // The job token that is sent with the call; empty: none.
     std::string token;
   };
 
   explicit GrpcLink(Options options);
-  ~GrpcLink() override;  // closes, if nobody has
+  ~GrpcLink() override;  // calls Close if it was not called
 
   void Open(LinkEvents events) override;
   void Send(const Report& report) override;

@@ -107,7 +107,8 @@ TEST_F(GrpcLinkTest, ReconnectsAfterTheCoordinatorWasStartedAnew) {
   a->WaitUntilDisconnected(absl::StatusCode::kUnavailable);
   Serve(endpoint_.port);
   a->WaitUntilConnected(2);
-  // Another life, another epoch: it knows of no such round and stops it.
+  // A new coordinator has another epoch and does not know the round, so it
+  // stops the workers.
   EXPECT_NE(a->WaitFor(DirectiveKind::kStop).epoch, first.epoch);
 }
 
@@ -146,7 +147,7 @@ TEST_F(GrpcLinkTest, AReportBeyondBoundsNamesTheField) {
 TEST_F(GrpcLinkTest, ABrokenStreamIsNoticedAtOnce) {
   Serve();
   Report report = FirstReport("job", "node-a", 2);
-  // Only the broken stream can tell: the lease is long.
+  // The lease is long, so only the end of the stream can reveal the loss.
   report.spec.keep_alive_interval = std::chrono::hours(1);
   report.spec.reconnect_grace = Duration::zero();
   auto a = Node(report);
@@ -189,7 +190,7 @@ TEST_F(GrpcLinkTest, ABrokenConnectionIsMadeAgainAndTheRoundGoesOn) {
   relay.Cut();
   a->WaitUntilDisconnected(absl::StatusCode::kUnavailable);
   a->WaitUntilConnected(2);
-  // Told again on the new stream: the same place, nothing newer.
+  // The new stream repeats the directive: the same place, no newer revision.
   const Directive again = a->WaitFor(DirectiveKind::kRun);
   EXPECT_EQ(again.epoch, run.epoch);
   EXPECT_EQ(again.revision, run.revision);

@@ -12,16 +12,16 @@
 
 namespace muster {
 
-// A link to a coordinator in the same process, without gRPC: it never breaks.
-// Owns one thread, from which all events come, with no lock held.
+// A link to a coordinator in the same process, without gRPC; it never breaks.
+// Owns one thread, from which all events come, without a lock held.
 class InProcessLink : public CoordinatorLink, private DirectiveSink {
  public:
-  // `coordinator` outlives the link.
+  // `coordinator` must outlive the link.
   explicit InProcessLink(Coordinator* coordinator);
-  ~InProcessLink() override;  // closes, if nobody has
+  ~InProcessLink() override;  // calls Close if it was not called
 
   void Open(LinkEvents events) override;
-  // The coordinator has taken the report when this returns.
+  // Returns after the coordinator has processed the report.
   void Send(const Report& report) override;
   void Close() override;
 
@@ -33,16 +33,16 @@ class InProcessLink : public CoordinatorLink, private DirectiveSink {
   LinkEvents events_;
   std::thread thread_;
 
-  // Held while the coordinator is called, so that one stream's calls do not
-  // overlap; never while it calls back.
+  // Held during calls of the coordinator, so that one stream's calls do not
+  // overlap; not held during callbacks.
   std::mutex reporting_;
   std::optional<StreamId> stream_;
 
   std::mutex mutex_;
   std::condition_variable changed_;
   bool closing_ = false;
-  std::optional<Directive> directive_;  // the newest, not yet passed on
-  uint64_t epoch_ = 0;                  // of the newest that came
+  std::optional<Directive> directive_;  // the newest, not yet passed to events_
+  uint64_t epoch_ = 0;                  // of the newest directive received
   uint64_t revision_ = 0;
 };
 

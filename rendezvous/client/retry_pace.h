@@ -5,20 +5,22 @@
 
 namespace muster {
 
-// How long to wait before each next attempt to reach the coordinator. Pure.
+// The delays between attempts to reach the coordinator. Pure.
 //
-// At the start the nodes of a job race with the coordinator that one of them
-// hosts: 5 ms, doubling to 100 ms, for the first ten seconds. Later the
-// coordinator is down, and thousands may be trying: 50 ms, doubling to 1 s. A
-// stream that broke after a good while is made again at once.
+// During the first ten seconds: 5 ms, doubling to 100 ms, since a job's nodes
+// start at about the same time as the coordinator that one of them hosts.
+// Later: 50 ms, doubling to 1 s, since the coordinator is down and thousands of
+// nodes may be retrying. A stream that broke after a long time is opened again
+// at once.
 class RetryPace {
  public:
   explicit RetryPace(Instant start) : start_(start) {}
 
-  // After an attempt that brought no stream.
+  // The delay after an attempt that brought no stream.
   Duration AfterFailure(Instant now);
-  // After a stream that was up for `lasted`. A short one counts as a failure:
-  // a coordinator that breaks every stream must not be hammered.
+  // The delay after a stream that was up for `lasted`. A short one counts as a
+  // failure, so that a coordinator that breaks every stream is not flooded with
+  // attempts.
   Duration AfterStream(Instant now, Duration lasted);
 
  private:

@@ -10,11 +10,11 @@
 
 namespace muster {
 
-// rendezvousd's command line.
+// The parsed command line of rendezvousd.
 struct DaemonOptions {
   enum class Request { kServe, kShow };
 
-  // kShow: print `text` and exit with 0; nothing else counts.
+  // kShow: print `text` and exit with 0; all other fields are unused.
   Request request = Request::kServe;
   std::string text;
 
@@ -23,10 +23,11 @@ struct DaemonOptions {
   Duration keep_finished = std::chrono::minutes(10);
   std::string event_log;
   std::string port_file;
-  std::optional<Endpoint> probe_listen;  // where probes are answered
+  // Address for probes; nullopt: no probes.
+  std::optional<Endpoint> probe_listen;
 };
 
-// InvalidArgument: one line that names the option and what is wrong.
+// InvalidArgument: one line that names the option and the error.
 absl::StatusOr<DaemonOptions> ParseDaemonOptions(int argc,
                                                  const char* const* argv);
 

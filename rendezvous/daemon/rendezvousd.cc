@@ -24,7 +24,7 @@ namespace muster {
 namespace {
 
 constexpr int kBadUsage = 2;
-// For answers to operators that are on their way.
+// Time for calls of operators that are in progress.
 constexpr Duration kShutdownGrace = std::chrono::milliseconds(100);
 
 void Say(const std::string& sentence) {
@@ -36,7 +36,8 @@ int Fail(const absl::Status& status, int code) {
   return code;
 }
 
-// Whole or not at all: whoever waits for the file reads a port.
+// Writes the file atomically, so that a program that waits for it never reads
+// half a port.
 absl::Status WritePortFile(const std::string& path, int port) {
   const std::string fresh = path + ".new";
   std::FILE* file = std::fopen(fresh.c_str(), "we");
@@ -49,8 +50,8 @@ absl::Status WritePortFile(const std::string& path, int port) {
       "cannot write the port file ", path, ": ", std::strerror(errno)));
 }
 
-// It lives as long as its coordinator answers: a lock that nobody gives back
-// would be found here. It is ready while it takes agents. Null: not asked for.
+// Starts the probes' server; null if none was asked for. Live: the coordinator
+// answers, so a lock that is never released is found. Ready: it accepts agents.
 absl::StatusOr<std::unique_ptr<ProbeServer>> ServeProbes(
     const DaemonOptions& options, Coordinator* coordinator,
     const std::atomic<bool>* ending) {
@@ -68,7 +69,8 @@ absl::StatusOr<std::unique_ptr<ProbeServer>> ServeProbes(
   return ProbeServer::Start(*options.probe_listen, std::move(probes));
 }
 
-// Until SIGTERM or SIGINT; the signal.
+// Blocks until SIGTERM or SIGINT and returns the signal; SIGHUP reopens the
+// log.
 int WaitForEnd(const sigset_t& signals, EventLog* log) {
   while (true) {
     int signal = 0;
@@ -80,13 +82,14 @@ int WaitForEnd(const sigset_t& signals, EventLog* log) {
   }
 }
 
-// Measured: 10 threads, 10 descriptors, without nodes.
+// Measured without nodes: 10 threads and 10 descriptors.
 constexpr ResourceNeed kNeed = {.threads = 12, .descriptors = 16};
 
 int Serve(const DaemonOptions& options) {
   const absl::Status room = CheckRoom(kNeed);
   if (!room.ok()) return Fail(room, 1);
-  // Before the first thread, so that all of them have these blocked.
+  // Block the signals before the first thread starts, so that all threads
+  // inherit the mask.
   sigset_t signals;
   sigemptyset(&signals);
   for (int one : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, one);

@@ -1,4 +1,4 @@
-// The daemon as a process: what it prints, writes, and ends with.
+// The daemon as a process: its output, its files and its exit code.
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -60,7 +60,7 @@ class Daemon {
     if (out_ >= 0) close(out_);
   }
 
-  // Nothing more comes from one that has ended or is not read any more.
+  // Reads once; adds nothing if the daemon has ended or closed its output.
   void ReadMore() {
     if (out_ < 0) return;
     pollfd ready = {.fd = out_, .events = POLLIN, .revents = 0};
@@ -69,7 +69,7 @@ class Daemon {
     const ssize_t got = read(out_, buffer, sizeof(buffer));
     if (got > 0) text_.append(buffer, static_cast<size_t>(got));
   }
-  // What it has printed, once that holds `end` or it has ended.
+  // Returns all output so far, once it holds `end` or the daemon has ended.
   std::string ReadUntil(const std::string& end) {
     while (text_.find(end) == std::string::npos) {
       const size_t before = text_.size();
@@ -89,7 +89,7 @@ class Daemon {
   std::string ReadAll() { return ReadUntil(std::string(1, '\0')); }
   void StopReading() { close(std::exchange(out_, -1)); }
   void Signal(int signal) { kill(pid_, signal); }
-  // The exit code, or minus the signal.
+  // The exit code, or minus the number of the signal that ended it.
   int Wait() {
     int status = 0;
     ReadAll();
@@ -146,7 +146,7 @@ TEST(RendezvousdTest, RunsAJobAndLogsItsDecisions) {
                     FirstReport("job", "node-a", 1));
   node.WaitFor(DirectiveKind::kRun);
   node.Close();
-  // SIGHUP and back: it goes on.
+  // SIGHUP reopens the log; the daemon continues.
   daemon.Signal(SIGHUP);
   daemon.Signal(SIGTERM);
   EXPECT_EQ(daemon.Wait(), 0);
@@ -154,7 +154,7 @@ TEST(RendezvousdTest, RunsAJobAndLogsItsDecisions) {
   EXPECT_THAT(daemon.ReadAll(), HasSubstr("job token asked for"));
 }
 
-// The first line of what HTTP says of `path`.
+// The first line of the HTTP response for `path`.
 std::string Probe(int port, const std::string& path) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in to = {};

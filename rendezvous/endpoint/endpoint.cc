@@ -11,7 +11,7 @@
 namespace muster {
 namespace {
 
-// The longest host name (RFC 1035) with room for an IPv6 zone.
+// The longest host name (RFC 1035), plus room for an IPv6 zone.
 constexpr size_t kMostHostBytes = 255;
 
 bool IsIpv6(const std::string& host) {
@@ -53,7 +53,7 @@ absl::StatusOr<Endpoint> ParseEndpoint(const std::string& text) {
     port = text.substr(text.find(':') + 1);
     has_port = true;
   } else {
-    endpoint.host = text;  // a name alone, or an IPv6 address without brackets
+    endpoint.host = text;  // a host name, or an IPv6 address without brackets
   }
   if (endpoint.host.empty()) return Malformed(text, "no host");
   if (endpoint.host.size() > kMostHostBytes) {

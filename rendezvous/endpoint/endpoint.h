@@ -7,19 +7,19 @@
 
 namespace muster {
 
-// Where a coordinator listens unless told otherwise; torchrun's port.
+// The default port of a coordinator; the same as torchrun's.
 inline constexpr int kDefaultPort = 29400;
 
 struct Endpoint {
   std::string host;  // a name or an address, without brackets
   int port = kDefaultPort;
 
-  // host:port, with brackets where the host is an IPv6 address.
+  // Returns host:port, with brackets if the host is an IPv6 address.
   std::string ToString() const;
 };
 
-// Reads host, host:port, [v6], [v6]:port or a bare v6 address.
-// InvalidArgument: says what is wrong with `text`.
+// Parses host, host:port, [v6], [v6]:port or a bare IPv6 address.
+// InvalidArgument: `text` is malformed; the message says how.
 absl::StatusOr<Endpoint> ParseEndpoint(const std::string& text);
 
 }  // namespace muster

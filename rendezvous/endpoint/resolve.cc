@@ -50,8 +50,8 @@ LookUp Ask(const Endpoint& endpoint, int flags) {
   return answer;
 }
 
-// A look-up that may outlive whoever asked: getaddrinfo cannot be stopped, and
-// with a dead name server it takes half a minute.
+// A look-up that may outlive its caller: getaddrinfo cannot be cancelled, and
+// takes half a minute if the name server is dead.
 struct Pending {
   std::mutex mutex;
   std::condition_variable done;

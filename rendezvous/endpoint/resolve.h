@@ -11,14 +11,14 @@
 
 namespace muster {
 
-// Every address of `endpoint`, IPv4 before IPv6 (where both work, the former
-// needs no zone and is what peers' tools expect), else in the resolver's order.
-// Addresses are answered at once, names by the system's resolver, within
-// `timeout`; after it, or soon after `given_up` (if any) says so, the look-up
-// is left to end by itself.
+// Returns all addresses of `endpoint`: IPv4 before IPv6 (where both work, IPv4
+// needs no zone and is what other tools expect), otherwise in the resolver's
+// order. Blocks: IP addresses are returned at once, names are resolved by the
+// system within `timeout`. After `timeout`, or soon after `given_up` (if set)
+// returns true, the look-up is abandoned and ends in the background.
 //
-// Unavailable: the name does not resolve (yet: in a cluster that is starting,
-// it often does later). DeadlineExceeded: the resolver did not answer.
+// Unavailable: the name does not resolve (yet: while a cluster starts, it often
+// does later). DeadlineExceeded: the resolver did not answer.
 absl::StatusOr<std::vector<SocketAddress>> Resolve(
     const Endpoint& endpoint, Duration timeout,
     const std::function<bool()>& given_up = nullptr);

@@ -26,8 +26,8 @@ int SocketAddress::Port() const {
 std::string SocketAddress::GrpcTarget() const {
   const std::string port = std::to_string(Port());
   if (storage.ss_family != AF_INET6) return "ipv4:" + Ip() + ":" + port;
-  // The zone of a link-local address is introduced by a percent sign, which in
-  // a URI is written %25.
+  // A percent sign separates the zone of a link-local address; in a URI it must
+  // be written %25.
   std::string ip = Ip();
   const size_t zone = ip.find('%');
   if (zone != std::string::npos) ip.replace(zone, 1, "%25");

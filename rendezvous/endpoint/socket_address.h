@@ -16,15 +16,16 @@ struct SocketAddress {
   const sockaddr* get() const {
     return reinterpret_cast<const sockaddr*>(&storage);
   }
-  // The address alone, as peers write it: 10.0.0.7, fe80::1%eth0.
+  // The address without the port, as text: 10.0.0.7, fe80::1%eth0.
   std::string Ip() const;
   int Port() const;
-  // As gRPC's "ipv4:" and "ipv6:" schemes take it; no name is looked up.
+  // The address for gRPC's "ipv4:" and "ipv6:" schemes, which need no name
+  // look-up.
   std::string GrpcTarget() const;
 };
 
-// The local IP address that packets to `peer` go out from, hence the one that
-// hosts on that side can answer to; empty if there is no route. Sends nothing.
+// Returns the local IP address from which packets to `peer` are sent, so hosts
+// on that side can reach it; empty if there is no route. Sends no packet.
 std::string LocalAddressTowards(const SocketAddress& peer);
 
 }  // namespace muster

@@ -7,9 +7,10 @@
 
 namespace muster {
 
-// One decision for programs: one JSON object with "time", "run_id", "round",
-// "kind", "node" (null where it concerns the whole job) and "reason", ending
-// in a newline. `unix_time`: seconds since 1970 at which it was heard. Pure.
+// Formats one decision for programs: one JSON object with "time", "run_id",
+// "round", "kind", "node" (null if it concerns the whole job) and "reason",
+// followed by a newline. `unix_time`: seconds since 1970 at which the decision
+// was received. Pure.
 std::string DecisionJson(const std::string& run_id, const Decision& decision,
                          double unix_time);
 

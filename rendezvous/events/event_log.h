@@ -10,32 +10,33 @@
 
 namespace muster {
 
-// The coordinator's decisions in a file, one JSON object a line, for whoever
-// asks later why something happened.
+// A file of the coordinator's decisions, one JSON object per line, for later
+// analysis.
 //
-// Thread-safe. Errors are told once, through `on_trouble`, and never stop the
-// job.
+// Thread-safe. A failure to write is reported once, through `on_trouble`, until
+// writing works again. It never stops the job.
 class EventLog {
  public:
-  // Who keeps the file from growing for ever.
+  // The mechanism that limits the size of the file.
   enum class Rotation {
-    kOwn,      // This does: at most 4 x 16 MiB.
-    kOutside,  // Somebody moves it away and has it opened anew (logrotate).
+    kOwn,  // EventLog rotates it: at most 4 x 16 MiB.
+    // Another program moves it away and calls for Reopen (logrotate).
+    kOutside,
   };
 
-  // Touches nothing yet.
+  // Does not access the file system yet.
   EventLog(std::string path, Rotation rotation,
            std::function<void(const std::string& sentence)> on_trouble);
 
-  // Makes the file and the folders above it at once, so that it is there even
-  // if nothing is decided.
+  // Creates the file and its parent folders now, so that the file exists even
+  // if there is never a decision.
   void Create() { file_.Open(); }
 
-  // Opens the path anew (or for the first time, its folder being there). The
-  // status says why that failed; an open file is kept then.
+  // Opens the path again, or for the first time if its folder exists. On
+  // failure returns the reason, and keeps an open file open.
   absl::Status Reopen() { return file_.Reopen(); }
 
-  // Appends one line with the time of now.
+  // Appends one line with the current time.
   void Append(const std::string& run_id, const Decision& decision);
 
  private:

@@ -16,7 +16,7 @@ struct Civil {
 };
 
 bool IsDate(double unix_seconds) {
-  return unix_seconds > 0 && unix_seconds < kEndOf9999;  // and not NaN
+  return unix_seconds > 0 && unix_seconds < kEndOf9999;  // false for NaN
 }
 
 Civil ToCivil(double unix_seconds) {

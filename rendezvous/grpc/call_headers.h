@@ -3,12 +3,12 @@
 
 namespace muster {
 
-// How the job token travels with each call.
+// The header that carries the job token with each call.
 inline constexpr char kAuthorization[] = "authorization";
 inline constexpr char kBearer[] = "Bearer ";
 
-// Answers an Attach that is let in, before any directive: a stream that ends
-// without it never began.
+// The header that the server sends when it accepts an Attach, before any
+// directive. A stream that ends without this header was never accepted.
 inline constexpr char kWelcome[] = "muster-welcome";
 
 }  // namespace muster

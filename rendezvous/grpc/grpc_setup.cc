@@ -16,7 +16,7 @@ void SetUpGrpc() {
     if (std::getenv("GRPC_VERBOSITY") == nullptr) {
       gpr_set_log_function([](gpr_log_func_args*) {});
     }
-    grpc_init();  // and no grpc_shutdown, see above
+    grpc_init();  // never grpc_shutdown, see grpc_setup.h
   });
 }
 

@@ -3,16 +3,17 @@
 
 namespace muster {
 
-// What this process asks of the gRPC library as a whole; does so once, however
-// often it is called. Call it before anything else of gRPC.
+// Configures the gRPC library for the whole process. Idempotent. Call it before
+// any other use of gRPC.
 //
-// - Debian's Abseil looks for lock cycles at each lock, at a cost that grows
-//   with the number of streams (2.5 times as long to start 10,000): off.
-// - gRPC writes its own lines to stderr, in the midst of the workers' output,
-//   for what our statuses say anyway: silent unless GRPC_VERBOSITY is set.
-// - The library stays up until the process ends. With the last channel gone it
-//   would stop its threads, and 1.51 has been seen to wait for ever for one
-//   that was already gone (stop_threads in its timer_manager.cc).
+// - Turns off the search for lock cycles in Debian's Abseil. Its cost at each
+//   lock grows with the number of streams: starting 10,000 takes 2.5 times as
+//   long.
+// - Silences gRPC's own lines on stderr unless GRPC_VERBOSITY is set. They
+//   would appear amid the workers' output and repeat what our statuses say.
+// - Keeps the library initialised until the process ends. Otherwise gRPC stops
+//   its threads with the last channel, and gRPC 1.51 was seen to wait for ever
+//   for a thread that had already ended (stop_threads in its timer_manager.cc).
 void SetUpGrpc();
 
 }  // namespace muster

@@ -7,7 +7,7 @@
 
 namespace muster {
 
-// The two number their codes alike.
+// Both types use the same numeric codes.
 grpc::Status ToGrpc(const absl::Status& status);
 absl::Status FromGrpc(const grpc::Status& status);
 

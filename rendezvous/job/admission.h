@@ -9,17 +9,18 @@
 
 namespace muster {
 
-// The highest round that a node may claim to have run: far above any job's,
-// and low enough that counting on from it never overflows.
+// Upper bound of the round number that a node may report: far above any real
+// job's, and low enough that later rounds do not overflow an int.
 inline constexpr int kMostRounds = 1'000'000'000;
 
-// Why a report cannot be taken whatever the job's state: another protocol
-// version, an empty or overlong name, numbers out of bounds, an invalid spec.
-// A sentence for the person who started that node; nothing if it is sound.
+// Checks a report regardless of the job's state: the protocol version, the
+// length of names, the ranges of numbers and the spec. Returns a sentence for
+// the person who started that node, or nullopt if the report is valid.
 std::optional<std::string> Unsound(const Report& report);
 
-// Why a sound report's node may not join a job that runs by `spec`: another
-// --nnodes, --max-restarts or command, a node rank that the world never has.
+// Checks whether the node of a valid report may join a job with `spec`. Returns
+// an objection if its --nnodes, --max-restarts or command differ, or if its
+// node rank is outside of the world; else nullopt.
 std::optional<Objection> Unfit(const JobSpec& spec, const Report& report);
 
 }  // namespace muster

@@ -65,7 +65,7 @@ TEST(Admission, BoundsTheNumbers) {
   EXPECT_THAT(Unsound(report), Optional(HasSubstr("out of range")));
 }
 
-// The next round's number must not overflow, whatever a stranger claims.
+// The next round's number must not overflow, whatever number a node reports.
 TEST(Admission, BoundsTheRound) {
   Report report = Sound();
   report.round = kMostRounds;

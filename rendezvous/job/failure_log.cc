@@ -11,7 +11,7 @@ void FailureLog::Add(const Failure& failure) {
     cause_ = failure;
   } else if (static_cast<int>(collateral_.size()) < kMostCollateral) {
     collateral_.push_back(failure);
-    // One line each is shown; the cause alone tells its whole story.
+    // Only the cause is shown with its details; collateral is one line each.
     collateral_.back().traceback.clear();
     collateral_.back().stderr_tail.clear();
     collateral_.back().stack.clear();
@@ -38,8 +38,8 @@ void FailureLog::Tell(Verdict& verdict) const {
 int ExitCodeOf(const Failure& failure) {
   switch (failure.kind) {
     case FailureKind::kExitCode:
-      // Whoever started the job would take it for preempted, and start it again
-      // for ever.
+      // Slurm or Kubernetes would take this worker's exit code for a
+      // preemption, and start the job again for ever.
       if (failure.exit_code == kPreemptedExitCode) return 1;
       [[fallthrough]];
     case FailureKind::kStartFailed:

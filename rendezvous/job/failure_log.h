@@ -9,15 +9,15 @@
 
 namespace muster {
 
-// The failures of one round, in the order in which the coordinator heard of
-// them. The first that was not our own doing is the cause; the rest followed
-// from it. (A minimum of wall clocks, as torchrun takes it, blames whichever
-// node's clock is behind.)
+// The failures of one round, in the order in which the coordinator received
+// them. The cause is the first one that Muster did not bring about itself; the
+// others are collateral. (torchrun takes the smallest wall-clock time, and so
+// blames the node whose clock is slow.)
 class FailureLog {
  public:
   void Clear();
   void Add(const Failure& failure);
-  // Makes `cause` the cause, and what was taken for it the first collateral.
+  // Makes `cause` the cause. The former cause becomes the first collateral.
   void Blame(const Failure& cause);
 
   const std::optional<Failure>& cause() const { return cause_; }
@@ -30,7 +30,8 @@ class FailureLog {
   int omitted_ = 0;
 };
 
-// What `launch` exits with for this cause: the exit code, 128 + signal, else 1.
+// The exit code of `launch` for this cause: the worker's exit code, or 128 +
+// signal, or else 1.
 int ExitCodeOf(const Failure& failure);
 
 }  // namespace muster

@@ -72,7 +72,7 @@ TEST(ExitCodeOf, IsTheCauses) {
   Failure failure = Of(FailureKind::kExitCode, 0);
   failure.exit_code = 3;
   EXPECT_EQ(ExitCodeOf(failure), 3);
-  // Only a preempted job may end with it.
+  // Only a preempted job may end with kPreemptedExitCode.
   failure.exit_code = kPreemptedExitCode;
   EXPECT_EQ(ExitCodeOf(failure), 1);
   failure.exit_code = 0;

@@ -51,9 +51,12 @@ void Job::On(const ReportArrived& event) {
       .seen_revision =
           reconnected || report.seen_epoch != epoch_ ? 0 : report.seen_revision,
   };
-  // What one message says did not happen in this order: who has succeeded
-  // leaves nobody behind, and who goes has workers that are told so as well.
-  // But who goes after a cancel has cancelled.
+  // A report's fields have no order of their own. Apply success first, because
+  // a node that has succeeded may leave without a break. Apply preemption
+  // before leave and failures: a node that leaves or is preempted has also
+  // signalled its workers, and their failures are a consequence. But with a
+  // cancel in the same report, the cancel comes first, since it is the reason
+  // to leave.
   if (report.phase == NodePhase::kSucceeded) FollowMember(*node, report);
   if (report.preemption.has_value()) Preempt(*node, *report.preemption);
   if (!report.cancel.has_value()) TakeLeave(*node, report);
@@ -62,14 +65,15 @@ void Job::On(const ReportArrived& event) {
     CancelFrom(*node, *report.cancel);
     TakeLeave(*node, report);
   }
-  // Last, so that a node that stops its workers is known to have been asked to.
+  // The phase comes last, so that a node that stops its workers is already
+  // known to have been asked to.
   FollowMember(*node, report);
 }
 
-// An answer is due on a new stream, where the node has not seen the newest
-// directive, and where it waits by an old wording; and only once what follows
-// from its report is known, so that the last node to come is not told to wait
-// first. Everything else is told when it changes.
+// A report is answered if its stream is new, if the node has not seen the
+// newest directive, or if the node waits by an old wording. The answer is sent
+// at the end of the step, so that the last node to join is not told to wait
+// first. All other directives are sent when they change.
 void Job::Answer() {
   if (!question_.has_value()) return;
   Node* node = nodes_.Find(question_->node_id);
@@ -88,20 +92,21 @@ Node* Job::Admit(StreamId stream, const Report& report) {
   Node* holder = nodes_.Find(report.node.node_id);
   if (holder != nullptr &&
       holder->identity.incarnation == report.node.incarnation) {
-    // Stale: repeated or overtaken by a newer one.
+    // Stale: repeated, or overtaken by a newer report.
     if (report.sequence <= holder->sequence) return nullptr;
     return holder;
   }
   if (finished()) {
-    // A node that had a part in the job, or waits for one, is told how it
-    // ended; a stranger is refused.
+    // A node that had a part in the job, or waits for one, gets the verdict;
+    // any other node is refused.
     if (report.round > 0 || successors_.contains(stream)) {
       TellStream(stream, DirectiveKind::kFinished, why_);
     } else {
       Refuse(stream, {.told = absl::StrCat("job ", run_id_, " is over (", why_,
                                            "); start a new one under another "
                                            "--rdzv-id"),
-                      // A job that succeeded is not begun again by its nodes.
+                      // The nodes of a job that succeeded do not start the job
+                      // again.
                       .another_job = verdict_->outcome != Outcome::kSucceeded});
     }
     return nullptr;
@@ -129,15 +134,17 @@ Node* Job::Admit(StreamId stream, const Report& report) {
   if (holder != nullptr) return Contend(*holder, stream, report);
   successors_.erase(stream);
   Node& node = nodes_.Add(report.node, now_);
-  // It has talked to a coordinator before: a round that it never began may have
-  // had the id. Its agent makes another when this one is not taken.
+  // The node has talked to a coordinator before, so the NCCL id that it offers
+  // may have been given to a round that the node never began. The agent makes
+  // another id if this one is not used.
   if (report.sequence > 1) node.spent_nccl_id = report.offered_nccl_id;
   claimed_round_ = std::max(claimed_round_, report.round);
   const bool was_here = nodes_.LastSequenceOf(report.node) > 0;
   if (was_here) {
     nodes_.Update(node, [&](Node& n) { n.must_have_seen = revision_ + 1; });
   }
-  // Signals from before it joined (again) have had their workers.
+  // Signals that the node caught before it joined (again) were already
+  // delivered to the workers of that time.
   for (const SignalNotice& notice : report.signals) {
     node.newest_signal = std::max(node.newest_signal, notice.ordinal);
   }
@@ -179,7 +186,8 @@ void Job::TakeOver(Node& node, const Report& report) {
     n.round = report.round;
     n.fitness = report.fitness;
     n.unfit = report.unfit;
-    // On a new stream it asks for what it has seen already.
+    // On a new stream a node may report an older revision in order to get the
+    // newest directive again.
     n.seen = std::max(n.seen, seen);
   });
   if (was_ready != node.ready()) ++wording_;
@@ -237,8 +245,9 @@ void Job::FollowMember(Node& node, const Report& report) {
   const bool idle =
       report.phase == NodePhase::kIdle || report.phase == NodePhase::kSucceeded;
   if (phase_ == JobPhase::kStopping && node.part != Part::kStopped) {
-    // A node that was never reached by the round's start has nothing of it
-    // once it knows of the stop: from then on it cannot start it any more.
+    // A node that has seen the order to stop can no longer start the round. So
+    // if it never received the round's start and is idle, it has nothing left
+    // of the round.
     const bool knows =
         node.seen >= node.revision && node.told.kind == DirectiveKind::kStop;
     if (idle && (of_this_round || knows)) {
@@ -301,7 +310,7 @@ void Job::CancelFrom(Node& node, const CancelWish& wish) {
     Cancel(absl::StrCat(SignalName(wish.signal), " at ", node.identity.host),
            wish);
   } else if (!node.going) {
-    // A spare that is stopped takes nobody with it.
+    // SIGTERM or Ctrl-C at a spare ends only that spare.
     node.going_why = SignalName(wish.signal);
     LeaveOut(node);
   }
@@ -344,7 +353,7 @@ void Job::LeaveOut(Node& node) {
   Note("leave", node.identity.node_id,
        absl::StrCat(node.identity.host, " goes: ", node.going_why));
   if (phase_ == JobPhase::kRunning && node.part == Part::kSucceeded) {
-    // Its share of the round is done; nobody has to stop for it.
+    // The node's part of the round is done, so the others need not stop.
     nodes_.Update(node, [](Node& n) { n.part = Part::kNone; });
     Tell(node);
   } else if (phase_ == JobPhase::kRunning && node.part != Part::kNone) {

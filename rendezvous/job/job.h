@@ -20,96 +20,103 @@ namespace muster {
 
 // Membership and rounds of one job, as a pure state machine:
 //
-//   phase      leaves when                                      to
-//   gathering  max nodes are ready; or min are, and the last    running
-//              call (first time) or the wait for a replacement
-//              (later) is over
-//              the join time-out has passed, or (later) the     finished
-//              rejoin time-out with fewer than min nodes; a
-//              cancel, or a preemption
-//   running    every member's workers have succeeded            finished
-//              a worker failed, a node was lost or goes, one    stopping
-//              waits and the policy lets it in, a cancel, or a
-//              preemption's grace is over
-//   stopping   no member has anything left of the round         gathering or
-//              (or was given up after the grace); an end by a   finished
-//              SIGKILL waits a moment for its node's death
+//   phase      ends when                                        next phase
+//   gathering  max nodes are ready; or min nodes are, and the   running
+//              last call (first gathering) or the wait for a
+//              replacement (later ones) is over
+//              the join time-out has passed; or (later ones)    finished
+//              the rejoin time-out with fewer than min nodes;
+//              or on a cancel or a preemption
+//   running    all workers of all members have succeeded        finished
+//              a worker failed, a node was lost or leaves, a    stopping
+//              waiting node is let in, a cancel, or the grace
+//              of a preemption is over
+//   stopping   no member has a process of the round left, or    gathering or
+//              was given up after the grace. If the job ends    finished
+//              by a SIGKILL, it first waits for kKillSpread
 //
-// A preemption (job_preemption.cc) lets the members' workers end by themselves;
-// whatever else happens meanwhile, no round follows.
+// A preemption (job_preemption.cc) gives the members' workers time to end by
+// themselves. No round follows a preemption, whatever else happens meanwhile.
 //
-// Not thread-safe; performs nothing. The driver calls Step with everything
-// that happens, does what the step says, and calls Step with TimePassed when
-// NextDeadline has come. A step that comes much later shows that the driver
-// stood still, and no node is lost, nor the job given up, by what was not read
-// meanwhile (job_leases.cc). A step costs O(log n) of the nodes, save those
-// that form, break or finish a world, or come so late, which cost O(n log n).
+// Not thread-safe. Job performs no I/O and reads no clock: the driver calls
+// Step for each event, carries out the returned JobStep, and calls Step with
+// TimePassed once NextDeadline is reached. A step that comes much later than
+// its deadline shows that the coordinator itself stood still. Unread messages
+// of that time then cause no loss of a node and no time-out of the job
+// (job_leases.cc). A step costs O(log n) of the number of nodes, except that
+// steps that form, break or finish a world, or that come too late, cost
+// O(n log n).
 class Job {
  public:
-  // `spec` must be valid. `epoch` names this life of the coordinator.
+  // `spec` must be valid. `epoch` identifies this run of the coordinator.
   Job(std::string run_id, uint64_t epoch, JobSpec spec, Instant now);
 
-  // `now` must not run backwards. Reports must be sound (admission.h).
+  // `now` must not decrease. Reports must have passed Unsound (admission.h).
   JobStep Step(Instant now, const JobEvent& event);
 
-  // When Step must be called with TimePassed at the latest, if nothing else
-  // happens. Nothing: never.
+  // The latest time at which Step must be called with TimePassed if no other
+  // event arrives. nullopt: no deadline.
   std::optional<Instant> NextDeadline() const;
 
-  // O(n). Nodes: members by group rank, then the others by id.
+  // O(n log n). Nodes: members by group rank, then the others by id.
   JobStatus Status(Instant now) const;
 
   const std::string& run_id() const { return run_id_; }
   JobPhase phase() const { return phase_; }
   bool finished() const { return phase_ == JobPhase::kFinished; }
-  // Whether it has finished while the stream of one was broken, which has not
-  // come back since. O(n).
+  // Whether the job has finished while an agent's stream was broken, and that
+  // agent has not yet come back to get the verdict. O(n).
   bool OwesVerdict() const;
 
  private:
-  // Who ends a whole node (Slurm a step, the kernel a cgroup) sends SIGKILL to
-  // one process after another: how much later than a worker's death the agent's
-  // may come. A job that would end beside such a SIGKILL waits for it; a
-  // restart does not.
+  // Slurm (a job step) and the kernel (a cgroup) end a whole node by sending
+  // SIGKILL to one process after another. kKillSpread is the longest time
+  // between the SIGKILL of a worker and the SIGKILL of its agent. A job that is
+  // about to end after such a SIGKILL waits this long; a restart does not wait.
   static constexpr Duration kKillSpread = std::chrono::milliseconds(250);
 
-  // Why a round was broken, and what follows once it has stopped.
+  // The cause of the break of a round, and the consequence once all members
+  // have stopped.
   struct Break {
     std::string why;
-    int signal = 15;       // the first signal to the workers
-    bool at_once = false;  // no grace
+    int signal = 15;       // the first signal sent to the workers
+    bool at_once = false;  // SIGKILL at once, without the grace
     StopCause cause = StopCause::kBroken;
-    std::optional<Verdict> verdict;  // the job ends with it; else next round
-    // The newest directive's when it broke: who has seen a later one outlived
-    // the break.
+    // Ends the job; nullopt: a new round follows.
+    std::optional<Verdict> verdict;
+    // The newest revision at the time of the break. A node that has seen a
+    // later revision was alive after the break.
     uint64_t revision = 0;
-    // A worker's failure is the cause, unless a node that did not outlive the
-    // break turns out to be lost (BlameLoss): what then follows instead of
-    // `verdict`, and the restart that is given back.
+    // Whether a worker's failure is the cause. BlameLoss may still replace it
+    // by the loss of a node that did not outlive the break: then `otherwise`
+    // takes the place of `verdict`, and `restarts_spent` restarts are given
+    // back.
     bool by_failure = false;
     std::optional<Verdict> otherwise;
     int restarts_spent = 0;
-    // Where that failure is a hang: when its worker fell silent, and whether it
-    // is stopped.
+    // Only if the failure is a hang: the time at which its worker fell silent,
+    // and whether that worker is stopped by a signal.
     std::optional<Instant> silent_since;
     bool stopped = false;
-    std::string failed_on;  // that worker's node, which lived to tell of it
-    // Where a stranger's SIGKILL ended a worker: its node, which the same hand
-    // may be about to end as a whole, and when that is no more likely.
+    // The failed worker's node, which reported the failure.
+    std::string failed_on;
+    // Only if a SIGKILL that Muster did not send ended a worker: that worker's
+    // node, which the same sender may be about to kill as a whole, and the time
+    // from which the node counts as having outlived that SIGKILL.
     std::string killed_on;
     Instant outlived;
     bool outlived_put_off = false;
     Instant deadline;  // members that have not stopped by then are lost
   };
 
-  // --- what happens (job.cc)
+  // --- events (job.cc)
   void On(const ReportArrived& event);
   void On(const StreamClosed& event);
   void On(const CancelAsked& event);
   void On(const DrainAsked& event);
   void On(const TimePassed&) {}
-  // The node that `report` speaks for, admitted if need be; null if it was
-  // refused or is stale.
+  // Returns the node of `report`, admitted if it is new; null if the report is
+  // stale or its node was refused or has to wait.
   Node* Admit(StreamId stream, const Report& report);
   void TakeOver(Node& node, const Report& report);
   void TakeFailures(Node& node, const Report& report);
@@ -123,34 +130,36 @@ class Job {
   Node* Contend(Node& holder, StreamId stream, const Report& report);
   void AnswerContender(Node& holder);
   void LoseContender(StreamId stream);
-  // Who waits for the end of which node, as clauses.
+  // Returns a clause for each agent that waits for another incarnation of its
+  // node to end (Contend): the agent's host and the node.
   std::string SuccessorsText() const;
 
   // --- silence (job_leases.cc)
-  // Before the step that was due then, if any was.
+  // `due` is the value of NextDeadline before this step.
   void ForgiveSilence(std::optional<Instant> due);
   void PutOffOutliving(Instant due);
   void ExpireLeases();
 
-  // --- the cluster takes the nodes away (job_preemption.cc)
+  // --- preemption: the cluster takes the nodes away (job_preemption.cc)
   void Preempt(const Node& by, const PreemptionNotice& notice);
-  // A signal to stop that comes after the notice: the grace is over.
+  // Handles a signal to stop that follows the notice: ends the grace now.
   void EndGrace(const CancelWish& wish);
   void MindTheGrace();
   std::optional<PreemptionNotice> PreemptionNow() const;
   std::string PreemptionReason() const;
   Verdict PreemptionVerdict() const;
-  // The member of the lowest rank that is here; without one any node.
+  // The id of the connected member with the lowest rank; if there is none, the
+  // id of any connected node.
   std::string SpeakerNow() const;
 
-  // --- whose failure broke the round (job_blame.cc)
+  // --- blame: the failure that broke the round (job_blame.cc)
   void BreakForFailure(const Failure& failure);
   void BlameLoss(const Failure& loss);
   void BlameLeaving(const Node& leaving);
   void BlamePreemption(const Node& by);
-  // The failure is not the cause: undoes what it led to.
+  // Undoes the consequences of a failure that was wrongly taken for the cause.
   void Excuse(const std::string& node_id, const std::string& why);
-  // The members have been told another cause.
+  // Sends the members their unchanged directive with the new cause.
   void RetellMembers();
   bool HasNotSeenBreak(const Node& node) const;
   bool ExplainsBreak(const Node& lost) const;
@@ -174,35 +183,40 @@ class Job {
   void TimeOut();
   void GiveUp();
   std::string Absent() const;
-  // Short of `who_knows`, which has been told of itself; null: nobody.
+  // The unfit nodes and why they are unfit, without `who_knows`, whose own
+  // directive already tells it; null: all of them.
   std::string KeptOut(const Node* who_knows) const;
   void Finish(Verdict verdict);
   Verdict NewVerdict(Outcome outcome, int exit_code, std::string reason) const;
   Verdict SuccessVerdict() const;
   bool SpareWaits() const;
   void EnterPhase(JobPhase phase);
-  // When whoever keeps this phase waiting is given up, if anybody does.
+  // The time at which the nodes that delay this phase are given up; nullopt:
+  // the phase has no such limit.
   std::optional<Instant> PhaseLimit() const;
   Instant PutOff(Instant limit) const;
   std::optional<Instant> PhaseDeadline() const;
 
-  // The node whose report this step takes, and the newest directive of this
-  // epoch that it has seen on this stream (0: none). Gone once it is told.
+  // The node whose report this step handles, and the newest revision of this
+  // epoch that the node has seen on this stream (0: none). nullopt in other
+  // steps.
   struct Question {
     std::string node_id;
     uint64_t seen_revision = 0;
-    bool answered = false;  // it has been told something since
+    bool answered = false;  // a directive was sent to it in this step
   };
   void Answer();
 
-  // --- what nodes are told (job_directives.cc)
+  // --- directives (job_directives.cc)
   Directive DirectiveFor(const Node& node) const;
   DirectiveKey KeyFor(const Node& node) const;
-  // While it is here the same one, so that each wording is said once.
+  // Chooses a new speaker only if the current one is gone, so that each text is
+  // shown once.
   void KeepSpeaker();
-  // Directive::said_here, of a directive of `key`.
+  // The value of Directive::said_here for a directive of `key`.
   bool IsSaidBy(const Node& node, const DirectiveKey& key) const;
-  // For `node`; null: for everybody.
+  // The reason for `node` to wait; null: the reason without texts of one node,
+  // for the status.
   std::string WaitReason(const Node* node) const;
   void Tell(Node& node);
   void TellStream(StreamId stream, DirectiveKind kind, std::string reason);
@@ -219,45 +233,48 @@ class Job {
   JobStep step_;
 
   Membership nodes_;
-  // Connections of agents that wait for the end of another incarnation.
+  // Agents that wait for the end of another incarnation of their node, by their
+  // connection.
   struct Successor {
-    std::string node_id;  // of the place
-    std::string host;     // its own
+    std::string node_id;  // the node whose place it waits for
+    std::string host;     // its own host
   };
   std::map<StreamId, Successor> successors_;
   JobPhase phase_ = JobPhase::kGathering;
   Instant phase_since_;
-  // Its limit was put off until then (ForgiveSilence).
+  // The time until which this phase's limit was put off (ForgiveSilence).
   std::optional<Instant> put_off_;
-  std::string why_;  // why the job is in this phase
+  std::string why_;  // the reason of the current phase, a sentence
 
   int round_ = 0;
-  // The highest round that a node claims to have run, under this coordinator or
-  // an earlier one. The next round's number is above it; the current round's
-  // never changes under its members.
+  // The highest round that any node reports to have run, under this coordinator
+  // or an earlier one. The next round's number is above it; the number of the
+  // current round never changes.
   int claimed_round_ = 0;
-  World world_;  // of `round_`; once broken, the one before the next
+  World world_;  // the world of `round_`; while gathering, the previous one
   bool first_gathering_ = true;
-  std::optional<Instant> enough_since_;  // min_nodes have been ready since
-  // Of a later gathering: fewer than min_nodes have been here since.
+  // Since then min_nodes or more have been ready.
+  std::optional<Instant> enough_since_;
+  // Only in a later gathering: since then fewer than min_nodes are here.
   std::optional<Instant> too_few_since_;
   Break break_;
   FailureLog failures_;
-  std::vector<SignalNotice> signals_;  // forwarded to every worker, the last
+  // Forwarded to every worker; the newest few.
+  std::vector<SignalNotice> signals_;
   uint64_t newest_signal_ = 0;
   int restarts_used_ = 0;
   struct Preemption {
-    PreemptionNotice notice;  // without what is left
-    Instant deadline;         // then workers are stopped
+    PreemptionNotice notice;  // without `left`
+    Instant deadline;         // the workers are stopped then
   };
   std::optional<Preemption> preemption_;
-  // While gathering, breaking a round and once finished: the node that speaks
-  // and acts for the job.
+  // The node that prints and acts for the job while the job is gathering,
+  // stopping or finished.
   std::string speaker_;
   uint64_t revision_ = 0;
   uint64_t wording_ = 1;
   std::optional<Verdict> verdict_;
-  std::optional<Question> question_;  // of the step under way
+  std::optional<Question> question_;  // set only during the step of a report
 };
 
 }  // namespace muster

@@ -1,5 +1,5 @@
-// Who is blamed for a broken round: the first failure, unless a node's loss or
-// a likelier hang explains it, as is found out while the round stops.
+// Blame for a broken round: the first failure, unless the loss of a node or a
+// more likely hang explains it. That may turn out only while the round stops.
 
 #include <algorithm>
 #include <csignal>
@@ -12,22 +12,25 @@
 namespace muster {
 namespace {
 
-// By our clock, when the worker that hangs was last heard of. What the message
-// took to come makes it seem a little later.
+// The time, by this coordinator's clock, of the last sign of life of the worker
+// that hangs. The message's latency makes it slightly too late.
 Instant SilentSince(const Failure& hang, Instant now) {
   return now - std::max(hang.silent_for, Duration::zero());
 }
 
-// Its node's kernel says so: its peers wait for it, not it for them.
+// Whether its node's kernel keeps the worker stopped: then its peers wait for
+// this worker, and not vice versa.
 bool IsStopped(const Failure& hang) { return hang.signal == SIGSTOP; }
 
-// Two that fell silent within this part of the silence did so together.
+// Two workers fell silent together if the times differ by less than
+// 1/kTogetherDivisor of the silence.
 constexpr int kTogetherDivisor = 10;
 
 }  // namespace
 
-// What a worker says that waited in vain for the root of the round's NCCL id is
-// only half of the story.
+// The reason of a break. If the root of the round's NCCL id was lost, a worker
+// that waited for that root fails with a message that does not mention the
+// loss, so the text adds it.
 std::string Job::WhyOf(const Failure& failure) const {
   return absl::StrCat("rank ", failure.rank, " on ", failure.host, ": ",
                       failure.message,
@@ -35,8 +38,9 @@ std::string Job::WhyOf(const Failure& failure) const {
                       world_.nccl_root_lost, DoubtAbout(failure));
 }
 
-// Workers of several nodes that wait for one another fall silent together, in
-// an order that says nothing.
+// Returns a warning that the blamed hang may not be the cause, or "". Workers
+// of several nodes that wait for one another fall silent at about the same
+// time, in an order that proves nothing.
 std::string Job::DoubtAbout(const Failure& failure) const {
   if (failure.kind != FailureKind::kHung || IsStopped(failure)) return "";
   const Instant since = SilentSince(failure, now_);
@@ -48,7 +52,7 @@ std::string Job::DoubtAbout(const Failure& failure) const {
       continue;
     }
     for (const WorkerProgress& worker : node.progress) {
-      // It has ended, or may be silent for ever.
+      // A deadline of 0: the worker has ended, or may be silent for ever.
       if (worker.deadline == Duration::zero()) continue;
       const Instant silent = node.heard - worker.silent_for;
       if (silent >= since - window && silent <= since + window) ++together;
@@ -66,15 +70,16 @@ void Job::BreakForFailure(const Failure& failure) {
   reason.why = WhyOf(failure);
   reason.failed_on = failure.node_id;
   if (preemption_.has_value()) {
-    // The others would wait for it in vain. No restart is spent: what follows
-    // is the preemption's verdict, which names this failure.
+    // The others would wait for the failed worker in vain, so the round breaks.
+    // No restart is spent: the job ends with the preemption's verdict, which
+    // names this failure.
     reason.by_failure = true;
     BreakRound(std::move(reason));
     return;
   }
   if (failure.kind == FailureKind::kStartFailed) {
-    // What cannot be started now cannot be started again: no restart is
-    // spent on it.
+    // A program that cannot be started now cannot be started later either: no
+    // restart is spent on it.
     reason.verdict =
         NewVerdict(Outcome::kFailed, ExitCodeOf(failure), reason.why);
     BreakRound(std::move(reason));
@@ -95,13 +100,15 @@ void Job::BreakForFailure(const Failure& failure) {
   BreakRound(std::move(reason));
 }
 
-// A node dies, and its peers' workers fail on their broken connections before
-// we know of it: the first failure is then a victim's. In which order we read
-// the failure and the end of the node's stream, if there is one, says nothing;
-// a node that lived on has answered the order to stop. So has the one that told
-// of the failure, unless its worker was killed a moment before its agent was.
+// Whether the loss of `lost` is the cause of a break that a failure began. If a
+// node dies, its peers' workers fail on their broken connections, perhaps
+// before the loss is known: the first failure is then a victim's. The order in
+// which the failure and the end of the node's stream are read proves nothing,
+// but a node that has answered the order to stop outlived the failure. So did
+// the node that reported the failure, unless its worker was killed a moment
+// before its agent was.
 bool Job::ExplainsBreak(const Node& lost) const {
-  // Else it lives, and was given up because it would not stop.
+  // A node that is not gone was given up only because it did not stop.
   const bool gone =
       lost.stream == 0 || lost.deadline <= now_ || lost.heard <= phase_since_;
   if (!gone) return false;
@@ -114,12 +121,14 @@ bool Job::ExplainsBreak(const Node& lost) const {
          HasNotSeenBreak(lost);
 }
 
-// What it says may be older than the failure that broke the round.
+// Whether the node's reports may be older than the failure that broke the
+// round.
 bool Job::HasNotSeenBreak(const Node& node) const {
   return node.seen <= break_.revision;
 }
 
-// Whether it broke the round itself, or the failure that did so was read first.
+// Remembers a SIGKILL, whether it broke the round itself or was read after
+// another failure.
 void Job::SuspectKill(const Failure& failure) {
   if (phase_ != JobPhase::kStopping || !break_.by_failure ||
       !break_.killed_on.empty() || failure.kind != FailureKind::kSignal ||
@@ -130,8 +139,8 @@ void Job::SuspectKill(const Failure& failure) {
   break_.outlived = now_ + kKillSpread;
 }
 
-// The job is about to end, a SIGKILL may be why, and the agent of that worker
-// has not yet outlived it for long enough.
+// Whether the verdict must wait: a SIGKILL may be the cause of the break, and
+// the agent of the killed worker has not yet outlived it for kKillSpread.
 bool Job::StillProvingLife() const {
   if (!break_.by_failure || break_.killed_on.empty()) return false;
   const auto found = nodes_.nodes().find(break_.killed_on);
@@ -139,8 +148,8 @@ bool Job::StillProvingLife() const {
   return found->second.stream == 0 || now_ < break_.outlived;
 }
 
-// The loss of a node that explains the break is the cause after all, and a
-// change of members spends no restart.
+// Makes the loss of a node that explains the break the cause after all. A loss,
+// as a change of membership, spends no restart.
 void Job::BlameLoss(const Failure& loss) {
   if (!break_.by_failure) return;
   failures_.Blame(loss);
@@ -149,8 +158,9 @@ void Job::BlameLoss(const Failure& loss) {
   break_.by_failure = false;
 }
 
-// Its guardian died, or who ends it has ended its workers first. One whose
-// workers had succeeded leaves nobody behind.
+// Makes the leaving of a node the cause if the node had not seen the order to
+// stop: its guardian died, or the sender of its SIGTERM has ended its workers
+// first. A node whose workers had succeeded is not the cause.
 void Job::BlameLeaving(const Node& leaving) {
   const bool had_succeeded =
       leaving.phase == NodePhase::kSucceeded && leaving.round == round_;
@@ -164,8 +174,10 @@ void Job::BlameLeaving(const Node& leaving) {
   break_.by_failure = false;
 }
 
-// The cluster tells one process after another, workers before agents and one
-// node before the next. Each report repeats its notice.
+// Makes the preemption the cause of a break that a failure began, if `by` had
+// not seen the order to stop. The cluster signals one process after another,
+// workers before agents and one node before the next. Each report repeats the
+// notice, so this is called several times.
 void Job::BlamePreemption(const Node& by) {
   const bool counts = break_.restarts_spent > 0 ||
                       (break_.verdict.has_value() &&
@@ -186,7 +198,7 @@ void Job::Excuse(const std::string& node_id, const std::string& why) {
   RetellMembers();
 }
 
-// The order to stop stays the same; its reason is another.
+// Tells the members the new reason. The order to stop stays the same.
 void Job::RetellMembers() {
   for (const World::Member& member : world_.members) {
     Node* node = nodes_.Find(member.node_id);
@@ -194,10 +206,11 @@ void Job::RetellMembers() {
   }
 }
 
-// One worker hangs, its peers wait for it and fall silent as well. Which node
-// tells first depends on how long it takes to look at stacks, so while the
-// round stops, a hang that began before the one that is blamed takes its place,
-// and one of a worker that is stopped that of any other.
+// If one worker hangs, its peers wait for it and fall silent as well. Which
+// node reports first depends on how long it takes to collect stacks. Therefore,
+// while the round stops, the blame moves to a hang that began earlier, and from
+// a running worker to one that is stopped by a signal. Returns whether the
+// blame has moved to `failure`.
 bool Job::BlameLikelierHang(const Failure& failure) {
   if (phase_ != JobPhase::kStopping || failure.kind != FailureKind::kHung ||
       !break_.by_failure || !break_.silent_since.has_value()) {

@@ -1,5 +1,4 @@
-// A node dies and its peers' workers fail on their broken connections: who is
-// blamed.
+// Blame if a node dies and its peers' workers fail on their broken connections.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +15,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using ::testing::HasSubstr;
 
-// b's stream breaks, and a's worker fails of it within b's reconnect grace.
+// b's stream breaks; a's worker fails because of it within b's reconnect grace.
 class JobBlame : public ::testing::Test {
  protected:
   explicit JobBlame(int max_restarts = 0)
@@ -49,7 +48,7 @@ TEST_F(JobBlame, TheRoundStopsAtOnceButTheJobWaitsForTheMissingNode) {
 TEST_F(JobBlame, ALostNodeIsTheCauseAndSpendsNoRestart) {
   job_.Wait(milliseconds(400));
   EXPECT_THAT(job_.Decided("blame"), HasSubstr("b (group rank 1) was lost"));
-  // No budget at all, and the survivor goes on.
+  // With no restarts allowed, the survivor still begins a new round.
   EXPECT_EQ(job_.phase(), JobPhase::kRunning);
   EXPECT_EQ(job_.round(), 2);
   EXPECT_EQ(job_.status().restarts_used, 0);
@@ -87,7 +86,7 @@ TEST_F(JobBlame, ACancelInBetweenStillEndsTheJob) {
   EXPECT_EQ(job_.phase(), JobPhase::kFinished);
   const Verdict& verdict = job_.told("a").verdict;
   EXPECT_EQ(verdict.outcome, Outcome::kCancelled);
-  // What is shown with it is the loss, and the victim as its consequence.
+  // The verdict shows the loss as the cause and the victim as collateral.
   EXPECT_EQ(verdict.cause->kind, FailureKind::kNodeLost);
   EXPECT_EQ(verdict.collateral.at(0).rank, 0);
 }
@@ -122,7 +121,8 @@ TEST(JobBlameNot, AProgramThatCannotBeStartedIsNoConsequence) {
   EXPECT_EQ(job.told("a").verdict.exit_code, 127);
 }
 
-// b dies, and a's worker fails of it before anything is known of b.
+// b dies, and a's worker fails because of it before the coordinator notices b's
+// death.
 class JobBlameUnheard : public ::testing::Test {
  protected:
   JobBlameUnheard()
@@ -141,7 +141,8 @@ class JobBlameUnheard : public ::testing::Test {
   JobFixture job_;
 };
 
-// Two streams are read in any order, however long ago each was written.
+// The end of b's stream may be read at any time after the failure, since two
+// streams are read in any order.
 TEST_F(JobBlameUnheard, ItsStreamIsReadLater) {
   job_.Wait(seconds(2));
   job_.BreakStream("b");
@@ -151,7 +152,7 @@ TEST_F(JobBlameUnheard, ItsStreamIsReadLater) {
   EXPECT_EQ(job_.round(), 2);
 }
 
-// Its power was cut, and there is nothing to read.
+// b's power was cut, so its stream never ends.
 TEST_F(JobBlameUnheard, OnlyItsLeaseTells) {
   job_.Wait(milliseconds(4999));
   EXPECT_EQ(job_.phase(), JobPhase::kStopping);
@@ -161,7 +162,7 @@ TEST_F(JobBlameUnheard, OnlyItsLeaseTells) {
   EXPECT_EQ(job_.round(), 2);
 }
 
-// The order to stop has a shorter deadline than the lease.
+// The order to stop has a shorter deadline than b's lease.
 TEST(JobBlameSilent, WhoIsGivenUpBeforeItsLeaseIsOver) {
   JobSpec spec = QuickSpec(1, 2);
   spec.max_restarts = 0;
@@ -179,7 +180,7 @@ TEST(JobBlameSilent, WhoIsGivenUpBeforeItsLeaseIsOver) {
   EXPECT_EQ(job.round(), 2);
 }
 
-// What it sent before it died may come after all of that.
+// A report that b sent before it died may arrive after the order to stop.
 TEST_F(JobBlameUnheard, AReportFromBeforeTheOrderProvesNothing) {
   job_.Report("b");
   job_.BreakStream("b");
@@ -190,8 +191,8 @@ TEST_F(JobBlameUnheard, AReportFromBeforeTheOrderProvesNothing) {
 
 TEST_F(JobBlameUnheard, AnAnswerToTheOrderProvesThatItOutlivedTheFailure) {
   job_.agent("b").deaf = false;
-  job_.Report("b");  // is told again…
-  job_.Report("b");  // …and answers
+  job_.Report("b");  // gets the order again…
+  job_.Report("b");  // …and reports that it has seen it
   job_.BreakStream("b");
   job_.Wait(milliseconds(500));
   EXPECT_EQ(job_.Count("blame"), 0);
@@ -200,7 +201,7 @@ TEST_F(JobBlameUnheard, AnAnswerToTheOrderProvesThatItOutlivedTheFailure) {
 }
 
 TEST_F(JobBlameUnheard, OneThatLivesAndDoesNotStopIsGivenUpAndNotBlamed) {
-  job_.agent("b").silent = false;  // and deaf
+  job_.agent("b").silent = false;  // but still deaf
   job_.Wait(seconds(15));
   EXPECT_THAT(job_.Decided("lost"), HasSubstr("would not stop"));
   EXPECT_EQ(job_.Count("blame"), 0);
@@ -208,8 +209,9 @@ TEST_F(JobBlameUnheard, OneThatLivesAndDoesNotStopIsGivenUpAndNotBlamed) {
   EXPECT_EQ(job_.told("a").verdict.exit_code, 1);
 }
 
-// It told of the failure itself, so that was before its end. A job whose node
-// fails so each time would have no end.
+// b reported the failure itself, so the failure came before b's end. If the
+// loss were blamed, a job whose node always fails this way would restart for
+// ever.
 TEST(JobBlameNot, WhoseOwnWorkerFailed) {
   JobSpec spec = QuickSpec(1, 2);
   spec.max_restarts = 0;
@@ -225,7 +227,8 @@ TEST(JobBlameNot, WhoseOwnWorkerFailed) {
   EXPECT_EQ(job.told("a").verdict.exit_code, 3);
 }
 
-// On a new stream it asks for the newest order again.
+// On its new stream b reports seen_revision 0, which must not undo the earlier
+// answer.
 TEST_F(JobBlame, WhoAnsweredOnAnEarlierStreamIsNotTheCause) {
   job_.Reconnect("b");
   job_.Stopping("b");
@@ -247,7 +250,8 @@ TEST_F(JobBlameWithABudget, ACancelInBetweenStillEndsTheJob) {
   EXPECT_EQ(job_.told("a").verdict.outcome, Outcome::kCancelled);
 }
 
-// b goes because its guardian died, which a's worker noticed before b's agent.
+// b leaves because its guardian died; a's worker noticed that before b's agent
+// did.
 class JobBlameLeaving : public JobBlameUnheard {
  protected:
   void Leave() {
@@ -266,8 +270,8 @@ TEST_F(JobBlameLeaving, WhoWasOnItsWayIsTheCause) {
 
 TEST_F(JobBlameLeaving, WhoGoesAfterTheOrderToStopIsNot) {
   job_.agent("b").deaf = false;
-  job_.Report("b");  // is told again…
-  job_.Report("b");  // …and answers
+  job_.Report("b");  // gets the order again…
+  job_.Report("b");  // …and reports that it has seen it
   Leave();
   EXPECT_EQ(job_.Count("blame"), 0);
   EXPECT_EQ(job_.phase(), JobPhase::kFinished);
@@ -289,7 +293,7 @@ TEST(JobBlameNot, WhoHadSucceededAndGoes) {
   EXPECT_EQ(job.told("a").verdict.exit_code, 1);
 }
 
-// What it reports is still the end of the round before.
+// b's last report, a success, belongs to the previous round.
 TEST(JobBlameBeforeItsStart, WhoGoesIsTheCause) {
   JobFixture job(QuickSpec(1, 2));
   job.StartAll({"a", "b"});

@@ -1,4 +1,4 @@
-// The wish to end the whole job, and what a job that has ended says.
+// Requests to end the whole job, and the answers of a job that has ended.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -58,7 +58,8 @@ TEST(JobCancel, TwiceLeavesNoGrace) {
   job.Idle("a");
   job.Wait(milliseconds(4999));
   EXPECT_EQ(job.phase(), JobPhase::kStopping);
-  job.Wait(milliseconds(1));  // without the grace, only the margin is left
+  // `at_once` leaves no grace: only the margin remains.
+  job.Wait(milliseconds(1));
   EXPECT_EQ(job.kind("a"), DirectiveKind::kFinished);
 }
 
@@ -111,8 +112,8 @@ TEST(JobCancel, DoesNotHideTheFailureThatHasEndedTheJobAlready) {
   EXPECT_EQ(job.told("a").verdict.exit_code, 3);
 }
 
-// The second Ctrl-C kills the workers there before the coordinator has heard of
-// the first.
+// The second Ctrl-C kills the workers of that node before the coordinator has
+// received the first one.
 TEST(JobCancel, IsTheReasonWhyThatNodeHasStopped) {
   JobFixture job(QuickSpec(2, 2));
   job.StartAll({"a", "b"});
@@ -158,7 +159,7 @@ TEST(JobFinished, ALateComerIsRefusedAndAParticipantToldTheVerdict) {
   EXPECT_EQ(job.told("d").verdict.outcome, Outcome::kSucceeded);
 }
 
-// Its nodes' successors may be another job of the same name.
+// The refused node may belong to a later job of the same name.
 TEST(JobFinished, AStrangerToAJobThatDidNotSucceedMayAskAgain) {
   JobFixture job(QuickSpec(1, 1));
   job.StartAll({"a"});

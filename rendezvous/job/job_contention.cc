@@ -1,5 +1,6 @@
 // Two agents for one place: an agent that was started anew, a replacement that
-// came before the end of what it replaces, or a mistake.
+// arrives before the agent that it replaces has ended, or a mistake of
+// configuration.
 
 #include <string>
 #include <utility>
@@ -20,8 +21,8 @@ std::string HeldBy(const Node& holder) {
 
 Node* Job::Contend(Node& holder, StreamId stream, const Report& report) {
   if (holder.stream == 0) {
-    // The holder's connection is gone and here is its successor: no need to
-    // wait for the lease.
+    // The holder is disconnected and its successor is here, so there is no need
+    // to wait for the lease.
     Lose(holder, "its agent was started anew", Membership::Memory::kSuperseded);
     return Admit(stream, report);
   }
@@ -65,7 +66,7 @@ Node* Job::Contend(Node& holder, StreamId stream, const Report& report) {
   return nullptr;
 }
 
-// `holder` has shown that it is alive.
+// Called once `holder` has proved to be alive.
 void Job::AnswerContender(Node& holder) {
   if (successors_.contains(holder.contender)) {
     holder.proved_alive = true;

@@ -1,4 +1,5 @@
-// Two agents for one place, and agents that do not fit the job.
+// Two agents that claim one place, and agents that are incompatible with the
+// job.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,8 +14,8 @@ using std::chrono::seconds;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// A job of two whose node rank 1 is "b", and "c", started by mistake with the
-// same rank.
+// A job of two nodes. Node rank 1 is held by "b"; "c" was started by mistake
+// with the same rank.
 class JobContentionTest : public ::testing::Test {
  protected:
   JobContentionTest() : job_(QuickSpec(2, 2)) {
@@ -44,7 +45,7 @@ TEST_F(JobContentionTest, AReportThatMayBeOlderThanTheClaimProvesNothing) {
   job_.Join("c");
   job_.Report("b");
   EXPECT_EQ(job_.kind("c"), DirectiveKind::kWait);
-  // The holder is asked again with each such report.
+  // Each report of the claimant asks the holder again.
   job_.agent("b").deaf = false;
   job_.Report("b");
   EXPECT_EQ(job_.kind("c"), DirectiveKind::kWait);
@@ -64,7 +65,7 @@ TEST_F(JobContentionTest, AdmittedOnceTheHoldersLeaseHasRunOut) {
   job_.Idle("a");
   EXPECT_EQ(job_.round(), 2);
   EXPECT_EQ(job_.told("c").place.group_rank, 1);
-  // The old holder comes back too late, and its place is taken.
+  // The old holder comes back too late: its place is taken.
   job_.Report("b");
   EXPECT_THAT(job_.told("b").reason, HasSubstr("node c is held by c"));
   job_.Report("c");
@@ -86,7 +87,7 @@ TEST_F(JobContentionTest, ALateReportDoesNotTakeThePlaceInstead) {
   job_.agent("b").silent = true;
   job_.Wait(seconds(5));
   job_.Join("c");
-  job_.Report("b");  // late to its own place
+  job_.Report("b");  // b was lost, and reports too late to keep its place
   Report late = job_.agent("b").report;
   const StreamId stream = job_.agent("b").stream;
   job_.BreakStream("c");
@@ -98,8 +99,8 @@ TEST_F(JobContentionTest, ALateReportDoesNotTakeThePlaceInstead) {
 }
 
 TEST_F(JobContentionTest, AnAgentStartedAnewAtOnceIsNotRefused) {
-  // The old stream has not been noticed as broken, and a report of the dead
-  // agent is still under way.
+  // The coordinator has not noticed the end of the old stream, and a report of
+  // the dead agent is still in flight.
   JobFixture::Agent& b = job_.agent("b");
   Report last_words = b.report;
   ++last_words.sequence;
@@ -119,7 +120,7 @@ TEST_F(JobContentionTest, AnIncarnationThatWasFollowedNeverComesBack) {
   JobFixture::Agent& b = job_.agent("b");
   const Report old = b.report;
   job_.BreakStream("b");
-  job_.Wait(milliseconds(500));  // lost: until now it might return
+  job_.Wait(milliseconds(500));  // b is lost; it may still return
   job_.Restart("b");
   job_.Idle("a");
   ASSERT_EQ(job_.round(), 2);
@@ -172,7 +173,8 @@ TEST(JobAdmission, ANodeRankBeyondTheWorldIsRefused) {
   EXPECT_THAT(job.told("a").reason, HasSubstr("node rank 2 is out of range"));
 }
 
-// A replacement that comes while what it replaces still writes a checkpoint.
+// A replacement arrives while the agent that it replaces still writes a
+// checkpoint.
 class JobSuccession : public JobContentionTest {
  protected:
   JobSuccession() {
@@ -219,7 +221,7 @@ TEST_F(JobSuccession, HasABound) {
   job_.Wait(seconds(59));
   EXPECT_EQ(job_.kind("c"), DirectiveKind::kWait);
   job_.agent("c").silent = true;
-  job_.Wait(seconds(2));  // the join time-out is over
+  job_.Wait(seconds(2));  // the join time-out has passed
   job_.Report("c");
   job_.Report("b");
   EXPECT_EQ(job_.kind("c"), DirectiveKind::kRefused);
@@ -231,7 +233,7 @@ TEST_F(JobSuccession, IsToldTheVerdict) {
   job_.Succeeds("b");
   ASSERT_EQ(job_.kind("c"), DirectiveKind::kFinished);
   EXPECT_EQ(job_.told("c").verdict.outcome, Outcome::kSucceeded);
-  // Again, should that have been lost.
+  // The directive is sent again in case it was lost.
   job_.agent("c").told = Directive();
   job_.Report("c");
   EXPECT_EQ(job_.kind("c"), DirectiveKind::kFinished);

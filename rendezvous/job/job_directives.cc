@@ -1,5 +1,5 @@
-// What nodes are told: one function from the job's state to a node's
-// directive, and its revision.
+// Directives: a function from the job's state to one node's directive, and its
+// revision.
 
 #include <string>
 #include <utility>
@@ -28,8 +28,8 @@ DirectiveKey Job::KeyFor(const Node& node) const {
     key.kind = DirectiveKind::kReleased;
   } else if (node.phase == NodePhase::kRunning ||
              node.phase == NodePhase::kStopping) {
-    // It runs a round that is not (or no longer) its: after a lost lease, or
-    // under an earlier coordinator.
+    // The node runs a round that is not (or no longer) its own: it lost its
+    // lease, or the round belongs to an earlier coordinator.
     key.kind = DirectiveKind::kStop;
     key.round = node.round;
   } else {
@@ -58,12 +58,12 @@ bool Job::IsSaidBy(const Node& node, const DirectiveKey& key) const {
     case DirectiveKind::kRun:
       return node.group_rank == 0;
     case DirectiveKind::kStop:
-      // One of an earlier round stops alone. After a new start of the
-      // coordinator all do.
+      // A node of an earlier round stops alone, so it prints the reason itself.
+      // After a restart of the coordinator all nodes do.
       return is_speaker || key.round < round_ ||
              (key.round == round_ && phase_ != JobPhase::kStopping);
     case DirectiveKind::kWait:
-      // Beside a round only spares wait.
+      // While a round runs, only spares wait.
       return is_speaker || phase_ == JobPhase::kRunning;
     case DirectiveKind::kFinished:
     case DirectiveKind::kReleased:
@@ -147,8 +147,8 @@ std::string Job::WaitReason(const Node* node) const {
     absl::StrAppend(&reason, first_gathering_ ? "" : "at least ",
                     spec_.min_nodes, " nodes here, waiting for ",
                     spec_.min_nodes - nodes_.ready(), " more",
-                    // In a status alone: what a directive says must not cost
-                    // O(nodes).
+                    // Only in a status: a directive must not cost O(n) of the
+                    // nodes.
                     node == nullptr ? Absent() : std::string());
   } else {
     absl::StrAppend(&reason, "up to ", spec_.max_nodes, " nodes here, ",

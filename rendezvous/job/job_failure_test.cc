@@ -1,4 +1,4 @@
-// Worker failures: the break, the budget, the cause.
+// Worker failures: the break of the round, the restart budget, the cause.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ TEST(JobFailure, ALostNcclRootBreaksNothingButIsToldWithWhatDoes) {
   const std::string why =
       "rank 1 on b: exit code 3; before that, the root was killed on a";
   EXPECT_EQ(job.told("a").reason, why);
-  // It is that round's.
+  // The lost root belongs to that round only.
   job.agent("a").report.nccl_root_lost.clear();
   job.Idle("a");
   job.Idle("b");
@@ -63,7 +63,7 @@ TEST(JobFailure, ALostNcclRootOfAnEarlierRoundIsNotThisOnes) {
   job.Idle("b");
   ASSERT_EQ(job.round(), 2);
   job.agent("a").report.nccl_root_lost = "the root was killed";
-  job.Report("a");  // of round 1
+  job.Report("a");  // reports round 1
   EXPECT_EQ(job.Count("nccl-id"), 0);
 }
 
@@ -140,7 +140,8 @@ TEST(JobFailure, TheFirstHeardIsTheCauseTheOthersAreCollateral) {
   ASSERT_EQ(verdict.collateral.size(), 2u);
   EXPECT_EQ(verdict.collateral[0].rank, 0);
   EXPECT_EQ(verdict.collateral[1].rank, 4);
-  EXPECT_EQ(job.Count("failure"), 2);  // what we stopped is none
+  // The worker that was stopped does not count as a failure.
+  EXPECT_EQ(job.Count("failure"), 2);
 }
 
 TEST(JobFailure, SeveralInOneReportAreOneRestart) {
@@ -177,7 +178,7 @@ TEST(JobFailure, AnEarlierRoundsFailureDoesNotCount) {
   job.Idle("b");
   ASSERT_EQ(job.round(), 2);
   job.Runs("b");
-  // `a` has not started round 2 yet: its report still tells of round 1.
+  // `a` has not started round 2 yet: its report still describes round 1.
   job.Report("a");
   EXPECT_EQ(job.phase(), JobPhase::kRunning);
   EXPECT_EQ(job.status().restarts_used, 1);
@@ -271,8 +272,8 @@ TEST(JobFailure, AMemberThatWouldNotStopIsLostAfterTheGrace) {
   EXPECT_EQ(job.phase(), JobPhase::kRunning);
   EXPECT_THAT(job.World(), ElementsAre("a"));
   EXPECT_THAT(job.Decided("lost"), HasSubstr("would not stop"));
-  // Its workers are of round 1: it is told to stop until they are gone, and is
-  // let in again afterwards.
+  // b's workers belong to round 1: b is told to stop until they are gone, and
+  // is let in again afterwards.
   job.Report("b");
   EXPECT_EQ(job.kind("b"), DirectiveKind::kStop);
   EXPECT_EQ(job.told("b").stop.round, 1);

@@ -1,4 +1,4 @@
-// Nodes that are not fit are kept out, and let in later.
+// Unfit nodes are kept out, and let in once they are fit.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -120,7 +120,7 @@ TEST(JobFitness, AnUnfitSpareDoesNotBreakTheRound) {
   EXPECT_THAT(job.World(), ElementsAre("a", "b"));
 }
 
-// A node that runs is left alone, whatever it says of itself.
+// A node that runs workers keeps running, whatever fitness it reports.
 TEST(JobFitness, IsLookedAtBetweenRoundsOnly) {
   JobFixture job(QuickSpec(2, 2));
   job.StartAll({"a", "b"});
@@ -128,7 +128,8 @@ TEST(JobFitness, IsLookedAtBetweenRoundsOnly) {
   EXPECT_EQ(job.phase(), JobPhase::kRunning);
 }
 
-// A check of five seconds must not make each restart one of fewer nodes.
+// Without waiting for a check of 5 s, each restart would lose the nodes whose
+// check ends last.
 TEST(JobFitness, WhoIsBeingCheckedIsWaitedFor) {
   JobFixture job(QuickSpec(1, 2));
   job.StartAll({"a", "b"});

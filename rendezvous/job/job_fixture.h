@@ -10,37 +10,39 @@
 
 namespace muster {
 
-// A Job and agents that do what a test tells them, one line for each thing that
-// happens. Messages arrive at once, unless an agent is deaf or silent.
+// A Job together with agents that a test controls, with one call for each
+// event. Messages arrive at once, unless an agent is deaf or silent.
 class JobFixture {
  public:
   struct Agent {
-    Report report;        // as it would be sent next
+    Report report;        // the report that it would send next
     StreamId stream = 0;  // 0: not connected
     Directive told;       // the newest directive that has reached it
     int times_told = 0;
     bool deaf = false;    // directives do not reach it
-    bool silent = false;  // sends nothing by itself
+    bool silent = false;  // sends no keep-alives
   };
 
   explicit JobFixture(const JobSpec& spec, uint64_t epoch = 7);
 
   // --- time
   Instant now() const { return now_; }
-  // Lets time pass as a driver does: a step at each deadline, a report of each
-  // agent that is not silent at each keep-alive.
+  // Advances the time as a driver does: calls Step at each deadline, and sends
+  // a report of each agent that is not silent at each keep-alive interval.
   void Wait(Duration duration);
-  // Lets time pass while the driver stands still. Must be followed by whatever
-  // it does first then.
+  // Advances the time while the driver stands still. The next call must be the
+  // first event that the driver handles afterwards.
   void StandStill(Duration duration);
 
-  // --- agents. A name is node id and host at once.
+  // --- agents. `name` is both the node id and the host.
   Agent& agent(const std::string& name);
-  // An agent that has not reported yet, to be changed before it does.
+  // Adds an agent that has not reported yet, so that a test can change its
+  // report.
   Agent& Create(const std::string& name);
-  void Join(const std::string& name);  // Create unless it exists, and Report
+  // Calls Create if it is new, then reports.
+  void Join(const std::string& name);
   void Report(const std::string& name);
-  void Runs(const std::string& name);  // started what it was told to
+  void Runs(const std::string& name);  // has started the round that it was told
   void Stopping(const std::string& name);
   void Idle(const std::string& name);
   void Succeeds(const std::string& name);
@@ -48,16 +50,16 @@ class JobFixture {
   void Fails(const std::string& name, const Failure& failure);
   void BreakStream(const std::string& name);
   void Reconnect(const std::string& name);  // on a new stream, with a report
-  // The agent was started anew: same place, new incarnation, new stream.
+  // Simulates a new start of the agent: same place, new incarnation and stream.
   void Restart(const std::string& name);
-  // Everybody in `names` joins, and starts what it is told to.
+  // All of `names` join and start their workers if they are told to.
   void StartAll(const std::vector<std::string>& names);
-  // Every member that was told to stop has stopped.
+  // Reports idle for every member that was told to stop.
   void AllStop();
 
   JobStep Step(const JobEvent& event);
 
-  // --- what came of it
+  // --- results
   const Directive& told(const std::string& name) { return agent(name).told; }
   DirectiveKind kind(const std::string& name) { return told(name).kind; }
   JobPhase phase() const { return job_.phase(); }
@@ -66,7 +68,7 @@ class JobFixture {
   int round() const { return status().round; }
   // Member names by group rank.
   std::vector<std::string> World() const;
-  // The reason of the newest decision of this kind; empty if there was none.
+  // The reason of the newest decision of this kind; empty if there is none.
   std::string Decided(const std::string& kind) const;
   int Count(const std::string& kind) const;  // decisions of this kind
   const JobStep& last_step() const { return last_step_; }
@@ -85,14 +87,14 @@ class JobFixture {
   JobStep last_step_;
 };
 
-// A spec with short, round times: last call 4 s, join 60 s, lease 5 × 1 s,
+// A spec with short, round time-outs: last call 4 s, join 60 s, lease 5 × 1 s,
 // reconnect grace 500 ms, stop grace 10 s, cool-down 5 s.
 JobSpec QuickSpec(int min_nodes, int max_nodes);
 
 // Worker `rank` exited with `code`.
 Failure ExitedWith(int rank, int code);
 
-// Worker `rank` was killed by a `signal` that no agent had sent.
+// Worker `rank` was killed by `signal`, which no agent had sent.
 Failure KilledBy(int rank, int signal);
 
 }  // namespace muster

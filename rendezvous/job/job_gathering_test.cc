@@ -1,4 +1,5 @@
-// Gathering: who is waited for, how long, and what the waiting are told.
+// Gathering: how long the job waits for which nodes, and the reasons shown to
+// waiting nodes.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -176,7 +177,7 @@ JobSpec SpecWithoutReplacements() {
 
 TEST(JobGathering, WhereNobodyReplacesALostNodeTheJobEndsSoon) {
   JobFixture job(SpecWithoutReplacements());
-  // The first time nodes may come late.
+  // Before the first round nodes may come late.
   job.Join("a");
   job.Wait(seconds(50));
   job.StartAll({"a", "b"});
@@ -213,7 +214,7 @@ TEST(JobGathering, WhoIsThereThoughNotFitIsWaitedForAsEver) {
   job.Reconnect("b");
   job.Wait(seconds(30));
   EXPECT_EQ(job.phase(), JobPhase::kGathering);
-  // Gone for good: counted from now on.
+  // b is gone for good: its absence counts from now on.
   job.BreakStream("b");
   job.Wait(milliseconds(500));
   job.Wait(milliseconds(4'000));
@@ -247,9 +248,9 @@ TEST(JobGathering, TheWaitingAreKeptUpToDate) {
   job.Join("a");
   EXPECT_EQ(job.told("a").reason, "1 of 3 nodes here, waiting for 2 more");
   job.Join("b");
-  // Nothing is sent to the others for each that comes…
+  // Nothing is sent to the other nodes when one joins…
   EXPECT_EQ(job.told("a").reason, "1 of 3 nodes here, waiting for 2 more");
-  // …they hear of it when they report.
+  // …they get the new count when they report.
   job.Report("a");
   EXPECT_EQ(job.told("a").reason, "2 of 3 nodes here, waiting for 1 more");
   const int told = job.agent("a").times_told;

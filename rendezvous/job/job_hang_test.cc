@@ -1,5 +1,5 @@
-// Workers that hang: who of several is blamed. And what workers say of
-// themselves, which changes nothing.
+// Hangs: which of several silent workers is blamed. Also the workers' progress,
+// which changes no decision.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -74,7 +74,7 @@ TEST_F(JobHangWithABudget, SpendsARestart) {
 TEST_F(JobHang, TheOneThatFellSilentFirstIsBlamedWhoeverTellsFirst) {
   job_.Fails("a", Hung(0, seconds(30)));
   job_.Wait(milliseconds(500));
-  // Silent since half a second before a's.
+  // Silent since half a second before a's worker.
   job_.Fails("b", Hung(2, seconds(31)));
   EXPECT_THAT(job_.Decided("hang"),
               HasSubstr("broke because rank 2 on b: hung: silent for a while, "
@@ -144,7 +144,8 @@ TEST_F(JobHang, OnlyAnotherStoppedOneThatFellSilentBeforeTakesItsPlace) {
 }
 
 TEST_F(JobHang, OthersThatFellSilentTogetherWithItAreTold) {
-  // Of b: one a second later, one that reports on, one that has ended.
+  // b's workers: one that fell silent a second later, one that still reports,
+  // and one that has ended.
   job_.agent("b").report.progress = {
       {.silent_for = seconds(29), .deadline = seconds(30)},
       {.silent_for = seconds(2), .deadline = seconds(30)},
@@ -213,7 +214,7 @@ TEST_F(JobHang, ProgressIsKeptAndChangesNothing) {
   EXPECT_THAT(nodes[0].progress, IsEmpty());
   ASSERT_EQ(nodes[1].progress.size(), 1u);
   EXPECT_EQ(nodes[1].progress[0].step, 7);
-  // As old as it was, and since.
+  // The silence when it was reported plus the time since.
   EXPECT_EQ(nodes[1].progress[0].silent_for, seconds(3));
   job_.agent("b").report.progress[0].step = 8;
   job_.Report("b");

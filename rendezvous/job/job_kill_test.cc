@@ -1,4 +1,5 @@
-// A stranger's SIGKILL of a worker, which may be the death of its whole node.
+// SIGKILLs of a worker that Muster did not send: perhaps the death of the whole
+// node.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +15,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using ::testing::HasSubstr;
 
-// b's worker is killed; b has nothing left of the round, nor has a.
+// b's worker is killed; neither b nor a has anything left of the round.
 class JobKill : public ::testing::Test {
  protected:
   explicit JobKill(int signal = SIGKILL, int max_restarts = 0)
@@ -87,7 +88,7 @@ TEST_F(JobKill, AnotherNodesLossMeanwhileIsNoCause) {
   EXPECT_EQ(job_.phase(), JobPhase::kFinished);
 }
 
-// The coordinator stood still, and the end of b's stream is yet to be read.
+// The coordinator stood still, and the end of b's stream has not been read yet.
 TEST_F(JobKill, TheMomentBeginsAnewAfterAStandstill) {
   job_.StandStill(milliseconds(351));
   job_.Step(TimePassed());
@@ -135,7 +136,8 @@ TEST(JobKillLong, AnAgentThatDiesLaterIsNoCause) {
   EXPECT_EQ(job.told("a").verdict.exit_code, 137);
 }
 
-// The same, but a's worker failed of it, and that is read first.
+// As in JobKill, but a's worker failed because of the kill, and that failure is
+// read first.
 class JobKillSecond : public ::testing::Test {
  protected:
   JobKillSecond()
@@ -186,7 +188,7 @@ TEST_F(JobKillSecond, NorDoesAnotherSignal) {
   EXPECT_EQ(job_.phase(), JobPhase::kFinished);
 }
 
-// Its agent said that it had stopped, so it did not die with its worker.
+// b's agent reported that it had stopped, so it did not die with its worker.
 TEST(JobKillLong, AnAgentThatFallsSilentLaterIsNoCause) {
   JobSpec spec = QuickSpec(1, 2);
   spec.max_restarts = 0;

@@ -1,4 +1,4 @@
-// When a node's silence is taken for its loss.
+// Leases: the silence after which a node counts as lost.
 
 #include <algorithm>
 #include <chrono>
@@ -10,17 +10,18 @@
 namespace muster {
 namespace {
 
-// How late a step may come after the deadline that it was asked for. Later, it
-// was the coordinator that stood still: it was stopped, swapped out, or had no
-// processor.
+// The longest delay of a step after its deadline. If a step is later, the
+// coordinator itself stood still: it was stopped, swapped out, or had no CPU
+// time.
 constexpr Duration kMostLate = std::chrono::milliseconds(100);
 
 }  // namespace
 
-// What nodes said while the coordinator stood still may not have been read yet,
-// or they stood still with it: each lease begins anew, and the phase's limit is
-// put off for as long. Once only for each silence and each phase: where a busy
-// machine makes every step late, a node that is gone is lost all the same.
+// After a standstill of the coordinator, messages of the nodes may still be
+// unread, or the nodes stood still as well. So every lease begins anew, and the
+// phase's limit is put off by a lease. This happens only once for each silence
+// and each phase: on a machine so busy that every step is late, a node that is
+// gone is still lost.
 void Job::ForgiveSilence(std::optional<Instant> due) {
   if (!due.has_value() || now_ <= *due + kMostLate) return;
   for (auto& [id, node] : nodes_.nodes()) {
@@ -34,11 +35,11 @@ void Job::ForgiveSilence(std::optional<Instant> due) {
   PutOffOutliving(*due);
   const std::optional<Instant> limit = PhaseLimit();
   if (put_off_.has_value() || !limit.has_value()) return;
-  // A limit that is farther away needs it later, if ever.
+  // A limit that is farther away is put off by a later step, if at all.
   if (*limit < now_ + spec_.lease()) put_off_ = now_ + spec_.lease();
 }
 
-// The end of a stream may have been kept from being read as well.
+// The standstill may also have delayed reading that the agent's stream ended.
 void Job::PutOffOutliving(Instant due) {
   if (phase_ != JobPhase::kStopping || break_.killed_on.empty() ||
       break_.outlived < due || break_.outlived_put_off) {

@@ -1,5 +1,5 @@
-// Nodes that go while the job goes on: drained by an operator, or by their own
-// wish.
+// Nodes that leave while the job continues: drained by an operator, or at their
+// own request.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ TEST(JobLeaving, ADrainIsRefusedWhereTooFewWouldRemain) {
   EXPECT_EQ(job.Step(DrainAsked{"b"}).refusal, "");
   EXPECT_EQ(job.Step(DrainAsked{"c"}).refusal,
             "without c only 1 nodes remain, and the job needs 2");
-  // Asked again, a drain under way is no second one.
+  // Repeating the request for a drain under way is no error.
   EXPECT_EQ(job.Step(DrainAsked{"b"}).refusal, "");
   job.AllStop();
   EXPECT_THAT(job.World(), ElementsAre("a", "c"));
@@ -101,7 +101,7 @@ TEST(JobLeaving, ADrainedNodeThatIsLostOnTheWayDoesNotComeBackEither) {
   job.Idle("a");
   job.Reconnect("b");
   EXPECT_EQ(job.kind("b"), DirectiveKind::kReleased);
-  // Started anew, it is another matter.
+  // A new incarnation of the drained node may join.
   job.Restart("b");
   EXPECT_EQ(job.kind("b"), DirectiveKind::kWait);
 }
@@ -144,7 +144,8 @@ TEST(JobLeaving, WhoHasSucceededMayLeaveWithoutABreak) {
   EXPECT_EQ(job.told("b").verdict.outcome, Outcome::kSucceeded);
 }
 
-// Two messages may become one on their way, and mean the same.
+// A newer report may replace an unsent one, so that leave and success arrive
+// together. The meaning is the same.
 TEST(JobLeaving, WhoSaysSoTogetherWithItsSuccessBreaksNothing) {
   JobFixture job(QuickSpec(1, 2));
   job.StartAll({"a", "b"});
@@ -156,7 +157,7 @@ TEST(JobLeaving, WhoSaysSoTogetherWithItsSuccessBreaksNothing) {
   EXPECT_EQ(job.told("b").verdict.outcome, Outcome::kSucceeded);
 }
 
-// Who ends the node has told its workers as well.
+// The sender of SIGTERM to the agent has signalled the node's workers as well.
 TEST(JobLeaving, WhoSaysSoTogetherWithAFailureFailsNobody) {
   JobSpec spec = QuickSpec(1, 2);
   spec.max_restarts = 0;
@@ -170,7 +171,8 @@ TEST(JobLeaving, WhoSaysSoTogetherWithAFailureFailsNobody) {
   EXPECT_THAT(job.World(), ElementsAre("b"));
 }
 
-// An agent that is cancelled and whose coordinator does not answer gives up.
+// A cancelled agent whose coordinator does not answer gives up, so its next
+// report holds both.
 TEST(JobLeaving, WhoSaysSoTogetherWithACancelHasCancelled) {
   JobFixture job(QuickSpec(1, 2));
   job.StartAll({"a", "b"});
@@ -185,7 +187,7 @@ TEST(JobLeaving, WhoSaysSoTogetherWithACancelHasCancelled) {
   EXPECT_EQ(job.told("b").verdict.exit_code, 128 + SIGINT);
 }
 
-// All had ended when the order to stop came to them.
+// All workers had succeeded when the order to stop arrived.
 TEST(JobLeaving, ARoundThatHadSucceededIsNotRunAgain) {
   JobFixture job(QuickSpec(1, 3));
   job.StartAll({"a", "b", "c"});

@@ -1,4 +1,4 @@
-// Lost nodes: by a broken stream, by silence; what follows.
+// Lost nodes, by a broken stream or by silence, and the consequences.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -42,7 +42,8 @@ TEST(JobLoss, ComingBackWithinTheGraceIsNoLoss) {
   EXPECT_EQ(job.round(), 1);
 }
 
-// The old connection of a reconnected agent may be noticed as broken later.
+// The coordinator may notice that an agent's old connection has ended only
+// after the agent has connected again.
 TEST(JobLoss, TheEndOfAnOlderStreamIsNoLoss) {
   JobFixture job(QuickSpec(2, 2));
   job.StartAll({"a", "b"});
@@ -72,7 +73,7 @@ TEST(JobLoss, AStaleReportIsNoSignOfLife) {
   job.agent("b").silent = true;
   job.Wait(seconds(4));
   --job.agent("b").report.sequence;
-  job.Report("b");  // with the number of the last one
+  job.Report("b");  // repeats the last sequence number
   job.Wait(seconds(1));
   EXPECT_EQ(job.phase(), JobPhase::kStopping);
 }
@@ -83,7 +84,7 @@ TEST(JobLoss, ALateReportDoesNotBringALostNodeBack) {
   job.agent("b").silent = true;
   job.Wait(seconds(5));
   --job.agent("b").report.sequence;
-  job.Report("b");  // with the number of the last one
+  job.Report("b");  // repeats the last sequence number
   EXPECT_EQ(job.status().nodes.size(), 1u);
   job.Report("b");
   EXPECT_EQ(job.status().nodes.size(), 2u);
@@ -170,7 +171,7 @@ TEST(JobLoss, TooFewWaitForOthersWithoutALastCall) {
   EXPECT_EQ(job.phase(), JobPhase::kRunning);
 }
 
-// Both ends of a broken network come back at slightly different times.
+// After a network failure, several nodes reconnect at slightly different times.
 TEST(JobLoss, ANodeThatIsAboutToReconnectIsWorthAMoment) {
   JobFixture job(QuickSpec(1, 3));
   job.StartAll({"a", "b", "c"});
@@ -268,7 +269,7 @@ TEST(JobLoss, ALostNodeThatStillRunsIsStoppedAndLetInAgain) {
   job.Idle("a");
   ASSERT_EQ(job.round(), 2);
   job.Runs("a");
-  job.Report("b");  // SIGCONT
+  job.Report("b");  // b continues after SIGCONT
   ASSERT_EQ(job.kind("b"), DirectiveKind::kStop);
   EXPECT_EQ(job.told("b").stop.round, 1);
   job.agent("b").silent = false;
@@ -280,8 +281,8 @@ TEST(JobLoss, ALostNodeThatStillRunsIsStoppedAndLetInAgain) {
   EXPECT_THAT(job.World(), ElementsAre("a", "b"));
 }
 
-// What it was told before it was lost may still be on its way to it: that it is
-// idle now does not mean that it will be.
+// A kRun that was sent before b was lost may still be in flight, so b's idle
+// phase does not prove that b stays idle.
 TEST(JobLoss, ANodeThatCameBackIsGivenAPlaceOnceItHasSeenTheNews) {
   JobFixture job(QuickSpec(2, 2));
   job.Join("a");
@@ -296,9 +297,9 @@ TEST(JobLoss, ANodeThatCameBackIsGivenAPlaceOnceItHasSeenTheNews) {
   job.Report("b");
   EXPECT_EQ(job.phase(), JobPhase::kGathering);
   job.agent("b").deaf = false;
-  job.Report("b");  // sees that it waits…
+  job.Report("b");  // receives a kWait…
   EXPECT_EQ(job.phase(), JobPhase::kGathering);
-  job.Report("b");  // …and says so
+  job.Report("b");  // …and reports that it has seen it
   EXPECT_EQ(job.round(), 2);
 }
 

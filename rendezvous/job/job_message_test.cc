@@ -1,5 +1,5 @@
-// Level-triggered messages: what is sent again, what is dropped, how much is
-// sent at all; signals; a coordinator that was restarted.
+// Level-triggered messages: repeating, dropping, and the number of messages;
+// signals; a restarted coordinator.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -49,7 +49,8 @@ TEST(JobMessages, StaleReportsAreDropped) {
   job.StartAll({"a", "b"});
   Report late = job.agent("a").report;
   late.phase = NodePhase::kIdle;
-  job.Step(ReportArrived{job.agent("a").stream, late});  // same number
+  // Repeats the last sequence number.
+  job.Step(ReportArrived{job.agent("a").stream, late});
   --late.sequence;
   job.Step(ReportArrived{job.agent("a").stream, late});
   EXPECT_EQ(job.phase(), JobPhase::kRunning);
@@ -67,14 +68,14 @@ TEST(JobMessages, ANewerDirectiveHasAHigherRevision) {
     last = job.told("a").revision;
   };
   job.Join("b");
-  expect_higher();  // run
+  expect_higher();  // told to run
   job.Runs("a");
   job.Runs("b");
   job.Fails("b", ExitedWith(2, 1));
-  expect_higher();  // stop
+  expect_higher();  // told to stop
   job.Idle("a");
   job.Idle("b");
-  expect_higher();  // run
+  expect_higher();  // told to run
   EXPECT_EQ(job.kind("a"), DirectiveKind::kRun);
 }
 
@@ -83,11 +84,11 @@ TEST(JobMessages, AStopIsConfirmedByANodeThatNeverStarted) {
   job.Join("a");
   job.Join("b");
   job.Runs("a");
-  job.agent("b").deaf = true;  // the stop does not reach it…
+  job.agent("b").deaf = true;  // the order to stop does not reach b…
   job.Fails("a", ExitedWith(0, 1));
   job.Idle("a");
   job.Report("b");
-  // …and until then it might still start round 1.
+  // …so b might still start round 1.
   EXPECT_EQ(job.phase(), JobPhase::kStopping);
   job.agent("b").deaf = false;
   job.Report("b");
@@ -117,7 +118,7 @@ TEST(JobMessages, CostOfAReportDoesNotGrowWithTheNodes) {
     EXPECT_LE(job.last_step().decisions.size(), 1u);
   }
   job.Join(absl::StrCat("n", kNodes - 1));
-  // The world forms: each member is told once, and the last one its wait.
+  // Each member gets kRun, and the last one a kWait before.
   EXPECT_LE(job.last_step().deliveries.size(), kNodes + 1u);
   for (int i = 0; i < kNodes; ++i) {
     job.Runs(absl::StrCat("n", i));

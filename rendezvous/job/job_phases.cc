@@ -1,5 +1,5 @@
-// The phases of a job: when each is left, and for which. See the table in
-// job.h.
+// The phases of a job: when each ends, and which phase follows. See the table
+// in job.h.
 
 #include <algorithm>
 #include <map>
@@ -16,8 +16,8 @@
 namespace muster {
 namespace {
 
-// What a member may take beyond the grace for SIGKILL, reaping and its report,
-// before it is given up.
+// The time after the grace that a member may take for SIGKILL, reaping and its
+// report before it is given up.
 constexpr Duration kStopMargin = std::chrono::seconds(5);
 
 constexpr size_t kMostNamed = 8;
@@ -26,7 +26,8 @@ std::string Count(int n, const char* noun) {
   return absl::StrCat(n, " ", noun, n == 1 ? "" : "s");
 }
 
-// The numbers that the nodes have; none unless all have one.
+// The node ranks or indices (`number`) of all nodes; empty unless every node
+// has one.
 std::vector<int> NumbersOf(const Membership& nodes,
                            std::optional<int> NodeIdentity::*number) {
   std::vector<int> numbers;
@@ -42,7 +43,7 @@ std::vector<int> NumbersOf(const Membership& nodes,
 
 void Job::Reconsider() {
   // One event can lead through several phases: the last member stops, a world
-  // of those present forms, a spare is already waiting…
+  // of the present nodes forms, a spare is already waiting to be let in.
   for (;;) {
     const JobPhase before = phase_;
     switch (phase_) {
@@ -87,12 +88,12 @@ void Job::ConsiderGathering() {
     if (timed_out) {
       form = true;
     } else if (nodes_.being_checked() > 0) {
-      // Soon it is ready, or known to be unfit: worth waiting for, as below.
+      // A node under check is about to be ready or unfit: wait for it.
     } else if (first_gathering_) {
       form = form || now_ >= *enough_since_ + spec_.last_call;
     } else if (nodes_.broken() == 0) {
-      // A node whose stream broke a moment ago is about to be back or lost:
-      // its short grace is worth waiting for, to not break the round again.
+      // A node whose stream has just broken is about to be back or lost.
+      // Waiting for its short grace avoids breaking the next round again.
       form = form || ready >= world_.size() ||
              now_ >= phase_since_ + spec_.wait_for_replacement;
     }
@@ -221,7 +222,7 @@ void Job::BreakRound(Break reason) {
   StopMembers();
 }
 
-// (Again) tells the members to stop, by the newest order.
+// Sends the members the newest order to stop, also if they have one already.
 void Job::StopMembers() {
   break_.deadline =
       now_ + kStopMargin +
@@ -248,7 +249,8 @@ void Job::Cancel(const std::string& why, const CancelWish& wish) {
                 .verdict = verdict});
     return;
   }
-  // Should the failure turn out not to be the cause, this still ends the job.
+  // If the failure turns out not to be the cause, the cancel still ends the
+  // job.
   std::optional<Verdict>& follows =
       break_.by_failure ? break_.otherwise : break_.verdict;
   if (!follows.has_value()) {
@@ -281,7 +283,7 @@ void Job::ConsiderStopping() {
   } else if (preemption_.has_value()) {
     Finish(PreemptionVerdict());
   } else if (world_.succeeded == world_.size()) {
-    // All had ended when the order to stop came.
+    // All workers had succeeded when the order to stop arrived.
     Finish(SuccessVerdict());
   } else {
     Gather();
@@ -299,8 +301,9 @@ void Job::Gather() {
   }
 }
 
-// The nodes that are missing, as far as known: members of the world before, or,
-// before the first one, the node ranks or indices that no node here has.
+// A text that lists the missing nodes as far as they are known: members of the
+// previous world, or before the first world the node ranks or indices that no
+// present node has.
 std::string Job::Absent() const {
   std::vector<std::string> absent;
   for (const World::Member& member : world_.members) {
@@ -330,7 +333,7 @@ std::string Job::Absent() const {
                       more ? ", …" : "");
 }
 
-// Who is here and not let in, and why.
+// A text that lists the unfit nodes and the reasons.
 std::string Job::KeptOut(const Node* who_knows) const {
   std::string text;
   size_t named = 0;
@@ -444,8 +447,8 @@ std::optional<Instant> Job::PhaseDeadline() const {
       return deadline;
     }
     case JobPhase::kStopping:
-      // After it: whether a broken stream comes back, which is a lease's
-      // matter.
+      // After this time only the return of a broken stream is awaited, and the
+      // lease limits that.
       if (now_ < break_.outlived &&
           (!deadline.has_value() || break_.outlived < *deadline)) {
         return break_.outlived;

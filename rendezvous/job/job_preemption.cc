@@ -1,5 +1,5 @@
-// The cluster takes the nodes away, and says so some time before: the members
-// are told, may write what they must keep, and the job ends.
+// Preemption: the cluster takes the nodes away after a notice. The members are
+// told, may write a last checkpoint, and the job ends.
 
 #include <algorithm>
 #include <string>
@@ -15,13 +15,14 @@ void Job::Preempt(const Node& by, const PreemptionNotice& notice) {
   const Instant deadline =
       now_ + std::clamp(notice.left, Duration::zero(), spec_.preempt_grace);
   if (preemption_.has_value()) {
-    // Asked once more, a node leaves nothing of the grace.
+    // A second signal to a node leaves nothing of the grace.
     preemption_->deadline = std::min(preemption_->deadline, deadline);
-    // What the first who told of it cannot explain, another may.
+    // The break may be explained by another node than the one that reported the
+    // preemption first.
     if (phase_ == JobPhase::kStopping) BlamePreemption(by);
     return;
   }
-  // The failures of a round that is over have been dealt with.
+  // The failures of an ended round have been handled.
   if (phase_ == JobPhase::kGathering) failures_.Clear();
   preemption_ = Preemption{
       .notice = {.signal = notice.signal, .host = notice.host},
@@ -39,7 +40,8 @@ void Job::Preempt(const Node& by, const PreemptionNotice& notice) {
     case JobPhase::kRunning:
       why_ = what;
       if (world_.unstarted > 0) {
-        // Nobody has anything to keep yet, and who has not begun shall not.
+        // No worker has anything to keep yet, and the other nodes shall not
+        // start.
         BreakRound({.why = what, .cause = StopCause::kAsked});
         break;
       }
@@ -49,7 +51,7 @@ void Job::Preempt(const Node& by, const PreemptionNotice& notice) {
       }
       break;
     case JobPhase::kStopping:
-      // What follows, if it is no verdict, is this one.
+      // If the break has no verdict, this preemption's verdict follows.
       BlamePreemption(by);
       break;
     case JobPhase::kFinished:
@@ -84,9 +86,10 @@ std::string Job::PreemptionReason() const {
                       " at ", preemption_->notice.host);
 }
 
-// A failure meanwhile changes neither outcome nor exit code: its worker may
-// well be a victim of what the cluster does, and the job is to be tried again.
-// But it is named, since what was to be kept may not be whole.
+// A failure during a preemption changes neither outcome nor exit code: its
+// worker may be a victim of the cluster's actions, and the job is to be run
+// again. The reason names the failure, because the last checkpoint may be
+// incomplete.
 Verdict Job::PreemptionVerdict() const {
   std::string reason = PreemptionReason();
   if (const auto& cause = failures_.cause(); cause.has_value()) {
@@ -99,8 +102,8 @@ Verdict Job::PreemptionVerdict() const {
   return NewVerdict(Outcome::kPreempted, kPreemptedExitCode, std::move(reason));
 }
 
-// The first of the last world that is still here, so that there is one and only
-// one, whoever has died.
+// The first connected member of the last world, so that exactly one node
+// speaks, whichever nodes have died.
 std::string Job::SpeakerNow() const {
   for (const World::Member& member : world_.members) {
     const auto found = nodes_.nodes().find(member.node_id);

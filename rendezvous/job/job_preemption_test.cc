@@ -1,4 +1,5 @@
-// The cluster takes the nodes away, and says so at one of them.
+// Preemption: the cluster takes the nodes away, and gives notice to one of
+// them.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -101,7 +102,7 @@ TEST(JobPreemption, AskedAgainLeavesNothingOfTheGrace) {
   EXPECT_EQ(job.Count("preempt"), 1);
 }
 
-// Each report says it again, a little later each time.
+// Each report repeats the notice, a little later each time.
 TEST(JobPreemption, TheGraceIsNotRenewed) {
   JobFixture job(PreemptedSpec(2, 2));
   job.StartAll({"a", "b"});
@@ -129,7 +130,7 @@ TEST(JobPreemption, WhileGatheringEndsTheJobAtOnce) {
   EXPECT_TRUE(job.told("a").acts_for_job);
 }
 
-// A new coordinator hears of it from whoever comes first.
+// A new coordinator learns of the preemption from the first node that reports.
 TEST(JobPreemption, TheFirstReportMayBringIt) {
   JobFixture job(PreemptedSpec(1, 1));
   job.Create("a").report.preemption =
@@ -225,8 +226,8 @@ TEST(JobPreemption, AVerdictThatStandsIsNotReplaced) {
   EXPECT_EQ(job.told("a").verdict.exit_code, 9);
 }
 
-// a's workers were told before its agent, and b's failed of it: which of the
-// two is read first says nothing.
+// a's workers were signalled before a's agent, and b's worker failed because of
+// them: the order in which the two reports are read proves nothing.
 TEST(JobPreemption, WhoWasToldBeforeTheOrderToStopReplacesAVerdict) {
   JobSpec spec = PreemptedSpec(2, 2);
   spec.max_restarts = 0;
@@ -300,7 +301,8 @@ TEST(JobPreemption, FailuresOfARoundThatIsOverAreNone) {
   EXPECT_FALSE(job.told("b").verdict.cause.has_value());
 }
 
-// At the end of a job's time Slurm says SIGTERM, whatever it has said before.
+// At the end of a job's time limit Slurm sends SIGTERM, also after an earlier
+// notice.
 TEST(JobPreemption, ATermEndsTheGraceAndNotTheJobsName) {
   JobFixture job(PreemptedSpec(2, 2));
   job.StartAll({"a", "b"});

@@ -1,4 +1,4 @@
-// Letting waiting nodes in.
+// Scaling up: waiting nodes are let in.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

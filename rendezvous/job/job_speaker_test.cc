@@ -1,4 +1,5 @@
-// Which node says what all are told, where their outputs flow together.
+// The node that prints what concerns all nodes, where their outputs share a
+// console.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +14,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Those of `names` that say the directive they have, if it is of `kind`.
+// The nodes among `names` whose directive is of `kind` and has said_here set.
 std::vector<std::string> Say(JobFixture& job, DirectiveKind kind,
                              const std::vector<std::string>& names) {
   std::vector<std::string> speakers;
@@ -114,11 +115,12 @@ TEST(JobSpeaker, ANodeThatStillRunsWhatAllHaveStoppedSaysSo) {
   job.Reconnect("b");
   EXPECT_THAT(Say(job, DirectiveKind::kStop, {"b"}), ElementsAre("b"));
   EXPECT_EQ(job.told("b").reason, "the job went on without this node");
-  // Nobody waits with it any more.
+  // No peer waits together with b any more.
   EXPECT_EQ(job.told("b").stop.cause, StopCause::kBroken);
 }
 
-// How the job's round is stopped is no concern of an earlier one.
+// Signal and cause of the current round's stop do not apply to an earlier
+// round.
 TEST(JobSpeaker, AStopOfAnEarlierRoundIsAsAnyOther) {
   JobFixture job(QuickSpec(1, 2));
   job.StartAll({"a", "b"});

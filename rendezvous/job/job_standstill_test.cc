@@ -1,5 +1,5 @@
-// The coordinator itself stands still: what it did not read meanwhile is no
-// silence of its nodes.
+// Standstills of the coordinator itself: messages that it did not read
+// meanwhile do not count as silence of the nodes.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using ::testing::HasSubstr;
 
-// Two of which one is enough, with leases of 5 s.
+// A job of two nodes that needs one, with leases of 5 s.
 class JobStandstillTest : public ::testing::Test {
  protected:
   JobStandstillTest() : job_(QuickSpec(1, 2)) { job_.StartAll({"a", "b"}); }
@@ -53,7 +53,7 @@ TEST_F(JobStandstillTest, ALeaseThatIsAboutToRunOutBeginsAnewAsWell) {
   job_.agent("a").silent = true;
   job_.Wait(seconds(4));
   job_.agent("b").silent = true;
-  job_.StandStill(milliseconds(4900));  // b's has 100 ms left
+  job_.StandStill(milliseconds(4900));  // b's lease has 100 ms left
   job_.Report("a");
   job_.Wait(milliseconds(4999));
   EXPECT_EQ(job_.Count("lost"), 0);
@@ -69,7 +69,7 @@ TEST_F(JobStandstillTest, ABrokenStreamHasItsGraceOnceMore) {
   EXPECT_EQ(job_.Count("lost"), 1);
 }
 
-// Where every step is late, a node that is gone is lost all the same.
+// On a machine where every step is late, a node that is gone is still lost.
 TEST_F(JobStandstillTest, OneSilenceIsForgivenOnce) {
   job_.StandStill(seconds(60));
   job_.Report("a");
@@ -135,7 +135,7 @@ TEST_F(JobStandstillTest, ALaterBreakIsPutOffAgain) {
   EXPECT_EQ(job_.Count("lost"), 1);
 }
 
-// 15 s to stop, of which a standstill takes a part.
+// The members have 15 s to stop; the standstill takes 8 s of them.
 TEST_F(JobStandstillTest, AStandstillThatTheBreakOutlastsChangesNoLimit) {
   job_.Fails("a", ExitedWith(0, 1));
   job_.StandStill(seconds(8));

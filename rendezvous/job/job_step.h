@@ -12,10 +12,10 @@
 
 namespace muster {
 
-// A connection of an agent, numbered by the driver; never used twice.
+// The number that the driver gives to an agent's connection; never reused.
 using StreamId = uint64_t;
 
-// What can happen to a job.
+// The events of a job.
 struct ReportArrived {
   StreamId stream = 0;
   Report report;
@@ -24,9 +24,9 @@ struct StreamClosed {
   StreamId stream = 0;
 };
 struct CancelAsked {
-  std::string reason;  // who asked, for the verdict
+  std::string reason;  // names the requester; used in the verdict
 };
-// Takes one node out of the job for good (by node id or by host name).
+// Removes one node, named by node id or host name, from the job for good.
 struct DrainAsked {
   std::string node;
 };
@@ -35,7 +35,7 @@ struct TimePassed {};
 using JobEvent = std::variant<ReportArrived, StreamClosed, CancelAsked,
                               DrainAsked, TimePassed>;
 
-// What the driver shall do, in this order.
+// The actions that the driver carries out, in this order.
 struct Delivery {
   StreamId stream = 0;
   Directive directive;
@@ -43,7 +43,8 @@ struct Delivery {
 struct JobStep {
   std::vector<Delivery> deliveries;
   std::vector<Decision> decisions;
-  // Empty unless an asked-for change (cancel, drain) was not possible: why.
+  // The reason why a requested change (cancel, drain) was not possible; else
+  // empty.
   std::string refusal;
 };
 

@@ -1,4 +1,4 @@
-// Ranks and the master across rounds.
+// Ranks and the master over several rounds.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,8 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using ::testing::ElementsAre;
 
-// Breaks the stream of `name` for good, and lets the others stop.
+// Breaks the stream of `name`, which does not return, and stops the other
+// members.
 void LoseForGood(JobFixture& job, const std::string& name) {
   job.BreakStream(name);
   job.Wait(milliseconds(500));
@@ -22,7 +23,7 @@ void LoseForGood(JobFixture& job, const std::string& name) {
 TEST(JobStickyRanks, AReplacementTakesTheHole) {
   JobFixture job(QuickSpec(3, 3));
   job.StartAll({"b", "c", "d"});
-  job.Join("a");  // a spare that would come first by name
+  job.Join("a");  // a spare that sorts first by name
   LoseForGood(job, "c");
   EXPECT_EQ(job.round(), 2);
   EXPECT_THAT(job.World(), ElementsAre("b", "a", "d"));
@@ -73,8 +74,8 @@ TEST(JobStickyRanks, TheNcclIdIsRankZerosAndServesOneWorld) {
   EXPECT_EQ(job.told("b").place.nccl_id, "id-a2");
 }
 
-// An earlier coordinator may have given it to a round that the node never heard
-// of.
+// An earlier coordinator may have given the id to a round that the node never
+// heard of.
 TEST(JobStickyRanks, AnNcclIdThatANodeBringsAlongIsNotUsed) {
   JobFixture job(QuickSpec(2, 2));
   job.Create("a").report.offered_nccl_id = "id-a1";

@@ -9,7 +9,8 @@
 namespace muster {
 namespace {
 
-// Far more than messages can be under way; a bound all the same.
+// Far more than the number of messages that can be in flight; bounds the
+// memory.
 constexpr size_t kMostDeparted = 4096;
 
 }  // namespace

@@ -16,36 +16,39 @@
 
 namespace muster {
 
-// The nodes of one job with their streams and leases, and the counts that
-// decide a gathering. Every look-up and change costs O(log n).
+// The nodes of one job with their streams and leases, and the counts on which
+// gathering depends. Every look-up and change costs O(log n), unless noted.
 class Membership {
  public:
   Node* Find(const std::string& node_id);
   Node* FindByStream(StreamId stream);
   Node* FindByNodeRank(int node_rank);
-  // By node id, else the only one on this host.
+  // Finds a node by its id, or else the only node on the host of that name;
+  // null if no node or several match. O(n).
   Node* FindByName(const std::string& name);
   // O(n).
   bool HasHost(const std::string& host) const;
 
-  // A new node, without a stream. Its id and node rank must be free.
+  // Adds a node without a stream. Its node id and node rank must be unused.
   Node& Add(const NodeIdentity& identity, Instant now);
-  // What is remembered of a node that is gone. One that another incarnation
-  // has followed, now or later, must never come back (a message of it may
-  // still be under way, or a cut network may heal); nor one that was released,
-  // which may not have heard of it.
+  // The record of an incarnation that was removed. kSuperseded: another
+  // incarnation of its node has followed, so this one must never come back; one
+  // of its messages may still be in flight, or a partitioned network may heal.
+  // kReleased: must not come back either, although it may not have received its
+  // release.
   enum class Memory { kMayReturn, kSuperseded, kReleased };
   void Remove(Node& node, Memory memory);
-  // kMayReturn for one that was never here.
+  // Returns kMayReturn for an incarnation that never was a member.
   Memory MemoryOf(const NodeIdentity& identity) const;
-  // The highest number of a report that was taken from this incarnation while
-  // it was here: one that is not newer was only late.
+  // The highest sequence number accepted from this incarnation before it was
+  // removed, 0 if there is none. A report that is not newer is stale.
   uint64_t LastSequenceOf(const NodeIdentity& identity) const;
-  // One that was here reports, but is not let in (yet).
+  // Records the sequence number of a removed incarnation that reports but is
+  // not admitted (yet).
   void Hear(const NodeIdentity& identity, uint64_t sequence);
 
-  // Every change of a node that may change its ready() or its stream goes
-  // through here, which keeps the counts.
+  // Applies `change` to `node` and updates the counts. Every change that may
+  // affect the result of ready() or the stream must go through here.
   template <typename Change>
   void Update(Node& node, Change change) {
     Uncount(node);
@@ -55,20 +58,21 @@ class Membership {
   void SetStream(Node& node, StreamId stream);
   void SetDeadline(Node& node, Instant deadline);
 
-  // The node whose deadline comes first.
+  // The node with the earliest deadline, null if there are no nodes.
   Node* FirstToExpire();
   std::optional<Instant> FirstDeadline() const;
 
   int ready() const { return ready_; }
-  // Nodes whose checks have not ended yet, and would be ready if they passed.
+  // The number of nodes whose checks are running and that will be ready if they
+  // pass.
   int being_checked() const { return being_checked_; }
-  // Those that are kept out because they are unfit, by id.
+  // The ids of the nodes that are not let in because they are unfit.
   const std::set<std::string>& kept_out() const { return kept_out_; }
-  // Nodes whose stream is broken but whose grace is not over.
+  // The number of nodes whose stream is broken and whose grace is not over.
   int broken() const { return broken_; }
   size_t size() const { return nodes_.size(); }
 
-  // In order of their ids.
+  // Sorted by node id.
   std::map<std::string, Node>& nodes() { return nodes_; }
   const std::map<std::string, Node>& nodes() const { return nodes_; }
 
@@ -80,8 +84,8 @@ class Membership {
   std::map<StreamId, Node*> by_stream_;
   std::map<int, Node*> by_node_rank_;
   std::set<std::pair<Instant, std::string>> deadlines_;
-  // The last few thousand (node id, incarnation) that went, oldest first in
-  // `departures_`.
+  // The last few thousand removed (node id, incarnation) pairs; `departures_`
+  // has the oldest first.
   using Life = std::pair<std::string, uint64_t>;
   struct Departure {
     Memory memory = Memory::kMayReturn;

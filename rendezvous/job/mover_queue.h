@@ -9,21 +9,24 @@
 
 namespace muster {
 
-// The nodes that wait for a free place in a world, each to be taken once. Taken
-// one after the other, each beside the one before, every group comes as a
-// whole, at every level: whoever is in the same group goes before others. Pure.
+// The nodes that need a free rank, each taken once. If ranks are filled one
+// after another and each Take names the neighbours, the nodes of one topology
+// group get adjacent ranks, at every level. Pure.
 class MoverQueue {
  public:
-  // `groups` outlives this; `movers` are nodes of it, who comes first first.
+  // `groups` must outlive this object. `movers` are indices of nodes in
+  // `groups`, in order of preference.
   MoverQueue(const TopologyGroups* groups, const std::vector<size_t>& movers);
 
-  // The mover that shares the most levels with one of these neighbours, with
-  // the one on the left where both are equal; the first of those, and of all
-  // where nobody shares any. There must be one.
+  // Removes and returns the mover that shares the most topology levels with one
+  // of the two neighbours; on a tie `left` wins. Among equal movers, and if
+  // none shares a level, returns the first in order of preference. Requires
+  // that a mover is left.
   size_t Take(std::optional<size_t> left, std::optional<size_t> right);
 
  private:
-  // Movers in order, of which those before `next` are taken, and others may be.
+  // Movers in order of preference. All before index `next` are taken; later
+  // ones may be taken too.
   struct Line {
     std::vector<size_t> movers;
     size_t next = 0;

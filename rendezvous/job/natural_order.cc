@@ -7,7 +7,7 @@ namespace {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// The end of the digit run that starts at `from`.
+// The end of the run of digits that starts at `from`.
 size_t RunEnd(const std::string& text, size_t from) {
   while (from < text.size() && IsDigit(text[from])) ++from;
   return from;
@@ -39,8 +39,8 @@ int CompareNaturally(const std::string& a, const std::string& b) {
     const size_t b_end = RunEnd(b, j);
     i = SkipZeros(a, i, a_end);
     j = SkipZeros(b, j, b_end);
-    // Without leading zeros the longer number is the greater one; equally long
-    // ones compare digit by digit.
+    // Without leading zeros, the longer number is greater; numbers of equal
+    // length compare digit by digit.
     if (a_end - i != b_end - j) return a_end - i < b_end - j ? -1 : 1;
     const int order = a.compare(i, a_end - i, b, j, b_end - j);
     if (order != 0) return order;

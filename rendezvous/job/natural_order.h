@@ -5,10 +5,11 @@
 
 namespace muster {
 
-// Less than 0, 0 or more than 0 as `a` comes before, with or after `b`: digit
-// runs compare as numbers of any length, so node2 comes before node10 (a plain
-// comparison scatters rings over the machine room: pytorch/pytorch#191190).
-// Different texts never compare equal: node02 comes after node2.
+// Compares `a` and `b` for sorting; returns a number below, equal to or above
+// 0. Digit runs compare as numbers of any length, so that node2 sorts before
+// node10 (plain string order scatters a ring's neighbours over the machine
+// room: pytorch/pytorch#191190). Only equal strings compare equal: node02 sorts
+// after node2.
 int CompareNaturally(const std::string& a, const std::string& b);
 
 }  // namespace muster

@@ -12,16 +12,17 @@
 
 namespace muster {
 
-// What a member of the current world has made of it.
+// A node's progress within the current round.
 enum class Part {
-  kNone,       // not a member
-  kAssigned,   // told to run; has not said that it does
-  kRunning,    //
-  kSucceeded,  // its workers all exited with 0
-  kStopped,    // nothing of this round is left there
+  kNone,      // not a member
+  kAssigned,  // told to run; has not confirmed it yet
+  kRunning,
+  kSucceeded,  // all of its workers exited with 0
+  kStopped,    // no process of this round is left on it
 };
 
-// What a directive says, short of its wording: equal keys, same revision.
+// Everything that a directive says except its texts. Two directives with equal
+// keys have the same revision.
 struct DirectiveKey {
   DirectiveKind kind = DirectiveKind::kWait;
   int round = -1;
@@ -32,48 +33,51 @@ struct DirectiveKey {
   friend bool operator==(const DirectiveKey&, const DirectiveKey&) = default;
 };
 
-// A node of a job: what its agent last reported, and what it was last told.
+// A node of a job: the last report of its agent, and the last directive to it.
 struct Node {
   NodeIdentity identity;
   uint64_t joined = 0;  // order of arrival
   uint64_t sequence = 0;
-  uint64_t seen = 0;  // the newest revision of ours that it has seen
+  // The newest of this coordinator's revisions that it has seen.
+  uint64_t seen = 0;
   NodePhase phase = NodePhase::kIdle;
   int round = 0;
   int offered_master_port = 0;
   std::string offered_nccl_id;
-  // The last one that a world was given, or may have been given by an earlier
-  // coordinator, or by this one before it lost the node.
+  // The last NCCL id that was given to a world, or that may have been: by an
+  // earlier coordinator, or by this one before the node was lost.
   std::string spent_nccl_id;
-  uint64_t newest_signal = 0;            // of its own notices, taken over
-  int failures_taken = 0;                // of `round`'s failures
-  std::vector<WorkerProgress> progress;  // of `round`'s workers, for status
+  // Ordinal of its last SignalNotice that was handled.
+  uint64_t newest_signal = 0;
+  int failures_taken = 0;  // number of `round`'s failures that were handled
+  std::vector<WorkerProgress> progress;  // of `round`'s workers, for the status
   Fitness fitness = Fitness::kFit;
   std::string unfit;
-  bool going = false;  // drained or leaving
+  bool going = false;  // was drained or wants to leave
   std::string going_why;
 
-  StreamId stream = 0;   // 0: broken
-  Instant broken_since;  // where it is broken
+  StreamId stream = 0;   // 0: not connected
+  Instant broken_since;  // valid if `stream` is 0
   Instant heard;
-  Instant deadline;       // lost then, unless heard of
-  bool forgiven = false;  // it was put off since (Job::ForgiveSilence)
+  Instant deadline;       // the node is lost then, unless it reports before
+  bool forgiven = false;  // the deadline was put off once (Job::ForgiveSilence)
 
-  // Another agent claims this place. Once this one proves that it lives, the
-  // other one is refused, or goes on waiting (Report::waits_for_place); it is
-  // admitted (by its next report) once this one has ended or its lease runs
-  // out.
+  // The stream of another agent that claims this place; 0: none. Once this node
+  // proves to be alive, the claimant is refused, or keeps waiting if
+  // Report::waits_for_place is set. It is admitted by its next report after
+  // this node has ended or its lease has run out.
   StreamId contender = 0;
-  // Revision of the directive sent since: only who has seen it has lived on. A
-  // report without it may have been under way while its agent died.
+  // The revision of the directive that was sent when `contender` came. Only a
+  // node that has seen this revision is known to be alive; an older report may
+  // have been in flight while its agent died.
   uint64_t proof_of_life = 0;
   bool proved_alive = false;  // since `contender` came
   uint64_t contender_incarnation = 0;
-  Instant contended_since;  // by that incarnation
+  Instant contended_since;  // start of the claim by `contender_incarnation`
 
-  // Revision that it must have seen to be given a place. An older kRun may be
-  // under way to one that was lost and came back: until it has seen something
-  // newer, its being idle says nothing.
+  // The revision that the node must have seen before it is given a place. A
+  // node that was lost and came back may still receive an older kRun; until it
+  // has seen this revision, its idle phase proves nothing.
   uint64_t must_have_seen = 0;
 
   Part part = Part::kNone;
@@ -81,17 +85,17 @@ struct Node {
 
   DirectiveKey told;
   uint64_t revision = 0;  // of `told`; 0: nothing told yet
-  uint64_t wording = 0;   // which wording of a kWait it has
+  uint64_t wording = 0;   // the wording_ of the last directive
 
-  // Whether it could be given a place in a world right now.
+  // Whether the node can be given a place in a world now.
   bool ready() const;
-  // Whether it is about to be ready, or to be found unfit.
+  // Whether checks are running that will make the node ready or unfit.
   bool being_checked() const;
-  // Whether only its being unfit keeps it out.
+  // Whether only its unfitness keeps the node out.
   bool kept_out() const;
 
  private:
-  // Ready, fit or not.
+  // Whether the node is ready except for its fitness.
   bool present() const;
 };
 

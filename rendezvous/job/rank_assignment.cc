@@ -11,13 +11,13 @@
 namespace muster {
 namespace {
 
-// Absent numbers sort behind every present one.
+// Absent numbers sort after all others.
 int OrLast(const std::optional<int>& number) {
   return number.value_or(std::numeric_limits<int>::max());
 }
 
-// The order in which those without a fixed place take the holes, as far as the
-// topology leaves it open.
+// The order in which candidates without a fixed rank take the free ranks, as
+// far as the topology does not decide.
 bool ComesBefore(const Candidate& a, const Candidate& b) {
   const NodeIdentity& x = *a.identity;
   const NodeIdentity& y = *b.identity;

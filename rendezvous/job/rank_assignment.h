@@ -15,31 +15,32 @@ namespace muster {
 struct Candidate {
   const NodeIdentity* identity = nullptr;
   uint64_t joined = 0;               // order of arrival
-  std::optional<int> previous_rank;  // its group rank in the world before
+  std::optional<int> previous_rank;  // group rank in the previous world
 };
 
-// A world: `order[r]` is the index of the candidate with group rank r. `notes`
-// say, one sentence each, which wish was not followed and why.
+// A world: `order[r]` is the index of the candidate with group rank r. Each of
+// `notes` is a sentence that says which requested node rank was not used, and
+// why.
 struct Assignment {
   std::vector<size_t> order;
   std::vector<std::string> notes;
 };
 
-// Chooses at most `most` candidates and ranks them densely from 0.
+// Chooses at most `most` candidates and assigns the ranks 0, 1, … to them.
 //
-// Chosen: members of the previous world first, then by arrival. Ranked: an
-// explicit node rank that fits is honoured; a survivor keeps its rank where it
-// still exists; the others take the holes. So a replacement takes the place of
-// the one it replaces, and nobody else moves.
+// Choice: members of the previous world first, then by arrival. Ranks: an
+// explicit node rank that fits is honoured; a survivor keeps its rank if that
+// rank still exists; the others fill the free ranks. Hence a replacement gets
+// the rank of the node that it replaces, and no other node moves.
 //
-// The holes are taken so that neighbours in the network get neighbouring ranks:
-// nodes with equal topology keys, from the outermost inwards, stay together, in
-// a new world without exception; such groups, and the nodes within one, come
-// in the order of the least Slurm's or Kubernetes' index in them, and then in
-// natural host order. So index 0 has rank 0. In a world with fixed places a
-// hole goes to the one that is nearest to those beside it.
+// Free ranks are filled so that neighbours in the network get adjacent ranks.
+// In a new world, nodes with equal topology keys (outermost first) always stay
+// together. Groups, and the nodes within a group, are sorted by the lowest
+// Slurm or Kubernetes index in them, then in natural host order; so index 0
+// gets rank 0. In a world with fixed places, a free rank goes to the node that
+// is nearest to the neighbours of that rank.
 //
-// No two candidates have the same node_rank or node_id.
+// No two candidates may have the same node_rank or node_id.
 Assignment AssignRanks(const std::vector<Candidate>& candidates, int most);
 
 }  // namespace muster

@@ -13,7 +13,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Candidates by host name; the world as host names by group rank.
+// Adds candidates by host name; Ranked() lists the world's host names by group
+// rank.
 class RankAssignmentTest : public ::testing::Test {
  protected:
   NodeIdentity& Add(const std::string& host,
@@ -89,7 +90,7 @@ TEST_F(RankAssignmentTest, SeveralExplicitRanksBeyondKeepTheirOrder) {
 TEST_F(RankAssignmentTest, SurvivorsKeepTheirRankAndTheNewOneTakesTheHole) {
   Add("node3", 2);
   Add("node1", 0);
-  Add("node0");  // would come first by name
+  Add("node0");  // sorts first by name
   EXPECT_THAT(Ranked(3), ElementsAre("node1", "node0", "node3"));
 }
 
@@ -193,7 +194,7 @@ TEST_F(RankAssignmentTest, ReplacementsTakeTheHolesBesideTheirOwn) {
   Add("a3", 2).topology = {"A"};
   Add("b1", 3).topology = {"B"};
   Add("b3", 5).topology = {"B"};
-  Add("b2").topology = {"B"};  // holes: 1 and 4
+  Add("b2").topology = {"B"};  // the free ranks are 1 and 4
   NodeIdentity& a2 = Add("a2");
   a2.topology = {"A"};
   a2.index = 9;

@@ -1,5 +1,5 @@
-// How often a ring over all ranks crosses from one switch to another, in worlds
-// of random topology, arrival and indices.
+// Counts how often a ring over all ranks crosses from one switch to another, in
+// worlds with random topology, arrival order and indices.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,8 +18,8 @@ namespace {
 
 using Keys = std::vector<std::string>;
 
-// Down to `level`; empty where a node has fewer keys: it is behind no switch
-// that anybody knows, and behind one of its own as far as hops count.
+// The node's keys down to `level`. A node with fewer keys is behind no known
+// switch; its hops are counted as if it had a switch of its own.
 Keys Prefix(const NodeIdentity& node, size_t level) {
   if (node.topology.size() <= level) return {"alone", node.node_id};
   return {node.topology.begin(),
@@ -35,7 +35,8 @@ int HopsAt(size_t level, const std::vector<const NodeIdentity*>& ring) {
   return hops;
 }
 
-// Every group is entered at least once, if there are several.
+// The lower bound of hops: a ring over several groups enters each at least
+// once.
 int LeastHopsAt(size_t level, const std::vector<const NodeIdentity*>& nodes) {
   std::set<Keys> groups;
   for (const NodeIdentity* node : nodes) groups.insert(Prefix(*node, level));
@@ -153,7 +154,7 @@ TEST(RankNeighbours, ThoseWhoStayKeepTheirRankWhereverTheNewOnesAre) {
   }
 }
 
-// A quadratic way would take minutes.
+// A quadratic algorithm would take minutes.
 TEST(RankNeighbours, TenThousandNodes) {
   std::mt19937 random(17);
   RandomWorld nodes(&random, 10'000, 4, 12, 5);

@@ -8,8 +8,8 @@ namespace muster {
 TopologyGroups::TopologyGroups(
     const std::vector<std::vector<std::string>>& keys) {
   constexpr size_t kNoGroup = static_cast<size_t>(-1);
-  // By the group outside and the key: equal keys in different groups are
-  // different switches.
+  // Group numbers by outer group and key: equal keys in different outer groups
+  // are different switches.
   std::map<std::pair<size_t, std::string>, size_t> numbers;
   for (const std::vector<std::string>& node : keys) {
     std::vector<size_t>& own = groups_.emplace_back();

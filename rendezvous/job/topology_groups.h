@@ -7,19 +7,19 @@
 
 namespace muster {
 
-// The groups that nodes form by their topology keys: at each level, outermost
-// first, those whose keys down to that level are equal. A node without a key at
-// a level is in no group there. Pure.
+// The groups of nodes by their topology keys, outermost level first. At each
+// level, nodes whose keys are equal down to that level form a group. A node
+// without a key at a level belongs to no group of that level. Pure.
 class TopologyGroups {
  public:
-  // The keys of each node.
+  // `keys[i]` are the keys of node i.
   explicit TopologyGroups(const std::vector<std::vector<std::string>>& keys);
 
   size_t nodes() const { return groups_.size(); }
-  // How many keys a node has.
+  // The number of topology keys of `node`.
   size_t DepthOf(size_t node) const { return groups_[node].size(); }
-  // The group of a node at a level below its depth; each group's number is its
-  // own among all levels.
+  // The group of `node` at `level`, which must be less than its depth. Group
+  // numbers are unique over all levels.
   size_t GroupOf(size_t node, size_t level) const {
     return groups_[node][level];
   }

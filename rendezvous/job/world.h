@@ -10,8 +10,8 @@
 
 namespace muster {
 
-// One round's world: its members in group-rank order and the place of each,
-// plus how many of them have come how far.
+// The world of one round: its members by group rank, the place of each, and the
+// number of members that have reached each stage of the round.
 struct World {
   struct Member {
     std::string node_id;
@@ -22,24 +22,25 @@ struct World {
     int slots = 0;
   };
   std::vector<Member> members;
-  int world_size = 0;  // workers
+  int world_size = 0;  // number of workers
   std::string master_address;
   int master_port = 0;
   std::string nccl_id;
-  std::string nccl_root_lost;  // how; empty: as far as is known it has not been
+  // How the root of `nccl_id` was lost; empty: not known to be.
+  std::string nccl_root_lost;
   int restart_count = 0;
   Instant began;
 
   int unstarted = 0;  // members in Part::kAssigned
   int succeeded = 0;
-  int unstopped = 0;  // while stopping: members not yet in Part::kStopped
+  int unstopped = 0;  // while stopping: members that are not in Part::kStopped
 
   int size() const { return static_cast<int>(members.size()); }
   Place PlaceOf(int group_rank, int round) const;
 };
 
-// Lays the world out: rank offsets, role ranks. Counts and master are the
-// caller's.
+// Builds a world of these members with rank offsets and role ranks. The caller
+// fills in the restart count, the master and the NCCL id.
 World LayOut(const std::vector<const NodeIdentity*>& by_group_rank);
 
 }  // namespace muster

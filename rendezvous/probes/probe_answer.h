@@ -8,12 +8,13 @@
 
 namespace muster {
 
-// The three questions, as Kubernetes asks them. Each answers OkStatus, or in
-// one line why not, at once and from any thread.
+// The three probes of Kubernetes. Each returns OkStatus or the reason in one
+// line, without blocking, from any thread.
 struct Probes {
-  std::function<absl::Status()> live;     // else: kill it and start it again
-  std::function<absl::Status()> started;  // until then nothing else is asked
-  std::function<absl::Status()> ready;    // whether it does its work now
+  // If not OK: Kubernetes restarts the container.
+  std::function<absl::Status()> live;
+  std::function<absl::Status()> started;  // until OK, no other probe is made
+  std::function<absl::Status()> ready;    // OK while the program accepts work
 };
 
 // An HTTP response without its headers.
@@ -22,8 +23,8 @@ struct ProbeAnswer {
   std::string body;
 };
 
-// Answers GET and HEAD of /livez, /startupz and /readyz (a query behind it is
-// ignored): 200, or 503 with the reason. 404 and 405: anything else.
+// Answers GET and HEAD of /livez, /startupz and /readyz (a query string is
+// ignored) with 200, or 503 and the reason. Otherwise 404 or 405.
 ProbeAnswer AnswerProbe(const Probes& probes, const std::string& method,
                         const std::string& target);
 

@@ -34,7 +34,7 @@ constexpr int kMostPeers = 64;
 constexpr size_t kMostHeaderBytes = 8 << 10;
 constexpr Duration kResolveTimeout = std::chrono::seconds(10);
 
-// One connection: a request, its answer, the end.
+// One connection, which serves one request and closes.
 class Peer : public std::enable_shared_from_this<Peer> {
  public:
   Peer(tcp::socket socket, const Probes* probes, int* peers)
@@ -75,7 +75,7 @@ class Peer : public std::enable_shared_from_this<Peer> {
 
   beast::tcp_stream stream_;
   const Probes* const probes_;
-  int* const peers_;  // of the server's thread, like all of this
+  int* const peers_;  // used only on the server's thread, like all members
   beast::flat_buffer buffer_;
   http::request_parser<http::string_body> parser_;
   http::response<http::string_body> response_;
@@ -85,7 +85,7 @@ std::vector<tcp::endpoint> Candidates(
     const Endpoint& listen, const std::vector<SocketAddress>& addresses) {
   std::vector<tcp::endpoint> candidates;
   const auto port = static_cast<unsigned short>(listen.port);
-  // A socket for both families, where the kernel has IPv6.
+  // One socket for both families, if the kernel has IPv6.
   if (listen.host == "0.0.0.0") candidates.emplace_back(tcp::v6(), port);
   for (const SocketAddress& address : addresses) {
     error_code error;
@@ -126,7 +126,7 @@ class ProbeServer::Impl {
 
   void Serve() {
     Accept();
-    // Signals are others' to take.
+    // Signals are left to the other threads.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -141,7 +141,8 @@ class ProbeServer::Impl {
         std::make_shared<Peer>(std::move(socket), &probes_, &peers_)->Read();
       }
       if (!error) return Accept();
-      // Out of descriptors, most likely: at once it would be so again.
+      // Most likely there are no free descriptors: an immediate retry would
+      // fail too.
       later_.expires_after(kWithoutDescriptors);
       later_.async_wait([this](error_code stopped) {
         if (!stopped) Accept();
@@ -150,7 +151,8 @@ class ProbeServer::Impl {
   }
 
   const Probes probes_;
-  int peers_ = 0;  // of thread_; peers are gone before it, with context_
+  // Used on thread_; outlives the peers, which end with context_.
+  int peers_ = 0;
   asio::io_context context_{1};
   tcp::acceptor acceptor_{context_};
   asio::steady_timer later_{context_};

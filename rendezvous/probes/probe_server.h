@@ -9,16 +9,17 @@
 
 namespace muster {
 
-// Answers probes over HTTP/1.1, on a thread of its own. Says nothing that is
-// secret and takes nothing: whoever reaches the port may ask. A peer has 5 s
-// for its request and 64 peers are served at a time.
+// Answers probes over HTTP/1.1 on its own thread. Needs no authentication,
+// since the answers hold no secrets and requests change nothing. A peer has 5 s
+// for its request; at most 64 peers are served at a time.
 class ProbeServer {
  public:
-  // Listens when it returns; port 0: any that is free; host 0.0.0.0: every
-  // address, IPv6 too. `probes` are asked from the server's thread until it is
-  // destroyed.
+  // Listens when it returns. Port 0: any free port. Host 0.0.0.0: all
+  // addresses, IPv6 included. `probes` are called from the server's thread
+  // until the server is destroyed.
   //
-  // Unavailable: it cannot listen there; one line that says why.
+  // Unavailable: it cannot listen there; the message gives the reason in one
+  // line.
   static absl::StatusOr<std::unique_ptr<ProbeServer>> Start(
       const Endpoint& listen, Probes probes);
 
@@ -26,7 +27,7 @@ class ProbeServer {
   ProbeServer(const ProbeServer&) = delete;
   ProbeServer& operator=(const ProbeServer&) = delete;
 
-  // Where it listens, with the real port.
+  // The address it listens on, with the actual port.
   const Endpoint& address() const { return address_; }
 
  private:

@@ -45,7 +45,7 @@ OwnedFd Dial(const ProbeServer& server) {
   return fd;
 }
 
-// Until the server closes.
+// Reads until the server closes the connection.
 std::string ReadAll(const OwnedFd& fd) {
   std::string all;
   char buffer[4096];

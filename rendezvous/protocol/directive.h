@@ -12,15 +12,15 @@
 namespace muster {
 
 enum class DirectiveKind {
-  kWait,      // Run nothing; `reason` says what is waited for.
+  kWait,      // Run no workers; `reason` says what the node waits for.
   kRun,       // Run the workers of `place`.
-  kStop,      // Have no worker of `stop.round` or before.
+  kStop,      // Stop all workers of round `stop.round` and earlier.
   kFinished,  // The job is over: stop what runs, show `verdict`, exit.
-  kReleased,  // This node alone is done (drained, left): stop, exit with 0.
-  kRefused,   // This node has no part in the job: stop, exit with 1.
+  kReleased,  // Only this node is done (drained, left): stop, exit with 0.
+  kRefused,   // This node is not part of the job: stop, exit with 1.
 };
 
-// One node's part of a round's world.
+// The place of one node in a round's world.
 struct Place {
   int round = 0;
   int group_rank = 0;
@@ -29,33 +29,35 @@ struct Place {
   int world_size = 1;
   int role_first_rank = 0;
   int role_world_size = 1;
-  int restart_count = 0;  // failures so far; membership changes do not count
+  int restart_count = 0;  // failures so far, without membership changes
   std::string master_address;
   int master_port = 0;
-  // The world's NCCL id, from the node of group rank 0; empty: none.
+  // The world's NCCL id, offered by the node of group rank 0; empty: none.
   std::string nccl_id;
 };
 
-// Whether the workers that are to stop can still wait for one another.
+// Whether the workers that are to stop can still communicate with one another.
 enum class StopCause {
-  kBroken,  // Somebody failed or is lost: who waits for a peer waits in vain.
-  kAsked,   // All are there (a drain, somebody is let in), and may agree on a
-            // last checkpoint within the grace.
-  kCancelled,  // As kAsked, and the job ends: somebody wants it to.
+  kBroken,  // A worker failed or a node is lost: waiting for a peer is in vain.
+  // All workers are alive (a drain, a scale-up), and may agree on a last
+  // checkpoint within the grace.
+  kAsked,
+  kCancelled,  // As kAsked, and the job ends: it was cancelled.
 };
 
 struct StopOrder {
   int round = 0;
-  int signal = 15;                    // the first signal
+  int signal = 15;                    // the first signal sent to the workers
   Duration grace = Duration::zero();  // until SIGKILL
   StopCause cause = StopCause::kBroken;
 };
 
-// What a node should be. As a report, it holds the whole truth.
+// The desired state of one node. Like a report, a directive is complete: it
+// replaces all earlier ones.
 struct Directive {
   int protocol_version = kProtocolVersion;
-  // Which life of the coordinator speaks. Revisions of one epoch count up; an
-  // agent drops what is older than what it has.
+  // Identifies the run of the coordinator. Revisions increase within an epoch;
+  // an agent drops a directive that is older than its newest one.
   uint64_t epoch = 0;
   uint64_t revision = 0;
   DirectiveKind kind = DirectiveKind::kWait;
@@ -63,19 +65,19 @@ struct Directive {
   Place place;      // kRun
   StopOrder stop;   // kStop, kFinished, kReleased, kRefused
   Verdict verdict;  // kFinished
-  // kRun: signals that every worker of the job shall get, the last few.
+  // kRun: the last few signals that every worker of the job shall receive.
   std::vector<SignalNotice> signals;
-  // kRun, kStop: the job is being preempted, and begins no further round.
+  // kRun, kStop: set if the job is being preempted and begins no further round.
   std::optional<PreemptionNotice> preemption;
-  // kRefused: this coordinator, or the job that it has, is not this node's. The
-  // right one may come to the same endpoint later.
+  // kRefused: this coordinator, or its job, is not the one of this node. The
+  // right one may listen at the same endpoint later.
   bool another_job = false;
-  // kFinished: of all nodes this one acts for the job, such as to put it back
-  // into its cluster's queue.
+  // kFinished: whether this node, as the only one, acts for the job, for
+  // instance by requeueing it.
   bool acts_for_job = false;
-  // kWait, kRun, kStop: where the nodes' outputs flow together, this one says
-  // what the directive says. It concerns this node alone; or the job, and this
-  // is the one that speaks for it.
+  // kWait, kRun, kStop: whether this node prints the directive, where the
+  // nodes' outputs share a console. True if the directive concerns this node
+  // alone, or if this node speaks for the job.
   bool said_here = false;
 };
 

@@ -11,39 +11,40 @@ namespace muster {
 
 enum class FailureKind {
   kExitCode,     // A worker exited with a code other than 0.
-  kSignal,       // A worker was killed by a signal that we did not send.
+  kSignal,       // A worker was killed by a signal that Muster did not send.
   kStartFailed,  // A worker could not be started: exec, log folder, limits.
   kStoppedByUs,  // A worker ended because the round was broken: collateral.
-  kNodeLost,     // A node's agent vanished, fell silent or would not stop.
-  kHung,         // A worker had reported, and then was silent for too long.
+  kNodeLost,     // A node's agent vanished, fell silent or did not stop.
+  kHung,  // A worker had reported progress, then was silent for too long.
 };
 
-// One worker's (or node's) end, as the verdict shows it. Bounded: the agent
-// cuts every text before it reports it (see kMost... below).
+// The end of one worker (or node), as the verdict shows it. Its size is
+// bounded: the agent cuts every text before reporting it (the limits are
+// below).
 struct Failure {
   FailureKind kind = FailureKind::kExitCode;
   std::string node_id;
   std::string host;
   int group_rank = -1;
-  int rank = -1;  // -1 where the failure is a node's
+  int rank = -1;  // global rank; -1: the failure is a node's
   int local_rank = -1;
   int64_t pid = 0;
   int exit_code = 0;  // kExitCode: 1..255; kStartFailed: 126 or 127
-  // kSignal, kStoppedByUs: the signal, if one. kHung: SIGSTOP, if the worker is
-  // stopped by a signal.
+  // kSignal, kStoppedByUs: the signal, 0 if there was none. kHung: SIGSTOP if
+  // the worker is stopped by a signal.
   int signal = 0;
-  // For people only: seconds since 1970 by the node's clock. No decision
+  // Seconds since 1970 by the node's clock, shown to people only. No decision
   // compares it, since the clocks of two nodes may differ by minutes.
   double unix_time = 0;
   // One line: the exception of @record's error file, "exit code 3", "lease ran
   // out after 10 s", "exec /opt/x: Permission denied".
   std::string message;
-  std::string error_file;                // path, empty if the worker wrote none
+  std::string error_file;                // path; empty: the worker wrote none
   std::string traceback;                 // from the error file
   std::vector<std::string> stderr_tail;  // oldest first
-  // kHung: for how long it had been silent when this was sent, so that the
-  // receiver can tell who of several fell silent first; and where it hung, the
-  // most telling lines.
+  // kHung: the length of the worker's silence when this message was sent, by
+  // which the receiver finds the worker that fell silent first; and the most
+  // informative lines of its stack.
   Duration silent_for = Duration::zero();
   std::vector<std::string> stack;
 };

@@ -5,8 +5,8 @@
 namespace muster {
 namespace {
 
-// The most nodes of one job: a bound on what a stranger may make us allocate,
-// far above any machine in use.
+// The maximum number of nodes of one job: limits the memory that an untrusted
+// peer can make a coordinator allocate, and is far above any machine in use.
 constexpr int kMostNodes = 1'000'000;
 constexpr Duration kLongest = std::chrono::hours(24 * 365);
 
@@ -23,7 +23,7 @@ constexpr char kWhatToDo[] =
     "another job an --rdzv-endpoint of its own (on one machine: --standalone), "
     "or an --rdzv-id of its own at a rendezvousd";
 
-// A difference of the world or of the budget, as a clause.
+// A clause about a difference of the worlds or the restart budgets.
 std::optional<std::string> OtherShape(const JobSpec& job,
                                       const JobSpec& asked) {
   if (job.min_nodes != asked.min_nodes || job.max_nodes != asked.max_nodes) {

@@ -15,27 +15,27 @@ namespace muster {
 
 enum class JobPhase { kGathering, kRunning, kStopping, kFinished };
 
-// A node as an operator sees it.
+// The state of a node for operators.
 struct NodeStatus {
   NodeIdentity node;
   NodePhase phase = NodePhase::kIdle;
   int round = 0;
-  std::optional<int> group_rank;  // in the current world; none: a spare
+  std::optional<int> group_rank;  // in the current world; nullopt: a spare
   bool connected = true;
   bool draining = false;
   Duration silent_for = Duration::zero();  // since its last report
   Fitness fitness = Fitness::kFit;
-  std::string unfit;  // why, if it is
-  // Of its workers that have said something in the current round.
+  std::string unfit;  // the reason, if it is unfit
+  // Progress of the workers that have reported in the current round.
   std::vector<WorkerProgress> progress;
 };
 
-// A job as an operator sees it: what `launch status` and `watch` show.
+// The state of a job for operators: shown by `launch status` and `watch`.
 struct JobStatus {
   std::string run_id;
   JobSpec spec;
   JobPhase phase = JobPhase::kGathering;
-  std::string reason;  // why it is in this phase, what it waits for
+  std::string reason;  // why it is in this phase, and what it waits for
   int round = 0;
   int world_size = 0;
   int restarts_used = 0;
@@ -52,7 +52,7 @@ struct JobStatus {
 struct Decision {
   std::string kind;  // "join", "assign", "break", "lost", "finish", …
   int round = 0;
-  std::string node_id;  // empty where it concerns the whole job
+  std::string node_id;  // empty: concerns the whole job
   std::string reason;   // a sentence
 };
 

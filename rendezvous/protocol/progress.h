@@ -10,21 +10,23 @@
 
 namespace muster {
 
-// What one worker has said of itself in its node's current round, over the
-// agent's datagram socket. For people, save `silent_for` and `deadline`.
+// The progress of one worker in its node's current round, as sent to the
+// agent's datagram socket. Only `silent_for` and `deadline` affect decisions;
+// the rest is for people.
 struct WorkerProgress {
   int local_rank = 0;
   std::optional<int64_t> step;
-  std::optional<double> loss;  // as told: may be NaN or infinite
+  std::optional<double> loss;  // as reported; may be NaN or infinite
   std::optional<double> tokens_per_s;
   std::string status;  // one line
-  // Since it last said anything, when the message that holds this was made.
+  // Time since the worker's last report, when this message was made.
   Duration silent_for = Duration::zero();
-  // A silence of this length is a hang. Zero: it may be silent for ever.
+  // Length of silence that counts as a hang. 0: no limit.
   Duration deadline = Duration::zero();
 };
 
-inline constexpr int kMostProgressPerReport = 4096;  // as many as slots can be
+// Limit of Report::progress; further workers are left out.
+inline constexpr int kMostProgressPerReport = 4096;
 inline constexpr size_t kMostStatusBytes = 64;
 
 }  // namespace muster

@@ -11,7 +11,7 @@ struct NamedSignal {
   int number;
 };
 
-// Where a number has two names, the first is the one that is shown.
+// If a number has two names, the first one is shown.
 constexpr NamedSignal kSignals[] = {
     {"HUP", SIGHUP},   {"INT", SIGINT},       {"QUIT", SIGQUIT},
     {"ILL", SIGILL},   {"TRAP", SIGTRAP},     {"ABRT", SIGABRT},

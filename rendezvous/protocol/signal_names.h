@@ -7,12 +7,12 @@
 
 namespace muster {
 
-// "SIGTERM" for 15, "SIGRTMIN+2" for a real-time signal, "signal 99" for what
-// is none.
+// Returns "SIGTERM" for 15, "SIGRTMIN+2" for a real-time signal, and "signal
+// 99" for a number that is no signal.
 std::string SignalName(int number);
 
-// The number of "SIGTERM", "TERM", "15", "SIGRTMIN+2" or "RTMAX-1", in any
-// letter case. Nothing for what names no signal of this system.
+// Returns the number of "SIGTERM", "TERM", "15", "SIGRTMIN+2" or "RTMAX-1", in
+// any letter case; nullopt if `name` is no signal of this system.
 std::optional<int> SignalNumber(std::string_view name);
 
 }  // namespace muster

@@ -12,23 +12,23 @@ namespace muster {
 
 enum class Outcome {
   kSucceeded,
-  kFailed,     // a worker or a node failed and nothing was left to try
-  kCancelled,  // somebody asked: a signal at a node, or `launch cancel`
+  kFailed,     // a worker or a node failed, and no restart was left
+  kCancelled,  // on request: a signal at a node, or `launch cancel`
   kTimedOut,   // too few nodes came within the join time-out
-  kPreempted,  // the cluster took the nodes away, and had said so
+  kPreempted,  // the cluster took the nodes away after a notice
 };
 
-// Why a job ended. Every node is told the same one. Its size does not grow
+// The reason why a job ended; the same for every node. Its size does not grow
 // with the number of nodes.
 struct Verdict {
   Outcome outcome = Outcome::kSucceeded;
-  // What `launch` exits with: 0; the cause's exit code; 128 + signal;
+  // The exit code of `launch`: 0; the cause's exit code; 128 + signal;
   // kPreemptedExitCode; else 1.
   int exit_code = 0;
   std::string reason;               // one sentence
-  std::optional<Failure> cause;     // the first failure in coordinator order
-  std::vector<Failure> collateral;  // in coordinator order, after the cause
-  int collateral_omitted = 0;       // beyond kMostCollateral
+  std::optional<Failure> cause;     // the failure to blame, see FailureLog
+  std::vector<Failure> collateral;  // the other failures, in order of receipt
+  int collateral_omitted = 0;       // number of failures beyond kMostCollateral
   int restarts_used = 0;
   int max_restarts = 0;
   int rounds = 0;
@@ -37,11 +37,11 @@ struct Verdict {
 
 inline constexpr int kMostCollateral = 16;
 
-// What `launch` exits with after a preemption: EX_TEMPFAIL of sysexits.h, "try
-// again later", which no worker's end is likely to be.
+// Exit code of `launch` after a preemption: EX_TEMPFAIL of sysexits.h, "try
+// again later", which a worker is unlikely to use.
 inline constexpr int kPreemptedExitCode = 75;
 
-// What `launch` exits with on a node that stayed a spare until its job had
+// Exit code of `launch` on a node that stayed a spare until its job had
 // succeeded: EX_UNAVAILABLE of sysexits.h.
 inline constexpr int kNeverRanExitCode = 69;
 

@@ -24,7 +24,8 @@ class TurnedAway : public grpc::ServerWriteReactor<v1::JobUpdate> {
   void OnDone() override { delete this; }
 };
 
-// What an operator names: bounded, since errors repeat it.
+// Checks a name from an operator's request. Bounded, since errors repeat the
+// name.
 grpc::Status CheckName(const char* field, const std::string& name) {
   BoundedReader reader("request");
   std::string unused;

@@ -12,8 +12,8 @@ class Service;
 
 namespace muster {
 
-// The Admin service of proto/admin.proto: translates. Both arguments outlive
-// it.
+// The Admin service of proto/admin.proto, a translation of messages. Both
+// arguments must outlive the service.
 std::unique_ptr<grpc::Service> MakeAdminService(Coordinator* coordinator,
                                                 const CallerCheck* check);
 

@@ -13,12 +13,12 @@
 
 namespace muster {
 
-// One thread that calls functions when their time has come, in the order of
-// their times. There is no way to take one back: an alarm that is no longer
-// wanted must find that out by itself.
+// A thread that calls functions at given times, in the order of these times. An
+// alarm cannot be cancelled: its function must check whether it is still
+// wanted.
 //
-// Thread-safe. The destructor drops what is not due yet, and returns once no
-// call is under way.
+// Thread-safe. The destructor drops the alarms that are not due, and waits for
+// a call that is running.
 class AlarmThread {
  public:
   AlarmThread();
@@ -27,14 +27,14 @@ class AlarmThread {
   AlarmThread(const AlarmThread&) = delete;
   AlarmThread& operator=(const AlarmThread&) = delete;
 
-  // Calls `what` at `when` (MonotonicNow) or soon after, never from within
-  // this call. `what` may set further alarms.
+  // Calls `what` on the thread at `when` (on the clock of MonotonicNow) or soon
+  // after, never from within CallAt. `what` may set further alarms.
   void CallAt(Instant when, std::function<void()> what);
 
  private:
   struct Alarm {
     Instant when;
-    uint64_t order;  // equal times: first set, first called
+    uint64_t order;  // among equal times, alarms go off in the order of CallAt
     std::function<void()> what;
     bool operator>(const Alarm& other) const {
       return when != other.when ? when > other.when : order > other.order;

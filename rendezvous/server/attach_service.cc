@@ -20,17 +20,17 @@ namespace {
 using AttachReactor = grpc::ServerBidiReactor<v1::Report, v1::Directive>;
 
 // One agent's stream. gRPC calls OnRead… and OnWrite… of one stream from
-// several threads at once; it never calls them from within StartWrite, which
-// may therefore be called with the lock held.
+// several threads at once, but never from within StartWrite, so StartWrite may
+// be called with the lock held.
 class AgentStream : public AttachReactor, private DirectiveSink {
  public:
-  // `streams` counts those that there are, this one included.
+  // `streams`: the number of open streams, including this one.
   AgentStream(Coordinator* coordinator, std::atomic<int>* streams,
               grpc::CallbackServerContext* context)
       : coordinator_(coordinator),
         streams_(streams),
         stream_(coordinator->Attach(this)) {
-    // At once: this is how the agent knows that it is welcome.
+    // Sent at once: it tells the agent that it was accepted.
     context->AddInitialMetadata(kWelcome, "1");
     StartSendInitialMetadata();
     Read();
@@ -70,7 +70,7 @@ class AgentStream : public AttachReactor, private DirectiveSink {
   void Deliver(const Directive& directive) override {
     std::lock_guard<std::mutex> lock(mutex_);
     if (ended_) return;
-    // Overtaken by a newer one on its way here.
+    // A newer directive has overtaken this one.
     if (directive.epoch == epoch_ && directive.revision < revision_) return;
     epoch_ = directive.epoch;
     revision_ = directive.revision;
@@ -81,7 +81,7 @@ class AgentStream : public AttachReactor, private DirectiveSink {
     }
   }
 
-  // With mutex_ held.
+  // Requires mutex_.
   void Write(const Directive& directive) {
     leaving_ = std::make_unique<v1::Directive>();
     ToWire(directive, leaving_.get());
@@ -93,7 +93,7 @@ class AgentStream : public AttachReactor, private DirectiveSink {
     StartRead(arriving_.get());
   }
 
-  // Once, from OnReadDone: nothing is read any more.
+  // Called once, from OnReadDone; nothing is read afterwards.
   void End(const grpc::Status& status) {
     coordinator_->Detach(stream_);
     {
@@ -106,19 +106,20 @@ class AgentStream : public AttachReactor, private DirectiveSink {
   Coordinator* const coordinator_;
   std::atomic<int>* const streams_;
   const StreamId stream_;
-  // Messages live only while gRPC has them: there are thousands of streams, and
-  // they mostly wait.
+  // Messages exist only while gRPC uses them, to save memory: there are
+  // thousands of streams, mostly idle.
   std::unique_ptr<v1::Report> arriving_;
 
   std::mutex mutex_;
   bool ended_ = false;
-  uint64_t epoch_ = 0;  // of the newest directive here
+  uint64_t epoch_ = 0;  // of the newest directive received
   uint64_t revision_ = 0;
   std::unique_ptr<v1::Directive> leaving_;  // null: no write is in flight
-  std::unique_ptr<Directive> unsent_;       // the newest; waits for leaving_
+  // The newest directive; waits until leaving_ is written.
+  std::unique_ptr<Directive> unsent_;
 };
 
-// A stream that ends with a status as soon as it began.
+// A stream that ends with a status at once.
 class TurnedAway : public AttachReactor {
  public:
   explicit TurnedAway(const grpc::Status& status) { Finish(status); }

@@ -12,9 +12,10 @@ class Service;
 
 namespace muster {
 
-// The Coordinator service of proto/coordinator.proto: translates, and keeps one
-// write in flight per stream. Serves `most_streams` at a time, and ends those
-// beyond with RESOURCE_EXHAUSTED. `coordinator` and `check` outlive it.
+// The Coordinator service of proto/coordinator.proto: translates messages, with
+// at most one write in flight per stream. Serves up to `most_streams` at a time
+// and ends further ones with RESOURCE_EXHAUSTED. `coordinator` and `check` must
+// outlive the service.
 std::unique_ptr<grpc::Service> MakeAttachService(Coordinator* coordinator,
                                                  const CallerCheck* check,
                                                  int most_streams);

@@ -9,7 +9,7 @@
 
 namespace muster {
 
-// A sink that may be taken away while others are about to call it.
+// A sink that can be detached while other threads are about to call it.
 // Thread-safe.
 class AttachedSink {
  public:
@@ -23,7 +23,7 @@ class AttachedSink {
     if (sink_ != nullptr) sink_->Deliver(directive);
   }
 
-  // Returns once no call is under way; none comes after.
+  // Returns once no call of the sink is running; there are none afterwards.
   void Detach() {
     std::lock_guard<std::mutex> lock(mutex_);
     sink_ = nullptr;

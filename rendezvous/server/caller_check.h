@@ -10,14 +10,14 @@ class Status;
 
 namespace muster {
 
-// Who may call: whoever shows the job token, or anybody if there is none.
-// Thread-safe.
+// Authenticates callers by the job token; accepts every caller if there is
+// none. Thread-safe.
 class CallerCheck {
  public:
-  // `token`: empty for none.
+  // `token`: empty: none.
   explicit CallerCheck(std::string token) : token_(std::move(token)) {}
 
-  // OK, or UNAUTHENTICATED. Compares in constant time.
+  // Returns OK or UNAUTHENTICATED. The comparison takes constant time.
   grpc::Status Check(const grpc::CallbackServerContext& context) const;
 
  private:

@@ -21,12 +21,12 @@
 namespace muster {
 namespace {
 
-// How long the list of jobs may be in an error about one that there is not: it
-// travels in a header, which is bounded.
+// Limit of the list of jobs in the error about an unknown job, in bytes: the
+// error travels in a header of bounded size.
 constexpr size_t kMostBytesOfNames = 500;
 
-// Agents whose streams all broke come back within their reconnect grace, far
-// shorter than this; nobody comes back to a job without one.
+// Time without any agent after which the jobs count as abandoned. Agents whose
+// streams all broke return within their reconnect grace, which is far shorter.
 constexpr Duration kAbandonedAfter = std::chrono::seconds(2);
 
 }  // namespace
@@ -35,8 +35,8 @@ class Coordinator::Impl {
  public:
   explicit Impl(Options options)
       : options_(std::move(options)),
-        // By the wall clock, so that two lives of a coordinator have different
-        // epochs; nothing depends on their order.
+        // From the wall clock, so that two runs of a coordinator have different
+        // epochs. The order of epochs does not matter.
         next_epoch_(static_cast<uint64_t>(
             std::chrono::system_clock::now().time_since_epoch().count())) {}
 
@@ -170,18 +170,19 @@ class Coordinator::Impl {
  private:
   struct Stream {
     std::shared_ptr<AttachedSink> sink;
-    std::shared_ptr<DrivenJob> job;  // of its first sound report
+    std::shared_ptr<DrivenJob> job;  // the job of its first valid report
   };
 
-  // With mutex_ held, and without a stream.
+  // Whether every job is finished and no node still needs a verdict. Requires
+  // mutex_, and that there are no streams.
   bool NobodyIsExpected() const {
     return finished_.size() == jobs_.size() &&
            std::none_of(finished_.begin(), finished_.end(),
                         [](const auto& job) { return job->OwesVerdict(); });
   }
 
-  // The job that the report of `stream` belongs to, made if need be. Null: see
-  // `refusal`. With mutex_ held.
+  // Returns the job that the report of `stream` belongs to, created if it is
+  // new; or null and the reason in `refusal`. Requires mutex_.
   std::shared_ptr<DrivenJob> JobFor(Stream* stream, const Report& report,
                                     Objection* refusal) {
     if (stream->job != nullptr) {
@@ -215,7 +216,8 @@ class Coordinator::Impl {
   }
 
   std::shared_ptr<DrivenJob> NewJob(const Report& report) {
-    // The job's pointer to itself must be weak, or it would never go.
+    // The callback must hold the job weakly: otherwise the job would own itself
+    // and never be freed.
     auto self = std::make_shared<std::weak_ptr<DrivenJob>>();
     DrivenJob::Observer observer;
     if (options_.on_decision) {
@@ -247,12 +249,13 @@ class Coordinator::Impl {
                    });
   }
 
-  // With mutex_ held. Streams that are still attached keep the job and its
-  // verdict; nobody finds it any more.
+  // Requires mutex_. Streams that are still attached keep the job and its
+  // verdict alive, but the job can no longer be found.
   void Forget(const std::shared_ptr<DrivenJob>& job) {
     auto found = std::find(finished_.begin(), finished_.end(), job);
-    if (found == finished_.end()) return;  // forgotten before, for room
-    // `job` may be the list's own element, gone with the next line.
+    // Forgotten earlier to limit their number.
+    if (found == finished_.end()) return;
+    // `job` may refer to the list's element, which erase destroys.
     const std::string run_id = job->run_id();
     finished_.erase(found);
     jobs_.erase(run_id);
@@ -261,7 +264,8 @@ class Coordinator::Impl {
   void Refuse(AttachedSink* sink, const Report& report, const Objection& why) {
     Directive directive;
     {
-      // An epoch of its own, so that it is never taken for outdated.
+      // A new epoch, so that the receiver never drops the directive as
+      // outdated.
       std::lock_guard<std::mutex> lock(mutex_);
       directive.epoch = next_epoch_++;
     }
@@ -276,15 +280,16 @@ class Coordinator::Impl {
   const Options options_;
   mutable std::mutex mutex_;
   std::condition_variable deserted_;
-  Instant empty_since_ = MonotonicNow();  // if there is no stream
+  Instant empty_since_ = MonotonicNow();  // valid while there are no streams
   uint64_t next_epoch_;
   StreamId last_stream_ = 0;
   WatchId last_watch_ = 0;
   std::unordered_map<StreamId, Stream> streams_;
   std::map<std::string, std::shared_ptr<DrivenJob>> jobs_;
-  std::list<std::shared_ptr<DrivenJob>> finished_;  // of jobs_, oldest first
+  // Subset of jobs_, oldest first.
+  std::list<std::shared_ptr<DrivenJob>> finished_;
   std::unordered_map<WatchId, std::shared_ptr<DrivenJob>> watches_;
-  // Last: its thread ends before what it touches.
+  // Declared last: its thread ends before the members that it uses.
   AlarmThread alarms_;
 };
 

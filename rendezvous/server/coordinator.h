@@ -15,23 +15,23 @@
 
 namespace muster {
 
-// Every job of one daemon: finds the job that a report belongs to, gives the
-// pure cores their time, and hands their directives to the sinks.
+// All jobs of one process: finds or creates the job of each report, drives the
+// pure cores in time, and passes their directives to the sinks.
 //
-// Thread-safe. Knows no gRPC. Owns one thread, for deadlines.
+// Thread-safe. Independent of gRPC. Owns one thread, for deadlines.
 class Coordinator {
  public:
   struct Options {
-    // Finished jobs answer late comers with their verdict for this long, and
-    // no more than `most_finished_jobs` of them are kept.
+    // The time for which a finished job is kept to tell late nodes its verdict;
+    // at most `most_finished_jobs` finished jobs are kept.
     Duration keep_finished = std::chrono::minutes(10);
     int most_finished_jobs = 1000;
     int most_jobs = 10000;
-    // The only job that may meet here: the coordinator inside a `launch` has
-    // no other. Empty: any.
+    // The only run id that is accepted, as for the coordinator inside a
+    // `launch`. Empty: any run id.
     std::string only_run_id;
-    // Called for each decision, from any thread, in the order of decisions
-    // within a job.
+    // Called for each decision, from any thread; within a job in the order of
+    // the decisions.
     std::function<void(const std::string& run_id, const Decision&)> on_decision;
   };
 
@@ -41,35 +41,38 @@ class Coordinator {
   Coordinator(const Coordinator&) = delete;
   Coordinator& operator=(const Coordinator&) = delete;
 
-  // From Attach to Detach the sink may be called. Detach returns once no call
-  // is under way. Detach and OnReport of one stream: not at the same time.
+  // The sink may be called from Attach until Detach returns; Detach blocks
+  // until no call is running. Detach and OnReport of one stream must not run at
+  // the same time.
   StreamId Attach(DirectiveSink* sink);
   void Detach(StreamId stream);
 
-  // A report that makes no sense (bad spec, empty id, wrong version) is
-  // answered with a kRefused directive, not with a status.
+  // An invalid report (bad spec, empty id, wrong version) is answered with a
+  // kRefused directive.
   void OnReport(StreamId stream, Report report);
 
-  std::vector<JobStatus> ListJobs() const;  // without their nodes
-  // NotFound: no such job; the message names those that there are.
+  std::vector<JobStatus> ListJobs() const;  // `nodes` are empty
+  // NotFound: no such job; the message lists the existing jobs.
   absl::StatusOr<JobStatus> GetJob(const std::string& run_id) const;
-  // NotFound: no such job. FailedPrecondition: it is over already.
+  // NotFound: no such job. FailedPrecondition: the job is over already.
   absl::Status CancelJob(const std::string& run_id, const std::string& reason);
-  // NotFound: no such job or node. FailedPrecondition: too few would remain.
+  // NotFound: no such job or node. FailedPrecondition: too few nodes would
+  // remain.
   absl::Status DrainNode(const std::string& run_id, const std::string& node);
 
-  // Calls `on_change` (from any thread, one at a time, not from within Watch)
-  // with each decision of the job from now on, until Unwatch returns. It must
-  // not call Unwatch. NotFound: no such job. ResourceExhausted: it is watched
-  // by too many.
+  // Calls `on_change` with each later decision of the job until Unwatch
+  // returns: from any thread, one call at a time, never from within Watch.
+  // `on_change` must not call Unwatch. NotFound: no such job.
+  // ResourceExhausted: the job has too many watchers.
   using WatchId = uint64_t;
   absl::StatusOr<WatchId> Watch(const std::string& run_id,
                                 std::function<void(const Decision&)> on_change);
   void Unwatch(WatchId watch);
 
-  // Waits until no agent is attached and every job here is finished, and known
-  // to be by its nodes, or has been without an agent for 2 s; or until
-  // `timeout` (false). For the coordinator inside `launch`, which leaves last.
+  // Blocks until no agent is attached and either every job is finished and its
+  // nodes have the verdict, or no agent has been attached for 2 s. Returns
+  // false after `timeout`. Used by the coordinator inside `launch`, which must
+  // leave last.
   bool WaitUntilDeserted(Duration timeout);
 
  private:

@@ -23,7 +23,7 @@ using std::chrono::seconds;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-// Keeps the newest directive, as a sink must.
+// Keeps only the newest directive, as DirectiveSink requires.
 class FakeSink : public DirectiveSink {
  public:
   void Deliver(const Directive& directive) override {
@@ -36,7 +36,7 @@ class FakeSink : public DirectiveSink {
     changed_.notify_all();
   }
 
-  // Fails the test if none of `kind` comes.
+  // Waits for a directive of `kind`; fails the test after 30 s.
   Directive WaitFor(DirectiveKind kind) {
     std::unique_lock<std::mutex> lock(mutex_);
     EXPECT_TRUE(changed_.wait_for(
@@ -148,14 +148,13 @@ TEST(CoordinatorTest, ASilentNodeIsLostAlthoughOthersReport) {
   Coordinator coordinator({});
   Report report = FirstReport("job", "node-a", 2);
   report.spec.keep_alive_interval = milliseconds(20);
-  // So long that neither runs out before both are there.
+  // A lease so long that neither expires before both agents are attached.
   report.spec.keep_alive_misses = 100;
   Attached a(&coordinator, report);
   report.node.node_id = report.node.host = "node-b";
   Attached b(&coordinator, report);
   a.WaitFor(DirectiveKind::kRun);
-  // Until it is stopped because of b, a says each few milliseconds that it is
-  // there.
+  // `a` reports every few milliseconds until it is told to stop because of b.
   const Instant give_up =
       Instant(std::chrono::steady_clock::now().time_since_epoch()) +
       seconds(30);
@@ -234,7 +233,8 @@ TEST(CoordinatorTest, FinishedJobsAreForgottenAfterAWhile) {
     std::this_thread::yield();
   }
   EXPECT_THAT(coordinator.ListJobs(), SizeIs(0));
-  // Its name is free again; who was attached still hears of the old one.
+  // The name is free again; an agent that is still attached gets the old job's
+  // verdict.
   Attached b(&coordinator, FirstReport("job", "node-b", 1));
   b.WaitFor(DirectiveKind::kRun);
   a.Send();
@@ -335,7 +335,7 @@ TEST(CoordinatorTest, AnUnfinishedJobIsNotDesertedByItsNodes) {
   EXPECT_FALSE(coordinator.WaitUntilDeserted(milliseconds(1)));
 }
 
-// Its connection broke a moment before the job's end.
+// b's connection broke just before the job's end.
 TEST(CoordinatorTest, WhoIsToComeBackForTheVerdictIsWaitedFor) {
   Coordinator coordinator({});
   Report away = FirstReport("job", "node-b", 3);
@@ -357,12 +357,12 @@ TEST(CoordinatorTest, WhoIsToComeBackForTheVerdictIsWaitedFor) {
     Attached b(&coordinator, away);
     b.WaitFor(DirectiveKind::kFinished);
   }
-  // Else no longer than it takes to give up whoever does not come.
+  // Otherwise the wait would last until the absent node is given up.
   EXPECT_TRUE(coordinator.WaitUntilDeserted(milliseconds(1)));
 }
 
-// Sinks go while directives for them are on their way: none is called after
-// Detach has returned.
+// Sinks are detached while directives for them are in flight. None is called
+// after Detach has returned.
 TEST(CoordinatorTest, NodesComeAndGoFromManyThreads) {
   Coordinator::Options options;
   options.on_decision = [](const std::string&, const Decision&) {};

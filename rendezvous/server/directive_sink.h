@@ -5,12 +5,12 @@
 
 namespace muster {
 
-// One attached agent, as the coordinator sees it: a gRPC stream or an agent in
-// the same process.
+// The receiver of one attached agent's directives: a gRPC stream, or an agent
+// in the same process.
 class DirectiveSink {
  public:
   virtual ~DirectiveSink() = default;
-  // Thread-safe, never blocks, never calls back into the coordinator. Two
+  // Must be thread-safe, must not block and must not call the coordinator. Two
   // calls may arrive out of order; the sink keeps the newest revision only.
   virtual void Deliver(const Directive& directive) = 0;
 };

@@ -54,8 +54,8 @@ std::string DrivenJob::Step(const JobEvent& event,
     if (const auto* closed = std::get_if<StreamClosed>(&event)) {
       sinks_.erase(closed->stream);
     }
-    // The clock is read with the lock held, so that the job's time never runs
-    // backwards.
+    // Read the clock with the lock held, so that the job's time never
+    // decreases.
     JobStep step = job_.Step(MonotonicNow(), event);
     deliveries.reserve(step.deliveries.size());
     for (Delivery& delivery : step.deliveries) {
@@ -90,8 +90,8 @@ void DrivenJob::SetAlarm() {
 void DrivenJob::OnAlarm(Instant when) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    // An earlier alarm has been set since: this one is void, and must not set
-    // another, or their number would never fall.
+    // An earlier alarm has replaced this one. This one must not set another, or
+    // the number of alarms would never decrease.
     if (alarm_ != when) return;
     alarm_.reset();
   }

@@ -16,20 +16,20 @@
 
 namespace muster {
 
-// One job with what its pure core lacks: a lock, the time, its streams. Hands
-// directives and decisions out without holding the lock.
+// One job's pure core together with a lock, the time and its streams. Passes on
+// directives and decisions without holding the lock.
 //
 // Thread-safe, except that OnReport and OnStreamClosed of one stream must not
-// be called at the same time.
+// run at the same time.
 class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
  public:
   struct Observer {
     JobWatchers::Told on_decision;  // may be empty
-    // Once, after the step that finished the job.
+    // Called once, after the step that finished the job.
     std::function<void()> on_finished;
   };
 
-  // `alarms` outlives the job. `spec` is valid.
+  // `alarms` must outlive the job. `spec` must be valid.
   DrivenJob(std::string run_id, uint64_t epoch, const JobSpec& spec,
             AlarmThread* alarms, Observer observer);
 
@@ -37,7 +37,7 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
 
   void OnReport(const std::shared_ptr<AttachedSink>& sink, Report report);
   void OnStreamClosed(StreamId stream);
-  // Empty, or why it could not be done.
+  // Both return "" on success, else the reason of the refusal.
   std::string Cancel(const std::string& reason);
   std::string Drain(const std::string& node);
 
@@ -49,7 +49,7 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   std::string Step(const JobEvent& event,
                    const std::shared_ptr<AttachedSink>& sink);
   void OnAlarm(Instant when);
-  // With mutex_ held.
+  // Requires mutex_.
   void SetAlarm();
 
   const std::string run_id_;
@@ -60,8 +60,9 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   mutable std::mutex mutex_;
   Job job_;
   std::unordered_map<StreamId, std::shared_ptr<AttachedSink>> sinks_;
-  // When the alarm that counts goes off; it may be earlier than the job's next
-  // deadline, so that a report, which moves a lease, need not move the alarm.
+  // The time of the alarm that is in effect. It may be earlier than the job's
+  // next deadline, so that a report, which extends a lease, does not have to
+  // set a new alarm.
   std::optional<Instant> alarm_;
   bool told_finished_ = false;
 };

@@ -28,10 +28,11 @@ namespace {
 
 constexpr Duration kResolveTimeout = std::chrono::seconds(10);
 
-// Descriptors that a listening server takes at least.
+// Minimum number of descriptors of a listening server.
 constexpr int kToListen = 8;
 
-// gRPC says no more than that it could not listen: asks the kernel why.
+// Finds out the reason from the kernel, since gRPC only reports that it could
+// not listen.
 absl::Status WhyNotListening(const Endpoint& listen,
                              const SocketAddress& address) {
   const std::string what = absl::StrCat("cannot listen on ", listen.ToString());
@@ -46,7 +47,8 @@ absl::Status WhyNotListening(const Endpoint& listen,
   }
   if (fd >= 0) close(fd);
   if (error == 0) {
-    // This socket had the last descriptor, or gRPC lacked something else.
+    // The probe socket took the last descriptor, or gRPC lacked another
+    // resource.
     const absl::Status room = CheckRoom({.descriptors = kToListen});
     if (!room.ok()) {
       return absl::Status(room.code(),
@@ -72,27 +74,28 @@ absl::Status WhyNotListening(const Endpoint& listen,
   }
 }
 
-// Descriptors of the process itself: epoll sets, logs, pipes, operators' calls.
+// Number of descriptors reserved for the process: epoll sets, logs, pipes,
+// operators' calls.
 constexpr int kKeptForOthers = 100;
 
 void Tune(grpc::ServerBuilder* builder) {
-  // Two coordinators on one port would share a job's nodes between them.
+  // Two coordinators on one port would split a job's nodes between them.
   builder->AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder->SetMaxReceiveMessageSize(kMostReportBytes);
   builder->SetMaxSendMessageSize(kMostAnswerBytes);
   builder->AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, 16 << 10);
   builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 100);
-  // Strangers that say nothing, or nothing sensible, soon lose their place.
+  // Connections that send nothing, or nothing valid, are soon closed.
   builder->AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, 10'000);
   builder->AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, 300'000);
-  // The messages are small; measuring the bandwidth costs a quarter of a core
+  // Messages are small, and measuring the bandwidth costs a quarter of a core
   // at 10,000 streams.
   builder->AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
-  // Finds connections whose host is gone. Slowly: leases are what notices a
-  // node's loss, this only tidies up.
+  // Finds connections whose host is gone. Slow, because the leases notice lost
+  // nodes; this only frees resources.
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
-  // Agents ping each 10 s; a server that permits less breaks their streams.
+  // Agents ping every 10 s; a server that permits less breaks their streams.
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder->AddChannelArgument(
       GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 1000);

@@ -16,46 +16,47 @@ class ServerCredentials;
 
 namespace muster {
 
-// How connections are secured. Today: not at all, beyond the job token.
+// Credentials without encryption; only the job token protects the calls.
 std::shared_ptr<grpc::ServerCredentials> InsecureServer();
 
-// A coordinator's gRPC face: the Coordinator and Admin services on one port,
+// A coordinator's gRPC server: the Coordinator and Admin services on one port,
 // for thousands of streams on a few threads.
 class GrpcServer {
  public:
   struct Options {
-    // Port 0: any that is free. Host 0.0.0.0: every address, IPv6 too.
+    // Port 0: any free port. Host 0.0.0.0: all addresses, IPv6 included.
     Endpoint listen{"0.0.0.0", kDefaultPort};
     std::shared_ptr<grpc::ServerCredentials> credentials = InsecureServer();
-    // The job token that every call must show; empty: none is asked for.
+    // The job token that every call must carry; empty: none is required.
     std::string token;
-    // Agents at a time; more are told that there is no room. None: as many as
-    // the limit of open files allows, which Start raises as far as it may. (A
-    // gRPC listener that runs out of files never accepts again.)
+    // Maximum number of attached agents; further ones are refused with
+    // RESOURCE_EXHAUSTED. nullopt: the number that the limit of open files
+    // allows, which Start raises as far as it may. (A gRPC listener that runs
+    // out of descriptors never accepts again.)
     std::optional<int> most_nodes;
   };
 
-  // Listens when it returns. `coordinator` outlives the server.
+  // Listens when it returns. `coordinator` must outlive the server.
   //
   // AlreadyExists: the port is in use. PermissionDenied: a port below 1024.
-  // InvalidArgument: not an address of this host. Unavailable: the host does
-  // not resolve. Each names the address.
+  // InvalidArgument: the address is not one of this host. Unavailable: the host
+  // name does not resolve. Each message names the address.
   static absl::StatusOr<std::unique_ptr<GrpcServer>> Start(
       Coordinator* coordinator, const Options& options);
 
-  // As Shutdown(zero).
+  // Calls Shutdown(0).
   ~GrpcServer();
 
   GrpcServer(const GrpcServer&) = delete;
   GrpcServer& operator=(const GrpcServer&) = delete;
 
-  // Where it listens, with the real port.
+  // The address it listens on, with the actual port.
   const Endpoint& address() const;
-  // How many agents it serves at a time.
+  // The maximum number of attached agents.
   int most_nodes() const;
 
-  // Takes no new connections, lets open streams end by themselves for `grace`,
-  // then breaks them. Returns once all are detached. Idempotent.
+  // Stops accepting connections, lets open streams end by themselves for
+  // `grace`, then breaks them. Blocks until all are detached. Idempotent.
   void Shutdown(Duration grace);
 
  private:

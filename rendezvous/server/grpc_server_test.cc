@@ -1,4 +1,4 @@
-// What the port does with those who do not behave.
+// The server's handling of misbehaving peers.
 
 #include "rendezvous/server/grpc_server.h"
 

@@ -26,7 +26,7 @@ void JobWatchers::Remove(uint64_t id) {
     watcher = std::move(found->second);
     watchers_.erase(found);
   }
-  // Tell may hold a copy of the pointer: emptied, it calls nobody.
+  // Tell may hold a copy of the pointer; once emptied, it calls nothing.
   std::lock_guard<std::mutex> lock(watcher->mutex);
   watcher->told = nullptr;
 }

@@ -12,25 +12,27 @@
 
 namespace muster {
 
-// Who wants to know of a job's decisions. Tells them in the order in which they
-// were noted, one at a time, whatever threads note them. Thread-safe.
+// The observers of a job's decisions. Calls them in the order of Note, one call
+// at a time, whichever threads call Note and Tell. Thread-safe.
 class JobWatchers {
  public:
   using Told = std::function<void(const Decision&)>;
 
-  // `always`: told as well, before the others; may be empty.
+  // `always` is called before the other observers; may be empty.
   explicit JobWatchers(Told always) : always_(std::move(always)) {}
 
-  // False: there are too many already.
+  // Returns false if there are too many observers already.
   bool Add(uint64_t id, Told told);
-  // Returns once `id` is not being told any more. Not from within a call.
+  // Returns once `id` is not being called any more. Must not be called from an
+  // observer.
   void Remove(uint64_t id);
 
-  // Keeps `decisions` for Tell. Cheap: call it with the job's lock held, so
-  // that the order is that of the decisions.
+  // Keeps `decisions` for the next Tell. Cheap: call it with the job's lock
+  // held, so that the order is that of the decisions.
   void Note(std::vector<Decision> decisions);
-  // Tells what has been noted, unless another thread is at it: then that one
-  // tells this too. Call it without the job's lock.
+  // Passes on what was noted. If another thread is doing so, that thread also
+  // passes on the new decisions, and Tell returns at once. Call it without the
+  // job's lock.
   void Tell();
 
  private:

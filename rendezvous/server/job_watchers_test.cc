@@ -51,7 +51,7 @@ TEST(JobWatchersTest, ThereIsABound) {
 }
 
 TEST(JobWatchersTest, KeepsTheOrderWhateverThreadsNote) {
-  std::vector<int> told;  // no lock: calls do not overlap
+  std::vector<int> told;  // needs no lock, since calls do not overlap
   JobWatchers watchers([&](const Decision& d) { told.push_back(d.round); });
   std::mutex job;
   int next = 0;
@@ -82,7 +82,7 @@ TEST(JobWatchersTest, ARemovedOneIsNotBeingTold) {
     }
   });
   for (uint64_t id = 0; id < 200; ++id) {
-    // On the stack: a late call would write to it.
+    // On the stack, so that a sanitizer finds a late call.
     int told = 0;
     ASSERT_TRUE(watchers.Add(id, [&told](const Decision&) { ++told; }));
     watchers.Remove(id);

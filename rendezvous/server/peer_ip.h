@@ -5,10 +5,10 @@
 
 namespace muster {
 
-// The IP address in gRPC's name of a peer, as people write it: "10.0.0.7" of
-// "ipv4:10.0.0.7:4711", "fe80::1" of "ipv6:%5Bfe80::1%5D:4711" or
-// "ipv6:[fe80::1]:4711"; an IPv4 address inside an IPv6 one alone. Empty where
-// it is none, as of a Unix socket. Pure.
+// Extracts the IP address of a peer's name in gRPC: "10.0.0.7" from
+// "ipv4:10.0.0.7:4711", "fe80::1" from "ipv6:%5Bfe80::1%5D:4711" or
+// "ipv6:[fe80::1]:4711". An IPv4-mapped IPv6 address yields the IPv4 address.
+// Empty if the peer has no IP address, such as a Unix socket. Pure.
 std::string PeerIp(const std::string& peer);
 
 }  // namespace muster

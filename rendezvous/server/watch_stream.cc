@@ -19,17 +19,18 @@
 namespace muster {
 namespace {
 
-// An update reads the state of the whole job, whose size grows with its nodes.
+// Minimum interval of updates. Each update reads the state of the whole job,
+// whose size grows with the number of nodes.
 constexpr int64_t kLeastIntervalMs = 100;
 
-// Waits in one of three ways: for a decision (idle), for its turn (an alarm is
-// set), or for its write to be done.
+// Always in one of three states: idle until a decision, waiting for the alarm
+// (the minimum interval), or waiting for its write.
 class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
  public:
   WatchStream(Coordinator* coordinator, std::string run_id)
       : coordinator_(coordinator), run_id_(std::move(run_id)) {}
 
-  // `self` keeps the stream alive until gRPC is done with it.
+  // `self` keeps the stream alive until gRPC has finished with it.
   void Start(std::shared_ptr<WatchStream> self) {
     self_ = std::move(self);
     auto watch = coordinator_->Watch(
@@ -64,7 +65,7 @@ class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
   void OnDone() override {
     if (watch_.has_value()) coordinator_->Unwatch(*watch_);
     alarm_.Cancel();
-    // Deletes this, unless the alarm still holds it.
+    // Deletes this object, unless the alarm still holds it.
     const std::shared_ptr<WatchStream> last = std::move(self_);
   }
 
@@ -82,11 +83,12 @@ class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
     if (waiting_ == Waiting::kForDecision) SetAlarm();
   }
 
-  // With mutex_ held. Even when it is time already: this may be the thread
-  // that steps the job, which has better things to do.
+  // Requires mutex_. Sets an alarm even if an update is due now, because the
+  // calling thread may be stepping the job and should not be delayed.
   void SetAlarm() {
     waiting_ = Waiting::kForTurn;
-    // Not in the closure: the alarm keeps that, and this keeps the alarm.
+    // Not captured by the closure: the alarm owns the closure and this object
+    // owns the alarm, so a capture would be a cycle.
     alarm_hold_ = self_;
     alarm_.Set(gpr_time_add(last_update_, gpr_time_from_millis(kLeastIntervalMs,
                                                                GPR_TIMESPAN)),
@@ -94,16 +96,16 @@ class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
   }
 
   void OnAlarm(bool due) {
-    std::shared_ptr<WatchStream> hold;  // outlives the lock
+    std::shared_ptr<WatchStream> hold;  // destroyed after the lock
     std::lock_guard<std::mutex> lock(mutex_);
     hold = std::move(alarm_hold_);
     if (due && !ended_) Update();
   }
 
-  // With mutex_ held.
+  // Requires mutex_.
   void Update() {
     absl::StatusOr<JobStatus> status = coordinator_->GetJob(run_id_);
-    if (!status.ok()) {  // forgotten for its age
+    if (!status.ok()) {  // the finished job was dropped after keep_finished
       End(ToGrpc(status.status()));
       return;
     }
@@ -121,7 +123,7 @@ class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
     StartWrite(update_.get());
   }
 
-  // With mutex_ held.
+  // Requires mutex_.
   void End(const grpc::Status& status) {
     if (std::exchange(ended_, true)) return;
     Finish(status);
@@ -140,7 +142,7 @@ class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
   int dropped_ = 0;
   std::unique_ptr<v1::JobUpdate> update_;  // being written
   gpr_timespec last_update_;
-  std::shared_ptr<WatchStream> alarm_hold_;  // while the alarm is set
+  std::shared_ptr<WatchStream> alarm_hold_;  // set while the alarm is pending
   grpc::Alarm alarm_;
 };
 

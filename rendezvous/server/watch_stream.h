@@ -16,9 +16,9 @@ namespace v1 {
 class JobUpdate;
 }
 
-// The answer to Admin.WatchJob: an update at once, then one for what was
-// decided since, at most ten a second, until the job has finished. Deletes
-// itself. `coordinator` outlives it.
+// Serves Admin.WatchJob: writes an update at once, then further ones with the
+// decisions since the last, at most ten per second, until the job has finished.
+// The returned reactor deletes itself. `coordinator` must outlive it.
 grpc::ServerWriteReactor<v1::JobUpdate>* StartWatchStream(
     Coordinator* coordinator, const std::string& run_id);
 

@@ -8,8 +8,8 @@ namespace muster {
 // For tests: 127.0.0.1 with `port`.
 sockaddr_in Loopback(int port);
 
-// A TCP socket that listens on a free port of loopback, which it puts into
-// `port`; the caller closes it.
+// Returns a TCP socket that listens on a free port of loopback, and sets
+// `port`. The caller closes the socket.
 int ListenOnLoopback(int* port);
 
 }  // namespace muster

@@ -65,7 +65,7 @@ void ScriptedNode::Tell(const std::function<void(Report*)>& change) {
 void ScriptedNode::Send(std::unique_lock<std::mutex>* lock) {
   ++report_.sequence;
   const Report report = report_;
-  // A link may be told something before Send returns.
+  // The link may call back before Send returns, so the lock must not be held.
   lock->unlock();
   link_->Send(report);
   lock->lock();

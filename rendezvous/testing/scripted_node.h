@@ -16,17 +16,16 @@
 
 namespace muster {
 
-// A report as an agent on `host` would send it first, for a job of exactly
-// `nodes` nodes.
+// The first report of an agent on `host`, for a job of exactly `nodes` nodes.
 Report FirstReport(const std::string& run_id, const std::string& host,
                    int nodes);
 
-// For tests: an agent without workers. It reports when its stream is up, and
-// when the test says so, and keeps what it was told. Every wait gives up after
-// 30 s and says what had come until then.
+// For tests: an agent without workers. It reports when its stream is up and
+// when the test calls Tell, and keeps the newest directive. Every wait fails
+// after 30 s with a message that lists what had arrived.
 class ScriptedNode {
  public:
-  // Takes the link and opens it.
+  // Opens `link`.
   ScriptedNode(std::unique_ptr<CoordinatorLink> link, Report first);
   ~ScriptedNode();  // closes the link
 
@@ -34,12 +33,12 @@ class ScriptedNode {
   void Tell(const std::function<void(Report*)>& change);
   void Close();
 
-  // The newest directive, once it is of `kind`.
+  // Waits until the newest directive is of `kind`, and returns it.
   Directive WaitFor(DirectiveKind kind);
   // Waits until the stream has come up `times` times.
   void WaitUntilConnected(int times);
-  // What the newest end of a stream or failed attempt with that code said,
-  // once there has been one.
+  // Waits until a stream ended or an attempt failed with `code`, and returns
+  // the message of the newest such end.
   std::string WaitUntilDisconnected(absl::StatusCode code);
 
   std::string own_address() const;

@@ -10,7 +10,7 @@
 namespace muster {
 namespace {
 
-// A reset, not an orderly end: nothing that is under way arrives any more.
+// Closes with a reset instead of an orderly end: data in flight is lost.
 void Break(int fd) {
   const linger at_once = {.l_onoff = 1, .l_linger = 0};
   setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));

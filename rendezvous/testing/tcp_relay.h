@@ -8,8 +8,8 @@
 
 namespace muster {
 
-// For tests: passes connections on to a port of loopback, until it cuts them,
-// as the kernel does for a process that is killed.
+// For tests: forwards connections to a port of loopback, until Cut breaks them
+// the way the kernel does for a killed process.
 class TcpRelay {
  public:
   explicit TcpRelay(int to_port);
@@ -20,26 +20,26 @@ class TcpRelay {
 
   int port() const { return port_; }
 
-  // Breaks every connection that there is. New ones are passed on.
+  // Breaks all existing connections. New ones are forwarded.
   void Cut();
 
  private:
-  // The two sockets of a connection.
+  // The two sockets of a forwarded connection.
   using Pair = std::pair<int, int>;
 
   void Run();
   void Accept();
-  // False once either side is gone.
+  // Returns false once either side has closed.
   static bool Pass(int from, int to);
 
   const int to_port_;
   int listener_ = -1;
   int port_ = 0;
-  int wake_ = -1;  // eventfd: look at what follows
+  int wake_ = -1;  // eventfd: the flags below have changed
   std::mutex mutex_;
   bool ending_ = false;
   bool cutting_ = false;
-  std::vector<Pair> pairs_;  // of thread_
+  std::vector<Pair> pairs_;  // used on thread_ only
   std::thread thread_;
 };
 

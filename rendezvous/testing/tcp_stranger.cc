@@ -43,7 +43,7 @@ bool SaysAndIsHungUpOn(int port, const std::string& bytes) {
   const sockaddr_in address = Loopback(port);
   MUSTER_CHECK(connect(fd, reinterpret_cast<const sockaddr*>(&address),
                        sizeof(address)) == 0);
-  // May fail half-way: the other side may have closed already.
+  // Sending may fail half-way if the peer has already closed.
   send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
   char buffer[4096];
   ssize_t got;

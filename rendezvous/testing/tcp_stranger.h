@@ -6,8 +6,8 @@
 
 namespace muster {
 
-// For tests: a program on a port of loopback that is no coordinator. It says
-// `greeting` to whoever connects, and then reads until the caller goes.
+// For tests: a server on a port of loopback that is not a coordinator. It sends
+// `greeting` on each connection and reads until the peer closes.
 class StrangeServer {
  public:
   explicit StrangeServer(std::string greeting);
@@ -24,8 +24,8 @@ class StrangeServer {
   std::thread thread_;
 };
 
-// Connects to loopback's `port`, says `bytes`, and reads until the other side
-// closes, for 30 s at most. False: it did not close in time.
+// Connects to loopback's `port`, sends `bytes`, and reads until the peer
+// closes. Returns false if the peer does not close within 30 s.
 bool SaysAndIsHungUpOn(int port, const std::string& bytes);
 
 }  // namespace muster

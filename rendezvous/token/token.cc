@@ -55,7 +55,8 @@ absl::StatusOr<std::string> ReadFile(
     warn(absl::StrCat("others on this machine can read the token file ", file,
                       "; chmod 600 ", file));
   }
-  // Room for "\r\n" and more.
+  // Leaves room for "\r\n" and one byte more, to notice a token that is too
+  // long.
   absl::StatusOr<std::string> content =
       ReadAtMost(fd.get(), kMostTokenBytes + 3);
   if (!content.ok()) {
@@ -80,7 +81,7 @@ bool IsToken(std::string_view given, std::string_view expected) {
   unsigned difference = given.size() == expected.size() ? 0 : 1;
   for (size_t i = 0; i < given.size(); ++i) {
     const char other = expected.empty() ? 0 : expected[i % expected.size()];
-    // volatile: the compiler must not leave the loop early.
+    // volatile: the compiler must not end the loop early.
     volatile unsigned step = static_cast<unsigned char>(given[i] ^ other);
     difference |= step;
   }

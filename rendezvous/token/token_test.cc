@@ -81,7 +81,7 @@ TEST_F(TokenTest, AFileThatNeverEndsIsNotReadToItsEnd) {
             absl::StatusCode::kInvalidArgument);
 }
 
-// As bash's <(…) gives it; the program there takes its time.
+// A pipe, as created by <(…) in bash. The program behind it may be slow.
 TEST_F(TokenTest, MayComeFromAPipe) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);

@@ -12,17 +12,17 @@
 
 namespace muster {
 
-// What a text may be. Names end up in paths, in logs and on terminals, so they
-// hold no control character; a worker's last words may hold anything.
+// The kind of a text. kName: without control characters, since names end up in
+// paths, in logs and on terminals. kWords: a worker's output, any bytes.
 enum class TextKind { kName, kWords };
 
-// Copies fields of a message from outside into a plain type, each within its
-// bounds, and keeps the first that is not: in place of a Status after each
-// line. After an error the remaining fields are copied or not; the message as
-// a whole is refused.
+// Copies the fields of an untrusted message into a plain type, checks the
+// bounds of each, and keeps the first error, so that no Status has to be
+// checked after each line. After an error the remaining fields may or may not
+// be copied; the message as a whole must be refused.
 class BoundedReader {
  public:
-  // `message`: what is read, for the error: "report".
+  // `message`: the name of the message in errors, such as "report".
   explicit BoundedReader(const char* message) : message_(message) {}
 
   void Text(const char* field, const std::string& value, size_t most_bytes,
@@ -30,15 +30,16 @@ class BoundedReader {
   void Integer(const char* field, int64_t value, int64_t least, int64_t most,
                int* out);
   void Integer64(const char* field, int64_t value, int64_t least, int64_t* out);
-  // Within a year either way; what is sensible is for the receiver to say.
+  // Accepts up to one year in either direction; the receiver checks whether the
+  // value is sensible.
   void Span(const char* field, int64_t nanoseconds, Duration* out);
-  // True if a list of `count` may be read.
+  // Whether a list of `count` elements may be read.
   bool Count(const char* field, int count, int most);
   void Present(const char* field, bool present);
   void Unknown(const char* field, int64_t value);
 
-  // Puts `field` (and its index) before the names of the fields read while it
-  // lives: failures[2].message.
+  // Prefixes the names of the fields that are read during its lifetime with
+  // `field` (and its index): failures[2].message.
   class Within {
    public:
     Within(BoundedReader* reader, const char* field, int index = -1);
@@ -50,7 +51,7 @@ class BoundedReader {
     BoundedReader* const reader_;
   };
 
-  // Ok, or InvalidArgument naming the first field beyond its bounds.
+  // OK, or InvalidArgument that names the first field outside of its bounds.
   absl::Status status() const { return status_; }
 
  private:

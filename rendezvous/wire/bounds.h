@@ -5,10 +5,10 @@
 
 namespace muster {
 
-// What a message from outside may hold at most, beyond what the plain types
-// say themselves (rendezvous/protocol/failure.h).
+// Limits for messages from outside, in addition to those of the plain types
+// (rendezvous/protocol/failure.h).
 inline constexpr size_t kMostNameBytes = 256;    // ids, hosts, addresses, roles
-inline constexpr size_t kMostNcclIdBytes = 256;  // its digits: 128 bytes
+inline constexpr size_t kMostNcclIdBytes = 256;  // 128 bytes as digits
 inline constexpr size_t kMostPathBytes = 4096;   // PATH_MAX
 inline constexpr size_t kMostReasonBytes = 4096;
 inline constexpr int kMostTopologyKeys = 16;
@@ -16,15 +16,15 @@ inline constexpr int kMostSlots = 65536;
 inline constexpr int kMostPort = 65535;
 inline constexpr int kMostSignal = 64;  // SIGRTMAX
 inline constexpr int kMostExitCode = 255;
-// In one answer to an operator.
+// Limits of one answer to an operator.
 inline constexpr int kMostListedJobs = 100'000;
 inline constexpr int kMostListedNodes = 1'000'000;
 inline constexpr int kMostDecisionsPerUpdate = 1024;
 
-// A message from an agent. The largest lawful report (eight failures with
-// traceback, error file and last lines) is about 120 KiB.
+// Limit of a message from an agent. The largest valid report (eight failures
+// with traceback, error file and last output) is about 120 KiB.
 inline constexpr int kMostReportBytes = 1 << 20;
-// An answer to an operator: a status of 10,000 nodes is about 2 MiB.
+// Limit of an answer to an operator; a status of 10,000 nodes is about 2 MiB.
 inline constexpr int kMostAnswerBytes = 256 << 20;
 
 }  // namespace muster

@@ -10,11 +10,11 @@ namespace v1 {
 class Directive;
 }
 
-// Writes what the directive's kind has a use for, and nothing else.
+// Writes only the fields that the directive's kind uses.
 void ToWire(const Directive& directive, v1::Directive* wire);
 
-// InvalidArgument names the field that is beyond its bounds. A directive of
-// another protocol version is read no further than that.
+// Returns InvalidArgument that names the field outside of its bounds. If the
+// protocol version differs, reads nothing else and returns OK.
 absl::Status FromWire(const v1::Directive& wire, Directive* directive);
 
 }  // namespace muster

@@ -9,7 +9,7 @@
 namespace muster {
 namespace {
 
-// Year 9999: what a person can be shown.
+// The end of the year 9999: the latest date that can be shown.
 constexpr double kLatestUnixTime = 253402300799.0;
 
 v1::Failure::Kind ToWire(FailureKind kind) {
@@ -90,12 +90,12 @@ void ToWire(const Failure& failure, v1::Failure* wire) {
   wire->set_traceback(Cut(failure.traceback, kMostTracebackBytes));
   const size_t lines = failure.stderr_tail.size();
   const size_t most = kMostStderrLines;
-  // The last lines are the ones that tell.
+  // Keep the last lines, which are the most informative.
   for (size_t i = lines - std::min(lines, most); i < lines; ++i) {
     wire->add_stderr_tail(Cut(failure.stderr_tail[i], kMostLineBytes));
   }
   wire->set_silent_for(failure.silent_for.count());
-  // The innermost frames come first.
+  // Keep the first frames, which are the innermost.
   const size_t frames = failure.stack.size();
   for (size_t i = 0; i < std::min<size_t>(frames, kMostStackLines); ++i) {
     wire->add_stack(Cut(failure.stack[i], kMostLineBytes));

@@ -10,8 +10,8 @@ namespace v1 {
 class Failure;
 }
 
-// Cuts texts that are longer than a receiver takes: a worker's last words must
-// not cost a node its place.
+// Cuts texts to the receiver's limits, so that a worker's long output does not
+// get its node refused.
 void ToWire(const Failure& failure, v1::Failure* wire);
 void FromWire(const v1::Failure& wire, BoundedReader* reader, Failure* failure);
 

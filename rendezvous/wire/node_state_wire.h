@@ -14,7 +14,8 @@ void ToWire(const PreemptionNotice& notice, v1::PreemptionNotice* wire);
 void FromWire(const v1::PreemptionNotice& wire, BoundedReader* reader,
               PreemptionNotice* notice);
 
-// v1::NodePhase and v1::Fitness as int: their types cannot be declared ahead.
+// v1::NodePhase and v1::Fitness as int, since protobuf enums cannot be
+// forward-declared.
 int ToWire(NodePhase phase);
 void FromWire(int wire, BoundedReader* reader, NodePhase* phase);
 int ToWire(Fitness fitness);

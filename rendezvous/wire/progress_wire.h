@@ -18,7 +18,7 @@ class WorkerProgress;
 }
 
 using WireProgress = google::protobuf::RepeatedPtrField<v1::WorkerProgress>;
-// Leaves out workers beyond kMostProgressPerReport.
+// Omits workers beyond kMostProgressPerReport.
 void ToWire(const std::vector<WorkerProgress>& progress, WireProgress* wire);
 void FromWire(const WireProgress& wire, BoundedReader* reader,
               std::vector<WorkerProgress>* progress);

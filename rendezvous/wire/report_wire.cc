@@ -92,7 +92,7 @@ void ToWire(const Report& report, v1::Report* wire) {
   wire->set_round(report.round);
   const size_t failures =
       std::min<size_t>(report.failures.size(), kMostFailuresPerReport);
-  // The first failures are the ones that may be the cause.
+  // Keep the first failures, since the cause may be among them.
   for (size_t i = 0; i < failures; ++i) {
     ToWire(report.failures[i], wire->add_failures());
   }

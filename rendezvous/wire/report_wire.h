@@ -22,9 +22,9 @@ class SignalNotice;
 
 void ToWire(const Report& report, v1::Report* wire);
 
-// InvalidArgument names the field that is beyond its bounds. A report of
-// another protocol version is read no further than that, so that it can be
-// refused for the version.
+// Returns InvalidArgument that names the field outside of its bounds. If the
+// protocol version differs, reads nothing else and returns OK, so that the
+// receiver can refuse the report for its version.
 absl::Status FromWire(const v1::Report& wire, Report* report);
 
 void ToWire(const NodeIdentity& node, v1::NodeIdentity* wire);

@@ -61,7 +61,7 @@ TEST(ReportWireTest, ACommandHasItsBounds) {
   }
 }
 
-// An agent of an earlier version says nothing of it.
+// An agent of an earlier version sends no command.
 TEST(ReportWireTest, ACommandMayBeAbsent) {
   v1::Report wire = FullWire();
   wire.mutable_spec()->clear_command();

@@ -53,7 +53,8 @@ void FromWire(const v1::JobSpec& wire, BoundedReader* reader, JobSpec* spec) {
                &spec->shutdown_timeout);
   reader->Span("keep_alive_interval", wire.keep_alive_interval(),
                &spec->keep_alive_interval);
-  // A lease is the product of the two; both bounded, it cannot overflow.
+  // The lease is the product of interval and misses; with both bounded, it
+  // cannot overflow.
   reader->Integer("keep_alive_misses", wire.keep_alive_misses(), 0, 200,
                   &spec->keep_alive_misses);
   reader->Span("reconnect_grace", wire.reconnect_grace(),

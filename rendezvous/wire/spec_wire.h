@@ -11,7 +11,7 @@ class JobSpec;
 }
 
 void ToWire(const JobSpec& spec, v1::JobSpec* wire);
-// Bounds the fields' sizes only: JobSpec::Validate judges what they mean.
+// Checks only the sizes of fields; JobSpec::Validate checks their meaning.
 void FromWire(const v1::JobSpec& wire, BoundedReader* reader, JobSpec* spec);
 
 }  // namespace muster

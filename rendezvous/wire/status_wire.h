@@ -11,7 +11,7 @@ class Decision;
 class JobStatus;
 }  // namespace v1
 
-// What operators see.
+// Messages for operators.
 void ToWire(const JobStatus& status, v1::JobStatus* wire);
 absl::Status FromWire(const v1::JobStatus& wire, JobStatus* status);
 

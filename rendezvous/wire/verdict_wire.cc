@@ -94,7 +94,7 @@ void FromWire(const v1::Verdict& wire, BoundedReader* reader,
                   &verdict->max_restarts);
   reader->Integer("rounds", wire.rounds(), 0, kAnyInt32, &verdict->rounds);
   int64_t lasted = 0;
-  // A job may well run for more than a year.
+  // Not Span, because a job may run for more than a year.
   reader->Integer64("lasted", wire.lasted(), 0, &lasted);
   verdict->lasted = Duration(lasted);
 }

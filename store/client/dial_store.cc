@@ -12,14 +12,16 @@
 namespace muster {
 namespace {
 
-// A lost packet must not cost the whole deadline; a store with ten thousand
-// clients at its door may well take seconds.
+// Time limit of one attempt: short enough that a lost packet does not use up
+// the whole deadline, long enough for a store to which ten thousand clients
+// connect at once.
 constexpr Duration kAttempt = std::chrono::seconds(20);
 constexpr Duration kFirstPause = std::chrono::milliseconds(20);
 constexpr Duration kLongestPause = std::chrono::seconds(1);
 constexpr int kRefusals = 5;
 
-// Half to the whole of `pause`, so that a world's ranks do not knock in step.
+// Returns half to all of `pause`, so that the ranks of a world do not retry in
+// step.
 Duration Jittered(Duration pause) {
   static thread_local std::minstd_rand generator(std::random_device{}());
   return pause / 2 + (pause / 2) * (generator() % 1024) / 1024;

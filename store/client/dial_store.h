@@ -9,13 +9,13 @@
 
 namespace muster {
 
-// A connection to the store there, tried again and again until `deadline`: the
-// store's host may start later than this one, and its name may become known
-// later still. A deadline in the past is one attempt of no patience.
+// Connects to the store and retries until `deadline`, because the store's host
+// may start later than this one, and its name may become known even later. If
+// `deadline` has passed, makes one attempt without waiting. Blocks.
 //
-// DeadlineExceeded: with how long was tried and what the last attempt met.
-// FailedPrecondition: something else than a store listens there; told after
-//   five attempts in a row.
+// DeadlineExceeded: the message has the time spent and the last error.
+// FailedPrecondition: the peer is not a store; returned after five such
+// attempts in a row.
 absl::StatusOr<StoreChannel> DialStore(const std::string& host, int port,
                                        Instant deadline);
 

@@ -18,7 +18,8 @@ bool PollUntil(int fd, int events, Instant deadline) {
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
     const timespec wait = {.tv_sec = seconds.count(),
                            .tv_nsec = (left - seconds).count()};
-    // An error of ppoll itself shows when the descriptor is used.
+    // Errors of ppoll itself are ignored: using the descriptor will reveal
+    // them.
     const int ready = ppoll(&poll, 1, &wait, nullptr);
     if (ready > 0) return true;
     if (left == Duration::zero()) return false;

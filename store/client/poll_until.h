@@ -7,9 +7,9 @@
 
 namespace muster {
 
-// Waits until `fd` has one of `events` (POLLIN, POLLOUT), an error or a
-// hang-up; false where `deadline` (on MonotonicNow's clock) passes first. A
-// deadline in the past asks without waiting.
+// Blocks until `fd` has one of `events` (POLLIN, POLLOUT), an error or a
+// hang-up. Returns false if `deadline` (on the clock of MonotonicNow) passes
+// first. If `deadline` has passed already, checks without waiting.
 bool PollUntil(int fd, int events, Instant deadline);
 
 }  // namespace muster

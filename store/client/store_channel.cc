@@ -36,7 +36,7 @@ absl::StatusOr<StoreChannel> StoreChannel::Open(const std::string& host,
 }
 
 absl::Status StoreChannel::Greet(Instant deadline) {
-  // Any number will do; the process's own helps whoever reads a capture.
+  // Any number works; the process id helps to read packet captures.
   const auto nonce = static_cast<uint32_t>(getpid());
   std::string greeting;
   AppendRequest({.command = StoreCommand::kValidate, .number = kStoreMagic},

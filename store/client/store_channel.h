@@ -14,30 +14,32 @@
 
 namespace muster {
 
-// One connection to a store, in the modern framing of PyTorch's protocol. For
-// one thread at a time.
+// One connection to a store, in the modern framing of PyTorch's protocol. Not
+// thread-safe.
 //
-// After any error but one of Receive's DeadlineExceeded the connection is of
-// no use. After that one, the reply may still come: whoever goes on must
-// receive it first.
+// After an error the connection must not be used any more. The exception is
+// DeadlineExceeded from Receive: the reply may still arrive, so the next call
+// must receive that reply first.
 class StoreChannel {
  public:
-  // Connects and greets; one attempt.
-  //   Unavailable         nobody listens there, or nobody answered in time
-  //   FailedPrecondition  whoever listens closed the connection at the
-  //                       greeting, or answered something else: no store, or
-  //                       PyTorch's of before 2.1
+  // Connects and sends the greeting; one attempt. Blocks until `deadline` at
+  // most.
+  //   Unavailable         no process listens there, or none answered in time
+  //   FailedPrecondition  the peer closed the connection at the greeting or
+  //                       sent another answer: it is not a store, or one of
+  //                       PyTorch before 2.1
   static absl::StatusOr<StoreChannel> Open(const std::string& host, int port,
                                            Instant deadline);
 
-  // Sends whole requests (AppendRequest).
+  // Sends one or more whole requests (AppendRequest).
   //   DeadlineExceeded  the store does not read
   //   Unavailable       the connection is lost
   absl::Status Send(const std::string& requests, Instant deadline);
 
-  // The reply to the oldest request that has one. `keys` as ReplyParser's.
-  //   DeadlineExceeded  it has not come
-  //   Unavailable       the connection is lost, or what came is no reply
+  // Receives the reply to the oldest request that is unanswered and has a
+  // reply. `keys`: as for ReplyParser.
+  //   DeadlineExceeded  no whole reply has arrived
+  //   Unavailable       the connection is lost, or the bytes are not a reply
   absl::StatusOr<StoreReply> Receive(StoreCommand command, size_t keys,
                                      Instant deadline);
 

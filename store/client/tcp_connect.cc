@@ -17,7 +17,7 @@ namespace muster {
 namespace {
 
 void SetOption(int fd, int level, int name, int value) {
-  // What the kernel lacks only makes the connection slower to complain.
+  // Errors are ignored: without the option a lost peer is noticed later.
   setsockopt(fd, level, name, &value, sizeof(value));
 }
 
@@ -30,10 +30,10 @@ void Tune(int fd) {
   SetOption(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 30000);  // milliseconds
 }
 
-// The errno of connecting; 0 once connected.
+// Connects `fd`; returns 0 or the errno.
 int ConnectTo(int fd, const addrinfo& address, Instant deadline) {
   if (connect(fd, address.ai_addr, address.ai_addrlen) == 0) return 0;
-  // An interrupted connect goes on by itself, as one in progress.
+  // An interrupted connect continues in the background, as with EINPROGRESS.
   if (errno != EINPROGRESS && errno != EINTR) return errno;
   if (!PollUntil(fd, POLLOUT, deadline)) return ETIMEDOUT;
   int error = 0;

@@ -9,22 +9,24 @@
 
 namespace muster {
 
-// "host:port", an IPv6 address in brackets.
+// Returns "host:port", with brackets around an IPv6 address.
 std::string HostPort(const std::string& host, int port);
 
-// Until when the first of `turns` may try that share the time from `now` to
-// `deadline`: what it leaves is the others'. Pure.
+// Divides the time from `now` to `deadline` equally among `turns` attempts and
+// returns the deadline of the first one. Time that it does not use is left to
+// the other attempts. Pure.
 Instant ShareOf(Instant deadline, Instant now, int turns);
 
-// A TCP connection, non-blocking and without delay, to the first of the host's
-// addresses that answers, each within its share of the time: one that a black
-// hole swallows leaves time for the next. One attempt: trying again is the
-// caller's. A peer that vanishes without a word is noticed after about half a
-// minute.
+// Returns a non-blocking TCP connection with TCP_NODELAY to the first address
+// of `host` that accepts it. Each address gets its share of the time, so that
+// an address that drops all packets leaves time for the next. Makes one
+// attempt; the caller retries. Keep-alive notices a peer that vanished after
+// about half a minute.
 //
-// Unavailable: the name is unknown, nobody listens, or the deadline passed;
-//   with what the system said about the last address. Resolving a name takes
-//   as long as the system's resolver allows it.
+// Unavailable: the name is unknown, the connection was refused, or the deadline
+// passed; the message has the system's error for the last address. Resolving a
+// name may block longer than `deadline`, as long as the system's resolver
+// takes.
 absl::StatusOr<OwnedFd> ConnectTcp(const std::string& host, int port,
                                    Instant deadline);
 

@@ -14,32 +14,33 @@
 
 namespace muster {
 
-// Who stands at which barrier. How many have come is counted by the store, in
-// the number under the barrier's key.
+// The clients that wait at barriers. The number of arrivals is kept by the
+// store, as the value of the barrier's key.
 class BarrierList {
  public:
-  // What one client at a barrier costs besides the key's bytes, about.
+  // Approximate memory of one waiting client, in addition to the key's bytes.
   static constexpr size_t kBytesPerClient = 240;
 
-  // The client stands at the barrier until `world` have come. It must not be
-  // standing at one.
+  // Makes `client` wait at the barrier until `world` clients have arrived. The
+  // client must not be waiting at a barrier.
   void Add(StoreClientId client, std::string_view key, int64_t world);
 
-  // `count` have come to the barrier: whom that lets go, smaller worlds first
-  // and each in the order they came.
+  // Removes and returns the clients released once `count` have arrived: smaller
+  // worlds first, then in order of arrival.
   std::vector<StoreClientId> Reached(std::string_view key, int64_t count);
 
-  // The client goes away unreleased: from which barrier, if it stood at one.
+  // Removes a client that has not been released. Returns its barrier; nullopt
+  // if it was not waiting at one.
   std::optional<std::string> Remove(StoreClientId client);
 
   bool Waits(StoreClientId client) const { return stands_.contains(client); }
   size_t clients() const { return stands_.size(); }
-  // Whether nobody stands at any barrier.
+  // Whether no client waits at any barrier.
   bool empty() const { return queues_.empty(); }
   size_t bytes() const { return bytes_; }
 
  private:
-  // By world, then order of arrival: who is let go comes first.
+  // Sorted by world size, then arrival: the order of release.
   using Place = std::pair<int64_t, uint64_t>;
   using Queue = std::map<Place, StoreClientId>;
   using Queues = std::map<std::string, Queue, std::less<>>;

@@ -12,39 +12,40 @@
 
 namespace muster {
 
-// Whose wait an element of which queue has ended. The client's next request
-// should take the element; until then it is not offered to anybody else.
+// Offers: clients that a push has woken, and the queue whose element is
+// reserved for each. An element is reserved until the client's next request,
+// which should pop it.
 class OfferList {
  public:
-  // What one offer costs besides the queue's name, about.
+  // Approximate memory of one offer, in addition to the queue's name.
   static constexpr size_t kBytesPerOffer = 160;
 
-  // An element of the queue is the client's, who must not have an offer.
+  // Reserves an element of `queue` for `client`, which must not have an offer.
   void Add(StoreClientId client, std::string_view queue);
 
-  // The client's offer is over: of which queue, if it had one.
+  // Ends the client's offer and returns its queue; nullopt if it had none.
   std::optional<std::string> Take(StoreClientId client);
 
-  // Offers that stood when this was called before are over: their queues, one
-  // for each offer.
+  // Ends all offers that existed at the previous call of TakeOld. Returns their
+  // queues, one entry for each offer.
   std::vector<std::string> TakeOld();
 
-  // To how many clients elements of the queue are offered.
+  // The number of clients to which elements of `queue` are offered.
   size_t CountOf(std::string_view queue) const;
   bool empty() const { return offers_.empty(); }
   size_t bytes() const { return bytes_; }
 
  private:
-  // How many offers, by queue.
+  // Number of offers by queue.
   using Counts = std::map<std::string, size_t, std::less<>>;
   struct Offer {
     Counts::iterator queue;
-    // Whether TakeOld has seen it.
+    // Whether the offer existed at the last TakeOld.
     bool old = false;
   };
   using Offers = std::map<StoreClientId, Offer>;
 
-  // Ends an offer and returns its queue; `offer` goes on to the one behind it.
+  // Ends an offer and returns its queue; `offer` advances to the next offer.
   std::string Remove(Offers::iterator* offer);
 
   Counts counts_;

@@ -12,23 +12,23 @@
 namespace muster {
 namespace {
 
-// What a key, a queue or an element costs besides its bytes, about: a node of
-// a map with two strings, and what the allocator adds.
+// Approximate memory of a key, queue or element in addition to its bytes: a map
+// node with two strings, and the allocator's overhead.
 constexpr size_t kBytesPerEntry = 128;
 
-// What a queue costs besides its name and elements: a deque begins with a block
-// of half a kilobyte.
+// Approximate memory of a queue in addition to its name and elements: an empty
+// deque allocates a block of 512 bytes.
 constexpr size_t kBytesPerQueue = 768;
 
-// What one change may tell those who watch the key: many watchers of a large
-// value would multiply it.
+// Limit of the bytes that one change sends to the watchers of a key, since many
+// watchers multiply a large value.
 constexpr size_t kMaxToldBytes = size_t{64} << 20;
 
 size_t Cost(std::string_view key, std::string_view value) {
   return kBytesPerEntry + key.size() + value.size();
 }
 
-// The number that a value begins with, as PyTorch reads it.
+// The number at the start of `value`, parsed as PyTorch does.
 std::optional<int64_t> NumberIn(const std::string& value) {
   errno = 0;
   char* end = nullptr;
@@ -63,7 +63,7 @@ bool StoreCore::HasRoom(StoreClientId client, const StoreRequest& request,
 
 StoreCore::There StoreCore::Find(std::string_view key) const {
   if (values_.find(key) != values_.end()) return There::kAsKey;
-  // An empty queue is not kept.
+  // Empty queues are removed.
   return queues_.find(key) == queues_.end() ? There::kNo : There::kAsQueue;
 }
 
@@ -102,7 +102,7 @@ void StoreCore::Put(std::string_view key, std::string value,
     TellWatchers(created ? kStoreKeyCreated : kStoreKeyUpdated, entry->first,
                  value, entry->second, effects);
   }
-  // Nobody waits for what was there already.
+  // If the key existed before, no client is waiting for it.
   if (!created || waits_.empty()) return;
   for (const StoreClientId waiter : waits_.Ready(key)) {
     AppendInteger(kStoreStopWaiting, effects->AddReply(waiter));
@@ -159,10 +159,10 @@ void StoreCore::Add(StoreClientId client, const StoreRequest& request,
 
 void StoreCore::Wait(StoreClientId client, const StoreRequest& request,
                      StoreEffects* effects) {
-  // A client has one wait: the one before was given up without a word.
+  // A client has at most one wait, so it has given up the previous one.
   DropWait(client, effects);
-  // A blocking pop waits for its queue alone, and must find something then:
-  // what is offered to others is not there for it.
+  // A blocking pop waits for its queue alone and expects an element when woken,
+  // so elements that are offered to other clients do not count.
   const bool pops =
       request.keys.size() == 1 && Find(request.keys[0]) == There::kAsQueue;
   auto kind = StoreEffects::Kind::kReply;
@@ -220,7 +220,7 @@ void StoreCore::Append(StoreClientId client, const StoreRequest& request,
     Put(request.key, std::move(whole), effects);
     return;
   }
-  // In place: appending n pieces one by one must not cost n squared.
+  // Append in place, because appending n pieces must not cost O(n^2).
   entry->second.append(request.value);
   stored_bytes_ += request.value.size();
 }
@@ -242,7 +242,7 @@ void StoreCore::MultiGet(StoreClientId client, const StoreRequest& request,
                              kMaxStoreReplyBytes, " in one reply"));
     return;
   }
-  // No reply at all to a request for nothing: that is how the client counts.
+  // PyTorch's clients expect no reply to a request for no keys.
   if (found.empty()) return;
   std::string* out = effects->AddReply(client);
   for (const std::string_view value : found) AppendString(value, out);
@@ -254,7 +254,7 @@ void StoreCore::MultiSet(StoreClientId client, const StoreRequest& request,
   for (size_t i = 0; i < request.keys.size(); ++i) {
     cost += Growth(request.keys[i], request.values[i].size());
   }
-  // All or nothing.
+  // Set all values or none.
   if (!HasRoom(client, request, cost, effects)) return;
   for (size_t i = 0; i < request.keys.size(); ++i) {
     Put(request.keys[i], std::string(request.values[i]), effects);
@@ -271,7 +271,7 @@ void StoreCore::OfferToNext(std::string_view queue, StoreEffects* effects) {
   if (waits_.empty() || !HasSpare(queue)) return;
   const std::optional<StoreClientId> waiter = waits_.ReadyForOne(queue);
   if (!waiter) return;
-  // In the room of its wait.
+  // The offer fits into the memory that the wait has freed.
   static_assert(OfferList::kBytesPerOffer <= WaitingList::kBytesPerKey);
   offers_.Add(*waiter, queue);
   AppendInteger(kStoreStopWaiting,
@@ -358,7 +358,8 @@ void StoreCore::DropWait(StoreClientId client, StoreEffects* effects) {
   waits_.Remove(client);
   const std::optional<std::string> barrier = barriers_.Remove(client);
   if (!barrier) return;
-  // Who gave up has not come: else its second try would count for another.
+  // A client that gave up must not count as arrived: otherwise its second
+  // attempt would count for another client.
   const auto entry = values_.find(*barrier);
   if (entry == values_.end()) return;
   const std::optional<int64_t> count = NumberIn(entry->second);
@@ -375,8 +376,9 @@ void StoreCore::Forget(StoreClientId client, StoreEffects* effects) {
 void StoreCore::Apply(StoreClientId client, const StoreRequest& request,
                       StoreEffects* effects) {
   const std::optional<std::string> offered = offers_.Take(client);
-  // Unless it comes for the element, somebody else may have it; before the
-  // request, or a client that waits again and again would keep it.
+  // If the request does not pop the offered element, offer it to another
+  // client. Do so before the request, because otherwise a client that waits
+  // again and again would keep the element.
   const bool comes =
       request.command == StoreCommand::kQueuePop && request.key == offered;
   if (offered && !comes) OfferToNext(*offered, effects);

@@ -20,34 +20,36 @@
 namespace muster {
 
 // A round's key-value store without its sockets: keys, queues, barriers and
-// those who wait. Pure: what a request does follows from the requests before
-// it. Where it differs from PyTorch's server, and why, docs/STORE.md says.
+// waiting clients. Pure: the effects of a request depend only on the requests
+// before it. docs/STORE.md lists the differences from PyTorch's server, with
+// the reasons.
 class StoreCore {
  public:
-  // `max_bytes`: the most that keys, values, queues and waits may take
-  // together, with what they cost to keep. A request beyond it is refused by
-  // closing its connection, for the protocol has no errors.
+  // `max_bytes`: limit of the memory for keys, values, queues and waits,
+  // including their overhead. A request that exceeds it closes its client's
+  // connection, since the protocol has no error replies.
   explicit StoreCore(size_t max_bytes) : max_bytes_(max_bytes) {}
 
-  // One request of one client. Effects are appended.
+  // Handles one request of one client and appends the effects.
   void Apply(StoreClientId client, const StoreRequest& request,
              StoreEffects* effects);
 
-  // The client stops waiting without being told, at a barrier too: it gave up.
+  // Ends the client's wait, also at a barrier, without a reply: the client has
+  // given up.
   void DropWait(StoreClientId client, StoreEffects* effects);
 
-  // The client is gone: its wait, its place at a barrier, its watches. May let
-  // others go on, hence the effects.
+  // Removes a client that is gone, with its wait, its place at a barrier and
+  // its watches. This may release other clients, hence the effects.
   void Forget(StoreClientId client, StoreEffects* effects);
 
-  // Whether an element is kept for a client, who may never come for it.
+  // Whether an element is reserved for a client, which may never pop it.
   bool HasOffers() const { return !offers_.empty(); }
-  // Offers that stood when this was called before are over: whoever waits may
-  // have the elements. To be called now and then while HasOffers.
+  // Ends all offers that existed at the previous call, so that other waiting
+  // clients get the elements. To be called periodically while HasOffers.
   void AgeOffers(StoreEffects* effects);
 
   size_t keys() const { return values_.size(); }
-  // Clients that wait for keys or at barriers.
+  // The number of clients that wait for keys or at barriers.
   size_t waiting() const { return waits_.clients() + barriers_.clients(); }
   size_t bytes() const;
 
@@ -83,24 +85,25 @@ class StoreCore {
              StoreEffects* effects);
 
   There Find(std::string_view key) const;
-  // The value is there from now on; wakes and tells who wants to know.
+  // Stores the value, then wakes its waiting clients and notifies its watchers.
   void Put(std::string_view key, std::string value, StoreEffects* effects);
-  // The number under the key plus `amount`, put there; nothing, and the client
-  // closed, where there is no number or no room for it and `beside` bytes more.
+  // Adds `amount` to the number under the request's key and returns the sum. If
+  // there is no number, or no room for it and `beside` more bytes, closes the
+  // client and returns nullopt.
   std::optional<int64_t> Increase(StoreClientId client,
                                   const StoreRequest& request, int64_t amount,
                                   size_t beside, StoreEffects* effects);
   void TellWatchers(uint8_t what, std::string_view key, std::string_view before,
                     std::string_view now, StoreEffects* effects);
-  // Whether the queue has an element that is offered to nobody.
+  // Whether the queue has an element that is not reserved for a client.
   bool HasSpare(std::string_view queue) const;
-  // A spare element of the queue, if it has any, is for the first who waits.
+  // If the queue has a spare element, offers it to the first waiting client.
   void OfferToNext(std::string_view queue, StoreEffects* effects);
-  // How much more is taken once the key has a value of `size` bytes: what it
-  // replaces makes room.
+  // The number of additional bytes if the key's value is replaced by one of
+  // `size` bytes.
   size_t Growth(std::string_view key, size_t size) const;
-  // Whether so much more fits; closes the client where it does not. No more
-  // always does.
+  // Whether `bytes` more fit into the limit; closes the client if not. 0 bytes
+  // always fit.
   bool HasRoom(StoreClientId client, const StoreRequest& request, size_t bytes,
                StoreEffects* effects);
 
@@ -110,11 +113,11 @@ class StoreCore {
   WaitingList waits_;
   BarrierList barriers_;
   WatchList watches_;
-  // An offer ends with its client's next request. If that does not take the
-  // element, the next one is woken: nobody waits for a queue alone that has a
-  // spare element.
+  // An offer ends with its client's next request. If that request does not pop
+  // the element, the next client is woken: no client waits for only a queue
+  // that has a spare element.
   OfferList offers_;
-  // Of values and queues.
+  // Memory of the values and queues, in bytes.
   size_t stored_bytes_ = 0;
 };
 

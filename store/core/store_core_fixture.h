@@ -32,7 +32,8 @@ inline std::string Byte(uint8_t byte) {
 
 class StoreCoreTest : public testing::Test {
  protected:
-  // "CLIENT<bytes", "CLIENT<1bytes" for one of several, "CLIENT!reason".
+  // Formats the effects: "CLIENT<bytes" for a reply, "CLIENT<1bytes" for a
+  // reply to one of several, "CLIENT!reason" for a close.
   std::vector<std::string> Take() {
     std::vector<std::string> all;
     for (const auto& effect : effects_.All()) {

@@ -1,4 +1,4 @@
-// What each request does.
+// The effects of each request.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,7 +34,8 @@ TEST_F(StoreCoreTest, CompareSet) {
                   .value = desired,
                   .expected = expected});
   };
-  // Missing, and something expected: the lie that PyTorch tells.
+  // The key is missing but a value is expected: PyTorch returns the expected
+  // value.
   EXPECT_THAT(compare("old", "new"), ElementsAre("1<" + String("old")));
   EXPECT_EQ(core_.keys(), 0);
   EXPECT_THAT(compare("", "first"), ElementsAre("1<" + String("first")));
@@ -137,7 +138,7 @@ TEST_F(StoreCoreTest, CancelIsAnsweredWhetherOrNotAnybodyWaits) {
               ElementsAre("1<" + Byte(kStoreWaitCanceled)));
   EXPECT_THAT(Do(1, {.command = C::kCancelWait}),
               ElementsAre("1<" + Byte(kStoreWaitCanceled)));
-  Set("k", "v");  // Nobody is told.
+  Set("k", "v");  // No reply to the cancelled wait.
   EXPECT_EQ(core_.waiting(), 0);
 }
 
@@ -202,7 +203,7 @@ TEST_F(StoreCoreTest, TwoElementsWakeTwo) {
   Wait(3, {"q"});
   EXPECT_THAT(Push("q", "x"), ElementsAre("1<1" + Byte(0)));
   EXPECT_THAT(Push("q", "y"), ElementsAre("2<1" + Byte(0)));
-  // The first pop leaves an element, but it is the second's.
+  // The first pop leaves an element, which is reserved for the second client.
   EXPECT_THAT(Pop(1, "q"), ElementsAre("1<" + Number(2) + String("x")));
   EXPECT_THAT(Pop(2, "q"), ElementsAre("2<" + Number(1) + String("y")));
   EXPECT_EQ(core_.waiting(), 1);
@@ -214,26 +215,28 @@ TEST_F(StoreCoreTest, AnElementThatIsNotTakenWakesTheNext) {
   Wait(3, {"q"});
   Push("q", "x");
   EXPECT_THAT(Gone(1), ElementsAre("2<1" + Byte(0)));
-  // The second only wanted to know that something is there.
+  // The second client waited only to learn that an element exists, and does not
+  // pop.
   EXPECT_THAT(Do(2, {.command = C::kNumKeys}),
               ElementsAre("3<1" + Byte(0), "2<" + Number(0)));
 }
 
-// A blocking pop is a wait and a pop, between which another may come.
+// A blocking pop consists of a wait and a pop; another client's wait may come
+// between.
 TEST_F(StoreCoreTest, WhoComesWhileAnElementIsOfferedWaits) {
   Wait(1, {"q"});
   Push("q", "x");
   EXPECT_THAT(Wait(2, {"q"}), IsEmpty());
   EXPECT_THAT(Pop(1, "q"), ElementsAre("1<" + Number(1) + String("x")));
   EXPECT_THAT(Push("q", "y"), ElementsAre("2<1" + Byte(0)));
-  // The same where the element lay there before.
+  // The same for an element that was in the queue before the wait.
   Push("q", "z");
   EXPECT_THAT(Wait(1, {"q"}), ElementsAre("1<1" + Byte(0)));
   EXPECT_THAT(Wait(3, {"q"}), IsEmpty());
   EXPECT_THAT(Gone(1), ElementsAre("3<1" + Byte(0)));
 }
 
-// A relay's clients pop through other ids than they waited under.
+// A relay's clients pop under another client id than that of their wait.
 TEST_F(StoreCoreTest, AnElementThatAnotherTookIsOfferedToNobody) {
   Wait(1, {"q"});
   Wait(2, {"q"});
@@ -258,7 +261,7 @@ TEST_F(StoreCoreTest, AnElementThatNobodyComesForIsTheNextOnes) {
   core_.AgeOffers(&effects_);
   core_.AgeOffers(&effects_);
   EXPECT_FALSE(core_.HasOffers());
-  // It has had its time, and comes first nevertheless.
+  // The offer is over, but client 1 pops before any other client.
   EXPECT_THAT(Pop(1, "q"), ElementsAre("1<" + Number(1) + String("x")));
 }
 
@@ -303,7 +306,8 @@ TEST_F(StoreCoreTest, WaitingAnewForWhatWasOfferedLeavesItToTheNext) {
   EXPECT_THAT(Wait(1, {"q"}), ElementsAre("1<1" + Byte(0))) << "nobody waits";
 }
 
-// Who waits for more than a queue does not pop it: it is there for everybody.
+// A client that waits for more keys than a queue does not pop: the queue counts
+// as existing for it.
 TEST_F(StoreCoreTest, AQueueAmongOtherKeysIsThereThoughItsElementIsOffered) {
   Wait(1, {"q"});
   Push("q", "x");

@@ -9,19 +9,21 @@
 
 namespace muster {
 
-// A client of the store, by whatever number its driver gives it; never reused.
+// The number that the driver gives to a client; never reused.
 using StoreClientId = uint64_t;
 
-// What is to be done after a step of the store, in this order. Holds its bytes
-// in one buffer, so that a step in the steady state allocates nothing.
+// The actions to carry out after a step of the store, in this order. All bytes
+// are in one buffer, so that a step in the steady state allocates nothing.
 class StoreEffects {
  public:
   enum class Kind {
     kReply,
-    // A reply to a WAIT that one element of a queue caused: where several wait
-    // behind one client id (a relay's), only one of them may have it.
+    // A reply to a WAIT that ended because of one element of a queue. If
+    // several clients wait under one client id (behind a relay), only one of
+    // them may have the element.
     kReplyToOne,
-    // The client broke a rule; its connection ends. The bytes say why.
+    // The client violated the protocol and its connection must be closed. The
+    // bytes are the reason.
     kClose,
   };
 
@@ -32,8 +34,8 @@ class StoreEffects {
     size_t size;
   };
 
-  // The reply's bytes are appended to what this returns, before another effect
-  // is added.
+  // Adds a reply. The caller appends its bytes to the returned string before it
+  // adds another effect.
   std::string* AddReply(StoreClientId client, Kind kind = Kind::kReply) {
     Finish();
     effects_.push_back({client, kind, bytes_.size(), 0});
@@ -52,7 +54,7 @@ class StoreEffects {
   }
   bool empty() const { return effects_.empty(); }
 
-  // Forgets all effects; keeps memory for as much as is usual.
+  // Removes all effects; keeps the usual amount of memory.
   void Clear() {
     effects_.clear();
     bytes_.clear();

@@ -1,4 +1,4 @@
-// What a store holds and says at once is bounded.
+// Limits of the store's memory and of its replies.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ TEST_F(StoreLimitsTest, WhatAllWatchersOfAKeyAreToldIsBounded) {
     core.Apply(client, {.command = C::kWatchKey, .key = "k"}, &effects_);
   }
   effects_.Clear();
-  // What was and what is: 16 MiB for each.
+  // Each watcher is sent the old and the new value: 16 MiB together.
   core.Apply(99, set, &effects_);
   std::vector<StoreClientId> closed;
   for (const auto& effect : effects_.All()) {
@@ -54,8 +54,8 @@ TEST_F(StoreLimitsTest, WhatAllWatchersOfAKeyAreToldIsBounded) {
   EXPECT_THAT(closed, ElementsAre(4, 5));
 }
 
-// Every way to make the store hold more ends at its bound, and what was there
-// before stays readable.
+// Every request that needs more memory fails at the limit, and existing data
+// stays readable.
 TEST_F(StoreLimitsTest, IsBounded) {
   StoreCore core(4096);
   const std::string value(1000, 'v');
@@ -95,7 +95,8 @@ TEST_F(StoreLimitsTest, IsBounded) {
   }
 }
 
-// Where all wait for one thing, its name is no cost.
+// If all clients wait for one key, its name is stored once and the overhead per
+// client counts.
 TEST_F(StoreLimitsTest, WhoStandsAtOneBarrierOrHasAnOfferIsBoundedToo) {
   StoreCore core(4096);
   core.Apply(0, {.command = C::kQueuePush, .key = "q"}, &effects_);
@@ -124,7 +125,8 @@ TEST_F(StoreLimitsTest, AnOfferNeedsRoomToo) {
   core.Apply(1, {.command = C::kWait, .keys = {"q"}}, &effects_);
   EXPECT_THAT(Take(), ElementsAre(HasSubstr("1!the store is full")));
   EXPECT_EQ(core.bytes(), before);
-  // To who waits before the element comes it is made in any case.
+  // If a client waits before the element arrives, the offer is made in any
+  // case.
   StoreCore other(1300);
   other.Apply(1, {.command = C::kWait, .keys = {"q"}}, &effects_);
   other.Apply(0, {.command = C::kQueuePush, .key = "q"}, &effects_);
@@ -139,7 +141,7 @@ TEST_F(StoreLimitsTest, WhatIsLargerThanAllOfItDoesNotFit) {
   EXPECT_EQ(core.bytes(), 0);
 }
 
-// What is replaced makes room for what replaces it.
+// A replaced value frees its memory for the new one.
 TEST_F(StoreLimitsTest, AFullStoreCanBeChangedInPlaceAndShrunk) {
   StoreCore core(2000);
   const std::string large(1700, 'v');
@@ -165,7 +167,7 @@ TEST_F(StoreLimitsTest, AFullStoreCanBeChangedInPlaceAndShrunk) {
       apply({.command = C::kMultiSet, .keys = {"k"}, .values = {other}}),
       IsEmpty());
   EXPECT_EQ(core.bytes(), full);
-  // Not even room for another entry.
+  // Not even another entry fits.
   const std::string rest(2000 - full, 'r');
   EXPECT_THAT(apply({.command = C::kAppend, .key = "k", .value = rest}),
               IsEmpty());
@@ -190,7 +192,7 @@ TEST_F(StoreLimitsTest, AReplyIsBounded) {
   EXPECT_THAT(Take(), ElementsAre(HasSubstr("1!MULTI_GET asks for")));
 }
 
-// So many keys of the largest size that their list is too much.
+// The list of this many keys of the maximum size exceeds the limit of a reply.
 TEST_F(StoreLimitsTest, AListOfKeysIsBounded) {
   StoreCore core(size_t{1} << 30);
   std::string key(kMaxStoreKeyBytes, 'k');

@@ -13,45 +13,48 @@
 
 namespace muster {
 
-// Who waits for which keys. A wait is over when each of its keys was there at
-// some moment since it began; that they are there together is not asked for,
-// as PyTorch does not. First come, first served.
+// The clients that wait for keys, in FIFO order. A wait ends once each of its
+// keys has existed at some time since the wait began; as in PyTorch, the keys
+// need not exist at the same time.
 class WaitingList {
  public:
-  // What one awaited key costs besides its own bytes, about: nodes of two maps.
+  // Approximate memory of one awaited key in addition to its bytes: two map
+  // nodes.
   static constexpr size_t kBytesPerKey = 160;
 
-  // `keys`, not empty, are those not there yet. The client must not be waiting.
+  // Adds a wait. `keys`: the keys that do not exist yet; not empty. The client
+  // must not be waiting.
   void Add(StoreClientId client, const std::vector<std::string_view>& keys);
 
-  // The key is there now: whose wait that ends, in the order they came.
+  // The key exists now. Removes and returns the clients whose wait ends, in
+  // FIFO order.
   std::vector<StoreClientId> Ready(std::string_view key);
 
-  // One thing is there under the key, for one client: the first whose wait that
-  // ends.
+  // The key now has one element for one client. Removes and returns the first
+  // client whose wait ends by it.
   std::optional<StoreClientId> ReadyForOne(std::string_view key);
 
-  // The client waits no more; nothing where it did not.
+  // Ends the client's wait, if any.
   void Remove(StoreClientId client);
 
   bool Waits(StoreClientId client) const { return waits_.contains(client); }
   size_t clients() const { return waits_.size(); }
-  // Whether no key is waited for: asked on every change, so cheap.
+  // Whether no client waits. O(1), since it is called on every change.
   bool empty() const { return queues_.empty(); }
-  // An estimate of the memory held.
+  // Approximate memory in bytes.
   size_t bytes() const { return bytes_; }
 
  private:
-  // By order of arrival.
+  // Sorted by arrival.
   using Queue = std::map<uint64_t, StoreClientId>;
   using Queues = std::map<std::string, Queue, std::less<>>;
   struct Wait {
     uint64_t ticket;
-    // The keys not seen yet.
+    // Keys that have not existed since the wait began.
     std::map<std::string_view, Queues::iterator> missing;
   };
 
-  // The client has seen that key. Whether its wait is over.
+  // Notes that `key` exists for this client; returns whether its wait is over.
   bool Saw(StoreClientId client, std::string_view key);
 
   Queues queues_;

@@ -11,19 +11,19 @@
 
 namespace muster {
 
-// Who is told of every change of which keys: WATCH_KEY of the old framing. No
-// client that PyTorch's Python offers uses it.
+// The clients that are notified of every change of a key (WATCH_KEY of the old
+// framing). No client of PyTorch's Python API uses it.
 class WatchList {
  public:
   static constexpr size_t kBytesPerWatch = 240;
 
-  // Once for each client and key, however often it asks.
+  // Adds a watch. Idempotent for each client and key.
   void Add(StoreClientId client, std::string_view key);
   void Remove(StoreClientId client);
 
-  // Whether anybody watches anything: asked on every change, so cheap.
+  // Whether there are no watches. O(1), since it is called on every change.
   bool empty() const { return keys_.empty(); }
-  // Who watches the key.
+  // The clients that watch `key`.
   const std::set<StoreClientId>& WatchersOf(std::string_view key) const;
   size_t bytes() const { return bytes_; }
 

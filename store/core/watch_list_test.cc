@@ -30,7 +30,7 @@ TEST(WatchListTest, WhoIsGoneIsForgotten) {
   EXPECT_THAT(list.WatchersOf("k"), IsEmpty());
   EXPECT_TRUE(list.empty());
   EXPECT_EQ(list.bytes(), 0);
-  // Not as one that watches already.
+  // Client 2 is not counted as watching already.
   list.Add(2, "k");
   EXPECT_THAT(list.WatchersOf("k"), ElementsAre(2));
 }

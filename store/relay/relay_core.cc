@@ -9,7 +9,8 @@
 namespace muster {
 namespace {
 
-// What a group of waits or reads costs besides the request's bytes, about.
+// Approximate memory of a shared wait or read in addition to the request's
+// bytes.
 constexpr size_t kBytesPerGroup = 512;
 
 enum class Way { kHere, kWait, kRead, kPassedOn, kRefused };
@@ -46,8 +47,8 @@ Way WayOf(StoreCommand command) {
   return Way::kRefused;
 }
 
-// Whether the client has nothing to ask until the reply comes. Not so for what
-// may be answered late, or not at all.
+// Whether the client sends nothing more before the reply, because it comes
+// soon. False for requests that may be answered late or not at all.
 bool AnsweredAtOnce(const StoreRequest& request) {
   if (request.command == StoreCommand::kBarrier) return false;
   if (request.command == StoreCommand::kMultiGet && request.keys.empty()) {
@@ -134,7 +135,7 @@ void RelayCore::SettleOffer(StoreClientId client, StoreEffects* effects) {
   const auto offer = offers_.find(client);
   if (offer == offers_.end()) return;
   Drop(offer->second, effects);
-  // Its one wait was answered: nothing of it is under way.
+  // Its one wait was answered, so no reply is in flight.
   idle_channels_.push_back(offer->second);
   offers_.erase(offer);
 }
@@ -172,7 +173,8 @@ void RelayCore::OnRequest(StoreClientId client, StoreFraming framing,
                           const StoreRequest& request, StoreEffects* effects) {
   MUSTER_CHECK(!Busy(client));
   const Way way = WayOf(request.command);
-  // Who waits anew, or cannot cancel and asks for something, has given up.
+  // A new wait replaces the old one. An old client cannot cancel: any request
+  // of it means that it has given up its wait.
   const bool gives_up = way == Way::kWait || framing == StoreFraming::kOld;
   const bool cancels = request.command == StoreCommand::kCancelWait;
   const bool waited = (gives_up || cancels) && LeaveWait(client, effects);
@@ -191,7 +193,7 @@ void RelayCore::OnRequest(StoreClientId client, StoreFraming framing,
     AppendInteger(static_cast<uint32_t>(request.number),
                   effects->AddReply(client));
   }
-  // After the request, so that a pop finds what was offered.
+  // Settle the offer after the request, so that a pop finds its element.
   SettleOffer(client, effects);
 }
 
@@ -203,7 +205,7 @@ void RelayCore::OnGone(StoreClientId client, StoreEffects* effects) {
     own_channels_.erase(own);
   }
   SettleOffer(client, effects);
-  // Reads under way for it come to an end by themselves.
+  // Reads that are pending for this client end by themselves.
   busy_.erase(client);
 }
 
@@ -211,8 +213,8 @@ void RelayCore::WaitsReplied(WaitsByRequest::iterator waits,
                              const RelayFrame& frame, StoreEffects* effects) {
   std::deque<StoreClientId>& clients = waits->second.clients;
   if (frame.kind == RelayFrameKind::kMessageForOne) {
-    // The offer goes with the channel. The others wait for the next element
-    // through another, and do not depend on what the first one does.
+    // The offer keeps this channel. The other clients wait for the next element
+    // through another channel, independently of the first client.
     const StoreClientId first = clients.front();
     clients.pop_front();
     waiting_.erase(first);
@@ -240,7 +242,7 @@ void RelayCore::ReadsReplied(ReadsByRequest::iterator reads,
   std::vector<StoreClientId> left;
   size_t sent = 0;
   for (const StoreClientId client : reads->second.asked) {
-    // Not for who is gone.
+    // Skip clients that are gone.
     if (!Busy(client)) continue;
     if (sent > 0 && sent + frame.bytes.size() > limits_.fan_out_bytes) {
       left.push_back(client);
@@ -268,8 +270,8 @@ void RelayCore::Refused(const Use& use, const RelayFrame& frame,
                         StoreEffects* effects) {
   if (use.client) {
     effects->AddClose(*use.client, frame.bytes);
-    // Its requests need no channel any more; it is gone soon. One that has
-    // crossed this has opened the channel again.
+    // The client needs no channel any more and will soon be gone. A request
+    // that crossed the refusal has opened the channel again upstream.
     own_channels_.erase(*use.client);
     Drop(frame.channel, effects);
   }
@@ -296,7 +298,7 @@ void RelayCore::Refused(const Use& use, const RelayFrame& frame,
 
 void RelayCore::OnFrame(const RelayFrame& frame, StoreEffects* effects) {
   const auto found = uses_.find(frame.channel);
-  // A reply and our word that the channel is over have crossed.
+  // The reply crossed our message that the channel is over.
   if (found == uses_.end()) return;
   const Use use = found->second;
   if (frame.kind == RelayFrameKind::kGone) {
@@ -310,7 +312,8 @@ void RelayCore::OnFrame(const RelayFrame& frame, StoreEffects* effects) {
     busy_.erase(*use.client);
     effects->AddReply(*use.client)->append(frame.bytes);
   }
-  // Nothing was asked through a channel whose wait is over.
+  // Ignored: a frame for a channel whose wait is over, on which no request is
+  // pending.
 }
 
 }  // namespace muster

@@ -19,81 +19,83 @@
 
 namespace muster {
 
-// A relay without its sockets: which frames go upstream for what the local
-// clients ask, and whom what comes back is for. Pure.
+// A relay without its sockets: decides which frames go upstream for the
+// requests of the local clients, and which clients get the answers. Pure.
 //
-// Each client has a channel of its own upstream, for everything that changes
-// the store or counts who asks. Equal waits share a channel, equal reads
-// likewise:
-//  - a wait that is under way takes in who comes later;
-//  - a read does not, for it may have been answered before the later one was
-//    asked. Those that come meanwhile go together as the next one.
+// Each client has its own channel upstream for all requests that change the
+// store or that depend on the client. Equal waits share one channel, and so do
+// equal reads:
+// - A pending wait can be joined by later clients.
+// - A pending read cannot, because it may have been answered before the later
+//   client asked. Clients that arrive meanwhile share the next read.
 class RelayCore {
  public:
   struct Limits {
-    // What is remembered of waits and reads under way.
+    // Limit of the memory for pending waits and reads, in bytes.
     size_t held_bytes;
-    // What one answer to many readers may come to, unless it is for one. Those
-    // beyond it go together as the next read.
+    // Limit of one answer times the number of its readers, in bytes; a single
+    // reader is always served. The other readers share the next read.
     size_t fan_out_bytes;
   };
 
-  // `upstream`: the client id that frames are addressed to.
+  // `upstream`: the client id to which upstream frames are addressed.
   RelayCore(StoreClientId upstream, Limits limits)
       : upstream_(upstream), limits_(limits) {}
 
-  // A request of a client that is not Busy.
+  // Handles a request of a client that is not Busy.
   void OnRequest(StoreClientId client, StoreFraming framing,
                  const StoreRequest& request, StoreEffects* effects);
-  // The client's connection ended.
+  // Handles the end of the client's connection.
   void OnGone(StoreClientId client, StoreEffects* effects);
-  // A frame from upstream.
+  // Handles a frame from upstream.
   void OnFrame(const RelayFrame& frame, StoreEffects* effects);
 
-  // Whether the client's last request was not answered yet; its next ones must
-  // wait, or answers could overtake each other. Waits and barriers aside.
+  // Whether the client's last request is unanswered (waits and barriers do not
+  // count). Its next request must wait, because otherwise replies could
+  // overtake each other.
   bool Busy(StoreClientId client) const { return busy_.contains(client); }
 
-  // Channels in use or kept for the next use.
+  // The number of channels in use or kept for reuse.
   size_t channels() const { return uses_.size() + idle_channels_.size(); }
   size_t held_bytes() const { return held_bytes_; }
 
  private:
-  // Clients whose equal waits are one upstream, in the order they came; kept
-  // while anybody waits.
+  // The clients of one shared wait in FIFO order; removed with its last client.
   struct Waits {
     uint32_t channel = 0;
     std::deque<StoreClientId> clients;
   };
-  // Clients whose equal reads are one upstream.
+  // The clients of one shared read: `asked` in the pending read, `next` in the
+  // following one.
   struct Reads {
     uint32_t channel = 0;
     std::vector<StoreClientId> asked;
     std::vector<StoreClientId> next;
   };
-  // By the request's bytes.
+  // Keyed by the bytes of the request.
   using WaitsByRequest = std::map<std::string, Waits>;
   using ReadsByRequest = std::map<std::string, Reads>;
 
-  // What a channel is for: one of the four.
+  // The purpose of a channel; exactly one member is set.
   struct Use {
     std::optional<StoreClientId> client;
     std::optional<WaitsByRequest::iterator> waits;
     std::optional<ReadsByRequest::iterator> reads;
-    // Whom a queue's element was offered to, through this channel.
+    // The client that was offered a queue's element through this channel.
     std::optional<StoreClientId> offered;
   };
 
   void JoinWait(StoreClientId client, const StoreRequest& request,
                 StoreEffects* effects);
-  // The client waits no more. Whether it did.
+  // Ends the client's wait; returns whether it was waiting.
   bool LeaveWait(StoreClientId client, StoreEffects* effects);
   void JoinRead(StoreClientId client, const StoreRequest& request,
                 StoreEffects* effects);
   void PassOn(StoreClientId client, const StoreRequest& request,
               StoreEffects* effects);
-  // The client, if it was offered an element, has asked for something or is
-  // gone: upstream may offer to others what it did not take.
+  // Called when a client has sent a request or is gone. If it had an offer,
+  // tells upstream that an element that it did not pop may be offered to
+  // others.
   void SettleOffer(StoreClientId client, StoreEffects* effects);
 
   void End(WaitsByRequest::iterator waits);
@@ -101,16 +103,17 @@ class RelayCore {
                     StoreEffects* effects);
   void ReadsReplied(ReadsByRequest::iterator reads, const RelayFrame& frame,
                     StoreEffects* effects);
-  // Ends what a channel was for, and its clients, because upstream says so.
+  // Ends the use of a channel and closes its clients, because upstream refused
+  // it.
   void Refused(const Use& use, const RelayFrame& frame, StoreEffects* effects);
 
-  // Whether so much more may be remembered; closes the client where not.
+  // Whether `bytes` more may be held; closes the client if not.
   bool MayHold(StoreClientId client, size_t bytes, StoreEffects* effects);
   uint32_t TakeChannel(Use use);
-  // Upstream has nothing of this channel any more: it can serve again.
+  // Marks the channel as unused upstream, so it can be reused.
   void Rest(uint32_t channel);
-  // Upstream is told to forget the channel; its number is not used again, for
-  // a reply may be under way.
+  // Tells upstream to forget the channel. Its number is not reused, since a
+  // reply may be in flight.
   void Drop(uint32_t channel, StoreEffects* effects);
   void SendUpstream(uint32_t channel, std::string_view request,
                     StoreEffects* effects);
@@ -123,8 +126,7 @@ class RelayCore {
   uint32_t next_channel_ = 1;
   WaitsByRequest waits_;
   ReadsByRequest reads_;
-  // Where a client waits, the channel it was offered an element through, and
-  // its own channel.
+  // By client: its wait, the channel of its offer, and its own channel.
   std::map<StoreClientId, WaitsByRequest::iterator> waiting_;
   std::map<StoreClientId, uint32_t> offers_;
   std::map<StoreClientId, uint32_t> own_channels_;

@@ -24,8 +24,8 @@ const std::string kOne(1, '\1');
 
 class RelayCoreTest : public testing::Test {
  protected:
-  // To upstream: "CHANNEL COMMAND key..." or "CHANNEL gone"; to a client:
-  // "CLIENT<bytes" or "CLIENT!reason".
+  // Formats the effects: for upstream "CHANNEL COMMAND key..." or "CHANNEL
+  // gone", for a client "CLIENT<bytes" or "CLIENT!reason".
   std::vector<std::string> Take() {
     std::vector<std::string> all;
     for (const auto& effect : effects_.All()) {
@@ -122,7 +122,8 @@ TEST_F(RelayCoreTest, ReadsThatComeMeanwhileGoTogetherAsTheNext) {
   EXPECT_THAT(Get(1, "k"), ElementsAre("1 GET k"));
   EXPECT_THAT(Get(2, "k"), IsEmpty());
   EXPECT_THAT(Get(3, "k"), IsEmpty());
-  // Not "old" for those: it may be from before they asked.
+  // Clients 2 and 3 do not get "old", which may have been read before they
+  // asked.
   EXPECT_THAT(Reply(1, "old"), ElementsAre("1<old", "1 GET k"));
   EXPECT_TRUE(core_.Busy(2));
   EXPECT_THAT(Reply(1, "new"), ElementsAre("2<new", "3<new"));
@@ -137,7 +138,8 @@ TEST_F(RelayCoreTest, WhatIsTooMuchForAllAtOnceIsReadAgainForTheRest) {
   Get(6, "k");
   EXPECT_THAT(Reply(1, "5more"), ElementsAre("2<5more", "3<5more", "1 GET k"));
   core_.OnGone(4, &effects_);
-  // The rest comes before who asked later, and one is served at least.
+  // The remaining readers precede those who asked later, and at least one is
+  // served.
   EXPECT_THAT(Reply(1, "more than 10"),
               ElementsAre("5<more than 10", "1 GET k"));
   EXPECT_THAT(Reply(1, "more than 10"), ElementsAre("6<more than 10"));
@@ -178,7 +180,7 @@ TEST_F(RelayCoreTest, TheLastToCancelEndsTheWaitUpstream) {
   Wait(1, {"k"});
   EXPECT_THAT(Ask(1, {.command = C::kCancelWait}),
               ElementsAre("1 gone", "1<" + kOne));
-  // The answer was under way: it is not for whoever comes next.
+  // The old wait's answer was in flight: it must not go to the new wait.
   EXPECT_THAT(Wait(1, {"l"}), ElementsAre("2 WAIT l"));
   EXPECT_THAT(Reply(1, kZero), IsEmpty());
   EXPECT_EQ(core_.channels(), 1);
@@ -216,7 +218,7 @@ TEST_F(RelayCoreTest, AnElementIsForOneAndTheOthersWaitOn) {
   Wait(1, {"q"});
   Wait(2, {"q"});
   EXPECT_THAT(Reply(1, kZero, kForOne), ElementsAre("1<" + kZero, "2 WAIT q"));
-  // The pop goes before the offer's end, so that it finds the element.
+  // The pop is sent before the end of the offer, so it finds the element.
   EXPECT_THAT(Ask(1, {.command = C::kQueuePop, .key = "q"}),
               ElementsAre("3 QUEUE_POP q", "1 gone"));
   EXPECT_THAT(Reply(3, "e"), ElementsAre("1<e"));
@@ -228,7 +230,8 @@ TEST_F(RelayCoreTest, AnElementIsForOneAndTheOthersWaitOn) {
   EXPECT_EQ(core_.channels(), 2);
 }
 
-// Two elements are two clients' although neither has popped.
+// A second element goes to another client although the first one has not
+// popped.
 TEST_F(RelayCoreTest, TheNextElementDoesNotWaitForTheFirstOnesPop) {
   for (StoreClientId client = 1; client <= 3; ++client) Wait(client, {"q"});
   Reply(1, kZero, kForOne);
@@ -251,7 +254,8 @@ TEST_F(RelayCoreTest, WhoWasOfferedAnElementWaitsNoMore) {
               ElementsAre("2 CANCEL_WAIT", "1 gone"));
 }
 
-// No store of ours answers twice, but a relay must not fall over another.
+// Muster's store never answers twice, but a relay must survive a store that
+// does.
 TEST_F(RelayCoreTest, WhatUpstreamOffersTwiceIsForNobody) {
   Wait(1, {"q"});
   Wait(2, {"q"});

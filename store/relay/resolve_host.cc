@@ -41,8 +41,8 @@ Found GetAddresses(const std::string& host, int port, int flags) {
   return addresses;
 }
 
-// What the thread that looks up and the one that waits share; whoever is last
-// ends it.
+// State shared by the look-up thread and the waiting thread; freed by the last
+// of them.
 struct Answer {
   std::mutex mutex;
   std::condition_variable come;
@@ -54,7 +54,8 @@ absl::Status StartLookUp(const std::string& host, int port, LookUp look_up,
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
-  // A thread inherits the mask of its maker; signals are for others.
+  // A thread inherits the signal mask of its creator; signals are left to other
+  // threads.
   pthread_sigmask(SIG_SETMASK, &all, &before);
   absl::Status status;
   try {

@@ -12,7 +12,7 @@
 
 namespace muster {
 
-// An address and port to connect to.
+// A socket address to connect to.
 struct HostAddress {
   sockaddr_storage storage{};
   socklen_t size = 0;
@@ -23,20 +23,20 @@ struct HostAddress {
   }
 };
 
-// How a name becomes addresses. May take as long as it likes.
+// Resolves a name. May block without limit.
 using LookUp = std::function<absl::StatusOr<std::vector<HostAddress>>(
     const std::string& host, int port)>;
 
-// By the system's resolver, which may take half a minute where no server of
-// names answers.
+// Resolves by the system's resolver, which may take half a minute if no name
+// server answers.
 //   InvalidArgument  the host has no address
 absl::StatusOr<std::vector<HostAddress>> SystemLookUp(const std::string& host,
                                                       int port);
 
-// The addresses of a host, at least one, in the order to be tried. Numeric ones
-// are not looked up. A name is, by a thread that is left to itself if
-// `deadline` (MonotonicNow's clock) comes first, since nothing can call a
-// resolver back.
+// Returns the addresses of a host, at least one, in the order to try. Numeric
+// addresses need no look-up. Names are looked up on a thread of their own,
+// which is abandoned if `deadline` (on the clock of MonotonicNow) passes first,
+// since a look-up cannot be cancelled.
 //   InvalidArgument    the host has no address
 //   DeadlineExceeded   no answer came in time
 //   ResourceExhausted  no thread can be had

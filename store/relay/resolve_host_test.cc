@@ -57,7 +57,7 @@ TEST(ResolveHostTest, AResolverThatDoesNotAnswerIsLeftToItself) {
       });
   EXPECT_EQ(found.status().code(), absl::StatusCode::kDeadlineExceeded);
   go_on.set_value();
-  // It has still had all that it needs.
+  // The abandoned thread still owns all data that it uses.
   over.get_future().wait();
 }
 

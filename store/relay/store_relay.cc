@@ -20,10 +20,10 @@
 namespace muster {
 namespace {
 
-// What waits and reads under way may be remembered with.
+// Limit of the memory for pending waits and reads, in bytes.
 constexpr size_t kMaxHeldBytes = size_t{256} << 20;
 
-// A relay's core behind a hub.
+// Connects a RelayCore to a hub.
 class RelayService : public StoreService {
  public:
   explicit RelayService(size_t max_fan_out_bytes)
@@ -75,8 +75,8 @@ absl::StatusOr<OwnedFd> ReachUpstream(const std::string& host, int port,
 class StoreRelay::Running {
  public:
   Running(StoreHubOptions options, std::string upstream, int port)
-      // A quarter beside the half at which requests wait, so that no answer
-      // to many passes the bound.
+      // A quarter, in addition to the half of the budget at which requests have
+      // to wait: so no answer to many readers exceeds the budget.
       : service_(options.max_buffer_bytes / 4),
         hub_(std::move(options), &service_),
         upstream_(std::move(upstream)),

@@ -14,40 +14,41 @@
 namespace muster {
 
 struct StoreRelayOptions {
-  // Where the round's StoreServer is: a host's name or address, and a port.
+  // Address of the round's StoreServer: a host name or IP address, and a port.
   std::string upstream_host;
   int upstream_port = 0;
-  // Until when (MonotonicNow's clock) the upstream must have been reached.
-  // Other tries follow a refused one until then.
+  // Time (on the clock of MonotonicNow) until which connecting upstream is
+  // retried.
   Instant deadline;
-  // As StoreServerOptions.
+  // As in StoreServerOptions.
   std::string address;
   int port = 0;
   OwnedFd listener;
-  // More than twice the largest reply: a buffer that grows doubles.
+  // More than twice the size of the largest reply, because a growing buffer
+  // doubles.
   size_t max_buffer_bytes = size_t{1} << 30;
-  // As StoreServerOptions, and shorter: while the relay waits for its clients,
-  // the server waits for the relay.
+  // As in StoreServerOptions, but shorter: while the relay waits for its
+  // clients, the server waits for the relay.
   Duration patience = std::chrono::seconds(3);
-  // As StoreServerOptions.
+  // As in StoreServerOptions.
   std::function<void(const std::string&)> on_notice;
 };
 
-// A node's relay of the round's store: its workers talk to it as they would to
-// the StoreServer, and it holds one connection to that. Equal waits and reads
-// of several workers are one upstream; everything else passes on in order. A
-// worker that waits keeps no other waiting. When the upstream is lost, every
-// connection is ended, as if the store itself had been closed.
+// A node's relay of the round's store. Its workers use it like the StoreServer,
+// and it holds one connection to the server. Equal waits and equal reads of
+// several workers are sent once; all other requests are forwarded in order. A
+// waiting worker does not block the others. If the upstream connection is lost,
+// all connections are closed, as if the store itself had closed.
 //
-// Thread-safe. One thread of its own, as a StoreServer's.
+// Thread-safe. Runs one thread, like StoreServer.
 class StoreRelay {
  public:
-  // Connected and listening when this returns; blocks until then, at most until
-  // the deadline.
-  //   Unavailable        the upstream cannot be reached; the last error
-  //   DeadlineExceeded   it, or the resolver, does not answer
-  //   FailedPrecondition it is a store that takes no relay
-  //   and as StoreServer::Start
+  // Blocks until the relay is connected and listening, at most until the
+  // deadline.
+  //   Unavailable        the upstream cannot be reached; has the last error
+  //   DeadlineExceeded   the upstream or the resolver does not answer
+  //   FailedPrecondition the upstream is a store that accepts no relays
+  //   and the errors of StoreServer::Start
   static absl::StatusOr<std::unique_ptr<StoreRelay>> Start(
       StoreRelayOptions options);
 
@@ -55,10 +56,10 @@ class StoreRelay {
   StoreRelay(const StoreRelay&) = delete;
   StoreRelay& operator=(const StoreRelay&) = delete;
 
-  // The port that it listens on.
+  // The port on which it listens.
   int port() const;
 
-  // Listens no more and ends every connection. Further calls do nothing.
+  // Stops listening and closes all connections. Idempotent.
   void Close();
 
  private:

@@ -104,7 +104,7 @@ TEST_F(StoreRelayTest, EachElementOfAQueueGoesToOne) {
     clients.push_back(
         std::make_unique<RawClient>(i % 2 == 0 ? a_->port() : b_->port()));
     clients.back()->StartWait("q");
-    // Its wait has gone upstream before that is answered.
+    // The reply to ADD shows that the WAIT has been sent upstream.
     clients.back()->Add("n", 1);
   }
   RawClient pusher(server_->port());
@@ -134,7 +134,7 @@ TEST_F(StoreRelayTest, PipelinedRequestsAreAnsweredInOrder) {
   }
 }
 
-// Each of them would be sent more than all may hold.
+// The replies to all clients together exceed the relay's buffer limit.
 TEST_F(StoreRelayTest, ManyWhoReadALargeValueAreAllServed) {
   StoreRelayOptions options = To(server_->port());
   options.max_buffer_bytes = 4 * kMaxStoreValueBytes;
@@ -185,7 +185,7 @@ TEST_F(StoreRelayTest, WhoIsGoneIsGoneUpstream) {
   EXPECT_EQ(leaver.Add("n", 1), 1);
   leaver.Close();
   RawClient direct(server_->port());
-  // The number of those who have come goes back to none.
+  // The count of arrivals goes back to 0.
   while (direct.Get("b") != "0") {
   }
 }

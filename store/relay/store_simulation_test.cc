@@ -1,5 +1,6 @@
-// A store, two relays and their clients, who do at random what clients may,
-// with everything under way delivered at random too; from a seed.
+// Simulates a store, two relays and their clients. From a seed, clients act at
+// random within the protocol, and all messages in flight are delivered in
+// random order.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,11 +27,11 @@ using Unread = SimulatedStore::Unread;
 constexpr size_t kRelays = 2;
 constexpr size_t kClients = 9;
 constexpr size_t kMuchRoom = size_t{1} << 30;
-// Two queues and some who wait fill it.
+// Filled by two queues and a few waiting clients.
 constexpr size_t kLittleRoom = 2500;
 constexpr std::array<std::string_view, 2> kQueues = {"q", "r"};
 
-// Whether an element may be kept for somebody who has not come for it.
+// Whether elements may be reserved for clients that have not popped yet.
 enum class Offers { kStand, kAreOver };
 
 class StoreSimulation {
@@ -47,7 +48,8 @@ class StoreSimulation {
       if (testing::Test::HasFailure()) return;
       if (Below(400) == 0) ComeToRest();
       if (clients_.size() < kClients) clients_.push_back(NewClient());
-      // Not where who is told is to find: its pop may be under way for long.
+      // Not with kFinds: a pop may be in flight for a long time, and its
+      // element must stay reserved.
       if (told_ == Told::kMayFindNothing && Below(150) == 0) {
         store_.AgeOffers();
       }
@@ -90,14 +92,15 @@ class StoreSimulation {
     }
   }
 
-  // Those whose end has come through.
+  // Removes the clients whose disconnection has been processed.
   void ForgetThoseWhoLeft() {
     std::erase_if(clients_, [this](const auto& client) {
       return client->gone() && !store_.Knows(client->id());
     });
   }
 
-  // All that is under way arrives, and who was told of an element pops.
+  // Delivers all messages in flight; clients that were offered an element pop
+  // it.
   void DeliverAll() {
     for (bool moved = true; moved && !testing::Test::HasFailure();) {
       moved = false;
@@ -119,7 +122,8 @@ class StoreSimulation {
     CheckNobodyWaitsBesideAnElement(Offers::kStand);
     if (told_ == Told::kFinds || testing::Test::HasFailure()) return;
     for (size_t tick = 0; store_.store().HasOffers(); ++tick) {
-      // An offer is over after two, and may be followed by the next one's.
+      // An offer ends after two ticks, and may be followed by the next client's
+      // offer.
       ASSERT_LT(tick, 4 * kClients) << "there are offers for ever";
       store_.AgeOffers();
       DeliverAll();
@@ -127,8 +131,9 @@ class StoreSimulation {
     CheckNobodyWaitsBesideAnElement(Offers::kAreOver);
   }
 
-  // An element that is kept for a client is not there for others; as long as
-  // offers stand, clients may hold so many.
+  // Checks that no client waits for a queue that has a spare element. While
+  // offers stand, one element for each client that may hold an offer is
+  // reserved.
   void CheckNobodyWaitsBesideAnElement(Offers offers) {
     for (const std::string_view queue : kQueues) {
       int64_t spare = store_.LengthOf(queue);
@@ -142,7 +147,7 @@ class StoreSimulation {
     }
   }
 
-  // Everybody leaves, and nothing is left of them.
+  // All clients leave; nothing may be left of them.
   void EndAll() {
     for (const auto& client : clients_) {
       client->Leave(Below(2) == 0 ? Unread::kArrives : Unread::kIsLost);
@@ -155,12 +160,13 @@ class StoreSimulation {
     EXPECT_EQ(store_.store().bytes(), 0);
   }
 
-  // The server knows the channels that the relay can use again, and no others.
+  // Checks that the server knows exactly the channels that the relay can reuse.
   void CheckChannels(size_t relay) {
     EXPECT_EQ(store_.relay(relay).held_bytes(), 0);
     const size_t channels = store_.relay(relay).channels();
     EXPECT_LE(channels, 2 * kClients);
-    // As many different reads at once take each of them.
+    // Sends as many different reads as there are channels, which uses each
+    // channel.
     std::vector<StoreClientId> readers;
     for (size_t i = 0; i < channels; ++i) {
       readers.push_back(store_.Connect(relay, StoreFraming::kModern));
@@ -207,7 +213,7 @@ RandomClient::Tally Simulate(uint32_t first_seed, Told told,
     StoreSimulation(seed, told, max_store_bytes, &tally).Run(kSteps);
   }
   if (testing::Test::HasFailure()) return tally;
-  // It has tried what it is for.
+  // The simulation has exercised these cases.
   EXPECT_GT(tally.found, 1000);
   EXPECT_GT(tally.canceled, 100);
   return tally;

@@ -21,11 +21,11 @@
 namespace muster {
 namespace {
 
-// Between two rounds of tries.
+// Pause between two rounds of attempts.
 constexpr Duration kRetryPause = std::chrono::milliseconds(50);
 
-// Waits until the socket is ready for `events`; false when the deadline comes
-// first.
+// Blocks until the socket has one of `events`; returns false if the deadline
+// passes first.
 bool Await(int fd, short events, Instant deadline) {
   while (true) {
     const Duration left = deadline - MonotonicNow();
@@ -67,14 +67,14 @@ absl::StatusOr<OwnedFd> ConnectTo(const HostAddress& address,
   return fd;
 }
 
-// VALIDATE and RELAY, and the answer to them.
+// Sends VALIDATE and RELAY and checks the answer.
 absl::Status Agree(const OwnedFd& fd, Instant deadline) {
   std::string greeting;
   AppendRequest({.command = StoreCommand::kValidate, .number = kStoreMagic},
                 &greeting);
   AppendRequest({.command = StoreCommand::kRelay, .number = kRelayVersion},
                 &greeting);
-  // A fresh connection takes so few bytes at once.
+  // A new connection accepts this few bytes without blocking.
   if (send(fd.get(), greeting.data(), greeting.size(), MSG_NOSIGNAL) !=
       static_cast<ssize_t>(greeting.size())) {
     return absl::UnavailableError("it ended the connection");

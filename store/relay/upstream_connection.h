@@ -12,18 +12,19 @@
 
 namespace muster {
 
-// Until when the first of `turns` may try that share the time from `now` to
-// `deadline`: what it leaves is the others'. Pure.
+// Divides the time from `now` to `deadline` equally among `turns` attempts and
+// returns the deadline of the first one. Time that it does not use is left to
+// the other attempts. Pure.
 Instant ShareOf(Instant deadline, Instant now, size_t turns);
 
-// A non-blocking connection to a StoreServer that has agreed to speak relay
-// frames. Tries every address, each within its share of the time, so that one
-// which a black hole swallows leaves time for the next; and again until
-// `deadline` (MonotonicNow's clock) while they refuse.
-//   Unavailable         refused or unreachable until the deadline; the last
+// Returns a non-blocking connection to a StoreServer that has agreed to relay
+// frames. Tries every address, each within its share of the time, so that an
+// address that drops all packets leaves time for the next; if they refuse,
+// retries until `deadline` (on the clock of MonotonicNow). Blocks.
+//   Unavailable         refused or unreachable until the deadline; has the last
 //                       error
-//   DeadlineExceeded    connected, and no answer came
-//   FailedPrecondition  what answers takes no relay of our version
+//   DeadlineExceeded    connected, but no answer arrived
+//   FailedPrecondition  the peer does not accept relays of this version
 absl::StatusOr<OwnedFd> ConnectUpstream(
     const std::vector<HostAddress>& addresses, Instant deadline);
 

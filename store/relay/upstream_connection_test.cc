@@ -24,8 +24,8 @@ class UpstreamConnectionTest : public testing::Test {
  protected:
   UpstreamConnectionTest() : server_(*StoreServer::Start({})) {}
 
-  // A connection to `first` or, if that is none, to the server: that is there
-  // so often that it has nearly all of the time, and `first` half a second.
+  // Connects to `first` or else to the server. The server is listed 39 times,
+  // so that `first` gets half a second of the 20 s.
   absl::StatusOr<OwnedFd> ConnectAfter(const HostAddress& first) {
     std::vector<HostAddress> addresses(40, Local(server_->port()));
     addresses[0] = first;
@@ -53,14 +53,15 @@ TEST_F(UpstreamConnectionTest, AnAddressThatRefusesIsPassedOver) {
   EXPECT_TRUE(fd.ok()) << fd.status();
 }
 
-// Whoever listens and never accepts lets connections come, and says nothing.
+// A listener that never accepts lets the kernel complete connections, but sends
+// nothing.
 TEST_F(UpstreamConnectionTest, AnAddressThatIsSilentLeavesTimeForTheNext) {
   const auto silent = ListenOn("127.0.0.1", 0);
   const auto fd = ConnectAfter(Local(*LocalPort(*silent)));
   EXPECT_TRUE(fd.ok()) << fd.status();
 }
 
-// With a full backlog the kernel answers no connection.
+// With a full backlog the kernel does not answer connection attempts.
 TEST_F(UpstreamConnectionTest, ABlackHoleLeavesTimeForTheNext) {
   const auto full = ListenOn("127.0.0.1", 0);
   ASSERT_EQ(listen(full->get(), 0), 0);
@@ -68,7 +69,7 @@ TEST_F(UpstreamConnectionTest, ABlackHoleLeavesTimeForTheNext) {
   std::vector<OwnedFd> fill;
   for (int i = 0; i < 4; ++i) {
     fill.emplace_back(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0));
-    // Those that find no place wait for one for ever.
+    // Those beyond the backlog stay pending for ever.
     static_cast<void>(connect(fill.back().get(), hole.get(), hole.size));
   }
   const auto fd = ConnectAfter(hole);

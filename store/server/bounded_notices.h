@@ -8,11 +8,11 @@
 
 namespace muster {
 
-// Sentences for a person, who shall not drown in them: after so many, one that
-// says so, and then none.
+// Passes on sentences for people up to a limit; the last one says that there
+// will be no more.
 class BoundedNotices {
  public:
-  // `sink`: may be empty.
+  // `sink` may be empty.
   explicit BoundedNotices(std::function<void(const std::string&)> sink,
                           size_t most = 200)
       : sink_(std::move(sink)), left_(most) {}

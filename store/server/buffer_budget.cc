@@ -3,8 +3,8 @@
 namespace muster {
 namespace {
 
-// Of the budget, what has to be read within the patience: who reads a byte now
-// and then would keep everybody waiting as well as who reads none.
+// The fraction of the budget that must be read within `patience`: otherwise a
+// client that reads one byte now and then could make all others wait for ever.
 constexpr size_t kLeastReadPart = 2048;
 
 }  // namespace
@@ -38,8 +38,8 @@ bool BufferBudget::IsOverdue(Instant now) {
 
 bool BufferBudget::FillsBefore(const BufferShare& one,
                                const BufferShare& other) const {
-  // What is sent goes as it is read: end nobody for it while others hold as
-  // much that may never be a whole request.
+  // Replies shrink as clients read them, so close no client for its replies if
+  // others hold as much in requests that may never be complete.
   if (outgoing_ <= bytes_ / 2) {
     return one.bytes - one.outgoing > other.bytes - other.outgoing;
   }
@@ -50,7 +50,7 @@ bool BufferBudget::BlocksBefore(const BufferShare& one,
                                 const BufferShare& other) const {
   const bool one_reads = one.read_in == wait_;
   const bool other_reads = other.read_in == wait_;
-  // Who holds nothing blocks nobody.
+  // A connection that holds nothing blocks no other.
   if (one.outgoing == 0 || other.outgoing == 0 || one_reads == other_reads) {
     return one.outgoing > other.outgoing;
   }

@@ -9,32 +9,35 @@
 
 namespace muster {
 
-// One connection's part of a BufferBudget, which alone writes it.
+// One connection's account in a BufferBudget; only the budget writes it.
 struct BufferShare {
-  // The memory that it holds, and what of it is sent but not read.
+  // Memory that the connection holds, and the part of it that is sent but not
+  // read, in bytes.
   size_t bytes = 0;
   size_t outgoing = 0;
-  // In which of the budget's waits its client read something last.
+  // The number of the last wait (see BufferBudget) in which the client read
+  // data.
   uint64_t read_in = 0;
 };
 
-// What the buffers of all connections may take together, who has to wait for
-// that, and who is ended at last. Pure: it is told what changes, and the time.
+// The limit of the memory for the buffers of all connections; decides when
+// requests must wait and which connections are closed. Pure: the caller passes
+// changes and the time.
 //
-//  - Above half of the budget in bytes that clients have not read, requests
-//    wait, as answers would add to them. Clients that read make room again, so
-//    none of them is ended for what it was sent.
-//  - Where next to nothing is read for all of `patience` while requests wait,
-//    whoever does not read has to go.
-//  - Above all of the budget somebody has to go at once. What is sent is
-//    bounded by the wait; what is left are halves of requests.
+// - If unread replies exceed half of the limit, requests wait, because answers
+//   would add to them. Clients that read make room again, so no client that
+//   reads is closed.
+// - If almost nothing is read during `patience` while requests wait, the
+//   clients that do not read are closed.
+// - If all buffers exceed the limit, a connection is closed at once. Replies
+//   are bounded by the wait, so the rest are incomplete requests.
 class BufferBudget {
  public:
   BufferBudget(size_t max_bytes, Duration patience);
 
-  // The connection holds so much from now on; nothing when it ends.
+  // Sets the memory that the connection holds; 0 when it ends.
   void Charge(BufferShare& share, size_t bytes, size_t outgoing);
-  // Its client has read so many bytes.
+  // Notes that the client has read `bytes`.
   void CountRead(BufferShare& share, size_t bytes);
 
   size_t bytes() const { return bytes_; }
@@ -43,12 +46,12 @@ class BufferBudget {
 
   bool IsFull() const { return bytes_ > max_bytes_; }
   bool RequestsWait() const { return outgoing_ > max_bytes_ / 2; }
-  // Whether they have waited too long, and nobody reads. To be asked again and
-  // again while RequestsWait.
+  // Whether requests have waited for `patience` while almost nothing was read.
+  // Must be called periodically while RequestsWait.
   bool IsOverdue(Instant now);
 
-  // Whether `one` is to be ended before `other`, where the budget is full; and
-  // where it is overdue.
+  // The order in which connections are closed: FillsBefore if the budget is
+  // full, BlocksBefore if it is overdue.
   bool FillsBefore(const BufferShare& one, const BufferShare& other) const;
   bool BlocksBefore(const BufferShare& one, const BufferShare& other) const;
 
@@ -57,8 +60,8 @@ class BufferBudget {
   const Duration patience_;
   size_t bytes_ = 0;
   size_t outgoing_ = 0;
-  // When the current wait began, or something was read in it last; its number,
-  // and what was read since.
+  // Start of the current wait, or time of the last sufficient reading in it;
+  // the number of the wait; bytes read since `wait_began_`.
   std::optional<Instant> wait_began_;
   uint64_t wait_ = 1;
   size_t read_ = 0;

@@ -12,7 +12,7 @@ constexpr Instant kBegin = Instant(std::chrono::hours(1));
 
 class BufferBudgetTest : public testing::Test {
  protected:
-  // All that a connection holds is sent to it.
+  // Makes replies of `bytes` the only buffers of the connection.
   void Send(BufferShare& share, size_t bytes) {
     budget_.Charge(share, bytes, bytes);
   }
@@ -54,7 +54,7 @@ TEST_F(BufferBudgetTest, RequestsWaitForWhatIsUnreadOnly) {
 TEST_F(BufferBudgetTest, IsOverdueWhenNobodyReads) {
   EXPECT_FALSE(budget_.IsOverdue(kBegin));
   Send(a_, kHalf + 1);
-  // The wait begins when it is first asked about.
+  // The wait begins with the first call of IsOverdue.
   EXPECT_FALSE(budget_.IsOverdue(kBegin + kPatience));
   EXPECT_FALSE(budget_.IsOverdue(kBegin + 2 * kPatience - Duration(1)));
   EXPECT_TRUE(budget_.IsOverdue(kBegin + 2 * kPatience));
@@ -69,7 +69,7 @@ TEST_F(BufferBudgetTest, WhoeverReadsKeepsItFromBeingOverdue) {
     ASSERT_FALSE(budget_.IsOverdue(kBegin + i * (kPatience - Duration(1))));
     budget_.CountRead(b_, 1000);
   }
-  // Until they stop: what was read before is no excuse.
+  // They stop reading: earlier reads do not count.
   const Instant last = kBegin + 10 * (kPatience - Duration(1));
   EXPECT_FALSE(budget_.IsOverdue(last));
   EXPECT_TRUE(budget_.IsOverdue(last + kPatience));
@@ -87,7 +87,7 @@ TEST_F(BufferBudgetTest, AByteNowAndThenIsNoReading) {
 TEST_F(BufferBudgetTest, EveryWaitIsLookedAtByItself) {
   Send(a_, kHalf + 1);
   EXPECT_FALSE(budget_.IsOverdue(kBegin));
-  // Somebody was served in between, though it read nothing.
+  // A client was served in between, although it read nothing.
   Send(a_, 0);
   Send(b_, kHalf + 1);
   EXPECT_FALSE(budget_.IsOverdue(kBegin + kPatience));
@@ -109,7 +109,7 @@ TEST_F(BufferBudgetTest, WhoDoesNotReadBlocksBeforeWhoDoes) {
   const BufferShare idle;
   EXPECT_TRUE(budget_.BlocksBefore(a_, idle));
   EXPECT_FALSE(budget_.BlocksBefore(idle, a_));
-  // That it has read in an earlier wait is over.
+  // Reads of an earlier wait do not count.
   Send(b_, 0);
   Send(c_, 0);
   Send(c_, kHalf - 1);
@@ -124,11 +124,12 @@ TEST_F(BufferBudgetTest, HalfARequestFillsBeforeAnAnswer) {
   ASSERT_TRUE(budget_.IsFull());
   EXPECT_TRUE(budget_.FillsBefore(b_, a_));
   EXPECT_FALSE(budget_.FillsBefore(a_, b_));
-  // Nor where the answer is larger, if others hold as much together.
+  // The same if a's reply is larger but the requests of the others together are
+  // as large.
   budget_.Charge(a_, kHalf + 200, kHalf + 200);
   budget_.Charge(c_, 400, 0);
   EXPECT_TRUE(budget_.FillsBefore(b_, a_));
-  // A single answer beyond all bounds.
+  // A single reply that exceeds the limit.
   budget_.Charge(a_, 2 * kMost, 2 * kMost);
   EXPECT_TRUE(budget_.FillsBefore(a_, b_));
 }

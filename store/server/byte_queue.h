@@ -7,11 +7,12 @@
 
 namespace muster {
 
-// Bytes on their way: appended at the end, consumed from the front, each moved
-// a constant number of times. Holds no memory while it is empty and was small.
+// A buffer of bytes: appended at the end, consumed from the front, with
+// amortised O(1) moves per byte. An empty buffer whose contents were small
+// holds no heap memory.
 class ByteQueue {
  public:
-  // What is held and not consumed. Valid until the next change.
+  // The bytes that are not consumed. Valid until the next change.
   std::string_view view() const {
     return std::string_view(bytes_).substr(consumed_);
   }
@@ -19,7 +20,7 @@ class ByteQueue {
   bool empty() const { return size() == 0; }
 
   void Append(std::string_view bytes) { bytes_.append(bytes); }
-  // To append to.
+  // The string to append to.
   std::string* back() { return &bytes_; }
 
   void Consume(size_t count) {
@@ -34,13 +35,13 @@ class ByteQueue {
     }
   }
 
-  // The memory held.
+  // Heap memory in bytes.
   size_t capacity() const {
     return bytes_.capacity() > kInline ? bytes_.capacity() : 0;
   }
 
  private:
-  // What a std::string holds without memory of its own.
+  // Capacity of a std::string without heap memory.
   static constexpr size_t kInline = 15;
   static constexpr size_t kKept = 256;
 

@@ -13,8 +13,8 @@
 
 namespace muster {
 
-// Which client of the store each channel of each relay's connection is, and
-// back. The clients' ids are unlike those of connections.
+// Maps the channels of relays' connections to client ids and back. These ids
+// differ from all ids of connections.
 class ChannelTable {
  public:
   struct Place {
@@ -24,16 +24,16 @@ class ChannelTable {
 
   static bool IsChannel(StoreClientId client) { return client & kBit; }
 
-  // The channel's client, a new one where there was none.
-  // ResourceExhausted: the connection has too many.
+  // Returns the client of the channel, created if it is new. ResourceExhausted:
+  // the connection has too many channels.
   absl::StatusOr<StoreClientId> ClientOf(StoreConnection& connection,
                                          uint32_t channel);
 
-  // Where the client is; null where it is gone.
+  // The connection and channel of the client; null if the client is gone.
   const Place* Find(StoreClientId client) const;
 
-  // Forgets a channel, or all of the connection; the clients that are gone with
-  // it are appended. Nothing where there is none.
+  // Removes one channel, or all channels of the connection, and appends the
+  // removed clients to `gone`.
   void End(StoreConnection& connection, uint32_t channel,
            std::vector<StoreClientId>* gone);
   void EndAll(StoreConnection& connection, std::vector<StoreClientId>* gone);

@@ -12,20 +12,20 @@
 
 namespace muster {
 
-// A hub's connections by id. An id names its descriptor in its lower bits, so
-// that finding one takes no hashing, and a serial number above them, so that
-// nobody is taken for who had the descriptor before. No id is below 2^24.
+// A hub's connections by id. The lower bits of an id are the descriptor, so
+// that a look-up needs no hashing; above them is a serial number, so that an id
+// is never reused with its descriptor. No id is below 2^24.
 class ConnectionTable {
  public:
   StoreConnection& Add(OwnedFd socket, StoreConnection::Role role);
-  // Null where it is gone.
+  // Returns null if the connection is gone.
   StoreConnection* Find(StoreClientId id) const;
-  // Closes its socket.
+  // Closes the connection's socket.
   void Remove(const StoreConnection& connection);
   void Clear();
 
-  // The first of those that are not about to end, by `before` of two of them;
-  // null where there is none.
+  // The first connection in the order of `before`, without those that are
+  // ending; null if there is none. O(n).
   template <typename Before>
   StoreConnection* First(Before before) const {
     StoreConnection* first = nullptr;
@@ -39,7 +39,7 @@ class ConnectionTable {
   }
 
   size_t size() const { return size_; }
-  // By descriptor; null where none is open.
+  // Indexed by descriptor; null if not open.
   const std::vector<std::unique_ptr<StoreConnection>>& slots() const {
     return by_fd_;
   }

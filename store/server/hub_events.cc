@@ -14,9 +14,9 @@
 namespace muster {
 namespace {
 
-// One request follows another. So long after the last event the thread looks
-// for the next before it sleeps: to be woken costs it and the client more than
-// the request itself.
+// Time to poll for the next event before sleeping. Requests often follow one
+// another, and waking up costs this thread and the client more than the request
+// itself.
 constexpr Duration kLinger = std::chrono::microseconds(50);
 
 }  // namespace
@@ -44,7 +44,7 @@ void HubEvents::Change(int fd, uint64_t id, uint32_t events) {
 void HubEvents::Stop() {
   stop_.store(true, std::memory_order_release);
   const uint64_t one = 1;
-  // Cannot fail but for a counter that is full, which wakes as well.
+  // Fails only if the counter is full, and then the thread wakes up as well.
   (void)!write(wake_.get(), &one, sizeof(one));
 }
 
@@ -56,7 +56,7 @@ std::span<const epoll_event> HubEvents::Wait(
   };
   int count = poll(0);
   while (count <= 0 && !stopped() && MonotonicNow() - now_ < kLinger) {
-    // The processor goes to whoever may be about to ask.
+    // Yields the processor to the threads that may send the next request.
     sched_yield();
     count = poll(0);
   }

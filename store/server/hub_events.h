@@ -16,28 +16,30 @@
 
 namespace muster {
 
-// What a hub's thread waits for: its sockets' events, and another thread's word
-// that it shall stop.
+// The events that a hub's thread waits for: those of its sockets, and another
+// thread's call of Stop.
 class HubEvents {
  public:
-  // Of an event that is Stop's.
+  // The id of the event caused by Stop.
   static constexpr uint64_t kStopId = 2;
 
-  // Once, before all others. ResourceExhausted: no descriptors are left.
+  // Must be called once, before all others. ResourceExhausted: no descriptors
+  // are left.
   absl::Status Open();
 
-  // Events of the socket come with `id`. Whether that could be arranged.
+  // Registers a socket; its events have `id`. Returns false on failure.
   bool Add(int fd, uint64_t id, uint32_t events);
   void Change(int fd, uint64_t id, uint32_t events);
 
-  // From any thread, once open.
+  // May be called from any thread after Open.
   void Stop();
   bool stopped() const { return stop_.load(std::memory_order_acquire); }
 
-  // Some events; none after `at_most`, where that is given, or Stop.
+  // Blocks until there are events and returns them; returns none after
+  // `at_most` (if given) or Stop.
   std::span<const epoll_event> Wait(
       std::optional<std::chrono::milliseconds> at_most);
-  // When the last Wait came to its end.
+  // The time at which the last Wait returned.
   Instant now() const { return now_; }
 
   int epoll() const { return epoll_.get(); }

@@ -17,7 +17,7 @@ absl::Status HubThread::Start(const std::string& name,
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
-  // A thread inherits the mask of its maker.
+  // A thread inherits the signal mask of its creator.
   pthread_sigmask(SIG_SETMASK, &all, &before);
   absl::Status status;
   try {

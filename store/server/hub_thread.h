@@ -9,8 +9,8 @@
 
 namespace muster {
 
-// A thread that handles none of the process's signals, which are for threads
-// that expect them.
+// A thread with all signals blocked, so that the process's signals go to
+// threads that expect them.
 class HubThread {
  public:
   HubThread() = default;
@@ -18,11 +18,11 @@ class HubThread {
   HubThread(const HubThread&) = delete;
   HubThread& operator=(const HubThread&) = delete;
 
-  // `name`: as ps and debuggers show it, at most 15 bytes.
-  // ResourceExhausted: no thread can be had.
+  // Starts the thread. `name` is shown by ps and debuggers; at most 15 bytes.
+  // ResourceExhausted: no thread can be created.
   absl::Status Start(const std::string& name, std::function<void()> body);
 
-  // Between Start and Join.
+  // True between Start and Join.
   bool started() const { return thread_.joinable(); }
   void Join();
 

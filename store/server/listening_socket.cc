@@ -15,9 +15,9 @@
 namespace muster {
 namespace {
 
-// The kernel cuts it to net.core.somaxconn.
+// The kernel limits it to net.core.somaxconn.
 constexpr int kBacklog = 1 << 20;
-// A silent host is given up after about two minutes.
+// Keep-alive detects a silent host after about two minutes.
 constexpr int kKeepAliveIdleSeconds = 60;
 constexpr int kKeepAliveIntervalSeconds = 20;
 constexpr int kKeepAliveProbes = 3;
@@ -50,8 +50,8 @@ absl::Status Set(int fd, int level, int option, int value) {
   return ErrnoStatus("the store's socket option");
 }
 
-// On Linux a connection inherits these from its listener, which saves a system
-// call each for every connection.
+// On Linux, connections inherit these options from their listener, which saves
+// system calls for each connection.
 absl::Status SetInherited(int fd) {
   absl::Status set = Set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
   set.Update(Set(fd, SOL_SOCKET, SO_KEEPALIVE, 1));
@@ -86,12 +86,12 @@ SocketAddress AnyAddress(int family, int port) {
   SocketAddress address;
   std::memset(&address, 0, sizeof(address));
   address.any.sa_family = family;
-  // The port is at the same place in both.
+  // The port is at the same offset in both families.
   address.v4.sin_port = htons(static_cast<uint16_t>(port));
   return address;
 }
 
-// Makes a socket that listens already as those of ListenOn.
+// Sets the options of ListenOn on a socket that is listening already.
 absl::Status Adopt(const OwnedFd& listener) {
   int listens = 0;
   socklen_t size = sizeof(listens);
@@ -122,7 +122,7 @@ absl::StatusOr<OwnedFd> ListenOn(const std::string& address, int port) {
     absl::StatusOr<OwnedFd> both = Listen(AnyAddress(AF_INET6, port), where);
     if (both.ok() || both.status().code() != absl::StatusCode::kInvalidArgument)
       return both;
-    // A host without IPv6.
+    // The host has no IPv6.
     return Listen(AnyAddress(AF_INET, port), where);
   }
   SocketAddress v4 = AnyAddress(AF_INET, port);

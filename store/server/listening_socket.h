@@ -9,23 +9,24 @@
 
 namespace muster {
 
-// A non-blocking TCP socket that listens with the longest backlog the host
-// allows, and whose connections have TCP_NODELAY and keep-alive (a host that
-// lost its power says no farewell). `address` empty: every address, of IPv4
-// and where the host has it of IPv6; else a numeric one. Port 0: any free one.
-//   InvalidArgument    the address or port is none
-//   AlreadyExists      the port is taken
+// Returns a non-blocking TCP socket that listens with the longest backlog that
+// the host allows. Its connections have TCP_NODELAY and keep-alive (a host that
+// loses power sends no FIN). `address`: a numeric address; empty: all IPv4 and,
+// if the host supports it, IPv6 addresses. Port 0: any free port.
+//   InvalidArgument    the address or port is invalid
+//   AlreadyExists      the port is in use
 //   ResourceExhausted  no descriptor is left
 absl::StatusOr<OwnedFd> ListenOn(const std::string& address, int port);
 
-// `given`, made as those of ListenOn, where it is open; else ListenOn's.
-//   InvalidArgument  what is given is no listening stream socket
-//   and as ListenOn
+// Returns `given` with the same options set, if it is open; else the result of
+// ListenOn.
+//   InvalidArgument  `given` is not a listening stream socket
+//   and the errors of ListenOn
 absl::StatusOr<OwnedFd> ListenerFor(OwnedFd given, const std::string& address,
                                     int port);
 
-// Descriptors that a server of the store leaves for everything in its process
-// that is no connection of its own.
+// Number of descriptors that a store's server leaves for the rest of its
+// process.
 inline constexpr int kDescriptorsForOthers = 512;
 
 // The local port of a socket.

@@ -51,7 +51,8 @@ absl::StatusOr<size_t> RequestIntake::TakeFrame(
       ParseRelayFrame(bytes, kMaxStoreRequestBytes, &frame);
   if (!length.ok() || *length == 0) return length;
   if (frame.kind == RelayFrameKind::kGone) {
-    // Nothing where it has ended here already, and the words have crossed.
+    // No effect if the channel has ended on this side too and the messages
+    // crossed.
     channels_->End(connection, frame.channel, gone);
     return length;
   }

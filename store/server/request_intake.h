@@ -14,20 +14,21 @@
 
 namespace muster {
 
-// Cuts what a hub's connections send into requests of clients, and hands those
+// Splits the bytes received by a hub into requests of clients, and passes these
 // to the service.
 class RequestIntake {
  public:
   // Whether a connection may become a relay's, with many clients.
   enum class Relays { kTaken, kRefused };
 
-  // Both outlive it.
+  // `service` and `channels` must outlive this object.
   RequestIntake(Relays relays, StoreService* service, ChannelTable* channels)
       : relays_(relays), service_(service), channels_(channels) {}
 
-  // Takes one request, frame or part of the upstream's bytes from the front of
-  // `bytes`: its length, 0 if nothing whole is there, or why the connection
-  // ends. Clients of a relay that it says are gone are appended to `gone`.
+  // Handles one request, frame or piece of upstream data at the front of
+  // `bytes`. Returns its length, 0 if it is incomplete, or the error for which
+  // the connection must be closed. Appends to `gone` the clients that a relay
+  // has reported gone.
   absl::StatusOr<size_t> TakeOne(StoreConnection& connection,
                                  std::string_view bytes, StoreEffects* effects,
                                  std::vector<StoreClientId>* gone);
@@ -44,7 +45,7 @@ class RequestIntake {
   const Relays relays_;
   StoreService* const service_;
   ChannelTable* const channels_;
-  // Used anew for each, so that a request allocates nothing.
+  // Reused for each request to avoid allocations.
   StoreRequest request_;
 };
 

@@ -9,8 +9,8 @@ namespace muster {
 namespace {
 
 constexpr size_t kMostThreads = 4;
-// What a thread takes at once: a few sends are worth more than the counter that
-// all threads want.
+// Number of jobs that a thread takes at once, to reduce contention for the
+// counter.
 constexpr size_t kJobsAtOnce = 8;
 
 }  // namespace
@@ -42,7 +42,7 @@ void SendCrew::SendAll(std::span<Job> jobs) {
   Take(jobs);
   if (threads_.empty()) return;
   std::unique_lock<std::mutex> lock(mutex_);
-  // Who comes too late finds nothing.
+  // A helper that wakes up too late finds no jobs.
   jobs_ = {};
   changed_.wait(lock, [this] { return active_ == 0; });
 }

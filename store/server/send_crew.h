@@ -16,51 +16,52 @@
 
 namespace muster {
 
-// Threads that send for a hub's: the kernel's send() to a thousand sockets is
-// nearly all that it takes to release a thousand who wait. They do nothing but
-// send(); whose bytes those are is the hub's affair, which sends its share and
-// waits for theirs.
+// Threads that share the send() calls of a hub's thread: when a thousand
+// clients are released at once, nearly all the time is spent in the kernel's
+// send(). These threads only call send(). The hub owns the buffers, sends its
+// share, and waits for the others.
 //
-// One thread at a time may call it.
+// Not thread-safe.
 class SendCrew {
  public:
   struct Job {
     // A non-blocking socket.
     int fd = -1;
     std::string_view bytes;
-    // What send() returned; its errno is not kept: another send() tells.
+    // Result of send(). Its errno is not kept; the next send() reports it
+    // again.
     ssize_t sent = 0;
   };
 
-  // `helpers`: threads beside the caller's, started when they are first of use.
-  // Where none can be had, the caller does it all.
+  // `helpers`: number of threads besides the caller's, started when first
+  // needed. If none can be created, the caller sends everything.
   explicit SendCrew(size_t helpers) : helpers_(helpers) {}
   ~SendCrew();
   SendCrew(const SendCrew&) = delete;
   SendCrew& operator=(const SendCrew&) = delete;
 
-  // As many as the processors that this process may use leave room for.
+  // The number of helpers that suits the processors available to this process.
   static size_t HelpersForThisHost();
 
-  // Does one send() for each. All are done when it returns. No two may be of
-  // one socket.
+  // Calls send() once for each job, and returns when all are done. Each job
+  // must have a different socket.
   void SendAll(std::span<Job> jobs);
 
  private:
   void StartThreads();
   void Help();
-  // Does jobs that nobody has taken yet, until there are none.
+  // Sends jobs that no thread has taken yet, until none is left.
   void Take(std::span<Job> jobs);
 
   const size_t helpers_;
   bool started_ = false;
-  // The next job that nobody has taken.
+  // Index of the next job that no thread has taken.
   std::atomic<size_t> next_ = 0;
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  // Under mutex_: the jobs, empty where there are none to be begun; which
-  // batch of them it is; how many helpers are at it; whether all is over.
+  // Guarded by mutex_: the jobs, empty if none may be started; the number of
+  // the batch; the number of helpers at work; whether the threads shall end.
   std::span<Job> jobs_;
   uint64_t batch_ = 0;
   size_t active_ = 0;

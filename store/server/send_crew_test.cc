@@ -38,7 +38,7 @@ TEST_P(SendCrewTest, EachIsSentOnceBatchAfterBatch) {
   const std::vector<Pair> pairs = Pairs(200);
   SendCrew crew(GetParam());
   for (size_t batch = 0; batch < 50; ++batch) {
-    // Also fewer than there are threads, and none.
+    // Includes batches smaller than the number of threads, and empty ones.
     const size_t count = pairs.size() * (batch % 5) / 4;
     std::vector<std::string> bytes;
     for (size_t i = 0; i < count; ++i) {

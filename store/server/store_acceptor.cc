@@ -29,7 +29,7 @@ OwnedFd StoreAcceptor::Accept(size_t connections, std::string* why_paused) {
   while (true) {
     OwnedFd socket(accept4(listener_.get(), nullptr, nullptr,
                            SOCK_NONBLOCK | SOCK_CLOEXEC));
-    // One connection that failed in between says nothing about the next.
+    // A failure of one connection says nothing about the next one.
     if (!socket.open() && (errno == EINTR || errno == ECONNABORTED)) continue;
     if (!socket.open() && (errno == EMFILE || errno == ENFILE ||
                            errno == ENOBUFS || errno == ENOMEM)) {
@@ -54,7 +54,7 @@ void StoreAcceptor::Resume(size_t connections) {
 
 void StoreAcceptor::SetEvents(uint32_t events) {
   epoll_event event{.events = events, .data = {.u64 = id_}};
-  // Keep errno for who reports why.
+  // Keep errno for the caller's error message.
   const int error = errno;
   epoll_ctl(epoll_, EPOLL_CTL_MOD, listener_.get(), &event);
   errno = error;

@@ -10,21 +10,21 @@
 
 namespace muster {
 
-// Takes new connections from a listening socket, as long as there is room. A
-// listener that is out of descriptors stays readable for epoll, so its events
-// are switched off until there may be room again; who comes meanwhile waits in
-// the kernel's backlog.
+// Accepts connections from a listening socket while there is room. Without free
+// descriptors, epoll would report the listener as readable all the time, so its
+// events are disabled until there may be room again. Meanwhile new connections
+// wait in the kernel's backlog.
 class StoreAcceptor {
  public:
   StoreAcceptor(OwnedFd listener, size_t max_connections)
       : listener_(std::move(listener)), max_connections_(max_connections) {}
 
-  // Readable events of the listener come to `epoll` with `id`. Whether that
-  // could be arranged.
+  // Registers the listener in `epoll` with `id`. Returns false on failure.
   bool Watch(int epoll, uint64_t id);
 
-  // A new connection, non-blocking; not open where nobody has come, or where
-  // there is no room beside `connections`: then `why_paused` says so.
+  // Returns a new non-blocking connection. The result is not open if none is
+  // pending, or if there is no room in addition to `connections`: then
+  // `why_paused` has the reason.
   OwnedFd Accept(size_t connections, std::string* why_paused);
 
   bool paused() const { return paused_; }

@@ -20,7 +20,7 @@ std::string PeerName(const OwnedFd& socket) {
                   NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
     return "a client that is gone";
   }
-  // An IPv4 client of a socket that serves both kinds.
+  // An IPv4 client of a dual-stack socket has an IPv4-mapped address.
   return absl::StrCat(absl::StripPrefix(host, "::ffff:"), " port ", port);
 }
 

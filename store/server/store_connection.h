@@ -14,13 +14,13 @@
 
 namespace muster {
 
-// One socket of a hub and what is under way on it. A few hundred bytes while it
-// is idle, as most of tens of thousands are.
+// One socket of a hub with its buffers and state. Takes a few hundred bytes
+// while it is idle, because there may be tens of thousands of idle connections.
 struct StoreConnection {
   enum class Role {
     kClient,
-    kRelay,     // Its bytes are frames of many clients.
-    kUpstream,  // Where a relay's own requests go.
+    kRelay,     // A relay: its bytes are frames of many clients.
+    kUpstream,  // The destination of a relay's own requests.
   };
 
   OwnedFd socket;
@@ -29,23 +29,24 @@ struct StoreConnection {
   RequestParser parser;
   ByteQueue in;
   ByteQueue out;
-  // Of a relay: the clients by channel.
+  // Only for a relay: its clients by channel.
   std::map<uint32_t, StoreClientId> channels;
-  // What epoll was told to watch for.
+  // The events that epoll was told to watch.
   uint32_t watched = 0;
-  // Whether it is in the hub's list of those with something to send.
+  // Whether the connection is in the hub's list of connections to flush.
   bool flushing = false;
-  // Whether it is not read from, nor what lies in `in` looked at, since replies
-  // or the upstream's bytes pile up.
+  // Whether reading from the socket and handling of `in` are paused, because
+  // replies or upstream data are backed up.
   bool stalled = false;
-  // Whether it is in the hub's queue of those that stall for what all hold.
+  // Whether the connection is in the hub's FIFO of connections that wait for
+  // the buffer budget.
   bool queued = false;
-  // Whether it ends as soon as the current event is handled.
+  // Whether the connection is closed once the current event is handled.
   bool ending = false;
-  // What the hub's account has for it.
+  // The connection's account in the hub's buffer budget.
   BufferShare share;
 
-  // The memory that its bytes and channels take.
+  // Memory of its buffers and channels in bytes.
   size_t Memory() const {
     return in.capacity() + parser.memory() + out.capacity() +
            channels.size() * kBytesPerChannel;
@@ -55,7 +56,7 @@ struct StoreConnection {
   static constexpr size_t kBytesPerChannel = 256;
 };
 
-// "10.1.2.3:4567", or what is known of it.
+// Returns "10.1.2.3:4567", or as much as is known of the peer.
 std::string PeerName(const OwnedFd& socket);
 
 }  // namespace muster

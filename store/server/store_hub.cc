@@ -20,24 +20,24 @@
 namespace muster {
 namespace {
 
-// Ids of epoll's events that are no connections; a ConnectionTable's are above.
+// Ids of events without a connection; ConnectionTable's ids are larger.
 constexpr uint64_t kListenerId = 1;
 static_assert(HubEvents::kStopId != kListenerId);
 
-// What one recv takes at most; then it is another connection's turn.
+// Limit of one recv; then other connections get their turn.
 constexpr size_t kReadBytes = size_t{256} << 10;
-// With so many bytes unread by a client, its requests wait.
+// If a client has this many unread bytes, its requests wait.
 constexpr size_t kHighWater = size_t{1} << 20;
-// What is sent without a request (watches, a relay's channels) may pile up to
-// this; then the connection ends.
+// Limit of unread data that no request of the connection limits (watches, a
+// relay's channels); beyond it the connection is closed.
 constexpr size_t kMostUnread = size_t{1} << 20 | kMaxStoreReplyBytes * 2;
 constexpr int kAcceptsPerEvent = 256;
-// How long new connections wait at most before another accept is tried, where
-// others in the process may have freed descriptors; and how often it is looked
-// at whether anybody reads while requests wait.
+// Interval of attempts to accept while new connections wait, since other
+// threads may have freed descriptors; also the interval of checks whether
+// clients read while requests wait.
 constexpr std::chrono::milliseconds kTick(100);
-// With so many to send to at once, threads share it. With fewer it is done
-// before they are awake.
+// Minimum number of connections for which the threads of the crew send too.
+// Fewer are sent before the threads have woken up.
 constexpr size_t kCrewBatch = 64;
 
 }  // namespace
@@ -72,7 +72,7 @@ void StoreHub::Stop() { events_.Stop(); }
 absl::Status StoreHub::Run() {
   while (!events_.stopped() && failure_.ok()) {
     const std::span<const epoll_event> events = events_.Wait(LongestPause());
-    // Not only when nothing else happens, which may be never.
+    // Checked in each turn, because there may always be events.
     if (acceptor_.paused() && events_.now() >= next_accept_) {
       acceptor_.Resume(connections_.size());
     }
@@ -100,7 +100,7 @@ std::optional<std::chrono::milliseconds> StoreHub::LongestPause() const {
 }
 
 void StoreHub::TickService() {
-  // While requests wait, the service cannot know who has come.
+  // While requests wait, the service cannot see which clients have asked.
   const bool wanted = service_->WantsTicks() && !RequestsWait();
   if (!wanted || !ticks_.Take(MonotonicNow())) return;
   service_->OnTick(&effects_);
@@ -109,7 +109,7 @@ void StoreHub::TickService() {
 }
 
 void StoreHub::HandleEvent(uint64_t id, uint32_t events) {
-  if (id == HubEvents::kStopId) return;  // Run looks for it.
+  if (id == HubEvents::kStopId) return;  // handled by Run
   if (id == kListenerId) {
     Accept();
     return;
@@ -120,8 +120,8 @@ void StoreHub::HandleEvent(uint64_t id, uint32_t events) {
   if (connection->ending) return;
   if (!(events & (EPOLLIN | EPOLLHUP | EPOLLERR))) return;
   if (connection->watched & EPOLLIN) {
-    // What came before an error is still to be read: a client may set a value
-    // and be gone at once.
+    // Read first, because data may precede the error: a client may set a value
+    // and disconnect at once.
     OnReadable(*connection);
   } else if (events & (EPOLLHUP | EPOLLERR)) {
     End(*connection);
@@ -156,7 +156,7 @@ void StoreHub::Admit(OwnedFd socket, Role role) {
     return;
   }
   had_clients_ = true;
-  // A client speaks first, so its greeting is here as a rule.
+  // A client sends first, so its greeting has usually arrived.
   OnReadable(connection);
 }
 
@@ -204,8 +204,7 @@ void StoreHub::ProcessHeld(StoreConnection& connection) {
 }
 
 bool StoreHub::MustStall(const StoreConnection& connection) {
-  // Never for the upstream's own: the two sides would wait for one another to
-  // read.
+  // Never stall the upstream: both sides would wait for each other to read.
   if (connection.role == Role::kUpstream) return false;
   if (connection.out.size() > kHighWater) return true;
   if (connection.role != Role::kClient) return false;
@@ -239,7 +238,7 @@ void StoreHub::ResumeNext() {
   connection->queued = false;
   if (MustStall(*connection)) return;
   ProcessHeld(*connection);
-  // Half a request goes on as well, or others would always come before it.
+  // Incomplete requests continue too; otherwise others always come first.
   if (!connection->stalled && !connection->ending) Read(*connection);
 }
 
@@ -266,7 +265,7 @@ size_t StoreHub::Process(StoreConnection& connection, std::string_view bytes) {
     if (*length == 0) break;
     used += *length;
     Deliver();
-    // A relay's client that is gone is gone for the relay's next frame.
+    // Remove a relay's client that is gone before the relay's next frame.
     ForgetGone();
   }
   processed_ = nullptr;
@@ -356,11 +355,11 @@ void StoreHub::SendToMany(std::span<const StoreClientId> ids) {
   crew_.SendAll(jobs);
   for (size_t i = 0; i < jobs.size(); ++i) {
     StoreConnection& connection = *connections[i];
-    // One whose turn came before may have gone on, and have ended this one.
+    // An earlier connection may have resumed and caused this one to be closed.
     if (connection.ending) continue;
     connection.flushing = false;
     if (jobs[i].sent > 0) Sent(connection, static_cast<size_t>(jobs[i].sent));
-    // What is left, if anything, and whatever follows from it.
+    // Send the rest, if any, and resume the connection.
     Send(connection);
   }
 }
@@ -383,14 +382,14 @@ void StoreHub::Watch(StoreConnection& connection) {
   const uint32_t wanted = (connection.stalled ? 0u : EPOLLIN) |
                           (connection.out.empty() ? 0u : EPOLLOUT);
   if (wanted == connection.watched || connection.ending) return;
-  // What was just added is sent before epoll is asked to say that it can be.
+  // Send new data before telling epoll to watch for writability.
   if (connection.flushing) return;
   connection.watched = wanted;
   events_.Change(connection.socket.get(), connection.id, wanted);
 }
 
 void StoreHub::Charge(StoreConnection& connection) {
-  // What the upstream's takes is bounded by itself: nobody is ended for it.
+  // The upstream's buffers have a limit of their own.
   if (connection.role == Role::kUpstream) return;
   budget_.Charge(connection.share, connection.Memory(),
                  connection.out.capacity());
@@ -435,8 +434,7 @@ void StoreHub::End(StoreConnection& connection) {
   if (connection.ending) return;
   connection.ending = true;
   ending_.push_back(connection.id);
-  // Its memory is free for others from now on, save what is being looked at,
-  // and that for a moment only.
+  // Free its memory now, except for the input that is being processed.
   connection.out = ByteQueue();
   if (&connection != processed_) connection.in = ByteQueue();
   budget_.Charge(connection.share, 0, 0);
@@ -484,7 +482,7 @@ void StoreHub::Destroy(StoreClientId id) {
   if (connection == upstream_) {
     upstream_ = nullptr;
     if (failure_.ok()) {
-      // As a round ends: its store is closed once all its workers are done.
+      // As at the end of a round: its store closes after its workers are done.
       outlived_clients_ = had_clients_ && connections_.size() == 1;
       failure_ = absl::UnavailableError("the connection to the store is lost");
     }

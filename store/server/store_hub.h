@@ -34,107 +34,112 @@ namespace muster {
 struct StoreHubOptions {
   using Relays = RequestIntake::Relays;
 
-  // Non-blocking, listening.
+  // A non-blocking, listening socket.
   OwnedFd listener;
-  // Non-blocking, connected, or none: what is said to kUpstreamClient goes
-  // there.
+  // A non-blocking, connected socket, or none. Receives the effects for
+  // kUpstreamClient.
   OwnedFd upstream;
   Relays relays = Relays::kTaken;
   size_t max_connections = 0;
-  // What connections may hold, and how long those who do not read may keep
-  // the others waiting: see BufferBudget.
+  // Limit of all buffers in bytes, and how long clients that do not read may
+  // delay the others: see BufferBudget.
   size_t max_buffer_bytes = 0;
   Duration patience = std::chrono::seconds(5);
-  // Between two of the service's ticks.
+  // Interval of the service's ticks.
   std::chrono::milliseconds tick = std::chrono::seconds(1);
   // As StoreServerOptions::on_notice.
   std::function<void(const std::string&)> on_notice;
 };
 
-// The one that a relay's effects name for what goes upstream.
+// The client id in a relay's effects that means the upstream connection.
 inline constexpr StoreClientId kUpstreamClient = 0;
 
-// The sockets of a store: accepts, reads, hands whole requests to its service,
-// and sends what that says. One thread runs it; where many are to be sent
-// something at once, others help it. What it holds for others is
-// bounded:
-//  - a connection whose replies are not read is not read from either;
-//  - nobody is, one after another as room comes, while the unread replies of
-//    all are too many; whoever keeps the others waiting by not reading is
-//    ended;
-//  - whoever holds most is ended when all buffers together are too large;
-//  - beyond max_connections, or out of descriptors, new ones wait in the
-//    kernel's backlog until others end.
+// The sockets of a store: accepts connections, reads, passes whole requests to
+// the service and sends its replies. Runs on one thread; when many clients are
+// sent data at once, other threads help to send. All buffers are bounded:
+// - A connection that does not read its replies is not read from.
+// - While the unread replies of all connections exceed a limit, no connection
+//   is read from; they resume one by one in FIFO order as room becomes free.
+//   Clients that delay the others by not reading are closed.
+// - If all buffers together are too large, the connection with the largest ones
+//   is closed.
+// - Beyond max_connections, or without free descriptors, new connections wait
+//   in the kernel's backlog until others end.
 class StoreHub {
  public:
   StoreHub(StoreHubOptions options, StoreService* service);
   StoreHub(const StoreHub&) = delete;
   StoreHub& operator=(const StoreHub&) = delete;
 
-  // Once, before Run. ResourceExhausted: no descriptors are left.
+  // Must be called once, before Run. ResourceExhausted: no descriptors are
+  // left.
   absl::Status Prepare();
 
-  // Serves until Stop, or until the upstream is lost, which is the error unless
-  // clients had come and all of them have left. All sockets are closed when it
-  // returns.
+  // Serves until Stop is called or the upstream is lost. The loss is returned
+  // as an error, unless there were clients and all of them have left. All
+  // sockets are closed on return.
   absl::Status Run();
 
-  // From any thread.
+  // May be called from any thread.
   void Stop();
 
-  // From Run's thread.
+  // These must be called on Run's thread.
   size_t connections() const { return connections_.size(); }
   void Notice(const std::string& sentence) { notices_.Say(sentence); }
 
  private:
   using Role = StoreConnection::Role;
 
-  // How long nothing may happen until something is to be looked at.
+  // The time after which the loop must wake up without an event; nullopt:
+  // never.
   std::optional<std::chrono::milliseconds> LongestPause() const;
   void TickService();
   void HandleEvent(uint64_t id, uint32_t events);
   void Accept();
   void Admit(OwnedFd socket, Role role);
 
-  // It has something to be read, which may have to wait.
+  // Handles a connection that has data to read, or makes it wait.
   void OnReadable(StoreConnection& connection);
   void Read(StoreConnection& connection);
-  // Hands on the requests in `bytes`, as far as they may be; how many bytes
-  // they took.
+  // Passes on the requests in `bytes` as far as allowed; returns the number of
+  // bytes used.
   size_t Process(StoreConnection& connection, std::string_view bytes);
-  // Likewise what lies in its `in`.
+  // Does the same with the bytes in connection.in.
   void ProcessHeld(StoreConnection& connection);
-  // Whether the connection's requests have to wait for what only concerns it,
-  // or for the upstream; its next reply or ResumeStalled lets it go on.
+  // Whether the connection's requests must wait for a reason of its own or for
+  // the upstream. Sending its next reply, or ResumeStalled, resumes it.
   bool MustStall(const StoreConnection& connection);
-  // A stalled one goes on, as far as it may.
+  // Resumes a stalled connection as far as allowed.
   void GoOn(StoreConnection& connection);
-  // Whether nobody's requests may be looked at before those that wait already.
+  // Whether new requests must wait, because others are waiting for the buffer
+  // budget already.
   bool RequestsWait() const {
     return budget_.RequestsWait() || !queue_.empty();
   }
-  // Stalls it until the unread replies of all leave room and its turn has come.
+  // Stalls the connection until the buffer budget has room and its turn has
+  // come.
   void Enqueue(StoreConnection& connection);
-  // It is the next one's turn.
+  // Resumes the first connection of queue_.
   void ResumeNext();
 
-  // Does what the service said since the last time.
+  // Carries out the effects of the service's last step.
   void Deliver();
   void DeliverToChannel(const StoreEffects::Effect& effect);
   void Send(StoreConnection& connection);
   void SendToMany(std::span<const StoreClientId> ids);
   void Sent(StoreConnection& connection, size_t count);
-  // Tells the service who is gone.
+  // Tells the service which clients are gone.
   void ForgetGone();
-  // After an event: ends, tells and sends until nothing is left to do.
+  // Called after each event: closes, notifies and sends until nothing is left
+  // to do.
   void Settle();
   void Flush(StoreConnection& connection);
-  // Lets those go on that stalled for the upstream's sake.
+  // Resumes the connections that were stalled because of the upstream.
   void ResumeStalled();
 
   void End(StoreConnection& connection);
   void Refuse(StoreConnection& connection, std::string_view reason);
-  // Ends somebody because the budget is full, or overdue.
+  // Close connections because the budget is full (EndLargest) or overdue.
   void EndLargest();
   void EndWhoDoNotRead();
   void Destroy(StoreClientId id);
@@ -154,27 +159,28 @@ class StoreHub {
   BufferBudget budget_;
   SendCrew crew_;
   StoreConnection* upstream_ = nullptr;
-  // Whose bytes the service is looking at.
+  // The connection whose bytes the service is handling.
   const StoreConnection* processed_ = nullptr;
-  // Who stalls for what all hold, in the order they came. Some may be gone.
+  // FIFO of the connections that are paused because the buffer budget is spent.
+  // May contain ids of closed connections.
   std::deque<StoreClientId> queue_;
-  // Whether any client ever came; whether they had left before the upstream.
+  // Whether there ever were clients; whether all had left before the upstream.
   bool had_clients_ = false;
   bool outlived_clients_ = false;
-  // Whether anybody may be stalled for the upstream's sake.
+  // Whether connections may be stalled because of the upstream.
   bool upstream_was_full_ = false;
 
-  // To be done before the next event is looked at.
+  // To be handled before the next event.
   std::vector<StoreClientId> ending_;
   std::vector<StoreClientId> gone_;
   std::vector<StoreClientId> flushing_;
 
-  // When to try again, while new connections wait.
+  // The time of the next attempt to accept while new connections wait.
   Instant next_accept_;
-  // The service's, where it wants any.
+  // The timer of the service's ticks.
   TickTimer ticks_;
   BoundedNotices notices_;
-  // Used anew for each step, so that a step allocates nothing.
+  // Reused for each step, so that a step allocates nothing.
   StoreEffects effects_;
   std::string scratch_;
 };

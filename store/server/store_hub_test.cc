@@ -22,8 +22,9 @@
 namespace muster {
 namespace {
 
-// Answers pings, sends values and who is gone upstream, and hands what comes
-// from there to who sent one last. An ADD is answered with so many ticks there.
+// Answers pings. Sends values and ends of clients upstream, and upstream data
+// to the client that sent a value last. After an ADD of n, sends "tick"
+// upstream at each of the next n ticks.
 class PingService : public StoreService {
  public:
   void OnRequest(StoreClientId client, StoreFraming,
@@ -58,7 +59,7 @@ class PingService : public StoreService {
   int64_t ticks_left_ = 0;
 };
 
-// Empty keys take more to remember than to send.
+// Empty keys take more memory in the parser than bytes on the wire.
 TEST(StoreConnectionTest, CountsWhatItsParserHolds) {
   std::string bytes;
   AppendRequest({.command = StoreCommand::kWait,
@@ -75,7 +76,7 @@ TEST(StoreConnectionTest, CountsWhatItsParserHolds) {
   EXPECT_LT(connection.Memory(), idle + 4096);
 }
 
-// A hub at a port of its own, until the end of the test.
+// Runs a hub on a free port until the end of the test.
 class Serving {
  public:
   Serving(size_t max_connections, OwnedFd upstream) {
@@ -97,7 +98,7 @@ class Serving {
     EXPECT_TRUE(served_.ok()) << served_;
   }
   int port() const { return port_; }
-  // How it ends by itself.
+  // Waits until the hub ends by itself; returns its status.
   absl::Status End() {
     thread_.Join();
     return std::exchange(served_, absl::OkStatus());
@@ -111,8 +112,8 @@ class Serving {
   HubThread thread_;
 };
 
-// It goes on reading what comes from an upstream that does not read: each would
-// wait for the other otherwise.
+// If the hub did not read from an upstream that does not read, each side would
+// wait for the other.
 TEST(StoreHubTest, AnUpstreamThatDoesNotReadIsReadFrom) {
   constexpr size_t kBytes = size_t{8} << 20;
   int ends[2];
@@ -121,7 +122,7 @@ TEST(StoreHubTest, AnUpstreamThatDoesNotReadIsReadFrom) {
   const Serving hub(9, OwnedFd(ends[0]));
   RawClient client(hub.port());
   client.Set("k", std::string(kBytes, 'v'));
-  // Its next request waits until the upstream has read that.
+  // The next request waits until the upstream has read the value.
   client.Send({.command = StoreCommand::kPing, .number = 3});
   pollfd sent{.fd = upstream.get(), .events = POLLIN, .revents = 0};
   ASSERT_EQ(poll(&sent, 1, 30'000), 1);
@@ -138,7 +139,8 @@ TEST(StoreHubTest, AnUpstreamThatDoesNotReadIsReadFrom) {
   EXPECT_EQ(client.Reply({.command = StoreCommand::kPing}).number, 3);
 }
 
-// A round's store is closed when its workers are done: no word about that.
+// After a round its store is closed when the workers are done, which is no
+// failure.
 TEST(StoreHubTest, AnUpstreamsEndIsAFailureForClientsThatAreThereOrMayCome) {
   enum class Clients { kNone, kOne, kOneThatLeft };
   for (const auto clients :
@@ -163,7 +165,7 @@ TEST(StoreHubTest, AnUpstreamsEndIsAFailureForClientsThatAreThereOrMayCome) {
   }
 }
 
-// Though no event wakes it.
+// The ticks come although no event wakes the hub.
 TEST(StoreHubTest, AServiceHasTheTicksItWants) {
   int ends[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);

@@ -1,4 +1,4 @@
-// What happens when clients ask for more than the server may hold for them.
+// Clients that request more data than the server may buffer.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,7 +28,8 @@ const StoreRequest kGetLarge = {.command = C::kGet, .key = "large"};
 
 class StoreOverloadTest : public testing::Test {
  protected:
-  // A server whose value "large" fits four times into what may be unread.
+  // Starts a server whose buffer for unread replies holds the value "large"
+  // four times.
   void Start(Duration patience) {
     StoreServerOptions options;
     options.max_buffer_bytes = 8 * kMaxStoreValueBytes + 4096;
@@ -74,12 +75,13 @@ TEST_F(StoreOverloadTest, WhoDoesNotReadIsEndedAndTheRestGoOn) {
   Start(std::chrono::milliseconds(100));
   auto deaf = std::make_unique<ManyClients>(server_->port(), 6);
   deaf->SendByAll(kGetLarge);
-  // It has to wait for them, and is answered when they have been ended.
+  // ADD has to wait for the deaf clients, and is answered once they have been
+  // closed.
   for (int i = 2; Notices().empty(); ++i) {
     ASSERT_EQ(setter_->Add("n", 1), i);
   }
   EXPECT_THAT(Notices(), Each(HasSubstr("waited 0.1 s for it to read")));
-  // A new one is served whole beside those that are left.
+  // A new client gets its whole reply while the remaining deaf clients stay.
   ManyClients reader(server_->port(), 1);
   reader.SendByAll(kGetLarge);
   EXPECT_EQ(reader.CountThoseSent(reply_), 1);
@@ -87,7 +89,8 @@ TEST_F(StoreOverloadTest, WhoDoesNotReadIsEndedAndTheRestGoOn) {
   EXPECT_EQ(setter_->Get("large"), value_);
 }
 
-// Requests that have come in part, or not at all, go on after the wait.
+// Requests that have arrived in part, or not at all, are handled after the
+// wait.
 TEST_F(StoreOverloadTest, NothingIsLostOfWhoWaits) {
   Start(std::chrono::milliseconds(100));
   RawClient half(server_->port());
@@ -97,7 +100,7 @@ TEST_F(StoreOverloadTest, NothingIsLostOfWhoWaits) {
   auto deaf = std::make_unique<ManyClients>(server_->port(), 6);
   deaf->SendByAll(kGetLarge);
   half.Send(std::string_view(set).substr(100));
-  // Gone before its request is looked at.
+  // This client has gone before its request is handled.
   {
     RawClient last_words(server_->port(), RawClient::Greeting::kNone);
     last_words.Send({.command = C::kValidate, .number = kStoreMagic});

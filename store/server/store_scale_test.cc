@@ -1,6 +1,6 @@
-// As many connections as a process may have descriptors for, up to 20,000: all
-// wait for one key and are released; who comes beyond them is served when
-// others end. The server has a process of its own.
+// As many connections as the process may have descriptors, up to 20,000: all
+// wait for one key and are released. Connections beyond the limit are served
+// when others end. The server runs in its own process.
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -28,7 +28,7 @@ using C = StoreCommand;
 constexpr size_t kAtOnce = 500;
 constexpr size_t kBeyond = 100;
 
-// A server that may have so many descriptors, until its end.
+// A server with `descriptors` descriptors, running until destruction.
 class ServerProcess {
  public:
   explicit ServerProcess(rlim_t descriptors) {
@@ -79,7 +79,7 @@ class ServerProcess {
 
   pid_t pid_ = -1;
   int port_ = 0;
-  // The server ends when this does.
+  // The server ends when this descriptor is closed.
   OwnedFd held_;
 };
 
@@ -106,13 +106,13 @@ TEST(StoreScaleTest, AsManyConnectionsAsThereAreDescriptors) {
   const size_t waiters = left;
   while (left > 0) {
     const size_t count = std::min(left, kAtOnce);
-    // Each to an address of its own: looking for a free port among few takes
-    // the kernel long.
+    // Each group uses its own loopback address, because the kernel is slow to
+    // find a free port if few are left.
     crowds.push_back(std::make_unique<ManyClients>(
         server.port(), count, kSilent,
         RawClient::kLoopback + static_cast<uint32_t>(crowds.size())));
     crowds.back()->SendByAll(words);
-    // The WAIT came with what this answers.
+    // The WAIT was sent in the same message as the request that this answers.
     ASSERT_EQ(crowds.back()->CountThoseSent(greeting), count);
     left -= count;
   }

@@ -15,16 +15,16 @@
 namespace muster {
 namespace {
 
-// The store itself behind a hub.
+// Connects a StoreCore to a hub.
 class CoreService : public StoreService {
  public:
   explicit CoreService(size_t max_bytes) : core_(max_bytes) {}
 
   void OnRequest(StoreClientId client, StoreFraming framing,
                  const StoreRequest& request, StoreEffects* effects) override {
-    // A client of the old framing cannot cancel: when it asks for something
-    // while it waits, its wait has timed out, and a late answer to it would be
-    // taken for the next one's.
+    // A client of the old framing cannot cancel a wait. If it sends a request
+    // while it waits, its wait has timed out, and a late answer to the wait
+    // would be taken for the answer to that request.
     if (framing == StoreFraming::kOld) core_.DropWait(client, effects);
     core_.Apply(client, request, effects);
   }
@@ -72,8 +72,8 @@ class StoreServer::Running {
  private:
   void Serve() {
     const absl::Status served = hub_.Run();
-    // Without a reason nobody waits in vain: a client that has exited counts
-    // until its connection's end has been read.
+    // Without a reason, no client is really waiting: a client that has exited
+    // is counted until the end of its connection is read.
     const size_t waiting = reason_.empty() ? 0 : service_.waiting();
     if (waiting == 0 && served.ok()) return;
     hub_.Notice(

@@ -14,60 +14,60 @@
 namespace muster {
 
 struct StoreServerOptions {
-  // A numeric IPv4 or IPv6 address of this host; empty: all of both kinds.
+  // A numeric IPv4 or IPv6 address of this host; empty: all addresses of both
+  // families.
   std::string address;
-  // 0: any free one; StoreServer::port() tells it.
+  // 0: any free port; StoreServer::port() returns it.
   int port = 0;
-  // A stream socket that is bound and listens already, in place of the two
-  // above. Owned from then on.
+  // A bound and listening stream socket to use instead of `address` and `port`.
   OwnedFd listener;
-  // What keys, values, queues and waits may take together, in bytes. A request
-  // beyond it ends its connection, the others go on.
+  // Limit of the memory for keys, values, queues and waits, in bytes. A request
+  // that exceeds it closes its connection; the others continue.
   size_t max_store_bytes = size_t{1} << 30;
-  // What all connections may have received and not yet handled, or been sent
-  // and not yet read. Beyond it the connection with the most of it is ended.
-  // With half of it unread, requests wait until clients have read more.
+  // Limit of all bytes that were received but not handled, or sent but not
+  // read. Beyond it, the connection with the largest buffers is closed. If
+  // unread bytes exceed half of it, requests wait until clients have read.
   size_t max_buffer_bytes = size_t{2} << 30;
-  // How long clients that do not read may keep the others waiting so; then they
-  // are ended.
+  // How long clients that do not read may make the requests of others wait;
+  // then they are closed.
   Duration patience = std::chrono::seconds(5);
-  // How long at least an element of a queue is kept for the client whose wait
-  // it ended, while others wait for one. A pop comes a round trip after its
-  // wait; the bound is for who waited without meaning to pop.
+  // Minimum time for which an element of a queue is reserved for the client
+  // whose wait it ended, while others wait for one. A pop follows its wait
+  // after a round trip; the limit is for clients that wait but never pop.
   std::chrono::milliseconds offer_patience = std::chrono::seconds(1);
-  // One sentence for a person, such as why a connection was ended; a bounded
-  // number of them. Called from the server's thread: don't call the server.
+  // Receives sentences for people, such as why a connection was closed; a
+  // bounded number of them. Called from the server's thread, and must not call
+  // the server.
   std::function<void(const std::string&)> on_notice;
 };
 
-// A round's key-value store in PyTorch's TCPStore protocol, old framing and
-// new, as docs/STORE.md describes it. One thread of its own; may be started in
-// a process with others, and needs no signal handling: it blocks all signals
-// for its thread and is never sent SIGPIPE.
+// A round's key-value store in PyTorch's TCPStore protocol, with both old and
+// new framing, as described in docs/STORE.md. Runs one thread, which blocks all
+// signals and never causes SIGPIPE, so it can run in any process.
 //
 // Thread-safe.
 class StoreServer {
  public:
-  // Listens when this returns. Raises the process's soft limit of descriptors
-  // to the hard one, and leaves a few hundred of them to others.
-  //   InvalidArgument    the address, port or descriptor is none
-  //   AlreadyExists      the port is taken
+  // Listens when it returns. Raises the process's soft limit of descriptors to
+  // the hard limit, and leaves a few hundred descriptors to other users.
+  //   InvalidArgument    the address, port or descriptor is invalid
+  //   AlreadyExists      the port is in use
   //   ResourceExhausted  no descriptors or threads are left
   static absl::StatusOr<std::unique_ptr<StoreServer>> Start(
       StoreServerOptions options);
 
-  // As Close(""): who ends a round that is broken says so first.
+  // Calls Close(""). If the round is broken, call Close with a reason before.
   ~StoreServer();
   StoreServer(const StoreServer&) = delete;
   StoreServer& operator=(const StoreServer&) = delete;
 
-  // The port that it listens on.
+  // The port on which it listens.
   int port() const;
 
-  // The round is over: listens no more and ends every connection, so that
-  // everybody who waits is released. `reason` goes to on_notice if anybody
-  // waited; of a round that ended well it is empty, and nothing does. When this
-  // returns the port is free. Further calls do nothing.
+  // Ends the round: stops listening and closes every connection, which releases
+  // all waiting clients. If clients were waiting and `reason` is not empty, as
+  // for a broken round, it goes to on_notice. The port is free when this
+  // returns. Idempotent.
   void Close(const std::string& reason);
 
  private:

@@ -32,7 +32,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using C = StoreCommand;
 
-// What a server said, from its thread.
+// Collects the notices from the server's thread.
 class Notices {
  public:
   std::function<void(const std::string&)> Sink() {
@@ -66,7 +66,7 @@ class StoreServerTest : public testing::Test {
 };
 
 TEST_F(StoreServerTest, NamesAClientByItsOwnAddress) {
-  Start();  // at addresses of both kinds
+  Start();  // all addresses of both families
   RawClient bad(port());
   bad.Send("\xff");
   EXPECT_TRUE(bad.Ended());
@@ -89,14 +89,14 @@ TEST_F(StoreServerTest, OneClientReleasesAnother) {
   RawClient a(port());
   RawClient b(port());
   a.StartWait("k");
-  // What it asks while it waits is answered at once.
+  // A request during the wait is answered at once.
   EXPECT_EQ(a.Add("n", 1), 1);
   EXPECT_FALSE(a.HasInput());
   b.Set("k", "v");
   EXPECT_TRUE(a.Released());
 }
 
-// So many that threads share it; some of them are gone.
+// Enough clients for several threads to send; some of them have left.
 TEST_F(StoreServerTest, ReleasesManyAtOnce) {
   Start();
   ManyClients waiters(port(), 300);
@@ -110,7 +110,7 @@ TEST_F(StoreServerTest, ReleasesManyAtOnce) {
   RawClient setter(port());
   setter.Set("k", "v");
   EXPECT_EQ(waiters.CountThoseSent(std::string(1, '\0')), 300);
-  // Whose answers are larger than a socket takes at once.
+  // Replies that are larger than a socket accepts at once.
   const std::string value(kMaxStoreValueBytes / 4, 'v');
   setter.Set("large", value);
   EXPECT_EQ(setter.Add("n", 1), 1);
@@ -131,7 +131,7 @@ TEST_F(StoreServerTest, ServesTheOldFraming) {
   const std::string value("\1\0\0\0\0\0\0\0001", 9);
   const std::string one_key("\1\0\0\0\0\0\0\0", 8);
   old.Send(std::string(1, '\0') + key + value);
-  // The command's byte often comes by itself.
+  // The byte of the command often arrives alone.
   old.Send("\5");
   old.Send(one_key + key);
   EXPECT_TRUE(old.Released());
@@ -148,12 +148,12 @@ TEST_F(StoreServerTest, AnOldClientThatAsksHasGivenItsWaitUp) {
   const std::string one_key("\1\0\0\0\0\0\0\0", 8);
   const std::string key("\2\0\0\0\0\0\0\0/k", 10);
   old.Send("\5" + one_key + key);
-  old.Send("\6");  // GETNUMKEYS, after the wait timed out on its side.
+  old.Send("\6");  // GETNUMKEYS, after the client's wait has timed out
   EXPECT_EQ(old.Receive(8), std::string(8, '\0'));
   RawClient modern(port());
   modern.Set("/k", "v");
   EXPECT_EQ(modern.Get("/k"), "v");
-  // No byte of the wait is in the way.
+  // No reply to the wait precedes this one.
   old.Send("\6");
   EXPECT_EQ(old.Receive(8), std::string("\1\0\0\0\0\0\0\0", 8));
 }
@@ -229,7 +229,7 @@ TEST_F(StoreServerTest, ClosingReleasesEverybodyWhoWaits) {
   RawClient at_barrier(port());
   at_barrier.Send({.command = C::kBarrier, .key = "b", .number = 2});
   RawClient idle(port(), RawClient::Greeting::kNone);
-  // Both requests have been read when a later one is answered.
+  // The reply to a later request shows that both requests have been read.
   EXPECT_EQ(waiter.Add("n", 1), 1);
   EXPECT_EQ(at_barrier.Add("n", 1), 2);
   const int freed = port();
@@ -243,8 +243,8 @@ TEST_F(StoreServerTest, ClosingReleasesEverybodyWhoWaits) {
   server_->Close("again");
 }
 
-// As after a round that has succeeded: its workers have waited to the last, and
-// that they have exited may not have been read yet.
+// As after a successful round: its workers waited until the end, and the server
+// may not have read yet that they exited.
 TEST_F(StoreServerTest, AnEndWithoutAReasonIsNoNews) {
   Start();
   RawClient waiter(port());
@@ -255,8 +255,8 @@ TEST_F(StoreServerTest, AnEndWithoutAReasonIsNoNews) {
   EXPECT_THAT(notices_.All(), testing::IsEmpty());
 }
 
-// A client that asks and never reads is not read from for long, and its answers
-// are all there when it does.
+// A client that sends requests and reads no replies is soon not read from; when
+// it reads, all replies are there.
 TEST_F(StoreServerTest, WhoDoesNotReadIsNotReadFrom) {
   Start();
   RawClient greedy(port());
@@ -265,7 +265,7 @@ TEST_F(StoreServerTest, WhoDoesNotReadIsNotReadFrom) {
   AppendRequest({.command = C::kGet, .key = "k"}, &request);
   RawClient other(port());
   int asked = 0;
-  // A server that went on reading would answer a gigabyte.
+  // Without back pressure the server would answer with a gigabyte.
   for (; asked < 1000; ++asked) {
     if (greedy.SendWhatFits(request) != request.size()) break;
     ASSERT_EQ(other.Add("n", 1), asked + 1);
@@ -339,7 +339,7 @@ TEST_F(StoreServerTest, SaysWhyItCannotStart) {
             absl::StatusCode::kInvalidArgument);
 }
 
-// One connection of many clients.
+// One relay connection with several clients.
 class Frames {
  public:
   explicit Frames(int port) : client_(port) {
@@ -363,7 +363,7 @@ class Frames {
     client_.Send(Frame(channel, request));
   }
   void SendGone(uint32_t channel) { client_.Send(GoneFrame(channel)); }
-  // "CHANNEL kind bytes", of the next frame.
+  // Returns the next frame as "CHANNEL kind bytes".
   std::string Next() {
     const std::string header = client_.Receive(9);
     if (header.size() < 9) return "ended";
@@ -388,7 +388,7 @@ TEST_F(StoreServerTest, EachChannelOfARelayIsAClient) {
   RawClient other(port());
   other.Set("k", "v");
   EXPECT_EQ(relay.Next(), "1 0 " + zero);
-  // Channel 2's client is gone, so it has not come to the barrier.
+  // Channel 2's client is gone, so it does not count at the barrier.
   relay.SendGone(2);
   relay.Send(7, {.command = C::kQueueLen, .key = "q"});
   EXPECT_EQ(relay.Next(), "7 0 " + std::string(8, '\0'));
@@ -396,7 +396,7 @@ TEST_F(StoreServerTest, EachChannelOfARelayIsAClient) {
   other.Send({.command = C::kBarrier, .key = "b", .number = 1});
   EXPECT_TRUE(other.Released());
   EXPECT_EQ(other.Get("b"), "1");
-  // An element of a queue is for one.
+  // Only one client may have an element of a queue.
   other.Send({.command = C::kQueuePush, .key = "q", .value = "e"});
   EXPECT_EQ(relay.Next(), "2 1 " + zero);
 }
@@ -445,7 +445,8 @@ TEST_F(StoreServerTest, AllClientsOfALostRelayAreGone) {
     other.StartWait("q");
     EXPECT_EQ(other.Add("n", 1), 1);
     other.Send({.command = C::kQueuePush, .key = "q", .value = "e"});
-    relay.Next();  // It was offered the element, and dies with it.
+    // The relay was offered the element and disconnects with the offer.
+    relay.Next();
   }
   EXPECT_TRUE(other.Released());
 }
@@ -461,7 +462,7 @@ TEST_F(StoreServerTest, AnElementIsNotKeptForWhoNeverComes) {
   EXPECT_TRUE(popping.Released());
 }
 
-// Last, for it lowers this process's limit for good.
+// Must run last, because it lowers this process's limit for good.
 TEST_F(StoreServerTest, ZLastWithoutDescriptorsNewOnesWait) {
   rlimit limit{.rlim_cur = 100, .rlim_max = 100};
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
@@ -470,7 +471,7 @@ TEST_F(StoreServerTest, ZLastWithoutDescriptorsNewOnesWait) {
   std::vector<OwnedFd> rest;
   for (int fd = dup(0); fd >= 0; fd = dup(0)) rest.emplace_back(fd);
   ASSERT_GT(rest.size(), 2);
-  // The client takes the last one; the server has none for its own end.
+  // The client takes the last descriptor, so the server has none to accept it.
   rest.pop_back();
   RawClient waiting(port(), RawClient::Greeting::kNone);
   std::string ping;
@@ -478,9 +479,9 @@ TEST_F(StoreServerTest, ZLastWithoutDescriptorsNewOnesWait) {
   AppendRequest({.command = C::kPing, .number = 5}, &ping);
   waiting.Send(ping);
   while (notices_.All().empty()) EXPECT_GT(served.Add("n", 1), 0);
-  // UBSan itself needs descriptors to look at what follows.
+  // UBSan needs descriptors for the checks that follow.
   rest.clear();
-  // Whoever is served meanwhile keeps the others from being accepted no longer.
+  // Requests of the served client must not delay the accept.
   const Instant deadline = MonotonicNow() + std::chrono::seconds(10);
   while (!waiting.HasInput() && MonotonicNow() < deadline) served.Add("n", 1);
   ASSERT_TRUE(waiting.HasInput());

@@ -12,32 +12,33 @@
 
 namespace muster {
 
-// What a hub of connections serves: the store itself, or a relay to one. Called
-// from the hub's thread only.
+// The service behind a hub's connections: the store itself, or a relay to it.
+// Called from the hub's thread only.
 class StoreService {
  public:
   virtual ~StoreService() = default;
 
-  // A whole request. PING, VALIDATE and RELAY come here too where they came
-  // from a client, save RELAY at a hub that takes relays.
+  // Handles a whole request. These include PING and VALIDATE of clients, and
+  // RELAY if the hub takes no relays.
   virtual void OnRequest(StoreClientId client, StoreFraming framing,
                          const StoreRequest& request,
                          StoreEffects* effects) = 0;
 
-  // Whether the client's next request may come: if not, it stays unread until
-  // something is sent to the client.
+  // Whether the client's next request may be handled; if not, it stays unread
+  // until a reply is sent to the client.
   virtual bool MayGoOn(StoreClientId client) const = 0;
 
-  // The client's connection ended.
+  // Handles the end of the client's connection.
   virtual void OnGone(StoreClientId client, StoreEffects* effects) = 0;
 
-  // Whether OnTick is to come although no client does anything.
+  // Whether OnTick must be called even if no client sends anything.
   virtual bool WantsTicks() const = 0;
-  // Comes at the hub's ticks while WantsTicks, the first time at any moment.
+  // Called at the hub's ticks while WantsTicks; the first call may come at any
+  // time.
   virtual void OnTick(StoreEffects* effects) = 0;
 
-  // Bytes of the upstream connection that were not consumed yet; how many are.
-  // An error ends the hub.
+  // Handles unconsumed bytes of the upstream connection; returns the number of
+  // bytes consumed. An error ends the hub.
   virtual absl::StatusOr<size_t> OnUpstream(std::string_view bytes,
                                             StoreEffects* effects) = 0;
 };

@@ -8,19 +8,19 @@
 
 namespace muster {
 
-// When something that is done once a period is due again. Pure.
+// A timer for a periodic action. Pure.
 class TickTimer {
  public:
   explicit TickTimer(std::chrono::milliseconds period) : period_(period) {}
 
-  // How long it is until a tick is due; in whole milliseconds, after which it
-  // is.
+  // Time until the next tick, rounded up to whole milliseconds.
   std::chrono::milliseconds Left(Instant now) const {
     return std::max(std::chrono::milliseconds(0),
                     std::chrono::ceil<std::chrono::milliseconds>(next_ - now));
   }
 
-  // Whether a tick is due. If so, the next one is in a period from now.
+  // Returns whether a tick is due. If so, the next one is due `period` after
+  // `now`.
   bool Take(Instant now) {
     if (now < next_) return false;
     next_ = now + period_;

@@ -18,7 +18,7 @@ TEST(TickTimerTest, IsDueOnceAPeriod) {
   EXPECT_EQ(timer.Left(start + microseconds(98'100)), milliseconds(2));
   EXPECT_FALSE(timer.Take(start + microseconds(99'999)));
   EXPECT_EQ(timer.Left(start + milliseconds(150)), milliseconds(0));
-  // A late one does not bring the next one forward.
+  // A late tick does not shorten the next period.
   EXPECT_TRUE(timer.Take(start + milliseconds(150)));
   EXPECT_EQ(timer.Left(start + milliseconds(150)), milliseconds(100));
 }

@@ -12,7 +12,8 @@
 
 namespace muster {
 
-// Clients of one store that do the same at once, each whenever it can.
+// A group of clients of one store that send the same requests and read
+// concurrently.
 class ManyClients {
  public:
   ManyClients(int port, size_t count,
@@ -21,11 +22,11 @@ class ManyClients {
 
   void SendByAll(const StoreRequest& request);
   void SendByAll(std::string_view bytes);
-  // Whether any of them has something to read at this moment.
+  // Whether any client has data to read now.
   bool HasInput();
-  // Reads from all until each has been sent `expected`, or has been cut off, or
-  // nothing has come for half a minute: how many were sent just that. Nothing
-  // of it may have been read before.
+  // Reads from all clients until each has received `expected`, was
+  // disconnected, or nothing has arrived for 30 s. Returns how many received
+  // exactly `expected`. No part of it may have been read before.
   size_t CountThoseSent(std::string_view expected);
 
  private:

@@ -11,7 +11,8 @@
 namespace muster {
 namespace {
 
-// Not a distribution of the library's: a seed means the same everywhere.
+// Not a distribution of the standard library, so that a seed gives the same
+// sequence on every platform.
 size_t Below(size_t bound, std::mt19937* random) { return (*random)() % bound; }
 
 }  // namespace
@@ -53,14 +54,15 @@ void RandomClient::Act(std::mt19937* random) {
   const bool may_end = state_ == State::kIdle || state_ == State::kWaits ||
                        state_ == State::kTold;
   if (may_end && Below(24, random) == 0) {
-    // What it has sent may still come through, or be lost with it.
+    // Its requests in flight may still arrive, or are lost with the connection.
     return Leave(Below(2, random) == 0 ? SimulatedStore::Unread::kArrives
                                        : SimulatedStore::Unread::kIsLost);
   }
   if (GoOn()) return;
   if (state_ == State::kIdle) return Begin(random);
   if (state_ != State::kWaits || Below(24, random) != 0) return;
-  // Its patience is at an end; an old client cannot say so.
+  // The client gives up; an old client cannot cancel, so it sends another
+  // request.
   if (framing_ == StoreFraming::kModern) {
     GiveUpBy(State::kCancels, StoreCommand::kCancelWait, "");
   } else {
@@ -82,7 +84,7 @@ void RandomClient::Begin(std::mt19937* random) {
   } else if (choice == 9) {
     Wait({"k"});
   } else if (choice < 15) {
-    // Nobody waits for a queue that is always full.
+    // Keeps the queues short, so that clients have to wait for elements.
     if (modern && store_->LengthOf(queue) < 4) {
       Send(StoreCommand::kQueuePush, queue);
     }

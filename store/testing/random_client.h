@@ -14,15 +14,16 @@
 
 namespace muster {
 
-// A client of a simulated store that asks at random for what PyTorch's may ask,
-// and fails the test if it is not answered just once. It knows the queues "q"
-// and "r" and the key "k".
+// A client of a SimulatedStore that sends random requests of the kinds that
+// PyTorch sends, and fails the test if a request is not answered exactly once.
+// It uses the queues "q" and "r" and the key "k".
 class RandomClient {
  public:
-  // Whether who is told of an element finds it. Others may have taken it where
-  // clients pop without a wait, or offers come to an end.
+  // Whether a client that was offered an element always finds it. Other clients
+  // may take it if they pop without a wait, or if offers expire.
   enum class Told { kFinds, kMayFindNothing };
-  // What all clients of a simulation have seen, to know what it has tried.
+  // Counts over all clients of a simulation, to check which cases were
+  // exercised.
   struct Tally {
     size_t found = 0;
     size_t found_nothing = 0;
@@ -39,31 +40,31 @@ class RandomClient {
         told_(told),
         tally_(tally) {}
 
-  // Asks for something, or leaves, or does nothing.
+  // Sends a request, leaves, or does nothing, at random.
   void Act(std::mt19937* random);
-  // Pops if it was told that it may: whether it did.
+  // Pops if it was offered an element; returns whether it did.
   bool GoOn();
-  // Reads the next reply: whether there was one.
+  // Reads the next reply; returns whether there was one.
   bool Read();
   void Leave(SimulatedStore::Unread unread);
 
   StoreClientId id() const { return id_; }
   bool gone() const { return state_ == State::kGone; }
-  // Whether it needs no answer, save that a wait may last.
+  // Whether no reply is outstanding, except for a wait.
   bool Rests() const {
     return gone() || state_ == State::kIdle || state_ == State::kWaits;
   }
-  // Whether it waits for this key and no other.
+  // Whether the client waits for `key` only.
   bool WaitsFor(std::string_view key) const;
-  // Whether an element may be kept for it: its last word was a wait for the
-  // queue, which is over.
+  // Whether an element may be reserved for the client: its last request was a
+  // wait for `queue`, and the wait has ended.
   bool MayHold(std::string_view queue) const;
 
  private:
   enum class State { kIdle, kWaits, kTold, kPops, kCancels, kAsks, kGone };
 
   void Send(StoreCommand command, std::string_view key);
-  // Gives its wait up, which may be over already.
+  // Gives up its wait, which may have ended already.
   void GiveUpBy(State state, StoreCommand command, std::string_view key);
   void Begin(std::mt19937* random);
   void Wait(std::vector<std::string_view> keys);
@@ -75,12 +76,12 @@ class RandomClient {
   const Told told_;
   Tally* const tally_;
   State state_ = State::kIdle;
-  // Of its last wait. It pops the first where it waits to pop.
+  // The keys of its last wait. If it waits in order to pop, it pops the first.
   std::vector<std::string_view> keys_;
   bool waits_to_pop_ = false;
-  // Whether the reply to a wait may yet come that was given up.
+  // Whether the reply to a wait that was given up may still arrive.
   bool gave_up_ = false;
-  // Whether nothing was asked since the last wait was over.
+  // Whether it has sent no request since its last wait ended.
   bool silent_ = false;
 };
 

@@ -50,7 +50,7 @@ void RawClient::Send(std::string_view bytes) {
       ASSERT_TRUE(Await(socket_.get(), POLLOUT, kPatienceMilliseconds))
           << "the store does not read";
     } else {
-      return;  // The connection has ended; a test that minds will see it.
+      return;  // The connection has ended; later calls will show it.
     }
   }
 }

@@ -13,46 +13,45 @@
 
 namespace muster {
 
-// A test's client of a store: says what it is told to, byte for byte, and waits
-// at most half a minute for anything, then fails the test. IPv4 loopback.
+// A test's client of a store that sends exactly the given bytes. Each wait
+// fails the test after 30 s. IPv4 loopback only.
 class RawClient {
  public:
   enum class Greeting { kSent, kNone };
   static constexpr uint32_t kLoopback = 0x7f000001;
 
-  // Connected; with kSent, VALIDATE and PING have gone well. `address`, in the
-  // host's order: one of the loopback's, where there are more clients than one
-  // has ports for.
+  // Connects; with kSent, also sends VALIDATE and PING and checks the reply.
+  // `address`, in host byte order: a loopback address, for tests with more
+  // clients than one address has ports.
   explicit RawClient(int port, Greeting greeting = Greeting::kSent,
                      uint32_t address = kLoopback);
 
   void Send(std::string_view bytes);
   void Send(const StoreRequest& request);
-  // Sends what the socket takes at once; how many bytes of `bytes`.
+  // Sends as much as the socket accepts at once; returns the number of bytes.
   size_t SendWhatFits(std::string_view bytes);
-  // So many bytes; fewer where the connection ends first.
+  // Receives `bytes` bytes, or fewer if the connection ends first.
   std::string Receive(size_t bytes);
-  // The reply to a request that was sent.
+  // Receives the reply to a request that was sent.
   StoreReply Reply(const StoreRequest& request);
   StoreReply Ask(const StoreRequest& request);
-  // Whether anything is to be read, or the connection's end, at this moment.
+  // Whether data or the connection's end can be read now.
   bool HasInput();
-  // Waits for the connection to end, with whatever is to be read before;
-  // whether it did.
+  // Reads until the connection ends; returns whether it did.
   bool Ended();
   void Close() { socket_.Close(); }
   int fd() const { return socket_.get(); }
 
-  // The commonest ones.
+  // Shorthands.
   void Set(std::string_view key, std::string_view value);
   std::string Get(std::string_view key);
   int64_t Add(std::string_view key, int64_t amount);
-  // Sends WAIT; Released() waits for its end.
+  // Sends WAIT; Released() waits for its reply.
   void StartWait(std::string_view key);
   bool Released();
 
  private:
-  // Some bytes more; false when the connection has ended.
+  // Receives more bytes; returns false if the connection has ended.
   bool ReceiveMore();
 
   OwnedFd socket_;

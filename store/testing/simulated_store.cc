@@ -17,7 +17,7 @@ constexpr size_t kRelayBytes = size_t{1} << 30;
 
 using Kind = StoreEffects::Kind;
 
-// Whole, as RelayCore and AppendRelayFrame wrote it.
+// Parses one whole frame, as written by RelayCore or AppendRelayFrame.
 RelayFrame FrameIn(std::string_view bytes) {
   RelayFrame frame;
   const auto length = ParseRelayFrame(bytes, kMaxFrameBytes, &frame);
@@ -25,7 +25,7 @@ RelayFrame FrameIn(std::string_view bytes) {
   return frame;
 }
 
-// Views into `bytes`.
+// Parses one whole request; the result has views into `bytes`.
 StoreRequest RequestIn(std::string_view bytes) {
   StoreRequest request;
   const auto length =
@@ -108,7 +108,7 @@ bool SimulatedStore::DeliverRequest(StoreClientId client) {
     return true;
   }
   AtServer([&](StoreEffects* effects) {
-    // As StoreServer does.
+    // StoreServer drops the wait of an old client in the same way.
     if (framing == StoreFraming::kOld) store_.DropWait(client, effects);
     store_.Apply(client, request, effects);
   });
@@ -157,7 +157,7 @@ void SimulatedStore::AgeOffers() {
 
 int64_t SimulatedStore::LengthOf(std::string_view queue) {
   StoreEffects effects;
-  // On behalf of nobody, and at once.
+  // A request of no simulated client, handled at once.
   store_.Apply(kObserver, {.command = StoreCommand::kQueueLen, .key = queue},
                &effects);
   return ReadInteger<int64_t>(effects.BytesOf(effects.All().at(0)));

@@ -21,48 +21,50 @@
 
 namespace muster {
 
-// A round's store, relays and clients without sockets: the real cores, and
-// between them requests, frames and replies that are under way until the test
-// delivers them, in whatever order it likes.
+// A round's store, relays and clients without sockets. Uses the real cores;
+// requests, frames and replies between them are in flight until the test
+// delivers them, in any order.
 class SimulatedStore {
  public:
-  // What becomes of requests under way when their client disconnects.
+  // The fate of requests in flight when their client disconnects.
   enum class Unread { kArrives, kIsLost };
-  // What a client reads.
+  // One piece of data that a client reads.
   struct Input {
-    // The connection has ended; the bytes say why.
+    // The connection has ended; `bytes` has the reason.
     bool refused = false;
     std::string bytes;
   };
 
   SimulatedStore(size_t relays, size_t max_store_bytes);
 
-  // A new client of a relay, or of the server itself.
+  // Connects a new client to a relay, or to the server itself.
   StoreClientId Connect(std::optional<size_t> relay, StoreFraming framing);
   void Send(StoreClientId client, const StoreRequest& request);
   std::optional<Input> Read(StoreClientId client);
   void Disconnect(StoreClientId client, Unread unread);
 
-  // Whether anything is left of a client that has disconnected.
+  // Whether any state of a disconnected client is left.
   bool Knows(StoreClientId client) const { return clients_.contains(client); }
 
-  // Each of these delivers what is under way at one place, and returns whether
-  // anything was that could be.
-  // A client's next request, or that it is gone.
+  // Each Deliver function delivers messages in flight at one place and returns
+  // false if there were none.
+  //
+  // Delivers the client's next request or its disconnection.
   bool DeliverRequest(StoreClientId client);
-  // A relay's next frames, at most so many; the server reads them together.
+  // Delivers a relay's next frames, up to `most_frames`; the server reads them
+  // together.
   bool DeliverToServer(size_t relay, size_t most_frames);
-  // The server's next frame to a relay.
+  // Delivers the server's next frame to a relay.
   bool DeliverToRelay(size_t relay);
 
-  // The server's tick.
+  // Calls the server's tick.
   void AgeOffers();
 
-  // How many elements the queue has, offered ones too.
+  // Length of the queue, including offered elements.
   int64_t LengthOf(std::string_view queue);
   const StoreCore& store() const { return store_; }
   const RelayCore& relay(size_t relay) const { return relays_[relay].core; }
-  // How many of the relay's channels the server knows.
+  // The number of the relay's channels that the server knows.
   size_t ChannelsAtServer(size_t relay) const {
     return relays_[relay].at_server.channels.size();
   }
@@ -71,7 +73,8 @@ class SimulatedStore {
   struct Client {
     std::optional<size_t> relay;
     StoreFraming framing;
-    // Either end of the connection may be closed before the other sees it.
+    // Whether each end of the connection is open; one end may be closed before
+    // the other notices.
     bool connected = true;
     bool served = true;
     std::deque<std::string> requests;
@@ -82,15 +85,15 @@ class SimulatedStore {
     std::deque<std::string> to_server;
     std::deque<std::string> to_relay;
     std::vector<StoreClientId> gone;
-    // The connection as the server sees it.
+    // The relay's connection on the server's side.
     StoreConnection at_server;
   };
   using Step = std::function<void(StoreEffects* effects)>;
 
-  // One step of a core, and its effects.
+  // Runs one step of a core and its effects.
   void AtServer(const Step& step);
   void AtRelay(size_t relay, const Step& step);
-  // Who is gone is seen to before what comes next is handled, as in a StoreHub.
+  // Handles clients that are gone before the next message, as StoreHub does.
   void SettleServer();
   void SettleRelay(size_t relay);
   void TakeFrame(size_t relay, const std::string& bytes);

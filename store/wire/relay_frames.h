@@ -11,24 +11,26 @@
 
 namespace muster {
 
-// Our extension of the protocol: after VALIDATE, a relay sends RELAY with this
-// version, the server answers with the same number, and from then on both sides
-// send frames. A frame belongs to a channel, and each channel is a client of
-// its own: what one waits for does not keep the others.
+// Muster's extension of the protocol. After VALIDATE, a relay sends RELAY with
+// this version, the server answers with the same number, and then both sides
+// send frames. Each frame belongs to a channel. Each channel is a separate
+// client, so the wait of one does not block the others.
 inline constexpr uint32_t kRelayVersion = 1;
 
-// The most channels of one connection.
+// The maximum number of channels of one connection.
 inline constexpr size_t kMaxRelayChannels = size_t{64} << 10;
 
 enum class RelayFrameKind : uint8_t {
   // To the server: one whole request in the modern framing. To the relay: the
-  // reply, or a piece of what is told later (WATCH_KEY).
+  // reply, or a part of a later notification (WATCH_KEY).
   kMessage = 0,
-  // To the relay: as kMessage, to a WAIT that one element of a queue ended. If
-  // several clients wait behind this channel, one of them may have it.
+  // To the relay: like kMessage, for a WAIT that ended because of one element
+  // of a queue. If several clients wait on this channel, only one may have the
+  // element.
   kMessageForOne = 1,
-  // The channel's client is gone; to the relay: because it broke a rule, and
-  // the bytes say which. A number is free again then.
+  // The channel's client is gone. To the relay: because it violated the
+  // protocol; the bytes are the reason. The channel's number can then be
+  // reused.
   kGone = 2,
 };
 
@@ -41,9 +43,10 @@ struct RelayFrame {
 // On the wire: u32 channel, u8 kind, u32 length, bytes.
 void AppendRelayFrame(const RelayFrame& frame, std::string* out);
 
-// The frame at the front of `buffer`: its length, or 0 while it is incomplete.
-//   InvalidArgument    no frame; the connection is of no use
-//   ResourceExhausted  more than `max_bytes` in one frame
+// Parses the frame at the front of `buffer`. Returns its length, or 0 while it
+// is incomplete.
+//   InvalidArgument    not a frame; the connection must be closed
+//   ResourceExhausted  the frame has more than `max_bytes`
 absl::StatusOr<size_t> ParseRelayFrame(std::string_view buffer,
                                        size_t max_bytes, RelayFrame* frame);
 

@@ -13,33 +13,34 @@
 
 namespace muster {
 
-// What the store answered. A server makes replies with little_endian.h: each
-// is no more than an integer or strings.
+// A reply of the store. Servers write replies with little_endian.h, since each
+// consists only of integers and strings.
 struct StoreReply {
-  // The nonce, byte or number; of a QUEUE_POP the queue's length before it; of
-  // LIST_KEYS how many there are.
+  // The nonce, byte or number; for QUEUE_POP the queue's length before the pop;
+  // for LIST_KEYS the number of keys.
   int64_t number = 0;
-  // The value of GET and COMPARE_SET; MULTI_GET's values in the order of its
-  // keys; QUEUE_POP's element, if there was one; LIST_KEYS' keys.
+  // The value of GET and COMPARE_SET; the values of MULTI_GET in the order of
+  // its keys; the element of QUEUE_POP, if any; the keys of LIST_KEYS.
   std::vector<std::string> strings;
 };
 
-// A client's side of one request: takes the reply out of the bytes received,
-// however they are cut. Make a new one for each request that has a reply.
+// Parses the reply to one request on the client's side from bytes that arrive
+// in arbitrary pieces. Create a new parser for each request that has a reply.
 class ReplyParser {
  public:
-  // `keys` counts for MULTI_GET: how many were asked for.
+  // `keys`: the number of requested keys; used for MULTI_GET only.
   ReplyParser(StoreCommand command, size_t keys);
 
-  // Looks for the reply at the front of `buffer`: all bytes received and not
-  // yet consumed, beginning with those of the last call. The reply's length,
-  // which the caller then consumes, or 0 while it is incomplete; always 0
-  // bytes for what has no reply (ReplyOf), so don't wait for those.
-  //   InvalidArgument  this is no reply; the connection is of no use
+  // Parses the reply at the front of `buffer`, which must hold all bytes
+  // received and not consumed, starting with those of the previous call.
+  // Returns the reply's length, which the caller then consumes, or 0 while the
+  // reply is incomplete. Commands without a reply (ReplyOf) always return 0, so
+  // do not wait for theirs.
+  //   InvalidArgument  not a reply; the connection must be closed
   absl::StatusOr<size_t> Parse(std::string_view buffer, StoreReply* reply);
 
  private:
-  // Reads the number in front of the strings; false while bytes are missing.
+  // Reads the number before the strings; returns false while bytes are missing.
   absl::StatusOr<bool> TakeNumber(std::string_view buffer, StoreReply* reply);
 
   const ReplyShape shape_;

@@ -14,7 +14,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Parses byte by byte and expects the reply to end with the last of them.
+// Parses byte by byte, and expects the reply to be complete with the last byte.
 StoreReply Parse(StoreCommand command, size_t keys, const std::string& bytes) {
   ReplyParser parser(command, keys);
   StoreReply reply;

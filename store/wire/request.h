@@ -10,30 +10,31 @@
 
 namespace muster {
 
-// One request to the store. Which fields count, the command says. The views
-// point to bytes of whoever made the request: the receive buffer of a parser,
-// or the caller's strings.
+// One request to the store. The command determines which fields are used. The
+// views refer to bytes of the creator of the request: a parser's receive
+// buffer, or the caller's strings.
 struct StoreRequest {
   StoreCommand command = StoreCommand::kPing;
-  // SET, COMPARE_SET, GET, ADD, DELETE_KEY, APPEND, QUEUE_*, BARRIER, WATCH_KEY
+  // Used by SET, COMPARE_SET, GET, ADD, DELETE_KEY, APPEND, QUEUE_*, BARRIER
+  // and WATCH_KEY.
   std::string_view key;
-  // SET, APPEND, QUEUE_PUSH; COMPARE_SET: what is desired.
+  // Used by SET, APPEND and QUEUE_PUSH; for COMPARE_SET the desired value.
   std::string_view value;
-  // COMPARE_SET: what must be there now.
+  // Used by COMPARE_SET: the value that must exist now.
   std::string_view expected;
-  // CHECK, WAIT, MULTI_GET, MULTI_SET
+  // Used by CHECK, WAIT, MULTI_GET and MULTI_SET.
   std::vector<std::string_view> keys;
-  // MULTI_SET: as many as keys.
+  // Used by MULTI_SET: as many as `keys`.
   std::vector<std::string_view> values;
-  // ADD: the amount; BARRIER: the world's size; PING: the nonce; VALIDATE: the
-  // magic number; RELAY: the frames' version.
+  // For ADD the amount, for BARRIER the world size, for PING the nonce, for
+  // VALIDATE the magic number, for RELAY the version of the frames.
   int64_t number = 0;
 };
 
-// The request's bytes in the modern framing, appended. What a client sends
-// first on every connection is VALIDATE with kStoreMagic, and a PING whose
-// reply shows that a store answers. The caller keeps to limits.h: beyond them
-// the server closes the connection.
+// Appends the request's bytes in the modern framing. A client starts every
+// connection with VALIDATE with kStoreMagic and a PING, whose reply shows that
+// a store answers. The caller must respect limits.h: beyond these limits the
+// server closes the connection.
 void AppendRequest(const StoreRequest& request, std::string* out);
 
 }  // namespace muster

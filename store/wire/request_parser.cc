@@ -7,9 +7,9 @@
 namespace muster {
 namespace {
 
-// VALIDATE's byte and its number.
+// The size of VALIDATE: the command's byte and its number.
 constexpr size_t kOpeningBytes = 5;
-// A request of more strings than this is rare: its memory is given back.
+// Requests with more strings are rare: their memory is freed.
 constexpr size_t kUsualStrings = 64;
 
 }  // namespace
@@ -29,8 +29,8 @@ absl::StatusOr<bool> RequestParser::TakeCommand(std::string_view buffer) {
   if (!Has(buffer, 1)) return false;
   const auto byte = static_cast<uint8_t>(buffer[0]);
   if (framing_ == StoreFraming::kUnknown) {
-    // An old client may begin with SET, which is 0 as VALIDATE is. What
-    // follows tells: the magic number is no length that a key may have.
+    // An old client may begin with SET, which is 0 like VALIDATE. The next
+    // bytes decide: the magic number is not a valid length of a key.
     if (byte == 0 && !Has(buffer, kOpeningBytes)) return false;
     const bool magic =
         byte == 0 && ReadInteger<uint32_t>(buffer.substr(1)) == kStoreMagic;

@@ -12,32 +12,34 @@
 
 namespace muster {
 
-// Takes one connection's bytes apart into requests, however they are cut: a
-// client flushes every 1,440 bytes, and a bad one sends byte by byte. What was
-// looked at is not looked at again, so that the work is linear in the bytes.
-// Allocates nothing for what has been announced and has not come.
+// Splits the bytes of one connection, which arrive in arbitrary pieces, into
+// requests: PyTorch's client flushes every 1,440 bytes, and a malicious one may
+// send single bytes. No byte is parsed twice, so the work is linear. Allocates
+// no memory for announced data that has not arrived.
 class RequestParser {
  public:
   RequestParser() = default;
-  // For bytes whose framing is settled already; a VALIDATE has been.
+  // For connections whose framing is known and that have sent VALIDATE.
   explicit RequestParser(StoreFraming framing)
       : framing_(framing), validated_(true) {}
 
-  // Looks for one request at the front of `buffer`: all bytes received and not
-  // yet consumed, beginning with those of the last call. Its length, which the
-  // caller then consumes, and the request, whose views point into `buffer`;
-  // or 0 while it is incomplete.
-  //   InvalidArgument    not the store's protocol; the connection is of no use
-  //   ResourceExhausted  beyond limits.h; likewise
+  // Parses one request at the front of `buffer`, which must hold all bytes
+  // received and not consumed, starting with those of the previous call.
+  // Returns the request's length, which the caller then consumes, and sets
+  // `request`, whose views refer to `buffer`; or returns 0 while the request is
+  // incomplete.
+  //   InvalidArgument    not the store's protocol; the connection must be
+  //                      closed
+  //   ResourceExhausted  exceeds limits.h; the connection must be closed
   absl::StatusOr<size_t> Parse(std::string_view buffer, StoreRequest* request);
 
-  // The least number of bytes that `buffer` must hold before another Parse can
-  // get further.
+  // The number of bytes that `buffer` must have before another Parse can make
+  // progress.
   size_t wanted() const { return wanted_; }
 
   StoreFraming framing() const { return framing_; }
 
-  // The memory held for the request under way.
+  // Memory held for the current request in bytes.
   size_t memory() const { return spans_.capacity() * sizeof(Span); }
 
  private:
@@ -46,12 +48,12 @@ class RequestParser {
     size_t size;
   };
 
-  // Each looks at the buffer from at_ on: true when that part is complete,
-  // false when bytes are missing.
+  // Each parses one part of the buffer starting at at_; returns true if that
+  // part is complete, false if bytes are missing.
   absl::StatusOr<bool> TakeCommand(std::string_view buffer);
   absl::StatusOr<bool> TakeCount(std::string_view buffer);
   absl::StatusOr<bool> TakeStrings(std::string_view buffer);
-  // Whether so many bytes are there from at_ on.
+  // Whether `bytes` bytes are available from at_ on.
   bool Has(std::string_view buffer, size_t bytes);
   bool IsKey(size_t index) const;
   void Fill(std::string_view buffer, StoreRequest* request) const;
@@ -66,7 +68,7 @@ class RequestParser {
   size_t wanted_ = 1;
   size_t strings_wanted_ = 0;
   bool validated_ = false;
-  // Kept for the next request; shrunk when it was unusually large.
+  // Kept for the next request; shrunk after an unusually large one.
   std::vector<Span> spans_;
 };
 

@@ -28,7 +28,7 @@ std::string Bytes(const StoreRequest& request) {
   return bytes;
 }
 
-// One request of every command, VALIDATE aside.
+// One request of each command except VALIDATE.
 std::vector<StoreRequest> OneOfEach() {
   using C = StoreCommand;
   return {
@@ -93,7 +93,7 @@ TEST(RequestParserTest, EveryCommandSurvivesTheWireHoweverItIsCut) {
   }
 }
 
-// What PyTorch 1.13 sent, seen on the wire.
+// Bytes that PyTorch 1.13 sent, recorded from the wire.
 TEST(RequestParserTest, ReadsTheOldFraming) {
   const struct {
     std::string bytes;
@@ -163,7 +163,8 @@ TEST(RequestParserTest, ValidateComesOnceAndFirst) {
   EXPECT_THAT(Error(Greeting()), HasSubstr("VALIDATE comes once"));
   RequestParser old;
   StoreRequest request;
-  // SET of an old client whose key would be far too long: not the magic number.
+  // A SET of an old client with a key that is far too long, not the magic
+  // number.
   EXPECT_FALSE(old.Parse(std::string("\0\1\1\1\1\0\0\0\0", 9), &request).ok());
 }
 
@@ -181,14 +182,14 @@ TEST(RequestParserTest, RefusesBeforeTheBytesCome) {
               HasSubstr("WAIT of 131073 keys; at most 131072"));
   EXPECT_THAT(Error(WithLength(StoreCommand::kMultiSet, {~uint64_t{0}})),
               HasSubstr("at most 131072"));
-  // The second of two keys is one too.
+  // The second of two keys is checked too.
   EXPECT_THAT(
       Error(WithLength(StoreCommand::kWait, {2, 0, kMaxStoreKeyBytes + 1})),
       HasSubstr("WAIT with a key of 8193 bytes"));
   EXPECT_THAT(Error(WithLength(StoreCommand::kMultiSet,
                                {2, 0, 0, kMaxStoreKeyBytes + 1})),
               HasSubstr("MULTI_SET with a key of 8193 bytes"));
-  // A key of no bytes, then a value beyond the bound.
+  // An empty key, then a value that exceeds the limit.
   EXPECT_THAT(
       Error(WithLength(StoreCommand::kSet, {0, kMaxStoreValueBytes + 1})),
       HasSubstr("SET with a value of 8388609 bytes"));
@@ -232,8 +233,8 @@ TEST(RequestParserTest, LooksAtNoByteTwice) {
   RequestParser parser(StoreFraming::kModern);
   StoreRequest request;
   size_t parses = 0;
-  // Byte by byte: 14 MB of them. Were each parse to begin anew, this would take
-  // hours.
+  // 14 MB, one byte at a time. If each parse started from the beginning, this
+  // would take hours.
   for (size_t end = 1; end < bytes.size(); ++end) {
     if (end < parser.wanted()) continue;
     ++parses;

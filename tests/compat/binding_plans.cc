@@ -1,4 +1,5 @@
-// What our planner binds workers to on planted machines: see numa_oracle.py.
+// Prints the CPUs to which the planner binds workers on synthetic machines: see
+// numa_oracle.py.
 #include <cstdlib>
 #include <iostream>
 #include <sstream>
@@ -19,7 +20,7 @@ Binding ModeOf(const std::string& name) {
   return Binding::kNone;
 }
 
-// "a,b" as its parts.
+// Splits "a,b" at the commas.
 std::vector<std::string> Parts(const std::string& text) {
   std::istringstream in(text);
   std::vector<std::string> parts;

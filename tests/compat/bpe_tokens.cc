@@ -1,6 +1,6 @@
-// bpe_tokens VOCAB.json MERGES.txt: reads texts from its standard input, each
-// behind a line with its number of bytes; writes for each a line with its
-// tokens. Ends with 1 where they are not the text again.
+// bpe_tokens VOCAB.json MERGES.txt: reads texts from stdin, each after a line
+// with its length in bytes, and writes the tokens of each as a line. Exits with
+// 1 if tokens do not decode to the text.
 
 #include <iostream>
 #include <string>

@@ -1,5 +1,5 @@
-// The store's client against a server that is not ours, found in the
-// environment by those who started it. Run by foreign_store_test.py.
+// Tests the store's client with a server of another project, whose address is
+// in the environment. Run by foreign_store_test.py.
 
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ std::shared_ptr<Store> Connect() {
   return *std::move(store);
 }
 
-// Tests must not meet each other's keys.
+// A store with its own prefix, so that tests do not share keys.
 std::shared_ptr<Store> Fresh() {
   static int made = 0;
   return std::make_shared<PrefixStore>("test" + std::to_string(++made),

@@ -1,6 +1,6 @@
-// A small GPT's loss and gradients, with weights and tokens that
-// gpt_oracle.py makes alike: a line with the loss, then for each tensor its
-// name and its gradient's values.
+// Computes a small GPT's loss and gradients, with the same weights and tokens
+// as gpt_oracle.py. Prints a line with the loss, then each tensor's name and
+// the values of its gradient.
 //
 //   gpt_gradients biases|none
 
@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
   for (size_t i = 0; i < weights.tensors().size(); ++i) {
     const muster::GptTensor& tensor = weights.tensors()[i];
     float* const values = weights.value(static_cast<int>(i));
-    // Norms' scales are about 1.
+    // The scales of norms are about 1.
     const bool norm = tensor.shape.size() == 1 &&
                       tensor.name.find(".weight") != std::string::npos;
     for (int64_t k = 0; k < tensor.count(); ++k) {

@@ -1,5 +1,5 @@
-// Reads lines adamw|sgd NUMBERS..., takes STEPS steps over COUNT weights with
-// gradients that optimizer_oracle.py makes alike, and writes the weights.
+// Reads lines adamw|sgd NUMBERS..., runs STEPS steps over COUNT weights with
+// the same gradients as optimizer_oracle.py, and prints the weights.
 //
 //   adamw RATE BETA1 BETA2 EPSILON DECAY
 //   sgd RATE MOMENTUM NESTEROV DECAY

@@ -1,5 +1,5 @@
-// Reads lines SCHEDULE RANKS STAGES_PER_RANK MICRO_BATCHES and writes each
-// schedule as CSV, with an empty line behind it.
+// Reads lines SCHEDULE RANKS STAGES_PER_RANK MICRO_BATCHES, and writes each
+// schedule as CSV followed by an empty line.
 
 #include <iostream>
 #include <string>

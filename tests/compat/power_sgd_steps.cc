@@ -1,6 +1,7 @@
-// Reads lines RANKS R STEPS ROWS COLUMNS..., runs PowerSgdHook on as many ranks
-// over buckets of a vector and these matrices, all made by formulas that
-// power_sgd_oracle.py has too, and writes what arrives, every step's in turn.
+// Reads lines RANKS R STEPS ROWS COLUMNS..., runs PowerSgdHook on RANKS ranks
+// over buckets of a vector and these matrices, and prints the results of each
+// step in order. The values are computed by the same formulas as in
+// power_sgd_oracle.py.
 
 #include <cmath>
 #include <cstdint>

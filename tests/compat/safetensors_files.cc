@@ -1,12 +1,11 @@
 // Writes and reads safetensors files for safetensors_oracle.py.
 //
-//   safetensors_files write PATH      a tensor of each type, and metadata
-//   safetensors_files print PATH      what is in a file, as lines of text
-//   safetensors_files model FOLDER    a small GPT as Hugging Face has it;
-//   prints
-//                                     its loss
-//   safetensors_files loss PATH       that GPT's loss with the weights of a
-//   file
+//   safetensors_files write PATH     writes a tensor of each type, and metadata
+//   safetensors_files print PATH     prints a file's contents as lines of text
+//   safetensors_files model FOLDER   writes a small GPT in Hugging Face's
+//                                    format; prints its loss
+//   safetensors_files loss PATH      prints that GPT's loss with the weights of
+//                                    a file
 
 #include <cstdio>
 #include <iostream>
@@ -23,7 +22,7 @@
 namespace muster {
 namespace {
 
-// Byte `i` of the tensor of type `type`: no NaN of a float among them.
+// Byte `i` of the tensor of type `type`; never part of a NaN.
 char Byte(int type, size_t i) {
   return static_cast<char>((static_cast<size_t>(type) * 5 + i * 3) % 60);
 }
@@ -68,14 +67,14 @@ absl::Status Print(const std::string& path) {
   return absl::OkStatus();
 }
 
-// Of tokens that the oracle has too.
+// The loss for the same tokens as in the oracle.
 double LossOf(GptWeights& weights) {
   constexpr int64_t kBatch = 2;
   constexpr int64_t kTime = 12;
   GptMicroBatch batch;
   for (int i = 0; i < kBatch * kTime; ++i) {
     batch.tokens.push_back(i * i % 31);
-    // The head sees the next token of the same row.
+    // The target is the next token of the same row.
     batch.targets.push_back((i + 1) * (i + 1) % 31);
   }
   const GptStage model(weights, kBatch, kTime);
@@ -93,8 +92,8 @@ absl::Status Run(const std::string& what, const std::string& path) {
   absl::Status status;
   if (what == "model") {
     weights.Initialize(7);
-    // Larger than at a training's beginning, and with biases: everything
-    // counts.
+    // Larger values than at the start of a training, and biases, so that every
+    // weight affects the loss.
     for (int64_t i = 0; i < weights.count(); ++i) {
       weights.data()[i] =
           weights.data()[i] * 10 + 0.01f * static_cast<float>(i % 7 - 3);

@@ -1,5 +1,5 @@
 // Reads lines LENGTH WORLD SEED EPOCH shuffled|sequential padded|dropped, and
-// writes for each a line with the indices of every rank, one after the other.
+// prints for each a line with the indices of all ranks, rank by rank.
 
 #include <iostream>
 #include <string>

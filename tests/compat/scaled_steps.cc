@@ -1,7 +1,7 @@
-// Reads lines RATE INITIAL INTERVAL CLIP, takes STEPS AdamW steps over COUNT
-// weights with a loss scale and clipping, with gradients that
-// scaled_oracle.py makes alike, some of them infinite, and writes the weights,
-// the scale at the end, and the norm of the last step that was not skipped.
+// Reads lines RATE INITIAL INTERVAL CLIP, runs STEPS AdamW steps over COUNT
+// weights with a loss scale and clipping, and prints the weights, the final
+// scale, and the norm of the last step that was not skipped. Gradients are
+// those of scaled_oracle.py; some of them are infinite.
 
 #include <cmath>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// A store on 127.0.0.1, and a relay of it, for the tests of foreign clients:
-// prints the ports of both, and serves until its standard input ends.
+// Serves a store on 127.0.0.1 and a relay of it, for tests with foreign
+// clients: prints both ports, and ends when its stdin ends.
 
 #include <unistd.h>
 

@@ -33,7 +33,7 @@ const std::string& Merges() {
   return merges;
 }
 
-// A file in memory, by a path.
+// A file in memory that has a path.
 class MemoryFile {
  public:
   explicit MemoryFile(std::string_view bytes)
@@ -63,7 +63,7 @@ void CheckPieces(std::string_view text) {
     next += piece.size();
   }
   MUSTER_CHECK(next == text.data() + text.size());
-  // Each beginning that may be cut off ends where a piece does.
+  // Checks that WholePieces returns a prefix that ends at the end of a piece.
   const size_t whole = WholePieces(text, text.size() / 2);
   MUSTER_CHECK(whole <= text.size());
   size_t end = 0;
@@ -96,7 +96,7 @@ void CheckTokenFile(std::string_view bytes) {
   CheckVocabulary((*file)->vocabulary(), (*file)->vocabulary().Decode(tokens));
 }
 
-// Of the small vocabulary, of ten tokens.
+// A valid token file of ten tokens, with the small vocabulary.
 std::string SoundTokenFile() {
   const std::string vocabulary = SmallBpe()->Serialize();
   TokenFileHeader header;

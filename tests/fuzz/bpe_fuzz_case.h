@@ -5,11 +5,11 @@
 
 namespace muster {
 
-// What the first byte of the input says: a text, or edits (edited_bytes.h) of a
-// sound vocab.json, merges.txt, stored vocabulary or token file. Ends the
-// process where what is read is not what it should be: a text that does not
-// come back, pieces that are not the whole, a vocabulary that is another one
-// after it was stored, a token outside of its vocabulary.
+// Runs the case that the first byte of `input` selects: a text, or edits
+// (edited_bytes.h) of a valid vocab.json, merges.txt, stored vocabulary or
+// token file. Aborts if a result is wrong: a text that is not decoded to
+// itself, pieces that do not add up to the text, a vocabulary that changes when
+// stored, a token outside of its vocabulary.
 void RunBpeFuzzCase(std::string_view input);
 
 }  // namespace muster

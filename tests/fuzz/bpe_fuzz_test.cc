@@ -1,5 +1,5 @@
-// The fuzzer's case with inputs from seeds, so that every run of the tests does
-// the same.
+// Runs the fuzzer's case with inputs drawn from seeds, so that every run is the
+// same.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 using std::string_view_literals::operator""sv;
 
-// Of few different bytes, so that they mean something now and then.
+// Draws from few byte values, so that the input is meaningful now and then.
 std::string Input(uint64_t seed) {
   constexpr std::string_view kBytes =
       "\0\0\0\1\2\xff\xc4\xa0\xe3\x80\x80 \n'sthelowr0129\"\\{}:,#"sv;

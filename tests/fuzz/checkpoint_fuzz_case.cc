@@ -64,7 +64,7 @@ void ReadHeader(std::string_view text) {
   MUSTER_CHECK(*again == *header);
 }
 
-// `edits` are of what follows the first line.
+// Applies `edits` to everything after the first line, the checksum.
 void ReadManifestWith(std::string_view edits) {
   const std::string sound = WriteManifest(SoundManifest());
   const std::string rest =

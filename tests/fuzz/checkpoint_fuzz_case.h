@@ -5,10 +5,10 @@
 
 namespace muster {
 
-// Edits (edited_bytes.h) of a sound safetensors header, of a checkpoint's
-// manifest whose checksum is put right again, or of a rank's list of slices.
-// Ends the process where one is read that is another one after it was written,
-// or whose tensors do not tile what they should.
+// Edits (edited_bytes.h) a valid safetensors header, a checkpoint's manifest
+// (whose checksum is corrected afterwards), or a rank's list of slices. Aborts
+// if one of them is accepted that changes when written again, or whose tensors
+// do not tile their range.
 void RunCheckpointFuzzCase(std::string_view input);
 
 }  // namespace muster

@@ -1,5 +1,5 @@
-// The fuzzer's case with inputs from seeds, so that every run of the tests does
-// the same; and headers that want much memory.
+// Runs the fuzzer's case with inputs drawn from seeds, so that every run is the
+// same. Also tests headers that would need much memory.
 
 #include <gtest/gtest.h>
 #include <malloc.h>
@@ -15,7 +15,7 @@
 namespace muster {
 namespace {
 
-// One to three edits that put pieces of headers and manifests somewhere.
+// One to three edits that insert pieces of headers and manifests.
 std::string Input(uint64_t seed) {
   constexpr std::string_view kPieces[] = {
       "{",    "}",    "[",      "]",    "\"",
@@ -34,15 +34,15 @@ TEST(CheckpointFuzzTest, NothingUnsoundIsRead) {
   }
 }
 
-// What this process has of malloc's memory. A sanitizer's own allocator is not
-// counted.
+// Memory that this process has allocated with malloc, in bytes. A sanitizer's
+// allocator is not counted.
 size_t BytesInUse() {
   const struct mallinfo2 info = mallinfo2();
   return info.uordblks + info.hblkhd;
 }
 
 TEST(CheckpointFuzzTest, AHeaderTakesMemoryInProportionToItself) {
-  // The smallest tensors that there can be, many of them.
+  // Many tensors of the smallest possible description.
   std::string json = "{";
   int tensors = 0;
   while (json.size() < 2'000'000) {

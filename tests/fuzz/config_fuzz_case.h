@@ -5,10 +5,10 @@
 
 namespace muster {
 
-// A sound configuration file of one of the three forms (the first byte says
-// which) with the edits of the rest (EditedBytes): what is refused has one line
-// that names the file, and what is read has no more than its text gives, and
-// no name that would harm an environment.
+// Applies the edits of `input` (EditedBytes) to a valid configuration file in
+// one of three forms, selected by the first byte. Checks that a refusal is one
+// line that names the file, and that an accepted file yields no more than its
+// text holds and no name that is harmful in an environment.
 void RunConfigFuzzCase(std::string_view input);
 
 }  // namespace muster

@@ -1,5 +1,5 @@
-// The fuzzer's case with inputs from seeds, so that every run of the tests does
-// the same.
+// Runs the fuzzer's case with inputs drawn from seeds, so that every run is the
+// same.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 namespace muster {
 namespace {
 
-// One to four edits that put pieces of YAML somewhere.
+// One to four edits that insert pieces of YAML.
 std::string Input(uint64_t seed) {
   constexpr std::string_view kPieces[] = {
       ":",          ": ",  "\n",         "\n  ",

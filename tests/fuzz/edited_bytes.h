@@ -8,20 +8,21 @@
 
 namespace muster {
 
-// `sound` with the edits that `input` tells, one behind the other: two bytes of
-// place, one of how much is removed there, one of how much is put there, and
-// what. So what a fuzzer draws is nearly sound, and reaches what lies behind
-// the first checks.
+// Applies the edits in `input` to `sound`, one after another. Each edit
+// consists of two bytes for the position, one for the number of bytes to
+// remove, one for the number of bytes to insert, and these bytes. The result is
+// nearly valid, so a fuzzer gets past the first checks.
 std::string EditedBytes(std::string_view sound, std::string_view input);
 
-// How wild the edits are that a test draws.
+// Limits of random edits.
 struct EditBounds {
-  int most_edits = 3;  // from one to as many
-  int places = 256;    // from the first byte on
-  int removed = 5;     // fewer bytes than that
+  int most_edits = 3;  // number of edits: 1 to most_edits
+  int places = 256;    // positions: 0 to places - 1
+  int removed = 5;     // bytes removed: 0 to removed - 1
 };
 
-// Such an input: edits that put one of `pieces` each, the same for each seed.
+// Returns an input for EditedBytes whose edits insert one of `pieces` each. The
+// same seed gives the same input.
 std::string DrawnEdits(uint64_t seed, std::span<const std::string_view> pieces,
                        const EditBounds& bounds);
 

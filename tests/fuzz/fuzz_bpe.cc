@@ -1,4 +1,4 @@
-// libFuzzer's target of a text, a vocabulary's files and a token file: see
+// libFuzzer target for texts, vocabulary files and token files: see
 // bpe_fuzz_case.h.
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// libFuzzer's target of a safetensors header, a checkpoint's manifest and a
-// rank's list of slices: see checkpoint_fuzz_case.h.
+// libFuzzer target for safetensors headers, checkpoint manifests and lists of
+// slices: see checkpoint_fuzz_case.h.
 
 #include <cstddef>
 #include <cstdint>

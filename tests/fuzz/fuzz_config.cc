@@ -1,4 +1,4 @@
-// libFuzzer's target of configuration files: see config_fuzz_case.h.
+// libFuzzer target for configuration files: see config_fuzz_case.h.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// libFuzzer's target of Slurm's host lists: see host_list_fuzz_case.h.
+// libFuzzer target for Slurm's host lists: see host_list_fuzz_case.h.
 
 #include <cstddef>
 #include <cstdint>

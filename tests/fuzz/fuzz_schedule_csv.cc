@@ -1,4 +1,4 @@
-// libFuzzer's target of a pipeline schedule's CSV: see
+// libFuzzer target for the CSV of pipeline schedules: see
 // schedule_csv_fuzz_case.h.
 
 #include <cstddef>

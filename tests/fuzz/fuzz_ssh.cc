@@ -1,4 +1,4 @@
-// libFuzzer's target of what a start over ssh reads: see ssh_fuzz_case.h.
+// libFuzzer target for all input of a start over ssh: see ssh_fuzz_case.h.
 
 #include <cstddef>
 #include <cstdint>

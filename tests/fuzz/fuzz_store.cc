@@ -1,5 +1,5 @@
-// libFuzzer's target of everything that a client's bytes reach: the parser and
-// the core. The first byte of the input tells how the rest is dealt out; see
+// libFuzzer target for the code that handles bytes of the store's clients: the
+// parser and the core. The input determines which client sends which bytes; see
 // store_fuzz_case.h.
 
 #include <cstddef>

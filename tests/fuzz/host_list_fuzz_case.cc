@@ -38,7 +38,7 @@ void RunHostListFuzzCase(std::string_view input) {
     written += host + ",";
   }
   const auto again = ExpandHostList(written);
-  // A list of names may be longer than any that is read.
+  // The list written name by name may exceed the limit of the parser.
   if (written.size() > 1 << 20) return;
   MUSTER_CHECK(again.ok()) << again.status();
   MUSTER_CHECK(*again == *hosts);

@@ -5,9 +5,9 @@
 
 namespace muster {
 
-// Edits (edited_bytes.h) of a sound host list of Slurm's. Ends the process
-// where names are read that no bound holds for, or that are another list when
-// they are written one by one.
+// Edits (edited_bytes.h) a valid host list of Slurm. Aborts if an accepted list
+// has names outside of their limits, or differs from the list of its names
+// written one by one.
 void RunHostListFuzzCase(std::string_view input);
 
 }  // namespace muster

@@ -1,5 +1,5 @@
-// The fuzzer's case with inputs from seeds, so that every run of the tests does
-// the same.
+// Runs the fuzzer's case with inputs drawn from seeds, so that every run is the
+// same.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 namespace muster {
 namespace {
 
-// One to three edits that put pieces of lists somewhere.
+// One to three edits that insert pieces of lists.
 std::string Input(uint64_t seed) {
   constexpr std::string_view kPieces[] = {
       "[", "]",  "-",  ",",    "[1-9]", "0",  "99999", "n",

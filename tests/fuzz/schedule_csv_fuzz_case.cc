@@ -11,8 +11,8 @@
 namespace muster {
 namespace {
 
-// Two ranks, two micro-batches; as 1F1B, with a split backward pass, and
-// lowered; and what is to be drawn up from nothing.
+// Schedules of two ranks and two micro-batches: 1F1B; with a split backward
+// pass; lowered. The empty one lets the fuzzer build a schedule from nothing.
 constexpr std::string_view kSound[] = {
     "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n",
     "0F0,0F1,,0I0,0W0,0B1\n1F0,1I0,1F1,1I1,1W0,1W1\n",
@@ -40,7 +40,7 @@ void RunScheduleCsvFuzzCase(std::string_view input) {
   for (const std::vector<Action>& rank : schedule->ranks) {
     actions += rank.size();
   }
-  // Each stage has at least a forward and a backward for each micro-batch.
+  // Each stage has at least a forward and a backward pass for each micro-batch.
   MUSTER_CHECK(actions >= static_cast<size_t>(shape.stages()) * 2 *
                               static_cast<size_t>(shape.micro_batches));
   const auto again = ReadScheduleCsv(WriteScheduleCsv(*schedule));

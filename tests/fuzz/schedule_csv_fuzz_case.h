@@ -5,9 +5,9 @@
 
 namespace muster {
 
-// Edits (edited_bytes.h) of a sound schedule's CSV, of computations or lowered.
-// Ends the process where one is read that is another one after it was written,
-// or that is not sound.
+// Edits (edited_bytes.h) the CSV of a valid schedule, either of computations or
+// lowered. Aborts if an accepted schedule is invalid or changes when written
+// again.
 void RunScheduleCsvFuzzCase(std::string_view input);
 
 }  // namespace muster

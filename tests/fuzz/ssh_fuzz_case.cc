@@ -44,7 +44,7 @@ void FuzzHosts(std::string_view text) {
 void FuzzMessages(std::string_view bytes) {
   for (const Greeting greeting : {Greeting::kExpected, Greeting::kNone}) {
     FrameReader reader(greeting);
-    // In two pieces, parted somewhere.
+    // Append the bytes in two pieces.
     const size_t cut = bytes.empty() ? 0 : bytes.size() * 2 / 3;
     for (const std::string_view piece :
          {bytes.substr(0, cut), bytes.substr(cut)}) {

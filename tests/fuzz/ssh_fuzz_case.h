@@ -5,10 +5,10 @@
 
 namespace muster {
 
-// Gives `input`, and what it edits of sound ones (see EditedBytes), to
-// everything of a start over ssh that reads what comes from outside: host files
-// and filters, .deepspeed_env, words of --ssh-args, both ends' messages.
-// Whatever is taken must be sound and come out again the same.
+// Passes `input`, and valid inputs edited by it (EditedBytes), to all parsers
+// of a start over ssh: host files and filters, .deepspeed_env, --ssh-args, and
+// the messages of both sides. Accepted input must be valid, and must be the
+// same after writing and reading it again.
 void RunSshFuzzCase(std::string_view input);
 
 }  // namespace muster

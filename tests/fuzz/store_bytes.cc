@@ -44,10 +44,10 @@ std::string StoreBytes::SoundRequest() {
 std::string StoreBytes::Request() {
   std::string bytes = SoundRequest();
   switch (Below(40)) {
-    case 0:  // Truncated.
+    case 0:  // truncated
       bytes.resize(Below(bytes.size()) + 1);
       break;
-    case 1: {  // A length or count beyond every bound, or just at one.
+    case 1: {  // a length or count above or exactly at a limit
       const uint64_t lengths[] = {
           ~uint64_t{0},      uint64_t{1} << 63,       kMaxStoreKeyBytes + 1,
           kMaxStoreKeyBytes, kMaxStoreValueBytes + 1, kMaxStoreKeys};
@@ -56,7 +56,7 @@ std::string StoreBytes::Request() {
       bytes.replace(1, 8, length);
       break;
     }
-    case 2:  // Noise.
+    case 2:  // noise
       for (char& byte : bytes) byte = static_cast<char>(Below(256));
       break;
     case 3:

@@ -7,18 +7,18 @@
 
 namespace muster {
 
-// Bytes as clients of a store send them, nearly: mostly whole requests of few
-// keys, in either framing; some truncated, some with absurd lengths, some
-// noise. The same seed gives the same bytes.
+// Random bytes similar to those of a store's clients: mostly whole requests
+// with few keys, in either framing; some truncated, some with absurd lengths,
+// some noise. The same seed gives the same bytes.
 class StoreBytes {
  public:
   explicit StoreBytes(uint64_t seed) : random_(seed) {}
 
-  // A number below `bound`.
+  // Returns a random number below `bound`.
   uint64_t Below(uint64_t bound) { return random_() % bound; }
-  // What a connection begins with: a greeting as a rule.
+  // The first bytes of a connection, usually a greeting.
   std::string Opening();
-  // One request, or what looks like it.
+  // One request, or bytes similar to one.
   std::string Request();
   // One well-formed request.
   std::string SoundRequest();

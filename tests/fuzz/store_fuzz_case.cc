@@ -19,21 +19,22 @@ namespace muster {
 namespace {
 
 constexpr size_t kMaxStoreBytes = 1 << 16;
-// What one refused thing may lie above the bound: it is not kept.
+// The amount by which one refused request may exceed the limit, since it is not
+// kept.
 constexpr size_t kSlack = 1 << 12;
 constexpr size_t kMaxHeldBytes = 1 << 14;
 constexpr StoreClientId kUpstream = 0;
 constexpr size_t kClients = 4;
 
-// A store, and a relay before it, without sockets: frames go to and fro in
-// queues.
+// A store and a relay in front of it, without sockets: frames are passed on
+// through queues.
 class World {
  public:
   World()
       : core_(kMaxStoreBytes),
         relay_(kUpstream, {.held_bytes = kMaxHeldBytes, .fan_out_bytes = 20}) {}
 
-  // Clients 1 and 2 talk to the store, 3 and 4 to the relay.
+  // Clients 1 and 2 use the store, 3 and 4 the relay.
   static bool Relayed(StoreClientId client) { return client > 2; }
 
   void Admit(StoreClientId client) { present_.insert(client); }
@@ -69,7 +70,7 @@ class World {
     Settle();
   }
 
-  // All are gone: nothing but keys and queues may be left.
+  // All clients leave; only keys and queues may remain.
   void Finish() {
     for (StoreClientId client = 1; client <= kClients; ++client) Leave(client);
     MUSTER_CHECK(core_.waiting() == 0);
@@ -193,7 +194,8 @@ void RunStoreFuzzCase(std::string_view input) {
   }
   StoreRequest request;
   while (input.size() >= 2) {
-    // Whose turn, how much of the input is its; every 64th time it hangs up.
+    // First byte: the client, and every 64th time it disconnects. Second byte:
+    // the number of bytes that it sends.
     const auto turn = static_cast<uint8_t>(input[0]);
     const size_t size =
         std::min<size_t>(static_cast<uint8_t>(input[1]), input.size() - 2);

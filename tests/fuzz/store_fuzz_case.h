@@ -5,10 +5,10 @@
 
 namespace muster {
 
-// Four clients send pieces of `input` to one store core, as it is and through a
-// relay's core, in an order and in sizes that the input tells. Ends the process
-// where an invariant is broken: memory is bounded and given back, nobody is
-// answered who is gone, what a client is told is a reply to what it asked.
+// Lets four clients send pieces of `input` to a store core, directly and
+// through a relay core; the input determines the order and the sizes. Aborts if
+// an invariant is broken: memory is bounded and freed, clients that are gone
+// get no replies, and each reply answers a request of its client.
 void RunStoreFuzzCase(std::string_view input);
 
 }  // namespace muster

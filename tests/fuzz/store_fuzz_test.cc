@@ -1,6 +1,6 @@
-// The fuzzer's case with inputs from seeds, so that every run of the tests does
-// the same; a real server and relay under several such clients at once, and
-// under more halves of requests than they may hold.
+// Runs the fuzzer's case with inputs drawn from seeds, so that every run is the
+// same. Also attacks a real server and relay with several such clients at once,
+// and with more incomplete requests than they may buffer.
 
 #include <gtest/gtest.h>
 #include <malloc.h>
@@ -23,7 +23,7 @@
 namespace muster {
 namespace {
 
-// Turns of the fuzz case: requests of four clients, cut anywhere.
+// Input of the fuzz case: requests of four clients, split anywhere.
 std::string FuzzInput(uint64_t seed) {
   StoreBytes bytes(seed);
   std::string input;
@@ -34,7 +34,7 @@ std::string FuzzInput(uint64_t seed) {
     std::string& unsent = pending[client];
     unsent += bytes.Request();
     const size_t size = std::min<size_t>(bytes.Below(256), unsent.size());
-    // Mostly it stays connected.
+    // The client rarely disconnects.
     const uint64_t round = bytes.Below(500) == 0 ? 63 : bytes.Below(63);
     input.push_back(static_cast<char>(round * 4 + client));
     input.push_back(static_cast<char>(size));
@@ -51,15 +51,15 @@ TEST(StoreFuzzTest, CoresKeepTheirInvariants) {
   }
 }
 
-// What this process has of malloc's memory, whichever thread asked for it. A
-// sanitizer's own allocator is not counted.
+// Memory that all threads of this process have allocated with malloc, in bytes.
+// A sanitizer's allocator is not counted.
 size_t BytesInUse() {
   const struct mallinfo2 info = mallinfo2();
   return info.uordblks + info.hblkhd;
 }
 
-// Half of the connections send what the seed says, some never read, all are cut
-// off at random; beside them an honest client is served all the time.
+// Clients on eight connections send random bytes, never read and are
+// disconnected at random. Meanwhile an honest client must be served.
 void Assail(int port, uint64_t seed) {
   StoreBytes bytes(seed);
   RawClient honest(port);
@@ -80,7 +80,7 @@ void Assail(int port, uint64_t seed) {
     for (uint64_t i = bytes.Below(10); i > 0; --i) {
       client->SendWhatFits(bytes.Request());
     }
-    // Byte by byte, with everybody else's requests in between.
+    // One byte per turn, with the requests of all others in between.
     if (static_cast<size_t>(turn) < slowly.size()) {
       slow.Send(slowly.substr(turn, 1));
     }
@@ -95,14 +95,14 @@ void Assail(int port, uint64_t seed) {
 
 constexpr size_t kBudget = size_t{8} << 20;
 
-// Clients that send half a request each, and stay: seven times as much as may
-// be held for all of them, who are ended for that, while an honest one is
-// served.
+// Clients send half a request each and stay connected: seven times as much as
+// the server may buffer. The server must close enough of them while an honest
+// client is served.
 void SendHalves(int port) {
   constexpr size_t kHalf = size_t{1} << 20;
   constexpr int kClients = 7 * kBudget / kHalf;
-  // What has come of a half is read in so many turns of the server's at most,
-  // and an answer takes one of them.
+  // The server reads a half in at most this many turns of its loop, and each
+  // reply to the honest client takes one turn.
   constexpr int kTurns = 16;
   std::string half;
   AppendRequest({.command = StoreCommand::kSet,
@@ -127,10 +127,11 @@ void SendHalves(int port) {
   for (const auto& client : clients) held += client->HasInput() ? 0 : kHalf;
   EXPECT_LE(held, kBudget) << "those who are left have sent more";
   EXPECT_GE(held, kBudget / 4) << "more are ended than need be";
-  // Twice, as a string that grows is there twice for a moment.
+  // Twice the limit, because a growing string exists twice for a moment.
   EXPECT_LT(most, 2 * kBudget);
   clients.clear();
-  // Their ends are before this in the same queue of events, or in the next.
+  // The ends of these connections precede this request in the same batch of
+  // events, or come in the next one.
   for (int turn = 0; turn < kTurns; ++turn) honest.Add("turns", 1);
   EXPECT_LT(BytesInUse(), before + kHalf) << "some of it is never freed";
 }

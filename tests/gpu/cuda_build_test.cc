@@ -1,4 +1,4 @@
-// That our rule for CUDA sources gives a library that runs.
+// Checks that Bazel's rule for CUDA sources builds a library that runs.
 
 #include <gtest/gtest.h>
 

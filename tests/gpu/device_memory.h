@@ -12,11 +12,11 @@
 
 namespace muster {
 
-// A GPU's memory for the conformance suite. Copies are made on the default
-// stream, so a Read waits for the operations before it.
+// A GPU's memory for the conformance suite. Copies use the default stream, so
+// Read waits for the operations before it.
 class DeviceMemory final : public ConformanceMemory {
  public:
-  // Device 0 of what this process sees, made current on the calling thread.
+  // Opens device 0 of this process and makes it current on the calling thread.
   static absl::StatusOr<std::shared_ptr<DeviceMemory>> Open(
       const std::string& cuda_library);
 
@@ -24,7 +24,7 @@ class DeviceMemory final : public ConformanceMemory {
   void Write(void* to, const void* from, int64_t bytes) override;
   void Read(void* to, const void* from, int64_t bytes) override;
 
-  // Waits for the default stream. The error is CUDA's number, 0 for none.
+  // Waits for the default stream. Returns CUDA's error number, 0 for success.
   int Synchronize() const { return synchronize_(nullptr); }
 
  private:

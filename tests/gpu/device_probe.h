@@ -6,10 +6,10 @@
 
 namespace muster {
 
-// CUDA devices of this machine; 0 where there is no driver.
+// The number of CUDA devices of this machine; 0 without a driver.
 int DeviceCount();
 
-// Doubles each element on device 0. The error's text; empty if all went well.
+// Doubles each element on device 0. Returns the error's text, "" for success.
 std::string DoubleOnDevice(std::vector<float>& values);
 
 }  // namespace muster

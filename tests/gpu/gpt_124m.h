@@ -12,8 +12,8 @@
 
 namespace muster {
 
-// GPT-2 124M in bfloat16 on a GPU, which must outlive it, with a batch of
-// `batch` full windows of random tokens that `seed` chooses.
+// GPT-2 124M in bfloat16 on a GPU, with a batch of `batch` full windows of
+// random tokens drawn from `seed`. The device must outlive it.
 struct Gpt124m {
   std::unique_ptr<cuda::CudaGptWeights<cuda::Bfloat16>> weights;
   std::unique_ptr<cuda::CudaGptOptimizer<cuda::Bfloat16>> optimizer;
@@ -21,7 +21,7 @@ struct Gpt124m {
   std::unique_ptr<cuda::CudaGptMicroBatch<cuda::Bfloat16>> micro_batch;
 };
 
-// ResourceExhausted: the GPU's memory is full.
+// ResourceExhausted: the GPU does not have enough memory.
 absl::StatusOr<Gpt124m> MakeGpt124m(cuda::CudaDevice& device, int64_t batch,
                                     unsigned seed);
 

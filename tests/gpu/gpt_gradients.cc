@@ -25,7 +25,7 @@ struct GptCase {
   int64_t time = 1;
 };
 
-// One whose sizes divide nothing, and one whose matrices fill tensor cores.
+// One model with odd sizes, and one whose matrices fill tensor cores.
 const GptCase kCases[] = {
     {.config =
          {.vocabulary = 19, .context = 8, .layers = 2, .heads = 3, .width = 15},
@@ -100,7 +100,7 @@ absl::StatusOr<GptPass> OnTheGpu(
   return pass;
 }
 
-// As far apart as all of the tensor is large.
+// The norm of the difference relative to the norm of `b`.
 double Distance(const std::vector<float>& a, const std::vector<float>& b) {
   double distance = 0;
   double size = 0;
@@ -124,7 +124,7 @@ absl::Status Check(const GptCase& which, const char* type, double limit) {
     const double distance =
         Distance(found->gradients[i], expected.gradients[i]);
     worst = std::max(worst, distance);
-    // Not a number is not within.
+    // Written so that NaN fails the check.
     if (!(distance <= limit)) {
       return absl::InternalError(absl::StrCat(
           "the gradient of ", weights.tensors()[i].name, " in ", type, " is ",

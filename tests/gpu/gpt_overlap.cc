@@ -32,7 +32,7 @@ using cuda::CudaGptWeights;
 using cuda::CudaGradientAverage;
 using cuda::CudaStepTimeline;
 
-// GPT-2 124M on this rank's GPU, and its steps.
+// A training of GPT-2 124M on this rank's GPU.
 class Training {
  public:
   Training(CudaDevice& device, CudaGptWeights<Bfloat16>& weights,
@@ -52,7 +52,7 @@ class Training {
     average.NoteIn(&timeline_);
   }
 
-  // Counted from 0; its spans.
+  // Runs step number `step` (from 0) and returns its spans.
   absl::StatusOr<std::vector<TimelineSpan>> Step(int64_t step) {
     timeline_.BeginStep(step);
     weights_.ZeroGradients();
@@ -90,10 +90,11 @@ class Training {
   CudaStepTimeline timeline_;
 };
 
-// Whether streams did wait for each other: each bucket's reduction began behind
-// what filled it, and ended before the wait for it did.
+// Checks that the streams waited for each other: the reduction of each bucket
+// began after the kernels that filled the bucket, and ended before the wait for
+// it ended.
 absl::Status CheckOrder(const std::vector<TimelineSpan>& step) {
-  // Events tell times to half a microsecond.
+  // Nanoseconds: the resolution of events is half a microsecond.
   constexpr int64_t kResolution = 1000;
   int64_t waited_until = 0;
   for (const TimelineSpan& span : step) {
@@ -144,7 +145,7 @@ absl::Status ShowGptOverlap(int64_t batch, int steps, const std::string& file) {
                                 .name = "nccl"},
                                TransportChoice::kNccl);
   if (!group.ok()) return group.status();
-  // What is gathered lies in the host's memory.
+  // A second group for gathering, because the gathered data is in host memory.
   const auto hosts = NewWorld(**session);
   if (!hosts.ok()) return hosts.status();
 

@@ -8,20 +8,21 @@
 
 namespace muster {
 
-// GPTs' loss and every gradient on this machine's GPU against the CPU's, in
-// float32 and bfloat16, with and without checkpointing, and a second time bit
-// for bit; prints what it compared. Internal: what differs, and how much.
+// Compares the loss and every gradient of small GPTs on this machine's GPU with
+// those on the CPU: in float32 and bfloat16, with and without checkpointing.
+// Also checks that a second run has the same bits. Prints what was compared.
+// Internal: the tensor that differs, and by how much.
 absl::Status CheckGptGradients();
 
-// Trains GPT-2 124M in bfloat16 on random tokens, `batch` sequences of 1024,
-// and prints one line of JSON: milliseconds of each step, tokens a second, MFU
-// of `peak_tflops`.
+// Trains GPT-2 124M in bfloat16 on random tokens, `batch` sequences of 1024.
+// Prints one line of JSON: milliseconds of each step, tokens per second, and
+// the MFU relative to `peak_tflops`.
 absl::Status MeasureGptSteps(int64_t batch, int steps, double peak_tflops);
 
-// The same training as one rank of the session's, on GPUs that talk over NCCL:
-// rank 0 writes the last `steps` of all ranks to `file` as a trace, and prints
-// how much of their communication was hidden. FailedPrecondition: a bucket was
-// reduced before it was full, or later than the wait for it.
+// Runs the same training as one rank of the session's ranks, over NCCL. Rank 0
+// writes a trace of the last `steps` steps of all ranks to `file`, and prints
+// how much of the communication was hidden. FailedPrecondition: a bucket was
+// reduced before it was full, or after the wait for it had ended.
 absl::Status ShowGptOverlap(int64_t batch, int steps, const std::string& file);
 
 }  // namespace muster

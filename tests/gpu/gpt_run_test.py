@@ -57,7 +57,7 @@ class GptRunTest(unittest.TestCase):
     self.assertEqual(self.code, 0, self.said)
     self.assertCountEqual(os.listdir(self.packing.name),
                           ['bin', 'gpt', 'gpt_check', 'launch',
-                           'libraries.tar.gz', 'run_gpt',
+                           'libraries.tar.gz', 'licences', 'run_gpt',
                            'torch_gpt_speed.py'])
     folder = tempfile.TemporaryDirectory(dir=os.environ.get('TEST_TMPDIR'))
     self.addCleanup(folder.cleanup)

@@ -166,7 +166,8 @@ absl::Status CheckMeshGroups(const NcclRank& rank) {
 }
 
 absl::Status CheckReform(const NcclRank& rank) {
-  // The agent's: the survivors are to be seen to find out by themselves.
+  // SIGTERM comes from the agent; ignored, because the survivors must find out
+  // about the failure by themselves.
   signal(SIGTERM, SIG_IGN);
   auto world = rank.World();
   if (!world.ok()) return world.status();

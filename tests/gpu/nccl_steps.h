@@ -18,27 +18,30 @@ struct NcclRank {
   NcclOptions options;
 
   GroupPlace PlaceIn(const std::string& group) const;
-  // The world's transport, by the agent's id where there is one; says which.
+  // Creates the world's transport, with the agent's NCCL id if there is one,
+  // and prints which id is used.
   absl::StatusOr<std::unique_ptr<Transport>> World() const;
 };
 
-// Every collective, type, reduction, place and size of the conformance suite
-// against its reference; messages, batches, memory of the transport's own.
+// Checks every collective, type, reduction, place and size of the conformance
+// suite against its reference; also messages, batches, and memory of the
+// transport.
 absl::Status CheckCollectives(const NcclRank& rank);
 
-// The world split in two by parity, with the ranks reversed.
+// Checks a split of the world by parity, with the ranks in reverse order.
 absl::Status CheckSplit(const NcclRank& rank);
 
-// A process group over NCCL, as programs make it, and a mesh of it: two columns
-// where the ranks make them up.
+// Checks a process group over NCCL, created as a program does, and a mesh of
+// it, with two columns if the number of ranks is even.
 absl::Status CheckMeshGroups(const NcclRank& rank);
 
-// The last rank is killed while the others wait in a barrier for it; in the
-// job's next round all find each other again. The error of the first round is
-// meant to end the job's round.
+// Kills the last rank while the others wait for it in a barrier. In the job's
+// next round, all ranks must find each other again. The error of the first
+// round ends that round.
 absl::Status CheckReform(const NcclRank& rank);
 
-// all_reduce of float32 from 4 KiB to `most_bytes`, in nccl-tests' columns.
+// Measures all_reduce of float32 from 4 KiB to `most_bytes`, and prints the
+// columns of nccl-tests.
 absl::Status MeasureAllReduce(const NcclRank& rank, int64_t most_bytes);
 
 }  // namespace muster

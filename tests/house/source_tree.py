@@ -9,6 +9,8 @@ import re
 Source = collections.namedtuple('Source', 'path text code')
 
 _SKIPPED_FOLDERS = {'.git', '__pycache__'}
+# Written by tools/compile_commands for one machine; git ignores it.
+_SKIPPED_FILES = {'compile_commands.json'}
 _TEXT_ENDINGS = ('.h', '.cc', '.inc', '.cu', '.c', '.py', '.sh', '.bzl', '.proto',
                  '.md', '.yaml', '.yml', '.json', '.txt', '.service')
 _COMMENT_OR_STRING = re.compile(
@@ -54,7 +56,8 @@ def all_sources():
         and not os.path.islink(os.path.join(folder, f)))
     for name in sorted(names):
       full = os.path.join(folder, name)
-      if os.path.islink(full) or not _is_text(folder, name):
+      if (os.path.islink(full) or name in _SKIPPED_FILES or
+          not _is_text(folder, name)):
         continue
       with open(full, encoding='utf-8') as file:
         found.append(source(os.path.relpath(full, top), file.read()))

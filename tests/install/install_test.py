@@ -11,8 +11,9 @@ import textwrap
 import unittest
 
 _HERE = os.path.dirname(os.path.realpath(__file__))
-sys.path[:0] = [os.path.join(_HERE, os.pardir, 'python')]
+sys.path[:0] = [_HERE, os.path.join(_HERE, os.pardir, 'python')]
 
+import notice
 import xml_main
 
 _ROOT = os.path.join(_HERE, os.pardir, os.pardir)
@@ -71,9 +72,22 @@ class Install(unittest.TestCase):
       self.assertEqual(self.files['bin/' + name] & 0o7777, 0o755)
     for name in ('include/muster/trainer_sdk/session/session.h',
                  'include/muster/base/time.h', 'lib/libmuster_trainer_sdk.a',
-                 'lib/pkgconfig/muster-trainer-sdk.pc'):
+                 'lib/pkgconfig/muster-trainer-sdk.pc',
+                 'share/doc/muster/LICENSE', 'share/doc/muster/NOTICE',
+                 'share/doc/muster/libgrpc-dev'):
       self.assertEqual(self.files[name] & 0o7777, 0o644)
     self.assertTrue(os.path.exists(self.prefix + '/lib/libmuster_trainer_sdk.so'))
+
+  def test_has_the_licences_of_what_it_contains_and_no_others(self):
+    there = {os.path.basename(name) for name in self.files
+             if name.startswith('share/doc/muster/')}
+    contained = {row.package for row in notice.rows('Contained')}
+    self.assertEqual(there, {'LICENSE', 'NOTICE'} | contained)
+    for name in 'LICENSE', 'NOTICE':
+      with open(os.path.join(_ROOT, name), encoding='utf-8') as ours, \
+           open(self.prefix + '/share/doc/muster/' + name,
+                encoding='utf-8') as installed:
+        self.assertEqual(ours.read(), installed.read())
 
   def test_says_what_it_did(self):
     self.assertIn('%s/bin            launch agent rendezvousd muster-bench'
@@ -110,8 +124,9 @@ class Install(unittest.TestCase):
       done = run(_INSTALL, '--built', _BUILT, prefix)
       self.assertEqual(done.returncode, 0, done.stdout)
       self.assertEqual(files_below(prefix), self.files)
-      with open(prefix + '/include/muster/old.h', 'w', encoding='utf-8'):
-        pass
+      for old in '/include/muster/old.h', '/share/doc/muster/old':
+        with open(prefix + old, 'w', encoding='utf-8'):
+          pass
 
   def test_destdir_goes_before_the_prefix(self):
     folder = temporary_folder(type(self))

@@ -1,4 +1,4 @@
-// The programs with some of the descriptors 0, 1 and 2 closed.
+// Programs that are started with some of the descriptors 0, 1 and 2 closed.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ using ::testing::IsEmpty;
 
 constexpr char kAgent[] = "launcher/agent";
 
-// `command`, run by a shell that first closes `descriptors` ("1 2").
+// Runs `command` by a shell that closes `descriptors` (such as "1 2") first.
 Subprocess Closed(const std::string& descriptors, const std::string& command) {
   std::string script;
   for (const char digit : descriptors) {
@@ -36,8 +36,9 @@ std::string Link(const std::string& path) {
   return std::string(target, size > 0 ? static_cast<size_t>(size) : 0);
 }
 
-// What `fd` of the program is open on, once the shell has become the program
-// and the descriptor is open; "" if that does not happen in time.
+// Returns the file that the program's descriptor `fd` is open on, once the
+// shell has executed the program and the descriptor is open; "" after
+// kPatience.
 std::string OpenOn(const Subprocess& program, int fd) {
   const std::string process = "/proc/" + std::to_string(program.pid());
   const auto end = std::chrono::steady_clock::now() + kPatience;

@@ -1,6 +1,6 @@
-// A worker of three whose rank 1 is killed in the middle of an all_reduce that
-// all of them are in: nobody can come out of it, since rank 0, whose part of
-// the sum the others need, has been stopped in it before rank 1 came.
+// A worker of three ranks. Rank 1 is killed during an all_reduce of all ranks.
+// No rank can complete it, because rank 0, whose part of the sum the others
+// need, was stopped in it before rank 1 joined.
 
 #include <signal.h>
 #include <unistd.h>

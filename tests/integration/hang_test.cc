@@ -1,4 +1,4 @@
-// A worker falls silent; and what those who report look like to an operator.
+// A worker that falls silent, and the status of workers that report.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ using ::testing::SizeIs;
 
 constexpr char kReporter[] = "tests/integration/reporting_worker.py";
 
-// Rank 1 hangs; rank 0 reports on; rank 2 never does.
+// Rank 1 hangs, rank 0 keeps reporting, rank 2 never reports.
 std::unique_ptr<Subprocess> Hanging(
     std::vector<std::string> flags,
     std::map<std::string, std::string> environment = {}) {
@@ -42,8 +42,8 @@ std::unique_ptr<Subprocess> Hanging(
   return std::make_unique<Subprocess>(argv, std::move(environment));
 }
 
-// Where no tool is found but those in `folder`: a real debugger is cut off on a
-// busy machine.
+// An environment in which only the tools in `folder` are found, because a real
+// debugger may time out on a busy machine.
 std::map<std::string, std::string> OnlyToolsIn(const std::string& folder) {
   return {{"PATH", folder}, {"PYTHON_EXEC", "/usr/bin/python3"}};
 }
@@ -81,10 +81,10 @@ TEST(Hang, IsTheVerdictsCauseWithItsStack) {
   EXPECT_THAT(output, HasSubstr("last step 7"));
   EXPECT_THAT(output, HasSubstr("stack        | Python, main thread:\n"));
   EXPECT_THAT(output, HasSubstr("|   load_the_batch (spied)\n"));
-  // The others are no causes, however long rank 2 has said nothing.
+  // The other workers are not the cause, however long rank 2 has been silent.
   EXPECT_THAT(launch->Lines(" hung: silent for "), Not(IsEmpty()));
   EXPECT_THAT(output, HasSubstr("stopped by us"));
-  // Its run id is a fresh one.
+  // The run id is a generated one.
   const std::string round =
       std::filesystem::directory_iterator(logs)->path().string() +
       "/attempt_0/";
@@ -94,7 +94,7 @@ TEST(Hang, IsTheVerdictsCauseWithItsStack) {
   EXPECT_THAT(Contents(round + "2/stack.txt"), HasSubstr("=== kernel\n"));
 }
 
-// A tool that kills what it looks at: the worker has hung all the same.
+// The tool kills the worker that it inspects: the cause is still the hang.
 TEST(Hang, StaysTheCauseWhateverComesOfLooking) {
   std::string tools = ::testing::TempDir() + "/hang_killer-XXXXXX";
   ASSERT_NE(mkdtemp(tools.data()), nullptr);
@@ -109,7 +109,7 @@ TEST(Hang, StaysTheCauseWhateverComesOfLooking) {
   EXPECT_THAT(output, HasSubstr("what         hung\n"));
 }
 
-// The tools of this machine look at a worker that hangs in Python.
+// Uses the tools of this machine on a worker that hangs in Python.
 TEST(Hang, IsShownByTheToolsThatAreHere) {
   std::string logs = ::testing::TempDir() + "/hang_real-XXXXXX";
   ASSERT_NE(mkdtemp(logs.data()), nullptr);
@@ -125,7 +125,7 @@ TEST(Hang, IsShownByTheToolsThatAreHere) {
   EXPECT_NE(explained, shown) << output;
 }
 
-// All of them fall silent within milliseconds, whichever is stopped.
+// All workers fall silent within milliseconds, whichever one is stopped.
 TEST(Hang, TheStoppedOneOfThoseThatWaitForEachOtherIsNamed) {
   std::vector<std::unique_ptr<Subprocess>> launches;
   for (int rank = 0; rank < 3; ++rank) {
@@ -164,7 +164,7 @@ TEST(Progress, IsShownForEachRank) {
   ASSERT_TRUE(node->Printed("up rank=", 2)) << node->Output();
   const auto end = std::chrono::steady_clock::now() + kPatience;
   std::string shown;
-  // Of both, and from a moment in which they were not late.
+  // Wait until the status shows both workers, at a time when neither is late.
   do {
     auto status = cluster.Command({"status", "job"});
     ASSERT_EQ(status->ExitCode(), 0) << status->Output();

@@ -1,4 +1,4 @@
-// Nodes that are looked at before every round: real launches.
+// Nodes that are checked before every round, with real launches.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ class Health : public ::testing::Test {
   }
   ~Health() override { std::filesystem::remove_all(folder_); }
 
-  // A check that passes once Heal has been called.
+  // Flags for a check that passes once Heal has been called.
   std::vector<std::string> Checked() const {
     return {"--health-check=echo looking; [ -e " + healthy_ +
                 " ] || { echo GPU 3 is gone; exit 1; }",
@@ -86,7 +86,7 @@ TEST_F(Health, TheJoinTimeOutNamesItAndWhy) {
                     HasSubstr("unfit: "), HasSubstr("GPU 3 is gone")));
 }
 
-// The second round does not begin before the second check has passed.
+// The second round begins only after the second check has passed.
 TEST_F(Health, EveryRoundIsPrecededByACheck) {
   const std::string log = folder_ + "/log";
   auto launch =

@@ -1,4 +1,4 @@
-// `launch inspect` on what a round that broke has left.
+// `launch inspect` on the files that a broken round has left.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ using ::testing::SizeIs;
 
 constexpr char kDying[] = "tests/integration/dying_collective_worker";
 
-// Without the line breaks that the width of the terminal asks for.
+// Removes the line breaks that fit the text to the terminal's width.
 std::string Unwrapped(const std::string& text) {
   return std::regex_replace(text, std::regex("\n {8}"), " ");
 }
@@ -38,7 +38,7 @@ TEST_F(Inspect, NamesWhoWasKilledInAnOperationThatAllWereIn) {
   Subprocess launch({kLaunch, "--standalone", "--nproc-per-node=3",
                      "--shutdown-timeout=1", "--log-dir=" + logs_, kDying});
   EXPECT_EQ(launch.ExitCode(), 128 + SIGKILL) << launch.Output();
-  // Its run id is a fresh one.
+  // The run id is a generated one.
   const std::string run =
       std::filesystem::directory_iterator(logs_)->path().string();
   Subprocess inspect({kLaunch, "inspect", run + "/attempt_0"},

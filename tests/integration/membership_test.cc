@@ -1,4 +1,4 @@
-// Nodes that come and go: real agents, a real coordinator, one machine.
+// Nodes that join and leave: real agents and a real coordinator on one machine.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -87,7 +87,7 @@ TEST(Membership, SurvivorsGoOnWithoutAKilledAgent) {
   EXPECT_THAT(b->Lines("restart=0 "), SizeIs(2));
 }
 
-// A worker fails because another node dies, and the coordinator reads of the
+// A worker fails because another node dies, and the coordinator reads the
 // failure first. No restart is left, and none is needed.
 TEST(Membership, AFailureThatIsHeardOfBeforeTheLossBehindIt) {
   LocalCluster cluster;
@@ -124,9 +124,9 @@ TEST(Membership, ASilentAgentIsReplacedByASpareAfterItsLease) {
   b->Signal(SIGSTOP);
   EXPECT_EQ(a->ExitCode(), 0);
   EXPECT_EQ(spare->ExitCode(), 0);
-  // The spare has taken the very place.
+  // The spare has taken exactly that rank.
   EXPECT_THAT(spare->Lines("up rank=" + rank + " local=0 round=2"), SizeIs(1));
-  // Once it wakes it finds that the job went on without it.
+  // When the stopped node continues, it learns that the job went on without it.
   const pid_t left = WorkerPids(*b, 1).at(0);
   b->Signal(SIGCONT);
   EXPECT_TRUE(b->ExitCode().has_value());

@@ -1,4 +1,4 @@
-// How a job of one node ends, and what it says about it.
+// The outcomes of a job with one node, and its messages about them.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The cluster takes the nodes away: real launches, told by signals.
+// Preemption: real launches that are notified by signals.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -127,7 +127,7 @@ TEST_F(Preemption, AJobThatStillGathersEndsAtOnce) {
   EXPECT_EQ(a->ExitCode(), kPreempted);
 }
 
-// Slurm's scontrol as far as this needs it.
+// A fake scontrol that supports what this test needs.
 TEST_F(Preemption, OneNodePutsTheJobBackIntoItsQueue) {
   const std::string asked = folder_ + "/asked";
   const std::string scontrol = folder_ + "/scontrol";
@@ -163,7 +163,7 @@ TEST_F(Preemption, AHookThatFailsIsSaidAndNoMore) {
               HasSubstr("--on-preempt failed: no bucket (exit code 3)"));
 }
 
-// Its own exit code is what this launcher, too, says: "try again".
+// The worker exits with the code that `launch` uses as well: "try again".
 TEST_F(Preemption, AWorkerMayEndWithTheJobsOwnCode) {
   const std::string gone = folder_ + "/gone";
   auto launch = Standalone({"--nproc-per-node=2", "--signals-to-preempt=USR1",
@@ -189,14 +189,14 @@ TEST_F(Preemption, AHookWhoseTimeIsOverIsNamed) {
   ASSERT_TRUE(launch->Printed("up rank=0"));
   launch->Signal(SIGUSR1);
   EXPECT_EQ(launch->ExitCode(), kPreempted);
-  // The agent and the command's own watch look at the same instant.
+  // The agent's deadline and the command's own deadline are reached together.
   EXPECT_THAT(launch->Output(),
               AnyOf(HasSubstr("--on-preempt was ended before it was done: its "
                               "time is over"),
                     HasSubstr("--on-preempt failed: it did not end within")));
 }
 
-// Longer than a test may take, would it wait.
+// If Ctrl-C waited for the hook, the test would time out.
 TEST_F(Preemption, CtrlCWaitsForNoHook) {
   LocalCluster cluster;
   const std::vector<std::string> flags = {

@@ -1,4 +1,4 @@
-// Signals to a node, and orders from an operator.
+// Signals to a node, and operators' commands.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ TEST(Signals, CtrlCAtOneNodeStopsAllWithIt) {
   a->Signal(SIGINT);
   EXPECT_EQ(a->ExitCode(), 128 + SIGINT);
   EXPECT_EQ(b->ExitCode(), 128 + SIGINT);
-  // The very signal reached the workers of both nodes.
+  // The same signal reached the workers of both nodes.
   EXPECT_THAT(a->Lines("] caught"), SizeIs(1));
   EXPECT_THAT(b->Lines("] caught"), SizeIs(1));
 }
@@ -71,7 +71,7 @@ TEST(Signals, AHandledUserSignalEndsTheJobAsUnderTorchrun) {
   b->Signal(SIGUSR1);
   EXPECT_EQ(a->ExitCode(), 128 + SIGUSR1);
   EXPECT_EQ(b->ExitCode(), 128 + SIGUSR1);
-  // The very signal reached the workers of both nodes.
+  // The same signal reached the workers of both nodes.
   EXPECT_THAT(a->Lines("] caught"), SizeIs(1));
   EXPECT_THAT(b->Lines("] caught"), SizeIs(1));
 }

@@ -9,6 +9,8 @@ renders with. The manifests' test validates what is written there, and finds it
 older than the chart by the hash in its first line.
 """
 
+import collections
+import functools
 import hashlib
 import json
 import os
@@ -16,8 +18,8 @@ import shutil
 import subprocess
 import sys
 
+import documents
 import jsonschema
-import yaml
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 CHART = os.path.join(HERE, '..', '..', 'deploy', 'kubernetes', 'helm', 'muster')
@@ -55,7 +57,7 @@ def chart_hash():
 
 def default_values():
   with open(os.path.join(CHART, 'values.yaml')) as file:
-    return yaml.safe_load(file)
+    return documents.load(file.read())
 
 
 def go_program():
@@ -67,8 +69,36 @@ def go_program():
   return debian if os.path.exists(debian) else None
 
 
+# A rendered chart: its text, or the error that rendering ended in.
+Rendered = collections.namedtuple('Rendered', ['text', 'error'])
+
+
+class Renderer:
+  """A running render.go, which answers one request after another."""
+
+  def __init__(self, program):
+    self._process = subprocess.Popen([program, CHART, 'trainer'],
+                                     stdin=subprocess.PIPE,
+                                     stdout=subprocess.PIPE, text=True)
+
+  def render(self, values, version=NEW, only=''):
+    """The chart's objects, or one file of it, for a cluster of that version.
+    Values that are not given have their defaults."""
+    request = {'values': dict(default_values(), **values), 'version': version,
+               'only': only}
+    self._process.stdin.write(json.dumps(request) + '\n')
+    self._process.stdin.flush()
+    answer = json.loads(self._process.stdout.readline())
+    return Rendered(answer['text'], answer['error'])
+
+  def close(self):
+    self._process.stdin.close()
+    self._process.stdout.close()
+    self._process.wait()
+
+
 def build_renderer(folder):
-  """Builds render.go; its path, or None with a reason."""
+  """Builds render.go and starts it; a Renderer, or None with a reason."""
   go = go_program()
   if not go:
     return None, 'no go (Debian: golang-go)'
@@ -83,26 +113,21 @@ def build_renderer(folder):
     if 'cannot find package' in built.stdout:
       return None, 'no sprig (Debian: golang-github-masterminds-sprig-dev)'
     raise RuntimeError(built.stdout)
-  return path, ''
+  return Renderer(path), ''
+
+
+@functools.lru_cache(maxsize=None)
+def _values_schema():
+  with open(os.path.join(CHART, 'values.schema.json')) as file:
+    return jsonschema.Draft7Validator(json.load(file))
 
 
 def values_errors(values):
   """What values.schema.json, which Helm heeds, says of these; null: not given."""
-  with open(os.path.join(CHART, 'values.schema.json')) as file:
-    schema = json.load(file)
   given = {key: value for key, value in dict(default_values(), **values).items()
            if value is not None}
   return ['%s: %s' % ('.'.join(map(str, error.absolute_path)), error.message)
-          for error in jsonschema.Draft7Validator(schema).iter_errors(given)]
-
-
-def render(renderer, values, version=NEW, only=''):
-  """The chart's objects as text, or the error that it ends in; or one file."""
-  return subprocess.run([renderer, CHART, 'trainer', version],
-                        input=json.dumps(dict(default_values(), **values)),
-                        env=dict(os.environ, RENDER=only),
-                        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                        text=True)
+          for error in _values_schema().iter_errors(given)]
 
 
 def main():
@@ -113,11 +138,12 @@ def main():
       sys.exit('chart.py: ' + why)
     os.makedirs(RENDERED, exist_ok=True)
     for name, values in CASES.items():
-      done = render(renderer, values)
-      if done.returncode != 0:
-        sys.exit(done.stderr)
+      done = renderer.render(values)
+      if done.error:
+        sys.exit(done.error)
       with open(os.path.join(RENDERED, name + '.yaml'), 'w') as file:
-        file.write('# chart %s\n%s' % (chart_hash(), done.stdout))
+        file.write('# chart %s\n%s' % (chart_hash(), done.text))
+    renderer.close()
 
 
 if __name__ == '__main__':

@@ -57,20 +57,22 @@ class Chart(unittest.TestCase):
     folder = tempfile.TemporaryDirectory()
     cls.addClassCleanup(folder.cleanup)
     cls.renderer, cls.why = chart.build_renderer(folder.name)
+    if cls.renderer:
+      cls.addClassCleanup(cls.renderer.close)
 
   def rendered(self, **values):
     """The pod of launch or agent, and what it is part of."""
     if not self.renderer:
       self.skipTest('the chart is not rendered anew: ' + self.why)
-    done = chart.render(self.renderer, values)
-    self.assertEqual(done.stderr, '')
-    return next((pod_of(thing), thing) for thing in things_of(done.stdout)
+    done = self.renderer.render(values)
+    self.assertEqual(done.error, '')
+    return next((pod_of(thing), thing) for thing in things_of(done.text)
                 if pod_of(thing) and thing['kind'] != 'Deployment')
 
   def objects(self, values, version=chart.NEW):
-    done = chart.render(self.renderer, values, version)
-    self.assertEqual(done.stderr, '')
-    return things_of(done.stdout)
+    done = self.renderer.render(values, version)
+    self.assertEqual(done.error, '')
+    return things_of(done.text)
 
   def test_no_value_makes_what_server_side_apply_refuses(self):
     if not self.renderer:
@@ -154,10 +156,9 @@ class Chart(unittest.TestCase):
       self.skipTest('the chart is not rendered anew: ' + self.why)
     for mode in ('job', 'jobset', 'elastic'):
       def notes(**values):
-        done = chart.render(self.renderer, dict(values, mode=mode),
-                            only='NOTES.txt')
-        self.assertEqual(done.stderr, '')
-        return done.stdout
+        done = self.renderer.render(dict(values, mode=mode), only='NOTES.txt')
+        self.assertEqual(done.error, '')
+        return done.text
       with self.subTest(mode):
         # Ended pods are asked as well: more requests than there are pods.
         self.assertIn('--max-log-requests=1000', notes())
@@ -170,9 +171,9 @@ class Chart(unittest.TestCase):
   def refusal(self, **values):
     if not self.renderer:
       self.skipTest('the chart is not rendered anew: ' + self.why)
-    done = chart.render(self.renderer, values)
-    self.assertNotEqual(done.returncode, 0)
-    return done.stderr
+    done = self.renderer.render(values)
+    self.assertNotEqual(done.error, '')
+    return done.error
 
   def test_what_was_rendered_is_of_this_chart(self):
     for case in chart.CASES:
@@ -186,10 +187,10 @@ class Chart(unittest.TestCase):
       self.skipTest('the chart is not rendered anew: ' + self.why)
     for case, values in chart.CASES.items():
       with self.subTest(case):
-        done = chart.render(self.renderer, values)
-        self.assertEqual(done.stderr, '')
+        done = self.renderer.render(values)
+        self.assertEqual(done.error, '')
         kept = read(os.path.join(chart.RENDERED, case + '.yaml'))
-        self.assertEqual(done.stdout, kept.split('\n', 1)[1])
+        self.assertEqual(done.text, kept.split('\n', 1)[1])
     self.assertIn('mode is jbo', self.refusal(mode='jbo'))
 
   def test_elastic_pods_are_as_many_as_the_job_may_have(self):

@@ -69,6 +69,13 @@ class Containerfile(unittest.TestCase):
       if built and os.path.isdir(os.path.join(ROOT, name)):
         self.assertIn(name, copied)
 
+  def test_the_image_has_the_licences(self):
+    self.assertTrue([rest for rest in self.of('COPY')
+                     if {'LICENSE', 'NOTICE'} <= set(rest.split())])
+    # tools/install puts them into share/doc/muster below its prefix.
+    self.assertIn('--from=build /opt/muster/share /usr/local/share',
+                  self.of('COPY'))
+
   def test_it_runs_as_the_manifests_user_and_without_another_init(self):
     job = yaml.safe_load(read('deploy', 'kubernetes', 'kustomize',
                               'indexed-job', 'job.yaml'))

@@ -2,6 +2,7 @@
 """A Job's life: its pods under the controller's back-off, order and DNS."""
 
 import os
+import signal
 import sys
 import unittest
 
@@ -9,7 +10,7 @@ sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 import job_pods  # noqa: E402
 import pod_case  # noqa: E402
 import pods  # noqa: E402
-from manifests import job_spec, manifests  # noqa: E402
+from manifests import job_spec, manifests, pod_of  # noqa: E402
 
 
 def spec_of(nodes, version):
@@ -25,10 +26,10 @@ def spec_of(nodes, version):
 
 class JobLife(pod_case.PodCase):
 
-  def job(self, nodes=3, version='1.34', **more):
+  def job(self, nodes=3, version='1.34', late=(), **more):
     return job_pods.JobPods(
         self.cluster, spec_of(nodes, version),
-        lambda index: self.job_pod(index, nodes, **more), version)
+        lambda index: self.job_pod(index, nodes, **more), version, late)
 
   def test_a_killed_pod_0_costs_one_failure_after_a_disruption(self):
     for version in ('1.34', '1.27'):
@@ -51,6 +52,85 @@ class JobLife(pod_case.PodCase):
                           lambda index=index:
                           job.rounds(index, 'of 3 works') > before)
         job.running[0].wait_for('of 3 works')
+        self.assertEqual(job.controller.counted, 1)
+        for pod in job.running.values():
+          pod.kill()
+        self.succeeded = True
+
+  def test_a_new_job_waits_for_the_end_of_the_old_ones_pod_0(self):
+    # kubectl delete, then apply: the name of pod 0 is still the old one's.
+    old = self.job(nodes=2, SLOW_CHECKPOINT='1')
+    old.await_work('of 2 works')
+    old.delete()
+    for pod in old.running.values():
+      pod.wait_for('writes a checkpoint')
+    new = self.job(nodes=2, late=[0], MUSTER_JOB_UID='9999-0000')
+    new.running[1].wait_for('asking again for 1800 s')
+    text = ' '.join(new.running[1].log().split())
+    self.assertIn("the coordinator at trainer-0.trainer:29400 is not this job's "
+                  '(this coordinator belongs to job "trainer-1234-567"', text)
+    new.make_late()
+    self.say('checkpoint')
+    self.assertEqual(old.await_end(0, 1), [75, 75])
+    new.await_work('of 2 works')
+    self.finish(list(new.running.values()))
+
+  def test_a_replacement_waits_for_the_end_of_the_pod_that_it_replaces(self):
+    # Kubernetes 1.27 and 1.28 make it while the old pod terminates.
+    job = self.job(nodes=2, version='1.27', SLOW_CHECKPOINT='1')
+    job.await_work('of 2 works')
+    job.evict(1)
+    job.running[0].wait_for('writes a checkpoint')
+    made, waited = job.make_what_is_due()
+    self.assertEqual((made, waited), ([job.running[1]], 0.0))
+    job.running[1].wait_for('this node takes its place when that has ended')
+    self.say('checkpoint')
+    self.assertEqual(job.await_terminating(), [75])
+    # The replacement is told that the job was preempted, as all are.
+    self.assertEqual(job.await_end(0, 1), [75, 75])
+    job.make_what_is_due()
+    job.await_work('of 2 works')
+    self.assertEqual(job.controller.counted, 0)
+    self.finish(list(job.running.values()))
+
+  def test_a_replacement_of_pod_0_does_not_wait_for_the_old_one(self):
+    job = self.job(nodes=2, version='1.27', SLOW_CHECKPOINT='1')
+    job.await_work('of 2 works')
+    job.evict(0)
+    job.running[1].wait_for('writes a checkpoint')
+    made, _ = job.make_what_is_due()
+    made[0].wait_for('1 of 2 nodes here, waiting for 1 more')
+    self.say('checkpoint')
+    self.assertEqual(job.await_terminating(), [75])
+    self.assertEqual(job.await_end(1), [75])
+    job.make_what_is_due()
+    job.await_work('of 2 works')
+    self.assertEqual(job.controller.counted, 0)
+    self.finish(list(job.running.values()))
+
+  def test_a_stopped_agent_is_replaced_soon(self):
+    plain = dict(manifests())
+    pod_spec = next(pod_of(t) for t in plain['indexed-job'] if job_spec(t))
+    for victim in (1, 0):
+      with self.subTest(victim):
+        job = self.job()
+        job.await_work('of 3 works')
+        before = {index: job.rounds(index, 'of 3 works') for index in range(3)}
+        stopped = job.running[victim]
+        self.assertEqual(stopped.probe('/livez'), (200, 'ok\n'))
+        stopped.stop_agent()
+        passed = job.killed_as_silent(victim, pod_spec)
+        self.assertIsNotNone(passed)
+        # With the pod's own grace period it took four minutes.
+        self.assertLessEqual(passed, 90.0)
+        self.assertEqual(stopped.exit_code(), 128 + signal.SIGKILL)
+        made, _ = job.make_what_is_due()
+        self.assertEqual(made, [job.running[victim]])
+        made[0].wait_for('of 3 works')
+        for index in {0, 1, 2} - {victim}:
+          pods.wait_until('the next round',
+                          lambda index=index:
+                          job.rounds(index, 'of 3 works') > before[index])
         self.assertEqual(job.controller.counted, 1)
         for pod in job.running.values():
           pod.kill()

@@ -5,24 +5,30 @@ ten minutes, passes in the time of job_controller's model alone.
 """
 
 import job_controller
+import kubelet
 
 
 class JobPods:
   """The pods of one Job, and their names in the cluster's DNS."""
 
-  def __init__(self, cluster, spec, start, version='1.34', service='trainer'):
-    """`start`(index) starts the pod of that index and returns it."""
+  def __init__(self, cluster, spec, start, version='1.34', late=()):
+    """`start`(index) starts the pod of that index and returns it. The pods of
+    the indices `late` are made by make_late: their machine is slow."""
     self.controller = job_controller.JobController(spec, version)
     self.now = 0.0  # seconds, Kubernetes' time
     self.running = {}  # index -> the newest pod of that index
-    self._cluster, self._start, self._service = cluster, start, service
+    self._cluster, self._start, self._late = cluster, start, late
     self._terminating = []  # (index, pod), replaced before their end
     self._disrupted = set()
-    for index in range(self.controller.pods):
+    for index in set(range(self.controller.pods)) - set(late):
+      self._make(index)
+
+  def make_late(self):
+    for index in self._late:
       self._make(index)
 
   def _name(self, index):
-    return 'trainer-%d.%s' % (index, self._service)
+    return 'trainer-%d.trainer' % index
 
   def _make(self, index):
     if index in self.running:
@@ -41,9 +47,24 @@ class JobPods:
     self.controller.deleted(self.now, index)
     pod.evict()
 
+  def delete(self):
+    """What `kubectl delete` does: every pod gets SIGTERM, none comes again."""
+    for pod in self.running.values():
+      pod.evict()
+
   def kill(self, index):
     self.running[index].kill()
     self._saw_end(index, self.running[index])
+
+  def killed_as_silent(self, index, pod_spec):
+    """Waits until the kubelet has ended a pod that does not answer; how long
+    that took in Kubernetes' time, or None: it answers."""
+    pod = self.running[index]
+    passed = kubelet.end_of_a_silent_container(pod, pod_spec)
+    if passed is not None:
+      self.now += passed
+      self._saw_end(index, pod)
+    return passed
 
   def await_end(self, *indices):
     """Waits for the end of these pods; their exit codes."""

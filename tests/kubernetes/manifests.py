@@ -5,9 +5,9 @@ import os
 import re
 
 import chart
+import documents
 import manifest_schemas
 import overlays
-import yaml
 
 ROOT = os.path.join(os.path.dirname(os.path.realpath(__file__)), '..', '..')
 KUSTOMIZE = os.path.join(ROOT, 'deploy', 'kubernetes', 'kustomize')
@@ -20,7 +20,8 @@ def read(path):
 
 
 def things_of(text):
-  return [thing for thing in yaml.safe_load_all(text) if thing]
+  """The objects of a stream of YAML documents."""
+  return [thing for thing in documents.load_all(text) if thing]
 
 
 def manifests():

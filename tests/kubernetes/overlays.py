@@ -21,6 +21,10 @@ KUSTOMIZE = os.path.join(HERE, '..', '..', 'deploy', 'kubernetes', 'kustomize')
 SOURCES = os.path.join(KUSTOMIZE, 'overlays')
 BUILT = os.path.join(HERE, 'rendered', 'overlays')
 _OLDEST_MINOR = 21
+# Google's kubectl asks the cluster for its version before any command and waits
+# 5 s for the answer; port 0 refuses at once.
+_NO_CLUSTER = '--server=http://127.0.0.1:0'
+_PATIENCE = 60.0  # seconds, for one command of kubectl
 
 
 def sources_hash():
@@ -41,9 +45,10 @@ def find_kubectl():
   kubectl = shutil.which('kubectl')
   if not kubectl:
     return None, 'no kubectl, which has kustomize built in'
-  shown = subprocess.run([kubectl, 'version', '--client', '--output=json'],
-                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                         text=True).stdout
+  shown = subprocess.run(
+      [kubectl, _NO_CLUSTER, 'version', '--client', '--output=json'],
+      stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+      timeout=_PATIENCE).stdout
   minor = re.search(r'"minor": "(\d+)', shown)
   if not minor or int(minor.group(1)) < _OLDEST_MINOR:
     return None, "kubectl's kustomize is too old for overlays"
@@ -52,9 +57,9 @@ def find_kubectl():
 
 def build(kubectl, folder):
   """A folder's objects as text, or the error that it ends in."""
-  return subprocess.run([kubectl, 'kustomize', folder],
+  return subprocess.run([kubectl, _NO_CLUSTER, 'kustomize', folder],
                         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                        text=True)
+                        text=True, timeout=_PATIENCE)
 
 
 def main():

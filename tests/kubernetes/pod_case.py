@@ -3,8 +3,8 @@
 import os
 import unittest
 
+import documents
 import pods
-import yaml
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 KUSTOMIZE = os.path.join(HERE, '..', '..', 'deploy', 'kubernetes', 'kustomize')
@@ -14,7 +14,7 @@ BINARIES = ['launcher/launch', 'launcher/agent', 'rendezvous/daemon/rendezvousd'
 def container_of(path):
   """The first container of a manifest's last object."""
   with open(os.path.join(KUSTOMIZE, path)) as file:
-    thing = list(yaml.safe_load_all(file))[-1]
+    thing = documents.load_all(file.read())[-1]
   if thing['kind'] == 'JobSet':
     thing = thing['spec']['replicatedJobs'][0]['template']
   return thing['spec']['template']['spec']['containers'][0]
@@ -40,7 +40,8 @@ class PodCase(unittest.TestCase):
         BINARIES + [os.path.join(HERE, 'pod_worker.py')])
     self.addCleanup(self.cluster.close)
     self.words = {}
-    for word in ['finish'] + ['fail-%d' % rank for rank in range(4)]:
+    for word in ['finish', 'checkpoint'] + [
+        'fail-%d' % rank for rank in range(4)]:
       path = os.path.join(self.cluster.share, word)
       os.mkfifo(path)
       os.chmod(path, 0o666)

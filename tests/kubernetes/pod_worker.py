@@ -1,6 +1,7 @@
 """A worker of the pods' tests: tells its place and works until it is told to
 end or to fail. With ORPHAN in its environment it leaves a grandchild first;
-FAIL_WITH is the exit code of a failure (7)."""
+FAIL_WITH is the exit code of a failure (7); with SLOW_CHECKPOINT a checkpoint
+is written once the test says so."""
 
 import os
 import select
@@ -15,6 +16,9 @@ def say(text):
 
 
 def preempted(number, frame):
+  if os.environ.get('SLOW_CHECKPOINT'):
+    say('writes a checkpoint')
+    wait_for_word('checkpoint')
   say('wrote a checkpoint')
   sys.exit(0)
 
@@ -32,25 +36,34 @@ def leave_an_orphan():
   os.waitpid(child, 0)
 
 
-def wait_for_word():
-  """What the test says to all workers, or to this rank's."""
+def wait_for_word(*words):
+  """The first of these words that the test says, to all workers."""
   pipes = {}
-  for word in ('finish', 'fail-' + rank):
+  for word in words:
     # What is written there nobody reads, so that all see that it is there.
     pipe = os.open('/srv/share/' + word, os.O_RDONLY | os.O_NONBLOCK)
     pipes[pipe] = word
   poll = select.poll()
-  for pipe in pipes:
+  for pipe in list(pipes) + [signalled]:
     poll.register(pipe, select.POLLIN)
-  return pipes[poll.poll()[0][0]]
+  while True:
+    for ready, _ in poll.poll():
+      if ready in pipes:
+        return pipes[ready]
+      os.read(ready, 4096)
 
 
+# A signal that comes just before poll() would be noticed only after it.
+signalled, wakeup = os.pipe()
+for end in (signalled, wakeup):
+  os.set_blocking(end, False)
+signal.set_wakeup_fd(wakeup)
 signal.signal(signal.SIGTERM, preempted)
 signal.signal(signal.SIGUSR1, lambda number, frame: say('got SIGUSR1'))
 if os.environ.get('ORPHAN'):
   leave_an_orphan()
 say('works, restart %s' % os.environ['TORCHELASTIC_RESTART_COUNT'])
-if wait_for_word() == 'finish':
+if wait_for_word('finish', 'fail-' + rank) == 'finish':
   say('is done')
 else:
   say('fails')

@@ -157,12 +157,24 @@ class Cluster:
                      for pod in self.pods)
 
 
+def _only_child(pid):
+  with open('/proc/%d/task/%d/children' % (pid, pid)) as file:
+    return int(file.read())
+
+
+def _state(stat):
+  """The state (R, S, T, Z …) in a /proc/…/stat."""
+  with open(stat) as file:
+    return file.read().rpartition(')')[2].split()[0]
+
+
 class Pod:
   """One container. Its process 1 is the command."""
 
   def __init__(self, cluster, host_name, address, link, environment, command):
     self.host_name, self.address = host_name, address
     self._log = []  # lines; guarded by _news
+    self._killed = False
     environment = {
         name: value.replace('POD_ADDRESS', address)
         for name, value in environment.items()}
@@ -178,9 +190,7 @@ class Pod:
     self._reader = threading.Thread(target=self._read, daemon=True)
     self._reader.start()
     self.wait_for('pod: here')
-    path = '/proc/%d/task/%d/children' % (self._process.pid, self._process.pid)
-    with open(path) as file:
-      self._init = int(file.read())
+    self._init = _only_child(self._process.pid)
     ip('link', 'add', link, 'type', 'veth', 'peer', 'name', 'eth0',
        'netns', str(self._init))
     ip('link', 'set', link, 'master', 'pods', 'up')
@@ -212,11 +222,21 @@ class Pod:
   def signal(self, number):
     os.kill(self._init, number)
 
+  def stop_agent(self):
+    """SIGSTOP to the agent, whose parent is process 1. Returns when each of its
+    threads has stopped."""
+    agent = _only_child(self._init)
+    os.kill(agent, signal.SIGSTOP)
+    wait_until('the agent is stopped', lambda: all(
+        _state('/proc/%d/task/%s/stat' % (agent, thread)) == 'T'
+        for thread in os.listdir('/proc/%d/task' % agent)))
+
   def kill(self):
     """What the kubelet does last."""
     if self._process.poll() is None:
       try:
         os.kill(self._init, signal.SIGKILL)
+        self._killed = True
       except ProcessLookupError:
         pass
     try:
@@ -231,7 +251,8 @@ class Pod:
     try:
       code = self._process.wait(PATIENCE)
       self._reader.join(PATIENCE)
-      return code
+      # unshare, which waits for process 1, fails over a child that was killed.
+      return 128 + signal.SIGKILL if self._killed else code
     except subprocess.TimeoutExpired:
       raise AssertionError('%s did not end within %g s' % (
           self.host_name, PATIENCE)) from None
@@ -244,17 +265,23 @@ class Pod:
       try:
         if int(pid) != self._init and os.readlink(
             '/proc/%s/ns/pid' % pid) == space:
-          with open('/proc/%s/stat' % pid) as file:
-            states.append(file.read().rpartition(')')[2].split()[0])
+          states.append(_state('/proc/%s/stat' % pid))
       except OSError:
         continue
     return states
 
-  def probe(self, path):
+  def ends_within(self, seconds):
+    try:
+      self._process.wait(seconds)
+      return True
+    except subprocess.TimeoutExpired:
+      return False
+
+  def probe(self, path, patience=PATIENCE):
     """(status, text) that the kubelet's HTTP probe gets; None: no answer."""
     try:
       with urllib.request.urlopen('http://%s:8080%s' % (self.address, path),
-                                  timeout=PATIENCE) as answer:
+                                  timeout=patience) as answer:
         return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
       return error.code, error.read().decode()

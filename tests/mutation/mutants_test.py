@@ -57,6 +57,17 @@ class Mutants(unittest.TestCase):
     self.assertEqual(
         [], [each.name for each in mutants.ALL if each.file not in tested])
 
+  def test_only_programs_with_a_chosen_source_are_built(self):
+    def names(files):
+      return [program.name for program in slaughter.programs_of(
+          [mutant for mutant in mutants.ALL if mutant.file in files])]
+    self.assertEqual(names(['store/relay/relay_core.cc']),
+                     ['tests of the relay'])
+    self.assertEqual(names(['rendezvous/job/job.cc']),
+                     ['tests of jobs', 'simulation'])
+    self.assertEqual(slaughter.programs_of(mutants.ALL),
+                     build.programs(slaughter.ROOT))
+
   def test_every_mutant_changes_something(self):
     for each in mutants.ALL:
       self.assertNotEqual(each.old, each.new, each.name)

@@ -34,8 +34,8 @@ _KILLERS = {}
 
 
 def setUpModule():  # pylint: disable=invalid-name
-  with slaughter.House(os.cpu_count()) as house:
-    chosen = todays(mutants.ALL)
+  chosen = todays(mutants.ALL)
+  with slaughter.House(os.cpu_count(), chosen) as house:
     print('part %d of %d: %d of %d mutants' % (
         _DAY + 1, _DAYS, len(chosen), len(mutants.ALL)), flush=True)
     for mutant, killers in house.kill(chosen, everybody=False):

@@ -1,7 +1,8 @@
 #ifndef MUSTER_TESTS_MUTATION_PRELUDE_H_
 #define MUSTER_TESTS_MUTATION_PRELUDE_H_
 
-// Only ever precompiled (build.py): what nearly every source includes itself.
+// Headers that nearly every source includes; only used as a precompiled header
+// (build.py).
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

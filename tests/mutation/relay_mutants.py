@@ -127,7 +127,7 @@ ALL = [Mutant(*mutant) for mutant in (
     ('a cancel is answered here, whoever waits', _RELAY,
      'if (cancels && waited) {', 'if (cancels) {'),
     ('an offer is not settled', _RELAY,
-     '''  // After the request, so that a pop finds what was offered.
+     '''  // Settle the offer after the request, so that a pop finds its element.
   SettleOffer(client, effects);''', ''),
     ('who is gone waits', _RELAY,
      '''  LeaveWait(client, effects);

@@ -28,11 +28,19 @@ def mismatches(mutant):
         mutant.file, mutant.name, times, mutant.old)
 
 
+def programs_of(chosen):
+  """The programs that have a source of a chosen mutant; no other is built."""
+  files = {mutant.file for mutant in chosen}
+  return [program for program in build.programs(ROOT)
+          if files & set(program.sources)]
+
+
 class House:
   """A copy of the sources, built once; then each mutant on its own."""
 
-  def __init__(self, jobs):
+  def __init__(self, jobs, chosen):
     self._jobs = jobs
+    self._chosen = chosen
 
   def __enter__(self):
     self._folder = tempfile.TemporaryDirectory(prefix='mutation.')
@@ -40,7 +48,7 @@ class House:
     for top in ('base', 'rendezvous', 'agent', 'store', 'trainer_sdk', 'models',
                 'tests/simulation'):
       shutil.copytree(os.path.join(ROOT, top), os.path.join(self._sources, top))
-    self._programs = build.programs(ROOT)
+    self._programs = programs_of(self._chosen)
     self._objects = os.path.join(self._folder.name, 'objects')
     paths = {path for program in self._programs for path in program.sources}
     self._prelude = build.precompile(ROOT, self._folder.name)

@@ -42,7 +42,7 @@ ALL = [Mutant(*mutant) for mutant in (
     ('any amount may be appended', _CORE,
      'if (!HasRoom(client, request, more, effects)) return;', ''),
     ('any number of values may be set at once', _CORE,
-     '''  // All or nothing.
+     '''  // Set all values or none.
   if (!HasRoom(client, request, cost, effects)) return;''', ''),
     ('any number of elements may be pushed', _CORE,
      '''  if (!HasRoom(client, request, cost, effects)) return;
@@ -122,7 +122,7 @@ ALL = [Mutant(*mutant) for mutant in (
      '''offers_.Take(client);
   if (offered) OfferToNext(*offered, effects);''', 'offers_.Take(client);'),
     ('a client waits twice', _CORE,
-     '''// A client has one wait: the one before was given up without a word.
+     '''// A client has at most one wait, so it has given up the previous one.
   DropWait(client, effects);''', ''),
     ('who waits at a barrier still waits elsewhere', _CORE,
      '''  DropWait(client, effects);

@@ -1,5 +1,5 @@
-// launch doctor --nodes on hosts of their own, of which two cannot reach each
-// other, as behind a firewall.
+// launch doctor --nodes on hosts in network namespaces, two of which cannot
+// reach each other, as behind a firewall.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -54,8 +54,9 @@ class DoctorNodes : public testing::Test {
     hosts_ = *std::move(hosts);
   }
 
-  // Runs it on every host; host 2, which all reach, has rank 0. The exit codes.
-  // Host 0 tells peers `local_addr`, if that is not empty. `form`: of the page.
+  // Runs it on every host and returns the exit codes. Host 2, which all can
+  // reach, has rank 0. Host 0 uses --local-addr=`local_addr` if that is not
+  // empty. `form`: the flag for the form of the page.
   std::array<int, kHosts> Run(const char* form = "--quiet",
                               const std::string& local_addr = "") {
     std::array<pid_t, kHosts> pids = {};
@@ -117,7 +118,7 @@ TEST_F(DoctorNodes, APairThatAFirewallKeepsApartIsNamed) {
   for (const int code : Run()) EXPECT_EQ(code, 4);
   const std::string page = Output(2);
   EXPECT_THAT(page, HasSubstr("[nodes-unreachable]"));
-  // They have one host name, and are told apart by their names in the job.
+  // All have the same host name, so the page uses their names in the job.
   EXPECT_THAT(page, HasSubstr(absl::StrCat("n0 cannot connect to n1 (",
                                            hosts_->Address(1), ")")));
   EXPECT_THAT(page, HasSubstr(absl::StrCat("n1 cannot connect to n0 (",

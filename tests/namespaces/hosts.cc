@@ -66,7 +66,7 @@ absl::Status Up(const char* device, const std::string& address) {
              : SystemError("taking an interface up");
 }
 
-// In a namespace that is this thread's and new.
+// Requires a new network namespace of this thread.
 absl::StatusOr<OwnedFd> MakeInterface(int host) {
   OwnedFd tunnel(open("/dev/net/tun", O_RDWR | O_CLOEXEC));
   if (!tunnel.open()) return SystemError("/dev/net/tun");
@@ -106,7 +106,8 @@ absl::StatusOr<std::unique_ptr<Hosts>> Hosts::Make(int count) {
     s = tunnel.status();
     if (s.ok()) tunnels.push_back(*std::move(tunnel));
   }
-  // EPERM here as well where unshare was not permitted: nothing to undo.
+  // Fails with EPERM if unshare was not permitted; then there is nothing to
+  // undo.
   (void)setns(home.get(), CLONE_NEWNET);
   if (!s.ok()) return s;
   return std::unique_ptr<Hosts>(

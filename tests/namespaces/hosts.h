@@ -14,36 +14,36 @@
 
 namespace muster {
 
-// How the wire between hosts treats packets. Shared with the process that
-// moves them; each may change at any time.
+// The state of the wire between hosts, shared with the process that moves the
+// packets; may change at any time.
 struct Weather;
 
-// Hosts on this machine: network namespaces, each with one interface and an
-// address of its own, and a wire between them that a process of ours moves the
-// packets over. So that packets can be late, lost or cut off without what the
-// kernel may lack for it. Nothing is left when this is gone.
+// Hosts simulated on this machine: network namespaces, each with one interface
+// and address, and a wire between them. A process of the test moves the
+// packets, so that packets can be delayed, lost or cut off without support of
+// the kernel. The destructor removes everything.
 //
-// The process that makes it should have no other threads.
+// Should be created in a process without other threads.
 class Hosts {
  public:
-  // PermissionDenied or NotFound where this process may not have namespaces or
-  // interfaces of its own: a reason to skip a test.
+  // PermissionDenied, NotFound: this process may not create namespaces or
+  // interfaces; a test should be skipped.
   static absl::StatusOr<std::unique_ptr<Hosts>> Make(int count);
   ~Hosts();
   Hosts(const Hosts&) = delete;
   Hosts& operator=(const Hosts&) = delete;
 
-  // "10.213.0.1".
+  // Such as "10.213.0.1".
   std::string Address(int host) const;
 
-  // Moves this process (its calling thread) to `host`.
+  // Moves the calling thread to `host`.
   absl::Status Enter(int host) const;
 
-  // Every packet is that much later from now on.
+  // Delays all later packets by `delay`.
   void Delay(Duration delay);
-  // Of a thousand packets so many are lost, drawn from a fixed seed.
+  // Loses this number of every thousand packets, drawn from a fixed seed.
   void Lose(int of_a_thousand);
-  // No packet passes between hosts 0 and 1 any more.
+  // Drops all later packets between hosts 0 and 1.
   void Cut();
 
  private:

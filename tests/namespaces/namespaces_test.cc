@@ -1,5 +1,5 @@
-// Collectives between hosts of their own addresses, over a wire that is slow,
-// loses packets, or is cut; with processes as ranks.
+// Collectives between hosts with different addresses, over a wire that is slow,
+// lossy or cut; with processes as ranks.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -44,24 +44,25 @@ using std::chrono::seconds;
 
 constexpr Duration kPatience = seconds(60);
 constexpr Duration kOperation = milliseconds(800);
-// What finding out who is silent, and a store that does not answer, may add.
+// Additional time for finding out which ranks are silent, and for a store that
+// does not answer.
 constexpr Duration kAllowed = seconds(15);
 
 enum class Kind { kTcp, kGloo, kHierarchical };
 
-// Where the store is: at a host of its own, which every rank goes on to reach,
-// or at that of the first rank.
+// The host of the store: one of its own, which every rank can always reach, or
+// that of the first rank.
 enum class StoreHost { kOwn, kFirst };
 constexpr int kStoreHost = 2;
-constexpr int kStorePort = 29500;  // nobody else is in its namespace
+constexpr int kStorePort = 29500;  // the store's namespace has no other server
 
 struct World {
   std::string name;
   Kind kind = Kind::kTcp;
   std::vector<int> host_of;  // by rank
   StoreHost store = StoreHost::kOwn;
-  // Worlds of one transport share the collectives, as subjects of the
-  // conformance suite do.
+  // The worlds of one transport share the conformance cases: world `share` of
+  // `shares` runs its part.
   int share = 0;
   int shares = 1;
 };
@@ -114,7 +115,7 @@ class Namespaces : public testing::TestWithParam<World> {
 
   using Body = std::function<absl::Status(Transport&, const GroupPlace&)>;
 
-  // Runs `body` as each rank, on its host and with its transport.
+  // Runs `body` as each rank, on the rank's host and with its transport.
   std::unique_ptr<ForkedRanks> Start(const Body& body,
                                      const std::string& group = "group") {
     return std::make_unique<ForkedRanks>(
@@ -143,8 +144,8 @@ class Namespaces : public testing::TestWithParam<World> {
                                                : GetParam().host_of[0];
   }
 
-  // In a process of its own: this one has no other threads, so that it can
-  // fork.
+  // Runs in its own process, because this one must have no other threads to be
+  // able to fork.
   void ServeStore() {
     const pid_t parent = getpid();
     server_ = fork();
@@ -165,8 +166,8 @@ class Namespaces : public testing::TestWithParam<World> {
     waitpid(server_, nullptr, 0);
   }
 
-  // Asks for `collective` until it fails; the failure. The first sequence
-  // number is the caller's, should it need one before.
+  // Repeats `collective` until it fails and returns the error. The caller may
+  // use the first sequence number before.
   static absl::Status UntilItFails(Transport& transport,
                                    const GroupPlace& place,
                                    Operation collective) {
@@ -193,12 +194,12 @@ class Namespaces : public testing::TestWithParam<World> {
 
   std::unique_ptr<Hosts> hosts_;
   pid_t server_ = -1;
-  // What the wire does not concern.
+  // A store that the wire does not affect.
   const std::shared_ptr<ForkedStore> store_ = std::make_shared<ForkedStore>();
 };
 
-// This world's share of the collectives, each kind, type, reduction and length
-// once.
+// Runs this world's share of the collectives: each kind, type, reduction and
+// length once.
 absl::Status RunItsCases(const World& world, Transport& transport,
                          const GroupPlace& place) {
   ConformanceMemory memory;
@@ -228,7 +229,7 @@ TEST_P(Namespaces, ComputeOverASlowWireThatLosesPackets) {
   }
 }
 
-// Whether what `rank` is told names a rank that is not on its own side: one
+// Whether the error of `rank` names a rank on the other side of the wire: one
 // that is waited for, with its host or process, or one that found out.
 bool NamesOneBeyondTheWire(const World& world, int rank,
                            const absl::Status& told) {
@@ -247,7 +248,7 @@ TEST_P(Namespaces, NobodyHangsWhenTheWireIsCut) {
     return UntilItFails(transport, place,
                         {.kind = OperationKind::kAllReduce, .count = 4096});
   });
-  // Cut once everybody is under way.
+  // Cut once all ranks have started.
   std::vector<std::string> keys;
   for (int rank = 0; rank < size(); ++rank) {
     keys.push_back(absl::StrCat("goes/", rank));
@@ -264,17 +265,17 @@ TEST_P(Namespaces, NobodyHangsWhenTheWireIsCut) {
   }
 }
 
-// Has the kernel end this process when `moment`, less than a second, has
-// passed, whatever it is doing then: nothing handles the alarm.
+// Makes the kernel end this process after `moment` (less than a second),
+// whatever it is doing: SIGALRM has no handler.
 void DieAfter(std::chrono::microseconds moment) {
   itimerval alarm{};
-  // None would be no alarm.
+  // 0 would set no alarm.
   alarm.it_value.tv_usec = std::max<int64_t>(moment.count(), 1);
   setitimer(ITIMER_REAL, &alarm, nullptr);
 }
 
-// A collective of pieces of 16 KB, which are sent at once, or of some that are
-// not.
+// Draws a collective whose pieces of 16 KB are sent at once, or one with pieces
+// that are not.
 Operation DrawCollective(std::mt19937& draw, int size) {
   constexpr OperationKind kKinds[] = {
       OperationKind::kAllReduce, OperationKind::kReduceScatter,
@@ -301,8 +302,8 @@ TEST_P(Namespaces, ARankThatDiesAtAnyMomentIsNamedEverywhere) {
                               " dies after ", moment.count(), " us"));
     const auto ranks = Start(
         [&](Transport& transport, const GroupPlace& place) -> absl::Status {
-          // Nobody is to be still on the way to the others, save where whom
-          // they are connecting with is told.
+          // All ranks must have connected, except with Gloo, which reports the
+          // rank to which it is connecting.
           if (GetParam().kind != Kind::kGloo) {
             const OperationContext first{1, MonotonicNow() + kPatience};
             absl::Status met = transport.Execute(Barrier(), first);

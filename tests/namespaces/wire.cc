@@ -20,7 +20,8 @@ struct Packet {
   std::vector<char> bytes;
 };
 
-// The last bytes of an IPv4 packet's source and destination.
+// Offsets of the last byte of the source and destination address of an IPv4
+// packet.
 constexpr int kSource = 15;
 constexpr int kDestination = 19;
 constexpr int kLargest = 65536;
@@ -33,7 +34,8 @@ int HostOf(char address_byte) {
 
 void CarryPackets(const std::vector<int>& tunnels, const Weather& weather) {
   std::mt19937 draw(1);
-  std::deque<Packet> late;  // by due time, since all are equally late
+  // Sorted by due time, since all packets have the same delay.
+  std::deque<Packet> late;
   std::array<char, kLargest> buffer;
   for (;;) {
     std::vector<pollfd> fds;

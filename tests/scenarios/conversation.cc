@@ -202,7 +202,7 @@ void Conversation::Step(const std::string& node, const LifecycleEvent& event) {
   Agent& agent = agents_.at(node);
   const LifecycleStep step = agent.core->Step(now_, event);
   if (step.report.has_value()) {
-    // Keep-alives that say nothing new are left out of the transcript.
+    // Keep-alives without news are left out of the transcript.
     const std::string words = Words(*step.report);
     if (words != agent.last_report) Write(absl::StrCat(node, " → ", words));
     agent.last_report = words;
@@ -233,7 +233,7 @@ void Conversation::Step(const std::string& node, const LifecycleEvent& event) {
       to_agents_.emplace_back(node, FitnessFound{check->check, why});
     } else if (std::holds_alternative<EndAnnouncement>(action) ||
                std::holds_alternative<DropCheck>(action)) {
-      // Nothing of the kind takes any time here.
+      // These actions take no time here.
     } else if (std::holds_alternative<CloseStore>(action)) {
       Write(absl::StrCat(node, " releases who waits in the round's store"));
     } else {

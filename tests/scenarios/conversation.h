@@ -12,24 +12,24 @@
 
 namespace muster {
 
-// One job and its agents, the real pure cores, over a network that loses
-// nothing and takes no time; writes down what they say to each other.
+// One job and its agents (the real pure cores), connected by a network without
+// loss or delay. Records their messages as a transcript.
 class Conversation {
  public:
   explicit Conversation(const JobSpec& spec);
 
-  // A comment in the transcript: what happens to them next.
+  // Adds a comment to the transcript: what happens next.
   void Say(const std::string& what);
 
-  // An agent with two workers starts and finds the coordinator.
+  // Starts an agent with two workers; it finds the coordinator.
   void Start(const std::string& node);
-  // An agent and all that is its ends without a word.
+  // Ends an agent and its workers without a message.
   void Kill(const std::string& node);
   void WorkerExits(const std::string& node, int local_rank, int code);
   void WorkersSucceed(const std::string& node);
   void Signal(const std::string& node, int signal);
-  // What checks of a node find from now on; empty: it is fit. Agents that are
-  // started after the first call check their nodes.
+  // Sets the result of a node's checks from now on; "": fit. Agents started
+  // after the first call check their nodes.
   void Unfit(const std::string& node, const std::string& why);
   void Drain(const std::string& node);
   void Wait(Duration duration);
@@ -42,13 +42,13 @@ class Conversation {
     StreamId stream = 0;
     std::set<int> workers;  // local ranks that run
     Place place;
-    std::string last_report;  // in words
+    std::string last_report;  // as text
   };
 
   void Write(const std::string& line);
   void Step(const std::string& node, const LifecycleEvent& event);
   void StepJob(const JobEvent& event);
-  // Performs what is under way, until nobody has anything to say.
+  // Delivers all messages in flight until no more are sent.
   void Settle();
   void StopWorkers(const std::string& node, int signal);
 

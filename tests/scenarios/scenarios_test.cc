@@ -1,5 +1,5 @@
-// Whole conversations as transcripts, kept in golden/ and reviewed as diffs.
-// After an intended change: MUSTER_WRITE_GOLDEN=<folder> writes them anew.
+// Whole conversations as transcripts, stored in golden/ and reviewed as diffs.
+// After an intended change, MUSTER_WRITE_GOLDEN=<folder> writes new ones.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Names the hosts of each line of stdin, between spaces, as
-// `scontrol show hostnames` would; "?" for a list that is none.
+// Expands the host list in each line of stdin to names separated by spaces, as
+// `scontrol show hostnames` does; prints "?" for an invalid list.
 
 #include <iostream>
 #include <string>

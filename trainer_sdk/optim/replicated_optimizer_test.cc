@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/testing/rounding.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "trainer_sdk/optim/gradient_norm.h"
@@ -66,10 +67,12 @@ TEST(ReplicatedOptimizerTest, AStepIsTheRulesOnScaledGradients) {
       const OptimizerStep plan{.step = step,
                                .learning_rate = 0.1,
                                .gradient_factor = step == 2 ? 0.3 : 1};
-      EXPECT_NEAR(
-          *optimizer.SumOfSquares(),
-          SumOfSquares(gradient.data(), kCount) + SumOfSquares(moved.data(), 3),
-          1e-9);
+      const double squares =
+          SumOfSquares(gradient.data(), kCount) + SumOfSquares(moved.data(), 3);
+      const double bound = RoundingBound<double>(kCount + 3, squares);
+      EXPECT_NEAR(*optimizer.SumOfSquares(), squares, bound);
+      // The smaller tensor's gradient would be missed.
+      EXPECT_GT(SumOfSquares(moved.data(), 3), bound);
       ASSERT_TRUE(optimizer.Step(plan).ok());
       if (step == 2) {
         Scale(gradient.data(), kCount, 0.3);
@@ -103,7 +106,8 @@ TEST(ReplicatedOptimizerTest, StateIsNamedSlices) {
   EXPECT_THAT(state[0].tensor.shape, ElementsAre(2, 3));
   EXPECT_EQ(state[0].begin, 0);
   EXPECT_EQ(state[0].end, 6);
-  EXPECT_FLOAT_EQ(static_cast<const float*>(state[0].data)[5], 0.05f);
+  EXPECT_NEAR(static_cast<const float*>(state[0].data)[5], 0.05,
+              RoundingBound<float>(3, 0.05));
 }
 
 TEST(ReplicatedOptimizerTest, WhatWasNotGivenIsRefusedAndChangesNothing) {

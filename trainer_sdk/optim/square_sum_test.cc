@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "base/testing/rounding.h"
 #include "gtest/gtest.h"
 
 namespace muster {
@@ -52,7 +53,13 @@ TEST(SquareSumTest, IsWithinTheRoundingOfAPlainSum) {
   const std::vector<float> values = Mixed(10000);
   double plain = 0;
   for (const float value : values) plain += double{value} * value;
-  EXPECT_NEAR(SumOf(values) / plain, 1, 1e-13);
+  // Squares of floats are exact in double; each of the plain sum's additions
+  // rounds, and the exact sum once.
+  const double bound = RoundingBound<double>(10000, plain);
+  EXPECT_NEAR(SumOf(values), plain, bound);
+  // The largest square would be missed.
+  const float most = *std::max_element(values.begin(), values.end());
+  EXPECT_GT(double{most} * most, bound);
 }
 
 TEST(SquareSumTest, ManyEqualElementsDoNotOverflow) {

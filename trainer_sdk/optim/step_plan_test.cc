@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/testing/rounding.h"
 #include "gtest/gtest.h"
 
 namespace muster {
@@ -17,7 +18,9 @@ TEST(StepPlanTest, WithoutAScaleGradientsAreOnlyClipped) {
   EXPECT_EQ(free.gradient_factor, 1);
   EXPECT_EQ(free.norm, 5);
   const StepPlan clipped = PlanStep(25, 2, nullptr);
-  EXPECT_NEAR(clipped.gradient_factor, 0.4, 1e-6);
+  // 1e-6 keeps a norm of zero from dividing.
+  EXPECT_NEAR(clipped.gradient_factor, 2 / (5 + 1e-6),
+              RoundingBound<double>(4, 1));
   EXPECT_EQ(clipped.norm, 5);
   EXPECT_EQ(PlanStep(25, 6, nullptr).gradient_factor, 1);
 }
@@ -27,7 +30,8 @@ TEST(StepPlanTest, TheScaleIsTakenOffBeforeTheNormIsLookedAt) {
   const StepPlan plan = PlanStep(64 * 25, 2, &scaler);
   EXPECT_EQ(plan.verdict, kStep);
   EXPECT_EQ(plan.norm, 5);
-  EXPECT_NEAR(plan.gradient_factor, 0.4 / 8, 1e-7);
+  EXPECT_NEAR(plan.gradient_factor, 2 / (5 + 1e-6) / 8,
+              RoundingBound<double>(4, 1));
   // The scale has grown; these gradients were made with the old one.
   EXPECT_EQ(scaler.scale(), 16);
 }

@@ -14,16 +14,15 @@ class Message;
 
 namespace muster {
 
-// For tests: plain values in which no field has its default, so that one which
-// a translation forgets shows.
-WorkerProgress FullProgress(int seed);  // its local rank
+// For tests: values in which no field has its default, so that a test notices a
+// field that a translation omits.
+WorkerProgress FullProgress(int seed);  // `seed` is its local rank
 Failure FullFailure(int seed);
 Report FullReport();
 Directive FullDirective(DirectiveKind kind);
 JobStatus FullStatus();
 
-// The fields of `message`, and of the messages in it, that are not set, as
-// dotted paths.
+// Returns the unset fields of `message` and of its submessages as dotted paths.
 std::vector<std::string> UnsetFields(const google::protobuf::Message& message);
 
 }  // namespace muster

@@ -11,8 +11,8 @@
 namespace muster {
 namespace {
 
-// The same on all ranks, so that they need not agree, and for all libraries:
-// the slowest still take about a second for a size.
+// Numbers of runs; fixed, so that all ranks and libraries use the same. The
+// slowest library takes about a second for a size.
 struct Plan {
   int warm_up;
   int batches;
@@ -44,7 +44,7 @@ void MeasureAllReduce(int rank, const std::string& contents, float* data,
                       const std::function<void(int64_t bytes)>& all_reduce) {
   using Clock = std::chrono::steady_clock;
   for (const int64_t bytes : sizes) {
-    // Zeros stay what they are, however often they are summed.
+    // Zeros, since their sums stay zero.
     std::fill(data, data + bytes / static_cast<int64_t>(sizeof(float)), 0.0F);
     const Plan plan = PlanFor(bytes);
     for (int i = 0; i < plan.warm_up; ++i) all_reduce(bytes);
@@ -52,8 +52,8 @@ void MeasureAllReduce(int rank, const std::string& contents, float* data,
     std::vector<double> microseconds;
     for (int i = 0; i < plan.batches; ++i) {
       std::chrono::duration<double, std::micro> took{};
-      // One at a time where something is done between, which costs the time of
-      // two looks at the clock.
+      // With "written", time each call alone, without the write before it. That
+      // adds the cost of two clock readings.
       for (int j = 0; j < plan.batch; j += written ? 1 : plan.batch) {
         if (written) std::fill(data, data + bytes / sizeof(float), 0.0F);
         const Clock::time_point begin = Clock::now();

@@ -1,4 +1,4 @@
-// Gloo by itself, as it is used without us: its own algorithms and threads.
+// Gloo without Muster: its own algorithms and threads.
 #include <gloo/allreduce.h>
 #include <gloo/allreduce_halving_doubling.h>
 #include <gloo/math.h>
@@ -18,7 +18,8 @@ namespace muster {
 namespace {
 
 std::shared_ptr<gloo::Context> Connect(const WorkerOptions& options) {
-  // The namespaces share their files; the store's port is new for each run.
+  // The network namespaces share the file system; the store's port makes the
+  // folder unique for each run.
   const std::string folder = std::string(std::getenv("GLOO_STORE_FOLDER"));
   gloo::rendezvous::FileStore store(folder);
   gloo::transport::tcp::attr attributes;
@@ -54,7 +55,7 @@ SumInPlace GlooBcube(const WorkerOptions& options) {
 
 SumInPlace GlooHalvingDoubling(const WorkerOptions& options) {
   using Algorithm = gloo::AllreduceHalvingDoubling<float>;
-  // It is bound to its buffer when it is made.
+  // The algorithm is bound to its buffer at construction.
   auto bound =
       std::make_shared<std::pair<float*, std::unique_ptr<Algorithm>>>();
   return [context = Connect(options), bound, size = int64_t{0}](

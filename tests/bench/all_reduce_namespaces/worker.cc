@@ -1,6 +1,6 @@
 // One rank of one measurement of all_reduce:
 //   worker WHAT RANK SIZE OWN_ADDRESS STORE_HOST STORE_PORT
-//   worker store PORT_FILE          serves a store until it is ended
+//   worker store PORT_FILE          serves a store until it is killed
 #include "tests/bench/all_reduce_namespaces/worker.h"
 
 #include <unistd.h>
@@ -27,7 +27,8 @@ void Measure(const WorkerOptions& options, const SumInPlace& sum) {
   for (int64_t bytes = 4 << 10; bytes <= 128 << 20; bytes *= 2) {
     const int64_t count = bytes / static_cast<int64_t>(sizeof(float));
     std::vector<float> data(count, 0.0F);
-    // How often, all ranks must say alike: rank 0 measures, the sum tells.
+    // All ranks must use the same number of rounds: rank 0 measures, and the
+    // sum distributes its number.
     std::vector<float> rounds(2, 0.0F);
     sum(data.data(), count);
     const Clock::time_point begin = Clock::now();

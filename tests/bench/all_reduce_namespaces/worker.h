@@ -8,11 +8,11 @@
 
 namespace muster {
 
-// One rank of a measurement.
+// The options of one rank of a measurement.
 struct WorkerOptions {
   int rank = 0;
   int size = 1;
-  std::string address;  // this rank's own
+  std::string address;  // of this rank
   std::string store_host;
   int store_port = 0;
 };
@@ -20,11 +20,11 @@ struct WorkerOptions {
 // Sums `count` floats in place over all ranks.
 using SumInPlace = std::function<void(float* data, int64_t count)>;
 
-// Measures `sum` at each size and prints, as rank 0, "BYTES MICROSECONDS":
-// the median of as many runs as fit the time.
+// Measures `sum` at each size. Rank 0 prints "BYTES MICROSECONDS": the median
+// of as many runs as fit into the time.
 void Measure(const WorkerOptions& options, const SumInPlace& sum);
 
-// What can be measured, by name; each connects the ranks on its first call.
+// The implementations to measure; each connects the ranks at its first call.
 SumInPlace OursOverTcp(const WorkerOptions& options);
 SumInPlace OursOverGloo(const WorkerOptions& options);
 SumInPlace GlooRing(const WorkerOptions& options);

@@ -1,4 +1,4 @@
-// Asynchronous saves of a state that every rank has, in ranks that share
+// Measures asynchronous saves of a replicated state, with ranks that share
 // memory; see `run`. Prints for each save of rank 0
 //
 //   BLOCKED_MS WRITTEN_MS
@@ -32,7 +32,8 @@ struct Arguments {
 };
 
 constexpr int kTensors = 64;
-// Before these nothing is measured: the snapshot's memory is touched.
+// Number of saves that are not measured: the first one touches the memory of
+// the snapshot.
 constexpr int kWarmUp = 1;
 
 double Milliseconds(Duration duration) {
@@ -48,7 +49,7 @@ absl::Status RunRank(const Arguments& arguments, const GroupPlace& place) {
   auto writer =
       CheckpointWriter::Create(**group, {.directory = arguments.folder});
   if (!writer.ok()) return writer.status();
-  // Replicated, as DDP's state is.
+  // Replicated, like the state of DDP.
   const int64_t count = arguments.bytes / kTensors / 4;
   std::vector<std::vector<float>> values(
       kTensors, std::vector<float>(static_cast<size_t>(count), 0.5f));

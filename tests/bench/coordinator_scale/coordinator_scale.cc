@@ -1,6 +1,6 @@
-// How many nodes one coordinator bears: starts rendezvousd, lets 100, 1,000 and
-// 10,000 simulated agents, each on its own TCP connection, join one job, and
-// prints a table. Everything shares this machine's cores.
+// Measures how many nodes one coordinator can serve: starts rendezvousd, lets
+// 100, 1,000 and 10,000 simulated agents, each with its own TCP connection,
+// join one job, and prints a table. All processes share this machine's cores.
 //
 //   coordinator_scale [--shards N] [NODES…]
 
@@ -25,7 +25,7 @@ constexpr int kSteadySeconds = 5;
 
 struct Child {
   pid_t pid = 0;
-  std::FILE* out = nullptr;  // what it prints
+  std::FILE* out = nullptr;  // its stdout
   int in = -1;               // its stdin
 };
 
@@ -72,7 +72,7 @@ long ResidentKib(pid_t pid) {
   return resident * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
-// CPU seconds that the process has used.
+// CPU time of the process in seconds.
 double CpuSeconds(pid_t pid) {
   const std::string path = "/proc/" + std::to_string(pid) + "/stat";
   std::FILE* file = std::fopen(path.c_str(), "re");
@@ -87,7 +87,7 @@ double CpuSeconds(pid_t pid) {
   return read ? static_cast<double>(user + system) / sysconf(_SC_CLK_TCK) : 0;
 }
 
-// One row of the table; false if not every agent got its place.
+// Measures one row of the table. Returns false if an agent got no place.
 bool Measure(const std::string& self, const std::string& daemon, int nodes,
              int shards) {
   Child server = Start({daemon, "--listen", "127.0.0.1:0"});

@@ -22,8 +22,8 @@ namespace muster {
 namespace {
 
 constexpr std::chrono::seconds kPatience(300);
-// Connections being made at a time: thousands at once overflow the listener's
-// queue, and TCP then waits a second before it tries again.
+// Maximum number of pending connections. Thousands at once would overflow the
+// listener's queue, and TCP retries only after a second.
 constexpr int kMostConnecting = 200;
 
 int64_t Now() {
@@ -32,7 +32,7 @@ int64_t Now() {
   return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
 }
 
-// Counts what the shard's agents have come to. Thread-safe.
+// Counts the agents that have reached each stage. Thread-safe.
 class Tally {
  public:
   void Joined() {
@@ -106,7 +106,8 @@ Report FirstReport(const LoadShard& shard, int index) {
   report.offered_master_port = 29500;
   report.spec.min_nodes = report.spec.max_nodes = shard.nodes;
   report.spec.last_call = Duration::zero();
-  // The agents of a loaded machine must not be lost for being slow.
+  // A long lease, so that agents on a loaded machine are not lost for being
+  // slow.
   report.spec.keep_alive_interval = std::chrono::seconds(60);
   return report;
 }
@@ -121,7 +122,7 @@ class SimulatedAgent : private AgentStream::Listener {
     KeepAlive();
   }
 
-  // As an agent that keeps its lease.
+  // Sends a report, as agents do to keep their lease.
   void KeepAlive() {
     std::lock_guard<std::mutex> lock(mutex_);
     ++report_.sequence;
@@ -160,7 +161,7 @@ class SimulatedAgent : private AgentStream::Listener {
   std::unique_ptr<AgentStream> stream_;
 };
 
-// False once stdin has ended.
+// Waits for `pause`; returns false if stdin has ended.
 bool PauseWhileWanted(std::chrono::microseconds pause) {
   pollfd in = {.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
   const timespec timeout = {.tv_sec = 0, .tv_nsec = pause.count() * 1000};
@@ -187,7 +188,7 @@ int RunLoadShard(const LoadShard& shard) {
               static_cast<long long>(times.last_join),
               static_cast<long long>(times.last_place));
   std::fflush(stdout);
-  // One report a second for each agent, spread evenly.
+  // Each agent reports once per second; the reports are evenly spread.
   constexpr int kBatches = 100;
   size_t next = 0;
   while (placed && PauseWhileWanted(std::chrono::microseconds(10'000))) {

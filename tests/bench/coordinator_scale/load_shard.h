@@ -6,25 +6,25 @@
 
 namespace muster {
 
-// What one process's share of the simulated agents does.
+// The part of the simulated agents that one process runs.
 struct LoadShard {
-  int port = 0;        // of the coordinator, on loopback
-  std::string run_id;  // the job
-  int nodes = 0;       // of the whole job
-  int first = 0;       // this shard's agents: first, … first + count - 1
+  int port = 0;        // the coordinator's port on loopback
+  std::string run_id;  // the job's run id
+  int nodes = 0;       // number of nodes of the whole job
+  int first = 0;       // first agent: agents first to first + count - 1
   int count = 0;
 };
 
-// Moments of CLOCK_MONOTONIC in nanoseconds, which processes share.
+// Times of CLOCK_MONOTONIC in nanoseconds, comparable between processes.
 struct ShardTimes {
   int64_t first_channel = 0;
-  int64_t last_join = 0;   // the last first-report was handed to gRPC
-  int64_t last_place = 0;  // the last agent was told its place
+  int64_t last_join = 0;   // the last first report was passed to gRPC
+  int64_t last_place = 0;  // the last agent got its place
 };
 
-// Runs the shard: each agent on its own connection joins; once all have their
-// place, writes the times to stdout as one line, and then reports for each
-// agent once a second until stdin ends. Returns the exit status.
+// Runs the shard: each agent joins on its own connection. Once all have their
+// places, prints the times as one line; then each agent reports once per second
+// until stdin ends. Returns the exit status.
 int RunLoadShard(const LoadShard& shard);
 
 }  // namespace muster

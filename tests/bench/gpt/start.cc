@@ -1,10 +1,11 @@
-// What a training by the example starts from, for another program that is to
-// train the same: `start FOLDER` and the example's own options write
+// Writes the initial state and the data of the example's training, so that
+// another program can train the same. `start FOLDER`, with the example's
+// options, writes these files:
 //
 //   start.json          the model's size, the optimizer's numbers, the tensors
 //   weights             float32, in the order of start.json
-//   tokens, targets     int32[step, micro-batch, window, position], as the
-//                       example will draw them
+//   tokens, targets     int32[step, micro-batch, window, position], in the
+//                       order in which the example uses them
 //   validation_tokens, validation_targets     int32[micro-batch, window,
 //                       position]
 

@@ -1,9 +1,9 @@
-// Steps of the example's training, on demand: takes the example's options, and
-// for each number N on standard input takes N steps and prints one line of
-// JSON: how long each took, how long all have waited for gradients to be
-// reduced that nothing hid, the last loss, the process's highest memory. Under
-// torchrun's variables (RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT) it is one
-// rank of several.
+// Runs steps of the example's training on demand. Takes the example's options.
+// For each number N on stdin, runs N steps and prints one line of JSON: the
+// time of each step, the exposed communication time of all (waiting for
+// gradients), the last loss, and the process's peak memory. With torchrun's
+// variables (RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT) it is one rank of
+// several.
 
 #include <sys/resource.h>
 

@@ -1,11 +1,12 @@
-// Steps of a pipeline beside the time that its schedule would take if messages
-// cost nothing, in ranks that share memory; see `run`. Prints for each step
+// Compares a pipeline's steps with the time that its schedule would take if
+// messages cost nothing, with ranks that share memory; see `run`. Prints for
+// each step
 //
 //   STEP IDEAL IDEAL_OF_ITS_OWN_PASSES     (microseconds)
 //
-// IDEAL is simulated with what each stage's passes take without a pipeline,
-// measured right before the step while all ranks compute at once; the other one
-// with what they took in the step itself.
+// Both ideal times are simulated. IDEAL uses the times of the stages' passes
+// without a pipeline, measured just before the step while all ranks compute.
+// IDEAL_OF_ITS_OWN_PASSES uses their times in the step itself.
 //
 // usage: pipeline_bench RANKS CHUNKS SCHEDULE MICRO_BATCHES STEPS
 
@@ -35,7 +36,7 @@
 namespace muster {
 namespace {
 
-// nanoGPT's for a CPU.
+// nanoGPT's model for a CPU.
 constexpr GptConfig kModel{.vocabulary = 65,
                            .context = 64,
                            .layers = 4,
@@ -43,7 +44,7 @@ constexpr GptConfig kModel{.vocabulary = 65,
                            .width = 128,
                            .biases = GptConfig::Biases::kNone};
 constexpr int64_t kBatch = 12;
-// Before these nothing is measured: memory is touched.
+// Number of steps that are not measured, since they touch memory.
 constexpr int kWarmUp = 3;
 
 absl::Status Fill(int micro_batch, GptMicroBatch* filled) {
@@ -58,7 +59,7 @@ absl::Status Fill(int micro_batch, GptMicroBatch* filled) {
   return absl::OkStatus();
 }
 
-// One core for each rank, as launch gives it, as far as there are enough.
+// Pins the rank to one core, as launch does, if there are enough cores.
 void PinToCore(int rank) {
   cpu_set_t cores;
   CPU_ZERO(&cores);
@@ -67,7 +68,7 @@ void PinToCore(int rank) {
   sched_setaffinity(0, sizeof(cores), &cores);
 }
 
-// A rank's stages.
+// The stages of one rank.
 struct Stages {
   std::vector<std::unique_ptr<GptWeights>> weights;
   std::vector<std::unique_ptr<GptPipelineStage>> stages;
@@ -87,7 +88,8 @@ struct Stages {
   }
 };
 
-// Of the slowest rank, from a common begin to the loss's being known.
+// The time of the slowest rank, from a common start until the loss is known, in
+// nanoseconds.
 absl::StatusOr<int64_t> TimedStep(ProcessGroup& group,
                                   PipelineRuntime& runtime) {
   if (absl::Status status = group.Run(Barrier()); !status.ok()) return status;

@@ -10,11 +10,11 @@
 
 namespace muster {
 
-// What stages' passes take without a pipeline: each rank does the passes of its
-// own list, in order, without waiting for anything or sending anything, while
-// the other ranks do theirs. Collective over `group`; by stage, the median of
-// each kind of pass, the same on every rank. `lowered` is a schedule that a
-// PipelineRuntime has made ready `stages` for, so that they have their places.
+// Measures the time of the stages' passes without a pipeline: each rank runs
+// the passes of its own list in order, without messages, while the other ranks
+// run theirs. Collective over `group`. Returns the median of each kind of pass
+// by stage, the same on every rank. `lowered` must be a schedule for which a
+// PipelineRuntime has prepared `stages`, so that they have their buffers.
 absl::StatusOr<PipelineCosts> MeasureStagesAlone(
     ProcessGroup& group, const PipelineSchedule& lowered,
     const std::vector<PipelineStage*>& stages);

@@ -1,5 +1,5 @@
-// Steps of a backward pass with and without the Reducer, in turns, in ranks
-// that share memory; see `run`. Prints for each pair of steps of rank 0
+// Measures a backward pass with and without the Reducer, alternately, with
+// ranks that share memory; see `run`. Prints for each pair of steps of rank 0
 //
 //   BARE_MICROSECONDS REDUCED_MICROSECONDS EXPOSED_MICROSECONDS
 //
@@ -30,7 +30,8 @@ struct Arguments {
   int steps = 0;
 };
 
-// Before these nothing is measured: memory is touched, buckets are rebuilt.
+// Number of steps that are not measured: they touch memory and rebuild the
+// buckets.
 constexpr int kWarmUp = 3;
 
 double Microseconds(Duration duration) {
@@ -59,7 +60,7 @@ absl::Status RunRank(const Arguments& arguments, const GroupPlace& place) {
   auto reducer = Reducer::Create(**group, workload.parameters(), options);
   if (!reducer.ok()) return reducer.status();
   for (int step = 0; step < kWarmUp + arguments.steps; ++step) {
-    // Ranks begin together, so that none waits for another's bare steps.
+    // Start together, so that no rank waits for another's bare step.
     absl::Status status = (*group)->Run(Barrier());
     if (!status.ok()) return status;
     const Instant bare = MonotonicNow();

@@ -9,8 +9,8 @@
 
 namespace muster {
 
-// The arithmetic of a backward pass through linear layers, without a model: for
-// each weight its gradient and that of the layer's input.
+// The arithmetic of a backward pass through linear layers, without a model: the
+// gradient of each weight and of the layer's input.
 struct WorkloadShape {
   int layers = 0;
   int64_t inputs = 0;
@@ -18,21 +18,21 @@ struct WorkloadShape {
   int64_t batch = 0;
 };
 
-// "block": weights and tokens of a small GPT. "tiny": a thousand weights whose
-// gradients take a microsecond each. "large": few of a million elements each.
-// No layers for another name.
+// Returns the shape named `name`. "block": weights and tokens of a small GPT.
+// "tiny": a thousand weights whose gradients take a microsecond each. "large":
+// a few weights of a million elements each. Any other name: no layers.
 WorkloadShape ShapeOf(const std::string& name);
 
 class Workload {
  public:
   explicit Workload(const WorkloadShape& shape);
 
-  // Where gradients are in memory of its own.
+  // The parameters, with gradients in memory of the workload.
   std::vector<DdpParameter> parameters();
 
-  // From the last layer to the first; `place` says where a gradient goes and
-  // `ready` is told of it when it is there. A template, so that a bare loop is
-  // one.
+  // Runs the layers from last to first. `place(layer)` returns the destination
+  // of a gradient, and `ready(layer)` is called when the gradient is complete.
+  // A template, so that the bare loop has no indirect calls.
   template <typename Place, typename Ready>
   void Backward(Place place, Ready ready) {
     for (int layer = shape_.layers - 1; layer >= 0; --layer) {
@@ -40,7 +40,7 @@ class Workload {
       ready(layer);
     }
   }
-  // The bare loop.
+  // The bare loop, without a reducer.
   void Backward() {
     Backward([&](int layer) { return gradients_[layer].data(); }, [](int) {});
   }

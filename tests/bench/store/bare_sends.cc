@@ -1,8 +1,8 @@
-// The least that a server with one thread can do for those who wait: accepts
-// them, answers the first thing that each says, takes the next for a WAIT, and
-// when a SET comes sends each who waits its byte. No parsing, no keys. What it
-// takes is the kernel's. Speaks as `load` does, in either framing; prints its
-// port, and ends with its standard input.
+// The lower bound for a server with one thread: accepts connections, answers
+// the first message of each, takes the next one for a WAIT, and on a SET sends
+// one byte to each waiting connection. It has no parser and no keys, so its
+// time is that of the kernel. Speaks the same protocol as `load`, in either
+// framing. Prints its port, and ends when its stdin ends.
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -32,7 +32,7 @@ class BareServer {
       : epoll_(epoll_create1(0)),
         listener_(socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK, 0)) {
     const int on = 1;
-    // Inherited by its connections.
+    // Inherited by accepted connections.
     setsockopt(listener_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     sockaddr_in6 any{};
     any.sin6_family = AF_INET6;
@@ -66,7 +66,7 @@ class BareServer {
   }
 
  private:
-  // What a connection has been told.
+  // The messages that a connection has been sent.
   enum class Stage { kNothing, kAnswer };
 
   void Watch(int fd) {
@@ -84,7 +84,7 @@ class BareServer {
     }
   }
 
-  // Whether to go on.
+  // Handles input of `fd`; returns whether to continue.
   bool Read(int fd) {
     const ssize_t count = read(fd, buffer_.data(), buffer_.size());
     if (fd == STDIN_FILENO) return count > 0;
@@ -108,7 +108,7 @@ class BareServer {
     return true;
   }
 
-  // GETNUMKEYS of the old framing, or VALIDATE and PING 1.
+  // Answers GETNUMKEYS of the old framing, or VALIDATE and PING 1.
   void Answer(int fd, std::string_view greeting) {
     old_ = greeting.size() == 1;
     const std::string_view answer("\1\0\0\0\0\0\0\0", old_ ? 8 : 4);
@@ -118,7 +118,7 @@ class BareServer {
   const int epoll_;
   const int listener_;
   bool old_ = false;
-  // By descriptor.
+  // Indexed by descriptor.
   std::vector<Stage> stages_;
   std::set<int> waiting_;
   std::array<char, 4096> buffer_;

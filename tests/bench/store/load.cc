@@ -1,15 +1,17 @@
-// A load on a store's server that costs little itself: raw connections on one
-// epoll set, the same for every server. Speaks either framing.
+// A cheap load generator for a store's server: raw connections on one epoll
+// set, the same for every server. Supports either framing.
 //
-//   load connect FRAMING PORT PID N    N greetings stand in the server's
-//                                      backlog while PID is stopped; from its
-//                                      going on until all are answered
-//   load release FRAMING PORT PID N    N connections wait for one key; from
-//                                      its being set until all are released
-//   load join FRAMING PORT PID N       N connect, greet and are answered, with
-//                                      the server running all the time
+//   load connect FRAMING PORT PID N    N connections with greetings are in the
+//                                      backlog of the server PID, which is
+//                                      stopped: the time from SIGCONT until all
+//                                      are answered
+//   load release FRAMING PORT PID N    N connections wait for one key: the time
+//                                      from its SET until all are released
+//   load join FRAMING PORT PID N       N clients connect and send greetings to
+//                                      the running server: the time until all
+//                                      are answered
 //
-// FRAMING: modern, or old (no greeting: GETNUMKEYS instead). Prints
+// FRAMING: modern, or old (GETNUMKEYS instead of a greeting). Prints
 // microseconds.
 
 #include <arpa/inet.h>
@@ -42,8 +44,8 @@ namespace {
 }
 
 int Connect(int port) {
-  // IPv6: PyTorch's server asks the resolver for the name of every peer, and
-  // that of an IPv4 peer of its IPv6 socket is no entry of /etc/hosts.
+  // IPv6, because PyTorch's server resolves the name of every peer, and the
+  // IPv4-mapped address of an IPv4 peer is not in /etc/hosts.
   const int fd = socket(AF_INET6, SOCK_STREAM, 0);
   sockaddr_in6 address{};
   address.sin6_family = AF_INET6;
@@ -63,12 +65,12 @@ void Send(int fd, const std::string& bytes) {
     Die("sending");
 }
 
-// Requests in the framing asked for.
+// Requests in the selected framing.
 class Words {
  public:
   explicit Words(bool old) : old_(old) {}
 
-  // What is answered at once with AnswerBytes() bytes.
+  // A request that is answered at once with AnswerBytes() bytes.
   std::string Greeting() const {
     if (old_) return "\6";
     std::string bytes;
@@ -89,7 +91,7 @@ class Words {
   const bool old_;
 };
 
-// Waits until each connection has been sent so many bytes.
+// Waits until each connection has received a number of bytes.
 class Answers {
  public:
   Answers(const std::vector<int>& fds, size_t bytes)
@@ -113,7 +115,7 @@ class Answers {
       }
       for (int i = 0; i < count; ++i) {
         const ssize_t got = recv(events[i].data.fd, buffer, sizeof(buffer), 0);
-        // So few bytes come in one piece.
+        // So few bytes arrive in one piece.
         if (got != static_cast<ssize_t>(bytes_)) Die("receiving");
         --missing_;
       }
@@ -132,7 +134,7 @@ double Microseconds(Instant begin) {
 
 void StopServer(pid_t pid) {
   kill(pid, SIGSTOP);
-  // Stopped for good when /proc says so.
+  // The process has stopped when /proc says so.
   char path[64];
   std::snprintf(path, sizeof(path), "/proc/%d/stat", pid);
   while (true) {
@@ -180,7 +182,7 @@ double MeasureRelease(const Words& words, int port, int n) {
   const std::string wait =
       words.Of({.command = StoreCommand::kWait, .keys = {key}});
   for (const int fd : fds) Send(fd, wait);
-  // All waits have been read when a later request is answered by each.
+  // The server has read all waits once it has answered a later request.
   const int setter = Connect(port);
   Send(setter, words.Greeting());
   Answers({setter}, words.AnswerBytes()).Await();

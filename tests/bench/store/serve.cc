@@ -1,5 +1,4 @@
-// A store of its own for measurements: prints its port, and ends with its
-// standard input.
+// Runs a store for measurements: prints its port, and ends when its stdin ends.
 
 #include <unistd.h>
 

@@ -1,4 +1,5 @@
-// Where workers run, and which ranks nodes get by their place in the network.
+// Binding: the CPUs of workers, and ranks by the position of nodes in the
+// network.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@ using ::testing::SizeIs;
 
 constexpr char kBoundWorker[] = "tests/integration/binding/bound_worker.sh";
 
-// This process's first CPUs.
+// The first `count` CPUs that this process may use.
 std::vector<std::string> FirstCpus(size_t count) {
   cpu_set_t own;
   std::vector<std::string> cpus;
@@ -31,8 +32,8 @@ std::vector<std::string> FirstCpus(size_t count) {
   return cpus;
 }
 
-// A machine of two NUMA nodes with one of this process's CPUs each is what
-// `launch` sees, whatever this one is.
+// `launch` is shown a machine of two NUMA nodes with one of this process's CPUs
+// each, whatever the real machine is.
 class BindingTest : public ::testing::Test {
  protected:
   void SetUp() override {

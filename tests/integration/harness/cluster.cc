@@ -9,7 +9,8 @@
 namespace muster {
 namespace {
 
-// As a user would: what a test's environment sets must not leak into a job.
+// Variables for every launch, so that its output does not depend on the
+// environment of the test.
 const std::map<std::string, std::string>& Environment() {
   static const auto* const environment =
       new std::map<std::string, std::string>{{"NO_COLOR", "1"}};

@@ -9,31 +9,32 @@
 
 namespace muster {
 
-// Where the binaries lie in a test's working directory.
+// Paths of the binaries, relative to a test's working directory.
 inline constexpr char kLaunch[] = "launcher/launch";
 inline constexpr char kDaemon[] = "rendezvous/daemon/rendezvousd";
 inline constexpr char kWorker[] = "tests/integration/worker.sh";
 
-// `flags` of `launch` for a node whose worker gets other arguments than those
-// of other nodes.
+// Returns `flags` for a `launch` whose worker has other arguments than those of
+// the other nodes.
 std::vector<std::string> WithMixedNodes(std::vector<std::string> flags);
 
-// A real rendezvousd on a port of its own, and real launches that meet there:
-// several "nodes" on one machine.
+// A real rendezvousd on a free port and real launches that join there: several
+// "nodes" on one machine.
 class LocalCluster {
  public:
-  // Its nodes run `worker`.
+  // The nodes run `worker`.
   explicit LocalCluster(std::string worker = kWorker);
 
   const std::string& endpoint() const { return endpoint_; }
   Subprocess& daemon() { return *daemon_; }
 
-  // Starts one node: `launch` with `flags` and the test worker that is told
-  // `deed`, which need not be the other nodes'. The run id is the test's own.
+  // Starts one node: `launch` with `flags` and the test worker with the
+  // arguments `deed`, which may differ between nodes. The run id is unique to
+  // the test.
   std::unique_ptr<Subprocess> Node(std::vector<std::string> flags,
                                    std::vector<std::string> deed);
 
-  // Runs a sub-command of launch (status, cancel, drain) to its end.
+  // Runs a sub-command of launch (status, cancel, drain) until it exits.
   std::unique_ptr<Subprocess> Command(std::vector<std::string> words);
 
  private:
@@ -42,11 +43,11 @@ class LocalCluster {
   std::string endpoint_;
 };
 
-// `launch --standalone` with `flags` and the test worker.
+// Runs `launch --standalone` with `flags` and the test worker.
 std::unique_ptr<Subprocess> Standalone(std::vector<std::string> flags,
                                        std::vector<std::string> deed);
 
-// The pids that workers of `round` told on `node`'s output.
+// The pids that the workers of `round` printed to the output of `node`.
 std::vector<pid_t> WorkerPids(Subprocess& node, int round);
 
 }  // namespace muster

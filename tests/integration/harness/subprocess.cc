@@ -60,7 +60,7 @@ Subprocess::Subprocess(std::vector<std::string> argv,
   posix_spawn_file_actions_adddup2(&actions, fds[1], STDERR_FILENO);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  // A group of its own, so that the test can stand for a terminal.
+  // A process group of its own, so that the test can signal it like a terminal.
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   const int error = posix_spawnp(&pid_, argv[0].c_str(), &actions, &attributes,
                                  arguments.data(), environment_block.data());
@@ -104,8 +104,8 @@ void Subprocess::Signal(int signal) const {
 bool Subprocess::Printed(const std::string& text, int times) {
   std::unique_lock<std::mutex> lock(mutex_);
   const auto seen = [&] {
-    // Of a line that has come in part the rest may be what a test asks for
-    // next.
+    // Count whole lines only: the rest of an incomplete line may be the text
+    // that a test looks for next.
     const size_t whole = closed_ ? output_.size() : output_.rfind('\n') + 1;
     int count = 0;
     for (size_t at = output_.find(text); at < whole;
@@ -153,8 +153,8 @@ std::optional<int> Subprocess::ExitCode() {
   int status = 0;
   waitpid(pid_, &status, 0);
   exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  // What it wrote last may still be in the pipe, unless somebody it left
-  // behind holds the pipe open.
+  // The last output may still be in the pipe, which stays open if a descendant
+  // holds it.
   std::unique_lock<std::mutex> lock(mutex_);
   grown_.wait_for(lock, kPatience, [this] { return closed_; });
   return exit_code_;

@@ -14,15 +14,15 @@
 
 namespace muster {
 
-// How long a test waits for something that must happen. Long, since a loaded
-// machine is not a failure; no test waits for it in vain when all is well.
+// The time that a test waits for an event that must happen. Long, because a
+// loaded machine is not a failure; a passing test never waits this long.
 inline constexpr std::chrono::seconds kPatience{60};
 
-// A real program under test: its standard output and error are read as they
-// come, and every wait is for an event. Ends the program when it goes.
+// A real program under test. Its stdout and stderr are read as they arrive, and
+// every wait is for an event. The destructor ends the program.
 class Subprocess {
  public:
-  // `environment` is added to this process's own.
+  // `environment` is added to this process's environment.
   explicit Subprocess(std::vector<std::string> argv,
                       std::map<std::string, std::string> environment = {});
   ~Subprocess();
@@ -32,17 +32,17 @@ class Subprocess {
   pid_t pid() const { return pid_; }
   void Signal(int signal) const;
 
-  // Waits until `text` has been printed `times` times, in whole lines. False if
-  // it has not within kPatience or if the program ended without it.
+  // Waits until `text` has been printed `times` times, in whole lines. Returns
+  // false after kPatience, or if the program has ended without it.
   bool Printed(const std::string& text, int times = 1);
 
-  // The lines that hold `text` so far, in order.
+  // The lines so far that contain `text`, in order.
   std::vector<std::string> Lines(const std::string& text);
 
-  // Everything printed so far.
+  // All output so far.
   std::string Output();
 
-  // The exit code, or 128 + signal; nothing if it runs on after kPatience.
+  // Waits for the exit code, or 128 + signal; nullopt after kPatience.
   std::optional<int> ExitCode();
 
  private:
@@ -57,10 +57,10 @@ class Subprocess {
   std::thread reader_;
 };
 
-// Waits until process `pid` is gone or a zombie; false after kPatience.
+// Waits until process `pid` is gone or a zombie; returns false after kPatience.
 bool IsGone(pid_t pid);
 
-// The value of `key=value` in a line of words, or "".
+// Returns the value of `key=value` in a line of words, or "".
 std::string Field(const std::string& line, const std::string& key);
 
 }  // namespace muster

@@ -1,4 +1,4 @@
-// Jobs whose coordinator lives in one of their own nodes.
+// Jobs whose coordinator runs on one of their own nodes.
 #include <dirent.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -97,7 +97,7 @@ TEST_F(Hosting, StartedAtOnceExactlyOneHosts) {
   }
 }
 
-// The near end of some program's connection, for example.
+// The port may be taken by the local end of another program's connection.
 TEST_F(Hosting, APortWhereNobodyListensIsTriedAgain) {
   HeldPort held = HoldPort();
   endpoint_ = "127.0.0.1:" + std::to_string(held.port);
@@ -148,7 +148,7 @@ TEST_F(Hosting, AnotherRunIdIsOneLine) {
   EXPECT_EQ(stranger->ExitCode(), 1);
   EXPECT_THAT(stranger->Output(), HasSubstr("belongs to job \"a\""));
   EXPECT_EQ(stranger->Lines("").size(), 1u) << stranger->Output();
-  // It has not disturbed the job.
+  // The stranger has not disturbed the job.
   Program second = Node({"--nnodes=2", "--rdzv-id=a"}, {});
   EXPECT_EQ(first->ExitCode(), 0) << first->Output();
   EXPECT_EQ(second->ExitCode(), 0) << second->Output();
@@ -281,7 +281,7 @@ TEST_F(Hosting, RemarksAreMadeOnce) {
   }
 }
 
-// On the default port, two people's jobs without a name meet.
+// On the default port, unnamed jobs of two users meet.
 TEST_F(Hosting, AnotherCommandIsAnotherJob) {
   const std::vector<std::string> meeting = {"--nnodes=1", "--rdzv-backend=c10d",
                                             "--rdzv-endpoint=" + endpoint_};
@@ -298,7 +298,7 @@ TEST_F(Hosting, AnotherCommandIsAnotherJob) {
   EXPECT_THAT(stranger->Output(), HasSubstr("mixed_nodes=1"));
   EXPECT_THAT(stranger->Output(), HasSubstr("--rdzv-endpoint of its own"));
   EXPECT_EQ(stranger->Lines("").size(), 1u) << stranger->Output();
-  // It has not disturbed the job.
+  // The stranger has not disturbed the job.
   job->Signal(SIGTERM);
   EXPECT_EQ(job->ExitCode(), 143) << job->Output();
 }
@@ -323,7 +323,7 @@ TEST_F(Hosting, ASpareThatNeverRanSaysSo) {
   }
 }
 
-// A pod of the job before may still be found by the coordinator's name.
+// A pod of the previous job may still be found by the coordinator's name.
 TEST_F(Hosting, AnotherJobsCoordinatorIsAskedAgainInAPod) {
   Program before = Node({"--nnodes=1", "--rdzv-id=a"}, {"forever"});
   ASSERT_TRUE(before->Printed("up rank=0")) << before->Output();
@@ -338,7 +338,7 @@ TEST_F(Hosting, AnotherJobsCoordinatorIsAskedAgainInAPod) {
   EXPECT_EQ(pod->ExitCode(), 0) << pod->Output();
 }
 
-// Its replacement comes while it still writes its checkpoint.
+// The replacement arrives while the old pod still writes its checkpoint.
 TEST_F(Hosting, AReplacementPodWaitsForTheEndOfTheOldOne) {
   const std::vector<std::string> flags = {"--nnodes=1:2", "--rdzv-id=j",
                                           "--rdzv-conf=last_call_timeout=60"};

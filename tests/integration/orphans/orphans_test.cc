@@ -1,5 +1,6 @@
-// Nothing outlives a node's agent, whatever ends it: real binaries, and workers
-// whose descendants have left their groups, sessions and parents.
+// No process outlives a node's agent, however the agent ends. Real binaries,
+// and workers whose descendants have left their process groups, sessions and
+// parents.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -33,7 +34,7 @@ constexpr char kFamilyScript[] = "tests/integration/orphans/family.sh";
 class Orphans : public ::testing::Test {
  protected:
   Orphans() : fifo_(FifoPath()), alive_(fifo_) {
-    // With a short name, so that sockets may lie in it.
+    // A short path, because the length of socket paths is limited.
     std::string pattern = "/tmp/orphans-XXXXXX";
     temporary_ = mkdtemp(pattern.data());
   }
@@ -42,8 +43,8 @@ class Orphans : public ::testing::Test {
     std::filesystem::remove_all(temporary_);
   }
 
-  // Starts a node with `program` and its flags, and waits until the whole
-  // family is there.
+  // Starts a node with `program` and its flags, and waits until all processes
+  // of the family run.
   void Start(std::vector<std::string> argv) {
     for (const std::string& word : {std::string("--nproc-per-node=4"),
                                     std::string(kFamilyScript), fifo_}) {
@@ -62,9 +63,9 @@ class Orphans : public ::testing::Test {
       ASSERT_NE(pid, "");
       said_.insert(std::stoi(pid));
     }
-    // The guardian, four workers and what is under or beside them. A walk
-    // misses a process whose parent ends during it, and each parent that shall
-    // end does so once.
+    // The guardian, the four workers, and their descendants and orphans.
+    // Reading /proc misses a process whose parent ends meanwhile, and each
+    // parent ends at most once.
     const auto end = std::chrono::steady_clock::now() + kPatience;
     do {
       family_ = Descendants(node_->pid());
@@ -80,7 +81,7 @@ class Orphans : public ::testing::Test {
     return -1;
   }
 
-  // Every process that was there is gone, and so is any that came later.
+  // Every process of the family has ended, and so has every later one.
   void ExpectNothingLeft() {
     for (const ProcessEntry& process : family_) {
       EXPECT_TRUE(IsGone(process.pid)) << process.pid;
@@ -88,7 +89,7 @@ class Orphans : public ::testing::Test {
     EXPECT_TRUE(alive_.EveryHolderGone());
   }
 
-  // Those that are there for the workers' progress.
+  // The number of folders for the sockets of the workers' progress.
   int SocketFolders() const {
     int found = 0;
     for (const auto& entry : std::filesystem::directory_iterator(temporary_)) {
@@ -109,7 +110,7 @@ class Orphans : public ::testing::Test {
   OutputPipe alive_;
   std::unique_ptr<Subprocess> node_;
   std::vector<ProcessEntry> family_;
-  std::set<pid_t> said_;  // by each worker or a descendant of its
+  std::set<pid_t> said_;  // printed by a worker or one of its descendants
 };
 
 TEST_F(Orphans, NoneAfterSigkillOfLaunch) {
@@ -163,7 +164,7 @@ TEST_F(Orphans, NoneAfterSigtermThoughNobodyMindsIt) {
 
 TEST_F(Orphans, NoneAfterTheSecondCtrlC) {
   Start({kLaunch, "--standalone", "--shutdown-timeout=600"});
-  // A terminal signals the whole foreground group.
+  // A terminal signals the whole foreground process group.
   ASSERT_EQ(kill(-node_->pid(), SIGINT), 0);
   ASSERT_TRUE(node_->Printed("stopping the job"));
   kill(-node_->pid(), SIGINT);
@@ -177,8 +178,9 @@ TEST_F(Orphans, NoneOfARoundThatWasBroken) {
   Start(flags);
   const std::vector<ProcessEntry> earlier = family_;
   for (const ProcessEntry& process : earlier) {
-    // The worker that says its own pid: it leads its group, which an orphan
-    // that came to the guardian does not. Their pids may be in any order.
+    // A worker is a child of the guardian that printed its own pid and leads
+    // its process group; an orphan adopted by the guardian does not lead one.
+    // Pids may be in any order.
     if (said_.contains(process.pid) && process.parent == Guardian() &&
         process.group == process.pid) {
       ASSERT_EQ(kill(process.pid, SIGKILL), 0);
@@ -186,7 +188,7 @@ TEST_F(Orphans, NoneOfARoundThatWasBroken) {
     }
   }
   AwaitFamily();
-  // The next round began after the last of the one before was gone.
+  // The next round began after the last process of the previous one had ended.
   for (const ProcessEntry& process : earlier) {
     if (process.pid == Guardian()) continue;
     EXPECT_TRUE(IsGone(process.pid)) << process.pid;

@@ -1,5 +1,5 @@
-// Real workers of several nodes meet in the store that the agent of rank 0
-// serves, or that rank 0's worker does.
+// Real workers of several nodes meet in the store that rank 0's agent, or rank
+// 0's worker, serves.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -36,7 +36,8 @@ TEST_P(StorePaths, AllRanksOfAllNodesMeet) {
   EXPECT_THAT(two->Lines("met at 127.0.0.1 rank="), SizeIs(2));
 }
 
-// SIGKILL would come ten minutes later.
+// The waiting workers are released by the store: SIGKILL would come only after
+// ten minutes.
 TEST_P(StorePaths, AFailureReleasesWhoWaitsAndLeavesNoKey) {
   const std::vector<std::string> flags = {"--max-restarts=1",
                                           "--shutdown-timeout=600"};

@@ -1,6 +1,6 @@
-// A worker for the tests that meets the others in the round's store, then does
-// what its argument asks. It takes no notice of SIGTERM, as a program that is
-// deep in a library's wait.
+// A test worker that meets the others in the round's store, then does what its
+// argument says. It ignores SIGTERM, like a program that is blocked in a
+// library.
 
 #include <signal.h>
 #include <unistd.h>
@@ -28,14 +28,14 @@ void Say(const Session& session, const std::string& what) {
   std::fflush(stdout);
 }
 
-// All ranks of the world are there.
+// Waits until all ranks of the world have arrived.
 absl::Status Meet(Session& session, const std::string& where) {
   return StoreBarrier(*session.store(), where, session.rank(),
                       session.world_size(), In(std::chrono::seconds(300)));
 }
 
-// Rank 1 fails in its first round while the others wait for what it will never
-// say; in the second nobody finds a key of the first.
+// In the first round, rank 1 fails while the others wait for a key that it
+// never sets. In the second round, no rank finds a key of the first.
 int FailOnce(Session& session) {
   Store& store = *session.store();
   const absl::StatusOr<bool> stale = store.Check({"left behind"});
@@ -60,9 +60,10 @@ int FailOnce(Session& session) {
   return 0;
 }
 
-// Waits to be asked to stop, and agrees with the others on how.
+// Waits for the signal to stop, then agrees with the other ranks to stop.
 int StopTogether(Session& session) {
-  // Blocked until it is waited for: it may come between a look and the wait.
+  // The signal is blocked until sigsuspend, since it may arrive between the
+  // check and the wait.
   sigset_t term, before;
   sigemptyset(&term);
   sigaddset(&term, SIGTERM);

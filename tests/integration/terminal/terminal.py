@@ -12,6 +12,8 @@ import time
 
 PATIENCE_S = 60
 
+_END = '<end>'
+
 
 def modes(fd):
   """What tells a terminal that is in order from one in raw mode."""
@@ -88,14 +90,28 @@ class Terminal:
         raise AssertionError(f'{what}: {self.shown!r}')
       self._read(0.02)
 
+  def _read_rest(self):
+    """What the ended program wrote: the kernel hands it on a moment later, so
+    a mark is written after it."""
+    writer = os.open(os.ttyname(self.slave),
+                     os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
+    unwritten = _END.encode()
+    while unwritten:
+      try:
+        unwritten = unwritten[os.write(writer, unwritten):]
+      except BlockingIOError:
+        self._read(0.02)
+    os.close(writer)
+    self.until(_END)
+    self.shown = self.shown.replace(_END, '')
+
   def exit_code(self):
     """Waits for the end, reads the rest; 128 + signal for a killed one."""
     end = time.monotonic() + PATIENCE_S
     while self._pidfd not in self._read(end - time.monotonic(), self._pidfd):
       if time.monotonic() > end:
         raise AssertionError(f'it runs on: {self.shown!r}')
-    while self._read(0):
-      pass
+    self._read_rest()
     status = os.waitpid(self.pid, 0)[1]
     os.close(self._pidfd)
     self._pidfd = None

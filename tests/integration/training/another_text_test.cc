@@ -1,4 +1,5 @@
-// A text that is another one on one node, or the next day, or to validate.
+// Training with a different text on one node, in a later launch, or for
+// validation.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@ using ::testing::HasSubstr;
 
 class AnotherText : public Training {
  protected:
-  // As long as one another, of the same characters.
+  // Two texts of equal length with the same characters.
   AnotherText() {
     std::string text = "abc";
     while (text.size() < 2000) text += text;
@@ -57,7 +58,7 @@ TEST_F(AnotherText, IsSaidByPipelines) {
   IsSaidBy("pipeline_trainer/gpt_pipeline");
 }
 
-// The checkpoint's tokens are those that count.
+// The tokens of the checkpoint are used.
 TEST_F(AnotherText, IsValidatedWhereTheModelHasItsCharacters) {
   const auto run = [&](const std::string& words) {
     return std::make_unique<Subprocess>(std::vector<std::string>{

@@ -1,5 +1,5 @@
-// The pipeline example under `launch`: what dies and what is stopped, and that
-// the training is none the worse for it.
+// The pipeline example under `launch`: killing and stopping processes does not
+// change the training.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,14 +16,14 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// So many that none ends before the test has done to it what it does.
+// So many steps that no training ends before the test has disturbed it.
 constexpr int kSteps = 600;
 constexpr int kWorkers = 4;
 constexpr char kFlags[] = " --layers 4 --validate-every 0 --steps ";
 
 class PipelineTraining : public Training {
  protected:
-  // Two pipelines of two ranks.
+  // Two pipelines of two ranks each.
   static std::string Command(const std::string& more = "") {
     return "models/pipeline_trainer/gpt_pipeline --pp 2 --chunks 2"
            " --schedule interleaved_1f1b --micro-batches 2 --zero"
@@ -32,16 +32,16 @@ class PipelineTraining : public Training {
   }
 };
 
-// Rank 3 is killed, and launch starts all again; then rank 0, which writes the
-// log and leads the checkpoints; then rank 1 is asked to stop, and another
-// launch takes the remaining steps.
+// Rank 3 is killed and launch restarts all ranks; then rank 0 is killed, which
+// writes the log and leads the checkpoints; then rank 1 is asked to stop, and
+// another launch runs the remaining steps.
 TEST_F(PipelineTraining, WhatDiesAndIsStoppedLeavesNoTraceInTheLossCurve) {
   const auto undisturbed = Launch(Command(), "undisturbed", kWorkers);
   EXPECT_EQ(undisturbed->ExitCode(), 0) << undisturbed->Output();
   ASSERT_EQ(CurveOf("undisturbed").size(), size_t{kSteps});
 
   const auto first = Launch(Command(), "disturbed", kWorkers);
-  // Behind the second save, which waits until the first one is whole.
+  // After the second save, which waits until the first one is complete.
   ASSERT_TRUE(first->Printed("step  70/")) << first->Output();
   ASSERT_EQ(kill(PidOf(*first, 3, 0), SIGKILL), 0);
   ASSERT_TRUE(first->Printed("going on behind step")) << first->Output();
@@ -63,7 +63,8 @@ TEST_F(PipelineTraining, WhatDiesAndIsStoppedLeavesNoTraceInTheLossCurve) {
   EXPECT_EQ(CurveOf("disturbed"), CurveOf("undisturbed"));
 }
 
-// On fewer ranks, by another schedule, and then without pipelines at all.
+// The training is continued on fewer ranks with another schedule, and then
+// without pipelines.
 TEST_F(PipelineTraining, OthersGoOnWithIt) {
   const auto run = [&](const std::string& program, int workers) {
     const auto launch = Launch(program, "shared", workers);
@@ -102,7 +103,7 @@ TEST_F(PipelineTraining, APictureThatCannotBeWrittenIsAWarning) {
   EXPECT_EQ(full->ExitCode(), 0) << full->Output();
   EXPECT_THAT(full->Output(),
               HasSubstr("cannot write the picture '/dev/full': No space left"));
-  // What can be said before the first step is.
+  // Errors that can be detected are reported before the first step.
   const auto nowhere = Launch(command + "/nowhere/step.svg", "nowhere", 2);
   EXPECT_EQ(nowhere->ExitCode(), 1) << nowhere->Output();
   EXPECT_THAT(nowhere->Output(),

@@ -12,26 +12,26 @@
 
 namespace muster {
 
-// Losses by step, as text of JSON numbers, which are exact.
+// Losses by step, as the exact text of JSON numbers.
 using LossCurve = std::map<int, std::string>;
 
-// A folder with a text, and trainings on it under real launches. What is named
-// `name` has checkpoints and a log of its own.
+// A folder with a text, and trainings on it under real launches. Each `name`
+// has its own checkpoints and log.
 class Training : public ::testing::Test {
  protected:
   Training();
   ~Training() override;
 
-  // A worker that tells its pid, and becomes `command` with the flags of a very
-  // small model.
+  // Returns a shell command of a worker that prints its pid and then executes
+  // `command` with the flags of a very small model.
   std::string Worker(const std::string& command, const std::string& name) const;
 
-  // `launch` of so many of them.
+  // Starts `launch` with `workers` such workers.
   std::unique_ptr<Subprocess> Launch(const std::string& command,
                                      const std::string& name,
                                      int workers) const;
 
-  // The curve in a log. A step that was taken again must have had the same
+  // Reads the losses from a log. A step that was repeated must have the same
   // loss each time.
   LossCurve CurveOf(const std::string& name) const;
 
@@ -41,8 +41,8 @@ class Training : public ::testing::Test {
   std::string folder_;
 };
 
-// Of the worker that `launch` starts in `round`; waits until it has told it: of
-// two workers the one that speaks later may be shown first.
+// The pid of the worker that `launch` starts in `round`. Waits until the worker
+// has printed it, since the output of several workers comes in any order.
 pid_t PidOf(Subprocess& launch, int rank, int round);
 
 }  // namespace muster

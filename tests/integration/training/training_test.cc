@@ -1,5 +1,5 @@
-// The GPT example under `launch`: what dies and what is stopped, and that the
-// training is none the worse for it.
+// The GPT example under `launch`: killing and stopping processes does not
+// change the training.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ using ::testing::Not;
 
 constexpr int kSteps = 1500;
 
-// As checkpoints' folders name it.
+// Formats a step as in the names of checkpoints' folders.
 std::string Padded(int step) {
   const std::string digits = std::to_string(step);
   return std::string(8 - digits.size(), '0') + digits;
@@ -46,8 +46,8 @@ class GptTraining : public Training {
   }
 };
 
-// Whoever of them is killed, and in whatever step: rank 1, then rank 0, which
-// writes the log and leads the checkpoints.
+// The result does not depend on which rank is killed and at which step: rank 1,
+// then rank 0, which writes the log and leads the checkpoints.
 TEST_F(GptTraining, AKilledWorkerLeavesNoTraceInTheLossCurve) {
   const LossCurve undisturbed = Undisturbed(2);
   const auto launch = Launch(Command(), "killed", 2);
@@ -61,8 +61,8 @@ TEST_F(GptTraining, AKilledWorkerLeavesNoTraceInTheLossCurve) {
   EXPECT_EQ(CurveOf("killed"), undisturbed);
 }
 
-// SIGTERM to one worker: all stop behind the same step, with a checkpoint, and
-// the next launch takes the remaining steps.
+// After SIGTERM to one worker, all stop after the same step with a checkpoint,
+// and the next launch runs the remaining steps.
 TEST_F(GptTraining, AskedToStopItGoesOnWhereItStopped) {
   const LossCurve undisturbed = Undisturbed(2);
   const auto first = Launch(Command(), "stopped", 2);
@@ -81,7 +81,7 @@ TEST_F(GptTraining, AskedToStopItGoesOnWhereItStopped) {
   EXPECT_EQ(CurveOf("stopped"), undisturbed);
 }
 
-// Ctrl-C to `launch`, which passes it on and waits.
+// Ctrl-C at `launch`, which forwards it to the workers and waits.
 TEST_F(GptTraining, CtrlCLosesNothing) {
   const auto launch = Launch(Command("", kSteps), "ctrl-c", 2);
   ASSERT_TRUE(launch->Printed("step   20/")) << launch->Output();
@@ -107,9 +107,9 @@ TEST_F(GptTraining, ATimelineThatCannotBeWrittenIsAWarning) {
   EXPECT_THAT(launch->Output(), Not(HasSubstr("timeline /dev/full:")));
 }
 
-// Half of the nodes is lost, and the job goes on with the other half: the
-// losses are still those of one worker that nobody disturbed, as gradients are
-// added in pairs.
+// Half of the nodes is lost, and the job continues with the other half. The
+// losses are those of an undisturbed single worker, because gradients are added
+// pairwise.
 TEST_F(GptTraining, ALostNodeLeavesNoTraceEither) {
   const LossCurve undisturbed = Undisturbed(1, "--pairwise");
   LocalCluster cluster("sh");
@@ -121,7 +121,7 @@ TEST_F(GptTraining, ALostNodeLeavesNoTraceEither) {
   };
   const auto a = node();
   const auto b = node();
-  // Rank 0 is on either.
+  // Rank 0 may be on either node.
   const auto told = [&](const std::string& text) {
     return !a->Lines(text).empty() || !b->Lines(text).empty();
   };

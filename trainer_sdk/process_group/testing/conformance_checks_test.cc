@@ -23,6 +23,8 @@ ConformanceSubject Reference() {
   subject.name = "Reference";
   subject.factory = ReferenceTransports();
   subject.every_nth = 23;
+  // The reference stages nothing: length alone makes no case harder for it.
+  subject.longest_every_nth = 23;
   return subject;
 }
 
@@ -97,11 +99,13 @@ TEST(ConformanceChecksTest, TheWholeGridLeavesNothingOfASubjectsShareOut) {
   const ConformanceSubject same = AtGrid(subject, nullptr);
   EXPECT_EQ(same.sizes, subject.sizes);
   EXPECT_EQ(same.every_nth, 23);
+  EXPECT_EQ(same.longest_every_nth, 23);
   EXPECT_EQ(same.share, 1);
   EXPECT_EQ(same.shares, 5);
   const ConformanceSubject whole = AtGrid(subject, "whole");
   EXPECT_THAT(whole.sizes, testing::ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
   EXPECT_EQ(whole.every_nth, 1);
+  EXPECT_EQ(whole.longest_every_nth, 1);
   EXPECT_EQ(whole.share, 0);
   EXPECT_EQ(whole.shares, 1);
 }

@@ -23,6 +23,7 @@ ConformanceSubject AtGrid(ConformanceSubject subject, const char* grid) {
   const ConformanceSubject all;
   subject.sizes = all.sizes;
   subject.every_nth = 1;
+  subject.longest_every_nth = 1;
   subject.share = 0;
   subject.shares = 1;
   return subject;

@@ -40,6 +40,8 @@ struct ConformanceSubject {
   // only every n-th, and at least one (case_selection.h).
   std::vector<int> sizes = {1, 2, 3, 4, 5, 6, 7, 8};
   int every_nth = kUsualNth;
+  // Every n-th of the longest collectives (600 KB among all ranks) is tried.
+  int longest_every_nth = kUsualNth;
   // Subjects of one transport may share the collectives: this one is tried with
   // every `shares`-th.
   int share = 0;

@@ -116,7 +116,7 @@ absl::Status CheckCollectives(const ConformanceSubject& subject, int size) {
                    .every_nth = subject.every_nth,
                    .share = subject.share,
                    .shares = subject.shares,
-                   .longest_every_nth = kUsualNth},
+                   .longest_every_nth = subject.longest_every_nth},
                   static_cast<size_t>(at - subject.sizes.begin()));
   return InGroup(subject, size, [&](RankUnderTest& rank) {
     for (const CollectiveCase& test : cases) {

@@ -1,0 +1,95 @@
+#ifndef MUSTER_BASE_TESTING_ROUNDING_H_
+#define MUSTER_BASE_TESTING_ROUNDING_H_
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace muster {
+
+// How far apart rounding alone brings two right results, as tests/compat's
+// rounding.py derives it: growth times condition, or where one result is a sum
+// of known terms, growth times the sum of their magnitudes. A test that uses a
+// bound plants a defect, and finds it outside.
+
+// Each rounding's relative error is at most this.
+template <typename T>
+inline constexpr double kUnitRoundoff = std::numeric_limits<T>::epsilon() / 2;
+
+// The relative error of `operations` roundings in a row. In the worst case they
+// add up (Higham, Accuracy and Stability of Numerical Algorithms, 2002, chapter
+// 3); independent ones have a standard deviation of sqrt(operations / 3) units,
+// of which eight are left with a probability of 1e-15 (Higham and Mary, 2019).
+template <typename T>
+double RoundingGrowth(double operations) {
+  return std::min(operations, 8 * std::sqrt(operations / 3)) * kUnitRoundoff<T>;
+}
+
+// The least distance that no rounding explains, for two results of `operations`
+// roundings in a row each, both of T. `condition`: of Condition below, or the
+// sum of the terms' magnitudes.
+template <typename T>
+double RoundingBound(double operations, double condition) {
+  return 2 * RoundingGrowth<T>(operations) * condition;
+}
+
+// The largest difference of two lists' elements; NaN where one is NaN.
+template <typename A, typename B>
+double Distance(const std::vector<A>& a, const std::vector<B>& b) {
+  double most = a.size() == b.size() ? 0 : std::nan("");
+  for (size_t i = 0; i < a.size() && !std::isnan(most); ++i) {
+    const double apart = std::abs(static_cast<double>(a[i]) - b[i]);
+    if (!(apart <= most)) most = apart;
+  }
+  return most;
+}
+
+// Changes tensors relatively by a small size, of random sign (Parker, Monte
+// Carlo Arithmetic, 1997). The default changes nothing.
+class Disturbance {
+ public:
+  static constexpr double kSize = 0x1p-20;
+
+  Disturbance() = default;
+  explicit Disturbance(uint64_t seed) : size_(kSize), engine_(seed) {}
+
+  double operator()(double value) {
+    return (engine_() & 1) != 0 ? value * (1 + size_) : value * (1 - size_);
+  }
+  void operator()(std::vector<double>& values) {
+    for (double& value : values) value = (*this)(value);
+  }
+
+ private:
+  double size_ = 0;
+  std::mt19937_64 engine_;
+};
+
+// What `compute` makes of tensors that it passes through the disturbance,
+// inputs and results alike.
+using Disturbed =
+    std::function<std::vector<std::vector<double>>(Disturbance disturb)>;
+
+// By list: by how much the outputs change at most for each unit of relative
+// disturbance of the tensors.
+inline std::vector<double> Condition(const Disturbed& compute) {
+  const std::vector<std::vector<double>> exact = compute(Disturbance());
+  std::vector<double> conditions(exact.size());
+  for (const uint64_t seed : {1, 2, 3, 4}) {
+    const auto changed = compute(Disturbance(seed));
+    for (size_t i = 0; i < exact.size(); ++i) {
+      conditions[i] = std::max(
+          conditions[i], Distance(changed[i], exact[i]) / Disturbance::kSize);
+    }
+  }
+  return conditions;
+}
+
+}  // namespace muster
+
+#endif  // MUSTER_BASE_TESTING_ROUNDING_H_

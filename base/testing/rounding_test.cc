@@ -1,0 +1,39 @@
+#include "base/testing/rounding.h"
+
+#include <cmath>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace muster {
+namespace {
+
+TEST(RoundingTest, GrowthIsTheWorstCaseOrTheProbableOne) {
+  EXPECT_EQ(RoundingGrowth<float>(1), 0x1p-24);
+  EXPECT_EQ(RoundingGrowth<double>(20), 20 * 0x1p-53);
+  EXPECT_EQ(RoundingGrowth<double>(300), 80 * 0x1p-53);
+}
+
+TEST(RoundingTest, DistanceOfWhatIsNoNumberIsNone) {
+  EXPECT_EQ(Distance(std::vector<double>{1, 2}, std::vector<float>{1, 4}), 2);
+  EXPECT_TRUE(std::isnan(
+      Distance(std::vector<double>{1, 2}, std::vector<double>{1, NAN})));
+  EXPECT_TRUE(std::isnan(
+      Distance(std::vector<double>{NAN, 2}, std::vector<double>{1, 4})));
+  EXPECT_TRUE(
+      std::isnan(Distance(std::vector<double>{1}, std::vector<double>{})));
+}
+
+TEST(RoundingTest, ConditionOfADifferenceIsThatOfItsTerms) {
+  const auto conditions = Condition([](Disturbance disturb) {
+    std::vector<double> terms = {1000, 999};
+    disturb(terms);
+    return std::vector<std::vector<double>>{{terms[0] - terms[1]}, {terms[0]}};
+  });
+  EXPECT_GT(conditions[0], 1998);
+  EXPECT_LT(conditions[0], 2000);
+  EXPECT_NEAR(conditions[1], 1000, 0x1p-20);
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,26 @@
+"""The tables of NOTICE: which libraries the programs contain and load."""
+
+import collections
+import os
+import re
+
+_ROOT = os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir,
+                     os.pardir)
+
+# `found` are patterns of archives, namespaces or shared objects, and `programs`
+# names of programs.
+Row = collections.namedtuple('Row', 'library licence found package programs')
+
+
+def rows_of(text, table):
+  """The rows of the table whose heading begins with `table`."""
+  part = re.search(r'(?ms)^%s: .*?\n\n(.*?)\n\n\n' % table, text).group(1)
+  lines = [re.split(r'  +', line) for line in part.splitlines()]
+  return [Row(library, licence, found.split(), package, programs.split())
+          for library, licence, found, package, programs in lines[1:]]
+
+
+def rows(table):
+  """The rows of the table in the project's own NOTICE."""
+  with open(os.path.join(_ROOT, 'NOTICE'), encoding='utf-8') as file:
+    return rows_of(file.read(), table)
