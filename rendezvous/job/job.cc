@@ -113,6 +113,7 @@ Node* Job::Admit(StreamId stream, const Report& report) {
   }
   if (report.sequence <= nodes_.LastSequenceOf(report.node)) return nullptr;
   switch (nodes_.MemoryOf(report.node)) {
+    case Membership::Memory::kNeverAdmitted:
     case Membership::Memory::kMayReturn:
       break;
     case Membership::Memory::kSuperseded:
@@ -139,7 +140,8 @@ Node* Job::Admit(StreamId stream, const Report& report) {
   // another id if this one is not used.
   if (report.sequence > 1) node.spent_nccl_id = report.offered_nccl_id;
   claimed_round_ = std::max(claimed_round_, report.round);
-  const bool was_here = nodes_.LastSequenceOf(report.node) > 0;
+  const bool was_here =
+      nodes_.MemoryOf(report.node) == Membership::Memory::kMayReturn;
   if (was_here) {
     nodes_.Update(node, [&](Node& n) { n.must_have_seen = revision_ + 1; });
   }

@@ -98,6 +98,41 @@ TEST_F(JobContentionTest, ALateReportDoesNotTakeThePlaceInstead) {
   EXPECT_EQ(job_.status().nodes[1].node.node_id, "b");
 }
 
+// The contender reconnects, and the coordinator still holds its old stream. A
+// report that comes late on that one would make it the node's stream: nothing
+// sent there arrives, and the end of the new stream would go unnoticed.
+TEST_F(JobContentionTest, StaleReportOfAContenderDoesNotTakeThePlace) {
+  job_.agent("b").silent = true;
+  job_.Join("c");
+  const Report stale = job_.agent("c").report;
+  const StreamId old = job_.agent("c").stream;
+  job_.Reconnect("c");
+  job_.agent("c").silent = true;
+  job_.Wait(seconds(5));  // b is lost
+  job_.Step(ReportArrived{old, stale});
+  EXPECT_EQ(job_.status().nodes.size(), 1u);
+  job_.Report("c");
+  EXPECT_EQ(job_.status().nodes.size(), 2u);
+  job_.BreakStream("c");
+  job_.Wait(milliseconds(500));
+  EXPECT_EQ(job_.status().nodes.size(), 1u);
+}
+
+TEST_F(JobContentionTest, ContenderGoesOnWaitingWhenAnotherTakesThePlace) {
+  job_.agent("b").silent = true;
+  job_.Join("c");
+  const Report first = job_.agent("c").report;
+  job_.Restart("c");
+  job_.agent("c").silent = true;
+  job_.Wait(seconds(5));  // b is lost
+  job_.Report("c");
+  ASSERT_EQ(job_.status().nodes.size(), 2u);
+  job_.Create("d").report = first;
+  job_.Join("d");
+  EXPECT_EQ(job_.kind("d"), DirectiveKind::kWait);
+  EXPECT_THAT(job_.told("d").reason, HasSubstr("node c is held by c"));
+}
+
 TEST_F(JobContentionTest, AnAgentStartedAnewAtOnceIsNotRefused) {
   // The coordinator has not noticed the end of the old stream, and a report of
   // the dead agent is still in flight.

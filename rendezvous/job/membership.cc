@@ -11,7 +11,7 @@ namespace {
 
 // Far more than the number of messages that can be in flight; bounds the
 // memory.
-constexpr size_t kMostDeparted = 4096;
+constexpr size_t kMaxPast = 4096;
 
 }  // namespace
 
@@ -50,10 +50,11 @@ bool Membership::HasHost(const std::string& host) const {
 Node& Membership::Add(const NodeIdentity& identity, Instant now) {
   auto [place, added] = nodes_.try_emplace(identity.node_id);
   MUSTER_CHECK(added) << identity.node_id << " is there already";
-  for (auto life = departed_.lower_bound({identity.node_id, 0});
-       life != departed_.end() && life->first.first == identity.node_id;
-       ++life) {
-    if (life->first.second != identity.incarnation) {
+  for (auto life = past_.lower_bound({identity.node_id, 0});
+       life != past_.end() && life->first.first == identity.node_id; ++life) {
+    // An incarnation that was never admitted goes on contending for the place.
+    if (life->first.second != identity.incarnation &&
+        life->second.memory != Memory::kNeverAdmitted) {
       life->second.memory = Memory::kSuperseded;
     }
   }
@@ -74,14 +75,9 @@ void Membership::Remove(Node& node, Memory memory) {
   Uncount(node);
   const std::string id = node.identity.node_id;
   const Life life(id, node.identity.incarnation);
-  if (departed_.insert_or_assign(life, Departure{memory, node.sequence})
-          .second) {
-    departures_.push_back(life);
-    if (departures_.size() > kMostDeparted) {
-      departed_.erase(departures_.front());
-      departures_.pop_front();
-    }
-  }
+  const bool is_new =
+      past_.insert_or_assign(life, Past{memory, node.sequence}).second;
+  if (is_new) Bound(life);
   if (node.stream != 0) by_stream_.erase(node.stream);
   if (node.identity.node_rank.has_value()) {
     by_node_rank_.erase(*node.identity.node_rank);
@@ -91,18 +87,27 @@ void Membership::Remove(Node& node, Memory memory) {
 }
 
 Membership::Memory Membership::MemoryOf(const NodeIdentity& identity) const {
-  auto found = departed_.find({identity.node_id, identity.incarnation});
-  return found == departed_.end() ? Memory::kMayReturn : found->second.memory;
+  auto found = past_.find({identity.node_id, identity.incarnation});
+  return found == past_.end() ? Memory::kNeverAdmitted : found->second.memory;
 }
 
 uint64_t Membership::LastSequenceOf(const NodeIdentity& identity) const {
-  auto found = departed_.find({identity.node_id, identity.incarnation});
-  return found == departed_.end() ? 0 : found->second.sequence;
+  auto found = past_.find({identity.node_id, identity.incarnation});
+  return found == past_.end() ? 0 : found->second.sequence;
 }
 
 void Membership::Hear(const NodeIdentity& identity, uint64_t sequence) {
-  auto found = departed_.find({identity.node_id, identity.incarnation});
-  if (found != departed_.end()) found->second.sequence = sequence;
+  const Life life(identity.node_id, identity.incarnation);
+  const auto [found, is_new] = past_.try_emplace(life);
+  found->second.sequence = sequence;
+  if (is_new) Bound(life);
+}
+
+void Membership::Bound(const Life& life) {
+  past_order_.push_back(life);
+  if (past_order_.size() <= kMaxPast) return;
+  past_.erase(past_order_.front());
+  past_order_.pop_front();
 }
 
 void Membership::SetStream(Node& node, StreamId stream) {

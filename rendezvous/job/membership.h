@@ -31,20 +31,20 @@ class Membership {
 
   // Adds a node without a stream. Its node id and node rank must be unused.
   Node& Add(const NodeIdentity& identity, Instant now);
-  // The record of an incarnation that was removed. kSuperseded: another
+  // The record of an incarnation that is not a node now. kSuperseded: another
   // incarnation of its node has followed, so this one must never come back; one
   // of its messages may still be in flight, or a partitioned network may heal.
   // kReleased: must not come back either, although it may not have received its
   // release.
-  enum class Memory { kMayReturn, kSuperseded, kReleased };
+  enum class Memory { kNeverAdmitted, kMayReturn, kSuperseded, kReleased };
   void Remove(Node& node, Memory memory);
-  // Returns kMayReturn for an incarnation that never was a member.
   Memory MemoryOf(const NodeIdentity& identity) const;
-  // The highest sequence number accepted from this incarnation before it was
-  // removed, 0 if there is none. A report that is not newer is stale.
+  // The highest sequence number of this incarnation's reports before it was
+  // removed, or while it contended for a place; 0 if there is none. A report
+  // that is not newer is stale.
   uint64_t LastSequenceOf(const NodeIdentity& identity) const;
-  // Records the sequence number of a removed incarnation that reports but is
-  // not admitted (yet).
+  // Records the sequence number of an incarnation that reports but is not
+  // admitted (yet).
   void Hear(const NodeIdentity& identity, uint64_t sequence);
 
   // Applies `change` to `node` and updates the counts. Every change that may
@@ -84,15 +84,17 @@ class Membership {
   std::map<StreamId, Node*> by_stream_;
   std::map<int, Node*> by_node_rank_;
   std::set<std::pair<Instant, std::string>> deadlines_;
-  // The last few thousand removed (node id, incarnation) pairs; `departures_`
-  // has the oldest first.
-  using Life = std::pair<std::string, uint64_t>;
-  struct Departure {
-    Memory memory = Memory::kMayReturn;
+  using Life = std::pair<std::string, uint64_t>;  // node id, incarnation
+  struct Past {
+    Memory memory = Memory::kNeverAdmitted;
     uint64_t sequence = 0;
   };
-  std::map<Life, Departure> departed_;
-  std::deque<Life> departures_;
+  // Evicts the oldest entry of `past_` if `life`, its newest one, is too many.
+  void Bound(const Life& life);
+
+  // Incarnations that were removed, and those that reported before admission.
+  std::map<Life, Past> past_;
+  std::deque<Life> past_order_;  // keys of `past_`, oldest first
   uint64_t next_joined_ = 1;
   int ready_ = 0;
   int broken_ = 0;

@@ -100,8 +100,8 @@ TEST(Membership, ASupersededIncarnationIsRemembered) {
   Node& a = nodes.Add(Identity("a", 1), At(0));
   nodes.Remove(a, Memory::kSuperseded);
   EXPECT_EQ(nodes.MemoryOf(Identity("a", 1)), Memory::kSuperseded);
-  EXPECT_EQ(nodes.MemoryOf(Identity("a", 2)), Memory::kMayReturn);
-  EXPECT_EQ(nodes.MemoryOf(Identity("b", 1)), Memory::kMayReturn);
+  EXPECT_EQ(nodes.MemoryOf(Identity("a", 2)), Memory::kNeverAdmitted);
+  EXPECT_EQ(nodes.MemoryOf(Identity("b", 1)), Memory::kNeverAdmitted);
 }
 
 TEST(Membership, ALostNodeMayReturnUntilAnotherTookItsPlace) {
@@ -118,8 +118,25 @@ TEST(Membership, RemembersABoundedNumber) {
   for (uint64_t i = 1; i <= 5000; ++i) {
     nodes.Remove(nodes.Add(Identity("a", i), At(0)), Memory::kSuperseded);
   }
-  EXPECT_EQ(nodes.MemoryOf(Identity("a", 1)), Memory::kMayReturn);
+  EXPECT_EQ(nodes.MemoryOf(Identity("a", 1)), Memory::kNeverAdmitted);
   EXPECT_EQ(nodes.MemoryOf(Identity("a", 5000)), Memory::kSuperseded);
+}
+
+TEST(Membership, ContenderIsKnownByItsNewestReportAndNotSuperseded) {
+  Membership nodes;
+  EXPECT_EQ(nodes.LastSequenceOf(Identity("a", 2)), 0u);
+  nodes.Hear(Identity("a", 2), 4);
+  nodes.Hear(Identity("a", 2), 5);
+  nodes.Add(Identity("a", 3), At(0));
+  EXPECT_EQ(nodes.LastSequenceOf(Identity("a", 2)), 5u);
+  EXPECT_EQ(nodes.MemoryOf(Identity("a", 2)), Memory::kNeverAdmitted);
+}
+
+TEST(Membership, RemembersABoundedNumberOfContenders) {
+  Membership nodes;
+  for (uint64_t i = 1; i <= 5000; ++i) nodes.Hear(Identity("a", i), 1);
+  EXPECT_EQ(nodes.LastSequenceOf(Identity("a", 1)), 0u);
+  EXPECT_EQ(nodes.LastSequenceOf(Identity("a", 5000)), 1u);
 }
 
 }  // namespace

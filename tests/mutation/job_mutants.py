@@ -26,6 +26,20 @@ ALL = [Mutant(*mutant) for mutant in (
      'return nullptr;', ''),
     ('a report that was kept waiting is forgotten', _CONTENTION,
      'nodes_.Hear(report.node, report.sequence);', ''),
+    ('a stale report of a contender takes the place', _MEMBERSHIP,
+     'const auto [found, is_new] = past_.try_emplace(life);\n'
+     '  found->second.sequence = sequence;\n',
+     'const auto found = past_.find(life);\n'
+     '  const bool is_new = false;\n'
+     '  if (found != past_.end()) found->second.sequence = sequence;\n'),
+    ('contenders are remembered without a bound', _MEMBERSHIP,
+     '  found->second.sequence = sequence;\n  if (is_new) Bound(life);\n',
+     '  found->second.sequence = sequence;\n  (void)is_new;\n'),
+    ('a contender is superseded by another one', _MEMBERSHIP,
+     ' &&\n        life->second.memory != Memory::kNeverAdmitted', ''),
+    ('a contender is taken for a node that was here', _JOB,
+     'nodes_.MemoryOf(report.node) == Membership::Memory::kMayReturn;',
+     'nodes_.LastSequenceOf(report.node) > 0;'),
     ('a superseded incarnation may return', _MEMBERSHIP,
      'life->second.memory = Memory::kSuperseded;', ''),
     ('what does not fit is let in', _JOB,

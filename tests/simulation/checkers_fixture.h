@@ -89,9 +89,12 @@ class CheckersTest : public ::testing::Test {
         TakeStacks{.round = 1, .workers = {{local_rank, 1}}});
     return step;
   }
-  static LifecycleStep Signalling(int signal) {
+  // `local_rank`: nothing for all workers.
+  static LifecycleStep Signalling(int signal,
+                                  std::optional<int> local_rank = {}) {
     LifecycleStep step;
-    step.actions.emplace_back(SignalWorkers{.signal = signal});
+    step.actions.emplace_back(
+        SignalWorkers{.signal = signal, .local_rank = local_rank});
     return step;
   }
   static Report ReportOf(AgentName agent, uint64_t sequence) {

@@ -24,6 +24,9 @@ Cluster::Cluster(uint64_t seed, Trace::Echo echo)
       faults_(&stage_, &network_, &coordinator_, &nodes_) {
   stage_.Note(absl::StrCat("seed ", seed, ": ", stage_.plan.Describe()));
   stage_.checkers = AllCheckers(stage_.plan);
+  auto room = std::make_unique<RoomWatch>(stage_.plan);
+  room_ = room.get();
+  stage_.checkers.push_back(std::move(room));
   for (int slot = 0; slot < stage_.plan.slots; ++slot) {
     nodes_.push_back(std::make_unique<SimNode>(&stage_, &network_, slot));
     nodes_.back()->on_crash = [this](const WorkerModel& crashed) {
@@ -138,17 +141,7 @@ std::string Cluster::OutOfPlace(const SimNode& node,
     if (node.lifecycle()->phase() == NodePhase::kRunning) {
       return id + " runs what it should not";
     }
-    const bool room =
-        static_cast<int>(std::count_if(status.nodes.begin(), status.nodes.end(),
-                                       [](const NodeStatus& n) {
-                                         return n.group_rank.has_value();
-                                       })) < status.spec.max_nodes;
-    const bool let_in = room && status.spec.scale_up == ScaleUp::kRestart &&
-                        std::none_of(status.nodes.begin(), status.nodes.end(),
-                                     [](const NodeStatus& n) {
-                                       return n.phase == NodePhase::kSucceeded;
-                                     });
-    return let_in ? id + " waits although there is room" : "";
+    return room_->MustLetIn(status) ? id + " waits although there is room" : "";
   }
   return WaitsForPlace(node) ? "" : id + " is not known to the coordinator";
 }

@@ -8,6 +8,7 @@
 
 #include "tests/simulation/fault_injector.h"
 #include "tests/simulation/network.h"
+#include "tests/simulation/room_watch.h"
 #include "tests/simulation/sim_coordinator.h"
 #include "tests/simulation/sim_node.h"
 #include "tests/simulation/stage.h"
@@ -49,6 +50,7 @@ class Cluster {
   SimCoordinator coordinator_;
   std::vector<std::unique_ptr<SimNode>> nodes_;
   FaultInjector faults_;
+  const RoomWatch* room_ = nullptr;  // one of the stage's checkers
   size_t next_started_ = 0;
 };
 

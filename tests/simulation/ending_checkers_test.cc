@@ -65,6 +65,33 @@ TEST_F(CheckersTest, HangThatIsNotKilled) {
   }
 }
 
+TEST_F(CheckersTest, HangBesideAWorkerThatIsKilledAlone) {
+  Use(NewHangChecker);
+  checker_->OnAgentStepped(kZero, Signalling(15), now_);
+  checker_->OnWorkerHung(kZero, 1, 1, 0, 0);
+  checker_->OnAgentStepped(kZero, Signalling(9, /*local_rank=*/1), now_);
+  Advance(plan_.spec.shutdown_timeout + seconds(1));
+  checker_->OnTick();
+  EXPECT_THAT(checker_->breach(), HasSubstr("is not killed"));
+}
+
+TEST_F(CheckersTest, HangAfterTheKillIsAwaitedByNobody) {
+  Use(NewHangChecker);
+  checker_->OnAgentStepped(kZero, Signalling(9), now_);
+  checker_->OnWorkerHung(kZero, 1, 1, 0, 0);
+  checker_->OnAgentStepped(kZero, Signalling(15), now_);
+  Advance(seconds(100));
+  checker_->OnTick();
+  EXPECT_EQ(checker_->breach(), "");
+  // The workers of the next round have not been killed.
+  checker_->OnWorkersGone(kZero, 1, 1);
+  checker_->OnWorkerHung(kZero, 1, 2, 0, 0);
+  checker_->OnAgentStepped(kZero, Signalling(15), now_);
+  Advance(seconds(100));
+  checker_->OnTick();
+  EXPECT_THAT(checker_->breach(), HasSubstr("is not killed"));
+}
+
 TEST_F(CheckersTest, SuspicionOfOneThatReports) {
   Use(NewHangChecker);
   checker_->OnWorkerHung(kZero, 1, 1, 0, 0);

@@ -51,6 +51,20 @@ TEST(Simulation, SeedsThatOnceFailed) {
                 1000036139,
                 1000068824,
                 1000094801,
+                // A signal is forwarded in the step in which a round breaks and
+                // the next one begins.
+                7000202604,
+                7000664307,
+                7000950219,
+                // A member succeeds and leaves, and its place stays filled.
+                7000259858,
+                7000356920,
+                7000991113,
+                // A worker falls silent after its SIGKILL was sent.
+                7000401256,
+                7000558980,
+                // A contender's report comes late on its old stream.
+                7000624637,
             }),
             "");
 }

@@ -117,7 +117,11 @@ std::optional<FlagDefault> RunId(const std::optional<PodPlace>& place,
                                  const Environment& environment) {
   if (auto id = VariableSaid(environment, "MUSTER_RUN_ID")) return id;
   if (auto job_set = VariableSaid(environment, "MUSTER_JOBSET_NAME")) {
-    // Its Jobs have a uid each; restarted, they are other Jobs.
+    // The uid is the set's, as each of its Jobs has one of its own. A set that
+    // is restarted has other Jobs.
+    if (const auto uid = VariableSaid(environment, "MUSTER_JOBSET_UID")) {
+      absl::StrAppend(&job_set->text, "-", uid->text.substr(0, kUidDigits));
+    }
     const auto attempt = VariableSaid(environment, "MUSTER_JOBSET_ATTEMPT");
     if (attempt) absl::StrAppend(&job_set->text, "-", attempt->text);
     return job_set;

@@ -224,6 +224,9 @@ TEST_F(KubernetesDefaultsTest, AJobSetsControllerNamesTheFirstPod) {
   EXPECT_EQ(options.hosting, Hosting::kNever);
   EXPECT_EQ(options.node_id, "set-worker-1-0");
   EXPECT_EQ(options.run_id, "set-2");
+  // A set of the same name that is made anew begins at the same attempt.
+  pod["MUSTER_JOBSET_UID"] = "abcdef012345";
+  EXPECT_EQ(Options(pod).run_id, "set-abcdef01-2");
   pod["HOSTNAME"] = "set-worker-0-0";
   pod["MUSTER_JOB_NAME"] = "set-worker-0";
   EXPECT_EQ(Options(pod).hosting, Hosting::kAlways);

@@ -1,6 +1,4 @@
-#include <algorithm>
 #include <map>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "tests/simulation/checkers/checkers.h"
@@ -37,12 +35,7 @@ class DetectionChecker : public Checker {
         Fail(absl::StrCat(node.node.node_id, " has never reported"));
         return;
       }
-      Life& life = found->second;
-      // One that was kept waiting for its place comes in by any report.
-      if (!std::exchange(life.was_here, true)) {
-        life.heard = now();
-        life.broken.reset();
-      }
+      const Life& life = found->second;
       if (now() >= life.heard + plan().spec.lease()) {
         Fail(absl::StrCat(node.node.node_id, " is still counted after ",
                           ToSeconds(now() - life.heard), " s of silence"));
@@ -58,7 +51,6 @@ class DetectionChecker : public Checker {
 
  private:
   struct Life {
-    bool was_here = false;
     uint64_t sequence = 0;
     Instant heard;
     StreamId stream = 0;

@@ -34,6 +34,7 @@ class HangChecker : public Checker {
     if (watched.round != round) watched = Watched{.round = round};
     watched.local_ranks.insert(local_rank);
     if (preempted_.contains(agent.incarnation)) return;
+    if (killed_.contains(agent.slot)) return;
     // Until the stop of an earlier one it is not looked at.
     if (watched.state != State::kNone) return;
     // Nor while its node stops: it is killed with the others.
@@ -115,14 +116,19 @@ class HangChecker : public Checker {
   void Forget(int slot) {
     watched_.erase(slot);
     kill_by_.erase(slot);
+    killed_.erase(slot);
   }
   // Its node stops its workers, for this or something else.
   void Signalled(AgentName agent, const SignalWorkers& order) {
-    if (order.signal == SIGUSR1) return;  // forwarded
+    if (order.signal == SIGUSR1) return;       // forwarded
+    if (order.local_rank.has_value()) return;  // the others are still to stop
     if (order.signal == SIGKILL || preempted_.contains(agent.incarnation)) {
       Forget(agent.slot);
+      if (order.signal == SIGKILL) killed_.insert(agent.slot);
       return;
     }
+    // What the workers have left behind is asked to end.
+    if (killed_.contains(agent.slot)) return;
     const Instant kill_by =
         kill_by_
             .try_emplace(agent.slot,
@@ -174,7 +180,10 @@ class HangChecker : public Checker {
   std::map<int, Instant> trouble_;  // the newest, by slot
   std::map<int, Watched> watched_;  // by slot
   std::map<int, Instant> kill_by_;  // by slot, of nodes that stop
-  std::set<uint64_t> preempted_;    // incarnations
+  // Slots whose workers have been sent SIGKILL and are not gone yet: a worker
+  // that falls silent then is about to die.
+  std::set<int> killed_;
+  std::set<uint64_t> preempted_;  // incarnations
   std::set<std::tuple<int, uint64_t, int, int>> hung_;
 };
 

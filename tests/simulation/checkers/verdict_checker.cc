@@ -27,7 +27,9 @@ class VerdictChecker : public Checker {
   void OnStep(const CoordinatorStepped& step) override {
     for (const Sent& sent : step.sent) {
       if (sent.directive.kind == DirectiveKind::kRun) {
-        members_[step.status.round].insert(absl::StrCat("n", sent.to.slot));
+        // One step may tell a member of the old round and begin the next one.
+        members_[sent.directive.place.round].insert(
+            absl::StrCat("n", sent.to.slot));
       }
       if (sent.directive.kind == DirectiveKind::kFinished) {
         CheckTold(sent.directive.verdict);

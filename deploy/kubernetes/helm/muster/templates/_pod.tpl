@@ -78,6 +78,7 @@ livenessProbe:
 {{- $_ := set $fields "MUSTER_JOB_NAME" "metadata.labels['batch.kubernetes.io/job-name']" }}
 {{- if eq .Values.mode "jobset" }}
 {{- $_ := set $fields "MUSTER_JOBSET_NAME" "metadata.labels['jobset.sigs.k8s.io/jobset-name']" }}
+{{- $_ := set $fields "MUSTER_JOBSET_UID" "metadata.labels['jobset.sigs.k8s.io/jobset-uid']" }}
 {{- $_ := set $fields "MUSTER_JOBSET_ATTEMPT" "metadata.labels['jobset.sigs.k8s.io/restart-attempt']" }}
 {{- $_ := set $fields "MUSTER_JOBSET_COORDINATOR" "metadata.annotations['jobset.sigs.k8s.io/coordinator']" }}
 {{- else }}

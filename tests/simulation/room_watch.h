@@ -1,0 +1,32 @@
+#ifndef MUSTER_TESTS_SIMULATION_ROOM_WATCH_H_
+#define MUSTER_TESTS_SIMULATION_ROOM_WATCH_H_
+
+#include <set>
+#include <utility>
+
+#include "tests/simulation/checker.h"
+
+namespace muster::simulation {
+
+// Whether a job must let in a fit node that waits while a round runs. The job's
+// status does not tell: it names no member that succeeded and left since, and
+// such a member still fills its place.
+class RoomWatch : public Checker {
+ public:
+  explicit RoomWatch(const Plan& plan) : Checker(plan, "room") {}
+
+  void OnCoordinatorStarted(uint64_t epoch) override;
+  void OnReport(AgentName from, StreamId stream, const Report& report) override;
+  void OnStep(const CoordinatorStepped& step) override;
+
+  // `status`: of a running job.
+  bool MustLetIn(const JobStatus& status) const;
+
+ private:
+  std::set<std::pair<uint64_t, int>> members_;  // incarnation, round
+  std::set<int> succeeded_;  // rounds with a member that has succeeded
+};
+
+}  // namespace muster::simulation
+
+#endif  // MUSTER_TESTS_SIMULATION_ROOM_WATCH_H_
