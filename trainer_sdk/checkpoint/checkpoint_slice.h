@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "trainer_sdk/process_group/dtype.h"
+#include "trainer_sdk/tensor/tensor.h"
 
 namespace muster {
 
@@ -36,8 +37,9 @@ struct CheckpointSlice {
   void* data = nullptr;
 };
 
-// The slice that is all of the tensor.
-CheckpointSlice WholeTensor(CheckpointTensor tensor, void* data);
+// All of the tensor's value. Where the value has not as many elements as the
+// shape, the slice has no place, so that Save and Read refuse it.
+CheckpointSlice WholeTensor(const Tensor& tensor);
 
 }  // namespace muster
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "trainer_sdk/ddp/parameter.h"
+#include "trainer_sdk/tensor/tensor.h"
 
 namespace muster {
 
@@ -24,18 +24,18 @@ enum class BucketOrder {
   kReverse,
 };
 
-// Puts parameters together into buckets that are reduced as one: those of one
-// type, in `order`, a bucket closed as soon as it holds at least its limit (Li
-// et al., VLDB 2020). Buckets come in the order in which they are full; those
-// that never are come last, by their first parameter's place in `order`. Pure,
-// so that ranks with the same parameters and order agree. `order` has each
-// parameter once.
+// Puts parameters together into buckets that are reduced as one: those with
+// gradients of one type, in `order`, a bucket closed as soon as it holds at
+// least its limit (Li et al., VLDB 2020). Buckets come in the order in which
+// they are full; those that never are come last, by their first parameter's
+// place in `order`. Pure, so that ranks with the same parameters and order
+// agree. `order` has each parameter once.
 std::vector<std::vector<int>> AssignBuckets(
-    const std::vector<DdpParameter>& parameters, const std::vector<int>& order,
+    const std::vector<Tensor>& parameters, const std::vector<int>& order,
     const BucketLimits& limits);
 
 // Last to first: about the order in which a backward pass makes gradients.
-std::vector<int> ReverseOrder(const std::vector<DdpParameter>& parameters);
+std::vector<int> ReverseOrder(const std::vector<Tensor>& parameters);
 
 }  // namespace muster
 

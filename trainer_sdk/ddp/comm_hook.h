@@ -7,8 +7,8 @@
 #include "absl/status/statusor.h"
 #include "trainer_sdk/checkpoint/checkpoint_slice.h"
 #include "trainer_sdk/ddp/gradient_bucket.h"
-#include "trainer_sdk/ddp/parameter.h"
 #include "trainer_sdk/process_group/process_group.h"
+#include "trainer_sdk/tensor/tensor.h"
 
 namespace muster {
 
@@ -28,9 +28,10 @@ class CommHook {
   // only, where there are several ranks.
   virtual bool scatters() const { return false; }
 
-  // What there is to reduce, in a list with the types that gradients have in
-  // buckets: by the reducer when it is made, on every rank.
-  virtual void OnParameters(const std::vector<DdpParameter>& parameters,
+  // The reducer's tensors. `gradient.dtype` is the type in the buckets, and
+  // `gradient.data` is not set. The reducer calls it when it is made, on every
+  // rank.
+  virtual void OnParameters(const std::vector<Tensor>& parameters,
                             const ProcessGroup& group) {
     (void)parameters, (void)group;
   }

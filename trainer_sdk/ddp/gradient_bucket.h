@@ -16,7 +16,7 @@ struct GradientBucket {
     int parameter = 0;
     int64_t offset = 0;
     int64_t count = 0;
-    // As DdpParameter::rows.
+    // As Tensor::rows.
     int64_t rows = 1;
   };
 

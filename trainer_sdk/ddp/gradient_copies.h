@@ -4,16 +4,16 @@
 #include <cstdint>
 
 #include "trainer_sdk/ddp/gradient_bucket.h"
-#include "trainer_sdk/ddp/parameter.h"
+#include "trainer_sdk/tensor/tensor.h"
 
 namespace muster {
 
-// Between a parameter's own place of its gradient and its part of a bucket,
+// Between the caller's place of a gradient and the gradient's part of a bucket,
 // which may be of a 16-bit type where the gradient is of float32: then rounded
 // to nearest even on the way in.
-void CopyIntoBucket(const DdpParameter& parameter, const GradientBucket& bucket,
+void CopyIntoBucket(const TensorData& gradient, const GradientBucket& bucket,
                     const GradientBucket::Part& part);
-void CopyFromBucket(const DdpParameter& parameter, const GradientBucket& bucket,
+void CopyFromBucket(const TensorData& gradient, const GradientBucket& bucket,
                     const GradientBucket::Part& part);
 
 // Where no gradient came.

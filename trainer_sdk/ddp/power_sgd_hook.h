@@ -41,7 +41,7 @@ class PowerSgdHook : public CommHook {
 
   absl::Status Reduce(GradientBucket& bucket, ProcessGroup& group) override;
   // Begins anew.
-  void OnParameters(const std::vector<DdpParameter>& parameters,
+  void OnParameters(const std::vector<Tensor>& parameters,
                     const ProcessGroup& group) override;
   void OnNewBuckets() override { plans_.clear(); }
   std::vector<CheckpointSlice> State() override { return state_.Slices(); }

@@ -7,7 +7,6 @@
 
 #include "absl/status/statusor.h"
 #include "trainer_sdk/checkpoint/checkpoint_slice.h"
-#include "trainer_sdk/ddp/parameter.h"
 
 namespace muster {
 
@@ -44,8 +43,7 @@ class PowerSgdState {
 
   PowerSgdState() = default;
   // Of those of `parameters` that are worth it: see PowerSgdOptions.
-  PowerSgdState(const Layout& layout,
-                const std::vector<DdpParameter>& parameters);
+  PowerSgdState(const Layout& layout, const std::vector<Tensor>& parameters);
 
   // Null for a parameter that is averaged exactly.
   PowerSgdMatrix* Find(int parameter);

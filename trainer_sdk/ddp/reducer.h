@@ -13,22 +13,21 @@
 #include "trainer_sdk/ddp/bucket_assignment.h"
 #include "trainer_sdk/ddp/comm_hook.h"
 #include "trainer_sdk/ddp/gradient_bucket.h"
-#include "trainer_sdk/ddp/parameter.h"
 #include "trainer_sdk/ddp/reducer_observer.h"
-#include "trainer_sdk/optim/gradient_view.h"
 #include "trainer_sdk/process_group/process_group.h"
+#include "trainer_sdk/tensor/tensor.h"
 
 namespace muster {
 
 // Where gradients lie.
 enum class GradientPlace {
-  // Where DdpParameter::gradient says; they are copied to their bucket and
+  // Where Tensor::gradient says; they are copied to their bucket and
   // back.
   kOwn,
   // In the buckets themselves (PyTorch's gradient_as_bucket_view), which the
   // transport can reach without copies; Reducer::gradient says where.
   kBucket,
-  // Where DdpParameter::gradient says; they are copied to their bucket, where
+  // Where Tensor::gradient says; they are copied to their bucket, where
   // their average stays: Reducer::average says where.
   kOwnToBucket,
 };
@@ -79,13 +78,14 @@ struct ReducerTimes {
 // then on. Errors of use (backward_tracker.h) name parameters.
 class Reducer {
  public:
-  // Collective, with the same parameters and options everywhere; `group` must
+  // Collective, with the same tensors and options everywhere, of which the
+  // gradients are averaged; `group` must
   // outlive it, and is the reducer's alone from Begin to Finish.
-  // FailedPrecondition: the ranks' parameters differ, which and where.
-  // InvalidArgument: negative counts; no gradient where they are the caller's;
-  // a type that gradients cannot be narrowed to.
+  // FailedPrecondition: the ranks' tensors differ, which and where.
+  // InvalidArgument: a gradient that CheckData refuses, unless gradients are
+  // in the buckets; a type that gradients cannot be narrowed to.
   static absl::StatusOr<std::unique_ptr<Reducer>> Create(
-      ProcessGroup& group, std::vector<DdpParameter> parameters,
+      ProcessGroup& group, std::vector<Tensor> tensors,
       DdpOptions options = {});
 
   // Waits for what is under way.
@@ -107,7 +107,7 @@ class Reducer {
   void* gradient(int parameter) const;
   // Where its average is after Finish: the same but with kOwnToBucket. Null
   // where this rank has the average of a part of it only (ForSharding).
-  GradientView average(int parameter) const;
+  TensorData average(int parameter) const;
 
   const std::vector<GradientBucket>& buckets() const;
   const DdpOptions& options() const;

@@ -1,41 +1,20 @@
 #ifndef MUSTER_TRAINER_SDK_OPTIM_OPTIMIZER_H_
 #define MUSTER_TRAINER_SDK_OPTIM_OPTIMIZER_H_
 
-#include <cstdint>
-#include <string>
+#include <functional>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "trainer_sdk/checkpoint/checkpoint_slice.h"
-#include "trainer_sdk/optim/gradient_view.h"
 #include "trainer_sdk/optim/update_rule.h"
-#include "trainer_sdk/process_group/dtype.h"
+#include "trainer_sdk/tensor/tensor.h"
 
 namespace muster {
 
-// A parameter as an optimizer sees it.
-struct OptimizerParameter {
-  // For the names of its state, and the same on every rank.
-  std::string name = {};
-  std::vector<int64_t> shape = {};
-  // Where its elements are, which the optimizer changes.
-  void* value = nullptr;
-  // What they are: `precision`, or float32 for those who compute in float32
-  // with rounded values.
-  DType dtype = DType::kFloat32;
-  // float32: the values are what is trained. bfloat16, float16: what is trained
-  // is a float32 copy that the optimizer keeps (the master weights), and the
-  // values are this copy, rounded to `precision`.
-  DType precision = DType::kFloat32;
-  WeightDecay decay = WeightDecay::kApplied;
-
-  int64_t count() const {
-    int64_t product = 1;
-    for (const int64_t size : shape) product *= size;
-    return product;
-  }
-};
+// Where a tensor's gradient is now; asked anew in each step, because places
+// change (Reducer::average). `data` is null where this rank has not all of it.
+using GradientSource = std::function<TensorData(int tensor)>;
 
 // InvalidArgument: the step or the learning rate was not given.
 absl::Status CheckStep(const OptimizerStep& step);
@@ -51,9 +30,9 @@ class Optimizer {
  public:
   virtual ~Optimizer() = default;
 
-  // Of all gradients of these parameters, before any factor; not a number or
+  // Of all gradients of these tensors, before any factor; not a number or
   // infinite exactly if a gradient is so. The same on every rank that holds
-  // these parameters. Collective if state is sharded. Stages of a pipeline add
+  // these tensors. Collective if state is sharded. Stages of a pipeline add
   // theirs.
   virtual absl::StatusOr<double> SumOfSquares() = 0;
 
@@ -67,7 +46,7 @@ class Optimizer {
   virtual std::vector<CheckpointSlice> State() = 0;
 
   // After the places that State() told were written from outside: makes the
-  // values of parameters with master weights those again, rounded. Collective
+  // values of tensors with master weights those again, rounded. Collective
   // if state is sharded.
   virtual absl::Status OnStateLoaded() = 0;
 };

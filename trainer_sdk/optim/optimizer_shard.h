@@ -28,17 +28,15 @@ class OptimizerShard {
   // State is zero, master weights are the values, which are rounded, all of
   // them, to their precision. Ranges don't overlap.
   OptimizerShard(std::shared_ptr<const UpdateRule> rule,
-                 std::vector<OptimizerParameter> parameters,
+                 std::vector<Tensor> parameters,
                  std::vector<ParameterRange> ranges);
 
-  const std::vector<OptimizerParameter>& parameters() const {
-    return parameters_;
-  }
+  const std::vector<Tensor>& parameters() const { return parameters_; }
   const std::vector<ParameterRange>& ranges() const { return ranges_; }
 
   // Updates the i-th range with its gradient (of the range, not of the whole
   // parameter), and writes its values.
-  void Update(const OptimizerStep& step, int i, GradientView gradient);
+  void Update(const OptimizerStep& step, int i, TensorData gradient);
 
   // Writes the i-th range's values from its master weights, if it has any.
   void WriteValues(int i) const;
@@ -57,7 +55,7 @@ class OptimizerShard {
 
   const std::shared_ptr<const UpdateRule> rule_;
   const std::vector<std::string> state_names_;
-  const std::vector<OptimizerParameter> parameters_;
+  const std::vector<Tensor> parameters_;
   const std::vector<ParameterRange> ranges_;
   // By range: where its part of each state and of the masters begins.
   std::vector<int64_t> offsets_;

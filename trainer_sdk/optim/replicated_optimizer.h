@@ -19,10 +19,10 @@ namespace muster {
 //                       (ForSharding): this needs a ShardedOptimizer
 class ReplicatedOptimizer : public Optimizer {
  public:
-  // `rule` and `gradients` are not null.
+  // `rule` and `gradients` are not null; each tensor's value passes CheckData.
+  // `gradients`, not Tensor::gradient, tells where gradients are.
   ReplicatedOptimizer(std::shared_ptr<const UpdateRule> rule,
-                      std::vector<OptimizerParameter> parameters,
-                      GradientSource gradients);
+                      std::vector<Tensor> tensors, GradientSource gradients);
 
   absl::StatusOr<double> SumOfSquares() override;
   absl::Status Step(const OptimizerStep& step) override;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "trainer_sdk/optim/gradient_view.h"
+#include "trainer_sdk/tensor/tensor.h"
 
 namespace muster {
 
@@ -23,8 +23,8 @@ class SquareSum {
   static constexpr int kDigits = 20;
   using Words = std::array<int64_t, kDigits + 1>;
 
-  // Adds `count` elements' squares.
-  void Add(GradientView values, int64_t count);
+  // Adds the elements' squares.
+  void Add(const TensorData& values);
   void Add(const float* values, int64_t count);
 
   Words words();

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "trainer_sdk/process_group/element_range.h"
 #include "trainer_sdk/process_group/operation.h"
 
 namespace muster {
@@ -91,19 +92,8 @@ PointToPoint BatchSend(const void* data, int64_t count, DType dtype, int peer,
 PointToPoint BatchReceive(void* data, int64_t count, DType dtype, int peer,
                           int tag = 0);
 
-// The same for elements that lie one behind the other and know their type and
-// number: a std::vector, std::array or std::span of float, double, int8_t,
-// int32_t or int64_t.
-template <typename Range>
-concept ElementRange = std::ranges::contiguous_range<Range> &&
-    std::ranges::sized_range<Range> &&
-    DTypeOf<std::ranges::range_value_t<Range>>()
-.has_value();
-
-template <ElementRange Range>
-constexpr DType ElementTypeOf() {
-  return *DTypeOf<std::ranges::range_value_t<Range>>();
-}
+// The same for an ElementRange, such as a std::vector<float>: it knows its type
+// and number of elements.
 
 // In place.
 template <ElementRange Range>

@@ -26,14 +26,13 @@ namespace muster {
 class ShardedOptimizer : public Optimizer {
  public:
   // Every rank alike; does not communicate. `reducer` is one made with
-  // ForSharding over the same parameters in the same order, `group` the
+  // ForSharding of the same tensors in the same order, `group` the
   // reducer's own, or another of the same ranks in the same order; both must
-  // outlive it. InvalidArgument: the reducer is another, or the parameters are;
-  // values that don't fit where their gradients are.
+  // outlive it. InvalidArgument: the reducer is another, or the tensors are;
+  // a value that CheckData refuses, or that does not fit where its gradient is.
   static absl::StatusOr<std::unique_ptr<ShardedOptimizer>> Create(
       ProcessGroup& group, const Reducer& reducer,
-      std::shared_ptr<const UpdateRule> rule,
-      std::vector<OptimizerParameter> parameters);
+      std::shared_ptr<const UpdateRule> rule, std::vector<Tensor> tensors);
 
   // Collectives, all three, on `group`; its errors.
   absl::StatusOr<double> SumOfSquares() override;
@@ -48,10 +47,9 @@ class ShardedOptimizer : public Optimizer {
  private:
   ShardedOptimizer(ProcessGroup& group, const Reducer& reducer,
                    std::shared_ptr<const UpdateRule> rule,
-                   std::vector<OptimizerParameter> parameters,
-                   std::vector<ShardPiece> pieces);
+                   std::vector<Tensor> tensors, std::vector<ShardPiece> pieces);
 
-  GradientView GradientOf(const ShardPiece& piece) const;
+  TensorData GradientOf(const ShardPiece& piece) const;
   // Gathers all ranks' values, after `prepare` has seen each of this rank's
   // pieces.
   template <typename Prepare>

@@ -111,37 +111,32 @@ class ToyTraining {
   }
 
   absl::Status Prepare() {
-    std::vector<DdpParameter> reduced;
-    std::vector<OptimizerParameter> trained;
+    std::vector<Tensor> tensors;
     for (size_t i = 0; i < values_.size(); ++i) {
-      const std::string name = absl::StrCat("p", i);
-      reduced.push_back({.name = name,
-                         .count = plan_.counts[i],
-                         .gradient = gradients_[i].data()});
-      trained.push_back(
-          {.name = name,
+      tensors.push_back(
+          {.name = absl::StrCat("p", i),
            .shape = {plan_.counts[i]},
-           .value = values_[i].data(),
-           .precision = plan_.precision,
-           .decay = i % 2 == 0 ? WeightDecay::kApplied : WeightDecay::kNone});
+           .value = values_[i],
+           .gradient = gradients_[i],
+           .decay = i % 2 == 0 ? WeightDecay::kApplied : WeightDecay::kNone,
+           .precision = plan_.precision});
     }
     DdpOptions options = plan_.ddp;
     if (plan_.precision != DType::kFloat32) {
       options.narrow_to = plan_.precision;
     }
     const bool sharded = plan_.state == ToyPlan::State::kSharded;
-    auto reducer = Reducer::Create(group_, std::move(reduced),
+    auto reducer = Reducer::Create(group_, tensors,
                                    sharded ? ForSharding(options) : options);
     if (!reducer.ok()) return reducer.status();
     reducer_ = *std::move(reducer);
     if (!sharded) {
       optimizer_ = std::make_unique<ReplicatedOptimizer>(
-          plan_.rule, std::move(trained),
-          [this](int i) { return reducer_->average(i); });
+          plan_.rule, tensors, [this](int i) { return reducer_->average(i); });
       return absl::OkStatus();
     }
-    auto optimizer = ShardedOptimizer::Create(group_, *reducer_, plan_.rule,
-                                              std::move(trained));
+    auto optimizer =
+        ShardedOptimizer::Create(group_, *reducer_, plan_.rule, tensors);
     if (!optimizer.ok()) return optimizer.status();
     optimizer_ = *std::move(optimizer);
     return absl::OkStatus();

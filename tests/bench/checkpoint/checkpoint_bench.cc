@@ -55,9 +55,8 @@ absl::Status RunRank(const Arguments& arguments, const GroupPlace& place) {
       kTensors, std::vector<float>(static_cast<size_t>(count), 0.5f));
   std::vector<CheckpointSlice> slices;
   for (int i = 0; i < kTensors; ++i) {
-    slices.push_back(
-        WholeTensor({absl::StrCat("t", i), DType::kFloat32, {count}},
-                    values[static_cast<size_t>(i)].data()));
+    slices.push_back(WholeTensor(
+        {absl::StrCat("t", i), {count}, values[static_cast<size_t>(i)]}));
   }
   for (int save = 0; save < kWarmUp + arguments.saves; ++save) {
     absl::Status status = (*group)->Run(Barrier());
