@@ -33,9 +33,11 @@ struct CheckpointOptions {
 // Where the time went, over all saves of this rank.
 struct CheckpointTimes {
   int64_t saves = 0;
-  // In Save: all of it, of it the wait for the save before, and the copying.
+  // In Save: all of it; of it the wait for the save before, the checksums by
+  // which replicas are compared, and the copying.
   Duration blocked{};
   Duration waited{};
+  Duration compared{};
   Duration copied{};
   // Beside the training: shard, agreement, manifest.
   Duration written{};
