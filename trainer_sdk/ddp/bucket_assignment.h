@@ -8,19 +8,21 @@
 
 namespace muster {
 
-// When a bucket is full. The first is small, so that communication starts
-// early in the backward pass; PyTorch's sizes.
+// The size in bytes at which a bucket is closed. The first bucket is small, so
+// that communication starts early in the backward pass. The defaults are
+// PyTorch's.
 struct BucketLimits {
   int64_t first_bytes = int64_t{1} << 20;
   int64_t bytes = int64_t{25} << 20;
 };
 
-// In which order parameters are put into buckets.
+// The order in which parameters are put into buckets.
 enum class BucketOrder {
-  // Reversed at first, and after the first reduced step that in which rank 0
-  // had the gradients ready; ParameterUse::kMayVary keeps the first.
+  // Reverse order at first. After the first reduced step, the order in which
+  // rank 0 had the gradients ready; ParameterUse::kMayVary keeps the reverse
+  // order.
   kObserved,
-  // Reversed for good: buckets never change.
+  // Reverse order always: buckets never change.
   kReverse,
 };
 

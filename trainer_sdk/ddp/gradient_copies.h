@@ -16,7 +16,7 @@ void CopyIntoBucket(const TensorData& gradient, const GradientBucket& bucket,
 void CopyFromBucket(const TensorData& gradient, const GradientBucket& bucket,
                     const GradientBucket::Part& part);
 
-// Where no gradient came.
+// For a parameter without a gradient in this step.
 void ZeroInBucket(const GradientBucket& bucket,
                   const GradientBucket::Part& part);
 
