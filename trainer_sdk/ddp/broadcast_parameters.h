@@ -9,12 +9,12 @@
 
 namespace muster {
 
-// Gives every rank rank 0's values, as PyTorch's DDP does when it is made, so
-// that ranks that began with different weights don't stay apart for ever.
-// Small values travel together. Collective.
-// InvalidArgument: a value that CheckData refuses.
-// FailedPrecondition: the ranks' lists differ, where and how, and nothing was
-// changed. Other errors are the group's, with what was being sent.
+// Copies rank 0's values to every rank, as PyTorch's DDP does in its
+// constructor, so that ranks that start with different weights become equal.
+// Small values are sent together. Collective and blocking. InvalidArgument:
+// CheckData rejects a value. FailedPrecondition: the ranks' lists differ; says
+// where, and nothing has changed. Other errors are the group's, with the name
+// of the value.
 absl::Status BroadcastParameters(ProcessGroup& group,
                                  const std::vector<Tensor>& tensors);
 

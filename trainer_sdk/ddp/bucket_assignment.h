@@ -26,17 +26,19 @@ enum class BucketOrder {
   kReverse,
 };
 
-// Puts parameters together into buckets that are reduced as one: those with
-// gradients of one type, in `order`, a bucket closed as soon as it holds at
-// least its limit (Li et al., VLDB 2020). Buckets come in the order in which
-// they are full; those that never are come last, by their first parameter's
-// place in `order`. Pure, so that ranks with the same parameters and order
-// agree. `order` has each parameter once.
+// Groups parameters into buckets, each of which is reduced by one operation:
+// parameters with gradients of one type, in `order`. A bucket is closed as soon
+// as it holds at least its limit (Li et al., VLDB 2020). Buckets are returned
+// in the order in which they become full; those that do not are last, by the
+// position of their first parameter in `order`. Deterministic, so ranks with
+// the same parameters and order agree. `order` must contain each parameter
+// once. Pure.
 std::vector<std::vector<int>> AssignBuckets(
     const std::vector<Tensor>& parameters, const std::vector<int>& order,
     const BucketLimits& limits);
 
-// Last to first: about the order in which a backward pass makes gradients.
+// From last to first: roughly the order in which a backward pass produces
+// gradients.
 std::vector<int> ReverseOrder(const std::vector<Tensor>& parameters);
 
 }  // namespace muster

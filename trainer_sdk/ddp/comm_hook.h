@@ -28,9 +28,9 @@ class CommHook {
   // bucket, if there are several ranks.
   virtual bool scatters() const { return false; }
 
-  // The reducer's tensors. `gradient.dtype` is the type in the buckets, and
-  // `gradient.data` is not set. The reducer calls it when it is made, on every
-  // rank.
+  // The reducer's tensors. `gradient.dtype` is the type of the gradients in
+  // buckets; `gradient.data` is not set. The reducer calls it when it is made,
+  // on every rank.
   virtual void OnParameters(const std::vector<Tensor>& parameters,
                             const ProcessGroup& group) {
     (void)parameters, (void)group;

@@ -17,7 +17,7 @@ struct GradientBucket {
     int parameter = 0;
     int64_t offset = 0;
     int64_t count = 0;
-    // As Tensor::rows.
+    // See Tensor::rows.
     int64_t rows = 1;
   };
 

@@ -8,9 +8,9 @@
 
 namespace muster {
 
-// Between the caller's place of a gradient and the gradient's part of a bucket,
-// which may be of a 16-bit type where the gradient is of float32: then rounded
-// to nearest even on the way in.
+// Copy between the caller's gradient and its part of a bucket. If the gradient
+// is float32 and the bucket has a 16-bit type, CopyIntoBucket rounds to
+// nearest, ties to even.
 void CopyIntoBucket(const TensorData& gradient, const GradientBucket& bucket,
                     const GradientBucket::Part& part);
 void CopyFromBucket(const TensorData& gradient, const GradientBucket& bucket,

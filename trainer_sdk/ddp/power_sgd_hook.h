@@ -40,7 +40,7 @@ class PowerSgdHook : public CommHook {
   explicit PowerSgdHook(const PowerSgdOptions& options = {});
 
   absl::Status Reduce(GradientBucket& bucket, ProcessGroup& group) override;
-  // Begins anew.
+  // Starts afresh.
   void OnParameters(const std::vector<Tensor>& parameters,
                     const ProcessGroup& group) override;
   void OnNewBuckets() override { plans_.clear(); }

@@ -43,7 +43,8 @@ class PowerSgdState {
   };
 
   PowerSgdState() = default;
-  // Of those of `parameters` that are worth it: see PowerSgdOptions.
+  // Keeps state for those of `parameters` that are worth compressing: see
+  // PowerSgdOptions.
   PowerSgdState(const Layout& layout, const std::vector<Tensor>& parameters);
 
   // Null if the parameter is averaged exactly.

@@ -21,14 +21,14 @@ namespace muster {
 
 // The memory of the gradients.
 enum class GradientPlace {
-  // Where Tensor::gradient says; they are copied to their bucket and
-  // back.
+  // At Tensor::gradient. Gradients are copied into the bucket, and the average
+  // is copied back.
   kOwn,
   // In the buckets themselves, which the transport reaches without a copy
   // (PyTorch's gradient_as_bucket_view). Reducer::gradient returns the address.
   kBucket,
-  // Where Tensor::gradient says; they are copied to their bucket, where
-  // their average stays: Reducer::average says where.
+  // At Tensor::gradient. Gradients are copied into the bucket and the average
+  // stays there: Reducer::average returns its address.
   kOwnToBucket,
 };
 
@@ -79,12 +79,12 @@ struct ReducerTimes {
 // fails with it. Errors of use (backward_tracker.h) name the parameters.
 class Reducer {
  public:
-  // Collective, with the same tensors and options everywhere, of which the
-  // gradients are averaged; `group` must
-  // outlive it, and is the reducer's alone from Begin to Finish.
-  // FailedPrecondition: the ranks' tensors differ, which and where.
-  // InvalidArgument: a gradient that CheckData refuses, unless gradients are
-  // in the buckets; a type that gradients cannot be narrowed to.
+  // Collective, with the same tensors and options on every rank; averages the
+  // tensors' gradients. `group` must outlive the reducer and must not be used
+  // otherwise from Begin to Finish. FailedPrecondition: the ranks' tensors
+  // differ; names them and the ranks. InvalidArgument: CheckData rejects a
+  // gradient (not checked if gradients are in the buckets), or gradients cannot
+  // be narrowed to the type in the options.
   static absl::StatusOr<std::unique_ptr<Reducer>> Create(
       ProcessGroup& group, std::vector<Tensor> tensors,
       DdpOptions options = {});
@@ -107,8 +107,9 @@ class Reducer {
   // With GradientPlace::kBucket it changes after the first Finish that reduced,
   // unless the order is BucketOrder::kReverse.
   void* gradient(int parameter) const;
-  // Where its average is after Finish: the same but with kOwnToBucket. Null
-  // where this rank has the average of a part of it only (ForSharding).
+  // The parameter's average after Finish. Its address is that of gradient(),
+  // except with kOwnToBucket. Null if this rank has only a part of the average
+  // (ForSharding).
   TensorData average(int parameter) const;
 
   const std::vector<GradientBucket>& buckets() const;

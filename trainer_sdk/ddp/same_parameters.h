@@ -9,9 +9,10 @@
 
 namespace muster {
 
-// Collective. FailedPrecondition, on every rank: the first tensor that is
-// not the same everywhere (name, elements, rows, type of `part`), and on which
-// ranks it differs from rank 0's; or how many parameters each rank has.
+// Collective. Returns FailedPrecondition on every rank if the lists differ:
+// names the first tensor that differs (name, elements, rows, type of `part`)
+// and the ranks on which it differs from rank 0; or says how many parameters
+// each rank has.
 absl::Status CheckSameParameters(ProcessGroup& group,
                                  const std::vector<Tensor>& parameters,
                                  TensorData Tensor::*part);

@@ -94,8 +94,8 @@ PointToPoint BatchSend(const void* data, int64_t count, DType dtype, int peer,
 PointToPoint BatchReceive(void* data, int64_t count, DType dtype, int peer,
                           int tag = 0);
 
-// The same for an ElementRange, such as a std::vector<float>: it knows its type
-// and number of elements.
+// Overloads for an ElementRange, such as a std::vector<float>, which knows its
+// type and number of elements.
 
 // In place.
 template <ElementRange Range>
