@@ -4,8 +4,17 @@
 
 #include "absl/strings/str_format.h"
 #include "base/check.h"
+#include "base/checksum_avx2.h"
+#include "base/processor_kind.h"
 
 namespace muster {
+namespace {
+
+void AddToXxh3(void* state, const void* data, size_t size) {
+  XXH3_64bits_update(static_cast<XXH3_state_t*>(state), data, size);
+}
+
+}  // namespace
 
 Checksum::Checksum() : state_(XXH3_createState()) {
   MUSTER_CHECK(state_ != nullptr) << "no memory";
@@ -17,7 +26,9 @@ void Checksum::Free::operator()(XXH3_state_s* state) const {
 }
 
 void Checksum::Add(std::string_view bytes) {
-  XXH3_64bits_update(state_.get(), bytes.data(), bytes.size());
+  static const bool wide = ChosenProcessorKind() != ProcessorKind::kBaseline;
+  (wide ? AddToXxh3WithAvx2 : AddToXxh3)(state_.get(), bytes.data(),
+                                         bytes.size());
 }
 
 uint64_t Checksum::value() const { return XXH3_64bits_digest(state_.get()); }

@@ -10,8 +10,8 @@ struct XXH3_state_s;
 
 namespace muster {
 
-// XXH3 in 64 bits (xxhash.com), of bytes that come in pieces: faster than
-// memory, and made to find accidents, not forgeries.
+// XXH3 with 64 bits (xxhash.com) of bytes that are added in pieces. Faster than
+// memory. Detects accidental damage, not forgery.
 class Checksum {
  public:
   Checksum();
@@ -25,7 +25,7 @@ class Checksum {
   std::unique_ptr<XXH3_state_s, Free> state_;
 };
 
-// "0123456789abcdef".
+// Sixteen hexadecimal digits: "0123456789abcdef".
 std::string ChecksumText(uint64_t checksum);
 
 }  // namespace muster

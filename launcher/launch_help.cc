@@ -47,7 +47,7 @@ std::vector<std::pair<std::string, std::string>> Examples() {
        "./solver",
        "A static job: every node says its rank; rank 0's is node1."},
       {"launch status --endpoint=node1:29400",
-       "What runs there, on which nodes, and why."},
+       "Show the jobs of a coordinator with their nodes and reasons."},
   };
 }
 

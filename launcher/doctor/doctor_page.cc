@@ -14,15 +14,15 @@ constexpr char kHead[] = R"(# launch doctor
 (`agent/fitness/finding_table.cc`): do not edit it, run
 `bazel run //launcher/doctor:doctor_page_tool > docs/DOCTOR.md`.*
 
-`launch doctor` looks at this node and says on one page what keeps it from
-training or slows it down, each with what to do. It changes nothing, needs no
-rights (root sees the kernel's log and the PCIe bridges, too), and waits for
-nothing for longer than a deadline: a driver that hangs is a finding.
+`launch doctor` examines this node and prints one page of findings: each names a
+fault that stops training or makes it slow, and its remedy. The command changes
+nothing, needs no special rights (as root it also sees the kernel's log and the PCIe
+bridges), and every step has a deadline: a driver that hangs is a finding.
 
 ```
 launch doctor                          this node
-launch doctor --endpoint node1         and whether that coordinator answers
-launch doctor --folders /ckpt          and whether checkpoints fit there
+launch doctor --endpoint node1         also: does this coordinator answer?
+launch doctor --folders /ckpt          also: do checkpoints fit there?
 srun launch doctor --nodes             all nodes of a Slurm allocation
 launch doctor --nodes --hostfile hosts all hosts of a file, over ssh
 launch doctor --nodes --nnodes 2 --rdzv-endpoint node1     the same on both
@@ -33,45 +33,45 @@ launch doctor --nodes --nnodes 2 --rdzv-endpoint node1     the same on both
 constexpr char kMiddle[] = R"(
 ## Exit status
 
-| code | meaning |
+| Code | Meaning |
 |---|---|
 | 0 | nothing worse than a note |
 | 2 | the command line is wrong |
-| 3 | warnings: it trains, but slowly, or fails now and then |
-| 4 | errors: training fails, or gives wrong results |
-| 1 | this node met no other, or nothing could be printed |
+| 3 | warnings: training works, but is slow or fails sometimes |
+| 4 | errors: training fails or gives wrong results |
+| 1 | this node met no other node, or the page could not be printed |
 
-With `--nodes` every node exits with the code of the worst finding of all.
+With `--nodes` every node exits with the code of the worst finding on any node.
 
 ## All nodes
 
-`launch doctor --nodes` takes the flags of a run, and is one: a job with one
-worker on each node, which meets as a job of the same flags would. It begins at
-once when all nodes are there, and with those that are a minute after the first
-one came (`--rdzv-conf` says otherwise): each node that is absent is a finding,
-named as far as it is known. With `--hostfile` the job waits for no host that
-failed, and the finding says why; of `--nnodes=MIN:MAX` MIN nodes must come. A
-node that comes later is not let in, and says so. The run's own checks
-(`--health-check`, `--node-checks`) keep nobody out.
+`launch doctor --nodes` accepts the flags of a run, because it is a job: one worker on
+each node, which meet as the nodes of a job with the same flags. It begins when all
+nodes have joined, or one minute after the first node joined with those that are there
+(`--rdzv-conf` changes the time). Each missing node is a finding, with its name if it
+is known. With `--hostfile` the job does not wait for a host that failed, and the
+finding gives the reason. With `--nnodes=MIN:MAX` at least MIN nodes must join. A node
+that joins later is refused, and says so. The run's own checks (`--health-check`,
+`--node-checks`) refuse no node.
 
-Each worker looks at its node, asks the coordinator which address it sees (a
-finding, where that is not the one at which peers dial the node), and listens on
-a fresh port. Of up to 32 nodes each connects to every other; of more, to those
-at distances of 1, 2, 4, … and to rank 0, so that a node that cannot be reached
-is named by several. Each connection also compares the clocks. Rank 0, or the
-`launch` with `--hostfile` or `--slurm`, prints what lies between the nodes, and
-what each has found; equal findings of several nodes are told once.
+Each worker examines its node, asks the coordinator for the node's address as seen from
+there (a finding, if peers use another address), and listens on a new port. Up to 32
+nodes connect each to every other. With more nodes, each connects to the nodes at
+distances of 1, 2, 4, … and to rank 0, so that several nodes name one that cannot be
+reached. Each connection also compares the clocks. Rank 0, or the `launch` with
+`--hostfile` or `--slurm`, prints the findings between the nodes and those of each node;
+equal findings of several nodes are printed once.
 
 ## Before every round
 
-`--node-checks gpu,disk,memory,shm` (or `all`) of a run looks at the same things
-before every round and keeps a node out while it has an error of those marked
-with the check's name below. The page's other errors depend on how a job is
-started, and stop no round.
+`--node-checks gpu,disk,memory,shm` (or `all`) of a run performs the same checks before
+every round. A node stays out while it has an error that is marked below with the name
+of the check. The other errors of this page depend on how a job is started, and stop no
+round.
 
 ## JSON
 
-`--json` prints one line. Of one node:
+`--json` prints one line. For one node:
 
 ```
 {"schema": 1, "host": "node1", "severity": "warning",
@@ -80,22 +80,24 @@ started, and stop no round.
                "group": "Machine", "what": "...", "remedy": "..."}, ...]}
 ```
 
-Of several: `{"schema": 1, "severity": ..., "expected": nodes that should come,
-"between": {an object as above, with the findings between the nodes}, "nodes":
-[one such object for each node that came]}`. There each node also has `"node"`,
-its name in the job, `"node_rank"` where somebody gave it one, and `"addresses":
-{"advertised": where peers dial it, "seen": whom the coordinator sees}`.
-Severities, ids and names stay; more may come. `schema` changes if one must go.
+For several nodes: `{"schema": 1, "severity": ..., "expected": the number of nodes
+that should join, "between": {an object as above, with the findings between the
+nodes}, "nodes":
+[one such object for each node that joined]}`. There each node also has `"node"`,
+its name in the job, `"node_rank"` if it has an explicit one, and `"addresses":
+{"advertised": the address that peers use, "seen": the address that the coordinator
+sees}`. Severities, ids and names are stable; new ones may be added. `schema` changes
+if one must be removed.
 
-## Environment read
+## Environment
 
-| variable | meaning |
+| Variable | Meaning |
 |---|---|
 | `MUSTER_COORDINATOR` | default of `--endpoint` |
-| `MUSTER_NVML_LIBRARY` | NVIDIA's management library, where `libnvidia-ml.so.1` is not it |
-| `CUDA_VISIBLE_DEVICES`, `NCCL_*`, `GLOO_SOCKET_IFNAME` | looked at |
-| `VIRTUAL_ENV`, `CONDA_PREFIX`, `PATH` | where PyTorch is looked for |
-| `TMPDIR` | looked at |
+| `MUSTER_NVML_LIBRARY` | the file of NVIDIA's management library, if it is not `libnvidia-ml.so.1` |
+| `CUDA_VISIBLE_DEVICES`, `NCCL_*`, `GLOO_SOCKET_IFNAME` | checked |
+| `VIRTUAL_ENV`, `CONDA_PREFIX`, `PATH` | where PyTorch is searched |
+| `TMPDIR` | checked |
 )";
 
 void AppendKind(const FindingKind& kind, std::string& page) {
@@ -114,7 +116,7 @@ void AppendKind(const FindingKind& kind, std::string& page) {
 
 std::string DoctorPage() {
   std::string page = kHead;
-  absl::StrAppend(&page, "| flag | meaning |\n|---|---|\n");
+  absl::StrAppend(&page, "| Flag | Meaning |\n|---|---|\n");
   for (const Flag& flag : DoctorFlags()) {
     absl::StrAppend(&page, "| `", FlagUsage(flag), "` | ", flag.help, " |\n");
   }

@@ -12,9 +12,9 @@ using enum PetVariable;
 constexpr Flag kFlags[] = {
     {"nnodes", 0, kValue, "N|MIN:MAX", "1:1", kRead, kCluster, kLaunchAndAgent,
      "",
-     "Number of nodes, or the least and the most of them. With a range the job "
-     "starts with MIN nodes after a last call, and goes on when nodes come and "
-     "go."},
+     "Number of nodes, or minimum and maximum. With a range the job waits for "
+     "MIN nodes and a last call for more, and continues when nodes join or "
+     "leave."},
     {"standalone", 0, kSwitch, "", "0", kRead, kCluster, kLaunchOnly, "",
      "One node on its own: the coordinator listens on loopback on a free "
      "port and the run id is a fresh UUID. --rdzv-backend, --rdzv-endpoint and "
@@ -43,7 +43,7 @@ constexpr Flag kFlags[] = {
      "programs, arguments and numbers of workers may differ between nodes; "
      "otherwise a node with another command is refused as another job's)."},
     {"node-rank", 0, kValue, "N", "", kRead, kCluster, kLaunchAndAgent, "",
-     "This node's place among the nodes. Honoured if given, or refused with a "
+     "This node's rank among the nodes: used as given, or refused with a "
      "reason. In a static job rank 0 hosts the coordinator."},
     {"master-addr", 0, kValue, "HOST", "127.0.0.1", kRead, kCluster,
      kLaunchOnly, "",
@@ -57,37 +57,38 @@ constexpr Flag kFlags[] = {
      "MASTER_PORT: for a firewall that lets only named ports through. 0: a "
      "free port, another one each round."},
     {"local-addr", 0, kValue, "HOST", "", kRead, kCluster, kLaunchAndAgent, "",
-     "The address that peers dial for this node, if not the one that reaches "
-     "the coordinator."},
+     "The address at which peers connect to this node, if it is not the one "
+     "that reaches the coordinator."},
     {"node-id", 0, kValue, "NAME", "", kRead, kCluster, kLaunchAndAgent, "",
-     "This node's name in the job, stable when its agent is started again."},
+     "This node's name in the job; it stays the same when the agent is started "
+     "again."},
     {"token-file", 0, kValue, "FILE", "", kRead, kCluster, kLaunchAndAgent,
      "<file>",
      "A file that holds the job's shared secret; MUSTER_TOKEN in the "
-     "environment does the same. Without one, anybody who reaches the port "
-     "can join."},
+     "environment does the same. Without a secret every machine that reaches "
+     "the port can join."},
     {"connect-timeout", 0, kValue, "SECONDS", "60", kRead, kCluster,
      kLaunchAndAgent, "",
-     "How long the first connection to the coordinator may take, resolving "
-     "its name included."},
+     "Limit for the first connection to the coordinator, including the "
+     "resolution of its name."},
     {"coordinator-timeout", 0, kValue, "SECONDS", "60", kRead, kCluster,
      kLaunchAndAgent, "",
-     "How long workers go on while the coordinator cannot be reached."},
+     "How long workers continue while the coordinator cannot be reached."},
     {"cluster", 0, kValue, "MODE", "auto", kRead, kCluster, kLaunchAndAgent,
      "auto none slurm kubernetes",
-     "Whose environment says what was not given (nodes, ranks, endpoint, "
-     "workers, run id): auto: Slurm's or Kubernetes' where this process is in "
-     "one of their jobs; none: nobody's."},
+     "The source of settings that are not given (nodes, ranks, endpoint, "
+     "workers, run id). auto: the environment of Slurm or Kubernetes if this "
+     "process is in one of their jobs; none: no cluster."},
     {"topology", 0, kValue, "KEY=VALUE,...", "", kRead, kCluster,
      kLaunchAndAgent, "",
-     "Where this node is in the network, from the outermost to the innermost "
+     "This node's place in the network, from the outermost to the innermost "
      "switch, such as block=b1,rack=r7: nodes with equal labels get "
-     "neighbouring ranks. Not given: Slurm's or Kubernetes' word."},
+     "neighbouring ranks. Default: the labels from Slurm or Kubernetes."},
     {"config", 0, kValue, "FILE", "", kNone, kCluster, kLaunchOnly, "<file>",
-     "A YAML file with flags' values: our own, Accelerate's "
-     "default_config.yaml, or one with InstructLab's train: section. The "
-     "command line and PET_ variables win. launch config writes and shows "
-     "one."},
+     "A YAML file with values of flags: Muster's own form, Accelerate's "
+     "default_config.yaml, or a file with InstructLab's train: section. The "
+     "command line and PET_ variables override it. launch config writes and "
+     "shows such a file."},
 
     {"slurm", 0, kSwitch, "", "0", kNone, kRemote, kLaunchOnly, "",
      "In a Slurm allocation, without srun: start an agent on each of its "
@@ -96,18 +97,19 @@ constexpr Flag kFlags[] = {
      "Start an agent over ssh on each host of FILE: lines of HOST, HOST "
      "slots=N (DeepSpeed, Open MPI) or HOST:N (MPICH)."},
     {"include", 0, kValue, "HOSTS", "", kNone, kRemote, kLaunchOnly, "",
-     "Of --hostfile these hosts and slots only: HOST[:SLOT,...][@HOST...]."},
+     "Use only these hosts and slots of --hostfile: "
+     "HOST[:SLOT,...][@HOST...]."},
     {"exclude", 0, kValue, "HOSTS", "", kNone, kRemote, kLaunchOnly, "",
-     "Of --hostfile all but these hosts or slots."},
+     "Use all hosts and slots of --hostfile except these."},
     {"export", 0, kValue, "LIST", "", kNone, kRemote, kLaunchOnly, "",
-     "More variables that go with --hostfile to the other nodes: names, "
-     "prefixes such as MY_*, or NAME=VALUE."},
+     "More variables that --hostfile sends to the other nodes: names, prefixes "
+     "such as MY_*, or NAME=VALUE."},
     {"ssh-args", 0, kValue, "TEXT", "", kNone, kRemote, kLaunchOnly, "",
      "More arguments of ssh, such as '-p 2222 -i key'."},
     {"ssh-timeout", 0, kValue, "SECONDS", "30", kNone, kRemote, kLaunchOnly, "",
-     "How long a host may take to be reached and to answer."},
+     "Limit for reaching a host and for its answer."},
     {"ssh-fan-out", 0, kValue, "N", "32", kNone, kRemote, kLaunchOnly, "",
-     "Hosts that one machine starts itself; with more hosts those start the "
+     "Number of hosts that one machine starts itself; these hosts start the "
      "next ones."},
 
     {"nproc-per-node", 0, kValue, "N|gpu|cpu|auto", "1", kRead, kWorkers,
@@ -136,9 +138,9 @@ constexpr Flag kFlags[] = {
      "--no-python."},
     {"stdin", 0, kValue, "auto|none|all|RANK", "auto", kRead, kWorkers,
      kLaunchAndAgent, "auto none all 0",
-     "Who reads standard input, a terminal's keys included: the worker of that "
-     "rank, all, or none. auto: local rank 0, but none in a Slurm step or a "
-     "pod. All others read /dev/null."},
+     "The worker that reads standard input, including a terminal's keys: a "
+     "local rank, all, or none. auto: local rank 0, but none in a Slurm step "
+     "or a pod. The other workers read /dev/null."},
     {"role", 0, kValue, "NAME", "default", kRead, kWorkers, kLaunchAndAgent, "",
      "The workers' role, ROLE_NAME in their environment."},
     {"numa-binding", 0, kValue, "MODE", "", kNone, kWorkers, kLaunchAndAgent,
@@ -150,60 +152,59 @@ constexpr Flag kFlags[] = {
 
     {"dialect", 0, kValue, "LIST", "", kRead, kWorkers, kLaunchAndAgent,
      "tf jax mpi deepspeed accelerate",
-     "Other launchers' variables that workers find besides torchrun's: tf "
-     "(TF_CONFIG), jax (JAX_COORDINATOR_ADDRESS and what "
-     "jax.distributed.initialize() looks for), mpi (OMPI_COMM_WORLD_*, PMI_*), "
-     "deepspeed (CROSS_RANK, CROSS_SIZE, LOCAL_SIZE), accelerate "
-     "(ACCELERATE_*)."},
+     "Variables of other launchers that workers get in addition to torchrun's: "
+     "tf (TF_CONFIG), jax (JAX_COORDINATOR_ADDRESS and the variables of "
+     "jax.distributed.initialize()), mpi (OMPI_COMM_WORLD_*, PMI_*), deepspeed "
+     "(CROSS_RANK, CROSS_SIZE, LOCAL_SIZE), accelerate (ACCELERATE_*)."},
     {"local-rank-flag", 0, kValue, "NAME", "", kRead, kWorkers, kLaunchAndAgent,
      "local_rank local-rank",
-     "Every program finds --NAME=N, its local rank, before its own arguments: "
-     "local_rank as DeepSpeed's launcher gives it, local-rank as "
-     "torch.distributed.launch does."},
+     "Every program gets --NAME=N, its local rank, before its own arguments: "
+     "local_rank as under DeepSpeed's launcher, local-rank as under "
+     "torch.distributed.launch."},
 
     {"max-restarts", 0, kValue, "N", "0", kRead, kRestarts, kLaunchAndAgent, "",
-     "Worker failures that the whole job survives. Nodes that come and go are "
-     "not counted."},
+     "Number of worker failures that the whole job survives. Nodes that join "
+     "or leave are not counted."},
     {"wait-for-replacement", 0, kValue, "SECONDS", "0", kRead, kRestarts,
      kLaunchAndAgent, "",
-     "How long survivors that are enough wait for another node when one is "
-     "lost."},
+     "How long the job waits for another node after a loss, although enough "
+     "nodes are left."},
     {"scale-up", 0, kValue, "WHEN", "restart", kRead, kRestarts,
      kLaunchAndAgent, "never restart",
-     "What happens when a node comes while the job runs and there is room: "
-     "restart the round with it, or never (it stays a spare)."},
+     "When a node joins a running job that has room: restart the round with "
+     "it, or never (the node stays a spare)."},
     {"scale-up-cooldown", 0, kValue, "SECONDS", "10", kRead, kRestarts,
      kLaunchAndAgent, "",
-     "A round runs at least this long before it is broken to let a node in."},
+     "Minimum duration of a round before it is ended to let a node join."},
 
     {"worker-store", 0, kSwitch, "", "0", kRead, kWorkers, kLaunchAndAgent, "",
-     "Rank 0's worker serves the workers' key-value store, as under plain "
-     "env://, and not the agent of its node. For scripts that bind "
+     "The worker of rank 0 serves the workers' key-value store, as under plain "
+     "env://, instead of the agent of its node. For scripts that bind "
      "MASTER_PORT themselves."},
     {"local-store", 0, kSwitch, "", "0", kRead, kWorkers, kLaunchAndAgent, "",
      "Workers reach the store through this node's agent, which merges their "
-     "equal waits and reads: rank 0's node sees one connection a node. "
+     "equal waits and reads: rank 0's node has one connection for each node. "
      "MASTER_ADDR is then 127.0.0.1."},
     {"hang-timeout", 0, kValue, "SECONDS|auto|off", "auto", kRead, kRestarts,
      kLaunchAndAgent, "auto off",
      "A worker that has reported progress (MUSTER_PROGRESS_SOCKET) in this "
-     "round and then is silent for so long has hung: its stack is taken, and "
-     "it counts as failed. auto: ten times the longest pause between its "
-     "reports, at least five minutes, learned after five pauses. A worker's "
-     "own WATCHDOG_S goes before; one that never reports never hangs."},
+     "round and is then silent for this time counts as failed; its stack is "
+     "taken first. auto: ten times the longest pause between its reports, at "
+     "least five minutes, known after five pauses. A worker's own WATCHDOG_S "
+     "overrides this. A worker that never reports never hangs."},
 
     {"health-check", 0, kValue, "COMMAND", "", kRead, kFitness, kLaunchAndAgent,
      "",
-     "Run by the shell on this node before every round. Another exit code than "
-     "0 keeps the node out, with its last line as the reason; it is run again "
-     "until it passes."},
+     "A shell command that runs on this node before every round. An exit code "
+     "other than 0 keeps the node out, with the command's last line as the "
+     "reason; the command is repeated until it succeeds."},
     {"node-checks", 0, kValue, "LIST", "", kRead, kFitness, kLaunchAndAgent,
      "all none gpu disk memory shm",
      "Built-in checks before every round: gpu, disk, memory, shm, or all."},
     {"health-timeout", 0, kValue, "SECONDS", "60", kRead, kFitness,
-     kLaunchAndAgent, "", "How long a check may take; later it has failed."},
+     kLaunchAndAgent, "", "Limit for one check; a slower check has failed."},
     {"health-interval", 0, kValue, "SECONDS", "30", kRead, kFitness,
-     kLaunchAndAgent, "", "When a failed check is run again."},
+     kLaunchAndAgent, "", "Time until a failed check is repeated."},
     {"probe-listen", 0, kValue, "HOST:PORT", "", kRead, kFitness,
      kLaunchAndAgent, "",
      "Serve /livez, /readyz and /startupz over HTTP here, such as "
@@ -224,8 +225,8 @@ constexpr Flag kFlags[] = {
      "Streams that reach both file and console; numbers as of --redirects."},
     {"log-line-prefix-template", 0, kValue, "TEXT", "", kRead, kOutput,
      kLaunchAndAgent, "",
-     "What a worker's lines begin with on the console; ${role_name}, "
-     "${local_rank}, ${rank} and ${hostname} are replaced. Not given: "
+     "The prefix of a worker's lines on the console; ${role_name}, "
+     "${local_rank}, ${rank} and ${hostname} are replaced. Default: "
      "TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE, else [node:rank] and a space."},
     {"local-ranks-filter", 0, kValue, "LIST", "", kRead, kOutput,
      kLaunchAndAgent, "",
@@ -233,77 +234,79 @@ constexpr Flag kFlags[] = {
      "given: all."},
     {"console", 0, kValue, "MODE", "wait", kRead, kOutput, kLaunchAndAgent,
      "wait drop",
-     "wait: a console that is slow slows the workers, as a pipe does, and at "
-     "the end is waited for until it has taken nothing for 60 s (wait:SECONDS: "
-     "another time). drop: workers never wait; output beyond 4 MiB that the "
-     "console has not taken is missing there, and counted."},
+     "wait: a slow console slows the workers, as a pipe does, and launch waits "
+     "for it at the end until it has taken nothing for 60 s (wait:SECONDS: "
+     "another time). drop: workers never wait; output that exceeds 4 MiB of "
+     "backlog is dropped and counted."},
     {"duplicate-stdout-filters", 0, kValue, "LIST", "", kRead, kOutput,
      kLaunchAndAgent, "",
      "Lines of stdout that contain one of these texts are copied to "
-     "filtered_stdout.log. Texts are parted by commas; a comma in a text is "
-     "written twice."},
+     "filtered_stdout.log. Commas separate the texts; write a comma in a text "
+     "twice."},
     {"duplicate-stderr-filters", 0, kValue, "LIST", "", kRead, kOutput,
      kLaunchAndAgent, "", "The same for stderr and filtered_stderr.log."},
     {"log-rotate-mb", 0, kValue, "MIB", "256", kRead, kOutput, kLaunchAndAgent,
      "",
-     "A log file of this size is moved aside, and four older ones are kept. "
+     "A log file that reaches this size is rotated; four older ones are kept. "
      "0: never."},
     {"quiet", 0, kSwitch, "", "0", kRead, kOutput, kLaunchAndAgent, "",
-     "Of our own messages show only errors and a failed job's verdict."},
+     "Print only errors and the verdict of a failed job, no other messages of "
+     "Muster."},
 
     {"signals-to-handle", 0, kValue, "LIST", "SIGTERM,SIGINT,SIGHUP,SIGQUIT",
      kRead, kStopping, kLaunchAndAgent, "",
      "Signals that stop the job: each worker gets the same signal and has "
-     "--shutdown-timeout to end. A second one stops the job at once."},
+     "--shutdown-timeout to end. A second signal stops the job at once."},
     {"signals-to-forward", 0, kValue, "LIST", "", kRead, kStopping,
      kLaunchAndAgent, "",
-     "Signals that go to every worker of the job, which runs on, such as "
-     "SIGUSR1. They go before --signals-to-handle."},
+     "Signals that are sent to every worker of the job, which continues, such "
+     "as SIGUSR1. They take precedence over --signals-to-handle."},
     {"signals-to-leave", 0, kValue, "LIST", "", kRead, kStopping,
      kLaunchAndAgent, "",
-     "Signals on which this node alone leaves while the job goes on, such as "
-     "SIGTERM where pods are evicted."},
+     "Signals on which only this node leaves while the job continues, such as "
+     "SIGTERM for evicted pods."},
     {"shutdown-timeout", 0, kValue, "SECONDS", "30", kRead, kStopping,
      kLaunchAndAgent, "",
-     "From the first signal to a worker until SIGKILL. Not given: "
+     "Time from the first signal to a worker until SIGKILL. Default: "
      "TORCH_ELASTIC_SHUTDOWN_TIMEOUT in the environment, else 30."},
 
     {"signals-to-preempt", 0, kValue, "LIST", "", kRead, kPreemption,
      kLaunchAndAgent, "",
-     "Signals by which a cluster announces that it takes the nodes away: every "
-     "worker of the job is told, may write a checkpoint, and the job ends with "
-     "status 75. Under Slurm: SIGUSR1,SIGTERM."},
+     "Signals by which a cluster announces that it will take the nodes away: "
+     "every worker of the job gets a notice and may write a checkpoint, and "
+     "the job ends with status 75. Under Slurm: SIGUSR1,SIGTERM."},
     {"preempt-signal", 0, kValue, "SIGNAL", "SIGTERM", kRead, kPreemption,
      kLaunchAndAgent, "",
-     "What workers get at a preemption; 0: nothing but the file that "
-     "MUSTER_PREEMPTION_FILE names."},
+     "The signal that workers get at a preemption; 0: no signal, only the file "
+     "that MUSTER_PREEMPTION_FILE names."},
     {"preempt-grace", 0, kValue, "SECONDS", "120", kRead, kPreemption,
      kLaunchAndAgent, "",
-     "How long after the notice workers may run; then they are stopped as by "
+     "How long workers may run after the notice; then they are stopped, with "
      "--shutdown-timeout."},
     {"on-preempt", 0, kValue, "COMMAND", "", kRead, kPreemption,
      kLaunchAndAgent, "",
-     "Run by the shell on each node when the notice comes; it finds "
-     "MUSTER_PREEMPTION_SIGNAL and more in its environment. What it prints is "
+     "A shell command that runs on each node after the notice, with "
+     "MUSTER_PREEMPTION_SIGNAL and more in its environment. Its output is "
      "shown only if it fails."},
     {"requeue", 0, kSwitch, "", "0", kRead, kPreemption, kLaunchAndAgent, "",
-     "After a preemption one node, rank 0's if it is left, puts the Slurm job "
-     "back into its queue (scontrol requeue)."},
+     "After a preemption one node (rank 0's if it is left) requeues the Slurm "
+     "job (scontrol requeue)."},
 
     {"monitor-interval", 0, kValue, "SECONDS", "0.1", kRead, kAccepted,
      kLaunchAndAgent, "",
-     "Workers are not polled: their end is noticed at once."},
+     "Without effect: workers are not polled, and their end is noticed at "
+     "once."},
     {"start-method", 0, kValue, "METHOD", "spawn", kRead, kAccepted,
      kLaunchAndAgent, "spawn fork forkserver",
-     "Workers are always processes of their own."},
+     "Without effect: each worker is always a new program."},
     {"logs-specs", 0, kValue, "NAME", "", kNone, kAccepted, kLaunchAndAgent, "",
-     "default. Python plug-ins for logs are not loaded, and any other name is "
-     "refused."},
+     "Only default is accepted, because Python plug-ins for logs are not "
+     "loaded."},
     {"event-log-handler", 0, kValue, "NAME", "null", kRead, kAccepted,
      kLaunchAndAgent, "",
-     "null or console, without effect: decisions are written to events.jsonl "
-     "in the log folder. Python handlers are not loaded, and any other name is "
-     "refused."},
+     "null and console are accepted without effect: events are written to "
+     "events.jsonl in the log folder. Other names are refused, because Python "
+     "handlers are not loaded."},
 
     {"help", 'h', kSwitch, "", "", kNone, kGeneral, kLaunchAndAgent, "",
      "Show this text."},

@@ -6,8 +6,10 @@
 #include "absl/strings/str_cat.h"
 #include "base/environment_value.h"
 #include "launcher/options/command_line.h"
+#include "launcher/options/fitness_flags.h"
 #include "launcher/options/flag_values.h"
 #include "launcher/options/option_values.h"
+#include "launcher/options/preemption_flags.h"
 #include "launcher/options/rdzv_conf.h"
 
 namespace muster {

@@ -109,27 +109,18 @@ absl::Status GptPipeline::AddChunk(GptLayers layers, int stage,
 
 absl::StatusOr<std::unique_ptr<Optimizer>> GptPipeline::MakeOptimizer(
     const Chunk& chunk, const GptTensorGroup& group, ProcessGroup& ranks) {
-  std::vector<OptimizerParameter> parameters;
-  for (const int i : group.tensors) {
-    const GptTensor& tensor = chunk.weights->tensors()[static_cast<size_t>(i)];
-    parameters.push_back({.name = tensor.name,
-                          .shape = tensor.shape,
-                          .value = chunk.weights->value(i),
-                          // Scales and biases are not pulled towards zero.
-                          .decay = tensor.shape.size() == 1
-                                       ? WeightDecay::kNone
-                                       : WeightDecay::kApplied});
-  }
+  std::vector<Tensor> tensors;
+  for (const int i : group.tensors) tensors.push_back(chunk.weights->tensor(i));
   const Reducer* const reducer = group.reducer.get();
   if (options_.state == GptPipelineOptions::State::kSharded) {
     // Between a reducer's Finish and its next Begin its group is free.
     auto sharded = ShardedOptimizer::Create(ranks, *reducer, options_.rule,
-                                            std::move(parameters));
+                                            std::move(tensors));
     if (!sharded.ok()) return sharded.status();
     return *std::move(sharded);
   }
   return std::make_unique<ReplicatedOptimizer>(
-      options_.rule, std::move(parameters),
+      options_.rule, std::move(tensors),
       [reducer](int parameter) { return reducer->average(parameter); });
 }
 
@@ -210,10 +201,7 @@ std::vector<CheckpointSlice> GptPipeline::State() {
   for (Chunk& chunk : chunks_) {
     for (int i = 0; i < static_cast<int>(chunk.weights->tensors().size());
          ++i) {
-      const GptTensor& tensor =
-          chunk.weights->tensors()[static_cast<size_t>(i)];
-      slices.push_back(WholeTensor({.name = tensor.name, .shape = tensor.shape},
-                                   chunk.weights->value(i)));
+      slices.push_back(WholeTensor(chunk.weights->tensor(i)));
     }
     for (Optimizer* const optimizer :
          {chunk.optimizer.get(), chunk.tied_optimizer.get()}) {

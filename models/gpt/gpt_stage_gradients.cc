@@ -41,16 +41,10 @@ absl::StatusOr<std::unique_ptr<GptStageGradients>> GptStageGradients::Create(
 absl::Status GptStageGradients::MakeReducer(ProcessGroup& group,
                                             DdpOptions options,
                                             GptTensorGroup* made) {
-  std::vector<DdpParameter> parameters;
-  for (const int i : made->tensors) {
-    const GptTensor& tensor = weights_.tensors()[static_cast<size_t>(i)];
-    parameters.push_back(
-        {.name = tensor.name,
-         .count = tensor.count(),
-         .rows = tensor.shape.size() > 1 ? tensor.shape[0] : 1});
-  }
+  std::vector<Tensor> tensors;
+  for (const int i : made->tensors) tensors.push_back(weights_.tensor(i));
   options.place = GradientPlace::kBucket;
-  auto reducer = Reducer::Create(group, std::move(parameters), options);
+  auto reducer = Reducer::Create(group, std::move(tensors), options);
   if (!reducer.ok()) return reducer.status();
   made->reducer = *std::move(reducer);
   return absl::OkStatus();

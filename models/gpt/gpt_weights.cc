@@ -36,6 +36,16 @@ GptWeights::GptWeights(const GptConfig& config, GptLayers layers)
   }
 }
 
+Tensor GptWeights::tensor(int index) {
+  const GptTensor& tensor = tensors_[static_cast<size_t>(index)];
+  return {.name = tensor.name,
+          .shape = tensor.shape,
+          .value = {value(index), tensor.count()},
+          .gradient = {gradient(index), tensor.count()},
+          .decay = tensor.shape.size() == 1 ? WeightDecay::kNone
+                                            : WeightDecay::kApplied};
+}
+
 void GptWeights::ZeroGradients() {
   for (size_t i = 0; i < tensors_.size(); ++i) {
     std::fill_n(gradients_[i], tensors_[i].count(), 0.0f);

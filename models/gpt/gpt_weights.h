@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/gpt/gpt_config.h"
+#include "trainer_sdk/tensor/tensor.h"
 
 namespace muster {
 
@@ -55,6 +56,10 @@ class GptWeights {
   float* data() { return values_.data(); }
   const float* data() const { return values_.data(); }
   int64_t count() const { return static_cast<int64_t>(values_.size()); }
+
+  // With its value and the present place of its gradient. Scales and biases are
+  // not pulled towards zero.
+  Tensor tensor(int index);
 
   float* value(int tensor) { return values_.data() + offsets_[tensor]; }
   float* gradient(int tensor) { return gradients_[tensor]; }

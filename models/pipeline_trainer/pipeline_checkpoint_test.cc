@@ -124,7 +124,7 @@ class PipelineCheckpoint : public testing::Test {
     for (const CheckpointTensor& tensor : (*opened)->tensors()) {
       std::vector<float>& values = tensors[tensor.name];
       values.resize(static_cast<size_t>(tensor.count()));
-      slices.push_back(WholeTensor(tensor, values.data()));
+      slices.push_back(WholeTensor({tensor.name, tensor.shape, values}));
     }
     const absl::Status status = (*opened)->Read(slices);
     EXPECT_TRUE(status.ok()) << status;

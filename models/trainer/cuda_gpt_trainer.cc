@@ -286,9 +286,7 @@ absl::StatusOr<std::vector<CheckpointSlice>> CudaGptTrainer<T>::State() {
     at += piece.range.count();
   }
   for (int i = 0; i < static_cast<int>(host_.tensors().size()); ++i) {
-    const GptTensor& tensor = host_.tensors()[static_cast<size_t>(i)];
-    slices.push_back(WholeTensor({.name = tensor.name, .shape = tensor.shape},
-                                 host_.value(i)));
+    slices.push_back(WholeTensor(host_.tensor(i)));
   }
   return slices;
 }

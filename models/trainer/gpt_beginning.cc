@@ -71,15 +71,12 @@ absl::Status FirstWeights(const GptTrainingOptions& options,
         ReadHuggingFaceWeights(options.initial_weights, weights);
     if (!status.ok()) return status;
   }
-  std::vector<ParameterValue> values;
-  values.reserve(weights->tensors().size());
-  for (const GptTensor& tensor : weights->tensors()) {
-    values.push_back({.name = tensor.name,
-                      .count = tensor.count(),
-                      .data = weights->value(static_cast<int>(values.size()))});
+  std::vector<Tensor> tensors;
+  for (int i = 0; i < static_cast<int>(weights->tensors().size()); ++i) {
+    tensors.push_back(weights->tensor(i));
   }
   // The file may be another one on another host.
-  return BroadcastParameters(world, values);
+  return BroadcastParameters(world, tensors);
 }
 
 }  // namespace muster

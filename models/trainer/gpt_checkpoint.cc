@@ -131,10 +131,9 @@ absl::StatusOr<TrainedGpt> OpenTrainedGpt(const std::string& directory) {
                          state->model, GptLayers{0, state->model.layers}),
                      .vocabulary = *std::move(vocabulary)};
   std::vector<CheckpointSlice> slices;
-  for (const GptTensor& tensor : trained.weights->tensors()) {
-    slices.push_back(
-        WholeTensor({.name = tensor.name, .shape = tensor.shape},
-                    trained.weights->value(static_cast<int>(slices.size()))));
+  for (int i = 0; i < static_cast<int>(trained.weights->tensors().size());
+       ++i) {
+    slices.push_back(WholeTensor(trained.weights->tensor(i)));
   }
   if (absl::Status status = (*opened)->Read(slices); !status.ok()) {
     return status;

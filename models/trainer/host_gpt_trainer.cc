@@ -64,29 +64,24 @@ absl::Status HostGptTrainer::Prepare() {
   return absl::OkStatus();
 }
 
-DdpParameter HostGptTrainer::ParameterOf(int tensor) {
-  const GptTensor& is = weights_.tensors()[tensor];
-  DdpParameter parameter{.name = is.name,
-                         .count = is.count(),
-                         .rows = is.shape.size() > 1 ? is.shape[0] : 1};
-  if (is_mixed()) {
-    parameter.gradient =
-        accumulated_.empty()
-            ? weights_.gradient(tensor)
-            : accumulated_.data() + (weights_.value(tensor) - weights_.data());
+std::vector<Tensor> HostGptTrainer::TensorsToTrain() {
+  std::vector<Tensor> tensors;
+  for (int i = 0; i < static_cast<int>(weights_.tensors().size()); ++i) {
+    Tensor tensor = weights_.tensor(i);
+    tensor.precision = options_.precision;
+    if (!accumulated_.empty()) {
+      tensor.gradient.data =
+          accumulated_.data() + (weights_.value(i) - weights_.data());
+    }
+    tensors.push_back(std::move(tensor));
   }
-  return parameter;
+  return tensors;
 }
 
 absl::Status HostGptTrainer::MakeReducer() {
   auto group = world_.Split(0, world_.rank(), "gradients");
   if (!group.ok()) return group.status();
   group_ = *std::move(group);
-  std::vector<DdpParameter> parameters;
-  parameters.reserve(weights_.tensors().size());
-  for (int i = 0; i < static_cast<int>(weights_.tensors().size()); ++i) {
-    parameters.push_back(ParameterOf(i));
-  }
   DdpOptions options;
   options.place = GradientPlace::kBucket;
   options.observer = recorder_;
@@ -104,35 +99,22 @@ absl::Status HostGptTrainer::MakeReducer() {
   if (options_.sharding == GptTrainingOptions::Sharding::kZero1) {
     options = ForSharding(options);
   }
-  auto reducer = Reducer::Create(*group_, std::move(parameters), options);
+  auto reducer = Reducer::Create(*group_, TensorsToTrain(), options);
   if (!reducer.ok()) return reducer.status();
   reducer_ = *std::move(reducer);
   return absl::OkStatus();
 }
 
 absl::Status HostGptTrainer::MakeOptimizer() {
-  std::vector<OptimizerParameter> parameters;
-  parameters.reserve(weights_.tensors().size());
-  for (int i = 0; i < static_cast<int>(weights_.tensors().size()); ++i) {
-    const GptTensor& tensor = weights_.tensors()[i];
-    parameters.push_back({.name = tensor.name,
-                          .shape = tensor.shape,
-                          .value = weights_.value(i),
-                          .precision = options_.precision,
-                          // Scales and biases are not pulled towards zero.
-                          .decay = tensor.shape.size() == 1
-                                       ? WeightDecay::kNone
-                                       : WeightDecay::kApplied});
-  }
   const auto rule = AdamWRule(options_.adamw);
   if (options_.sharding == GptTrainingOptions::Sharding::kZero1) {
-    auto sharded = ShardedOptimizer::Create(*group_, *reducer_, rule,
-                                            std::move(parameters));
+    auto sharded =
+        ShardedOptimizer::Create(*group_, *reducer_, rule, TensorsToTrain());
     if (!sharded.ok()) return sharded.status();
     optimizer_ = *std::move(sharded);
   } else {
     optimizer_ = std::make_unique<ReplicatedOptimizer>(
-        rule, std::move(parameters),
+        rule, TensorsToTrain(),
         [this](int parameter) { return reducer_->average(parameter); });
   }
   // From the first step on, weights are what can be represented.

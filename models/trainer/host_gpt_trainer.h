@@ -64,7 +64,7 @@ class HostGptTrainer final : public GptTrainer {
     return options_.micro_batches / world_.size();
   }
   bool is_mixed() const { return options_.precision != DType::kFloat32; }
-  DdpParameter ParameterOf(int tensor);
+  std::vector<Tensor> TensorsToTrain();
   void PlaceGradients();
   // This rank's micro-batch `index` of the step, counted from 0; its loss.
   absl::StatusOr<double> Pass(int64_t step, int64_t index);

@@ -56,9 +56,8 @@ class CountingTrainer : public ResumableTrainer {
     return values_[0];
   }
   absl::StatusOr<std::vector<CheckpointSlice>> State() override {
-    return std::vector<CheckpointSlice>{WholeTensor(
-        {.name = "w", .shape = {static_cast<int64_t>(values_.size())}},
-        values_.data())};
+    return std::vector<CheckpointSlice>{
+        WholeTensor({"w", {static_cast<int64_t>(values_.size())}, values_})};
   }
   const GptProgress& progress() const override { return progress_; }
   absl::Status Restore(const GptProgress& progress) override {

@@ -50,7 +50,7 @@ enum class NodePhase {
   kSucceeded,  // Every worker of `round` exited with 0; no descendant is left.
 };
 
-// A signal that this node caught (--signals-to-handle), such as SIGUSR1. Every
+// A signal that this node caught (--signals-to-forward), such as SIGUSR1. Every
 // worker of the job shall receive it; it does not end the job.
 struct SignalNotice {
   uint64_t ordinal = 0;  // increases from 1

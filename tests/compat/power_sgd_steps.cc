@@ -46,7 +46,7 @@ absl::Status Run(const Case& test, ProcessGroup& group,
                  std::vector<float>* arrived) {
   PowerSgdHook hook(
       {.rank = test.approximation, .exact_steps = 2, .least_rate = 2});
-  std::vector<DdpParameter> parameters = {{.name = "v", .count = kVector}};
+  std::vector<Tensor> parameters = {{.name = "v", .shape = {kVector}}};
   GradientBucket bucket;
   bucket.parts = {{0, 0, kVector, 1}};
   bucket.count = kVector;
@@ -54,8 +54,8 @@ absl::Status Run(const Case& test, ProcessGroup& group,
     const int64_t rows = test.shapes[m];
     const int64_t count = rows * test.shapes[m + 1];
     const auto index = static_cast<int>(parameters.size());
-    parameters.push_back(
-        {.name = absl::StrCat("m", index), .count = count, .rows = rows});
+    parameters.push_back({.name = absl::StrCat("m", index),
+                          .shape = {rows, test.shapes[m + 1]}});
     bucket.parts.push_back({index, bucket.count, count, rows});
     bucket.count += count;
   }

@@ -27,8 +27,8 @@ void Run(double rate, const muster::LossScalerOptions& options, double clip) {
   muster::LossScaler scaler(options);
   muster::ReplicatedOptimizer optimizer(
       muster::AdamWRule({}),
-      {{.name = "w", .shape = {kCount}, .value = weights.data()}},
-      [&](int) { return muster::GradientView{gradient.data()}; });
+      {{.name = "w", .shape = {kCount}, .value = weights}},
+      [&](int) { return muster::TensorData(gradient); });
   int64_t updates = 0;
   double norm = 0;
   for (int n = 1; n <= kSteps; ++n) {

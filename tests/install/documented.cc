@@ -1,6 +1,7 @@
 // The pieces of code that docs/SDK.md shows, so that they are compiled: each is
 // the body of a function, which says what the piece takes for granted.
 
+#include <algorithm>
 #include <iostream>
 
 #include "trainer_sdk/checkpoint/checkpoint_writer.h"
@@ -125,19 +126,15 @@ absl::Status Train(ProcessGroup& world, CheckpointWriter& writer,
 }
 
 absl::Status Gradients(ProcessGroup& world, Model& model) {
+  const std::vector<Tensor> tensors = {
+      {"weight", {60, 100}, model.weight, model.gradient}};
   // All ranks begin with rank 0's weights.
-  absl::Status status = BroadcastParameters(
-      world, {{"weight", 6000, DType::kFloat32, model.weight.data()}});
+  absl::Status status = BroadcastParameters(world, tensors);
   if (!status.ok()) return status;
 
   DdpOptions options;
   options.hook = std::make_shared<PowerSgdHook>(PowerSgdOptions{.rank = 4});
-  auto reducer = Reducer::Create(world,
-                                 {{.name = "weight",
-                                   .count = 6000,
-                                   .gradient = model.gradient.data(),
-                                   .rows = 60}},
-                                 options);
+  auto reducer = Reducer::Create(world, tensors, options);
   if (!reducer.ok()) return reducer.status();
 
   // Three passes add to the same gradients; only the last one communicates.
@@ -152,15 +149,13 @@ absl::Status Gradients(ProcessGroup& world, Model& model) {
 }
 
 absl::Status Optimize(ProcessGroup& group, Reducer& reducer,
-                      const std::vector<OptimizerParameter>& parameters,
-                      int64_t step) {
+                      const std::vector<Tensor>& tensors, int64_t step) {
   const auto rule = AdamWRule({.weight_decay = 0.1});
-  ReplicatedOptimizer optimizer(rule, parameters, [&](int parameter) {
-    return reducer.average(parameter);
-  });
+  ReplicatedOptimizer optimizer(
+      rule, tensors, [&](int tensor) { return reducer.average(tensor); });
 
   // Or ZeRO-1: with a Reducer made with ForSharding(options).
-  auto sharded = ShardedOptimizer::Create(group, reducer, rule, parameters);
+  auto sharded = ShardedOptimizer::Create(group, reducer, rule, tensors);
   if (!sharded.ok()) return sharded.status();
 
   // Either of them, in each step behind reducer.Finish():
@@ -210,24 +205,85 @@ absl::Status Pipeline(ProcessGroup& world, const PipelineSchedule& schedule,
   return loss.status();
 }
 
-absl::Status Checkpoints(ProcessGroup& world, ProcessGroup& group, Model& model,
-                         Optimizer& optimizer, int64_t step) {
-  std::vector<CheckpointSlice> slices = optimizer.State();
-  slices.push_back(
-      WholeTensor({.name = "weight", .shape = {60, 100}}, model.weight.data()));
+std::unique_ptr<PipelineStage> NewStage() {
+  // Half of a model: 16 rows of 8 numbers in, 16 of 32 out. What a stage keeps
+  // for a micro-batch's backward pass is kept by `pass.place`.
+  class FirstStage : public PipelineStage {
+   public:
+    StreamShape InputShape() const override { return {}; }  // has no input
+    StreamShape OutputShape() const override {
+      return {DType::kFloat32, {16, 32}};
+    }
+    void ReservePlaces(int places) override { kept_.resize(places); }
+    absl::Status Forward(const PipelinePass& pass, const void* /*input*/,
+                         void* output) override {
+      // The examples of micro-batch `pass.micro_batch` are the stage's
+      // business.
+      float* const out = static_cast<float*>(output);
+      std::fill(out, out + 16 * 32, 0.5f);
+      kept_[pass.place].assign(out, out + 16 * 32);
+      return absl::OkStatus();
+    }
+    // Called on the last stage only, right after its Forward. Multiplies the
+    // gradient of the loss, not the loss, with `factor`.
+    absl::StatusOr<double> Loss(const PipelinePass&, double) override {
+      return absl::InternalError("not the last stage");
+    }
+    absl::Status Backward(const PipelinePass& pass, const void* output_gradient,
+                          void* input_gradient) override {
+      absl::Status status =
+          BackwardInput(pass, output_gradient, input_gradient);
+      status.Update(BackwardWeight(pass));
+      return status;
+    }
+    // Schedules that split the backward pass (zb1p) call its two parts: first
+    // the one that writes `input_gradient` (here null: it has no input), later
+    // the one that adds to the gradients of the weights.
+    absl::Status BackwardInput(const PipelinePass&, const void*,
+                               void*) override {
+      return absl::OkStatus();
+    }
+    absl::Status BackwardWeight(const PipelinePass&) override {
+      return absl::OkStatus();
+    }
 
-  // At the beginning. Nothing saved yet is no error.
+   private:
+    std::vector<std::vector<float>> kept_;  // by place
+  };
+  return std::make_unique<FirstStage>();
+}
+
+absl::Status Checkpoints(ProcessGroup& world, Model& model,
+                         Optimizer& optimizer) {
+  std::vector<CheckpointSlice> slices = optimizer.State();
+  slices.push_back(WholeTensor({"weight", {60, 100}, model.weight}));
+
+  // At the beginning: reads the newest checkpoint, if there is one.
+  int64_t step = 0;
   const auto newest = OpenNewestTogether(world, "checkpoints");
   absl::Status status = newest.status();
-  if (newest.ok()) status = ReadTogether(world, **newest, slices);
-  if (newest.ok()) status.Update(optimizer.OnStateLoaded());
-  if (!status.ok() && !absl::IsNotFound(status)) return status;
+  if (newest.ok()) {
+    status = ReadTogether(world, **newest, slices);
+    status.Update(optimizer.OnStateLoaded());
+    step = (*newest)->step();  // (*newest)->state() is the string.
+  } else if (absl::IsNotFound(status)) {
+    status = absl::OkStatus();  // Nothing was saved yet.
+  }
+  if (!status.ok()) return status;
 
-  // Later. Returns when this rank's share has been copied.
-  const auto writer =
-      CheckpointWriter::Create(group, {.directory = "checkpoints", .keep = 2});
+  // Once. The writer uses its group beside the training, so it needs its own.
+  const auto group = world.Split(0, world.rank(), "checkpoints");
+  if (!group.ok()) return group.status();
+  const auto writer = CheckpointWriter::Create(
+      **group, {.directory = "checkpoints", .keep = 2});
   if (!writer.ok()) return writer.status();
-  return (*writer)->Save(step, slices, "anything, such as the loss scale");
+
+  // After some steps. Returns when this rank's share has been copied.
+  step += 100;
+  status = (*writer)->Save(step, slices, "anything, such as the loss scale");
+  // At the end: waits for the last save, and tells whether it is there.
+  status.Update((*writer)->Wait());
+  return status;
 }
 
 absl::Status HookState(ProcessGroup& world, CommHook& hook,

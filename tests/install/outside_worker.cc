@@ -32,9 +32,9 @@ float AverageByReducer(const muster::Session& session) {
           muster::TransportChoice::kAutomatic)
           .value();
   std::vector<float> gradient(1000, static_cast<float>(session.rank()));
-  const muster::DdpParameter parameter{
-      .name = "weight", .count = 1000, .gradient = gradient.data()};
-  const auto reducer = muster::Reducer::Create(*world, {parameter}).value();
+  const muster::Tensor tensor{
+      .name = "weight", .shape = {1000}, .gradient = gradient};
+  const auto reducer = muster::Reducer::Create(*world, {tensor}).value();
   absl::Status status = reducer->Begin(muster::GradientSync::kReduce);
   status.Update(reducer->MarkReady(0));
   status.Update(reducer->Finish());

@@ -76,6 +76,12 @@ class Containerfile(unittest.TestCase):
     self.assertIn('--from=build /opt/muster/share /usr/local/share',
                   self.of('COPY'))
 
+  def test_the_chart_has_the_licence(self):
+    chart = ('deploy', 'kubernetes', 'helm', 'muster')
+    self.assertEqual(read(*chart, 'LICENSE'), read('LICENSE'))
+    annotations = yaml.safe_load(read(*chart, 'Chart.yaml'))['annotations']
+    self.assertEqual(annotations['artifacthub.io/license'], 'Apache-2.0')
+
   def test_it_runs_as_the_manifests_user_and_without_another_init(self):
     job = yaml.safe_load(read('deploy', 'kubernetes', 'kustomize',
                               'indexed-job', 'job.yaml'))

@@ -125,7 +125,7 @@ ALL = [Mutant(*mutant) for mutant in (
      '(open.first ? limits.first_bytes : limits.bytes)',
      '(limits.bytes)'),
     ('types are mixed in a bucket', _BUCKETS,
-     'open_by_type[static_cast<size_t>(parameter.dtype)]',
+     'open_by_type[static_cast<size_t>(type)]',
      'open_by_type[0]'),
     ('buckets that never fill come in the order of types', _BUCKETS,
      'return a.place < b.place; });',
@@ -190,11 +190,10 @@ ALL = [Mutant(*mutant) for mutant in (
      'return coefficient;'),
     # --- PowerSGD's state in a checkpoint
     ('PowerSGD compresses what is reduced in another type', _POWER_SGD,
-     'if (parameter.dtype != DType::kFloat32 || parameter.rows < 2) return '
-     'false;',
-     'if (parameter.rows < 2) return false;'),
+     'if (tensor.gradient.dtype != DType::kFloat32 || tensor.rows() < 2) {',
+     'if (tensor.rows() < 2) {'),
     ('PowerSGD compresses what gets no smaller', _POWER_SGD,
-     'sent * least_rate < static_cast<double>(parameter.count)',
+     'sent * least_rate < static_cast<double>(tensor.count())',
      'true'),
     ('PowerSGD reads the losses of another matrix', _POWER_SGD,
      '*found != ErrorTensor(matrix, static_cast<int>(ranks))',

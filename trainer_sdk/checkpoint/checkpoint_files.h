@@ -12,23 +12,22 @@
 
 namespace muster {
 
-// Writes the pieces one behind the other as FOLDER/NAME and forces them to the
-// disk.
+// Writes FOLDER/NAME from `pieces`, concatenated, and calls fsync.
 absl::StatusOr<FileRecord> WriteRecordedFile(
     FileSystem& files, const std::string& folder, const std::string& name,
     const std::vector<std::string_view>& pieces);
 
-// Reads the file once. DataLoss: it is not there, or has another size or
-// checksum.
+// Reads the whole file once. DataLoss: it does not exist, or its size or
+// checksum differs.
 absl::Status VerifyFile(FileSystem& files, const std::string& folder,
                         const FileRecord& record);
 
-// All of a file of at most `most` bytes. DataLoss: it is larger.
+// Reads a whole file of at most `most` bytes. DataLoss: it is larger.
 absl::StatusOr<std::string> ReadWholeFile(FileSystem& files,
                                           const std::string& path,
                                           int64_t most);
 
-// FOLDER's manifest; where there is none, DataLoss.
+// Reads the manifest of `folder`. DataLoss: there is none.
 absl::StatusOr<Manifest> ReadManifest(FileSystem& files,
                                       const std::string& folder);
 

@@ -16,8 +16,8 @@
 
 namespace muster {
 
-// What a checkpoint's folder is called: "step-00000100", and "step-00000100.2"
-// where a step is saved again.
+// The name of a checkpoint's folder: "step-00000100", and "step-00000100.2" if
+// that step is saved again.
 struct StepFolder {
   int64_t step = 0;
   int64_t attempt = 1;
@@ -25,60 +25,63 @@ struct StepFolder {
   bool operator==(const StepFolder&) const = default;
 };
 std::string NameOf(StepFolder folder);
-// Nothing for what is called otherwise.
+// Nothing if `name` is not such a name.
 std::optional<StepFolder> StepFolderOf(std::string_view name);
 
-// A folder of a step, and what its manifest says, or why there is none to read.
+// The folder of one step, with its manifest or the reason why that cannot be
+// read.
 struct CheckpointEntry {
   std::string name;
   StepFolder folder;
   absl::StatusOr<Manifest> manifest;
 };
 
-// All of a directory, the one saved last first; before them those whose
-// manifest cannot be read, as nobody knows when they were saved. NotFound: no
-// such directory.
+// Lists the checkpoints of a directory, the one saved last first. Those without
+// a readable manifest come before all others, because their age is unknown.
+// NotFound: the directory does not exist.
 absl::StatusOr<std::vector<CheckpointEntry>> ListCheckpoints(
     FileSystem& files, const std::string& directory);
 
-// Makes the folder that a checkpoint is written in; `nonce` tells it from one
-// of a writer that is dead, or nearly. Its path.
+// Makes the temporary folder in which a checkpoint is written, and returns its
+// path. `nonce` distinguishes it from a folder that a dead or dying writer
+// left.
 absl::StatusOr<std::string> BeginCheckpoint(FileSystem& files,
                                             const std::string& directory,
                                             int64_t step,
                                             const std::string& nonce);
 
-// Makes a checkpoint of a folder that BeginCheckpoint made and that has all of
-// the manifest's files, forced to the disk. The serial is filled in here. When
-// this has returned without an error, the checkpoint stays whatever happens;
-// before its folder is renamed, there is none. The path it has now.
-// FailedPrecondition: a file is not there, or has another size.
+// Turns a folder made by BeginCheckpoint into a checkpoint, and returns its
+// final path. All files of the manifest must be in it and fsynced. Sets the
+// manifest's serial. The checkpoint comes into existence when its folder is
+// renamed; after a successful return it survives any crash. FailedPrecondition:
+// a file is missing or has another size.
 absl::StatusOr<std::string> CommitCheckpoint(FileSystem& files,
                                              const std::string& directory,
                                              const std::string& writing,
                                              Manifest manifest);
 
-// Checkpoints whose files have been compared with their manifests, by name and
-// serial.
+// Name and serial of each checkpoint whose files are known to match its
+// manifest.
 using WholeCheckpoints = std::set<std::pair<std::string, int64_t>>;
 
-// Removes all but the `keep` whole checkpoints saved last; the one called
-// `newest` never. A checkpoint whose files are damaged does not count, and goes
-// as well. Before a checkpoint is removed, those that are kept in its place are
-// read and compared with their manifests, unless they are in `whole`, which
-// takes them up; `newest` is believed to be whole. What cannot be removed stays
-// for the next time, when it is tried again.
+// Removes all but the `keep` intact checkpoints that were saved last; `newest`
+// is never removed and is assumed intact. Checkpoints with damaged files are
+// removed too and do not count. Before a checkpoint is removed, those that are
+// kept instead are read and compared with their manifests, except those in
+// `whole`; the intact ones are added to `whole`. A checkpoint that cannot be
+// removed stays until the next call.
 void PruneCheckpoints(FileSystem& files, const std::string& directory,
                       const std::string& newest, int keep,
                       WholeCheckpoints& whole);
 
-// Removes what was not finished: nobody else writes in the directory. What
-// cannot be removed is in nobody's way: each one's path, and why it stays. An
-// error: the directory cannot be listed.
+// Removes unfinished checkpoints. No other process may write in the directory.
+// Leftovers that cannot be removed do no harm: returns the path of each with
+// the reason. Fails if the directory cannot be listed.
 absl::StatusOr<std::vector<std::string>> ClearLeftovers(
     FileSystem& files, const std::string& directory);
 
-// The name of a file by which ranks see that they have the same directory.
+// The name of the file by which the ranks check that they see the same
+// directory.
 std::string MarkerName(const std::string& nonce);
 
 }  // namespace muster

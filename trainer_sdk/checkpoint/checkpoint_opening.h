@@ -13,25 +13,26 @@
 
 namespace muster {
 
-// The steps of opening a checkpoint, for one process or several.
+// The steps of opening a checkpoint, shared by the single-process and the
+// collective way.
 class CheckpointOpening {
  public:
-  // Compares those of the checkpoint's files that are rank `rank`'s of `ranks`
-  // to verify with the manifest.
+  // Compares with the manifest those of the checkpoint's files that rank `rank`
+  // of `ranks` has to verify.
   static absl::Status Verify(FileSystem& files, const std::string& folder,
                              const Manifest& manifest, int rank, int ranks);
 
-  // Reads and verifies the state; the rest is verified.
+  // Reads and verifies the state file. The caller has verified all other files.
   static absl::StatusOr<std::unique_ptr<CheckpointReader>> Make(
       FileSystem& files, const std::string& folder, Manifest manifest,
       std::vector<SkippedCheckpoint> skipped);
 
-  // Whether the failure is the checkpoint's own, so that an older one may do.
-  // Rights, or descriptors, are not: an older one in its place would quietly
-  // throw work away.
+  // Whether the failure is due to the checkpoint itself, so that an older one
+  // may be opened instead. Missing permissions or file descriptors are not: to
+  // open an older checkpoint then would silently lose work.
   static bool IsBroken(const absl::Status& status);
 
-  // For where none is whole.
+  // The error when no checkpoint in the directory is intact.
   static absl::Status NoneIsWhole(
       const std::string& directory,
       const std::vector<SkippedCheckpoint>& skipped);

@@ -14,29 +14,31 @@ namespace muster {
 
 class FileSystem;
 
-// A checkpoint that was not opened, and why.
+// A checkpoint that was passed over, and the reason.
 struct SkippedCheckpoint {
   std::string folder;
   std::string reason;
 };
 
-// A whole checkpoint, of which anybody may have any slices, whoever wrote them:
-// another number of ranks, another sharding. Thread-safe.
+// An intact checkpoint. Any process may read any slices of it, even if it was
+// written by another number of ranks or with another sharding. Thread-safe.
 //
 // Open and OpenNewest read every file once and compare its size and checksum
-// with the manifest's. The ranks of a job share that work and agree about what
-// they open with OpenNewestTogether (open_together.h).
+// with the manifest. OpenNewestTogether (open_together.h) shares that work
+// among the ranks of a job and makes them open the same checkpoint.
 class CheckpointReader {
  public:
-  // The one that was saved last of those that are whole; skipped() tells what
-  // was passed over. `file_system`: not owned; null: the machine's.
-  // NotFound: there is none, not even a broken one. DataLoss: there are, but
-  // none is whole: each one's reason.
+  // Opens the intact checkpoint that was saved last; skipped() lists those
+  // passed over. Blocks while it reads all files. `file_system`: not owned;
+  // null: the machine's. NotFound: there is no checkpoint, not even a damaged
+  // one. DataLoss: there are checkpoints but none is intact; gives each one's
+  // reason.
   static absl::StatusOr<std::unique_ptr<CheckpointReader>> OpenNewest(
       const std::string& directory, FileSystem* file_system = nullptr);
 
-  // NotFound: none of this step. DataLoss: it is not whole, and why. Others,
-  // such as PermissionDenied: it cannot be read here, or not by this version.
+  // Opens the checkpoint of `step`. NotFound: there is none. DataLoss: it is
+  // damaged; says how. Other errors, such as PermissionDenied: it cannot be
+  // read here, or not by this version.
   static absl::StatusOr<std::unique_ptr<CheckpointReader>> Open(
       const std::string& directory, int64_t step,
       FileSystem* file_system = nullptr);
@@ -46,17 +48,17 @@ class CheckpointReader {
   CheckpointReader& operator=(const CheckpointReader&) = delete;
 
   int64_t step() const;
-  // What rank 0 gave.
+  // The state string that rank 0 passed to Save.
   const std::string& state() const;
-  // By name.
+  // Sorted by name.
   const std::vector<CheckpointTensor>& tensors() const;
-  // Where it lies.
+  // The path of its folder.
   const std::string& folder() const;
   const std::vector<SkippedCheckpoint>& skipped() const;
 
   // Fills the slices. NotFound: the checkpoint has no such tensor.
-  // FailedPrecondition: it has another type or shape: both. InvalidArgument: a
-  // range outside its tensor. DataLoss, Internal: a file cannot be read.
+  // FailedPrecondition: the type or shape differs; names both. InvalidArgument:
+  // a range is outside its tensor. DataLoss, Internal: a file cannot be read.
   absl::Status Read(const std::vector<CheckpointSlice>& slices) const;
 
  private:

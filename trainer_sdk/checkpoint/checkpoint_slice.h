@@ -6,38 +6,41 @@
 #include <vector>
 
 #include "trainer_sdk/process_group/dtype.h"
+#include "trainer_sdk/tensor/tensor.h"
 
 namespace muster {
 
-// One tensor of the whole model or of its optimizer, as no rank need have it
-// in one piece.
+// A tensor of the model or of its optimizer, as a whole. No rank needs to hold
+// all of it.
 struct CheckpointTensor {
-  // UTF-8, not empty, of at most 1 KiB.
+  // UTF-8, 1 to 1024 bytes.
   std::string name = {};
   DType dtype = DType::kFloat32;
-  // The whole tensor's. No dimension: one element.
+  // Shape of the whole tensor; empty: one element.
   std::vector<int64_t> shape = {};
 
-  // Elements; 0 where a dimension is 0, -1 for a shape that cannot be.
+  // Number of elements; 0 if a dimension is 0, -1 if the shape is invalid.
   int64_t count() const;
 
   bool operator==(const CheckpointTensor&) const = default;
 };
 
-// The elements [begin, end) of a tensor, flattened row by row, and where this
-// rank has them or wants them. A list of these describes every sharding: whole
-// tensors on every rank (DDP), ranges of them (ZeRO), some of them (a
-// pipeline's stage). The same list serves for saving and for loading.
+// Elements [begin, end) of a tensor in row-major order, and their address on
+// this rank. A list of slices describes any sharding: whole tensors on every
+// rank (DDP), ranges (ZeRO), some of the tensors (a pipeline stage). The same
+// list serves to save and to load.
 struct CheckpointSlice {
   CheckpointTensor tensor = {};
   int64_t begin = 0;
   int64_t end = 0;
-  // Element `begin`, in the host's memory. Saving only reads it.
+  // Address of element `begin`, in host memory. Saving only reads it.
   void* data = nullptr;
 };
 
-// The slice that is all of the tensor.
-CheckpointSlice WholeTensor(CheckpointTensor tensor, void* data);
+// A slice of the whole value of `tensor`. If the value's number of elements
+// differs from the shape's, the slice has a null address, so that Save and Read
+// reject it.
+CheckpointSlice WholeTensor(const Tensor& tensor);
 
 }  // namespace muster
 

@@ -148,6 +148,7 @@ absl::Status CheckpointWriter::Body::Save(
                       .plan = &agreement_.plan(),
                       .digests = agreement_.replicas().Digests(slices),
                       .whole = &whole_};
+    const Instant compared = MonotonicNow();
     if (group_.rank() == 0) save.state = state;
     // A rank that cannot take part says so where the others tell what they
     // wrote: they are under way.
@@ -157,7 +158,8 @@ absl::Status CheckpointWriter::Body::Save(
       save.ready = snapshot_.Take(*save.layout, slices);
       save.data = snapshot_.bytes();
     }
-    times_.copied += MonotonicNow() - agreed;
+    times_.compared += compared - agreed;
+    times_.copied += MonotonicNow() - compared;
     times_.bytes += static_cast<int64_t>(save.data.size());
     ++times_.saves;
     try {

@@ -18,96 +18,104 @@ namespace muster {
 class FileSystem;
 
 struct CheckpointOptions {
-  // Every rank reaches the same folder under this path; made where it is not
-  // there.
+  // Directory of the checkpoints, which every rank must reach under this path.
+  // Created if it does not exist.
   std::string directory = {};
-  // How many checkpoints stay; at least 1, and 2 where somebody may read the
-  // newest while the training goes on. While one is written there is one more.
+  // Number of checkpoints to keep, at least 1; 2 if another process may read
+  // the newest during the training. While a checkpoint is written, there is one
+  // more.
   int keep = 2;
-  // How long a rank waits for the slowest one to have written its share.
+  // The longest time that a rank waits for the slowest rank to write its share.
   Duration timeout = std::chrono::minutes(10);
   // Not owned; null: the machine's.
   FileSystem* file_system = nullptr;
 };
 
-// Where the time went, over all saves of this rank.
+// Where the time of all of this rank's saves was spent.
 struct CheckpointTimes {
   int64_t saves = 0;
-  // In Save: all of it, of it the wait for the save before, and the copying.
+  // Time in Save: the total; of that, waiting for the previous save, computing
+  // the checksums that compare replicas, and copying.
   Duration blocked{};
   Duration waited{};
+  Duration compared{};
   Duration copied{};
-  // Beside the training: shard, agreement, manifest.
+  // Background time, concurrent with the training: shard, agreement, manifest.
   Duration written{};
-  // Of this rank's shards.
+  // Bytes of this rank's shards.
   int64_t bytes = 0;
 };
 
-// Writes checkpoints of a whole job beside its training. Each rank gives the
-// slices that it has; what several have is written once, each of them writing
-// its share. A checkpoint is there whole or not at all, whenever whoever dies:
+// Writes checkpoints of a whole job in the background of its training. Each
+// rank passes the slices that it has. Slices that several ranks have are
+// written once, each of these ranks writing a share. A checkpoint is complete
+// or absent, whichever process dies at whatever moment:
 //
 //   DIRECTORY/step-00000100/rank-00000.safetensors ...   the slices
 //                           state                        rank 0's string
 //                           manifest.json                written last
 //
-// is written under another name, every file is forced to the disk, and the
-// folder is renamed when all ranks have finished. A save of a step that is
-// there already makes step-00000100.2; the newest is the one saved last.
-// How it is read again: checkpoint_reader.h.
+// The folder is written under a temporary name, every file is fsynced, and the
+// folder is renamed once all ranks have finished. A second save of the same
+// step makes step-00000100.2. The newest checkpoint is the one that was saved
+// last. checkpoint_reader.h reads checkpoints.
 //
-// One thread at a time.
+// Not thread-safe: one call at a time.
 class CheckpointWriter {
  public:
-  // Collective. `group` is the writer's alone from here on and must outlive it.
-  // Clears away what writers that died have left unfinished; what cannot be
-  // removed is told by left_over() and is in nobody's way.
+  // Collective. `group` must be used by this writer only and must outlive it.
+  // Removes unfinished checkpoints of writers that died; left_over() lists
+  // those that cannot be removed, which do no harm.
   //
-  // One job writes in a directory: rank 0 has it locked, and waits for the lock
-  // of a job before it, 10 s for a process on its own host and 2 minutes for
-  // any other, as a file server keeps the lock of a lost node that long; never
-  // longer than half of the timeout. Where the file system has no locks (NFS or
-  // Lustre mounted without), nothing keeps two jobs apart: the second clears
-  // away what the first is writing, which is then lost, and each removes the
-  // other's old checkpoints. Give each job a directory of its own there.
+  // Only one job may write in a directory. Rank 0 locks it, and waits for the
+  // lock of a previous job: up to 10 s if that process is on its own host and
+  // up to 2 minutes otherwise, because a file server keeps the lock of a lost
+  // node that long, but never longer than half of the timeout. On a file system
+  // without locks (NFS or Lustre mounted without them), two jobs are not kept
+  // apart: the second job deletes the checkpoint that the first is writing, and
+  // each removes the other's old checkpoints. Use one directory per job there.
   //
-  // FailedPrecondition: another job writes in the directory, on which host and
-  // which process, or a rank does not see what rank 0 writes there.
-  // InvalidArgument: the options.
+  // FailedPrecondition: another job writes in the directory (names its host and
+  // process), or a rank does not see the files that rank 0 writes there.
+  // InvalidArgument: an option is invalid.
   static absl::StatusOr<std::unique_ptr<CheckpointWriter>> Create(
       ProcessGroup& group, CheckpointOptions options);
 
-  // Finishes the save under way.
+  // Waits for the pending save.
   ~CheckpointWriter();
   CheckpointWriter(const CheckpointWriter&) = delete;
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;
 
-  // Collective: every rank with the same step and its slices; the state is rank
-  // 0's (others may give anything) and may be any bytes. Waits until the save
-  // before is done, copies this rank's share and returns; the rest happens on a
-  // thread of its own. The slices may change as soon as it returns.
+  // Collective: every rank passes the same step and its own slices. `state` is
+  // taken from rank 0 and may be any bytes; other ranks may pass anything.
+  // Blocks until the previous save is done and this rank's share is copied. A
+  // background thread does the rest, so the slices may change as soon as this
+  // returns.
   //
-  // Every rank gets an error, the same one but for the wording:
-  //   InvalidArgument     a rank's slices or step are wrong: whose, which;
-  //                       elements that no rank has; ranks that disagree about
-  //                       a tensor. Nothing is saved.
+  // Every rank gets the same error, apart from its wording:
+  //   InvalidArgument     a rank's slices or step are invalid (names both), no
+  //                       rank has some elements, or ranks disagree about a
+  //                       tensor. Nothing is saved.
   //   ResourceExhausted, PermissionDenied, Internal
-  //                       the save before failed: rank, file, and what the
-  //                       system said. This one is not begun; the next call is
-  //                       free to try. Older checkpoints are as they were.
+  //                       the previous save failed: names the rank, the file
+  //                       and the system's error. This save is not started; a
+  //                       later call may succeed. Older checkpoints are
+  //                       unchanged.
   //   DeadlineExceeded, Unavailable, ...
-  //                       the group's: who was absent. For good.
+  //                       permanent errors of the group; name the absent ranks.
   absl::Status Save(int64_t step, const std::vector<CheckpointSlice>& slices,
                     const std::string& state);
 
-  // Until the save under way is done: whether it is there, on every rank. An
-  // error is told once. Not collective, but a rank's end of a collective one.
+  // Blocks until the pending save is done, and returns its status, the same on
+  // every rank. An error is returned only once. Not collective itself, but each
+  // rank's result is that of the collective save.
   absl::Status Wait();
 
   CheckpointTimes times() const;
 
-  // What Create could not clear away: paths, and what the system said. It takes
-  // room until a later save or writer can remove it. Rank 0's; others: none.
+  // Leftovers that Create could not remove: paths and the system's errors. They
+  // occupy disk space until a later save or writer can remove them. Only on
+  // rank 0; empty on others.
   const std::vector<std::string>& left_over() const;
 
  private:

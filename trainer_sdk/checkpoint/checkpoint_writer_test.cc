@@ -37,7 +37,7 @@ CheckpointOptions In(FileSystem& disk, int keep = 2) {
 
 std::vector<CheckpointSlice> Slices(std::vector<float>& values) {
   const auto count = static_cast<int64_t>(values.size());
-  return {WholeTensor({"a", DType::kFloat32, {count}}, values.data())};
+  return {WholeTensor({"a", {count}, values})};
 }
 
 // Saves and waits.
@@ -62,14 +62,29 @@ TEST(CheckpointWriterTest, KeepsTheLastOnes) {
     }
     EXPECT_EQ((*writer)->times().saves, 5);
     EXPECT_EQ((*writer)->times().bytes, 5 * 6 * 4 / 2);
-    EXPECT_GE((*writer)->times().blocked,
-              (*writer)->times().copied + (*writer)->times().waited);
+    EXPECT_GE((*writer)->times().blocked, (*writer)->times().copied +
+                                              (*writer)->times().compared +
+                                              (*writer)->times().waited);
+    EXPECT_GT((*writer)->times().compared, Duration::zero());
     EXPECT_GT((*writer)->times().written, Duration::zero());
     return absl::OkStatus();
   });
   EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
   EXPECT_THAT(Folders(disk),
               ElementsAre("step-00000030", "step-00000040", "step-00000050"));
+}
+
+TEST(CheckpointWriterTest, AShapeThatItsMemoryDoesNotFillIsRefused) {
+  MemoryDisk disk;
+  const auto statuses = RunWorld(1, [&](ProcessGroup& group) -> absl::Status {
+    auto writer = CheckpointWriter::Create(group, In(disk));
+    if (!writer.ok()) return writer.status();
+    std::vector<float> values(6);
+    return (*writer)->Save(1, {WholeTensor({"a", {7}, values})}, "");
+  });
+  EXPECT_TRUE(absl::IsInvalidArgument(statuses[0])) << statuses[0];
+  EXPECT_THAT(std::string(statuses[0].message()),
+              HasSubstr("tensor 'a' (float32 [7]) has elements, but nowhere"));
 }
 
 TEST(CheckpointWriterTest, TheNewestIsTheOneSavedLast) {

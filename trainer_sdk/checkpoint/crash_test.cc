@@ -31,8 +31,7 @@ struct Model {
   std::vector<int64_t> counts = std::vector<int64_t>(2);
 
   std::vector<CheckpointSlice> slices() {
-    return {WholeTensor({"w", DType::kFloat32, {5}}, weights.data()),
-            WholeTensor({"n", DType::kInt64, {2}}, counts.data())};
+    return {WholeTensor({"w", {5}, weights}), WholeTensor({"n", {2}, counts})};
   }
   void Fill(int64_t step) {
     for (int i = 0; i < 5; ++i) {

@@ -24,7 +24,7 @@ constexpr char kFolder[] = "/checkpoints";
 constexpr int64_t kElements = 6;
 
 std::vector<CheckpointSlice> Slices(std::vector<float>& values) {
-  return {WholeTensor({"a", DType::kFloat32, {kElements}}, values.data())};
+  return {WholeTensor({"a", {kElements}, values})};
 }
 
 // A disk with the checkpoints of steps 1 and 2, by two ranks.

@@ -11,18 +11,20 @@
 
 namespace muster {
 
-// What one rank tells the others: whether it could do its part, and some bytes.
+// A message of one rank to the others: whether it succeeded, and some bytes.
 struct Word {
   absl::Status status;
   std::string bytes;
 };
 
-// Collective: every rank's word, by rank. Errors are the group's.
+// Collective and blocking. Returns every rank's message, by rank. Errors are
+// the group's.
 absl::StatusOr<std::vector<Word>> Exchange(ProcessGroup& group,
                                            const Word& mine,
                                            CallOptions options = {});
 
-// The first failure among them, with its rank before it.
+// The first failure among the messages, prefixed with its rank; OK if there is
+// none.
 absl::Status FirstFailureOf(const std::vector<Word>& words);
 
 }  // namespace muster

@@ -14,31 +14,34 @@
 
 namespace muster {
 
-// What the ranks write together: the same plan on each, and each its share.
+// The input of one collective save. The plan is the same on all ranks; each
+// writes its own share.
 struct JointSave {
   std::string directory;
   int keep = 0;
   int64_t step = 0;
-  // Rank 0's.
+  // Used on rank 0 only.
   std::string state;
   const SharePlan* plan = nullptr;
-  // This rank's, or what keeps it from writing.
+  // OK, or the reason why this rank cannot write.
   absl::Status ready;
   const ShardLayout* layout = nullptr;
   std::string_view data;
-  // Of this rank's replicas (replica_check.h).
+  // Digests of this rank's replicas (replica_check.h).
   std::string digests;
-  // Rank 0's, kept from save to save: checkpoints that are known to be whole.
+  // Used on rank 0 only, and kept from save to save: checkpoints that are known
+  // to be intact.
   WholeCheckpoints* whole = nullptr;
 };
 
-// Collective: writes a checkpoint. Whether it is there, on every rank; errors
-// are InvalidArgument..., with the rank, the file and what the system said, or
-// the group's.
+// Collective and blocking: writes a checkpoint. Returns the same result on
+// every rank: OK once the checkpoint exists; otherwise InvalidArgument or a
+// file error that names the rank, the file and the system's error, or an error
+// of the group.
 absl::Status SaveTogether(ProcessGroup& group, FileSystem& files,
                           const JointSave& save, CallOptions call);
 
-// A word that no other writer uses: it tells folders of writers apart.
+// A random word that distinguishes the temporary folders of different writers.
 std::string NewNonce();
 
 }  // namespace muster

@@ -44,7 +44,7 @@ absl::StatusOr<std::unique_ptr<ProcessGroup>> Alone() {
 }
 
 std::vector<CheckpointSlice> Slices(std::vector<int32_t>& values) {
-  return {WholeTensor({"values", DType::kInt32, {kElements}}, values.data())};
+  return {WholeTensor({"values", {kElements}, values})};
 }
 
 void Fill(int64_t step, std::vector<int32_t>* values) {

@@ -17,21 +17,21 @@ inline constexpr int64_t kMaxStateBytes = int64_t{1} << 30;
 inline constexpr char kManifestFile[] = "manifest.json";
 inline constexpr char kStateFile[] = "state";
 
-// A file of a checkpoint, as it must be.
+// A file of a checkpoint, with its expected size and checksum.
 struct FileRecord {
   std::string name;
   int64_t bytes = 0;
-  // XXH3-64 of all of it.
+  // XXH3-64 of the whole file.
   uint64_t checksum = 0;
 
   bool operator==(const FileRecord&) const = default;
 };
 
-// Elements of a tensor, and the file that has them.
+// A range of elements of a tensor, and the file that contains it.
 struct TensorPart {
   int64_t begin = 0;
   int64_t end = 0;
-  // In the manifest's list of files.
+  // Index in Manifest::files.
   int file = 0;
 
   bool operator==(const TensorPart&) const = default;
@@ -39,38 +39,39 @@ struct TensorPart {
 
 struct StoredTensor {
   CheckpointTensor tensor;
-  // One behind the other, all of the tensor.
+  // Consecutive ranges that together cover the tensor.
   std::vector<TensorPart> parts;
 
   bool operator==(const StoredTensor&) const = default;
 };
 
-// What makes a folder a checkpoint. Pure, like all of this file.
+// The content of manifest.json, without which a folder is not a checkpoint.
+// Pure, like all of this file.
 struct Manifest {
   int64_t step = 0;
-  // Of the checkpoints of a directory, the one saved later has the higher.
+  // Increases with each checkpoint saved in the directory.
   int64_t serial = 0;
   int64_t ranks = 0;
-  // The state among them.
+  // All files but the manifest, including the state.
   std::vector<FileRecord> files;
-  // By name.
+  // Sorted by name.
   std::vector<StoredTensor> tensors;
 
   bool operator==(const Manifest&) const = default;
 };
 
-// The plan's tensors, in the files of the ranks that wrote them; `files` are
-// the shards, by rank, with no name where a rank wrote none.
+// The plan's tensors with the files that contain them. `files` holds the shards
+// by rank; a rank that wrote none has an empty name.
 std::vector<StoredTensor> StoredTensors(const SharePlan& plan,
                                         std::vector<FileRecord>* files);
 
-// As JSON whose first line holds the checksum of all that follows, so that not
-// one bit of it can change unnoticed.
+// Formats the manifest as JSON. The first line holds the checksum of all that
+// follows, so that any changed bit is detected.
 std::string WriteManifest(const Manifest& manifest);
 
-// DataLoss: a bit has changed, or it is none, or it contradicts itself (a
-// tensor with a hole, a file outside the folder); what is wrong. Unimplemented:
-// of a later version.
+// DataLoss: the text is damaged, is no manifest, or is inconsistent (a tensor
+// with a gap, a file outside the folder); says what is wrong. Unimplemented: a
+// later version wrote it.
 absl::StatusOr<Manifest> ParseManifest(std::string_view bytes);
 
 }  // namespace muster

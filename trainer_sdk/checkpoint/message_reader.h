@@ -9,9 +9,9 @@
 
 namespace muster {
 
-// Takes apart what AppendInteger<int64_t> and AppendString put together
-// (base/little_endian.h). Past the end everything is 0 or empty, and the
-// message is not whole.
+// Decodes a message made with AppendInteger<int64_t> and AppendString
+// (base/little_endian.h). Beyond the end, every value is 0 or empty, and
+// whole() is false.
 class MessageReader {
  public:
   explicit MessageReader(std::string_view bytes) : bytes_(bytes) {}
@@ -25,13 +25,13 @@ class MessageReader {
     return length == 0 ? std::string_view()
                        : Take(static_cast<uint64_t>(length));
   }
-  // How many things of at least `least` bytes each may still come: a bound for
-  // a count that the message tells.
+  // The largest possible number of remaining items of at least `least` bytes
+  // each: a bound for a count that the message states.
   int64_t Most(int64_t least) const {
     return static_cast<int64_t>(bytes_.size()) / least;
   }
 
-  // Everything asked for was there.
+  // Whether everything that was read so far was in the message.
   bool whole() const { return whole_; }
   bool at_end() const { return bytes_.empty(); }
 

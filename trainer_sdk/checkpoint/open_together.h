@@ -12,19 +12,19 @@
 
 namespace muster {
 
-// Collective: every rank opens the same checkpoint, the one that was saved last
-// of those that are whole for all of them. Each verifies some of its files.
-// Errors as CheckpointReader::OpenNewest's, the same one on every rank, and the
-// group's; `call` is for each of its operations, in which ranks wait for the
-// slowest to verify. NotFound: nothing was ever saved there; begin afresh.
+// Collective: all ranks open the same checkpoint, namely the last saved one
+// that is intact for all of them. Each verifies some of the files. Errors are
+// those of CheckpointReader::OpenNewest, the same on every rank, and the
+// group's. `call` applies to each of its operations, which wait for the slowest
+// rank to verify. NotFound: there is no checkpoint; start afresh.
 absl::StatusOr<std::unique_ptr<CheckpointReader>> OpenNewestTogether(
     ProcessGroup& group, const std::string& directory,
     FileSystem* file_system = nullptr, CallOptions call = {});
 
-// Collective: fills each rank's slices, and makes sure that together the ranks
-// have taken every element that the checkpoint has. Errors as
-// CheckpointReader::Read's, on every rank, with the rank that met it;
-// FailedPrecondition: a tensor, or a part of it, that nobody asked for.
+// Collective: fills each rank's slices, and checks that the ranks together read
+// every element of the checkpoint. Errors are those of CheckpointReader::Read,
+// on every rank, with the number of the rank that failed. FailedPrecondition:
+// no rank asked for a tensor or a part of it.
 absl::Status ReadTogether(ProcessGroup& group, const CheckpointReader& reader,
                           const std::vector<CheckpointSlice>& slices,
                           CallOptions call = {});

@@ -13,27 +13,28 @@
 
 namespace muster {
 
-// Compares what several ranks have of one tensor. Each of these ranks writes a
-// share of it, so a checkpoint of replicas that differ would be a mix of them,
-// which no rank ever had.
+// Checks that ranks which hold the same part of a tensor hold equal bytes. Each
+// of these ranks writes only a share of it, so a checkpoint of differing
+// replicas would be a mixture that no rank ever had.
 class ReplicaCheck {
  public:
   ReplicaCheck() = default;
-  // `own`: rank `rank`'s slices, those that `plan` was made of.
+  // `own`: the slices of rank `rank` that `plan` was made from.
   ReplicaCheck(const SharePlan& plan, const std::vector<SliceRange>& own,
                int rank);
 
-  // Digests of this rank's replicas as they are now, as bytes: eight for each
-  // range. Reads all of them once.
+  // Digests of the current contents of this rank's replicas, eight bytes per
+  // range. Reads all replicas once.
   std::string Digests(const std::vector<CheckpointSlice>& slices) const;
 
  private:
-  // By range: where it is in this rank's slices.
+  // By range: its places in this rank's slices.
   std::vector<std::vector<ShardCopy>> places_;
 };
 
-// `digests`: of each rank, by rank. FailedPrecondition: two ranks' replicas
-// differ: which ranks and tensor. DataLoss: a rank has told too few. Pure.
+// `digests`: those of all ranks, by rank. FailedPrecondition: the replicas of
+// two ranks differ; names the ranks and the tensor. DataLoss: a rank sent too
+// few digests. Pure.
 absl::Status CompareReplicas(const SharePlan& plan,
                              const std::vector<std::string_view>& digests);
 

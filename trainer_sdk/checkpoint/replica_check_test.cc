@@ -23,7 +23,7 @@ struct Rank {
   std::vector<CheckpointSlice> slices() {
     std::vector<CheckpointSlice> slices = {{kA, 4, 10, a.data() + 4},
                                            {kA, 0, 6, a.data()}};
-    if (has_b) slices.push_back(WholeTensor(kB, b.data()));
+    if (has_b) slices.push_back({kB, 0, 8, b.data()});
     return slices;
   }
 };

@@ -16,23 +16,24 @@
 
 namespace muster {
 
-// The ranks' agreement about what is saved and who writes what. What each rank
-// has is told once and again only where it changes, so that mostly it costs two
-// short collectives.
+// The ranks' agreement on the plan of a save: what is saved, and which rank
+// writes it. Each rank sends its list of slices only in the first save and when
+// it changes, so that most saves need only two short collectives.
 class SaveAgreement {
  public:
   explicit SaveAgreement(ProcessGroup& group)
       : group_(group), known_(static_cast<size_t>(group.size())) {}
 
-  // Collective. `status` is what keeps this rank from saving, if anything does.
-  // The same error on every rank, but for the wording: the rank's own, else the
-  // first rank's, InvalidArgument where they do not fit together.
+  // Collective. `status`: the reason why this rank cannot save, or OK. If it
+  // fails, it fails on every rank, apart from the wording: with the rank's own
+  // error, else with the first rank's; InvalidArgument if the ranks' slices do
+  // not fit together.
   absl::Status Reach(const absl::Status& status, int64_t step,
                      const std::vector<CheckpointSlice>& slices,
                      CallOptions call);
 
-  // After Reach: the whole plan, and what this rank does. The latter may be an
-  // error where the others have none.
+  // Valid after Reach: the common plan and this rank's layout. The layout may
+  // be an error on this rank only.
   const SharePlan& plan() const { return plan_; }
   const absl::StatusOr<ShardLayout>& layout() const { return layout_; }
   const ReplicaCheck& replicas() const { return replicas_; }
@@ -42,7 +43,7 @@ class SaveAgreement {
                     const std::vector<Word>& words);
 
   ProcessGroup& group_;
-  // What the ranks have, as bytes.
+  // By rank: its list of slices, encoded.
   std::vector<std::string> known_;
   enum class State { kStale, kPlanned } state_ = State::kStale;
   SharePlan plan_;

@@ -14,16 +14,16 @@
 
 namespace muster {
 
-// What a rank's file is called: "rank-00003.safetensors".
+// The name of a rank's file: "rank-00003.safetensors".
 std::string ShardFileName(int rank);
 
-// What a range is called in a shard: the tensor's own name where it is all of
-// it, and "NAME[BEGIN:END]" otherwise. No two ranges have one name: a whole
-// tensor whose own name ends with a bracket gets its range too.
+// The name of a range in a shard: the tensor's name if the range is the whole
+// tensor, otherwise "NAME[BEGIN:END]". Names are unique: a whole tensor whose
+// own name ends with a bracket gets its range too.
 std::string ShardEntryName(const SliceRange& range);
 
-// Some bytes of one of a rank's slices, and where in the data of its shard they
-// go.
+// A copy of bytes from one of a rank's slices into the data of its shard.
+// Offsets and length are in bytes.
 struct ShardCopy {
   size_t slice = 0;
   int64_t from = 0;
@@ -36,23 +36,24 @@ struct ShardLayout {
   std::vector<ShardCopy> copies;
 };
 
-// Finds ranges in a rank's slices, which must outlive it.
+// Finds ranges in a rank's slices, which must outlive this object.
 class SliceIndex {
  public:
   explicit SliceIndex(const std::vector<SliceRange>& own);
 
-  // What to copy for `range`, which the rank has, to `to` and on. Slices may
-  // overlap: each element is taken once.
+  // The copies that put `range`, which the rank must have, at offset `to` of
+  // the shard. Slices may overlap: each element is copied once.
   std::vector<ShardCopy> CopiesOf(const SliceRange& range, int64_t to) const;
 
  private:
   const std::vector<SliceRange>& own_;
-  std::multimap<std::string_view, size_t> by_name_;  // the tensor's
+  std::multimap<std::string_view, size_t> by_name_;  // key: the tensor's name
 };
 
-// How the rank whose slices are `own` puts its share into a file: pure. A whole
-// tensor keeps its shape, a part of one is flat. `own` has all of the share.
-// InvalidArgument: names that are no UTF-8, more than a header takes.
+// Lays out the share of one rank as a file. `own` are the rank's slices and
+// must contain all of `share`. A whole tensor keeps its shape; a part of one is
+// stored flat. InvalidArgument: a name is not UTF-8, or the header would be too
+// large. Pure.
 absl::StatusOr<ShardLayout> LayOutShard(const std::vector<SliceRange>& own,
                                         const std::vector<SliceRange>& share);
 

@@ -12,7 +12,7 @@
 
 namespace muster {
 
-// Some bytes of a range that a shard has, and where they are wanted.
+// One read of a shard: some bytes of a stored range, and their destination.
 struct ShardRead {
   SliceRange stored;
   int64_t offset = 0;
@@ -20,8 +20,8 @@ struct ShardRead {
   char* out = nullptr;
 };
 
-// Does all of one shard's reads. DataLoss: the shard is not what the manifest
-// says.
+// Performs all reads of one shard. DataLoss: the shard does not match the
+// manifest.
 absl::Status ReadShard(FileSystem& files, const std::string& folder,
                        const FileRecord& record,
                        const std::vector<ShardRead>& reads);

@@ -10,14 +10,14 @@
 
 namespace muster {
 
-// Who writes what. Pure: every rank works it out alike.
+// Which rank writes which elements. Pure: every rank computes the same plan.
 struct SharePlan {
-  // All that there are, by name.
+  // All tensors, sorted by name.
   std::vector<CheckpointTensor> tensors;
-  // By rank: what it writes, by tensor and place. Together the shares are every
-  // element of every tensor, once.
+  // By rank: the ranges that it writes, sorted by tensor and position. Together
+  // the shares contain every element of every tensor exactly once.
   std::vector<std::vector<SliceRange>> shares;
-  // What several ranks have, and which ranks, ascending.
+  // Ranges that several ranks have, with these ranks in ascending order.
   struct Replicas {
     std::vector<int> owners;
     std::vector<SliceRange> ranges;
@@ -25,10 +25,10 @@ struct SharePlan {
   std::vector<Replicas> replicas;
 };
 
-// Deals out what the ranks have, given by rank: elements that several have are
-// divided among these, as evenly by bytes as whole elements allow.
-// InvalidArgument: two ranks that know a tensor by another type or shape, both
-// named; elements that no rank has.
+// Makes a plan from all ranks' ranges, given by rank. Elements that several
+// ranks have are divided among them, as evenly by bytes as whole elements
+// allow. InvalidArgument: two ranks declare a tensor with different types or
+// shapes (names both), or no rank has some elements.
 absl::StatusOr<SharePlan> PlanShares(
     const std::vector<std::vector<SliceRange>>& ranks);
 

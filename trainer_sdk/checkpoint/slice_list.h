@@ -12,7 +12,7 @@
 
 namespace muster {
 
-// What one rank has or wants, without where. Pure, like all of this file.
+// A slice without its address. Pure, like all of this file.
 struct SliceRange {
   CheckpointTensor tensor;
   int64_t begin = 0;
@@ -23,17 +23,18 @@ struct SliceRange {
 
 std::vector<SliceRange> RangesOf(const std::vector<CheckpointSlice>& slices);
 
-// InvalidArgument: a name, shape or range that cannot be; which.
+// InvalidArgument: an invalid name, shape or range; says which.
 absl::Status CheckRange(const SliceRange& range);
-// InvalidArgument: elements without a place.
+// InvalidArgument: a slice has elements but a null address.
 absl::Status CheckPlaces(const std::vector<CheckpointSlice>& slices);
-// Both, of all of them.
+// Performs both checks for every slice.
 absl::Status CheckSlices(const std::vector<CheckpointSlice>& slices);
 
 // "tensor 'a' (float32 [2,3])".
 std::string Describe(const CheckpointTensor& tensor);
 
-// As bytes for another rank, and back. DataLoss: bytes that are no such list.
+// Encodes a list of ranges for another rank, and back. Decoding gives DataLoss
+// if the bytes are no such list.
 std::string WriteRanges(const std::vector<SliceRange>& ranges);
 absl::StatusOr<std::vector<SliceRange>> ReadRanges(std::string_view bytes);
 

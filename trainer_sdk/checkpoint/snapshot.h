@@ -13,11 +13,11 @@
 
 namespace muster {
 
-// A rank's share as it was at one moment: the data of its shard. Its memory
-// stays from one save to the next.
+// A copy of a rank's share at one moment: the data of its shard. The memory is
+// reused by later saves.
 class Snapshot {
  public:
-  // Copies what the layout says. ResourceExhausted: no memory.
+  // Performs the copies of the layout. ResourceExhausted: not enough memory.
   absl::Status Take(const ShardLayout& layout,
                     const std::vector<CheckpointSlice>& slices);
 

@@ -9,44 +9,6 @@
 #include "trainer_sdk/zero/sharded_optimizer.h"
 
 namespace muster {
-namespace {
-
-std::vector<ParameterValue> ValuesOf(const std::vector<Tensor>& tensors) {
-  std::vector<ParameterValue> values;
-  for (const Tensor& tensor : tensors) {
-    values.push_back({.name = tensor.name,
-                      .count = static_cast<int64_t>(tensor.value.size()),
-                      .data = tensor.value.data()});
-  }
-  return values;
-}
-
-std::vector<DdpParameter> GradientsOf(const std::vector<Tensor>& tensors) {
-  std::vector<DdpParameter> gradients;
-  for (const Tensor& tensor : tensors) {
-    const auto count = static_cast<int64_t>(tensor.gradient.size());
-    const bool matrix = tensor.shape.size() > 1 && count > 0;
-    gradients.push_back({.name = tensor.name,
-                         .count = count,
-                         .gradient = tensor.gradient.data(),
-                         .rows = matrix ? tensor.shape[0] : 1});
-  }
-  return gradients;
-}
-
-std::vector<OptimizerParameter> ParametersOf(
-    const std::vector<Tensor>& tensors) {
-  std::vector<OptimizerParameter> parameters;
-  for (const Tensor& tensor : tensors) {
-    parameters.push_back({.name = tensor.name,
-                          .shape = tensor.shape,
-                          .value = tensor.value.data(),
-                          .decay = tensor.decay});
-  }
-  return parameters;
-}
-
-}  // namespace
 
 DataParallel::DataParallel(std::vector<Tensor> tensors,
                            std::unique_ptr<ProcessGroup> group)
@@ -71,22 +33,20 @@ absl::StatusOr<std::unique_ptr<DataParallel>> DataParallel::Create(
   if (!group.ok()) return group.status();
   std::unique_ptr<DataParallel> made(
       new DataParallel(tensors, *std::move(group)));
-  const absl::Status same =
-      BroadcastParameters(*made->group_, ValuesOf(tensors));
+  const absl::Status same = BroadcastParameters(*made->group_, tensors);
   if (!same.ok()) return same;
   if (sharded) options.ddp = ForSharding(std::move(options.ddp));
-  auto reducer =
-      Reducer::Create(*made->group_, GradientsOf(tensors), options.ddp);
+  auto reducer = Reducer::Create(*made->group_, tensors, options.ddp);
   if (!reducer.ok()) return reducer.status();
   made->reducer_ = *std::move(reducer);
   if (sharded) {
-    auto optimizer = ShardedOptimizer::Create(
-        *made->group_, *made->reducer_, std::move(rule), ParametersOf(tensors));
+    auto optimizer = ShardedOptimizer::Create(*made->group_, *made->reducer_,
+                                              std::move(rule), tensors);
     if (!optimizer.ok()) return optimizer.status();
     made->optimizer_ = *std::move(optimizer);
   } else {
     made->optimizer_ = std::make_unique<ReplicatedOptimizer>(
-        std::move(rule), ParametersOf(tensors),
+        std::move(rule), tensors,
         [reducer = made->reducer_.get()](int parameter) {
           return reducer->average(parameter);
         });
@@ -128,8 +88,7 @@ absl::Status DataParallel::Step(const OptimizerStep& step) {
 std::vector<CheckpointSlice> DataParallel::State() {
   std::vector<CheckpointSlice> slices = optimizer_->State();
   for (const Tensor& tensor : tensors_) {
-    slices.push_back(WholeTensor({.name = tensor.name, .shape = tensor.shape},
-                                 tensor.value.data()));
+    slices.push_back(WholeTensor(tensor));
   }
   return slices;
 }

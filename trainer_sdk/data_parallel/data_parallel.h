@@ -7,23 +7,24 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "trainer_sdk/checkpoint/checkpoint_slice.h"
-#include "trainer_sdk/data_parallel/tensor.h"
 #include "trainer_sdk/ddp/reducer.h"
 #include "trainer_sdk/optim/optimizer.h"
 #include "trainer_sdk/process_group/process_group.h"
+#include "trainer_sdk/tensor/tensor.h"
 
 namespace muster {
 
 struct DataParallelOptions {
-  // Not GradientPlace::kBucket: gradients are where their tensors say.
+  // Options of gradient averaging. GradientPlace::kBucket is not allowed,
+  // because gradients lie where their tensors say.
   DdpOptions ddp = {};
-  // Whether each rank keeps all of the optimizer's state, or its part of it
+  // Whether each rank keeps the whole optimizer state or only its part
   // (ZeRO-1).
   enum class State { kReplicated, kSharded } state = State::kReplicated;
 };
 
-// Data-parallel training of some tensors: a Reducer, an Optimizer that fits it,
-// and what of them goes into a checkpoint.
+// Data-parallel training of a list of tensors: a Reducer, a matching Optimizer,
+// and their state for checkpoints.
 //
 //   auto model = DataParallel::Create(*world, {{"w", {60, 100}, w,
 //   w_gradient}},
@@ -34,13 +35,15 @@ struct DataParallelOptions {
 //     (*model)->Finish();  // gradients are the averages over all ranks
 //     (*model)->Step({.step = step, .learning_rate = 1e-3});
 //
-// One thread at a time. Errors are those of Reducer and Optimizer.
+// Not thread-safe: one call at a time. Errors are those of Reducer and
+// Optimizer.
 class DataParallel {
  public:
-  // Collective, with the same tensors everywhere: gives all ranks rank 0's
-  // values, and averages in a group of its own, a part of `world`.
-  // InvalidArgument: CheckTensors, before anything is sent.
-  // FailedPrecondition: the ranks' tensors differ, which and where.
+  // Collective, with the same tensors on every rank. Blocks. Gives every rank
+  // the values of rank 0, and averages gradients in a group of its own, split
+  // from `world`. InvalidArgument: CheckTensors fails; nothing has been sent.
+  // FailedPrecondition: the ranks' tensors differ; names the tensor and the
+  // ranks.
   static absl::StatusOr<std::unique_ptr<DataParallel>> Create(
       ProcessGroup& world, const std::vector<Tensor>& tensors,
       std::shared_ptr<const UpdateRule> rule, DataParallelOptions options = {});
@@ -49,21 +52,24 @@ class DataParallel {
   DataParallel(const DataParallel&) = delete;
   DataParallel& operator=(const DataParallel&) = delete;
 
-  // Before each backward pass. kAccumulate: more passes add to the same
-  // gradients before they are averaged.
+  // Call it before each backward pass. kAccumulate: later passes add to the
+  // same gradients before they are averaged.
   absl::Status Begin(GradientSync sync = GradientSync::kReduce);
-  // Gradient `tensor` (its index) is complete. A mark during the backward pass
-  // hides its communication behind the rest of the pass.
+  // Gradient `tensor` (an index) is complete. If it is called during the
+  // backward pass, the gradient's communication overlaps with the rest of the
+  // pass.
   absl::Status MarkReady(int tensor);
-  // After the backward pass. Tensors that were not marked count as ready.
+  // Call it after the backward pass. Tensors that were not marked count as
+  // ready. Blocks until all gradients are averaged.
   absl::Status Finish();
 
   // See Optimizer.
   absl::StatusOr<double> SumOfSquares();
   absl::Status Step(const OptimizerStep& step);
 
-  // What a checkpoint of this training has: values and the optimizer's state.
-  // The places stay the same. After they were read to, OnStateLoaded.
+  // The checkpointed state: values and the optimizer's state. The memory of the
+  // slices stays the same over the life of this object. Call OnStateLoaded
+  // after a checkpoint was read into it.
   std::vector<CheckpointSlice> State();
   absl::Status OnStateLoaded();
 
@@ -75,7 +81,7 @@ class DataParallel {
 
   const std::vector<Tensor> tensors_;
   std::vector<bool> marked_;
-  // In the order in which they may not outlive each other.
+  // Each member uses those before it and is destroyed before them.
   const std::unique_ptr<ProcessGroup> group_;
   std::unique_ptr<Reducer> reducer_;
   std::unique_ptr<Optimizer> optimizer_;

@@ -8,83 +8,84 @@
 
 namespace muster {
 
-// What is known of which parameters a backward pass uses.
+// Which parameters each backward pass uses.
 enum class ParameterUse {
-  // Every pass gives every gradient. One that is missing is an error.
+  // Every pass produces every gradient; a missing one is an error.
   kAll,
-  // Any pass may leave any out, and other ranks others (PyTorch's
-  // find_unused_parameters). Costs one small all_reduce more each time.
+  // Any pass may leave out any parameter, and ranks may differ (PyTorch's
+  // find_unused_parameters). Costs one small extra all_reduce per step.
   kMayVary,
-  // Every pass is as the first one, in what it leaves out and how often it
-  // adds to a gradient (PyTorch's static_graph), per rank. The first pass
-  // reduces only at its end.
+  // On each rank, every pass uses the same parameters, equally often, as its
+  // first pass (PyTorch's static_graph). The first pass reduces only at its
+  // end.
   kStatic,
 };
 
 // Whether a backward pass is the last one before the optimizer's step.
 enum class GradientSync {
   kReduce,
-  // More passes add to the same gradients before they are averaged (PyTorch's
-  // no_sync).
+  // Further passes add to the same gradients before they are averaged
+  // (PyTorch's no_sync).
   kAccumulate,
 };
 
-// Follows backward passes: which buckets are full, in which order they are to
-// be reduced, and what went wrong, by parameters' names. Buckets are reduced
-// strictly in their order, whatever order they fill up in, so that all ranks
-// reduce the same one. Pure; not thread-safe.
+// Follows a backward pass: which buckets are full, in which order they are
+// reduced, and errors of use by parameter name. Buckets are reduced strictly in
+// index order, whatever the order in which they fill up, so that all ranks
+// reduce the same bucket at the same time. Pure; not thread-safe.
 class BackwardTracker {
  public:
   BackwardTracker(std::vector<std::string> names, ParameterUse use);
 
-  // Between passes. Each parameter is in one bucket.
+  // Called between passes. Each parameter must be in exactly one bucket.
   void SetBuckets(const std::vector<std::vector<int>>& buckets);
 
-  // Starts a pass. FailedPrecondition: the last one was not finished; which
-  // parameters had no gradient. Buckets that are full already, because a
-  // static graph leaves them out, are appended to `full`.
+  // Starts a pass. FailedPrecondition: the last pass was not finished; names
+  // the parameters without a gradient. Appends to `full` the buckets that are
+  // full from the start, because a static graph does not use their parameters.
   absl::Status Begin(GradientSync sync, std::vector<int>* full);
 
-  // The gradient of `parameter` is there. Appends the buckets that are to be
-  // reduced now. FailedPrecondition: it had been marked before; a static graph
-  // had no gradient of it in its first pass; no pass is under way.
+  // The gradient of `parameter` is complete. Appends the buckets that are to be
+  // reduced now. FailedPrecondition: it was marked before, the first pass of a
+  // static graph did not have it, or no pass is running.
   absl::Status MarkReady(int parameter, std::vector<int>* full);
 
-  // The pass will give no gradient of `parameter`: not known is not wrong, but
-  // later, as its bucket waits until the end.
+  // The pass will produce no gradient of `parameter`. Optional hint for
+  // kMayVary: without it the parameter's bucket is reduced only at the end of
+  // the pass. FailedPrecondition: other uses, or its gradient came already.
   absl::Status MarkUnused(int parameter, std::vector<int>* full);
 
-  // The pass is over. FailedPrecondition, where every parameter is used: which
-  // had no gradient.
+  // Ends the pass. FailedPrecondition, where every pass must use the parameter:
+  // names the parameters that had no gradient.
   absl::Status Finish(std::vector<int>* full);
 
-  // Whether a gradient has come in this step: in the passes from behind the
-  // last reduced one to the next.
+  // Whether the parameter had a gradient in the current step: in any pass since
+  // the last reduced one.
   bool used(int parameter) const { return states_[parameter].used; }
-  // Whether the ranks have to tell each other at the end of this pass which
-  // parameters they used.
+  // Whether the ranks must exchange at the end of this pass which parameters
+  // they used.
   bool must_share_use() const;
-  // Parameters in the order in which the last reduced pass had them ready;
-  // those that it left out are at the end.
+  // Parameters in the order in which they became ready in the last reduced
+  // pass; unused ones are last.
   std::vector<int> ObservedOrder() const;
 
  private:
   enum class Phase { kIdle, kRunning };
   struct State {
     int bucket = 0;
-    // Gradients that are still to come in this pass.
+    // The number of gradients still to come in this pass.
     int missing = 0;
-    // In each pass of a static graph.
+    // The number of gradients in each pass of a static graph.
     int times = 0;
     bool used = false;
     bool done = false;
   };
 
-  // Whether `parameter` may be marked; why not.
+  // Whether a pass is running and `parameter` is valid; if not, the error.
   bool IsRunning(int parameter) const;
   absl::Status WhyNotRunning(int parameter) const;
   bool Learning() const;
-  // Counts `parameter` as done, and appends what may go then.
+  // Marks `parameter` as done, and appends the buckets that may be reduced now.
   void Done(int parameter, std::vector<int>* full);
   void AppendFull(std::vector<int>* full);
   std::string Missing() const;
@@ -93,16 +94,16 @@ class BackwardTracker {
   const ParameterUse use_;
   Phase phase_ = Phase::kIdle;
   GradientSync sync_ = GradientSync::kReduce;
-  // Of a static graph: the first reduced pass is over.
+  // For a static graph: whether its first reduced pass is over.
   bool learned_ = false;
-  // The last pass was reduced, so the next is the first of another step.
+  // Whether the last pass was reduced, so that the next one begins a new step.
   bool reduced_ = false;
   std::vector<State> states_;
   std::vector<int> order_;
-  // By bucket: parameters that are not done.
+  // By bucket: the number of its parameters, and of those that are not done.
   std::vector<int> bucket_sizes_;
   std::vector<int> left_;
-  // Parameters that are not done.
+  // The number of parameters that are not done, over all buckets.
   int undone_ = 0;
   int next_ = 0;
 };

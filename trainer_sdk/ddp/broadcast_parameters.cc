@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
-#include "trainer_sdk/ddp/parameter.h"
 #include "trainer_sdk/ddp/same_parameters.h"
 #include "trainer_sdk/process_group/operations.h"
 
@@ -15,23 +14,17 @@ namespace {
 // message of a few bytes costs as much as one of thousands.
 constexpr int64_t kPacked = 1 << 20;
 
-int64_t BytesOf(const ParameterValue& value) {
+int64_t BytesOf(const TensorData& value) {
   return value.count * SizeOf(value.dtype);
 }
 
 absl::Status CheckSame(ProcessGroup& group,
-                       const std::vector<ParameterValue>& values) {
-  std::vector<DdpParameter> parameters;
-  for (const ParameterValue& value : values) {
-    if (value.count < 0 || (value.count > 0 && value.data == nullptr)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("parameter '", value.name, "' has ", value.count,
-                       " elements", value.data == nullptr ? " nowhere" : ""));
-    }
-    parameters.push_back(
-        {.name = value.name, .count = value.count, .dtype = value.dtype});
+                       const std::vector<Tensor>& tensors) {
+  for (const Tensor& tensor : tensors) {
+    absl::Status wrong = CheckData(tensor, tensor.value, "value");
+    if (!wrong.ok()) return wrong;
   }
-  return CheckSameParameters(group, parameters);
+  return CheckSameParameters(group, tensors, &Tensor::value);
 }
 
 // Bytes, whatever they mean: nothing is computed.
@@ -45,23 +38,22 @@ absl::Status Send(ProcessGroup& group, void* data, int64_t bytes,
 }
 
 // Values [first, last), one behind the other.
-absl::Status SendPacked(ProcessGroup& group,
-                        const std::vector<ParameterValue>& values, size_t first,
-                        size_t last) {
+absl::Status SendPacked(ProcessGroup& group, const std::vector<Tensor>& tensors,
+                        size_t first, size_t last) {
   std::vector<char> packed;
   for (size_t i = first; i < last; ++i) {
-    const char* const data = static_cast<const char*>(values[i].data);
-    packed.insert(packed.end(), data, data + BytesOf(values[i]));
+    const char* const data = static_cast<const char*>(tensors[i].value.data);
+    packed.insert(packed.end(), data, data + BytesOf(tensors[i].value));
   }
   absl::Status status =
       Send(group, packed.data(), static_cast<int64_t>(packed.size()),
-           absl::StrCat("parameters '", values[first].name, "' to '",
-                        values[last - 1].name, "'"));
+           absl::StrCat("parameters '", tensors[first].name, "' to '",
+                        tensors[last - 1].name, "'"));
   if (!status.ok()) return status;
   const char* from = packed.data();
   for (size_t i = first; i < last; ++i) {
-    const auto bytes = static_cast<size_t>(BytesOf(values[i]));
-    if (bytes > 0) std::memcpy(values[i].data, from, bytes);
+    const auto bytes = static_cast<size_t>(BytesOf(tensors[i].value));
+    if (bytes > 0) std::memcpy(tensors[i].value.data, from, bytes);
     from += bytes;
   }
   return absl::OkStatus();
@@ -70,22 +62,23 @@ absl::Status SendPacked(ProcessGroup& group,
 }  // namespace
 
 absl::Status BroadcastParameters(ProcessGroup& group,
-                                 const std::vector<ParameterValue>& values) {
-  absl::Status status = CheckSame(group, values);
-  for (size_t i = 0; i < values.size() && status.ok();) {
-    const int64_t bytes = BytesOf(values[i]);
+                                 const std::vector<Tensor>& tensors) {
+  absl::Status status = CheckSame(group, tensors);
+  for (size_t i = 0; i < tensors.size() && status.ok();) {
+    const int64_t bytes = BytesOf(tensors[i].value);
     if (bytes >= kPacked) {
-      status = Send(group, values[i].data, bytes,
-                    absl::StrCat("parameter '", values[i].name, "'"));
+      status = Send(group, tensors[i].value.data, bytes,
+                    absl::StrCat("parameter '", tensors[i].name, "'"));
       ++i;
       continue;
     }
     const size_t first = i;
     int64_t packed = 0;
-    for (; i < values.size() && packed + BytesOf(values[i]) <= kPacked; ++i) {
-      packed += BytesOf(values[i]);
+    for (; i < tensors.size() && packed + BytesOf(tensors[i].value) <= kPacked;
+         ++i) {
+      packed += BytesOf(tensors[i].value);
     }
-    status = SendPacked(group, values, first, i);
+    status = SendPacked(group, tensors, first, i);
   }
   return status;
 }

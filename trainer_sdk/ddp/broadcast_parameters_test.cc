@@ -26,13 +26,13 @@ TEST_P(Ranks, AllHaveWhatRank0Has) {
           floats.emplace_back(count, own);
         }
         std::vector<int64_t> numbers(4, group.rank());
-        std::vector<ParameterValue> values;
+        std::vector<Tensor> values;
         for (std::vector<float>& each : floats) {
           values.push_back({.name = "w",
-                            .count = static_cast<int64_t>(each.size()),
-                            .data = each.data()});
+                            .shape = {static_cast<int64_t>(each.size())},
+                            .value = each});
         }
-        values.push_back({"steps", 4, DType::kInt64, numbers.data()});
+        values.push_back({"steps", {4}, numbers});
         absl::Status status = BroadcastParameters(group, values);
         if (!status.ok()) return status;
         for (const std::vector<float>& each : floats) {
@@ -54,8 +54,8 @@ TEST(BroadcastParametersTest, ListsThatDifferChangeNothing) {
   const auto statuses = RunWorld(2, [](ProcessGroup& group) -> absl::Status {
     float value = static_cast<float>(group.rank());
     const std::string name = group.rank() == 0 ? "scale" : "bias";
-    const absl::Status status = BroadcastParameters(
-        group, {{.name = name, .count = 1, .data = &value}});
+    const absl::Status status =
+        BroadcastParameters(group, {{.name = name, .value = {&value, 1}}});
     return value == static_cast<float>(group.rank())
                ? status
                : absl::InternalError("it was changed");
@@ -67,10 +67,10 @@ TEST(BroadcastParametersTest, ListsThatDifferChangeNothing) {
 
 TEST(BroadcastParametersTest, AValueMustBeSomewhere) {
   const auto statuses = RunWorld(1, [](ProcessGroup& group) {
-    return BroadcastParameters(group, {{.name = "w", .count = 2}});
+    return BroadcastParameters(group, {{.name = "w", .shape = {2}}});
   });
   EXPECT_THAT(std::string(statuses[0].message()),
-              HasSubstr("'w' has 2 elements nowhere"));
+              HasSubstr("tensor 'w' of shape [2] has 2 elements, its value 0"));
 }
 
 }  // namespace

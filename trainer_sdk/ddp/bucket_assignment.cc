@@ -21,16 +21,17 @@ struct Open {
 }  // namespace
 
 std::vector<std::vector<int>> AssignBuckets(
-    const std::vector<DdpParameter>& parameters, const std::vector<int>& order,
+    const std::vector<Tensor>& parameters, const std::vector<int>& order,
     const BucketLimits& limits) {
   std::vector<std::vector<int>> buckets;
   std::array<Open, kDTypes> open_by_type;
   for (size_t place = 0; place < order.size(); ++place) {
-    const DdpParameter& parameter = parameters[order[place]];
-    Open& open = open_by_type[static_cast<size_t>(parameter.dtype)];
+    const Tensor& parameter = parameters[order[place]];
+    const DType type = parameter.gradient.dtype;
+    Open& open = open_by_type[static_cast<size_t>(type)];
     if (open.parameters.empty()) open.place = place;
     open.parameters.push_back(order[place]);
-    open.bytes += parameter.bytes();
+    open.bytes += parameter.count() * SizeOf(type);
     if (open.bytes >= (open.first ? limits.first_bytes : limits.bytes)) {
       buckets.push_back(std::move(open.parameters));
       open = {.parameters = {}, .bytes = 0, .place = 0, .first = false};
@@ -44,7 +45,7 @@ std::vector<std::vector<int>> AssignBuckets(
   return buckets;
 }
 
-std::vector<int> ReverseOrder(const std::vector<DdpParameter>& parameters) {
+std::vector<int> ReverseOrder(const std::vector<Tensor>& parameters) {
   std::vector<int> order(parameters.size());
   std::iota(order.rbegin(), order.rend(), 0);
   return order;

@@ -4,38 +4,42 @@
 #include <cstdint>
 #include <vector>
 
-#include "trainer_sdk/ddp/parameter.h"
+#include "trainer_sdk/tensor/tensor.h"
 
 namespace muster {
 
-// When a bucket is full. The first is small, so that communication starts
-// early in the backward pass; PyTorch's sizes.
+// The size in bytes at which a bucket is closed. The first bucket is small, so
+// that communication starts early in the backward pass. The defaults are
+// PyTorch's.
 struct BucketLimits {
   int64_t first_bytes = int64_t{1} << 20;
   int64_t bytes = int64_t{25} << 20;
 };
 
-// In which order parameters are put into buckets.
+// The order in which parameters are put into buckets.
 enum class BucketOrder {
-  // Reversed at first, and after the first reduced step that in which rank 0
-  // had the gradients ready; ParameterUse::kMayVary keeps the first.
+  // Reverse order at first. After the first reduced step, the order in which
+  // rank 0 had the gradients ready; ParameterUse::kMayVary keeps the reverse
+  // order.
   kObserved,
-  // Reversed for good: buckets never change.
+  // Reverse order always: buckets never change.
   kReverse,
 };
 
-// Puts parameters together into buckets that are reduced as one: those of one
-// type, in `order`, a bucket closed as soon as it holds at least its limit (Li
-// et al., VLDB 2020). Buckets come in the order in which they are full; those
-// that never are come last, by their first parameter's place in `order`. Pure,
-// so that ranks with the same parameters and order agree. `order` has each
-// parameter once.
+// Groups parameters into buckets, each of which is reduced by one operation:
+// parameters with gradients of one type, in `order`. A bucket is closed as soon
+// as it holds at least its limit (Li et al., VLDB 2020). Buckets are returned
+// in the order in which they become full; those that do not are last, by the
+// position of their first parameter in `order`. Deterministic, so ranks with
+// the same parameters and order agree. `order` must contain each parameter
+// once. Pure.
 std::vector<std::vector<int>> AssignBuckets(
-    const std::vector<DdpParameter>& parameters, const std::vector<int>& order,
+    const std::vector<Tensor>& parameters, const std::vector<int>& order,
     const BucketLimits& limits);
 
-// Last to first: about the order in which a backward pass makes gradients.
-std::vector<int> ReverseOrder(const std::vector<DdpParameter>& parameters);
+// From last to first: roughly the order in which a backward pass produces
+// gradients.
+std::vector<int> ReverseOrder(const std::vector<Tensor>& parameters);
 
 }  // namespace muster
 

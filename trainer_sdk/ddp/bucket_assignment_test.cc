@@ -8,10 +8,10 @@ namespace {
 
 using ::testing::ElementsAre;
 
-std::vector<DdpParameter> Floats(const std::vector<int64_t>& counts) {
-  std::vector<DdpParameter> parameters;
+std::vector<Tensor> Floats(const std::vector<int64_t>& counts) {
+  std::vector<Tensor> parameters;
   for (const int64_t count : counts) {
-    parameters.push_back({.name = "", .count = count});
+    parameters.push_back({.shape = {count}});
   }
   return parameters;
 }
@@ -40,8 +40,8 @@ TEST(BucketAssignmentTest, OneLargerThanTheLimitIsABucket) {
 
 TEST(BucketAssignmentTest, TypesAreNotMixed) {
   auto parameters = Floats({1, 1, 1, 1});
-  parameters[1].dtype = DType::kBFloat16;
-  parameters[3].dtype = DType::kBFloat16;
+  parameters[1].gradient.dtype = DType::kBFloat16;
+  parameters[3].gradient.dtype = DType::kBFloat16;
   EXPECT_THAT(AssignBuckets(parameters, {0, 1, 2, 3}, {}),
               ElementsAre(ElementsAre(0, 2), ElementsAre(1, 3)));
   EXPECT_THAT(AssignBuckets(parameters, {3, 2, 1, 0}, {}),
@@ -50,7 +50,7 @@ TEST(BucketAssignmentTest, TypesAreNotMixed) {
 
 TEST(BucketAssignmentTest, EachTypeHasAFirstBucketOfItsOwn) {
   auto parameters = Floats({2, 2, 2, 2});
-  parameters[2].dtype = parameters[3].dtype = DType::kFloat64;
+  parameters[2].gradient.dtype = parameters[3].gradient.dtype = DType::kFloat64;
   EXPECT_THAT(AssignBuckets(parameters, {0, 2, 1, 3},
                             {.first_bytes = 8, .bytes = 1000}),
               ElementsAre(ElementsAre(0), ElementsAre(2), ElementsAre(1),

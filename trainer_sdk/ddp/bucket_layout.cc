@@ -8,18 +8,18 @@
 namespace muster {
 
 absl::StatusOr<std::vector<GradientBucket>> MakeBuckets(
-    ProcessGroup& group, const std::vector<DdpParameter>& parameters,
+    ProcessGroup& group, const std::vector<Tensor>& parameters,
     const std::vector<std::vector<int>>& assignment) {
   std::vector<GradientBucket> buckets;
   for (const std::vector<int>& members : assignment) {
     GradientBucket bucket;
     bucket.index = static_cast<int>(buckets.size());
-    bucket.dtype = parameters[members.front()].dtype;
+    bucket.dtype = parameters[members.front()].gradient.dtype;
     for (const int parameter : members) {
       bucket.parts.push_back({parameter, bucket.count,
-                              parameters[parameter].count,
-                              parameters[parameter].rows});
-      bucket.count += parameters[parameter].count;
+                              parameters[parameter].count(),
+                              parameters[parameter].rows()});
+      bucket.count += parameters[parameter].count();
     }
     absl::StatusOr<std::unique_ptr<TransportMemory>> memory =
         group.Allocate(bucket.count * SizeOf(bucket.dtype));

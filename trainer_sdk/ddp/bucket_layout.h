@@ -5,17 +5,17 @@
 
 #include "absl/status/statusor.h"
 #include "trainer_sdk/ddp/gradient_bucket.h"
-#include "trainer_sdk/ddp/parameter.h"
 #include "trainer_sdk/process_group/process_group.h"
+#include "trainer_sdk/tensor/tensor.h"
 
 namespace muster {
 
-// Buckets with memory, filled with zeros, as `assignment` says. Collective.
+// Allocates the buckets of `assignment`, filled with zeros. Collective.
 absl::StatusOr<std::vector<GradientBucket>> MakeBuckets(
-    ProcessGroup& group, const std::vector<DdpParameter>& parameters,
+    ProcessGroup& group, const std::vector<Tensor>& parameters,
     const std::vector<std::vector<int>>& assignment);
 
-// Where each parameter's gradient is in `buckets`, by parameter.
+// The address of each parameter's gradient in `buckets`, by parameter.
 std::vector<void*> PlacesIn(const std::vector<GradientBucket>& buckets,
                             size_t parameters);
 

@@ -7,59 +7,61 @@
 #include "absl/status/statusor.h"
 #include "trainer_sdk/checkpoint/checkpoint_slice.h"
 #include "trainer_sdk/ddp/gradient_bucket.h"
-#include "trainer_sdk/ddp/parameter.h"
 #include "trainer_sdk/process_group/process_group.h"
+#include "trainer_sdk/tensor/tensor.h"
 
 namespace muster {
 
-// How the buckets of all ranks become their average: PyTorch's DDP
+// Turns the buckets of all ranks into their average: PyTorch's DDP
 // communication hook.
 class CommHook {
  public:
   virtual ~CommHook() = default;
 
-  // Leaves in `bucket` the average over all ranks, or what is to stand for it;
-  // the sum's division is the hook's own. On the reducer's thread, while the
-  // backward pass goes on; bucket after bucket, in the same order on every
-  // rank, with nothing else going on in `group`. An error breaks the reducer.
+  // Replaces `bucket` by the average over all ranks, or an approximation of it;
+  // the hook divides the sum itself. Called on the reducer's thread, during the
+  // backward pass, for one bucket after another in the same order on every
+  // rank. Nothing else uses `group` meanwhile. An error breaks the reducer.
   virtual absl::Status Reduce(GradientBucket& bucket, ProcessGroup& group) = 0;
 
-  // Whether Reduce leaves each rank the average of its own part of a bucket
-  // only, where there are several ranks.
+  // Whether Reduce gives each rank the average of only its own part of a
+  // bucket, if there are several ranks.
   virtual bool scatters() const { return false; }
 
-  // What there is to reduce, in a list with the types that gradients have in
-  // buckets: by the reducer when it is made, on every rank.
-  virtual void OnParameters(const std::vector<DdpParameter>& parameters,
+  // The reducer's tensors. `gradient.dtype` is the type of the gradients in
+  // buckets; `gradient.data` is not set. The reducer calls it when it is made,
+  // on every rank.
+  virtual void OnParameters(const std::vector<Tensor>& parameters,
                             const ProcessGroup& group) {
     (void)parameters, (void)group;
   }
 
-  // The parameters were put into other buckets: what was kept for each of these
-  // is void. Between passes, on every rank.
+  // The parameters were assigned to new buckets: state kept per bucket is
+  // invalid. Called between passes, on every rank.
   virtual void OnNewBuckets() {}
 
-  // This rank's part of what the hook keeps from step to step, as it is now;
-  // the places stay the same. All ranks' slices together have each element of
-  // each name at least once. Between passes, once there is a reducer, as are
-  // the two below.
+  // This rank's slices of the state that the hook keeps from step to step.
+  // Their memory stays the same. The slices of all ranks together contain each
+  // element of each name at least once. May be called between passes once the
+  // reducer is made; the same holds for the two methods below.
   virtual std::vector<CheckpointSlice> State() { return {}; }
 
-  // Where that is to be read to from a checkpoint that has the tensors `saved`,
-  // perhaps of another number of ranks: each rank's part, all of it together.
-  // NotFound: there is nothing of it, and the hook begins anew.
-  // FailedPrecondition: it is of something else, and what.
+  // The memory into which the state is to be read from a checkpoint with the
+  // tensors `saved`, possibly written by another number of ranks. The ranks'
+  // slices together cover the state. NotFound: the checkpoint has no state of
+  // this hook, which then starts afresh. FailedPrecondition: the state does not
+  // fit, and why.
   virtual absl::StatusOr<std::vector<CheckpointSlice>> StateIn(
       const std::vector<CheckpointTensor>& saved) {
     (void)saved;
     return State();
   }
 
-  // After the places that StateIn told were written.
+  // Called after the memory that StateIn returned was filled.
   virtual void OnStateLoaded() {}
 };
 
-// The default: one all_reduce of AVG.
+// The default hook: one all_reduce with AVG.
 class AllReduceHook : public CommHook {
  public:
   absl::Status Reduce(GradientBucket& bucket, ProcessGroup& group) override;

@@ -8,12 +8,13 @@
 
 namespace muster {
 
-// Sends float32 gradients as 16-bit floats: half the bytes, rounded once on
-// the way to the others and once on the way back (PyTorch's bf16_compress_hook
-// and fp16_compress_hook). Gradients of other types are averaged as they are.
+// Sends float32 gradients as 16-bit floats, which halves the bytes. Each
+// gradient is rounded once before it is sent and once when it comes back
+// (PyTorch's bf16_compress_hook and fp16_compress_hook). Gradients of other
+// types are averaged unchanged.
 class CompressHook : public CommHook {
  public:
-  // bfloat16, or float16, whose range gradients may leave: then they become
+  // `type`: bfloat16, or float16, where gradients beyond its range become
   // infinite.
   explicit CompressHook(DType type);
 

@@ -9,25 +9,26 @@
 
 namespace muster {
 
-// The gradients of some parameters, one behind the other, reduced as one.
+// The gradients of several parameters in one contiguous buffer, reduced by one
+// operation.
 struct GradientBucket {
-  // Where one parameter's gradient lies: `count` elements from `offset` on.
+  // The position of one parameter's gradient: `count` elements from `offset`.
   struct Part {
     int parameter = 0;
     int64_t offset = 0;
     int64_t count = 0;
-    // As DdpParameter::rows.
+    // See Tensor::rows.
     int64_t rows = 1;
   };
 
-  // Its place in the order of reductions.
+  // Its position in the order of reductions, from 0.
   int index = 0;
   DType dtype = DType::kFloat32;
-  // In elements.
+  // Number of elements.
   int64_t count = 0;
   void* data = nullptr;
   std::vector<Part> parts;
-  // What `data` points into.
+  // The memory that `data` points into.
   std::unique_ptr<TransportMemory> memory;
 
   void* at(const Part& part) const {

@@ -14,25 +14,25 @@ size_t BytesOf(const GradientBucket& bucket, const GradientBucket::Part& part) {
 
 }  // namespace
 
-void CopyIntoBucket(const DdpParameter& parameter, const GradientBucket& bucket,
+void CopyIntoBucket(const TensorData& gradient, const GradientBucket& bucket,
                     const GradientBucket::Part& part) {
   if (part.count == 0) return;
-  if (parameter.dtype == bucket.dtype) {
-    std::memcpy(bucket.at(part), parameter.gradient, BytesOf(bucket, part));
+  if (gradient.dtype == bucket.dtype) {
+    std::memcpy(bucket.at(part), gradient.data, BytesOf(bucket, part));
   } else {
-    Narrow(static_cast<const float*>(parameter.gradient), bucket.dtype,
+    Narrow(static_cast<const float*>(gradient.data), bucket.dtype,
            bucket.at(part), part.count);
   }
 }
 
-void CopyFromBucket(const DdpParameter& parameter, const GradientBucket& bucket,
+void CopyFromBucket(const TensorData& gradient, const GradientBucket& bucket,
                     const GradientBucket::Part& part) {
   if (part.count == 0) return;
-  if (parameter.dtype == bucket.dtype) {
-    std::memcpy(parameter.gradient, bucket.at(part), BytesOf(bucket, part));
+  if (gradient.dtype == bucket.dtype) {
+    std::memcpy(gradient.data, bucket.at(part), BytesOf(bucket, part));
   } else {
-    Widen(bucket.dtype, bucket.at(part),
-          static_cast<float*>(parameter.gradient), part.count);
+    Widen(bucket.dtype, bucket.at(part), static_cast<float*>(gradient.data),
+          part.count);
   }
 }
 

@@ -4,19 +4,19 @@
 #include <cstdint>
 
 #include "trainer_sdk/ddp/gradient_bucket.h"
-#include "trainer_sdk/ddp/parameter.h"
+#include "trainer_sdk/tensor/tensor.h"
 
 namespace muster {
 
-// Between a parameter's own place of its gradient and its part of a bucket,
-// which may be of a 16-bit type where the gradient is of float32: then rounded
-// to nearest even on the way in.
-void CopyIntoBucket(const DdpParameter& parameter, const GradientBucket& bucket,
+// Copy between the caller's gradient and its part of a bucket. If the gradient
+// is float32 and the bucket has a 16-bit type, CopyIntoBucket rounds to
+// nearest, ties to even.
+void CopyIntoBucket(const TensorData& gradient, const GradientBucket& bucket,
                     const GradientBucket::Part& part);
-void CopyFromBucket(const DdpParameter& parameter, const GradientBucket& bucket,
+void CopyFromBucket(const TensorData& gradient, const GradientBucket& bucket,
                     const GradientBucket::Part& part);
 
-// Where no gradient came.
+// For a parameter without a gradient in this step.
 void ZeroInBucket(const GradientBucket& bucket,
                   const GradientBucket::Part& part);
 

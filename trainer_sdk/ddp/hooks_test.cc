@@ -34,11 +34,10 @@ GradientBucket BucketOf(std::vector<float>& values,
 // For a hook without a reducer.
 void Introduce(const GradientBucket& bucket, const ProcessGroup& group,
                CommHook& hook) {
-  std::vector<DdpParameter> parameters;
+  std::vector<Tensor> parameters;
   for (const GradientBucket::Part& part : bucket.parts) {
     parameters.push_back({.name = absl::StrCat("p", part.parameter),
-                          .count = part.count,
-                          .rows = part.rows});
+                          .shape = {part.rows, part.count / part.rows}});
   }
   hook.OnParameters(parameters, group);
 }

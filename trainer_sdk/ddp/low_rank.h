@@ -5,8 +5,8 @@
 
 namespace muster {
 
-// The matrix arithmetic of PowerSGD. All matrices are row-major float32;
-// nothing overlaps. Pure, and the same on every rank for the same input.
+// Matrix arithmetic for PowerSGD. All matrices are row-major float32 and must
+// not overlap. Pure; equal inputs give equal results on every rank.
 
 // p[rows, rank] = m[rows, columns] q[columns, rank]
 void TimesThin(const float* m, const float* q, int64_t rows, int64_t columns,
@@ -20,11 +20,12 @@ void TransposedTimesThin(const float* m, const float* p, int64_t rows,
 void TimesTransposed(const float* p, const float* q, int64_t rows,
                      int64_t columns, int64_t rank, float* m);
 
-// Makes the columns of p[rows, rank] orthonormal, by Gram-Schmidt. A column
-// that is zero, or a combination of those before it, becomes another that is
-// none: what rounding leaves of it is no direction (PyTorch takes it for one,
-// and then approximates gradients of less than full rank badly), and a column
-// of zeros would stay so for ever. Of more columns than rows the last are zero.
+// Makes the columns of p[rows, rank] orthonormal by Gram-Schmidt. A column that
+// is zero or a linear combination of the earlier ones is replaced by one that
+// is independent of them. Its rounding residue is no useful direction: PyTorch
+// keeps it, and then approximates gradients of less than full rank badly. A
+// column of zeros would stay zero forever. If rank > rows, the surplus columns
+// are zero.
 void Orthogonalize(float* p, int64_t rows, int64_t rank);
 
 }  // namespace muster

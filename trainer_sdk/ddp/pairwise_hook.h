@@ -9,16 +9,16 @@
 
 namespace muster {
 
-// The average of all ranks as the sum of pairs, and of pairs of pairs:
-// (g0 + g1) + (g2 + g3). A sum of two is the same in either order, so this is
-// bit for bit the same over every transport, whatever its own order; and with
-// PairwiseSum on each rank, the same on any number of ranks that share out the
-// same micro-batches. An elastic job whose course does not depend on how many
-// ranks it has, for log2(N) all_reduces of two ranks in place of one of N.
+// Averages all ranks by a tree of pairs: (g0 + g1) + (g2 + g3). A sum of two is
+// the same in either order, so the result is bit-identical over every
+// transport. Together with PairwiseSum on each rank, it is also bit-identical
+// for any number of ranks that share the same micro-batches: an elastic job
+// trains the same way whatever its number of ranks. The cost is log2(N)
+// all_reduces of two ranks each instead of one over N ranks.
 class PairwiseHook : public CommHook {
  public:
-  // Collective, on the reducer's group. InvalidArgument: the number of ranks is
-  // not a power of two.
+  // Collective over the reducer's group. InvalidArgument: the number of ranks
+  // is not a power of two.
   static absl::StatusOr<std::shared_ptr<PairwiseHook>> Create(
       ProcessGroup& group);
 
@@ -27,7 +27,7 @@ class PairwiseHook : public CommHook {
  private:
   PairwiseHook() = default;
 
-  // By level: this rank and the one whose number differs in that bit.
+  // By level: the group of this rank and the rank that differs in that bit.
   std::vector<std::unique_ptr<ProcessGroup>> pairs_;
 };
 

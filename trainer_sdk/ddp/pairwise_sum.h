@@ -6,18 +6,19 @@
 
 namespace muster {
 
-// Adds gradients of micro-batches as PairwiseHook adds those of ranks:
-// (g0 + g1) + (g2 + g3). It holds a sum for each level of this tree but the
-// last: log2(micro-batches) times the elements. Pure; parts of the elements are
-// independent of each other.
+// Adds the gradients of micro-batches in the order in which PairwiseHook adds
+// those of ranks: (g0 + g1) + (g2 + g3). Keeps one sum for each level of this
+// tree but the last: log2(micro-batches) times the elements in memory. Pure;
+// ranges of elements are independent of each other.
 class PairwiseSum {
  public:
-  // Of `parts` summands, a power of two, with `count` elements.
+  // `parts`: the number of summands, a power of two. `count`: the elements of
+  // each.
   PairwiseSum(int64_t parts, int64_t count);
 
-  // Takes elements [begin, begin + count) of summand `part`; parts come in
-  // order. With the last one `sum` becomes the sum of all. `summand` may become
-  // anything. It may be `sum`.
+  // Adds elements [begin, begin + count) of summand `part`. Parts come in
+  // order. With the last part, `sum` becomes the sum of all. `summand` is
+  // overwritten, and may be the same memory as `sum`.
   void Add(int64_t part, int64_t begin, int64_t count, float* summand,
            float* sum);
 

@@ -25,7 +25,7 @@ PowerSgdHook::PowerSgdHook(const PowerSgdOptions& options) : options_(options) {
       << "an approximation of rank " << options.rank;
 }
 
-void PowerSgdHook::OnParameters(const std::vector<DdpParameter>& parameters,
+void PowerSgdHook::OnParameters(const std::vector<Tensor>& parameters,
                                 const ProcessGroup& group) {
   plans_.clear();
   state_ = PowerSgdState({.rank = group.rank(),

@@ -12,36 +12,36 @@
 namespace muster {
 
 struct PowerSgdOptions {
-  // r: the rank of the approximation.
+  // The rank r of the approximation.
   int rank = 1;
-  // So many steps are reduced exactly first: in the beginning gradients change
-  // most.
+  // The number of first steps that are reduced exactly, because gradients
+  // change most at the beginning.
   int exact_steps = 10;
-  // A matrix is compressed if that makes it smaller by at least this factor.
+  // A matrix is compressed if that shrinks it by at least this factor.
   double least_rate = 2;
-  // Of the first Q; the same on every rank.
+  // Seed of the first Q; equal on all ranks.
   uint64_t seed = 0;
 };
 
-// PowerSGD (Vogels et al., NeurIPS 2019): each gradient matrix M of n rows and
-// m columns is sent as P Q^T, with n r + m r numbers in place of n m. One power
-// iteration a step, from the last step's Q; what was lost is added to the next
-// step's gradient. Vectors, matrices that are too small, and types other than
-// float32 are averaged exactly.
+// PowerSGD (Vogels et al., NeurIPS 2019): sends each gradient matrix M of n
+// rows and m columns as P Q^T, which is n r + m r numbers instead of n m. Each
+// step does one power iteration from the last step's Q. The approximation error
+// is added to the next step's gradient (error feedback). Vectors, matrices that
+// are too small, and types other than float32 are averaged exactly.
 //
-// What it keeps from step to step (Q, each rank's loss, how many steps were
-// exact) is the hook's State: a training that goes on from a checkpoint with it
-// on as many ranks does exactly what it would have done. On another number of
-// ranks each takes over some of the losses, so that what is missing of the
-// average still comes, and needs room for those while it reads them. The losses
-// are as large as the matrices, for each rank.
+// The state kept from step to step (Q, each rank's error, the number of exact
+// steps) is the hook's State. A training that resumes from a checkpoint with
+// this state on the same number of ranks continues exactly as without the
+// interruption. On another number of ranks each rank takes over some of the
+// errors, so that no missing part of the average is lost; it needs memory for
+// them while it reads. The errors of each rank are as large as the matrices.
 class PowerSgdHook : public CommHook {
  public:
   explicit PowerSgdHook(const PowerSgdOptions& options = {});
 
   absl::Status Reduce(GradientBucket& bucket, ProcessGroup& group) override;
-  // Begins anew.
-  void OnParameters(const std::vector<DdpParameter>& parameters,
+  // Starts afresh.
+  void OnParameters(const std::vector<Tensor>& parameters,
                     const ProcessGroup& group) override;
   void OnNewBuckets() override { plans_.clear(); }
   std::vector<CheckpointSlice> State() override { return state_.Slices(); }
@@ -52,26 +52,27 @@ class PowerSgdHook : public CommHook {
   void OnStateLoaded() override { state_.OnLoaded(); }
 
  private:
-  // What is done with one bucket.
+  // The layout of one bucket.
   struct Plan {
     struct Place {
       PowerSgdMatrix* matrix = nullptr;
-      // In the bucket, in `p` and in `q`, in elements.
+      // Offsets of the matrix in the bucket, in `p` and in `q`, in elements.
       int64_t offset = 0;
       int64_t p = 0;
       int64_t q = 0;
     };
     std::vector<Place> places;
-    // Elements that are not in a matrix: (offset, count).
+    // Ranges of elements that belong to no matrix: (offset, count).
     std::vector<std::pair<int64_t, int64_t>> rest;
-    // What is reduced of all matrices, and of the rest, at once.
+    // Buffers, each reduced by one operation: P and Q of all matrices, and the
+    // rest.
     std::vector<float> p;
     std::vector<float> q;
     std::vector<float> flat;
   };
 
   Plan MakePlan(const GradientBucket& bucket);
-  // Whether there was one left.
+  // Whether this step is exact; if so, counts it for each matrix.
   bool TakeExactStep(const Plan& plan) const;
   absl::Status ReduceRest(Plan& plan, float* data, ProcessGroup& group) const;
   absl::Status ReduceMatrices(Plan& plan, float* data,
@@ -79,7 +80,7 @@ class PowerSgdHook : public CommHook {
 
   const PowerSgdOptions options_;
   PowerSgdState state_;
-  // By bucket, of which there are not many.
+  // Plans by bucket index.
   std::map<int, Plan> plans_;
 };
 

@@ -178,15 +178,15 @@ std::map<std::string, const float*> StateOf(PowerSgdHook& hook) {
 absl::Status CompareWithPlain(int approximation, ProcessGroup& group) {
   PowerSgdHook hook(
       {.rank = approximation, .exact_steps = 0, .least_rate = 1, .seed = 11});
-  std::vector<DdpParameter> parameters = {{.name = "v", .count = kVector}};
+  std::vector<Tensor> parameters = {{.name = "v", .shape = {kVector}}};
   GradientBucket bucket;
   bucket.parts = {{0, 0, kVector, 1}};
   bucket.count = kVector;
   for (const Shape& shape : kShapes) {
     const int64_t count = shape.rows * shape.columns;
     const auto index = static_cast<int>(parameters.size());
-    parameters.push_back(
-        {.name = absl::StrCat("m", index), .count = count, .rows = shape.rows});
+    parameters.push_back({.name = absl::StrCat("m", index),
+                          .shape = {shape.rows, shape.columns}});
     bucket.parts.push_back({index, bucket.count, count, shape.rows});
     bucket.count += count;
   }

@@ -49,16 +49,13 @@ class Training {
     DdpOptions options;
     options.limits = {.first_bytes = 1, .bytes = 1};
     options.hook = hook_;
-    auto made = Reducer::Create(group_,
-                                {{.name = "first",
-                                  .count = kHidden * kInputs,
-                                  .gradient = d_first_.data(),
-                                  .rows = kHidden},
-                                 {.name = "second",
-                                  .count = kOutputs * kHidden,
-                                  .gradient = d_second_.data(),
-                                  .rows = kOutputs}},
-                                options);
+    auto made = Reducer::Create(
+        group_,
+        {{.name = "first", .shape = {kHidden, kInputs}, .gradient = d_first_},
+         {.name = "second",
+          .shape = {kOutputs, kHidden},
+          .gradient = d_second_}},
+        options);
     if (!made.ok()) return made.status();
     reducer_ = *std::move(made);
     return absl::OkStatus();
@@ -110,10 +107,8 @@ class Training {
   }
 
   std::vector<CheckpointSlice> Weights() {
-    return {WholeTensor({.name = "first", .shape = {kHidden, kInputs}},
-                        first_.data()),
-            WholeTensor({.name = "second", .shape = {kOutputs, kHidden}},
-                        second_.data())};
+    return {WholeTensor({"first", {kHidden, kInputs}, first_}),
+            WholeTensor({"second", {kOutputs, kHidden}, second_})};
   }
   CommHook& hook() { return *hook_; }
   // Losses come first.

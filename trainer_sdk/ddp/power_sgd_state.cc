@@ -14,14 +14,14 @@ std::string NameOf(const char* what, const PowerSgdMatrix& matrix) {
   return absl::StrCat("power_sgd/", what, "/", matrix.name);
 }
 
-bool IsWorthIt(const DdpParameter& parameter, int approximation,
-               double least_rate) {
-  if (parameter.dtype != DType::kFloat32 || parameter.rows < 2) return false;
-  const int64_t columns = parameter.count / parameter.rows;
+bool IsWorthIt(const Tensor& tensor, int approximation, double least_rate) {
+  if (tensor.gradient.dtype != DType::kFloat32 || tensor.rows() < 2) {
+    return false;
+  }
+  const int64_t columns = tensor.count() / tensor.rows();
   const auto sent =
-      static_cast<double>((parameter.rows + columns) * approximation);
-  return columns > 1 &&
-         sent * least_rate < static_cast<double>(parameter.count);
+      static_cast<double>((tensor.rows() + columns) * approximation);
+  return columns > 1 && sent * least_rate < static_cast<double>(tensor.count());
 }
 
 // Of those that `rank` of `ranks` takes over from `saved` ranks.
@@ -32,20 +32,20 @@ int ShareOf(int rank, int ranks, int saved) {
 }  // namespace
 
 PowerSgdState::PowerSgdState(const Layout& layout,
-                             const std::vector<DdpParameter>& parameters)
+                             const std::vector<Tensor>& parameters)
     : layout_(layout), matrix_of_(parameters.size(), -1) {
   for (size_t i = 0; i < parameters.size(); ++i) {
-    const DdpParameter& parameter = parameters[i];
+    const Tensor& parameter = parameters[i];
     if (!IsWorthIt(parameter, layout.approximation, layout.least_rate)) {
       continue;
     }
     matrix_of_[i] = static_cast<int>(matrices_.size());
     PowerSgdMatrix& matrix = matrices_.emplace_back();
     matrix.name = parameter.name;
-    matrix.rows = parameter.rows;
-    matrix.columns = parameter.count / parameter.rows;
+    matrix.rows = parameter.rows();
+    matrix.columns = parameter.count() / parameter.rows();
     matrix.q.resize(static_cast<size_t>(matrix.columns * layout.approximation));
-    matrix.error.resize(static_cast<size_t>(parameter.count));
+    matrix.error.resize(static_cast<size_t>(parameter.count()));
     std::mt19937_64 engine(layout.seed + i);
     std::normal_distribution<float> normal;
     for (float& value : matrix.q) value = normal(engine);
@@ -68,12 +68,10 @@ void PowerSgdState::AddShared(PowerSgdMatrix& matrix,
                               std::vector<CheckpointSlice>* slices) const {
   slices->push_back(
       WholeTensor({.name = NameOf("q", matrix),
-                   .shape = {matrix.columns, layout_.approximation}},
-                  matrix.q.data()));
+                   .shape = {matrix.columns, layout_.approximation},
+                   .value = matrix.q}));
   slices->push_back(WholeTensor({.name = NameOf("exact_steps", matrix),
-                                 .dtype = DType::kInt64,
-                                 .shape = {}},
-                                &matrix.exact_steps));
+                                 .value = {&matrix.exact_steps, 1}}));
 }
 
 std::vector<CheckpointSlice> PowerSgdState::Slices() {

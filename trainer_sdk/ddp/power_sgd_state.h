@@ -7,25 +7,25 @@
 
 #include "absl/status/statusor.h"
 #include "trainer_sdk/checkpoint/checkpoint_slice.h"
-#include "trainer_sdk/ddp/parameter.h"
 
 namespace muster {
 
-// What PowerSGD keeps of one matrix from step to step.
+// PowerSGD's state of one matrix.
 struct PowerSgdMatrix {
-  std::string name;  // the parameter's
+  std::string name;  // name of the parameter
   int64_t rows = 0;
   int64_t columns = 0;
-  // columns x r: the same on every rank.
+  // columns x r; equal on all ranks.
   std::vector<float> q;
-  // rows x columns: what was lost of this rank's gradients.
+  // rows x columns: the approximation error of this rank's gradient.
   std::vector<float> error;
-  // Exact ones that it has done; the same on every rank.
+  // The number of exact steps done; equal on all ranks.
   int64_t exact_steps = 0;
 };
 
-// The matrices of a model, by parameter and not by bucket, so that they outlast
-// the buckets and a checkpoint has them under the parameters' names:
+// PowerSGD's state of all matrices of a model. It is kept by parameter and not
+// by bucket, so that it survives a change of the buckets and has the
+// parameters' names in a checkpoint:
 //
 //   power_sgd/q/NAME            [columns, r]
 //   power_sgd/error/NAME        [ranks, rows, columns], a rank's own each
@@ -43,11 +43,11 @@ class PowerSgdState {
   };
 
   PowerSgdState() = default;
-  // Of those of `parameters` that are worth it: see PowerSgdOptions.
-  PowerSgdState(const Layout& layout,
-                const std::vector<DdpParameter>& parameters);
+  // Keeps state for those of `parameters` that are worth compressing: see
+  // PowerSgdOptions.
+  PowerSgdState(const Layout& layout, const std::vector<Tensor>& parameters);
 
-  // Null for a parameter that is averaged exactly.
+  // Null if the parameter is averaged exactly.
   PowerSgdMatrix* Find(int parameter);
 
   // See CommHook.
@@ -60,7 +60,7 @@ class PowerSgdState {
   CheckpointTensor ErrorTensor(const PowerSgdMatrix& matrix, int ranks) const;
   void AddShared(PowerSgdMatrix& matrix,
                  std::vector<CheckpointSlice>* slices) const;
-  // How many ranks have saved the matrix's error; 0: none.
+  // The number of ranks that saved the matrix's error; 0: none.
   absl::StatusOr<int> RanksThatSaved(
       const PowerSgdMatrix& matrix,
       const std::vector<CheckpointTensor>& saved) const;
@@ -69,9 +69,9 @@ class PowerSgdState {
   std::vector<PowerSgdMatrix> matrices_;
   std::vector<int> matrix_of_;  // by parameter; -1: none
 
-  // While a checkpoint of another number of ranks is read: their number, 0
-  // otherwise; and by matrix the errors that are this rank's share, one behind
-  // the other.
+  // While a checkpoint of another number of ranks is read: that number;
+  // otherwise 0. `shares_`, by matrix: the errors that this rank takes over,
+  // concatenated.
   int saved_ranks_ = 0;
   std::vector<std::vector<float>> shares_;
 };

@@ -19,14 +19,13 @@ constexpr int64_t kRows = 4;
 constexpr int64_t kColumns = 6;
 constexpr int64_t kCount = kRows * kColumns;
 
-std::vector<DdpParameter> Parameters() {
-  return {{.name = "bias", .count = 6},
-          {.name = "weight", .count = kCount, .rows = kRows},
+std::vector<Tensor> Parameters() {
+  return {{.name = "bias", .shape = {6}},
+          {.name = "weight", .shape = {kRows, kColumns}},
           {.name = "narrow",
-           .count = kCount,
-           .dtype = DType::kBFloat16,
-           .rows = kRows},
-          {.name = "small", .count = 4, .rows = 2}};
+           .shape = {kRows, kColumns},
+           .gradient = {nullptr, 0, DType::kBFloat16}},
+          {.name = "small", .shape = {2, 2}}};
 }
 
 PowerSgdState StateOf(int rank, int ranks) {
@@ -155,7 +154,7 @@ TEST(PowerSgdStateTest, SaysThatThereIsNothingOfIt) {
   EXPECT_TRUE(absl::IsNotFound(none)) << none;
   EXPECT_THAT(std::string(none.message()), HasSubstr("begins anew"));
   // Where there is nothing to compress there is nothing to miss.
-  PowerSgdState empty({}, {{.name = "bias", .count = 6}});
+  PowerSgdState empty({}, {{.name = "bias", .shape = {6}}});
   EXPECT_TRUE(empty.SlicesIn({}).ok());
 }
 

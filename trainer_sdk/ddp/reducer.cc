@@ -18,10 +18,10 @@
 namespace muster {
 namespace {
 
-std::vector<std::string> NamesOf(const std::vector<DdpParameter>& parameters) {
+std::vector<std::string> NamesOf(const std::vector<Tensor>& parameters) {
   std::vector<std::string> names;
   names.reserve(parameters.size());
-  for (const DdpParameter& parameter : parameters) {
+  for (const Tensor& parameter : parameters) {
     names.push_back(parameter.name);
   }
   return names;
@@ -43,24 +43,15 @@ bool IsPermutation(const std::vector<int32_t>& order) {
   return true;
 }
 
-absl::Status CheckArguments(const std::vector<DdpParameter>& parameters,
+absl::Status CheckArguments(const std::vector<Tensor>& parameters,
                             const DdpOptions& options) {
-  for (const DdpParameter& parameter : parameters) {
-    if (parameter.count < 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("parameter '", parameter.name, "' has ", parameter.count,
-                       " elements"));
+  for (const Tensor& parameter : parameters) {
+    // Gradients in the buckets have no memory of the caller's.
+    if (options.place == GradientPlace::kBucket && parameter.count() >= 0) {
+      continue;
     }
-    if (parameter.rows < 1 || parameter.count % parameter.rows != 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("parameter '", parameter.name, "' of ", parameter.count,
-                       " elements has ", parameter.rows, " rows"));
-    }
-    if (options.place != GradientPlace::kBucket && parameter.count > 0 &&
-        parameter.gradient == nullptr) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "parameter '", parameter.name, "' says not where its gradient is"));
-    }
+    absl::Status wrong = CheckData(parameter, parameter.gradient, "gradient");
+    if (!wrong.ok()) return wrong;
   }
   if (!options.narrow_to) return absl::OkStatus();
   if (*options.narrow_to != DType::kBFloat16 &&
@@ -77,11 +68,13 @@ absl::Status CheckArguments(const std::vector<DdpParameter>& parameters,
 
 // Of float32 gradients that are narrowed, the narrow type: what buckets are
 // made for.
-std::vector<DdpParameter> AsInBuckets(std::vector<DdpParameter> parameters,
-                                      std::optional<DType> narrow_to) {
-  for (DdpParameter& parameter : parameters) {
-    if (narrow_to && parameter.dtype == DType::kFloat32) {
-      parameter.dtype = *narrow_to;
+std::vector<Tensor> AsInBuckets(std::vector<Tensor> parameters,
+                                std::optional<DType> narrow_to) {
+  for (Tensor& parameter : parameters) {
+    TensorData& gradient = parameter.gradient;
+    gradient.data = nullptr;
+    if (narrow_to && gradient.dtype == DType::kFloat32) {
+      gradient.dtype = *narrow_to;
     }
   }
   return parameters;
@@ -97,8 +90,7 @@ bool IsAlone(const ProcessGroup& group, const DdpOptions& options) {
 
 class Reducer::Body {
  public:
-  Body(ProcessGroup& group, std::vector<DdpParameter> parameters,
-       DdpOptions options)
+  Body(ProcessGroup& group, std::vector<Tensor> parameters, DdpOptions options)
       : group_(group),
         alone_(IsAlone(group, options)),
         parameters_(std::move(parameters)),
@@ -116,7 +108,8 @@ class Reducer::Body {
         !wrong.ok()) {
       return wrong;
     }
-    if (absl::Status differ = CheckSameParameters(group_, as_in_buckets_);
+    if (absl::Status differ =
+            CheckSameParameters(group_, as_in_buckets_, &Tensor::gradient);
         !differ.ok()) {
       return differ;
     }
@@ -176,15 +169,16 @@ class Reducer::Body {
   }
 
   void* gradient(int parameter) const { return gradients_[parameter]; }
-  GradientView average(int parameter) const {
-    const int64_t count = parameters_[parameter].count;
+  TensorData average(int parameter) const {
+    const int64_t count = parameters_[parameter].count();
+    const DType in_bucket = as_in_buckets_[parameter].gradient.dtype;
     if (options_.hook->scatters() && group_.size() > 1) {
-      return {nullptr, as_in_buckets_[parameter].dtype, count};
+      return {nullptr, count, in_bucket};
     }
     if (options_.place == GradientPlace::kOwn) {
-      return {gradients_[parameter], parameters_[parameter].dtype, count};
+      return parameters_[parameter].gradient;
     }
-    return {places_[parameter], as_in_buckets_[parameter].dtype, count};
+    return {places_[parameter], count, in_bucket};
   }
   const DdpOptions& options() const { return options_; }
   int ranks() const { return group_.size(); }
@@ -240,7 +234,7 @@ class Reducer::Body {
       if (!used[i]) {
         ZeroInBucket(bucket, part);
       } else if (options_.place != GradientPlace::kBucket) {
-        CopyIntoBucket(parameters_[part.parameter], bucket, part);
+        CopyIntoBucket(parameters_[part.parameter].gradient, bucket, part);
       }
     }
     absl::Status status = options_.hook->Reduce(bucket, group_);
@@ -253,7 +247,7 @@ class Reducer::Body {
     if (options_.place != GradientPlace::kOwn) return;
     for (const GradientBucket::Part& part : bucket.parts) {
       if (used_somewhere_[part.parameter] == 0) continue;
-      CopyFromBucket(parameters_[part.parameter], bucket, part);
+      CopyFromBucket(parameters_[part.parameter].gradient, bucket, part);
     }
   }
 
@@ -299,13 +293,15 @@ class Reducer::Body {
     places_ = PlacesIn(buckets_, parameters_.size());
     if (!old.empty() && options_.place != GradientPlace::kOwn) {
       for (size_t i = 0; i < places_.size(); ++i) {
-        Copy(old_places[i], places_[i], as_in_buckets_[i].bytes());
+        Copy(old_places[i], places_[i],
+             as_in_buckets_[i].count() *
+                 SizeOf(as_in_buckets_[i].gradient.dtype));
       }
     }
     gradients_ = places_;
     if (options_.place != GradientPlace::kBucket) {
       for (size_t i = 0; i < gradients_.size(); ++i) {
-        gradients_[i] = parameters_[i].gradient;
+        gradients_[i] = parameters_[i].gradient.data;
       }
     }
     tracker_.SetBuckets(assignment);
@@ -316,9 +312,9 @@ class Reducer::Body {
   ProcessGroup& group_;
   // Nothing to average with.
   const bool alone_;
-  const std::vector<DdpParameter> parameters_;
+  const std::vector<Tensor> parameters_;
   // The same with the types that their gradients have in buckets.
-  const std::vector<DdpParameter> as_in_buckets_;
+  const std::vector<Tensor> as_in_buckets_;
   DdpOptions options_;
   BackwardTracker tracker_;
   GradientSync sync_ = GradientSync::kReduce;
@@ -344,8 +340,7 @@ Reducer::Reducer(std::unique_ptr<Body> body) : body_(std::move(body)) {}
 Reducer::~Reducer() = default;
 
 absl::StatusOr<std::unique_ptr<Reducer>> Reducer::Create(
-    ProcessGroup& group, std::vector<DdpParameter> parameters,
-    DdpOptions options) {
+    ProcessGroup& group, std::vector<Tensor> parameters, DdpOptions options) {
   auto body =
       std::make_unique<Body>(group, std::move(parameters), std::move(options));
   if (absl::Status status = body->Prepare(); !status.ok()) return status;
@@ -363,7 +358,7 @@ absl::Status Reducer::Finish() { return body_->Finish(); }
 void* Reducer::gradient(int parameter) const {
   return body_->gradient(parameter);
 }
-GradientView Reducer::average(int parameter) const {
+TensorData Reducer::average(int parameter) const {
   return body_->average(parameter);
 }
 const DdpOptions& Reducer::options() const { return body_->options(); }

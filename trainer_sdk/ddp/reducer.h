@@ -13,23 +13,22 @@
 #include "trainer_sdk/ddp/bucket_assignment.h"
 #include "trainer_sdk/ddp/comm_hook.h"
 #include "trainer_sdk/ddp/gradient_bucket.h"
-#include "trainer_sdk/ddp/parameter.h"
 #include "trainer_sdk/ddp/reducer_observer.h"
-#include "trainer_sdk/optim/gradient_view.h"
 #include "trainer_sdk/process_group/process_group.h"
+#include "trainer_sdk/tensor/tensor.h"
 
 namespace muster {
 
-// Where gradients lie.
+// The memory of the gradients.
 enum class GradientPlace {
-  // Where DdpParameter::gradient says; they are copied to their bucket and
-  // back.
+  // At Tensor::gradient. Gradients are copied into the bucket, and the average
+  // is copied back.
   kOwn,
-  // In the buckets themselves (PyTorch's gradient_as_bucket_view), which the
-  // transport can reach without copies; Reducer::gradient says where.
+  // In the buckets themselves, which the transport reaches without a copy
+  // (PyTorch's gradient_as_bucket_view). Reducer::gradient returns the address.
   kBucket,
-  // Where DdpParameter::gradient says; they are copied to their bucket, where
-  // their average stays: Reducer::average says where.
+  // At Tensor::gradient. Gradients are copied into the bucket and the average
+  // stays there: Reducer::average returns its address.
   kOwnToBucket,
 };
 
@@ -38,57 +37,59 @@ struct DdpOptions {
   ParameterUse use = ParameterUse::kAll;
   GradientPlace place = GradientPlace::kOwn;
   BucketOrder order = BucketOrder::kObserved;
-  // bfloat16 or float16: float32 gradients are rounded to it on their way to
-  // the buckets, which are of this type. Not for GradientPlace::kBucket, where
-  // gradients are of the type they come in.
+  // bfloat16 or float16: the type of the buckets, to which float32 gradients
+  // are rounded when they are copied. Not for GradientPlace::kBucket, where
+  // gradients keep their type.
   std::optional<DType> narrow_to = {};
   // Null: AllReduceHook.
   std::shared_ptr<CommHook> hook = {};
-  // Null: nobody is told when buckets are reduced, and no clock is read for it.
+  // Receives the times of reductions. Null: no clock is read for them.
   std::shared_ptr<ReducerObserver> observer = {};
 };
 
-// Where the time went, over all steps.
+// Where the time of all steps was spent.
 struct ReducerTimes {
-  // The reducer's thread copied and reduced.
+  // Time that the reducer's thread spent copying and reducing.
   Duration communication{};
-  // Of it, what Finish waited for: not hidden behind the backward pass.
+  // The part of it for which Finish had to wait, so that it was not hidden
+  // behind the backward pass.
   Duration exposed{};
   int64_t steps = 0;
 };
 
-// Averages the gradients of all ranks while the backward pass makes them:
-// distributed data parallel (Li et al., VLDB 2020). Knows no framework: it is
-// told when a backward pass begins, when each parameter's gradient is there,
-// and when the pass is over.
+// Averages the gradients of all ranks while the backward pass produces them:
+// distributed data parallel (Li et al., VLDB 2020). Independent of any
+// framework: the caller reports the begin of a backward pass, each complete
+// gradient, and the end of the pass.
 //
 //   reducer->Begin(GradientSync::kReduce);
 //   ... for each parameter, as its gradient comes: reducer->MarkReady(i) ...
 //   reducer->Finish();     // all gradients are the average over all ranks
 //
-// Gradients are put into buckets, at first in reverse order of the parameters,
-// after the first step in the order in which rank 0 had them ready. A full
-// bucket is reduced on a thread of the reducer's own, in the same order on
-// every rank. A gradient may not be touched between its MarkReady and Finish.
+// Gradients are put into buckets: at first in reverse order of the parameters,
+// after the first step in the order in which rank 0 had them ready. The
+// reducer's own thread reduces full buckets, in the same order on every rank.
+// The caller must not touch a gradient between its MarkReady and Finish.
 //
 // A group of one rank reduces nothing, unless there is a hook or gradients go
 // to buckets.
 //
-// Begin, MarkReady, MarkUnused and Finish: one at a time, from any thread. An
-// error of communication breaks the reducer, and each call fails with it from
-// then on. Errors of use (backward_tracker.h) name parameters.
+// Begin, MarkReady, MarkUnused and Finish may be called from any thread, but
+// one at a time. An error of communication breaks the reducer: every later call
+// fails with it. Errors of use (backward_tracker.h) name the parameters.
 class Reducer {
  public:
-  // Collective, with the same parameters and options everywhere; `group` must
-  // outlive it, and is the reducer's alone from Begin to Finish.
-  // FailedPrecondition: the ranks' parameters differ, which and where.
-  // InvalidArgument: negative counts; no gradient where they are the caller's;
-  // a type that gradients cannot be narrowed to.
+  // Collective, with the same tensors and options on every rank; averages the
+  // tensors' gradients. `group` must outlive the reducer and must not be used
+  // otherwise from Begin to Finish. FailedPrecondition: the ranks' tensors
+  // differ; names them and the ranks. InvalidArgument: CheckData rejects a
+  // gradient (not checked if gradients are in the buckets), or gradients cannot
+  // be narrowed to the type in the options.
   static absl::StatusOr<std::unique_ptr<Reducer>> Create(
-      ProcessGroup& group, std::vector<DdpParameter> parameters,
+      ProcessGroup& group, std::vector<Tensor> tensors,
       DdpOptions options = {});
 
-  // Waits for what is under way.
+  // Waits for pending reductions.
   ~Reducer();
   Reducer(const Reducer&) = delete;
   Reducer& operator=(const Reducer&) = delete;
@@ -96,22 +97,24 @@ class Reducer {
   absl::Status Begin(GradientSync sync);
   absl::Status MarkReady(int parameter);
   absl::Status MarkUnused(int parameter);
-  // After a pass with kReduce: every gradient that any rank has used in this
-  // step is the average, those that a rank did not use counting as 0 there.
-  // Gradients that no rank has used stay as they are (in buckets: are 0).
+  // Ends the pass. Blocks until pending reductions are done. After a pass with
+  // kReduce, every gradient that any rank used in this step is the average; a
+  // rank that did not use it counts as 0. Gradients that no rank used stay
+  // unchanged (in buckets: they are 0).
   absl::Status Finish();
 
-  // Where the backward pass puts parameter's gradient. With
-  // GradientPlace::kBucket it is another place after the first Finish that
-  // reduced, unless the order is BucketOrder::kReverse.
+  // The address at which the backward pass writes the parameter's gradient.
+  // With GradientPlace::kBucket it changes after the first Finish that reduced,
+  // unless the order is BucketOrder::kReverse.
   void* gradient(int parameter) const;
-  // Where its average is after Finish: the same but with kOwnToBucket. Null
-  // where this rank has the average of a part of it only (ForSharding).
-  GradientView average(int parameter) const;
+  // The parameter's average after Finish. Its address is that of gradient(),
+  // except with kOwnToBucket. Null if this rank has only a part of the average
+  // (ForSharding).
+  TensorData average(int parameter) const;
 
   const std::vector<GradientBucket>& buckets() const;
   const DdpOptions& options() const;
-  // Of the group.
+  // The size of the group.
   int ranks() const;
   ReducerTimes times() const;
 

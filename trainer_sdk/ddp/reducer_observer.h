@@ -7,27 +7,29 @@
 
 namespace muster {
 
-// When a bucket of gradients was averaged.
+// The times of the reduction of one bucket.
 struct BucketReduction {
-  // Its index; -1 for the map of parameters that were used.
+  // Index of the bucket; -1 for the exchange of which parameters were used.
   int bucket = 0;
   int64_t bytes = 0;
-  // The backward pass had filled it; the reducer's thread came to it; it was
-  // done, copies included.
+  // When the backward pass had filled the bucket, when the reducer's thread
+  // started with it, and when it was finished, copies included.
   Instant asked;
   Instant began;
   Instant ended;
 };
 
-// Is told what a reducer does as it does it. What it takes for that is the
-// reducer's time.
+// Receives what a reducer does, while it does it. Time spent in these methods
+// delays the reducer.
 class ReducerObserver {
  public:
   virtual ~ReducerObserver() = default;
 
-  // On the reducer's thread, in the order of reductions, before Finish returns.
+  // Called on the reducer's thread, in the order of reductions, before Finish
+  // returns.
   virtual void OnReduced(const BucketReduction& reduction) = 0;
-  // In Finish: gradients were waited for, ReducerTimes::exposed's part.
+  // Called in Finish, with the interval in which it waited for reductions: one
+  // summand of ReducerTimes::exposed.
   virtual void OnWaited(Instant begin, Instant end) = 0;
 };
 

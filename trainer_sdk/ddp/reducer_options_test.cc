@@ -190,7 +190,7 @@ std::shared_ptr<CommHook> NewHook(Hook hook) {
 // Bit for bit where the transport adds in rank order.
 enum class Exactness { kBits, kTolerance };
 
-float AsFloat(GradientView view, int64_t k) {
+float AsFloat(TensorData view, int64_t k) {
   return static_cast<float>(DecodeElement(
       view.dtype,
       static_cast<const char*>(view.data) + k * SizeOf(view.dtype)));
@@ -203,14 +203,13 @@ class OneCase {
       : case_(c), exactness_(exactness), group_(group) {}
 
   absl::Status Run() {
-    std::vector<DdpParameter> parameters;
+    std::vector<Tensor> parameters;
     for (size_t i = 0; i < kShapes.size(); ++i) {
       const Shape& shape = kShapes[i];
       own_.emplace_back(static_cast<size_t>(shape.rows * shape.columns));
       parameters.push_back({.name = absl::StrCat("p", i),
-                            .count = shape.rows * shape.columns,
-                            .gradient = own_.back().data(),
-                            .rows = shape.rows});
+                            .shape = {shape.rows, shape.columns},
+                            .gradient = own_.back()});
     }
     DdpOptions options;
     options.limits = case_.limits;
@@ -277,7 +276,7 @@ class OneCase {
   absl::Status Compare(int step) {
     FnvHash hash;
     for (int i = 0; i < kParameters; ++i) {
-      const GradientView average = reducer_->average(i);
+      const TensorData average = reducer_->average(i);
       for (int64_t k = 0; k < static_cast<int64_t>(own_[i].size()); ++k) {
         const std::optional<float> expected =
             Average(case_, group_.size(), step, i, k);

@@ -30,13 +30,12 @@ class Model {
     }
   }
 
-  std::vector<DdpParameter> parameters() {
-    std::vector<DdpParameter> all;
+  std::vector<Tensor> parameters() {
+    std::vector<Tensor> all;
     for (size_t i = 0; i < gradients_.size(); ++i) {
       all.push_back({.name = absl::StrCat("p", i),
-                     .count = static_cast<int64_t>(gradients_[i].size()),
-                     .dtype = DType::kFloat32,
-                     .gradient = gradients_[i].data()});
+                     .shape = {count(static_cast<int>(i))},
+                     .gradient = gradients_[i]});
     }
     return all;
   }
@@ -319,10 +318,11 @@ TEST(ReducerTest, ModelsOfAnotherLengthAreFoundToo) {
 
 TEST(ReducerTest, AGradientMustBeSomewhere) {
   const auto statuses = RunWorld(1, [](ProcessGroup& group) {
-    return Reducer::Create(group, {{.name = "w", .count = 3}}).status();
+    return Reducer::Create(group, {{.name = "w", .shape = {3}}}).status();
   });
-  EXPECT_THAT(std::string(statuses[0].message()),
-              HasSubstr("'w' says not where its gradient is"));
+  EXPECT_THAT(
+      std::string(statuses[0].message()),
+      HasSubstr("tensor 'w' of shape [3] has 3 elements, its gradient 0"));
 }
 
 TEST(ReducerTest, WhenCommunicationFailsSoDoesEveryLaterCall) {

@@ -12,25 +12,27 @@
 
 namespace muster {
 
-// Does one job after another beside the backward pass. The first that fails is
-// the last that is done: what comes behind it is dropped. Thread-safe.
+// Runs jobs one after another, concurrently with the backward pass. After the
+// first job that fails, all further jobs are dropped. Thread-safe.
 class ReductionThread {
  public:
   ReductionThread() = default;
-  // Ends after the job under way; those that wait are dropped.
+  // Waits for the running job; pending ones are dropped.
   ~ReductionThread();
   ReductionThread(const ReductionThread&) = delete;
   ReductionThread& operator=(const ReductionThread&) = delete;
 
-  // Once, before anything else. ResourceExhausted: the system has no thread.
+  // Call it once, before anything else. ResourceExhausted: the system has no
+  // thread.
   absl::Status Start();
 
   void Add(std::function<absl::Status()> job);
 
-  // Waits until everything added is done or dropped; the first failure.
+  // Blocks until all added jobs are done or dropped, and returns the first
+  // failure.
   absl::Status Drain();
 
-  // Time spent in jobs.
+  // Total time spent in jobs.
   Duration busy() const;
 
  private:

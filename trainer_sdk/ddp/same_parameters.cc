@@ -13,11 +13,11 @@
 namespace muster {
 namespace {
 
-int64_t DigestOf(const DdpParameter& parameter) {
+int64_t DigestOf(const Tensor& parameter, TensorData Tensor::*part) {
   FnvHash digest;
-  digest.AddNumber(static_cast<uint64_t>(parameter.count));
-  digest.AddNumber(static_cast<uint64_t>(parameter.rows));
-  digest.AddNumber(static_cast<uint64_t>(parameter.dtype));
+  digest.AddNumber(static_cast<uint64_t>(parameter.count()));
+  digest.AddNumber(static_cast<uint64_t>(parameter.rows()));
+  digest.AddNumber(static_cast<uint64_t>((parameter.*part).dtype));
   digest.AddBytes(parameter.name);
   return static_cast<int64_t>(digest.value());
 }
@@ -45,7 +45,8 @@ std::string Others(const std::vector<int64_t>& values) {
 }  // namespace
 
 absl::Status CheckSameParameters(ProcessGroup& group,
-                                 const std::vector<DdpParameter>& parameters) {
+                                 const std::vector<Tensor>& parameters,
+                                 TensorData Tensor::*part) {
   absl::StatusOr<std::vector<int64_t>> counts =
       Gathered(group, static_cast<int64_t>(parameters.size()));
   if (!counts.ok()) return counts.status();
@@ -56,8 +57,8 @@ absl::Status CheckSameParameters(ProcessGroup& group,
         " parameters, rank ", rank, " ", (*counts)[rank]));
   }
   std::vector<int64_t> least;
-  for (const DdpParameter& parameter : parameters) {
-    least.push_back(DigestOf(parameter));
+  for (const Tensor& parameter : parameters) {
+    least.push_back(DigestOf(parameter, part));
   }
   std::vector<int64_t> most = least;
   for (const auto& [values, op] :
@@ -69,15 +70,16 @@ absl::Status CheckSameParameters(ProcessGroup& group,
   }
   for (size_t i = 0; i < parameters.size(); ++i) {
     if (least[i] == most[i]) continue;
-    const DdpParameter& mine = parameters[i];
+    const Tensor& mine = parameters[i];
     // Every rank has found the same place.
     const absl::StatusOr<std::vector<int64_t>> digests =
-        Gathered(group, DigestOf(mine));
+        Gathered(group, DigestOf(mine, part));
     if (!digests.ok()) return digests.status();
-    return absl::FailedPreconditionError(absl::StrCat(
-        "the ranks have different models: parameter ", i, ", here (rank ",
-        group.rank(), ") '", mine.name, "' of ", mine.count, " ",
-        Name(mine.dtype), ", is another than rank 0's on ", Others(*digests)));
+    return absl::FailedPreconditionError(
+        absl::StrCat("the ranks have different models: parameter ", i,
+                     ", here (rank ", group.rank(), ") '", mine.name, "' of ",
+                     mine.count(), " ", Name((mine.*part).dtype),
+                     ", is another than rank 0's on ", Others(*digests)));
   }
   return absl::OkStatus();
 }

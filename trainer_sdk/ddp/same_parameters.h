@@ -4,16 +4,18 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "trainer_sdk/ddp/parameter.h"
 #include "trainer_sdk/process_group/process_group.h"
+#include "trainer_sdk/tensor/tensor.h"
 
 namespace muster {
 
-// Collective. FailedPrecondition, on every rank: the first parameter that is
-// not the same everywhere (name, elements, type), and on which ranks it is
-// another than on rank 0; or how many parameters each rank has.
+// Collective. Returns FailedPrecondition on every rank if the lists differ:
+// names the first tensor that differs (name, elements, rows, type of `part`)
+// and the ranks on which it differs from rank 0; or says how many parameters
+// each rank has.
 absl::Status CheckSameParameters(ProcessGroup& group,
-                                 const std::vector<DdpParameter>& parameters);
+                                 const std::vector<Tensor>& parameters,
+                                 TensorData Tensor::*part);
 
 }  // namespace muster
 

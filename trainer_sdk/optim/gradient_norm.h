@@ -5,20 +5,20 @@
 
 namespace muster {
 
-// Sum of squares, in double and in a fixed order. Several parts of a model add
-// theirs; ranks that hold different parts add them with an all_reduce.
+// Sum of squares, in double precision and in a fixed order. The sum over
+// several parts of a model is the sum of their results; ranks that hold
+// different parts use an all_reduce.
 double SumOfSquares(const float* values, int64_t count);
 
-// What gradients are multiplied with so that their norm, the root of the sum of
-// squares, is at most `most`: min(1, most / (norm + 1e-6)), as
-// torch.nn.utils.clip_grad_norm_. NaN for a norm that is no number.
+// The factor for gradients that limits their norm, the root of the sum of
+// squares, to `most`: min(1, most / (norm + 1e-6)), as in
+// torch.nn.utils.clip_grad_norm_. NaN if the norm is NaN.
 double ClipCoefficient(double sum_of_squares, double most);
 
 // values *= factor
 void Scale(float* values, int64_t count, double factor);
 
-// Whether every value of some gradients is a finite number: their
-// SumOfSquares is one as well.
+// Whether all values are finite.
 enum class Finite { kAll, kNotAll };
 
 }  // namespace muster

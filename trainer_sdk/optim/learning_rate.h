@@ -5,23 +5,23 @@
 
 namespace muster {
 
-// A learning rate over the steps: up in a line, then down in a line or half a
-// cosine, then constant. Pure.
+// A learning rate as a function of the step: linear warmup, then linear or
+// cosine decay, then constant. Pure.
 struct LearningRateSchedule {
   enum class Decay { kNone, kLinear, kCosine };
 
-  // The highest.
+  // The highest rate, reached at the end of the warmup.
   double peak = 1e-3;
-  // The last.
+  // The rate after the decay.
   double floor = 0;
-  // Steps until the peak; nanoGPT's ramp, (step + 1) / (warmup + 1), so that
-  // the first step does something.
+  // Number of warmup steps. The rate in the warmup is peak * (step + 1) /
+  // (warmup + 1), as in nanoGPT, so that it is not zero in the first step.
   int64_t warmup = 0;
-  // The step from which on the rate is `floor`.
+  // The first step with the rate `floor`.
   int64_t decay_until = 0;
   Decay decay = Decay::kCosine;
 
-  // For `step`, counted from 0.
+  // The rate for `step`, counted from 0.
   double At(int64_t step) const;
 };
 

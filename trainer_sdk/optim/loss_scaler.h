@@ -7,20 +7,21 @@
 
 namespace muster {
 
-// torch.amp.GradScaler's.
+// The defaults are torch.amp.GradScaler's.
 struct LossScalerOptions {
   double initial = 65536;
   double growth = 2;
   double backoff = 0.5;
-  // Steps without overflow until the scale grows.
+  // Number of steps without overflow after which the scale grows.
   int64_t growth_interval = 2000;
 };
 
-// The dynamic loss scale of float16 training: the loss is multiplied by it, so
-// that small gradients do not vanish, and gradients are divided by it before
-// the optimizer's step. A step whose gradients overflowed is left out, and the
-// scale shrinks; ranks must agree on that, so a rank's finding is combined by
-// an all_reduce of MAX first. Pure; state is two numbers, for checkpoints.
+// Dynamic loss scale of float16 training. The loss is multiplied by the scale
+// so that small gradients do not underflow, and gradients are divided by it
+// before the optimizer's step. A step whose gradients overflowed is skipped and
+// the scale shrinks. All ranks must decide alike, so they combine their
+// findings by an all_reduce of MAX first. Pure; the state is two numbers, which
+// a checkpoint can hold.
 class LossScaler {
  public:
   struct State {
@@ -32,8 +33,8 @@ class LossScaler {
 
   double scale() const { return state_.scale; }
 
-  // After each backward pass, with what all ranks found together. Whether the
-  // optimizer may step.
+  // Call it after each backward pass, with the combined finding of all ranks.
+  // Returns whether the optimizer may step.
   enum class Verdict { kStep, kSkip };
   Verdict Update(Finite gradients);
 

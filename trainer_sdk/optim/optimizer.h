@@ -1,47 +1,27 @@
 #ifndef MUSTER_TRAINER_SDK_OPTIM_OPTIMIZER_H_
 #define MUSTER_TRAINER_SDK_OPTIM_OPTIMIZER_H_
 
-#include <cstdint>
-#include <string>
+#include <functional>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "trainer_sdk/checkpoint/checkpoint_slice.h"
-#include "trainer_sdk/optim/gradient_view.h"
 #include "trainer_sdk/optim/update_rule.h"
-#include "trainer_sdk/process_group/dtype.h"
+#include "trainer_sdk/tensor/tensor.h"
 
 namespace muster {
 
-// A parameter as an optimizer sees it.
-struct OptimizerParameter {
-  // For the names of its state, and the same on every rank.
-  std::string name = {};
-  std::vector<int64_t> shape = {};
-  // Where its elements are, which the optimizer changes.
-  void* value = nullptr;
-  // What they are: `precision`, or float32 for those who compute in float32
-  // with rounded values.
-  DType dtype = DType::kFloat32;
-  // float32: the values are what is trained. bfloat16, float16: what is trained
-  // is a float32 copy that the optimizer keeps (the master weights), and the
-  // values are this copy, rounded to `precision`.
-  DType precision = DType::kFloat32;
-  WeightDecay decay = WeightDecay::kApplied;
+// Returns where a tensor's gradient is now. Called again in each step, because
+// addresses change (Reducer::average). `data` is null if this rank does not
+// have all of the gradient.
+using GradientSource = std::function<TensorData(int tensor)>;
 
-  int64_t count() const {
-    int64_t product = 1;
-    for (const int64_t size : shape) product *= size;
-    return product;
-  }
-};
-
-// InvalidArgument: the step or the learning rate was not given.
+// InvalidArgument: the step number or the learning rate is not set.
 absl::Status CheckStep(const OptimizerStep& step);
 
-// Changes weights by their gradients: what a trainer calls once in each step,
-// after Reducer::Finish, whether every rank keeps all of the optimizer's state
+// Updates weights by their gradients. A trainer calls it once per step, after
+// Reducer::Finish. Every rank keeps either the whole optimizer state
 // (ReplicatedOptimizer) or a part of it (ShardedOptimizer: ZeRO-1). Not
 // thread-safe.
 //
@@ -51,24 +31,25 @@ class Optimizer {
  public:
   virtual ~Optimizer() = default;
 
-  // Of all gradients of these parameters, before any factor; not a number or
-  // infinite exactly if a gradient is so. The same on every rank that holds
-  // these parameters. Collective if state is sharded. Stages of a pipeline add
-  // theirs.
+  // Sum of squares of all gradients of these tensors, before any factor. NaN or
+  // infinite exactly if a gradient is. Equal on every rank that holds these
+  // tensors. Collective if the state is sharded. The stages of a pipeline add
+  // their results.
   virtual absl::StatusOr<double> SumOfSquares() = 0;
 
-  // Changes all values, bit for bit in the same way however many ranks share
-  // the state. Collective if state is sharded. Gradients are void afterwards.
+  // Updates all values, with a result that is bit-identical for any number of
+  // ranks that share the state. Collective if the state is sharded. The
+  // contents of the gradients are undefined afterwards.
   virtual absl::Status Step(const OptimizerStep& step) = 0;
 
-  // This rank's part of the optimizer's state, master weights ("master/NAME")
-  // included, as it is now: the places stay the same. All ranks' slices
-  // together have each element of each name at least once.
+  // This rank's slices of the optimizer's state, including master weights
+  // ("master/NAME"). Their memory stays the same. The slices of all ranks
+  // together contain each element of each name at least once.
   virtual std::vector<CheckpointSlice> State() = 0;
 
-  // After the places that State() told were written from outside: makes the
-  // values of parameters with master weights those again, rounded. Collective
-  // if state is sharded.
+  // Call it after a checkpoint was read into the memory of State(). Recomputes
+  // by rounding the values of tensors that have master weights. Collective if
+  // the state is sharded.
   virtual absl::Status OnStateLoaded() = 0;
 };
 

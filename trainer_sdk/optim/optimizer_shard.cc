@@ -16,12 +16,12 @@ namespace {
 // Elements that are converted at a time: they stay in the first-level cache.
 constexpr int64_t kBlock = 2048;
 
-const void* At(GradientView view, int64_t element) {
+const void* At(TensorData view, int64_t element) {
   return static_cast<const char*>(view.data) + element * SizeOf(view.dtype);
 }
 
 // As float32: where they are, or converted to `block`, which has room.
-const float* Floats(GradientView view, int64_t begin, int64_t count,
+const float* Floats(TensorData view, int64_t begin, int64_t count,
                     float* block) {
   if (view.dtype == DType::kFloat32) {
     return static_cast<const float*>(At(view, begin));
@@ -35,34 +35,35 @@ std::vector<std::string> NamesOf(const UpdateRule* rule) {
   return rule->states();
 }
 
-void CheckParameter(const OptimizerParameter& parameter) {
-  MUSTER_CHECK(parameter.value != nullptr || parameter.count() == 0)
-      << "parameter '" << parameter.name << "' says not where its values are";
+void CheckParameter(const Tensor& parameter) {
+  const absl::Status wrong = CheckData(parameter, parameter.value, "value");
+  MUSTER_CHECK(wrong.ok()) << wrong.message();
   MUSTER_CHECK(parameter.precision == DType::kFloat32 ||
                parameter.precision == DType::kBFloat16 ||
                parameter.precision == DType::kFloat16)
       << "parameter '" << parameter.name << "' cannot be trained in "
       << Name(parameter.precision);
-  MUSTER_CHECK(parameter.dtype == DType::kFloat32 ||
-               parameter.dtype == parameter.precision)
-      << "parameter '" << parameter.name << "' of " << Name(parameter.dtype)
-      << " cannot hold " << Name(parameter.precision);
+  MUSTER_CHECK(parameter.value.dtype == DType::kFloat32 ||
+               parameter.value.dtype == parameter.precision)
+      << "parameter '" << parameter.name << "' of "
+      << Name(parameter.value.dtype) << " cannot hold "
+      << Name(parameter.precision);
 }
 
-bool HasMaster(const OptimizerParameter& parameter) {
+bool HasMaster(const Tensor& parameter) {
   return parameter.precision != DType::kFloat32;
 }
 
-char* ValueAt(const OptimizerParameter& parameter, int64_t element) {
-  return static_cast<char*>(parameter.value) +
-         element * SizeOf(parameter.dtype);
+char* ValueAt(const Tensor& parameter, int64_t element) {
+  return static_cast<char*>(parameter.value.data) +
+         element * SizeOf(parameter.value.dtype);
 }
 
 // Writes `from`, rounded, to the parameter's values from `begin` on.
-void WriteRounded(const OptimizerParameter& parameter, const float* from,
-                  int64_t begin, int64_t count) {
+void WriteRounded(const Tensor& parameter, const float* from, int64_t begin,
+                  int64_t count) {
   char* const to = ValueAt(parameter, begin);
-  if (parameter.dtype == parameter.precision) {
+  if (parameter.value.dtype == parameter.precision) {
     Narrow(from, parameter.precision, to, count);
     return;
   }
@@ -78,7 +79,7 @@ void WriteRounded(const OptimizerParameter& parameter, const float* from,
 }  // namespace
 
 OptimizerShard::OptimizerShard(std::shared_ptr<const UpdateRule> rule,
-                               std::vector<OptimizerParameter> parameters,
+                               std::vector<Tensor> parameters,
                                std::vector<ParameterRange> ranges)
     : rule_(std::move(rule)),
       state_names_(NamesOf(rule_.get())),
@@ -86,7 +87,7 @@ OptimizerShard::OptimizerShard(std::shared_ptr<const UpdateRule> rule,
       ranges_(std::move(ranges)) {
   int64_t count = 0;
   int64_t masters = 0;
-  for (const OptimizerParameter& parameter : parameters_) {
+  for (const Tensor& parameter : parameters_) {
     CheckParameter(parameter);
   }
   for (const ParameterRange& range : ranges_) {
@@ -101,34 +102,33 @@ OptimizerShard::OptimizerShard(std::shared_ptr<const UpdateRule> rule,
   masters_.resize(static_cast<size_t>(masters));
   for (size_t i = 0; i < ranges_.size(); ++i) {
     const ParameterRange& range = ranges_[i];
-    const OptimizerParameter& parameter = parameters_[range.parameter];
+    const Tensor& parameter = parameters_[range.parameter];
     if (!HasMaster(parameter)) continue;
-    const GradientView value{parameter.value, parameter.dtype};
     float* const master = masters_.data() + master_offsets_[i];
     const float* const floats =
-        Floats(value, range.begin, range.count(), master);
+        Floats(parameter.value, range.begin, range.count(), master);
     if (floats != master) std::copy_n(floats, range.count(), master);
   }
   // Those of other ranks' ranges too.
-  for (const OptimizerParameter& parameter : parameters_) {
-    if (parameter.dtype == parameter.precision) continue;
-    const float* const values = static_cast<const float*>(parameter.value);
+  for (const Tensor& parameter : parameters_) {
+    if (parameter.value.dtype == parameter.precision) continue;
+    const float* const values = static_cast<const float*>(parameter.value.data);
     WriteRounded(parameter, values, 0, parameter.count());
   }
 }
 
 float* OptimizerShard::Trained(int i) {
   const ParameterRange& range = ranges_[i];
-  const OptimizerParameter& parameter = parameters_[range.parameter];
+  const Tensor& parameter = parameters_[range.parameter];
   return HasMaster(parameter)
              ? masters_.data() + master_offsets_[i]
              : reinterpret_cast<float*>(ValueAt(parameter, range.begin));
 }
 
 void OptimizerShard::Update(const OptimizerStep& step, int i,
-                            GradientView gradient) {
+                            TensorData gradient) {
   const ParameterRange& range = ranges_[i];
-  const OptimizerParameter& parameter = parameters_[range.parameter];
+  const Tensor& parameter = parameters_[range.parameter];
   float* const weights = Trained(i);
   std::vector<float*> states;
   for (std::vector<float>& state : states_) {
@@ -155,7 +155,7 @@ void OptimizerShard::Update(const OptimizerStep& step, int i,
 
 void OptimizerShard::WriteValues(int i) const {
   const ParameterRange& range = ranges_[i];
-  const OptimizerParameter& parameter = parameters_[range.parameter];
+  const Tensor& parameter = parameters_[range.parameter];
   if (!HasMaster(parameter)) return;
   WriteRounded(parameter, masters_.data() + master_offsets_[i], range.begin,
                range.count());
@@ -163,7 +163,7 @@ void OptimizerShard::WriteValues(int i) const {
 
 void OptimizerShard::CopyRounded(int i, void* to) {
   const ParameterRange& range = ranges_[i];
-  const OptimizerParameter& parameter = parameters_[range.parameter];
+  const Tensor& parameter = parameters_[range.parameter];
   if (HasMaster(parameter)) {
     Narrow(Trained(i), parameter.precision, to, range.count());
   } else {
@@ -176,7 +176,7 @@ std::vector<CheckpointSlice> OptimizerShard::State() {
   const auto add = [&](const std::string& name, const ParameterRange& range,
                        float* data) {
     if (range.count() == 0) return;
-    const OptimizerParameter& parameter = parameters_[range.parameter];
+    const Tensor& parameter = parameters_[range.parameter];
     slices.push_back({.tensor = {.name = name + "/" + parameter.name,
                                  .dtype = DType::kFloat32,
                                  .shape = parameter.shape},

@@ -21,35 +21,33 @@ struct ParameterRange {
   int64_t count() const { return end - begin; }
 };
 
-// The state of an optimizer for some ranges of the parameters, and the
-// arithmetic on them. Does not communicate; not thread-safe.
+// The optimizer's state for some ranges of the parameters, and the arithmetic
+// on them. Does not communicate. Not thread-safe.
 class OptimizerShard {
  public:
-  // State is zero, master weights are the values, which are rounded, all of
-  // them, to their precision. Ranges don't overlap.
+  // Sets the state to zero and the master weights to the values, and rounds all
+  // values to their precision. Ranges must not overlap.
   OptimizerShard(std::shared_ptr<const UpdateRule> rule,
-                 std::vector<OptimizerParameter> parameters,
+                 std::vector<Tensor> parameters,
                  std::vector<ParameterRange> ranges);
 
-  const std::vector<OptimizerParameter>& parameters() const {
-    return parameters_;
-  }
+  const std::vector<Tensor>& parameters() const { return parameters_; }
   const std::vector<ParameterRange>& ranges() const { return ranges_; }
 
-  // Updates the i-th range with its gradient (of the range, not of the whole
-  // parameter), and writes its values.
-  void Update(const OptimizerStep& step, int i, GradientView gradient);
+  // Updates range `i` by `gradient`, which is that of the range and not of the
+  // whole parameter, and writes the values.
+  void Update(const OptimizerStep& step, int i, TensorData gradient);
 
-  // Writes the i-th range's values from its master weights, if it has any.
+  // Writes the values of range `i` from its master weights, if it has any.
   void WriteValues(int i) const;
 
-  // Copies the i-th range's values to `to`, as elements of their precision.
+  // Copies the values of range `i` to `to`, as elements of their precision.
   void CopyRounded(int i, void* to);
 
-  // Of ranges that have elements.
+  // Slices of the ranges that are not empty.
   std::vector<CheckpointSlice> State();
 
-  // What was allocated for state and master weights.
+  // Memory allocated for state and master weights, in bytes.
   int64_t bytes() const;
 
  private:
@@ -57,12 +55,13 @@ class OptimizerShard {
 
   const std::shared_ptr<const UpdateRule> rule_;
   const std::vector<std::string> state_names_;
-  const std::vector<OptimizerParameter> parameters_;
+  const std::vector<Tensor> parameters_;
   const std::vector<ParameterRange> ranges_;
-  // By range: where its part of each state and of the masters begins.
+  // By range: offset of its part in each state and in the master weights, in
+  // elements.
   std::vector<int64_t> offsets_;
   std::vector<int64_t> master_offsets_;
-  // By state's name: all ranges, one behind the other.
+  // By state: the elements of all ranges, concatenated.
   std::vector<std::vector<float>> states_;
   std::vector<float> masters_;
 };

@@ -10,8 +10,7 @@
 namespace muster {
 namespace {
 
-std::vector<ParameterRange> WholeOf(
-    const std::vector<OptimizerParameter>& parameters) {
+std::vector<ParameterRange> WholeOf(const std::vector<Tensor>& parameters) {
   std::vector<ParameterRange> ranges;
   for (size_t i = 0; i < parameters.size(); ++i) {
     ranges.push_back({static_cast<int>(i), 0, parameters[i].count()});
@@ -21,9 +20,9 @@ std::vector<ParameterRange> WholeOf(
 
 }  // namespace
 
-ReplicatedOptimizer::ReplicatedOptimizer(
-    std::shared_ptr<const UpdateRule> rule,
-    std::vector<OptimizerParameter> parameters, GradientSource gradients)
+ReplicatedOptimizer::ReplicatedOptimizer(std::shared_ptr<const UpdateRule> rule,
+                                         std::vector<Tensor> parameters,
+                                         GradientSource gradients)
     : gradients_(std::move(gradients)),
       shard_(std::move(rule), parameters, WholeOf(parameters)) {
   MUSTER_CHECK(gradients_ != nullptr) << "an optimizer without gradients";
@@ -31,9 +30,9 @@ ReplicatedOptimizer::ReplicatedOptimizer(
 
 absl::Status ReplicatedOptimizer::CheckGradients() const {
   for (const ParameterRange& range : shard_.ranges()) {
-    const OptimizerParameter& parameter = shard_.parameters()[range.parameter];
-    const GradientView gradient = gradients_(range.parameter);
-    if (gradient.count >= 0 && gradient.count != parameter.count()) {
+    const Tensor& parameter = shard_.parameters()[range.parameter];
+    const TensorData gradient = gradients_(range.parameter);
+    if (gradient.count != parameter.count()) {
       return absl::InvalidArgumentError(absl::StrCat(
           "parameter '", parameter.name, "' has the shape [",
           absl::StrJoin(parameter.shape, ","), "], ", parameter.count(),
@@ -54,7 +53,7 @@ absl::StatusOr<double> ReplicatedOptimizer::SumOfSquares() {
   if (absl::Status wrong = CheckGradients(); !wrong.ok()) return wrong;
   SquareSum sum;
   for (const ParameterRange& range : shard_.ranges()) {
-    sum.Add(gradients_(range.parameter), range.count());
+    sum.Add(gradients_(range.parameter));
   }
   return SquareSum::Value(sum.words());
 }

@@ -10,26 +10,27 @@
 
 namespace muster {
 
-// An optimizer that keeps all state on every rank and talks to nobody: where
-// all ranks have the same weights and the same gradients, as DDP's have, they
-// stay the same. Before anything is changed, SumOfSquares and Step fail with
+// Keeps the whole state on every rank and does not communicate. Ranks that
+// start with equal weights and get equal gradients, as with DDP, keep equal
+// weights. SumOfSquares and Step change nothing if they fail with
 //   InvalidArgument     a gradient has another number of elements than its
 //                       parameter; the step or learning rate was not given
 //   FailedPrecondition  the gradients' averages are shared out among the ranks
 //                       (ForSharding): this needs a ShardedOptimizer
 class ReplicatedOptimizer : public Optimizer {
  public:
-  // `rule` and `gradients` are not null.
+  // `rule` and `gradients` must not be null, and each tensor's value must pass
+  // CheckData. The optimizer takes gradients from `gradients` and ignores
+  // Tensor::gradient.
   ReplicatedOptimizer(std::shared_ptr<const UpdateRule> rule,
-                      std::vector<OptimizerParameter> parameters,
-                      GradientSource gradients);
+                      std::vector<Tensor> tensors, GradientSource gradients);
 
   absl::StatusOr<double> SumOfSquares() override;
   absl::Status Step(const OptimizerStep& step) override;
   std::vector<CheckpointSlice> State() override { return shard_.State(); }
   absl::Status OnStateLoaded() override;
 
-  // Of state and master weights.
+  // Memory of state and master weights, in bytes.
   int64_t bytes() const { return shard_.bytes(); }
 
  private:

@@ -53,14 +53,12 @@ TEST(ReplicatedOptimizerTest, AStepIsTheRulesOnScaledGradients) {
     // The gradients move between steps.
     ReplicatedOptimizer optimizer(
         rule,
-        {{.name = "w", .shape = {kCount}, .value = decayed.data()},
+        {{.name = "w", .shape = {kCount}, .value = decayed},
          {.name = "b",
           .shape = {3},
-          .value = free.data(),
+          .value = free,
           .decay = WeightDecay::kNone}},
-        [&](int i) {
-          return GradientView{i == 0 ? gradient.data() : moved.data()};
-        });
+        [&](int i) { return TensorData(i == 0 ? gradient : moved); });
     for (int step = 1; step <= 3; ++step) {
       gradient = Wave(kCount, step);
       moved = Wave(3, 10 + step);
@@ -93,10 +91,10 @@ TEST(ReplicatedOptimizerTest, AStepIsTheRulesOnScaledGradients) {
 
 TEST(ReplicatedOptimizerTest, StateIsNamedSlices) {
   std::vector<float> value(6, 1.0f);
-  const std::vector<float> gradient(6, 0.5f);
+  std::vector<float> gradient(6, 0.5f);
   ReplicatedOptimizer optimizer(
-      AdamWRule({}), {{.name = "w", .shape = {2, 3}, .value = value.data()}},
-      [&](int) { return GradientView{gradient.data()}; });
+      AdamWRule({}), {{.name = "w", .shape = {2, 3}, .value = value}},
+      [&](int) { return TensorData(gradient); });
   EXPECT_EQ(optimizer.bytes(), 2 * 6 * 4);
   ASSERT_TRUE(optimizer.Step({.step = 1, .learning_rate = 0.1}).ok());
   const std::vector<CheckpointSlice> state = optimizer.State();
@@ -112,11 +110,11 @@ TEST(ReplicatedOptimizerTest, StateIsNamedSlices) {
 
 TEST(ReplicatedOptimizerTest, WhatWasNotGivenIsRefusedAndChangesNothing) {
   std::vector<float> value(6, 1.0f);
-  const std::vector<float> gradient(6, 0.5f);
+  std::vector<float> gradient(6, 0.5f);
   for (const auto& rule : {AdamWRule({}), SgdRule({.momentum = 0.9})}) {
     ReplicatedOptimizer optimizer(
-        rule, {{.name = "w", .shape = {2, 3}, .value = value.data()}},
-        [&](int) { return GradientView{gradient.data()}; });
+        rule, {{.name = "w", .shape = {2, 3}, .value = value}},
+        [&](int) { return TensorData(gradient); });
     for (const OptimizerStep& step :
          {OptimizerStep{.learning_rate = 0.1},
           OptimizerStep{.step = 0, .learning_rate = 0.1},
@@ -137,12 +135,10 @@ TEST(ReplicatedOptimizerTest, WhatWasNotGivenIsRefusedAndChangesNothing) {
 
 TEST(ReplicatedOptimizerTest, AGradientOfAnotherLengthIsRefused) {
   std::vector<float> value(6, 1.0f);
-  const std::vector<float> gradient(3, 0.5f);
+  std::vector<float> gradient(3, 0.5f);
   ReplicatedOptimizer optimizer(
-      SgdRule({}), {{.name = "w", .shape = {2, 3}, .value = value.data()}},
-      [&](int) {
-        return GradientView{gradient.data(), DType::kFloat32, 3};
-      });
+      SgdRule({}), {{.name = "w", .shape = {2, 3}, .value = value}},
+      [&](int) { return TensorData(gradient); });
   for (const absl::Status& status :
        {optimizer.Step({.step = 1, .learning_rate = 0.1}),
         optimizer.SumOfSquares().status()}) {
@@ -168,12 +164,12 @@ TEST_P(Precisions, MastersKeepWhatRoundingLoses) {
       SgdRule({}),
       {{.name = "w",
         .shape = {kCount},
-        .value = dtype == DType::kFloat32 ? static_cast<void*>(floats.data())
-                                          : narrow.data(),
-        .dtype = dtype,
+        .value = {dtype == DType::kFloat32 ? static_cast<void*>(floats.data())
+                                           : narrow.data(),
+                  kCount, dtype},
         .precision = precision}},
       [&, type = precision](int) {
-        return GradientView{gradient.data(), type};
+        return TensorData(gradient.data(), kCount, type);
       });
   // Steps so small that each alone would be rounded away.
   std::vector<float> master = begin;
@@ -218,9 +214,9 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(ReplicatedOptimizerTest, AnInfiniteGradientShowsInTheSum) {
   std::vector<float> value(9);
   std::vector<float> gradient(9);
-  ReplicatedOptimizer optimizer(
-      SgdRule({}), {{.name = "w", .shape = {9}, .value = value.data()}},
-      [&](int) { return GradientView{gradient.data()}; });
+  ReplicatedOptimizer optimizer(SgdRule({}),
+                                {{.name = "w", .shape = {9}, .value = value}},
+                                [&](int) { return TensorData(gradient); });
   EXPECT_EQ(*optimizer.SumOfSquares(), 0);
   gradient[8] = -std::numeric_limits<float>::infinity();
   EXPECT_FALSE(std::isfinite(*optimizer.SumOfSquares()));

@@ -6,17 +6,17 @@
 namespace muster {
 
 struct SgdOptions {
-  // 0: none, and no state is used.
+  // 0: no momentum and no state.
   double momentum = 0;
-  // Added to the gradient, times the weight.
+  // L2 penalty: weight_decay * weight is added to the gradient.
   double weight_decay = 0;
   enum class Lookahead { kNone, kNesterov } lookahead = Lookahead::kNone;
 };
 
-// One step of stochastic gradient descent over `count` weights, as
-// torch.optim.SGD does it with dampening 0; `step` counts from 1. `velocity` is
-// the state of momentum; null without. Elementwise; nothing overlaps.
-// Thread-safe: no state of its own.
+// One step of stochastic gradient descent over `count` weights, as in
+// torch.optim.SGD with dampening 0; `step` counts from 1. `velocity` is the
+// momentum's state, null without momentum. Elementwise; buffers must not
+// overlap. Thread-safe: no state of its own.
 void SgdStep(const SgdOptions& options, double learning_rate, int64_t step,
              int64_t count, float* weights, const float* gradient,
              float* velocity);

@@ -54,7 +54,8 @@ void AddAt(uint64_t value, int bit, SquareSum::Words* words) {
 
 }  // namespace
 
-void SquareSum::Add(GradientView values, int64_t count) {
+void SquareSum::Add(const TensorData& values) {
+  const int64_t count = values.count;
   if (values.dtype == DType::kFloat32) {
     Add(static_cast<const float*>(values.data), count);
     return;

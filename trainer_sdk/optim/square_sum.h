@@ -5,44 +5,43 @@
 #include <cstdint>
 #include <vector>
 
-#include "trainer_sdk/optim/gradient_view.h"
+#include "trainer_sdk/tensor/tensor.h"
 
 namespace muster {
 
-// The sum of the squares of floats, exact, so that it is the same in whatever
-// order and on however many ranks parts of it are added: a gradient is clipped
-// by the same factor, bit for bit, wherever its parts are. After Kulisch's long
-// accumulator: a fixed-point number that holds every square of a float32, of
-// which there may be 2^40.
+// The exact sum of the squares of floats. Exact, so that it does not depend on
+// the order of additions or the number of ranks: gradients are clipped by the
+// bit-identical factor, however they are distributed. The method is Kulisch's
+// long accumulator: a fixed-point number that can hold the squares of up to
+// 2^40 float32 values.
 class SquareSum {
  public:
-  // The number, in digits of 32 bits, the lowest, of the square of the least
-  // float, first; then whether there was an element that is no finite number.
-  // Sums of up to 2^30 ranks' words, word by word, are words again: an
-  // all_reduce of SUM adds them.
+  // The fixed-point number in digits of 32 bits, least significant first; the
+  // lowest digit holds the square of the smallest float. The last word is
+  // nonzero if some element was not finite. Words of up to 2^30 ranks may be
+  // added word by word, so an all_reduce of SUM adds the numbers.
   static constexpr int kDigits = 20;
   using Words = std::array<int64_t, kDigits + 1>;
 
-  // Adds `count` elements' squares.
-  void Add(GradientView values, int64_t count);
+  // Adds the squares of the elements.
+  void Add(const TensorData& values);
   void Add(const float* values, int64_t count);
 
   Words words();
 
-  // The sum, rounded to a double; not a number if some element was none or
-  // infinite.
+  // The sum rounded to double; NaN if some element was NaN or infinite.
   static double Value(const Words& words);
 
  private:
-  // By a float's exponent: sums of squared mantissas. Several, so that
-  // elements of one exponent need not wait for each other.
+  // By exponent of the float: sums of squared mantissas. There are several sets
+  // of sums, so that additions to one exponent do not wait for each other.
   static constexpr int kLanes = 4;
   static constexpr int kExponents = 256;
 
   void Flush();
 
   std::array<std::array<uint64_t, kExponents>, kLanes> sums_{};
-  // Until a sum might overflow.
+  // Number of elements that may be added before a sum could overflow.
   int64_t room_ = kMost;
   Words words_{};
 

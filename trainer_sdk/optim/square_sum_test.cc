@@ -105,7 +105,7 @@ TEST(SquareSumTest, TakesSixteenBitElements) {
       values.push_back(second);
     }
     SquareSum sum;
-    sum.Add(GradientView{values.data(), type}, 6000);
+    sum.Add(TensorData(values.data(), 6000, type));
     EXPECT_EQ(SquareSum::Value(sum.words()), 3000 * 6.25);
   }
 }

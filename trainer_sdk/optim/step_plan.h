@@ -5,21 +5,22 @@
 
 namespace muster {
 
-// What is to be done with gradients whose size is known.
+// The decision about one optimizer step, made from the size of the gradients.
 struct StepPlan {
   LossScaler::Verdict verdict = LossScaler::Verdict::kStep;
-  // OptimizerStep::gradient_factor: takes off the loss scale and clips.
+  // For OptimizerStep::gradient_factor: removes the loss scale and clips.
   double gradient_factor = 1;
-  // Of the gradient as it would be without a loss scale, before it is clipped;
-  // not a number in a step that is skipped.
+  // Norm of the gradient without the loss scale, before clipping; NaN if the
+  // step is skipped.
   double norm = 0;
 };
 
-// The plan for gradients with this sum of squares (Optimizer::SumOfSquares, of
-// all stages together), of a loss that was multiplied with the scaler's scale,
-// where there is one. `most` is what the norm may be; 0: anything. Without a
-// scaler gradients that are no numbers are skipped as well, and it is for the
-// caller to stop. Tells `scaler` what was found.
+// Decides about gradients with this sum of squares (Optimizer::SumOfSquares,
+// summed over all pipeline stages). The loss was multiplied by the scale of
+// `scaler`, if that is not null. `most`: the largest allowed norm; 0:
+// unlimited. Reports to `scaler` whether the gradients were finite. Without a
+// scaler, a step with gradients that are not finite is skipped too, and the
+// caller has to decide whether to stop.
 StepPlan PlanStep(double sum_of_squares, double most, LossScaler* scaler);
 
 }  // namespace muster

@@ -12,33 +12,34 @@
 
 namespace muster {
 
-// What one step of an optimizer is told.
+// The arguments of one optimizer step.
 struct OptimizerStep {
-  // Counts the updates from 1; steps that were left out are not counted. Must
-  // be given.
+  // Number of the update, from 1; skipped steps are not counted. Required.
   int64_t step = 0;
-  // Must be given; 0 changes nothing but the optimizer's state.
+  // Required. 0 changes only the optimizer's state.
   double learning_rate = std::numeric_limits<double>::quiet_NaN();
-  // Gradients are multiplied by it first: clipping, and the inverse of the
-  // loss scale.
+  // Factor applied to gradients first: clipping, and the inverse of the loss
+  // scale.
   double gradient_factor = 1;
 };
 
-// Whether a parameter is pulled towards zero.
+// Whether weight decay applies to a parameter.
 enum class WeightDecay { kApplied, kNone };
 
-// How gradients change weights, element by element, so that any part of the
-// weights may be updated alone, on any rank. Immutable, hence thread-safe.
+// The formula by which gradients change weights. It is elementwise, so any
+// range of the weights may be updated alone, on any rank. Immutable, so
+// thread-safe.
 class UpdateRule {
  public:
   virtual ~UpdateRule() = default;
 
-  // What it keeps for each weight, by name, for checkpoints:
-  // "adamw.exp_avg". Zero at first.
+  // The names of the state that is kept for each weight, as used in
+  // checkpoints: "adamw.exp_avg". State is zero at first.
   virtual std::vector<std::string> states() const = 0;
 
-  // Changes `count` weights; states[i] is that of the i-th name. `gradient` has
-  // been multiplied by step.gradient_factor. Nothing overlaps.
+  // Updates `count` weights; states[i] is the state with the i-th name.
+  // `gradient` is already multiplied by step.gradient_factor. Buffers must not
+  // overlap.
   virtual void Update(const OptimizerStep& step, WeightDecay decay,
                       int64_t count, float* weights, const float* gradient,
                       float* const* states) const = 0;

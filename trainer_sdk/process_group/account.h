@@ -12,23 +12,25 @@
 
 namespace muster {
 
-// What the ranks of a group that gave up tell each other through the store,
-// whatever the transport: each one its last operation.
+// Explains why a group broke, for every transport: each rank publishes the last
+// operation that it called in the store, and all ranks compare.
 
-// Why they do not get on, by what each called last: who called something else,
-// who is behind, of whom nothing is known, unless `told`, the failure that this
-// is to explain, names them already ("rank 3"). `accounts` by rank; one line;
-// empty where all called the same. Pure.
+// Compares the last calls of the ranks, indexed by rank, and returns one line
+// that names the ranks that called something else, those that are behind, and
+// those without an account. A rank without an account is left out if `told`,
+// the failure to be explained, names it already ("rank 3"). Empty if all ranks
+// called the same. Pure.
 std::string CompareAccounts(
     const std::vector<std::optional<OperationSignature>>& accounts,
     const std::string& told);
 
-// Leaves this rank's account in the store.
+// Writes this rank's last operation to the store.
 absl::Status PublishAccount(const GroupPlace& place,
                             const OperationSignature& last);
 
-// Waits until `deadline` for everybody's accounts. By rank; those of a group's
-// first 128 only.
+// Blocks until every rank's account is in the store or `deadline` passes, then
+// returns those that are there, indexed by rank. Only the first 128 ranks of a
+// group are read.
 std::vector<std::optional<OperationSignature>> ReadAccounts(
     const GroupPlace& place, Instant deadline);
 

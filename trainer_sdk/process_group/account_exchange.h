@@ -10,11 +10,11 @@
 
 namespace muster {
 
-// Tells the peers, through the group's store, that this rank has failed with
-// `failure` in `last`, and what that was; then waits for `wait` for theirs, and
-// says why the ranks do not get on (CompareAccounts). Empty where that is not
-// known, and without a wait. Takes a second longer at most, whatever has become
-// of the store.
+// Called after this rank failed with `failure` during `last`. Writes both to
+// the group's store, waits up to `wait` for the accounts of the peers, and
+// returns how the ranks' calls differ (CompareAccounts). Empty if no difference
+// is known or `wait` is zero. Blocks for at most `wait` plus one second, even
+// if the store is unreachable.
 std::string ExchangeAccounts(const GroupPlace& place,
                              const OperationSignature& last,
                              const absl::Status& failure, Duration wait);

@@ -9,15 +9,16 @@
 
 namespace muster {
 
-// Whether rank `rank` of `size` can do `operation` at all: ranks in range,
-// counts of the right number and size, buffers there and not overlapping but
-// in place (see operation.h). InvalidArgument, one line. Never allocates where
-// all is well. Pure.
+// Checks that rank `rank` of `size` can perform `operation`: ranks are in
+// range, counts have the right number and size, buffers are not null and
+// overlap only in place (see operation.h). Returns OK or InvalidArgument with
+// one line. Does not allocate if the arguments are valid. Pure.
 absl::Status CheckArguments(const Operation& operation, int rank, int size);
 
-// Whether a group can be made at `place`: a rank of the group, one world rank
-// for each member or none, and a store unless the group is of one rank.
-// InvalidArgument, one line. Pure.
+// Checks that a group can be made at `place`: its rank is in range,
+// `global_ranks` is empty or has one entry per member, and there is a store
+// unless the group has one rank. Returns OK or InvalidArgument with one line.
+// Pure.
 absl::Status CheckPlace(const GroupPlace& place,
                         const std::vector<int>& global_ranks);
 

@@ -8,10 +8,11 @@
 
 namespace muster {
 
-// By how many nanoseconds this rank's monotonic clock is ahead of rank 0's, for
-// what is drawn of several hosts side by side: the median over the ends of
-// several barriers, at each of which one rank or the other may be held up.
-// Ranks' times are as exact to each other as these. Collective.
+// Measures by how many nanoseconds this rank's monotonic clock is ahead of rank
+// 0's, so that timelines of several hosts can be drawn together. The value is
+// the median over the ends of several barriers, because any single barrier may
+// return late on one rank. Its error bounds how exactly times of different
+// ranks can be compared. Collective and blocking.
 absl::StatusOr<int64_t> ClockLead(ProcessGroup& group);
 
 }  // namespace muster

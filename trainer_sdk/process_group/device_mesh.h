@@ -16,31 +16,33 @@ struct MeshDimension {
   int size = 1;
 };
 
-// The coordinates of `rank` in a mesh whose last dimension varies fastest, as
-// in PyTorch's DeviceMesh. Pure.
+// Returns the coordinates of `rank` in a mesh whose last dimension varies
+// fastest, as in PyTorch's DeviceMesh. Pure.
 std::vector<int> MeshCoordinates(const std::vector<MeshDimension>& dimensions,
                                  int rank);
 
-// InvalidArgument, one line: the dimensions do not make up `ranks`, or their
-// names are empty or not their own. Pure.
+// Returns InvalidArgument with one line if the product of the sizes is not
+// `ranks`, or a name is empty or occurs twice. Pure.
 absl::Status CheckMesh(const std::vector<MeshDimension>& dimensions, int ranks);
 
-// The ranks of a group in a grid, with a group for each dimension: of those
-// that differ from this rank in that dimension only, ranked along it.
+// Arranges the ranks of a group in a grid. For each dimension, this rank has a
+// group of the ranks that differ from it in that dimension only, ordered by
+// their coordinate.
 //
 //   DeviceMesh::Create(*world, {{"dp", 2}, {"pp", 2}})
 //   rank 3: coordinate("dp") 1, coordinate("pp") 1,
 //           group("dp") of ranks {1, 3}, group("pp") of ranks {2, 3}
 //
-// Thread-safe as its groups are.
+// As thread-safe as ProcessGroup.
 class DeviceMesh {
  public:
-  // Collective on `group`, which may go before the mesh does.
+  // Collective over `group`, which may be destroyed before the mesh.
   static absl::StatusOr<std::unique_ptr<DeviceMesh>> Create(
       ProcessGroup& group, std::vector<MeshDimension> dimensions,
       CallOptions options = {});
 
-  // The name must be a dimension's: anything else ends the process.
+  // `dimension` must be the name of a dimension; any other name aborts the
+  // process.
   ProcessGroup& group(const std::string& dimension) const;
   int coordinate(const std::string& dimension) const;
   int size(const std::string& dimension) const;
@@ -53,7 +55,7 @@ class DeviceMesh {
 
   std::vector<MeshDimension> dimensions_;
   std::vector<int> coordinates_;
-  std::vector<std::unique_ptr<ProcessGroup>> groups_;  // one a dimension
+  std::vector<std::unique_ptr<ProcessGroup>> groups_;  // one per dimension
 };
 
 }  // namespace muster

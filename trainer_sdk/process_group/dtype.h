@@ -7,7 +7,7 @@
 
 namespace muster {
 
-// What an element is.
+// The type of an element.
 enum class DType : uint8_t {
   kFloat32,
   kFloat64,
@@ -19,9 +19,9 @@ enum class DType : uint8_t {
 };
 inline constexpr int kDTypes = 7;
 
-// How elements of several ranks become one. AVG is SUM divided by the size of
-// the group, in the element's own arithmetic; an integer's quotient is
-// truncated towards zero.
+// The reduction of the ranks' elements. AVG is SUM divided by the size of the
+// group, in the element's own type; integer quotients are truncated towards
+// zero.
 enum class ReduceOp : uint8_t { kSum, kAvg, kMin, kMax, kProd };
 inline constexpr int kReduceOps = 5;
 
@@ -42,8 +42,8 @@ constexpr int64_t SizeOf(DType dtype) {
   return 0;
 }
 
-// The type of an element of C++: DTypeOf<float>. Void where the library has no
-// name for the type, such as the 16 bits that hold a bfloat16.
+// The DType of a C++ type: DTypeOf<float>(). nullopt for a type without a
+// DType, such as the uint16_t that holds a bfloat16.
 template <typename T>
 constexpr std::optional<DType> DTypeOf() {
   if (std::is_same_v<T, float>) return DType::kFloat32;
@@ -54,7 +54,7 @@ constexpr std::optional<DType> DTypeOf() {
   return std::nullopt;
 }
 
-// The field's short names, as nccl-tests and PyTorch print them: "float32".
+// The short names that nccl-tests and PyTorch print: "float32".
 constexpr const char* Name(DType dtype) {
   switch (dtype) {
     case DType::kFloat32:

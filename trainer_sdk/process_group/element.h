@@ -5,15 +5,16 @@
 
 namespace muster {
 
-// One element as a double, converted as plainly as can be: for what judges
-// results, not for what computes them. Pure.
+// Converts single elements to and from double by simple code. Used to check
+// results, not to compute them. Pure.
 
 // Rounds to nearest, ties to even.
 void EncodeElement(double value, DType dtype, void* to);
 double DecodeElement(DType dtype, const void* from);
 
 bool IsFloat(DType dtype);
-// The distance from 1 to the next greater number; 0 for integers.
+// The difference between 1 and the next larger value of the type; 0 for
+// integers.
 double EpsilonOf(DType dtype);
 
 }  // namespace muster

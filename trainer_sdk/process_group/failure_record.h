@@ -11,36 +11,37 @@
 
 namespace muster {
 
-// Where a group's store holds the cause.
+// Key in the group's store that holds the cause of the failure.
 inline constexpr char kFailureKey[] = "failure";
 
 enum class LateRank { kLateToo, kSilent };
 
-// The one cause for which a group is broken, told by every rank: the first
-// that any of them wrote down. A rank writes its cause *before* it cuts its
-// connections, so that a rank which sees the cut finds the cause there.
-// Thread-safe.
+// The single cause for which a group is broken, reported by all of its ranks:
+// the first cause that any rank writes. A rank writes its cause *before* it
+// closes its connections, so that a peer that sees a closed connection finds
+// the cause in the store. Thread-safe.
 class FailureRecord {
  public:
-  // `store` holds keys of this group only. `patience`: how long a store may
-  // take which a cut network keeps from answering.
+  // `store` holds keys of this group only. `patience`: the longest time to wait
+  // for the store to answer, since a broken network may hide it.
   FailureRecord(std::shared_ptr<Store> store, int rank, Duration patience);
 
-  // Writes `mine` down, unless another cause is there; what is there. `mine`
-  // where the store does not answer.
+  // Writes `mine` unless the store holds another cause, and returns the cause
+  // that the store then holds. Returns `mine` if the store does not answer.
   absl::Status Settle(const absl::Status& mine) const;
 
-  // OK, or the cause that is written down. OK also where the store does not
-  // answer.
+  // Returns the cause that is in the store. OK if there is none or the store
+  // does not answer.
   absl::Status Told() const;
 
-  // Waits at most `grace` for a cause that somebody else writes down: for a
-  // rank that does not know more than that it waited.
+  // Waits up to `grace` for another rank to write a cause. Called by a rank
+  // that knows only that it waited in vain.
   void AwaitCause(Duration grace) const;
 
-  // For a rank whose deadline has passed: says so to the others, and hears for
-  // `grace` which of them are late in `operation` too. One entry a rank, its
-  // own included; empty where the store does not answer.
+  // Called by a rank whose deadline passed during `operation`. Tells the other
+  // ranks so, and waits up to `grace` to learn which of them are late in it
+  // too. Returns one entry per rank, this one included; empty if the store does
+  // not answer.
   std::vector<LateRank> CompareLate(const std::string& operation, int size,
                                     Duration grace) const;
 
@@ -50,8 +51,8 @@ class FailureRecord {
   const Duration patience_;
 };
 
-// A status as the record holds it: "CODE RANK MESSAGE", and back. Internal for
-// anything else.
+// Converts a failure to the text in the store, "CODE RANK MESSAGE", and back.
+// Decoding any other text gives Internal.
 std::string EncodeFailure(int rank, const absl::Status& failure);
 absl::Status DecodeFailure(const std::string& text, int own_rank);
 

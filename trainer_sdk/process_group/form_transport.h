@@ -9,9 +9,10 @@
 
 namespace muster {
 
-// The transport that `factory` makes of `place`, as a formation, which ends
-// here: its own, unless `place` brings one. Where one rank fails at it, those
-// that are not done yet fail at once, with its name and cause.
+// Makes a transport with `factory`. Blocks until it is made, `deadline` passes,
+// or another rank fails. Starts a Formation unless `place` brings one, and ends
+// it before returning. If one rank fails, all others that are not finished fail
+// at once with that rank's number and cause.
 absl::StatusOr<std::unique_ptr<Transport>> FormTransport(
     const TransportFactory& factory, GroupPlace place, Instant deadline);
 

@@ -17,38 +17,43 @@
 
 namespace muster {
 
-// One rank's part in the making of a group, which any rank may fail at. Who
-// fails writes its cause into the group's store; every rank watches for that,
-// and whatever it waits for ends then: calls of its FormingStore, polls that
-// include wake_fd(), and what a FormationReaction ends. Thread-safe.
+// One rank's part in forming a group. A rank that fails writes its cause into
+// the group's store. Every rank watches for that cause, and then ends whatever
+// it is blocked in: calls of its FormingStore, polls that include wake_fd(),
+// and anything that a FormationReaction ends. Thread-safe.
 class Formation : public std::enable_shared_from_this<Formation> {
  public:
-  // `store`: the group's own keys, of which the FailureRecord's is used, not a
-  // FormingStore. The watch ends at `deadline` or soon after End, which must
-  // come. ResourceExhausted: there is no thread for it.
+  // Starts to watch. `store` holds the keys of this group only, uses
+  // FailureRecord's key, and must not be a FormingStore. The watch ends at
+  // `deadline` or soon after End, which the caller must call.
+  // ResourceExhausted: the system has no thread for the watch.
   static absl::StatusOr<std::shared_ptr<Formation>> Begin(
       std::shared_ptr<Store> store, int rank, Instant deadline);
 
-  // Gives up: tells the others and ends what is waited for here with `cause`,
-  // unless it has ended with another.
+  // Gives up: reports `cause` to the other ranks and ends the waits of this
+  // rank. Without effect if the formation has ended.
   void Interrupt(const absl::Status& cause);
 
-  // For a rank that fails, before it takes down what its peers might see go:
-  // tells them `mine`, unless another cause is known. The group's cause.
+  // Reports that this rank failed with `mine`, unless another cause is known
+  // already, and returns the group's cause. Call it before anything is torn
+  // down that peers can see.
   absl::Status Fail(const absl::Status& mine);
 
-  // The group is made, or was given up: from now on nothing interrupts.
+  // Called once the group is made or abandoned. Nothing is interrupted after
+  // it.
   void End();
 
-  // OK, or why the formation is given up.
+  // OK, or the cause for which the formation was given up.
   absl::Status status() const;
   bool ended() const;
-  // Readable once status() is not OK; -1 where the system had no descriptor.
+  // A descriptor that becomes readable once status() is not OK; -1 if the
+  // system had none.
   int wake_fd() const;
 
-  // Does `call` on a thread of its own, which may outlast this: so `call` owns
-  // all it uses. Status() where the formation is given up before it is done,
-  // DeadlineExceeded a little after the deadline.
+  // Runs `call` on a thread of its own and waits for it. The thread may outlive
+  // this object, so `call` must own all that it uses. Returns status() if the
+  // formation is given up first, and DeadlineExceeded if `call` is not finished
+  // about two seconds after the deadline.
   absl::Status Do(std::function<void()> call);
 
  private:
@@ -57,7 +62,7 @@ class Formation : public std::enable_shared_from_this<Formation> {
 
   Formation(std::shared_ptr<Store> store, int rank, Instant deadline);
   void Watch();
-  // Ends what is waited for here.
+  // Ends the waits of this rank.
   void GiveUp(const absl::Status& cause);
 
   const std::shared_ptr<Store> store_;
@@ -70,19 +75,19 @@ class Formation : public std::enable_shared_from_this<Formation> {
   // Guarded by mutex_:
   OwnedFd wake_;
   absl::Status cause_;
-  absl::Status failed_;  // what Fail said
+  absl::Status failed_;  // result of Fail
   bool ended_ = false;
   std::list<Act> reactions_;
 };
 
-// While it lives, `act` is called as soon as the formation is given up, by the
-// thread that does so or finds out, once. It must not use the formation. A null
-// formation is never given up.
+// While this object lives, `act` is called once if the formation is given up,
+// on the thread that gives up or detects it. `act` must not use the formation,
+// whose mutex is held. A null formation is never given up.
 class FormationReaction {
  public:
   FormationReaction(std::shared_ptr<Formation> formation,
                     std::function<void(const absl::Status& cause)> act);
-  // After this `act` is not running either.
+  // After the destructor returns, `act` is not running and will not run.
   ~FormationReaction();
   FormationReaction(const FormationReaction&) = delete;
   FormationReaction& operator=(const FormationReaction&) = delete;
@@ -92,8 +97,8 @@ class FormationReaction {
   std::list<Formation::Act>::iterator act_;
 };
 
-// The same of a place, which has a formation only while ProcessGroup makes its
-// transport: OK, -1 and `mine` without one.
+// The same for the formation of a place, which has one only while ProcessGroup
+// makes its transport. Without a formation the results are OK, -1 and `mine`.
 absl::Status FormationStatus(const GroupPlace& place);
 int FormationWakeFd(const GroupPlace& place);
 absl::Status FailFormation(const GroupPlace& place, const absl::Status& mine);

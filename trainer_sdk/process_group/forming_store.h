@@ -15,9 +15,10 @@
 
 namespace muster {
 
-// Another store, whose calls end with the formation's cause when that is given
-// up, even where the store hangs; the store may still do them then. The other
-// store itself once the formation has ended.
+// Forwards to another store. If the formation is given up, a blocked call
+// returns the formation's cause at once, even if the store hangs; the store may
+// still execute the call. Once the formation has ended, calls are forwarded
+// directly.
 class FormingStore final : public Store {
  public:
   FormingStore(std::shared_ptr<Store> store,

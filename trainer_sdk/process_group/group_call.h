@@ -14,16 +14,16 @@ namespace muster {
 
 inline constexpr uint64_t kNotNumbered = ~uint64_t{0};
 
-// What a group notes of one call of Run or Start.
+// What a group records of one call of Run or Start.
 struct GroupCall {
   OperationContext context{kNotNumbered, Instant()};
   OperationSignature signature;
-  uint64_t record = 0;  // the flight recorder's number
+  uint64_t record = 0;  // its number in the flight recorder
   Instant called{};
-  Instant begun{};  // when its turn came
+  Instant begun{};  // when it reached the head of the queue
 };
 
-// One that waits for its turn.
+// A call that waits for its turn.
 struct QueuedCall {
   Operation operation;
   GroupCall call;

@@ -6,7 +6,7 @@
 
 namespace muster {
 
-// `status` with the name of the group before what it says: "group world: ...".
+// Prefixes the message of `status` with the group's name: "group world: ...".
 absl::Status NamedAfter(const GroupPlace& place, const absl::Status& status);
 
 }  // namespace muster

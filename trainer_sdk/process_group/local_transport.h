@@ -8,8 +8,8 @@
 
 namespace muster {
 
-// A group of one in the host's memory: every collective is a copy.
-// InvalidArgument: `place` is of a larger group.
+// Makes the transport of a group of one rank, in host memory: every collective
+// is a copy. InvalidArgument: `place` has more than one rank.
 absl::StatusOr<std::unique_ptr<Transport>> NewLocalTransport(
     const GroupPlace& place);
 

@@ -21,14 +21,14 @@ enum class OperationKind : uint8_t {
   kBarrier,
   kSend,
   kReceive,
-  kBatch,  // several sends and receives at once: batch_isend_irecv
-  // ProcessGroup::Split: a transport performs it as a barrier. Callers of Run
-  // and Start get InvalidArgument.
+  kBatch,  // several sends and receives as one: batch_isend_irecv
+  // ProcessGroup::Split: a transport performs it as a barrier. Run and Start
+  // reject it with InvalidArgument.
   kSplit,
 };
-// The kinds that Run and Start take: all before kSplit.
+// The number of kinds that Run and Start accept: all before kSplit.
 inline constexpr int kOperationKinds = 12;
-// The kinds that a signature may have.
+// The number of kinds that a signature may have.
 inline constexpr int kSignatureKinds = kOperationKinds + 1;
 
 // PyTorch's names: "all_reduce".
@@ -39,13 +39,13 @@ struct PointToPoint {
   OperationKind kind = OperationKind::kSend;  // or kReceive
   int peer = 0;
   int tag = 0;
-  void* data = nullptr;  // read by a send, written by a receive
+  void* data = nullptr;  // source of a send, destination of a receive
   int64_t count = 0;
   DType dtype = DType::kFloat32;
 };
 
-// One operation as one rank asks for it, whatever the transport. n is the
-// group's size, all counts are elements.
+// One rank's request for an operation, the same for all transports. All counts
+// are numbers of elements.
 //
 //   kind            reads               writes
 //   all_reduce      input[count]        output[count]
@@ -63,42 +63,42 @@ struct PointToPoint {
 //   split           -                   -
 //
 // Where `counts` is used and empty, every rank's part is `count` elements.
-// all_to_all: counts[r] is what this rank sends to r, receive_counts[r] what
-// it gets from r; both are given or neither.
+// all_to_all: counts[r] is what this rank sends to r, receive_counts[r] what it
+// receives from r; both are given or neither.
 //
-// input == output (in place) is allowed for all_reduce, broadcast and reduce;
-// for reduce_scatter, all_gather, gather and scatter in place means, as for
-// NCCL, that the shorter one is this rank's own part of the longer one.
-// Otherwise, and for all_to_all always, they must not overlap. A count of 0 is
-// allowed everywhere; a null pointer where nothing is read or written. No rank
-// sends to itself.
+// input == output (in place) is allowed for all_reduce, broadcast and reduce.
+// For reduce_scatter, all_gather, gather and scatter, in place means, as in
+// NCCL, that the shorter buffer is this rank's part of the longer one.
+// Otherwise the buffers must not overlap; those of all_to_all never may. A
+// count of 0 is always allowed. A buffer that is not read or written may be
+// null. A rank must not send to itself.
 struct Operation {
   OperationKind kind = OperationKind::kBarrier;
   DType dtype = DType::kFloat32;
   ReduceOp reduce_op = ReduceOp::kSum;
-  int root = 0;  // of broadcast, reduce, gather, scatter; the peer of send,
-                 // receive
-  int tag = 0;   // of send, receive
+  // root of broadcast, reduce, gather, scatter; peer of send and receive
+  int root = 0;
+  int tag = 0;  // for send and receive
   int64_t count = 0;
   std::vector<int64_t> counts;
   std::vector<int64_t> receive_counts;
   const void* input = nullptr;
   void* output = nullptr;
-  // What the caller's buffers point to, where the type of a pointer told it:
-  // compared with `dtype` before anything is done.
+  // The element type of the caller's pointers, if they are typed; it is
+  // compared with `dtype` before the operation starts.
   std::optional<DType> pointee = std::nullopt;
   std::vector<PointToPoint> messages;
-  // CUDA transports only: the cudaStream_t that `input` is ready on and that
-  // whatever reads `output` is put on.
+  // CUDA transports only: a cudaStream_t. `input` is ready in its order, and
+  // readers of `output` must be ordered after it.
   void* stream = nullptr;
 };
 
-// How many elements the longest buffer of `operation` holds in a group of
-// `size`; for a batch, the sum of its messages. What bandwidth is told by, and
-// what the flight recorder shows.
+// The number of elements in the longest buffer of `operation` in a group of
+// `size` ranks; for a batch, the sum over its messages. Used to compute
+// bandwidth and shown by the flight recorder.
 int64_t Elements(const Operation& operation, int size);
 
-// The same in bytes.
+// The same number in bytes.
 int64_t Bytes(const Operation& operation, int size);
 
 }  // namespace muster

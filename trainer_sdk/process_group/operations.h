@@ -8,13 +8,14 @@
 #include <type_traits>
 #include <vector>
 
+#include "trainer_sdk/process_group/element_range.h"
 #include "trainer_sdk/process_group/operation.h"
 
 namespace muster {
 
-// A pointer of any type, and the type of its elements where that has a DType.
-// An operation whose `dtype` is another one is refused with InvalidArgument,
-// but for int8, as which a message may move bytes of any type.
+// A pointer, and the DType of what it points to if there is one. An operation
+// whose `dtype` differs from that type is rejected with InvalidArgument. The
+// exception is int8: a message of int8 may carry bytes of any type.
 template <typename Pointer>
 struct TypedBuffer {
   explicit(false) TypedBuffer(Pointer pointer) : data(pointer) {}
@@ -31,9 +32,9 @@ struct TypedBuffer {
 using InputBuffer = TypedBuffer<const void*>;
 using OutputBuffer = TypedBuffer<void*>;
 
-// Operations by name. Counts are elements; what each buffer holds is the table
-// in operation.h. A `const std::vector<int64_t>& counts` in place of a count
-// gives every rank its own. Pure.
+// Construct operations. Counts are elements; the table in operation.h says how
+// many each buffer holds. The overloads with `const std::vector<int64_t>&
+// counts` take one count per rank. Pure.
 
 Operation AllReduce(InputBuffer input, OutputBuffer output, int64_t count,
                     DType dtype, ReduceOp op = ReduceOp::kSum);
@@ -49,15 +50,16 @@ Operation AllGather(InputBuffer input, OutputBuffer output, int64_t count,
 Operation AllGather(InputBuffer input, OutputBuffer output,
                     const std::vector<int64_t>& counts, DType dtype);
 
-// `input` is the root's; others may give null.
+// `input` is read on the root only; other ranks may pass null.
 Operation Broadcast(InputBuffer input, OutputBuffer output, int64_t count,
                     DType dtype, int root);
 
-// `output` is the root's; others may give null. The same for Gather.
+// `output` is written on the root only; other ranks may pass null. The same
+// holds for Gather.
 Operation Reduce(InputBuffer input, OutputBuffer output, int64_t count,
                  DType dtype, int root, ReduceOp op = ReduceOp::kSum);
 
-// `count` elements to each and from each.
+// Sends `count` elements to each rank and receives `count` from each.
 Operation AllToAll(InputBuffer input, OutputBuffer output, int64_t count,
                    DType dtype);
 Operation AllToAll(InputBuffer input, OutputBuffer output,
@@ -69,7 +71,7 @@ Operation Gather(InputBuffer input, OutputBuffer output, int64_t count,
 Operation Gather(InputBuffer input, OutputBuffer output,
                  const std::vector<int64_t>& counts, DType dtype, int root);
 
-// `input` is the root's; others may give null.
+// `input` is read on the root only; other ranks may pass null.
 Operation Scatter(InputBuffer input, OutputBuffer output, int64_t count,
                   DType dtype, int root);
 Operation Scatter(InputBuffer input, OutputBuffer output,
@@ -77,33 +79,23 @@ Operation Scatter(InputBuffer input, OutputBuffer output,
 
 Operation Barrier();
 
-// Messages between two ranks arrive in the order of their sending per tag.
+// Messages between two ranks with the same tag arrive in the order in which
+// they were sent.
 Operation Send(InputBuffer data, int64_t count, DType dtype, int peer,
                int tag = 0);
 Operation Receive(OutputBuffer data, int64_t count, DType dtype, int peer,
                   int tag = 0);
 
-// Several sends and receives at once, in whatever order they can be done: what
-// keeps neighbours that both send first from waiting for each other.
+// Several sends and receives as one operation, performed in any order. Two
+// neighbours that both send first do not deadlock.
 Operation Batch(std::vector<PointToPoint> messages);
 PointToPoint BatchSend(const void* data, int64_t count, DType dtype, int peer,
                        int tag = 0);
 PointToPoint BatchReceive(void* data, int64_t count, DType dtype, int peer,
                           int tag = 0);
 
-// The same for elements that lie one behind the other and know their type and
-// number: a std::vector, std::array or std::span of float, double, int8_t,
-// int32_t or int64_t.
-template <typename Range>
-concept ElementRange = std::ranges::contiguous_range<Range> &&
-    std::ranges::sized_range<Range> &&
-    DTypeOf<std::ranges::range_value_t<Range>>()
-.has_value();
-
-template <ElementRange Range>
-constexpr DType ElementTypeOf() {
-  return *DTypeOf<std::ranges::range_value_t<Range>>();
-}
+// Overloads for an ElementRange, such as a std::vector<float>, which knows its
+// type and number of elements.
 
 // In place.
 template <ElementRange Range>
@@ -112,7 +104,7 @@ Operation AllReduce(Range&& values, ReduceOp op = ReduceOp::kSum) {
                    std::ranges::ssize(values), ElementTypeOf<Range>(), op);
 }
 
-// In place, from the root's values to the others'.
+// In place: the root's values replace those of the other ranks.
 template <ElementRange Range>
 Operation Broadcast(Range&& values, int root) {
   return Broadcast(std::ranges::data(values), std::ranges::data(values),

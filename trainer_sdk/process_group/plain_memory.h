@@ -9,8 +9,8 @@
 
 namespace muster {
 
-// What a transport without memory of its own lends; `bytes` is not negative.
-// ResourceExhausted: there is not so much.
+// Allocates ordinary host memory, for transports without memory of their own.
+// `bytes` must not be negative. ResourceExhausted: not enough memory.
 absl::StatusOr<std::unique_ptr<TransportMemory>> NewPlainMemory(int64_t bytes);
 
 }  // namespace muster

@@ -18,61 +18,64 @@ namespace muster {
 
 class FlightRecorder;
 
-// What one call may say besides its operation.
+// Options of one call.
 struct CallOptions {
-  // How long the operation may take, counted from the call, the wait behind
-  // earlier ones included. Zero: the group's own timeout.
+  // The longest time that the operation may take, counted from the call and
+  // including the time in the queue. Zero: the group's timeout.
   Duration timeout{};
 };
 
 struct ProcessGroupOptions {
-  // Of operations that bring none.
+  // Timeout of operations that have none of their own.
   Duration timeout = std::chrono::minutes(10);
-  // How long a rank that gave up waits for its peers' accounts of what they
-  // are doing, before it says what is known; a store that does not answer costs
-  // a second more.
+  // The longest time for which a rank that gave up waits for its peers'
+  // accounts of what they are doing, before it reports what is known. An
+  // unresponsive store adds up to one second.
   Duration explanation_timeout = std::chrono::seconds(2);
-  // The members' world ranks, by rank in the group. Empty: the group is the
-  // world.
+  // The members' world ranks, indexed by rank in the group. Empty: the group is
+  // the world.
   std::vector<int> global_ranks = {};
-  // What Split makes transports with; null: the group's factory.
+  // Makes the transports of groups that Split creates. Null: the group's
+  // factory.
   TransportSplitter splitter = {};
-  // Where operations are recorded; not owned. Null: the process's own.
+  // The recorder of this group's operations; not owned. Null: the process's
+  // recorder.
   FlightRecorder* recorder = nullptr;
 };
 
-// The ranks of a job, or some of them, and the collectives among them.
+// A group of ranks of a job, and the collectives among them.
 //
 //   absl::Status status = group->Run(AllReduce(in, out, n, DType::kFloat32));
 //   std::shared_ptr<Work> work = group->Start(Broadcast(...));
 //   ... work->Wait() ...
 //
-// Every rank must ask for the same collectives in the same order. Thread-safe;
-// but where several threads share a group, the order in which they call is
-// theirs to settle.
+// Every rank must call the same collectives in the same order. Thread-safe; but
+// if several threads share a group, they must agree on the order of their calls
+// themselves.
 //
-// Errors of an operation name the group, the operation, its sequence number
-// and its bytes:
-//   InvalidArgument     an argument is wrong; nothing was sent, the group
-//                       goes on
-//   Unimplemented       the transport cannot do that; the group goes on
-//   DeadlineExceeded    a peer did not come: who is behind, who called
-//                       something else, as far as the ranks can tell each
-//                       other
+// Errors of an operation name the group, the operation, its sequence number and
+// its bytes:
+//   InvalidArgument     an argument is wrong; nothing was sent, and the group
+//                       stays usable
+//   Unimplemented       the transport cannot do that; the group stays usable
+//   DeadlineExceeded    a peer did not arrive: names the ranks that are behind
+//                       or called something else, as far as the ranks could
+//                       exchange that
 //   Unavailable         a peer died
-//   FailedPrecondition  ranks called different things: what each called
+//   FailedPrecondition  ranks called different operations: names each
 //   Aborted             Abort was called, or the group is being destroyed
-// After one of the last four the group is broken for good: it fails at once,
-// with the same cause. A new group is what comes next.
+// After one of the last four the group is broken for good: every further call
+// fails at once with the same cause. Make a new group to continue.
 class ProcessGroup {
  public:
-  // Collective: every rank of the group calls it. `place.store` is empty: a
-  // group that is made again needs another prefix (NewProcessGroup sees to it).
+  // Collective over all ranks of the group, and blocking. `place.store` must
+  // hold no keys: a group that is made again needs another prefix
+  // (NewProcessGroup provides one).
   static absl::StatusOr<std::unique_ptr<ProcessGroup>> Create(
       GroupPlace place, TransportFactory factory,
       ProcessGroupOptions options = {});
 
-  // Operations under way end with Aborted.
+  // Pending operations end with Aborted.
   ~ProcessGroup();
   ProcessGroup(const ProcessGroup&) = delete;
   ProcessGroup& operator=(const ProcessGroup&) = delete;
@@ -82,42 +85,44 @@ class ProcessGroup {
   const std::string& name() const;
   // "shm", "gloo", "hierarchical", "nccl", "local".
   const char* transport_name() const;
-  // The members' world ranks, by rank in this group: {1, 3} for the second of
-  // two groups of every other rank.
+  // The members' world ranks, indexed by rank in this group. Example: {1, 3}
+  // for the group of the odd ranks of a world of 4.
   const std::vector<int>& global_ranks() const;
 
-  // Does `operation` and returns when it is done (CUDA: put on its stream).
-  // On the caller's own thread, unless an earlier operation is still queued.
-  // Neither allocates nor enters the kernel by itself.
+  // Performs `operation` and blocks until it is complete (CUDA: until it is
+  // enqueued on its stream). Runs on the caller's thread, unless an earlier
+  // operation is still queued. Adds no allocation and no system call of its
+  // own.
   absl::Status Run(const Operation& operation, CallOptions options = {});
 
-  // Queues `operation`; its buffers must stay until the work is completed.
-  // Operations are done one after another, in the order of the calls. Never
-  // null: what is wrong with the arguments is the work's status, and so is
-  // every failure, which a dropped work would hide.
+  // Queues `operation` and returns at once; its buffers must stay valid until
+  // the work is completed. Operations run one after another, in the order of
+  // the calls. Never null: invalid arguments and all other failures are the
+  // work's status, so a caller that drops the work does not see them.
   [[nodiscard]] std::shared_ptr<Work> Start(Operation operation,
                                             CallOptions options = {});
 
-  // Memory that this group's transport can reach faster than any other, for
-  // inputs and outputs. Collective: the same size everywhere. Plain memory
-  // where the transport has none of its own. ResourceExhausted: there is not
-  // so much; the group goes on.
+  // Allocates memory that this group's transport reaches faster than other
+  // memory, for inputs and outputs. Collective: all ranks pass the same size.
+  // Returns ordinary memory if the transport has none of its own.
+  // ResourceExhausted: not enough memory; the group stays usable.
   absl::StatusOr<std::unique_ptr<TransportMemory>> Allocate(
       int64_t bytes, CallOptions options = {});
 
-  // Makes groups of those who give the same `color`, ranked by `key`, then by
-  // their rank here. Collective, after everything queued; null for a negative
-  // color. `label` names the new groups: "world" makes "world/LABEL:COLOR";
-  // empty: "splitN". A failure breaks this group, as an operation's does.
+  // Splits the group: ranks that pass the same `color` form a new group,
+  // ordered by `key`, then by rank in this group. Collective and blocking,
+  // after everything that is queued. Null for a negative color. `label` names
+  // the new groups: "world" makes "world/LABEL:COLOR"; an empty label becomes
+  // "splitN". A failure breaks this group, as that of an operation does.
   absl::StatusOr<std::unique_ptr<ProcessGroup>> Split(
       int color, int key, const std::string& label = "",
       CallOptions options = {});
 
-  // Breaks the group; what is under way or comes later fails with Aborted.
-  // Without effect on a group that is broken already.
+  // Breaks the group: pending and later operations fail with Aborted. Without
+  // effect on a broken group. Any thread.
   void Abort(const std::string& reason);
 
-  // OK, or why the group is broken.
+  // OK, or the cause for which the group is broken.
   absl::Status status() const;
 
  private:

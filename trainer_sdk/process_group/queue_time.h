@@ -7,9 +7,10 @@
 
 namespace muster {
 
-// Of an operation that was late `whole` after its call: what of that it waited
-// behind earlier ones, for an error's end. A transport that is late knows no
-// more than how long it waited itself. Empty where it began at once. Pure.
+// End of an error message for an operation whose time was up `whole` after its
+// call, of which it spent `behind` waiting for earlier operations. Needed
+// because a transport knows only how long it waited itself. Empty if `behind`
+// is less than 1 ms. Pure.
 std::string TellQueue(Duration behind, Duration whole);
 
 }  // namespace muster

@@ -10,33 +10,36 @@
 
 namespace muster {
 
-// What must be the same on every rank for a collective to be one, and what is
-// worth telling of any operation. Small and flat: it goes into rings, over
-// wires and through the store.
+// The properties of an operation that must be equal on all ranks for a
+// collective to match, and those that describe it in messages. Small and flat:
+// it is stored in rings, sent over the network and written to the store.
 struct OperationSignature {
   uint64_t sequence = 0;
   OperationKind kind = OperationKind::kBarrier;
   DType dtype = DType::kFloat32;
   ReduceOp reduce_op = ReduceOp::kSum;
-  // A batch of messages of several types: `dtype` is int8, and `count` bytes.
+  // True for a batch of messages of several types. Then `dtype` is int8 and
+  // `count` is in bytes.
   bool mixed = false;
-  // The peer of a send or receive; how many messages a batch has.
+  // The root of a collective, the peer of a send or receive, or the number of
+  // messages of a batch.
   int32_t root = 0;
-  // `count`, or where every rank's part is given, and of a batch's messages,
-  // the sum of them.
+  // `count`; or, if there is a count per rank, and for a batch's messages,
+  // their sum.
   int64_t count = 0;
-  // Of `counts`, where they must agree; 0 where there are none.
+  // A hash of `counts` where they must be equal on all ranks; 0 if there are
+  // none.
   uint64_t counts_hash = 0;
 
   friend bool operator==(const OperationSignature&,
                          const OperationSignature&) = default;
 };
 
-// What `operation` asks of its peers. Never allocates. Pure.
+// The signature of `operation`. Never allocates. Pure.
 OperationSignature SignatureOf(const Operation& operation, uint64_t sequence);
 
-// Whom a batch's messages go to and come from, each once. Empty for any other
-// operation, and for a batch with more than eight.
+// The distinct peers of a batch's messages. Empty for any other operation, and
+// for a batch with more than eight peers.
 struct BatchPeers {
   std::array<int32_t, 8> ranks{};
   int count = 0;
@@ -47,22 +50,28 @@ bool IsReduction(OperationKind kind);
 bool HasRoot(OperationKind kind);
 bool IsPointToPoint(OperationKind kind);  // batch included
 
-// Whether two ranks that ask this of one group ask for the same collective.
-// What one kind does not use (the root of an all_reduce) is not compared, nor
-// are the counts of an all_to_all with parts, which rightly differ.
+// Whether two ranks of a group that called `a` and `b` called the same
+// collective. Ignores fields that the kind does not use (the root of an
+// all_reduce), and the counts of an all_to_all with a count per peer, which
+// differ legitimately.
 bool SameCollective(const OperationSignature& a, const OperationSignature& b);
 
-// "all_reduce #12 of 1024 float32 (4096 bytes), sum";
-// "broadcast #3 of 7 int8 (7 bytes) from rank 0"; "barrier #4";
-// "send after #4 of 2 float32 (8 bytes) to rank 1";
-// "batch after #4 of 2 messages, 5 float64 (40 bytes)", and of several types
-// "batch after #4 of 2 messages (28 bytes)". With one count for each rank
-// "all_gather #3 of 6 int64 (48 bytes in parts, counts 3f0a)": four digits of a
-// hash, which differ where the counts do, whatever their sum.
+// Text for messages. Examples:
+//
+//   all_reduce #12 of 1024 float32 (4096 bytes), sum
+//   broadcast #3 of 7 int8 (7 bytes) from rank 0
+//   barrier #4
+//   send after #4 of 2 float32 (8 bytes) to rank 1
+//   batch after #4 of 2 messages, 5 float64 (40 bytes)
+//   batch after #4 of 2 messages (28 bytes)            of several types
+//   all_gather #3 of 6 int64 (48 bytes in parts, counts 3f0a)
+//
+// The last example has a count per rank: the four hexadecimal digits are of a
+// hash, which differs if the counts differ, even if their sums are equal.
 std::string Describe(const OperationSignature& signature);
 
-// A line of printable characters, and back. InvalidArgument for anything that
-// Encoded did not make.
+// Converts a signature to one line of printable characters, and back. Decoding
+// any other text gives InvalidArgument.
 std::string Encoded(const OperationSignature& signature);
 absl::StatusOr<OperationSignature> DecodeSignature(const std::string& text);
 

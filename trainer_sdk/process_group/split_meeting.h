@@ -10,13 +10,14 @@
 
 namespace muster {
 
-// What a Split asks of its group's transport.
+// The operation that a Split performs in its group's transport.
 Operation SplitOperation();
 
 // The first step of a Split: all ranks meet in the group's own transport before
-// they wait in the store. A rank that called another collective waits in the
-// transport, which so finds the mismatch at once and tells both sides. Errors:
-// the transport's. When `formation` is given up, the transport is aborted.
+// they wait in the store. A rank that called another collective is waiting in
+// the transport, so the mismatch is found at once and reported to both sides.
+// Errors are those of the transport. If `formation` is given up, the transport
+// is aborted.
 absl::Status MeetToSplit(Transport& transport,
                          const std::shared_ptr<Formation>& formation,
                          const OperationContext& context);

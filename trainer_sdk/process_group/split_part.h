@@ -10,17 +10,18 @@ namespace muster {
 
 // One Split of a group.
 struct SplitNaming {
-  // Counts the group's splits from 1.
+  // Its number among the group's splits, from 1.
   int number = 1;
-  // Of its keys in the group's store.
+  // Prefix of its keys in the group's store.
   std::string prefix;
-  // In the names of its parts; empty: the prefix.
+  // Part of the new groups' names; empty: the prefix is used.
   std::string label;
 };
 
-// The place of this rank, which is one of `members` (ranks of the parent), in
-// its part of a split: its rank, name, keys, and the members' global ranks,
-// taken from the parent's. Pure.
+// The place of this rank in its new group after a split: its rank, name and
+// keys. `members` are the ranks of the parent that form the new group, this
+// rank included. Sets `global_ranks` to the members' world ranks, taken from
+// `parent_global_ranks`. Pure.
 GroupPlace PartOf(const GroupPlace& parent,
                   const std::vector<int>& parent_global_ranks,
                   const std::vector<int>& members, int color,

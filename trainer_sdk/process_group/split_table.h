@@ -10,7 +10,7 @@
 
 namespace muster {
 
-// What one rank gave to Split.
+// The arguments that one rank passed to Split.
 struct SplitChoice {
   int color = 0;
   int key = 0;
@@ -18,11 +18,12 @@ struct SplitChoice {
   friend bool operator==(const SplitChoice&, const SplitChoice&) = default;
 };
 
-// The ranks that chose the color of `rank`, by key, then by rank. Empty for a
-// negative color. Pure.
+// The ranks that chose the same color as `rank`, ordered by key, then by rank.
+// Empty for a negative color. Pure.
 std::vector<int> MembersOf(const std::vector<SplitChoice>& choices, int rank);
 
-// Every rank's choice, by rank; see ExchangeThroughStore.
+// Exchanges the choices of all ranks through the store, and returns them
+// indexed by rank; see ExchangeThroughStore.
 absl::StatusOr<std::vector<SplitChoice>> ExchangeChoices(Store& store, int rank,
                                                          int size,
                                                          SplitChoice choice,

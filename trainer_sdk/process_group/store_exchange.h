@@ -10,16 +10,18 @@
 
 namespace muster {
 
-// Texts, one after another with their lengths, and back. InvalidArgument
-// unless the text holds `size` of them. Pure.
+// Encodes a list of texts as one, each preceded by its length, and back.
+// Decoding gives InvalidArgument unless there are exactly `size` texts. Pure.
 std::string EncodeTexts(const std::vector<std::string>& texts);
 absl::StatusOr<std::vector<std::string>> DecodeTexts(const std::string& encoded,
                                                      int size);
 
-// Every rank's text, by rank: all tell rank 0, which tells all, so that the
-// store does as many things as there are ranks, not their square. `store`:
-// keys of this exchange only, deleted once all have read. DeadlineExceeded
-// names who did not come to `what`.
+// Collects every rank's text, indexed by rank. Rank 0 gathers them and
+// publishes the list, so the number of store operations grows with the number
+// of ranks and not with its square. Blocking. `store` holds keys of this
+// exchange only; they are deleted once all ranks have read. DeadlineExceeded
+// names the ranks that did not arrive; `what` is the operation's name in that
+// message.
 absl::StatusOr<std::vector<std::string>> ExchangeThroughStore(
     Store& store, int rank, int size, const std::string& mine,
     const std::string& what, Instant deadline);

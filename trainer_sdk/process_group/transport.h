@@ -16,7 +16,8 @@ namespace muster {
 
 class Formation;
 
-// Memory that a transport can reach faster than any other; freed with it.
+// Memory that a transport reaches faster than other memory. Freed by the
+// destructor.
 class TransportMemory {
  public:
   virtual ~TransportMemory() = default;
@@ -24,34 +25,34 @@ class TransportMemory {
   virtual int64_t bytes() const = 0;
 };
 
-// What one operation is told besides itself.
+// The number and deadline of one operation.
 struct OperationContext {
-  // Counts the group's collectives from 1: every rank's n-th collective has
-  // the same number, which is how a mismatch is found. For send, receive and
-  // batch, which only some ranks take part in, it is the number of the last
-  // collective before them.
+  // The number of the collective in its group, from 1. Every rank's n-th
+  // collective has the same number, which reveals mismatches. A send, receive
+  // or batch involves only some ranks, so it has the number of the last
+  // collective before it.
   uint64_t sequence = 0;
   Instant deadline;  // on MonotonicNow's clock
 };
 
-// How the ranks of one group reach each other. ProcessGroup checks arguments,
-// numbers, queues and records; a transport moves and reduces.
+// Moves and reduces data between the ranks of one group. ProcessGroup does the
+// rest: it checks arguments, numbers, queues and records operations.
 //
 // Execute is called by one thread at a time, in the same order of collectives
-// on every rank, and returns once `operation.output` is written and
-// `operation.input` may be changed (CUDA: once both are so in the order of
-// `operation.stream`). Abort may be called at any time, by any thread.
+// on every rank. It blocks until `operation.output` is written and
+// `operation.input` may be changed (CUDA: until both hold in the order of
+// `operation.stream`). Abort may be called at any time by any thread.
 //
-// Errors, of which each message names the group's peer by rank (and host and
-// pid where known), the operation, its sequence number and its bytes:
-//   DeadlineExceeded    who was waited for
-//   Unavailable         a peer died or its connection broke: who
-//   FailedPrecondition  ranks called different things: what each called
-//   Aborted             Abort was called: why
-//   Unimplemented       this transport cannot do that operation
-// After any of the first four the transport is broken for good, on every
-// rank as soon as it can be told, and every later call fails with the same
-// cause at once.
+// Every error message names the peer by its rank in the group (with host and
+// pid if known), the operation, its sequence number and its bytes:
+//   DeadlineExceeded    names the ranks that were waited for
+//   Unavailable         a peer died or its connection broke: names the peer
+//   FailedPrecondition  ranks called different operations: names each
+//   Aborted             Abort was called: gives its reason
+//   Unimplemented       this transport does not support the operation
+// After any of the first four the transport is broken for good, on every rank
+// as soon as that rank can learn of it. Every later call fails at once with the
+// same cause.
 class Transport {
  public:
   virtual ~Transport() = default;
@@ -62,44 +63,46 @@ class Transport {
   virtual absl::Status Execute(const Operation& operation,
                                const OperationContext& context) = 0;
 
-  // Makes Execute, here and (as far as it can be told) elsewhere, return
-  // Aborted with `reason`.
+  // Makes Execute return Aborted with `reason`, on this rank and, as far as
+  // they can be reached, on the others.
   virtual void Abort(const std::string& reason) = 0;
 
-  // Collective: every rank asks for the same size in the same order.
-  // Unimplemented where the transport has no such memory.
+  // Allocates memory of the transport's own. Collective: every rank asks for
+  // the same size in the same order. Unimplemented: the transport has no such
+  // memory.
   virtual absl::StatusOr<std::unique_ptr<TransportMemory>> Allocate(
       int64_t bytes, const OperationContext& context) = 0;
 };
 
-// Where in a group this process is, and what makes the group one.
+// The position of this process in a group, and what identifies the group.
 struct GroupPlace {
   int rank = 0;
   int size = 1;
-  // Where the ranks meet. Transports have keys of the group's own in it;
-  // NewProcessGroup sees to that by the name.
+  // The group's store. Transports use keys of this group only; NewProcessGroup
+  // ensures that by a prefix with the group's name.
   std::shared_ptr<Store> store = {};
-  // For messages: "world", "dp", "world/split2".
+  // The group's name in messages: "world", "dp", "world/split2".
   std::string name = {};
-  // Tells groups of one name apart that are made one after the other: the same
-  // on every rank of a group, for the flight recorder.
+  // Distinguishes groups that have the same name and are made one after the
+  // other. Equal on all ranks of a group. For the flight recorder.
   uint64_t birth = 0;
-  // While the transport is made by a ProcessGroup: what ends its waits when
-  // another rank fails at that or the group is aborted. Calls of `store` end by
-  // themselves then; other waits look at it (formation.h). May be null.
+  // Set while a ProcessGroup makes the transport. Waits must end when it is
+  // given up, because another rank failed or the group was aborted. Calls of
+  // `store` end by themselves; all other waits must watch it (formation.h). May
+  // be null.
   std::shared_ptr<Formation> formation = nullptr;
 };
 
-// Makes the transport of a group, collectively: every rank of `place`'s group
-// calls it with its own place. What Split makes its groups' transports with.
+// Makes the transport of a group. Collective: every rank calls it with its own
+// place. Blocks until `deadline` at most. Split uses it as well.
 using TransportFactory =
     std::function<absl::StatusOr<std::unique_ptr<Transport>>(GroupPlace place,
                                                              Instant deadline)>;
 
-// Makes the transport of a part of `parent`'s group out of `parent`, where that
-// is cheaper than to begin anew. Collective over all of the parent's ranks,
-// between its operations; `place` says what `color` and `key` come to. Null for
-// a negative color.
+// Makes the transport of a part of `parent`'s group from `parent`, if that is
+// cheaper than to form it anew. Collective over all ranks of the parent,
+// between its operations. `place` is the position that results from `color` and
+// `key`. Null for a negative color.
 using TransportSplitter =
     std::function<absl::StatusOr<std::unique_ptr<Transport>>(
         Transport& parent, int color, int key, GroupPlace place,

@@ -9,24 +9,26 @@
 
 namespace muster {
 
-// An operation that was started. Thread-safe.
+// A started operation. Thread-safe.
 class Work {
  public:
-  // Waits until the operation is completed, which its own deadline bounds;
-  // how it ended.
+  // Blocks until the operation is completed, which happens by its own deadline
+  // at the latest, and returns its status.
   absl::Status Wait();
 
-  // The same, but DeadlineExceeded if it is not completed by `deadline` (on
-  // MonotonicNow's clock); the operation goes on then.
+  // Blocks until the operation is completed or `deadline` (MonotonicNow's
+  // clock) passes. In the second case it returns DeadlineExceeded and the
+  // operation continues.
   absl::Status Wait(Instant deadline);
 
-  // Whether it has ended, well or not.
+  // Whether it has ended, successfully or not.
   bool is_completed() const;
 
-  // How it ended; FailedPrecondition while it has not.
+  // Its status; FailedPrecondition while it has not ended.
   absl::Status status() const;
 
-  // For those who perform operations: once, the end.
+  // Called once by the code that performs the operation: sets its status and
+  // wakes all waiters.
   void Complete(absl::Status status);
 
  private:

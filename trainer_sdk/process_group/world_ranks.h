@@ -9,15 +9,16 @@
 
 namespace muster {
 
-// `text` with "rank 1" and "ranks 0, 2-3" of a group told as ranks of the
-// world: rank i of the group is global_ranks[i]. Numbers that are no rank of
-// the group stay. Pure.
+// Replaces group ranks by world ranks in `text`, in the forms "rank 1" and
+// "ranks 0, 2-3": rank i of the group is global_ranks[i]. Numbers that are not
+// ranks of the group stay. Pure.
 std::string InWorldRanks(std::string_view text,
                          const std::vector<int>& global_ranks);
 
-// The same of a group's error. What only the caller's arguments are about stays
-// (InvalidArgument, Unimplemented), and so does the reason that somebody gave
-// for an Abort: it is the caller's own text. Pure.
+// The same for the message of a group's error. Two kinds of messages stay
+// unchanged: those about the caller's arguments (InvalidArgument,
+// Unimplemented), and the reason of an Abort, which is the caller's own text.
+// Pure.
 absl::Status InWorldRanks(const absl::Status& status,
                           const std::vector<int>& global_ranks);
 

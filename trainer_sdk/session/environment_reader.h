@@ -11,38 +11,39 @@
 
 namespace muster {
 
-// No world has more ranks than this.
+// The largest allowed world size.
 inline constexpr int kMostRanks = 1 << 20;
 
-// Reads variables and remembers the first that was wrong, so that a plan can
-// be read as a whole and judged once. A variable that is set and empty counts
-// as not set. Pure.
+// Reads environment variables and remembers the first error, so that a caller
+// can read a whole plan and check once. A variable that is set to the empty
+// string counts as unset. Pure.
 class EnvironmentReader {
  public:
   explicit EnvironmentReader(
       const std::map<std::string, std::string>& environment)
       : environment_(environment) {}
 
-  // "" where it is not set.
+  // The value; "" if it is not set.
   std::string Text(const std::string& name) const;
   bool Has(const std::string& name) const { return !Text(name).empty(); }
 
-  // A whole decimal number; nothing where it is not set or wrong.
+  // A decimal integer in [least, most]; nothing if it is unset or invalid.
   std::optional<int64_t> Number(const std::string& name, int64_t least,
                                 int64_t most);
-  // As Number; that it is not set is wrong too, as `beside` is, which says who
-  // set them. `least` then.
+  // As Number, but an unset variable is an error as well. `beside` says in the
+  // message which launcher set the related variables. Returns `least` on an
+  // error.
   int64_t Required(const std::string& name, int64_t least, int64_t most,
                    const std::string& beside);
 
-  // The first name that is set, else the first.
+  // The first of `names` that is set, or the first of them if none is.
   std::string FirstSet(std::initializer_list<const char*> names) const;
 
-  // "NAME=value", for messages; "NAME is not set".
+  // For messages: "NAME=value" or "NAME is not set".
   std::string Shown(const std::string& name) const;
 
   void Refuse(const std::string& why);
-  // InvalidArgument with what was wrong first.
+  // OK, or InvalidArgument with the first error.
   const absl::Status& status() const { return status_; }
 
  private:

@@ -11,24 +11,25 @@
 
 namespace muster {
 
-// One host's place in a world.
+// The position of one host in the world.
 struct HostPlace {
-  int group_rank = 0;        // in the order of the hosts' lowest ranks
-  int group_world_size = 0;  // how many hosts
-  int local_world_size = 0;  // how many ranks are on it
+  int group_rank = 0;        // index in the order of the hosts' lowest ranks
+  int group_world_size = 0;  // number of hosts
+  int local_world_size = 0;  // number of ranks on this host
 
   bool operator==(const HostPlace&) const = default;
 };
 
-// The hosts' places, by name. `host_of_rank` is not empty. Pure.
+// The positions of all hosts, by host name. `host_of_rank` must not be empty.
+// Pure.
 std::map<std::string, HostPlace> PlacesOf(
     const std::vector<std::string>& host_of_rank);
 
-// The place of `host`, which this rank is on. Collective: every rank of the
-// world tells its own host's name through the store, rank 0 makes the places
-// out of them. For launchers that do not tell.
+// The position of `host`, on which this rank runs, for launchers that do not
+// tell it. Collective and blocking: every rank publishes its host's name in the
+// store, and rank 0 computes the positions.
 //
-// DeadlineExceeded: a rank has not come; it is named by its key, "host/RANK".
+// DeadlineExceeded: a rank did not arrive; it is named by its key, "host/RANK".
 absl::StatusOr<HostPlace> AgreeOnPlaces(Store& store, int rank, int world_size,
                                         const std::string& host,
                                         Instant deadline);

@@ -8,19 +8,20 @@
 
 namespace muster {
 
-// Each reads one launcher's variables; what is wrong with them the reader
-// remembers. Pure.
+// Each function reads the variables of one launcher. Errors are kept in
+// `variables`. Pure.
 SessionPlan PlanOfEnvironment(EnvironmentReader& variables);
 SessionPlan PlanOfOpenMpi(EnvironmentReader& variables);
 SessionPlan PlanOfPmi(EnvironmentReader& variables);
 SessionPlan PlanOfSlurm(EnvironmentReader& variables);
 
 // Whether this process is a task of an srun. A batch script and an allocation's
-// shell have most of Slurm's variables too, and are no tasks.
+// shell have most of Slurm's variables too, but are not tasks.
 bool IsSlurmTask(const EnvironmentReader& variables);
 
-// A port for a job that was given none, equal wherever `job` is: from 15000 to
-// 29999, where neither services nor the kernel's own choices usually are.
+// A port for a job without a configured one, the same for every process with
+// this `job`. Range 15000 to 29999, in which neither common services nor the
+// kernel's ephemeral ports usually are.
 int DerivedPort(const std::string& job);
 
 }  // namespace muster

@@ -6,8 +6,9 @@
 
 namespace muster {
 
-// This process's variables. Of one that is set twice, the first, as getenv has
-// it. Not while another thread changes them.
+// The variables of this process. If a name occurs twice, the first value
+// counts, as in getenv. Must not run while another thread changes the
+// environment.
 std::map<std::string, std::string> ProcessEnvironment();
 
 }  // namespace muster

@@ -18,35 +18,37 @@ namespace muster {
 class StoreServer;
 
 struct SessionOptions {
-  // How long the world's store may take to be there, and the other ranks to
-  // join where the launcher leaves something to agree on.
+  // The longest time to wait for the world's store, and for the other ranks if
+  // the launcher leaves something that they must agree on.
   Duration connect_timeout = std::chrono::minutes(5);
-  // How long rank 0, where it serves the store, waits at its end for the other
-  // ranks to be done with it.
+  // If rank 0 serves the store: the longest time that its destructor waits for
+  // the other ranks to finish with it.
   Duration linger = std::chrono::seconds(10);
 };
 
-// This process's place in the world, its store and its line to the agent: what
-// a worker begins with, whoever launched it.
+// This process's place in the world, its store and its connection to the agent.
+// A worker starts with it, whatever launched the worker.
 //
 //   absl::StatusOr<std::unique_ptr<Session>> session =
 //       Session::FromEnvironment();
 //   if (!session.ok()) { ... print session.status(), exit ... }
 //   (*session)->progress().Send({.step = 1, .loss = 2.31});
 //
-// Thread-safe once made. Make one a process, and end it last: the destructor
-// tells the other ranks, and rank 0, where it serves the store, waits for them.
+// Thread-safe once made. Make one per process and destroy it last: the
+// destructor notifies the other ranks, and on rank 0, if it serves the store,
+// waits for them.
 class Session {
  public:
-  // Under `launch`, torchrun, mpirun, srun, or alone: see PlanSession.
-  //   InvalidArgument   the environment is contradictory; what to set
-  //   AlreadyExists     rank 0 is to serve the store, and the port is taken
-  //   DeadlineExceeded  the store, or a rank, is not there: who and where
-  //   FailedPrecondition  something else than a store is at its address
+  // Starts a session under `launch`, torchrun, mpirun or srun, or as a world of
+  // one; see PlanSession. Blocks until the store is reachable.
+  //   InvalidArgument     the environment is contradictory; says what to set
+  //   AlreadyExists       rank 0 must serve the store, and the port is in use
+  //   DeadlineExceeded    the store or a rank cannot be reached: names it
+  //   FailedPrecondition  a service that is not a store is at the address
   static absl::StatusOr<std::unique_ptr<Session>> FromEnvironment(
       const SessionOptions& options = {});
 
-  // The same for a plan made elsewhere.
+  // The same for a given plan.
   static absl::StatusOr<std::unique_ptr<Session>> Start(
       const SessionPlan& plan, const SessionOptions& options = {});
 
@@ -58,16 +60,16 @@ class Session {
   int world_size() const { return plan_.world_size; }
   int local_rank() const { return plan_.local_rank; }
   int local_world_size() const { return *plan_.local_world_size; }
-  // Which of the world's nodes this is, and of how many.
+  // The index of this node in the world, and the number of nodes.
   int group_rank() const { return *plan_.group_rank; }
   int group_world_size() const { return *plan_.group_world_size; }
-  // How often the world's workers were started again.
+  // The number of times that the workers of the world were restarted.
   int restart_count() const { return plan_.restart_count; }
-  // All of the above and more; nothing in it is left open.
+  // The complete plan: all values above and more, with every optional set.
   const SessionPlan& plan() const { return plan_; }
 
-  // The store of this world and this round: no other run, restart or round
-  // sees its keys. May outlive the session only where rank 0 does not serve it.
+  // The store of this world and round. Other runs, restarts and rounds do not
+  // see its keys. May outlive the session unless rank 0 serves it.
   const std::shared_ptr<Store>& store() const { return store_; }
 
   Progress& progress() { return progress_; }

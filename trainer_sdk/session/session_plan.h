@@ -10,58 +10,60 @@
 
 namespace muster {
 
-// Who started this process and told it its place.
+// The launcher that started this process and gave it its place.
 enum class Launcher {
-  kAlone,        // nobody: a world of one
-  kMuster,       // launch
-  kTorchrun,     // torchrun
-  kEnvironment,  // whoever sets RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT
-  kOpenMpi,      // Open MPI's mpirun
-  kPmi,          // mpiexec of MPICH, Intel MPI and others with PMI
-  kSlurm,        // srun
+  kAlone,     // none: a world of one
+  kMuster,    // launch
+  kTorchrun,  // torchrun
+  // any program that sets RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT
+  kEnvironment,
+  kOpenMpi,  // Open MPI's mpirun
+  kPmi,      // mpiexec of MPICH, Intel MPI and others that use PMI
+  kSlurm,    // srun
 };
 
 // "torchrun".
 const char* Name(Launcher launcher);
 
-// Where the world's store is.
+// The process that serves the world's store.
 enum class StorePlace {
-  kInProcess,  // a world of one needs no server
-  kAgent,      // there already, at the master's address
-  kRankZero,   // rank 0 serves it at the master's address
+  kInProcess,  // no server, for a world of one
+  kAgent,      // the agent, already running at the master address
+  kRankZero,   // rank 0, at the master address
 };
 
-// What the environment says about this process's place in the world. Ranks are
-// sound: 0 <= rank < world_size, and so on.
+// This process's place in the world, as the environment states it. The values
+// are consistent: 0 <= rank < world_size, and so on.
 struct SessionPlan {
   Launcher launcher = Launcher::kAlone;
   int rank = 0;
   int world_size = 1;
   int local_rank = 0;
-  // The rest of the place; nothing where the launcher does not tell it.
+  // Not set if the launcher does not provide it.
   std::optional<int> local_world_size;
-  std::optional<int> group_rank;        // which of the world's nodes this is
-  std::optional<int> group_world_size;  // how many nodes
+  std::optional<int> group_rank;        // index of this node in the world
+  std::optional<int> group_world_size;  // number of nodes
 
   int restart_count = 0;
-  int64_t round = 0;   // the agent's; 0 without one
-  std::string run_id;  // the job's name, as its launcher has it
+  int64_t round = 0;   // the agent's round; 0 without an agent
+  std::string run_id;  // the launcher's name of the job
   StorePlace store_place = StorePlace::kInProcess;
   std::string master_address;  // empty with kInProcess
   int master_port = 0;
-  std::string progress_socket;  // empty without an agent
+  // path of the agent's socket; empty without an agent
+  std::string progress_socket;
 };
 
 // Reads the plan from a process's environment. Pure.
 //
-// RANK tells of `launch`, torchrun or anything else that speaks env://, and
-// goes before OMPI_COMM_WORLD_RANK, that before PMI_RANK, and that before a
-// Slurm step's SLURM_PROCID: whatever is nearer to the process. Without any
-// of them it is alone.
+// The variables are tried from the innermost launcher outwards: RANK (`launch`,
+// torchrun and everything else that uses env://), OMPI_COMM_WORLD_RANK,
+// PMI_RANK, then SLURM_PROCID of a Slurm step. Without any of them the process
+// is a world of one.
 //
-// InvalidArgument: what is set is incomplete, contradictory or absurd; the
-//   message is one line, names the variable and its value, and says what to
-//   set.
+// InvalidArgument: the variables are incomplete, contradictory or out of range.
+// The message is one line, names the variable and its value, and says what to
+// set.
 absl::StatusOr<SessionPlan> PlanSession(
     const std::map<std::string, std::string>& environment);
 

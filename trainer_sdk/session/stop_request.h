@@ -6,25 +6,27 @@
 
 namespace muster {
 
-// Whether this process has been asked to end: by SIGTERM, which launch,
-// torchrun and Slurm send some time before they kill; by SIGINT, which is
-// Ctrl-C, and which launch passes on; or by the file that
-// MUSTER_PREEMPTION_FILE names, which is there once launch has been told that
-// the cluster takes the nodes away, whatever signal it sends
-// (--preempt-signal). The training is to stop at its next step, with a last
-// checkpoint. Thread-safe.
+// Whether this process was asked to stop. There are three ways: SIGTERM, which
+// launch, torchrun and Slurm send some time before they kill; SIGINT, which is
+// Ctrl-C and which launch forwards; or the existence of the file named by
+// MUSTER_PREEMPTION_FILE, which launch creates when the cluster announces that
+// it will take the nodes, whatever signal announces it (--preempt-signal). The
+// training should then write a last checkpoint and stop at its next step.
+// Thread-safe.
 class StopRequest {
  public:
-  // Takes the signals over: from now on SIGTERM ends the process no more, and
-  // SIGINT only when it comes again, a second or more after the first one. A
-  // SIGINT that is ignored, as in a shell's background jobs, stays so.
+  // Installs the signal handlers. From then on SIGTERM does not end the
+  // process, and SIGINT ends it only if it comes again a second or more after
+  // the first one. A SIGINT that is ignored, as in a shell's background jobs,
+  // stays ignored.
   static void Listen();
 
-  // One look at the file system; a few microseconds.
+  // Whether this rank was asked. Looks at the file system once, which takes a
+  // few microseconds.
   static bool Asked();
 
-  // Whether any rank has been asked: the same answer on every rank, so that all
-  // stop behind the same step. Collective.
+  // Whether any rank was asked. Collective, with the same answer on every rank,
+  // so that all stop after the same step.
   static absl::StatusOr<bool> AskedAnyone(ProcessGroup& world);
 };
 

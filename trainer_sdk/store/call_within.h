@@ -11,10 +11,11 @@
 
 namespace muster {
 
-// What `call` returns, if it does so within `patience`. On a thread of its
-// own, which may outlast this: a store behind a cut network answers late or
-// never, and not all its calls take a deadline. So `call` owns all it uses.
-// Nothing where the system has no thread to spare.
+// Runs `call` on a thread of its own and returns its result if it comes within
+// `patience`. The thread may outlive this call, because a store behind a broken
+// network answers late or never and not all store calls have a deadline; so
+// `call` must own all that it uses. Returns nothing on a timeout, or if the
+// system has no thread to spare.
 template <typename Result, typename Call>
 std::optional<Result> CallWithin(Duration patience, Call call) {
   std::packaged_task<Result()> task(std::move(call));

@@ -15,10 +15,10 @@
 
 namespace muster {
 
-// A store for ranks that share one process: the store of a world of one, and
-// of tests whose ranks are threads. Thread-safe.
+// A store for ranks that share one process: for a world of one, and for tests
+// whose ranks are threads. Thread-safe.
 //
-// FailedPrecondition: Add to a key whose value is no decimal number.
+// FailedPrecondition: Add to a key whose value is not a decimal number.
 class InProcessStore final : public Store {
  public:
   absl::Status Set(const std::string& key, const std::string& value) override;

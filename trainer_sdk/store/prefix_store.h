@@ -13,10 +13,10 @@
 
 namespace muster {
 
-// The keys of another store that begin with "PREFIX/", under their names
-// without it: so that groups, rounds and users do not meet. As PyTorch's
-// PrefixStore. As thread-safe as the store below, with its errors, which name
-// whole keys.
+// A view of the keys of another store that begin with "PREFIX/", without that
+// prefix. It separates the keys of groups, rounds and users, as PyTorch's
+// PrefixStore does. As thread-safe as the underlying store. Errors are the
+// underlying store's and name complete keys.
 class PrefixStore final : public Store {
  public:
   PrefixStore(std::string prefix, std::shared_ptr<Store> store);
@@ -35,11 +35,11 @@ class PrefixStore final : public Store {
 
  private:
   std::string Whole(const std::string& key) const { return prefix_ + key; }
-  // `status` with the keys that its caller knows.
+  // Adds to `status` the keys as the caller knows them.
   absl::Status Told(const absl::Status& status) const;
   std::vector<std::string> Whole(const std::vector<std::string>& keys) const;
 
-  const std::string prefix_;  // with the slash
+  const std::string prefix_;  // ends with "/"
   const std::shared_ptr<Store> store_;
 };
 

@@ -11,14 +11,14 @@
 
 namespace muster {
 
-// A round's key-value store, as workers see it. Thread-safe: a call that waits
-// does not keep others from theirs.
+// A round's key-value store, as seen by workers. Thread-safe: a call that waits
+// does not block calls of other threads.
 //
 // Deadlines are on MonotonicNow's clock. Every method may fail with
 //   DeadlineExceeded   what was waited for is not there; keys or ranks named
 //   Unavailable        the store cannot be reached any more: the round is over
 //   ResourceExhausted  a key or value is beyond the store's bounds
-// An error of one call leaves the others as they are, but for Unavailable.
+// An error does not affect later calls, except Unavailable, which is permanent.
 class Store {
  public:
   virtual ~Store() = default;
@@ -26,30 +26,31 @@ class Store {
   virtual absl::Status Set(const std::string& key,
                            const std::string& value) = 0;
 
-  // Waits until the key is there.
+  // Blocks until the key exists, and returns its value.
   virtual absl::StatusOr<std::string> Get(const std::string& key,
                                           Instant deadline) = 0;
 
-  // Waits until every key is there. The error names the absent ones.
+  // Blocks until every key exists. The error names the missing ones.
   virtual absl::Status Wait(const std::vector<std::string>& keys,
                             Instant deadline) = 0;
 
-  // Adds to the decimal number that the key's value begins with (absent: 0);
-  // the sum. FailedPrecondition: the value begins with no number, or the sum
-  // is beyond 64 bits; the value stays.
+  // Adds `amount` to the decimal number at the beginning of the key's value (0
+  // if the key is absent), and returns the sum. FailedPrecondition: the value
+  // does not begin with a number, or the sum overflows 64 bits; the value is
+  // unchanged.
   virtual absl::StatusOr<int64_t> Add(const std::string& key,
                                       int64_t amount) = 0;
 
-  // Sets `desired` where the value is `expected`, or where there is none and
-  // `expected` is empty. What is there afterwards; `expected` where the key is
-  // absent and stays so.
+  // Sets `desired` if the value equals `expected`, or if the key is absent and
+  // `expected` is empty. Returns the value afterwards, or `expected` if the key
+  // is absent and stays so.
   virtual absl::StatusOr<std::string> CompareSet(
       const std::string& key, const std::string& expected,
       const std::string& desired) = 0;
 
   virtual absl::StatusOr<bool> Delete(const std::string& key) = 0;
 
-  // Whether every key is there now.
+  // Whether every key exists now.
   virtual absl::StatusOr<bool> Check(const std::vector<std::string>& keys) = 0;
 };
 

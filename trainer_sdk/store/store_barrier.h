@@ -9,16 +9,15 @@
 
 namespace muster {
 
-// Returns once every rank of 0 .. size-1 has called it with this name. The
-// name may be used again, also by ranks that come back before the others have
-// left; at most one call per rank and name at a time. Five round trips a rank,
-// and two keys that stay.
+// Blocks until every rank of 0 .. size-1 has called it with this name. The name
+// may be reused, even by ranks that return before the others have left, but
+// each rank may have only one call per name at a time. Costs five round trips
+// per rank and leaves two keys in the store.
 //
-// DeadlineExceeded: not all came; the message names the absent ranks ("ranks
-//   1, 4-7 of 8"). The caller has then arrived all the same: calling again goes
-//   on waiting for the same ranks.
-// InvalidArgument: no such rank or size.
-// Whatever the store fails with.
+// DeadlineExceeded: some ranks did not arrive; the message names them ("ranks
+// 1, 4-7 of 8"). The caller counts as arrived nevertheless: a further call
+// continues to wait for the same ranks. InvalidArgument: the rank or size is
+// out of range. Other errors are the store's.
 absl::Status StoreBarrier(Store& store, const std::string& name, int rank,
                           int size, Instant deadline);
 

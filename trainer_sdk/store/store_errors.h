@@ -11,22 +11,23 @@
 
 namespace muster {
 
-// "'a', 'b' and 3 more": the first `shown` of `names`, in their order. Bytes
-// that are not printable are escaped.
+// "'a', 'b' and 3 more": the first `shown` of `names`, in their order.
+// Unprintable bytes are escaped.
 std::string NameSome(const std::vector<std::string>& names, size_t shown);
 
 // DeadlineExceeded: "waited 2.0 s for keys 'a', 'b' and 3 more, which nobody
-// set in STORE". `store` says which store that is.
+// set in STORE". `store` is the store's description.
 absl::Status AbsentKeysError(const std::vector<std::string>& absent,
                              Duration waited, const std::string& store);
 
-// What Store::Add makes of `value`, that of `key`: the sum, or its
-// FailedPrecondition.
+// The sum that Store::Add computes from `value`, the current value of `key`, or
+// its FailedPrecondition.
 absl::StatusOr<int64_t> SumOf(const std::string& key, const std::string& value,
                               int64_t amount);
 
-// What a store's Unavailable means for those who wait for their peers there:
-// "the round is over, or its store is gone: ...". Any other status as it is.
+// Explains Unavailable of a store to a rank that waits for its peers there:
+// "the round is over, or its store is gone: ...". Any other status is returned
+// unchanged.
 absl::Status RoundOverError(const absl::Status& of_store);
 
 }  // namespace muster

@@ -25,34 +25,35 @@ namespace muster {
 struct TcpStoreOptions {
   std::string host;
   int port = 0;
-  // Until when connecting is tried again and again.
+  // Connection attempts are repeated until this time.
   Instant connect_deadline;
-  // How long the store may take to answer what it answers at once.
+  // The longest time for the store to answer a request that does not wait.
   Duration operation_timeout = std::chrono::seconds(60);
-  // How many threads may wait on connections of their own; more of them ask
-  // every now and then.
+  // The largest number of threads that wait on connections of their own;
+  // further threads poll.
   size_t wait_connections = 8;
 };
 
-// A client of a store in PyTorch's TCPStore protocol: an agent's, another
-// worker's, PyTorch's own from 2.1 on. A key is the same key for PyTorch's
-// TCPStore, which puts a "/" in front of it as this one does. Thread-safe.
+// A client for PyTorch's TCPStore protocol. The server is an agent, another
+// worker, or PyTorch 2.1 or later. Keys are the same as with PyTorch's client,
+// because both put a "/" before them. Thread-safe.
 //
-// Everything but waiting goes over one connection, one after the other, so
-// that what a process does takes effect in the order in which it did it. Set
-// is not acknowledged: a store that is lost under it fails the next call. That
-// connection is never taken up again, as a store that was lost has forgotten:
-// from then on every call fails with Unavailable. The one exception is an Add
-// that a server refuses. The protocol has no error reply for it, so servers,
-// PyTorch's too, close the connection; then a new one shows whether the value
-// is a number, and takes the old one's place if it is none.
+// All requests except waits use one connection, one after another, so that the
+// operations of a process take effect in the order of its calls. Set is not
+// acknowledged: if the store is lost during a Set, the next call fails. The
+// client never reconnects, because a lost store has lost its contents: from
+// then on every call fails with Unavailable. The one exception is an Add that
+// the server rejects. The protocol has no error reply for that, so servers,
+// including PyTorch's, close the connection. The client then reads the value
+// over a new connection, which replaces the old one if the value is not a
+// number.
 //
-// Get and Wait return at their deadline whatever the store does, but for a
-// second for each question that they ask on the way; whoever asks next takes
-// the late answer from the connection first.
+// Get and Wait return at their deadline even if the store does not answer, plus
+// up to one second for each request that they send. The next request reads such
+// a late reply from the connection first.
 class TcpStore final : public Store {
  public:
-  // Errors as DialStore's.
+  // Errors are those of DialStore.
   static absl::StatusOr<std::unique_ptr<TcpStore>> Connect(
       const TcpStoreOptions& options);
 
@@ -71,39 +72,40 @@ class TcpStore final : public Store {
  private:
   TcpStore(const TcpStoreOptions& options, StoreChannel connection);
 
-  // A reply that was given up and is still to come.
+  // A reply that is still to come although its request was given up.
   struct Owed {
     StoreCommand command;
     size_t keys;
   };
 
-  // Of a call without a deadline: beyond what the ones in front of it may
-  // take, so that the store is found lost before.
+  // The time limit of a call without a deadline: late enough that the store is
+  // declared lost first, even behind pending requests.
   Instant Unlimited() const;
   // Sends the requests and receives the replies of those that have one.
-  // DeadlineExceeded, and the client goes on: they have not come by `limit`,
-  // or nothing could be sent until then because of earlier ones.
+  // DeadlineExceeded: the replies did not come by `limit`, or earlier requests
+  // kept this one from being sent; the client stays usable.
   absl::StatusOr<std::vector<StoreReply>> Ask(
       const std::vector<StoreRequest>& requests, Instant limit);
   absl::StatusOr<StoreReply> AskOne(const StoreRequest& request, Instant limit);
   absl::StatusOr<bool> CheckBy(const std::vector<std::string>& keys,
                                Instant limit);
-  // Waits for the connection's turn; false after `limit`.
+  // Waits until no other thread uses the connection; false at `limit`.
   bool TakeTurn(Instant limit);
-  // Both for the one who has its turn:
+  // These two need the turn:
   absl::Status Exchange(const std::string& bytes,
                         const std::vector<StoreRequest>& requests,
                         Instant limit, std::vector<StoreReply>* replies);
-  // Receives all that is owed; DeadlineExceeded where `limit` comes first.
+  // Receives all replies of abandoned requests; DeadlineExceeded at `limit`.
   absl::Status ReceiveOwed(Instant limit, std::vector<StoreReply>* replies);
-  // For the one who has its turn, after the connection ended under `add`: the
-  // FailedPrecondition for which the server closed it, with a new connection in
-  // place; `lost` where that was not the reason or cannot be found out.
+  // Needs the turn. Called after the connection closed during `add`. Returns
+  // the FailedPrecondition for which the server closed it, with a new
+  // connection in place; or `lost`, if that was not the reason or cannot be
+  // determined.
   absl::Status AfterRefusedAdd(const StoreRequest& add,
                                const absl::Status& lost);
-  // Waits until the keys on the wire are there; DeadlineExceeded names none.
+  // Waits until the keys of `wait` exist. DeadlineExceeded does not name them.
   absl::Status WaitForAll(const StoreRequest& wait, Instant deadline);
-  // AbsentKeysError of those that are; Ok where all are there after all.
+  // AbsentKeysError for the keys that are missing; OK if none is.
   absl::Status NameAbsent(const std::vector<std::string>& keys,
                           Duration waited);
 
@@ -113,11 +115,11 @@ class TcpStore final : public Store {
   const Duration operation_timeout_;
   std::mutex mutex_;
   std::condition_variable freed_;
-  bool taken_ = false;  // guarded by mutex_; who has set it has these:
+  bool taken_ = false;  // guarded by mutex_; the thread that set it owns:
   StoreChannel connection_;
-  std::deque<Owed> owed_;  // of the last Ask
-  Instant owed_until_;     // not there by then: the store is lost
-  absl::Status broken_;    // why connection_ is of no use any more
+  std::deque<Owed> owed_;  // replies to abandoned requests, oldest first
+  Instant owed_until_;     // if they have not come by then, the store is lost
+  absl::Status broken_;    // why connection_ cannot be used any more
   WaitLines lines_;
 };
 

@@ -15,24 +15,25 @@
 
 namespace muster {
 
-// The connections on which a client's threads wait for keys, one thread each,
-// opened when they are needed and at most `most` of them. Thread-safe.
+// The connections on which a client's threads wait for keys, one thread per
+// connection. They are opened on demand, at most `most` of them. Thread-safe.
 class WaitLines {
  public:
   WaitLines(std::string host, int port, size_t most)
       : host_(std::move(host)), port_(port), most_(most) {}
 
-  // Sends the WAIT in `request` and waits for its answer.
-  //   DeadlineExceeded   the keys are not all there; with a message, the store
-  //                      has not said whether they are
-  //   ResourceExhausted  until `patience` no line was free, or none could be
-  //                      opened; nothing was asked
+  // Sends the WAIT in `request` and blocks until its reply.
+  //   DeadlineExceeded   some keys do not exist; with a message, the store did
+  //                      not say whether they do
+  //   ResourceExhausted  no connection was free or could be opened until
+  //                      `patience`; nothing was sent
   //   Unavailable        the store cannot be reached
   absl::Status Wait(const std::string& request, Instant deadline,
                     Instant patience);
 
  private:
-  // A free line: empty where one is to be opened, nothing after `patience`.
+  // A free connection; an empty optional if the caller has to open one. Fails
+  // if none is available until `patience`.
   absl::StatusOr<std::optional<StoreChannel>> Take(Instant patience);
   void GiveBack(std::optional<StoreChannel> line);
 

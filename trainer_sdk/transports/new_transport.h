@@ -11,25 +11,27 @@
 
 namespace muster {
 
-// The transport of one group, with its usual options. Collective, with the
-// same choice on every rank. Errors are the transport's own.
+// Makes the transport of one group, with its default options. Collective, with
+// the same choice on every rank; blocks until `deadline` at most. Errors are
+// the transport's.
 absl::StatusOr<std::unique_ptr<Transport>> NewTransport(GroupPlace place,
                                                         TransportChoice choice,
                                                         Instant deadline);
 
-// A process group over such a transport; the groups that it is split into have
-// the same choice. NewWorld (session_world.h) makes the group of all ranks, and
-// ProcessGroup::Split its parts; this is for groups beside those. NCCL: `place`
-// is the world, unless the options name its global ranks, and takes the id that
-// its agent made for the round.
+// Makes a process group over such a transport; groups split from it use the
+// same choice. Collective and blocking. Most programs need only NewWorld
+// (session_world.h), which makes the group of all ranks, and
+// ProcessGroup::Split. With NCCL, `place` is the world unless the options name
+// its global ranks, and the group uses the NCCL id that its agent made for the
+// round.
 //
-// `place.name` tells the groups of one store apart: different groups need
-// different names. InvalidArgument: another process is this rank of a group of
+// `place.name` identifies the group within its store, so different groups need
+// different names. InvalidArgument: another process has this rank in a group of
 // this name.
 //
-// A group that broke may be made again under the same name: every rank calls
-// this once more, also a rank whose last call failed. The ranks' first calls
-// make one group, their second calls the next, and so on.
+// A broken group may be made again under the same name: every rank calls this
+// again, including a rank whose last call failed. The ranks' first calls make
+// one group, their second calls the next, and so on.
 absl::StatusOr<std::unique_ptr<ProcessGroup>> NewProcessGroup(
     GroupPlace place, TransportChoice choice, ProcessGroupOptions options = {});
 

@@ -8,13 +8,14 @@
 
 namespace muster {
 
-// This process among all that use a store: "pid 4711 on node7 (5f0c...)", with
-// a random part, as containers of one image share host name and pid.
+// Identifies this process among all users of a store: "pid 4711 on node7
+// (5f0c...)". It has a random part, because containers of one image may share
+// host name and pid.
 std::string ProcessIdentity();
 
-// Notes in `store`, the keys of one name of groups, that rank `rank` is
-// `process`. InvalidArgument: another process has claimed the rank, so two
-// groups were given one name; the message names that process.
+// Records in `store`, which holds the keys of one group name, that rank `rank`
+// is `process`. InvalidArgument: another process has claimed the rank, so two
+// groups have the same name; names that process.
 absl::Status ClaimRank(Store& store, int rank, const std::string& process);
 
 }  // namespace muster

@@ -10,10 +10,11 @@
 
 namespace muster {
 
-// All ranks of the session as a process group named "world", by default over
-// the transport that suits where they are. Collective; the session must outlive
-// it. Split makes groups of some of the ranks. When the group is broken, every
-// rank may call NewWorld again. Errors as NewProcessGroup's.
+// Makes the process group "world" of all ranks of the session, by default over
+// the transport that suits their hosts. Collective and blocking; the session
+// must outlive it. Split makes groups of some of the ranks. If the group
+// breaks, all ranks may call NewWorld again. Errors are those of
+// NewProcessGroup.
 absl::StatusOr<std::unique_ptr<ProcessGroup>> NewWorld(
     Session& session, TransportChoice choice = TransportChoice::kAutomatic,
     ProcessGroupOptions options = {});

@@ -7,23 +7,22 @@
 
 namespace muster {
 
-// What carries a group's data. Automatic: local for a group of one, else
-// hierarchical, which is shared memory on one host and the network alone where
-// no ranks share one.
+// The transport of a group. Automatic means local for a group of one rank, else
+// hierarchical: shared memory on one host, and only the network if no two ranks
+// share a host.
 enum class TransportChoice {
   kAutomatic,
   kLocal,
   kSharedMemory,
   kTcp,
   kGloo,
-  kHierarchical,      // over TCP
-  kHierarchicalGloo,  // over Gloo
+  kHierarchical,      // network part over TCP
+  kHierarchicalGloo,  // network part over Gloo
   kNccl,
 };
 
-// "auto", "local", "shm", "tcp", "gloo", "hierarchical", "hierarchical-gloo",
-// "nccl", and back.
-// InvalidArgument lists them.
+// Convert to and from "auto", "local", "shm", "tcp", "gloo", "hierarchical",
+// "hierarchical-gloo" and "nccl". InvalidArgument lists them.
 const char* Name(TransportChoice choice);
 absl::StatusOr<TransportChoice> ParseTransportChoice(const std::string& name);
 

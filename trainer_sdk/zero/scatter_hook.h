@@ -6,18 +6,18 @@
 
 namespace muster {
 
-// Gives each rank the average of its own part of the bucket (shard_partition.h)
-// only, with half of an all_reduce's communication: for a ShardedOptimizer,
-// which needs no more. What is elsewhere in the bucket is void.
+// Gives each rank the average of only its own part of a bucket
+// (shard_partition.h), with half the communication of an all_reduce. A
+// ShardedOptimizer needs no more. The rest of the bucket is undefined
+// afterwards.
 class ScatterHook : public CommHook {
  public:
   absl::Status Reduce(GradientBucket& bucket, ProcessGroup& group) override;
   bool scatters() const override { return true; }
 };
 
-// Options for a Reducer whose gradients a ShardedOptimizer takes: averages are
-// in the buckets, buckets never change, and without another hook it is
-// ScatterHook that reduces.
+// Options for a Reducer whose gradients a ShardedOptimizer uses: averages stay
+// in the buckets, buckets never change, and the default hook is ScatterHook.
 DdpOptions ForSharding(DdpOptions options = {});
 
 }  // namespace muster

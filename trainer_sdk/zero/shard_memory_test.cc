@@ -71,27 +71,23 @@ absl::Status ExpectBytes(const char* what, int64_t bytes, int64_t formula) {
 absl::Status Measure(const Form& form, ProcessGroup& group) {
   const int64_t begin = live_bytes;
   std::vector<uint8_t> values(static_cast<size_t>(kParameters * form.values));
-  std::vector<DdpParameter> reduced;
-  std::vector<OptimizerParameter> trained;
+  std::vector<Tensor> tensors;
   int64_t offset = 0;
   for (int i = 0; i < 2 * kLayers; ++i) {
     const int64_t count = i % 2 == 0 ? kMatrix : kVector;
-    const std::string name = absl::StrCat("p", i);
-    reduced.push_back({.name = name, .count = count, .dtype = form.type});
-    trained.push_back({.name = name,
+    tensors.push_back({.name = absl::StrCat("p", i),
                        .shape = {count},
-                       .value = values.data() + offset,
-                       .dtype = form.type,
+                       .value = {values.data() + offset, count, form.type},
+                       .gradient = {nullptr, 0, form.type},
                        .precision = form.type});
     offset += count * form.values;
   }
-  auto reducer =
-      Reducer::Create(group, std::move(reduced),
-                      ForSharding({.place = GradientPlace::kBucket}));
+  auto reducer = Reducer::Create(
+      group, tensors, ForSharding({.place = GradientPlace::kBucket}));
   if (!reducer.ok()) return reducer.status();
   const int64_t before_state = live_bytes;
   auto optimizer = ShardedOptimizer::Create(group, **reducer, AdamWRule({}),
-                                            std::move(trained));
+                                            std::move(tensors));
   if (!optimizer.ok()) return optimizer.status();
   int64_t mine = 0;
   for (const GradientBucket& bucket : (*reducer)->buckets()) {

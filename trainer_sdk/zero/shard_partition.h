@@ -9,26 +9,28 @@
 
 namespace muster {
 
-// Which part of a bucket is whose: parts follow each other in rank order, and
-// their lengths differ by one element at most, so that ranks need not divide
-// the elements, nor be fewer. Pure.
+// The partition of a bucket among ranks: contiguous parts in rank order, whose
+// lengths differ by at most one element. The number of ranks need not divide
+// the number of elements and may exceed it. Pure.
 
-// Elements of each rank's part of `count`. Needs ranks >= 1.
+// The number of elements in each rank's part of `count`. `ranks` must be at
+// least 1.
 std::vector<int64_t> ShardCounts(int64_t count, int ranks);
 
-// The first element of `rank`'s part.
+// The index of the first element of `rank`'s part.
 int64_t ShardBegin(int64_t count, int rank, int ranks);
 
-// A piece of a parameter that is this rank's, and where it lies.
+// A range of a parameter that belongs to this rank, and its position in a
+// bucket.
 struct ShardPiece {
   ParameterRange range;
   int bucket = 0;
-  // Of its first element in the bucket.
+  // Offset of its first element in the bucket, in elements.
   int64_t offset = 0;
 };
 
-// All pieces of `rank`'s parts of `buckets`, in the buckets' order; none is
-// empty.
+// All pieces of `rank`'s parts of `buckets`, in the order of the buckets; empty
+// ranges are left out.
 std::vector<ShardPiece> PiecesOf(const std::vector<GradientBucket>& buckets,
                                  int rank, int ranks);
 

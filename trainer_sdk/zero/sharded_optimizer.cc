@@ -34,9 +34,8 @@ absl::Status CheckReducer(const ProcessGroup& group, const Reducer& reducer) {
   return absl::OkStatus();
 }
 
-absl::Status CheckParameters(
-    const std::vector<GradientBucket>& buckets,
-    const std::vector<OptimizerParameter>& parameters) {
+absl::Status CheckParameters(const std::vector<GradientBucket>& buckets,
+                             const std::vector<Tensor>& parameters) {
   size_t reduced = 0;
   for (const GradientBucket& bucket : buckets) {
     reduced += bucket.parts.size();
@@ -46,10 +45,14 @@ absl::Status CheckParameters(
         absl::StrCat("the reducer has ", reduced, " parameters, the optimizer ",
                      parameters.size()));
   }
+  for (const Tensor& parameter : parameters) {
+    absl::Status wrong = CheckData(parameter, parameter.value, "value");
+    if (!wrong.ok()) return wrong;
+  }
   for (const GradientBucket& bucket : buckets) {
-    const OptimizerParameter& first = parameters[bucket.parts[0].parameter];
+    const Tensor& first = parameters[bucket.parts[0].parameter];
     for (const GradientBucket::Part& part : bucket.parts) {
-      const OptimizerParameter& parameter = parameters[part.parameter];
+      const Tensor& parameter = parameters[part.parameter];
       if (parameter.count() != part.count) {
         return absl::InvalidArgumentError(absl::StrCat(
             "parameter '", parameter.name, "' has ", parameter.count(),
@@ -81,7 +84,7 @@ void* Element(const GradientBucket& bucket, DType type, int64_t element) {
 
 ShardedOptimizer::ShardedOptimizer(ProcessGroup& group, const Reducer& reducer,
                                    std::shared_ptr<const UpdateRule> rule,
-                                   std::vector<OptimizerParameter> parameters,
+                                   std::vector<Tensor> parameters,
                                    std::vector<ShardPiece> pieces)
     : group_(group),
       reducer_(reducer),
@@ -90,8 +93,7 @@ ShardedOptimizer::ShardedOptimizer(ProcessGroup& group, const Reducer& reducer,
 
 absl::StatusOr<std::unique_ptr<ShardedOptimizer>> ShardedOptimizer::Create(
     ProcessGroup& group, const Reducer& reducer,
-    std::shared_ptr<const UpdateRule> rule,
-    std::vector<OptimizerParameter> parameters) {
+    std::shared_ptr<const UpdateRule> rule, std::vector<Tensor> parameters) {
   if (rule == nullptr) {
     return absl::InvalidArgumentError("an optimizer without a rule");
   }
@@ -109,15 +111,16 @@ absl::StatusOr<std::unique_ptr<ShardedOptimizer>> ShardedOptimizer::Create(
                            std::move(parameters), std::move(pieces)));
 }
 
-GradientView ShardedOptimizer::GradientOf(const ShardPiece& piece) const {
+TensorData ShardedOptimizer::GradientOf(const ShardPiece& piece) const {
   const GradientBucket& bucket = reducer_.buckets()[piece.bucket];
-  return {Element(bucket, bucket.dtype, piece.offset), bucket.dtype};
+  return {Element(bucket, bucket.dtype, piece.offset), piece.range.count(),
+          bucket.dtype};
 }
 
 absl::StatusOr<double> ShardedOptimizer::SumOfSquares() {
   SquareSum sum;
   for (const ShardPiece& piece : pieces_) {
-    sum.Add(GradientOf(piece), piece.range.count());
+    sum.Add(GradientOf(piece));
   }
   SquareSum::Words words = sum.words();
   absl::Status status = group_.Run(AllReduce(words.data(), words.data(),
@@ -177,14 +180,14 @@ DType ShardedOptimizer::TypeOfValues(const GradientBucket& bucket) const {
 void ShardedOptimizer::TakeFromBucket(const GradientBucket& bucket) {
   const DType type = TypeOfValues(bucket);
   for (const GradientBucket::Part& part : bucket.parts) {
-    const OptimizerParameter& parameter = shard_.parameters()[part.parameter];
+    const Tensor& parameter = shard_.parameters()[part.parameter];
     const void* const from = Element(bucket, type, part.offset);
     if (part.count == 0) continue;
-    if (parameter.dtype == type) {
-      std::memcpy(parameter.value, from,
+    if (parameter.value.dtype == type) {
+      std::memcpy(parameter.value.data, from,
                   static_cast<size_t>(part.count * SizeOf(type)));
     } else {
-      Widen(type, from, static_cast<float*>(parameter.value), part.count);
+      Widen(type, from, static_cast<float*>(parameter.value.data), part.count);
     }
   }
 }

@@ -16,44 +16,43 @@
 
 namespace muster {
 
-// ZeRO's first stage (Rajbhandari et al., SC 2020): of the optimizer's state
-// and the master weights each rank keeps its part only. A rank updates the
-// elements whose gradients the Reducer has averaged for it (ScatterHook), and
-// the ranks gather each other's values in the buckets' memory, so that nothing
-// is allocated but state: with 16-bit values, of P elements on N ranks, 12 P /
-// N bytes in place of AdamW's 12 P. The values are bit for bit those of a
-// ReplicatedOptimizer behind a Reducer whose reductions are as exact.
+// ZeRO stage 1 (Rajbhandari et al., SC 2020): each rank keeps only its part of
+// the optimizer's state and master weights. A rank updates the elements whose
+// gradients the Reducer averaged for it (ScatterHook); then the ranks gather
+// the values in the buckets' memory, so that only the state is allocated. With
+// 16-bit values and AdamW, P elements on N ranks need 12 P / N bytes per rank
+// instead of 12 P. The values are bit-identical to those of a
+// ReplicatedOptimizer after a Reducer whose reductions are equally exact.
 class ShardedOptimizer : public Optimizer {
  public:
-  // Every rank alike; does not communicate. `reducer` is one made with
-  // ForSharding over the same parameters in the same order, `group` the
-  // reducer's own, or another of the same ranks in the same order; both must
-  // outlive it. InvalidArgument: the reducer is another, or the parameters are;
-  // values that don't fit where their gradients are.
+  // Call it on every rank with the same arguments; it does not communicate.
+  // `reducer` must be made with ForSharding of the same tensors in the same
+  // order. `group` is the reducer's group, or another of the same ranks in the
+  // same order. Both must outlive the optimizer. InvalidArgument: the reducer
+  // or its tensors do not fit, CheckData rejects a value, or a value does not
+  // fit where its gradient is.
   static absl::StatusOr<std::unique_ptr<ShardedOptimizer>> Create(
       ProcessGroup& group, const Reducer& reducer,
-      std::shared_ptr<const UpdateRule> rule,
-      std::vector<OptimizerParameter> parameters);
+      std::shared_ptr<const UpdateRule> rule, std::vector<Tensor> tensors);
 
-  // Collectives, all three, on `group`; its errors.
+  // All three are collective on `group` and return its errors.
   absl::StatusOr<double> SumOfSquares() override;
   absl::Status Step(const OptimizerStep& step) override;
   absl::Status OnStateLoaded() override;
 
   std::vector<CheckpointSlice> State() override { return shard_.State(); }
 
-  // Of this rank's state and master weights.
+  // Memory of this rank's state and master weights, in bytes.
   int64_t bytes() const { return shard_.bytes(); }
 
  private:
   ShardedOptimizer(ProcessGroup& group, const Reducer& reducer,
                    std::shared_ptr<const UpdateRule> rule,
-                   std::vector<OptimizerParameter> parameters,
-                   std::vector<ShardPiece> pieces);
+                   std::vector<Tensor> tensors, std::vector<ShardPiece> pieces);
 
-  GradientView GradientOf(const ShardPiece& piece) const;
-  // Gathers all ranks' values, after `prepare` has seen each of this rank's
-  // pieces.
+  TensorData GradientOf(const ShardPiece& piece) const;
+  // Calls `prepare` for each of this rank's pieces, then gathers the values of
+  // all ranks.
   template <typename Prepare>
   absl::Status Gather(Prepare prepare);
   DType TypeOfValues(const GradientBucket& bucket) const;

@@ -243,13 +243,13 @@ INSTANTIATE_TEST_SUITE_P(Precisions, Resharded,
 
 // What Create says of parameters and options that don't go together.
 std::string WhatIsWrong(const DdpOptions& options, DType gradient,
-                        std::vector<OptimizerParameter> parameters) {
+                        std::vector<Tensor> parameters) {
   const auto statuses = RunWorld(1, [&](ProcessGroup& group) -> absl::Status {
-    auto reducer =
-        Reducer::Create(group,
-                        {{.name = "a", .count = 3, .dtype = gradient},
-                         {.name = "b", .count = 2, .dtype = gradient}},
-                        options);
+    auto reducer = Reducer::Create(
+        group,
+        {{.name = "a", .shape = {3}, .gradient = {nullptr, 0, gradient}},
+         {.name = "b", .shape = {2}, .gradient = {nullptr, 0, gradient}}},
+        options);
     if (!reducer.ok()) return reducer.status();
     return ShardedOptimizer::Create(group, **reducer, SgdRule({}), parameters)
         .status();
@@ -260,8 +260,8 @@ std::string WhatIsWrong(const DdpOptions& options, DType gradient,
 
 TEST(ShardedOptimizerTest, WhatDoesNotFitIsNamed) {
   std::vector<float> values(3);
-  OptimizerParameter a{.name = "a", .shape = {3}, .value = values.data()};
-  OptimizerParameter b{.name = "b", .shape = {2}, .value = values.data()};
+  Tensor a{.name = "a", .shape = {3}, .value = values};
+  Tensor b{.name = "b", .shape = {2}, .value = {values.data(), 2}};
   const DdpOptions in_buckets = ForSharding({.place = GradientPlace::kBucket});
   EXPECT_THAT(
       WhatIsWrong({.place = GradientPlace::kBucket}, DType::kFloat32, {a, b}),
@@ -272,6 +272,10 @@ TEST(ShardedOptimizerTest, WhatDoesNotFitIsNamed) {
               HasSubstr("has 3 elements, its gradient 2"));
   EXPECT_THAT(WhatIsWrong(in_buckets, DType::kBFloat16, {a, b}),
               HasSubstr("have no room where its gradient is"));
+  Tensor c = b;
+  c.value = values;
+  EXPECT_THAT(WhatIsWrong(in_buckets, DType::kFloat32, {a, c}),
+              HasSubstr("tensor 'b' of shape [2] has 2 elements, its value 3"));
   b.precision = DType::kBFloat16;
   EXPECT_THAT(WhatIsWrong(in_buckets, DType::kFloat32, {a, b}),
               HasSubstr("cannot be gathered in one bucket"));
@@ -281,13 +285,12 @@ TEST(ShardedOptimizerTest, WhatDoesNotFitIsNamed) {
 TEST(ShardedOptimizerTest, AReplicatedOptimizerBehindItsReducerIsRefused) {
   const auto statuses = RunWorld(2, [](ProcessGroup& group) -> absl::Status {
     std::vector<float> values(4, 1), gradient(4, 1);
-    auto reducer = Reducer::Create(
-        group, {{.name = "w", .count = 4, .gradient = gradient.data()}},
-        ForSharding({}));
+    const std::vector<Tensor> tensors = {{"w", {4}, values, gradient}};
+    auto reducer = Reducer::Create(group, tensors, ForSharding({}));
     if (!reducer.ok()) return reducer.status();
-    ReplicatedOptimizer optimizer(
-        SgdRule({}), {{.name = "w", .shape = {4}, .value = values.data()}},
-        [&](int parameter) { return (*reducer)->average(parameter); });
+    ReplicatedOptimizer optimizer(SgdRule({}), tensors, [&](int parameter) {
+      return (*reducer)->average(parameter);
+    });
     absl::Status status = (*reducer)->Begin(GradientSync::kReduce);
     status.Update((*reducer)->MarkReady(0));
     status.Update((*reducer)->Finish());

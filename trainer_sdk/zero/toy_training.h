@@ -23,35 +23,36 @@
 
 namespace muster {
 
-// A training without a model, for tests: gradients are made of the weights, so
-// that a weight that is wrong once makes all later ones wrong.
+// A training without a model, for tests. Gradients are computed from the
+// weights, so that one wrong weight makes all later weights wrong.
 struct ToyPlan {
   std::vector<int64_t> counts = {10, 100, 1, 0, 33, 64, 7};
   std::shared_ptr<const UpdateRule> rule = AdamWRule({});
   enum class State { kReplicated, kSharded } state = State::kReplicated;
   DType precision = DType::kFloat32;
-  // Of all ranks, in a step.
+  // The number of micro-batches of all ranks together in a step.
   int micro_batches = 12;
-  // Whole numbers, whose sums and averages are exact whatever the ranks.
+  // kWhole: integers, whose sums and averages are exact for any number of
+  // ranks.
   enum class Gradients { kReal, kWhole } gradients = Gradients::kReal;
   double clip = 0;
   std::optional<LossScalerOptions> loss_scale = {};
   DdpOptions ddp{.limits = {.first_bytes = 64, .bytes = 256}};
 };
 
-// The gradient of the k-th element of a parameter, now `value`.
+// The gradient of element `k` of a parameter, whose value is `value`.
 inline double ToyGradient(float value, int micro_batch, int step, size_t k) {
   return std::sin(3 * double{value} + micro_batch + 0.1 * step +
                   static_cast<double>(k));
 }
 
-// What the k-th element of parameter i is at first.
+// The initial value of element `k` of parameter `i`.
 inline float ToyValue(size_t i, size_t k) {
   return static_cast<float>(
       std::cos(0.3 * static_cast<double>(k) + static_cast<double>(i)));
 }
 
-// One rank's part.
+// One rank's part of the training.
 class ToyTraining {
  public:
   static absl::StatusOr<std::unique_ptr<ToyTraining>> Create(
@@ -62,8 +63,8 @@ class ToyTraining {
     return toy;
   }
 
-  // Counted from 0. The sum of squares of the gradients, as the optimizer says;
-  // nothing is changed if it is no number.
+  // Runs step `step`, counted from 0. Returns the optimizer's sum of squares of
+  // the gradients. Changes nothing if that is not finite.
   absl::StatusOr<double> Step(int step) {
     const int mine = plan_.micro_batches / group_.size();
     for (size_t i = 0; i < values_.size(); ++i) {
@@ -93,7 +94,8 @@ class ToyTraining {
   std::vector<std::vector<float>>& values() { return values_; }
   Optimizer& optimizer() { return *optimizer_; }
   double loss_scale() const { return scaler_ ? scaler_->scale() : 1; }
-  // That were done, skipped ones left out; after a checkpoint, by then.
+  // Sets the number of updates done so far, without skipped ones; used after a
+  // checkpoint was loaded.
   void set_updates(int64_t updates) { updates_ = updates; }
 
  private:
@@ -111,37 +113,32 @@ class ToyTraining {
   }
 
   absl::Status Prepare() {
-    std::vector<DdpParameter> reduced;
-    std::vector<OptimizerParameter> trained;
+    std::vector<Tensor> tensors;
     for (size_t i = 0; i < values_.size(); ++i) {
-      const std::string name = absl::StrCat("p", i);
-      reduced.push_back({.name = name,
-                         .count = plan_.counts[i],
-                         .gradient = gradients_[i].data()});
-      trained.push_back(
-          {.name = name,
+      tensors.push_back(
+          {.name = absl::StrCat("p", i),
            .shape = {plan_.counts[i]},
-           .value = values_[i].data(),
-           .precision = plan_.precision,
-           .decay = i % 2 == 0 ? WeightDecay::kApplied : WeightDecay::kNone});
+           .value = values_[i],
+           .gradient = gradients_[i],
+           .decay = i % 2 == 0 ? WeightDecay::kApplied : WeightDecay::kNone,
+           .precision = plan_.precision});
     }
     DdpOptions options = plan_.ddp;
     if (plan_.precision != DType::kFloat32) {
       options.narrow_to = plan_.precision;
     }
     const bool sharded = plan_.state == ToyPlan::State::kSharded;
-    auto reducer = Reducer::Create(group_, std::move(reduced),
+    auto reducer = Reducer::Create(group_, tensors,
                                    sharded ? ForSharding(options) : options);
     if (!reducer.ok()) return reducer.status();
     reducer_ = *std::move(reducer);
     if (!sharded) {
       optimizer_ = std::make_unique<ReplicatedOptimizer>(
-          plan_.rule, std::move(trained),
-          [this](int i) { return reducer_->average(i); });
+          plan_.rule, tensors, [this](int i) { return reducer_->average(i); });
       return absl::OkStatus();
     }
-    auto optimizer = ShardedOptimizer::Create(group_, *reducer_, plan_.rule,
-                                              std::move(trained));
+    auto optimizer =
+        ShardedOptimizer::Create(group_, *reducer_, plan_.rule, tensors);
     if (!optimizer.ok()) return optimizer.status();
     optimizer_ = *std::move(optimizer);
     return absl::OkStatus();

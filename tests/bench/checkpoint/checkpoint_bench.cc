@@ -1,7 +1,7 @@
 // Measures asynchronous saves of a replicated state, with ranks that share
 // memory; see `run`. Prints for each save of rank 0
 //
-//   BLOCKED_MS WRITTEN_MS
+//   BLOCKED_MS WRITTEN_MS COMPARED_MS
 //
 // usage: checkpoint_bench RANKS MIB SAVES FOLDER
 
@@ -55,9 +55,8 @@ absl::Status RunRank(const Arguments& arguments, const GroupPlace& place) {
       kTensors, std::vector<float>(static_cast<size_t>(count), 0.5f));
   std::vector<CheckpointSlice> slices;
   for (int i = 0; i < kTensors; ++i) {
-    slices.push_back(
-        WholeTensor({absl::StrCat("t", i), DType::kFloat32, {count}},
-                    values[static_cast<size_t>(i)].data()));
+    slices.push_back(WholeTensor(
+        {absl::StrCat("t", i), {count}, values[static_cast<size_t>(i)]}));
   }
   for (int save = 0; save < kWarmUp + arguments.saves; ++save) {
     absl::Status status = (*group)->Run(Barrier());
@@ -69,8 +68,9 @@ absl::Status RunRank(const Arguments& arguments, const GroupPlace& place) {
     if (!status.ok()) return status;
     const CheckpointTimes after = (*writer)->times();
     if (place.rank > 0 || save < kWarmUp) continue;
-    std::printf("%.3f %.3f\n", Milliseconds(blocked),
-                Milliseconds(after.written - before.written));
+    std::printf("%.3f %.3f %.3f\n", Milliseconds(blocked),
+                Milliseconds(after.written - before.written),
+                Milliseconds(after.compared - before.compared));
   }
   std::fflush(stdout);
   return absl::OkStatus();

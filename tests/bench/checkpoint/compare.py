@@ -20,7 +20,7 @@ ENVIRONMENT = dict(os.environ, OMP_NUM_THREADS='1', PYTHONWARNINGS='ignore',
 
 
 def samples(command, folder):
-  """Pairs of blocked and written milliseconds."""
+  """Milliseconds of each save: blocked, written, and, of ours, compared."""
   with tempfile.TemporaryDirectory(dir=folder) as place:
     output = subprocess.run(command + [place], check=True, timeout=600,
                             stdout=subprocess.PIPE, stdin=subprocess.DEVNULL,
@@ -49,14 +49,18 @@ def main(binary, folder, repeats=3, python=None):
           found[name] += samples(command, folder)
       print('\n%d MiB, the same on %d rank%s; medians of %s runs of %d saves\n'
             % (mib, ranks, 's' if ranks > 1 else '', repeats, SAVES))
-      print('| by | training waits | ratio | until it is written |')
-      print('|---' * 4 + '|')
+      print('| by | training waits | ratio | comparing replicas '
+            '| until it is written |')
+      print('|---' * 5 + '|')
       base = statistics.median(s[0] for s in found[ours])
-      for name, pairs in found.items():
-        blocked = statistics.median(s[0] for s in pairs)
-        written = statistics.median(s[1] for s in pairs)
-        print('| %s | %.1f ms | %.1f | %.0f ms |' % (
-            name, blocked, blocked / base, written), flush=True)
+      for name, saves in found.items():
+        blocked = statistics.median(s[0] for s in saves)
+        written = statistics.median(s[1] for s in saves)
+        compared = '–'
+        if name == ours:
+          compared = '%.1f ms' % statistics.median(s[2] for s in saves)
+        print('| %s | %.1f ms | %.1f | %s | %.0f ms |' % (
+            name, blocked, blocked / base, compared, written), flush=True)
 
 
 if __name__ == '__main__':

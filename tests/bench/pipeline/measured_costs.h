@@ -7,10 +7,10 @@
 
 namespace muster {
 
-// What each stage's passes took in steps that were measured: the median over
-// all of a kind, of all micro-batches and steps. Of a whole backward pass one
-// half is called the input's part. A pass that no stage did takes no time, and
-// so do messages. Pure.
+// The duration of each stage's passes: the median over all passes of a kind,
+// over all micro-batches and measured steps. One half of a whole backward pass
+// is attributed to the input. Passes that no stage did and messages have the
+// duration 0. Pure.
 PipelineCosts MeasuredCosts(const std::vector<PipelineTimeline>& steps);
 
 }  // namespace muster

@@ -57,7 +57,7 @@ absl::Status RunRank(const Arguments& arguments, const GroupPlace& place) {
   Workload workload(arguments.shape);
   DdpOptions options;
   options.place = arguments.place;
-  auto reducer = Reducer::Create(**group, workload.parameters(), options);
+  auto reducer = Reducer::Create(**group, workload.tensors(), options);
   if (!reducer.ok()) return reducer.status();
   for (int step = 0; step < kWarmUp + arguments.steps; ++step) {
     // Start together, so that no rank waits for another's bare step.

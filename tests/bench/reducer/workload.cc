@@ -36,15 +36,14 @@ Workload::Workload(const WorkloadShape& shape)
       gradients_(static_cast<size_t>(shape.layers),
                  std::vector<float>(weights_.size())) {}
 
-std::vector<DdpParameter> Workload::parameters() {
-  std::vector<DdpParameter> parameters;
+std::vector<Tensor> Workload::tensors() {
+  std::vector<Tensor> tensors;
   for (std::vector<float>& gradient : gradients_) {
-    parameters.push_back({.name = absl::StrCat("weight", parameters.size()),
-                          .count = static_cast<int64_t>(gradient.size()),
-                          .gradient = gradient.data(),
-                          .rows = shape_.inputs});
+    tensors.push_back({.name = absl::StrCat("weight", tensors.size()),
+                       .shape = {shape_.inputs, shape_.outputs},
+                       .gradient = gradient});
   }
-  return parameters;
+  return tensors;
 }
 
 void Workload::Layer(float* gradient) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "trainer_sdk/ddp/parameter.h"
+#include "trainer_sdk/tensor/tensor.h"
 
 namespace muster {
 
@@ -27,8 +27,8 @@ class Workload {
  public:
   explicit Workload(const WorkloadShape& shape);
 
-  // The parameters, with gradients in memory of the workload.
-  std::vector<DdpParameter> parameters();
+  // With gradients in memory of the workload.
+  std::vector<Tensor> tensors();
 
   // Runs the layers from last to first. `place(layer)` returns the destination
   // of a gradient, and `ready(layer)` is called when the gradient is complete.

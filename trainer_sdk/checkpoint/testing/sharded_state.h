@@ -10,18 +10,18 @@
 
 namespace muster {
 
-// How a job's state lies on its ranks.
+// How a job's state is distributed over its ranks.
 enum class Sharding {
-  // Everything everywhere (DDP).
+  // Everything on every rank (DDP).
   kReplicated,
-  // All tensors one behind the other, cut into equal ranges (ZeRO).
+  // All tensors concatenated and cut into equal ranges (ZeRO).
   kFlat,
-  // Some tensors each, the first one on the last rank too (a pipeline with a
-  // tied head).
+  // Some of the tensors on each rank, the first tensor on the last rank too (a
+  // pipeline with a tied head).
   kStages,
-  // Weights everywhere, the rest in ranges (ZeRO-1 in DDP).
+  // Weights on every rank, the rest in ranges (ZeRO-1 in DDP).
   kMixed,
-  // Ranges of odd sizes that overlap.
+  // Overlapping ranges of odd lengths.
   kOverlapping,
 };
 inline constexpr Sharding kShardings[] = {
@@ -29,19 +29,19 @@ inline constexpr Sharding kShardings[] = {
     Sharding::kOverlapping};
 const char* Name(Sharding sharding);
 
-// A small state of all types, one rank's part of it.
+// One rank's part of a small test state with tensors of all types.
 class ShardedState {
  public:
   ShardedState(Sharding sharding, int rank, int ranks);
 
   static const std::vector<CheckpointTensor>& Tensors();
 
-  // What this rank has, with its memory.
+  // The slices of this rank, in memory of this object.
   const std::vector<CheckpointSlice>& slices() const { return slices_; }
-  // What every element is after `step` steps: another byte pattern each.
+  // Sets every element to a byte pattern that depends on `step`.
   void Fill(int64_t step);
   void Clear();
-  // Internal: the first byte that is not as Fill makes it.
+  // Internal: names the first byte that differs from what Fill(step) writes.
   absl::Status Check(int64_t step) const;
 
  private:

@@ -7,7 +7,7 @@
 
 namespace muster {
 
-// Neighbours in a pipeline: `rank` and the one behind it, (rank + 1) % p.
+// Neighbours in a pipeline: `rank`, and `next` = (rank + 1) % p.
 struct Neighbours {
   int rank = 0;
   int next = 0;
@@ -15,10 +15,10 @@ struct Neighbours {
   bool operator==(const Neighbours&) const = default;
 };
 
-// All neighbours that have something to send to each other, in as few rounds
-// as can be in which nobody is twice: what one Split after the other makes
-// groups of two out of. The last rank and the first are neighbours where a rank
-// has several stages. Pure.
+// All pairs of neighbours that exchange messages, in as few rounds as possible
+// in which no rank occurs twice. In each round, one Split makes groups of two.
+// The last and the first rank are neighbours if ranks have several stages.
+// Pure.
 std::vector<std::vector<Neighbours>> ChannelRounds(const PipelineShape& shape);
 
 }  // namespace muster

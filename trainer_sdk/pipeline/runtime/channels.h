@@ -18,41 +18,42 @@
 
 namespace muster {
 
-// A rank's connections to its neighbours in a pipeline: for each neighbour and
-// each direction of data a group of two, in which one only sends and the other
-// only receives. A group does one thing after another, on a thread of its own;
-// so what one channel waits for never keeps another waiting, and a channel is
-// done in order if its messages are received in the order in which they are
-// sent, which the schedule's validator has seen to.
+// A rank's connections to its neighbours in a pipeline. For each neighbour and
+// each direction of data there is a group of two, in which one rank only sends
+// and the other only receives. A group performs its operations in order on a
+// thread of its own, so a channel that waits never blocks another. A channel
+// works correctly if messages are received in the order in which they are sent,
+// which the schedule's validator has checked.
 class PipelineChannels {
  public:
-  // Collective over `group`, which has the pipeline's ranks in order, and which
-  // may go before the channels do. The longest message has `most_bytes`, the
-  // same on all ranks.
+  // Collective over `group`, which has the pipeline's ranks in order and may be
+  // destroyed before the channels. `most_bytes`: size of the longest message,
+  // the same on all ranks.
   static absl::StatusOr<std::unique_ptr<PipelineChannels>> Create(
       ProcessGroup& group, const PipelineShape& shape, int64_t most_bytes);
 
-  // Places for whole messages in memory that the channel of such an action
-  // reaches faster than any other; none where there is no channel, or no such
-  // memory. From there a neighbour takes a message in one go, which costs this
-  // rank's computations no time, as handing it over piece by piece would.
+  // Buffers for whole messages in memory that the channel of actions of this
+  // kind reaches faster than other memory. Empty if there is no such channel or
+  // memory. A neighbour reads a message from there in one step, which takes no
+  // time from this rank's computations; a transfer in pieces would.
   std::vector<std::byte*> Places(ActionKind kind) const;
 
-  // Starts the message of a send or receive action. The buffer must stay until
-  // the work is completed, or the channels are gone.
+  // Starts the message of a send or receive action. The buffer must stay valid
+  // until the work is completed or the channels are destroyed.
   std::shared_ptr<Work> Start(ActionKind kind, void* data,
                               const StreamShape& shape, Duration timeout);
 
-  // Breaks all channels, so that neighbours hear of it, and why.
+  // Breaks all channels, and tells the neighbours `reason`.
   void Abort(const std::string& reason);
 
-  // World ranks by rank in the pipeline, for messages.
+  // World rank of a rank of the pipeline, for messages.
   int WorldRank(int rank) const;
 
  private:
   PipelineChannels() = default;
   struct Channel {
-    // Goes after the group, whose messages may be in it.
+    // Declared first, so that it is destroyed after the group, whose messages
+    // may use it.
     std::unique_ptr<TransportMemory> memory;
     std::unique_ptr<ProcessGroup> group;
   };
@@ -62,9 +63,10 @@ class PipelineChannels {
   absl::Status ReservePlaces(Channel& channel) const;
 
   std::vector<int> world_ranks_;
-  // By kind of action, from kSendForward on; null where there is no neighbour.
+  // By kind of action, from kSendForward on; null if there is no such
+  // neighbour.
   std::array<Channel, 4> by_kind_;
-  // Of a place.
+  // Size of a place in bytes.
   int64_t most_bytes_ = 0;
 };
 

@@ -6,14 +6,15 @@
 
 namespace muster {
 
-// What breaks a pipeline goes from neighbour to neighbour, and each transport
-// adds words of its own; at the end every rank says the same first cause, and
-// not who heard what from whom. Pure.
+// When a pipeline breaks, the error passes from neighbour to neighbour and each
+// transport adds text. These functions extract the original cause, so that
+// every rank reports the same one without the path it took. Pure.
 
-// The reason that a rank gives its neighbours when it gives up with `message`.
+// The reason that a rank gives to its neighbours when it gives up with
+// `message`.
 std::string BrokenBecause(std::string_view message);
 
-// What broke the pipeline on another rank, if `message` came of such a reason;
+// The original cause on another rank, if `message` contains such a reason;
 // otherwise `message`.
 std::string FirstCause(std::string_view message);
 

@@ -8,11 +8,11 @@
 
 namespace muster {
 
-// How the last Step went, in nanoseconds from the begin of its first pass: what
-// DrawSchedule draws and MeasuredCosts takes. Collective over the pipeline's
-// ranks, as `group` has them, after a Step; the same on all. Clocks
-// of hosts need not agree: they are compared at the ends of a few barriers, and
-// ranks' times are as exact to each other as these.
+// The timeline of the last Step, in nanoseconds from the start of its first
+// pass: input of DrawSchedule and MeasuredCosts. Collective over the pipeline's
+// ranks, as `group` has them, after a Step; the same result on all. Clocks of
+// hosts may differ: their offsets are measured at the ends of a few barriers,
+// whose accuracy limits comparisons between ranks.
 absl::StatusOr<PipelineTimeline> MeasuredTimeline(
     const PipelineRuntime& runtime, ProcessGroup& group);
 

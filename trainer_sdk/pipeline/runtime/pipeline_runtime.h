@@ -15,41 +15,40 @@
 namespace muster {
 
 struct PipelineOptions {
-  // How long a message may take: for the receiver, from the place in the
-  // schedule at which it asks for it; for the sender, until it may use the
-  // buffer again.
+  // The longest time for a message: on the receiver, from its place in the
+  // schedule; on the sender, until the buffer may be reused.
   Duration timeout = std::chrono::minutes(10);
 };
 
-// When a computation was done. Waiting for what it takes is not part of it.
+// When a computation ran, without the time it waited for its input.
 struct MeasuredAction {
   Action action;
   Instant begin;
   Instant end;
 };
 
-// Performs a pipeline schedule, any that is sound, with the stages that one
-// rank has. Knows no framework and no schedule by name: it does the actions of
-// its rank's list one after the other, on the caller's thread, while messages
-// are under way on threads of their own.
+// Executes any sound pipeline schedule with the stages of one rank. Independent
+// of any framework and of named schedules: it performs its rank's list of
+// actions one after another on the caller's thread, while threads of its own
+// transfer messages.
 //
-// An error breaks the pipeline for good, on all ranks, as soon as they can be
-// told; each call fails with the first one from then on. It names stage,
-// micro-batch and peer:
-//   DeadlineExceeded  a neighbour did not come in time
+// An error breaks the pipeline for good, on all ranks as soon as they can be
+// notified; every later call fails with the first error. It names the stage,
+// the micro-batch and the peer:
+//   DeadlineExceeded  a neighbour did not arrive in time
 //   Unavailable       a neighbour died
-//   Aborted           another rank failed: why
-// and what a stage said of itself. Not thread-safe.
+//   Aborted           another rank failed: gives its reason
+// A stage's own errors are returned as well. Not thread-safe.
 class PipelineRuntime {
  public:
   // Collective over `group`, whose ranks are the pipeline's in order, with the
-  // same schedule everywhere; with or without its communication
-  // (AddCommunication is done here then). `stages` are this rank's: rank, rank
-  // + p, ...; they must outlive it. `group` need not.
-  //   InvalidArgument     the schedule is not sound, or is not one for so many
-  //                       ranks or so many stages
-  //   FailedPrecondition  ranks have other schedules, or a stage gives what the
-  //                       next does not take: which, and what each says
+  // same schedule on every rank. A schedule without communication is lowered by
+  // AddCommunication. `stages` are this rank's: rank, rank + p, ...; they must
+  // outlive the runtime. `group` may be destroyed earlier.
+  //   InvalidArgument     the schedule is not sound, or is for another number
+  //                       of ranks or stages
+  //   FailedPrecondition  ranks have different schedules, or a stage's output
+  //                       does not fit the next stage's input: names both
   static absl::StatusOr<std::unique_ptr<PipelineRuntime>> Create(
       ProcessGroup& group, PipelineSchedule schedule,
       std::vector<PipelineStage*> stages, PipelineOptions options = {});
@@ -58,22 +57,22 @@ class PipelineRuntime {
   PipelineRuntime(const PipelineRuntime&) = delete;
   PipelineRuntime& operator=(const PipelineRuntime&) = delete;
 
-  // Collective: all micro-batches forward and backward. Their gradients are
-  // added up as those of the mean loss times `factor`: each is divided by the
-  // number of micro-batches at the loss, and nowhere else. The mean loss (not
-  // times `factor`), on every rank.
+  // Collective and blocking: runs all micro-batches forward and backward. The
+  // gradients are those of the mean loss times `factor`: each loss is divided
+  // by the number of micro-batches, once. Returns the mean loss, without
+  // `factor`, on every rank.
   absl::StatusOr<double> Step(double factor = 1);
 
-  // Collective: forward only. The mean loss, on every rank.
+  // Collective and blocking: forward only. Returns the mean loss on every rank.
   absl::StatusOr<double> Evaluate();
 
-  // The computations of the last Step, in order.
+  // The computations of the last Step, in order of execution.
   const std::vector<MeasuredAction>& measured() const;
 
-  // With its communication.
+  // The schedule including its communication.
   const PipelineSchedule& schedule() const;
-  // Buffers for what flows between stages, made once and used over and over,
-  // besides the two that each channel to a neighbour has.
+  // The number of buffers allocated for data between stages, besides the two of
+  // each channel to a neighbour. Buffers are reused.
   int stream_buffers() const;
 
  private:

@@ -7,63 +7,66 @@
 
 namespace muster {
 
-// Whether a pass adds to the weights' gradients for the last time in a step.
+// Whether a pass is the last one in a step that adds to the weights' gradients.
 enum class WeightPass { kMoreToCome, kLast };
 
-// What a stage is told of one pass.
+// The arguments of one pass of a stage.
 struct PipelinePass {
   enum class Purpose {
     kTraining,
-    // Forward and loss only; nothing need be kept.
+    // Forward and loss only; activations need not be kept.
     kEvaluation,
   };
 
   int micro_batch = 0;
-  // Which of the stage's places for activations is the micro-batch's, from its
-  // forward pass to the end of its backward pass. Places are used again: their
-  // number is that of micro-batches that a schedule has under way at the stage
-  // at one time.
+  // Index of the stage's place for the activations of this micro-batch,
+  // reserved from its forward pass to the end of its backward pass. Places are
+  // reused: there are as many as the schedule has micro-batches in flight at
+  // the stage.
   int place = 0;
   Purpose purpose = Purpose::kTraining;
-  // Of passes that add to the weights' gradients.
+  // For passes that add to the weights' gradients.
   WeightPass weights = WeightPass::kMoreToCome;
 };
 
-// One stage of a pipeline, in any framework: what PipelineRuntime calls, on the
-// thread of its caller, in the order of the schedule. Buffers are the
-// runtime's, of the size of the stage's streams, and may be used during the
-// call only; null where there is no stream. A status that is not OK ends the
+// One stage of a pipeline, in any framework. PipelineRuntime calls it on its
+// caller's thread, in the order of the schedule. Buffers belong to the runtime,
+// have the size of the stage's streams and are valid during the call only. A
+// buffer is null where there is no stream. A status that is not OK breaks the
 // pipeline for good, on all ranks.
 class PipelineStage {
  public:
   virtual ~PipelineStage() = default;
 
-  // What the stage takes and gives for one micro-batch; the same in all steps.
-  // Nobody asks for the first stage's input and the last one's output.
+  // The shapes of the stage's input and output for one micro-batch, the same in
+  // all steps. The first stage's input shape and the last one's output shape
+  // are not used.
   virtual StreamShape InputShape() const = 0;
   virtual StreamShape OutputShape() const = 0;
 
-  // So many places for activations will be used, from 0 on. Once, before the
+  // Reserves places for activations, numbered from 0. Called once, before the
   // first pass.
   virtual void ReservePlaces(int places) = 0;
 
-  // The first stage has no input, the last no output.
+  // `input` is null for the first stage, `output` for the last.
   virtual absl::Status Forward(const PipelinePass& pass, const void* input,
                                void* output) = 0;
 
-  // The last stage's, right behind its forward pass: the loss of the
-  // micro-batch. The backward pass is that of the loss times `factor`.
+  // Last stage only, directly after its forward pass: returns the loss of the
+  // micro-batch. The backward pass must be that of the loss times `factor`.
   virtual absl::StatusOr<double> Loss(const PipelinePass& pass,
                                       double factor) = 0;
 
-  // Adds to the gradients of the weights, and gives that of the input. The
-  // last stage has no output's gradient, the first gives no input's.
+  // Adds to the gradients of the weights, and writes the gradient of the input.
+  // `output_gradient` is null for the last stage, `input_gradient` for the
+  // first.
   virtual absl::Status Backward(const PipelinePass& pass,
                                 const void* output_gradient,
                                 void* input_gradient) = 0;
 
-  // The same in two parts: what the stage before waits for first, and then, at
-  // any later time, what nobody waits for.
+  // The same in two parts: first the gradient of the input, for which the stage
+  // before waits; then, at any later time, the gradients of the weights, for
+  // which no stage waits.
   virtual absl::Status BackwardInput(const PipelinePass& pass,
                                      const void* output_gradient,
                                      void* input_gradient) = 0;

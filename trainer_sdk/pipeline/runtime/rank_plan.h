@@ -8,28 +8,30 @@
 
 namespace muster {
 
-// One thing that a rank does.
+// One action of a rank.
 struct PlannedAction {
   Action action;
-  // Of computations: what the stage is told.
+  // For computations: the argument of the stage.
   PipelinePass pass;
 };
 
-// All that one rank does in a step, in order.
+// All actions of one rank in a step, in order.
 struct RankPlan {
   std::vector<PlannedAction> actions;
-  // By chunk, that is for stages rank, rank + p, ...: places for activations,
-  // the most micro-batches that the stage has under way at one time.
+  // By chunk, that is for stages rank, rank + p, ...: the number of places for
+  // activations, which is the largest number of micro-batches in flight at the
+  // stage.
   std::vector<int> places;
 };
 
-// The rank's list with places dealt out: each micro-batch takes the lowest that
-// is free. Pure. The schedule must be sound (CheckLowered).
+// Makes a rank's plan: each micro-batch takes the lowest free place for
+// activations. The schedule must be sound (CheckLowered). Pure.
 //
-// An evaluation has the same actions less the weights' parts, though backward
-// passes do nothing then: their messages, of one byte, keep every rank from
-// running further ahead of the next one than in training, so that what is under
-// way is bounded as there, and no rank gets stuck for the same reasons.
+// An evaluation has the same actions except the weights' backward. Its backward
+// passes do nothing but exchange messages of one byte. These messages keep each
+// rank from running further ahead of its neighbour than in training, so that
+// the number of micro-batches in flight has the same bound and the same proof
+// against deadlock holds.
 RankPlan PlanRank(const PipelineSchedule& lowered, int rank,
                   PipelinePass::Purpose purpose);
 

@@ -16,21 +16,22 @@
 
 namespace muster {
 
-// A stage for tests. What it gives tells its stage, micro-batch and direction,
-// and it finds fault with anything else that it is given, and with a place that
-// is another micro-batch's.
+// A pipeline stage for tests. Its outputs encode its stage, micro-batch and
+// direction. It fails if an input is not the expected one, or if a place for
+// activations belongs to another micro-batch.
 class RecordingStage : public PipelineStage {
  public:
-  // Calls are added to `calls`.
+  // Appends every call to `calls`.
   RecordingStage(int stage, const PipelineShape& shape, int64_t elements,
                  std::vector<Action>* calls)
       : stage_(stage), shape_(shape), elements_(elements), calls_(calls) {}
 
-  // Called before each pass; what it returns is the pass's end if not OK.
+  // Called before each pass; if it fails, the pass returns that status.
   std::function<absl::Status(const Action&)> on_pass;
-  // What Loss was told, one for each call.
+  // The factors passed to Loss, in call order.
   std::vector<double> factors;
-  // By pass: weights' gradients added last.
+  // The micro-batches of passes that were the last to add to the weights'
+  // gradients.
   std::vector<int> last_weight_passes;
 
   StreamShape InputShape() const override { return Shape(); }
@@ -73,7 +74,8 @@ class RecordingStage : public PipelineStage {
   }
 
  private:
-  // Elements that are looked at, from the last on: time goes into other things.
+  // Every kStride-th element is written and checked, from the last one down, to
+  // save time.
   static constexpr int64_t kStride = 7;
 
   StreamShape Shape() const {
@@ -115,7 +117,7 @@ class RecordingStage : public PipelineStage {
         sign * (1 + (stage * shape_.micro_batches + micro_batch) * 1000 + i));
   }
 
-  // Null exactly at the ends.
+  // `from` must be null at the ends of the pipeline, and only there.
   absl::Status Check(const void* from, int stage, int micro_batch,
                      int sign) const {
     const bool end = stage < 0 || stage >= shape_.stages();
@@ -141,7 +143,7 @@ class RecordingStage : public PipelineStage {
   const int64_t elements_;
   std::vector<Action>* const calls_;
   int places_ = 0;
-  // By place: the micro-batch.
+  // By place: its micro-batch.
   std::map<int, int> held_;
 };
 

@@ -11,8 +11,8 @@
 
 namespace muster {
 
-// What ranks tell each other before the first step, as numbers that an
-// all_gather carries. Pure.
+// The data that ranks exchange before the first step, as numbers for an
+// all_gather. Pure.
 
 struct StageStreams {
   StreamShape input;
@@ -21,25 +21,24 @@ struct StageStreams {
   bool operator==(const StageStreams&) const = default;
 };
 
-// What must be the same on all ranks: shape and actions of the schedule. So
-// many numbers, whatever the schedule.
+// Shape and actions of the schedule, as kScheduleNumbers numbers that must be
+// equal on all ranks.
 inline constexpr int kScheduleNumbers = 4;
 std::vector<int64_t> EncodeSchedule(const PipelineSchedule& schedule);
 
-// `numbers` are all ranks', one behind the other. FailedPrecondition: which
-// rank has another schedule than rank 0, and what differs.
+// `numbers`: those of all ranks, concatenated. FailedPrecondition: names the
+// rank whose schedule differs from rank 0's, and the difference.
 absl::Status CheckSameSchedule(const std::vector<int64_t>& numbers);
 
-// The streams of one stage, in so many numbers. What is no shape is for the
-// receivers to find, so that all ranks hear of it.
+// The shapes of one stage's input and output, as kStreamsNumbers numbers.
+// Invalid shapes are encoded too, so that all ranks detect them.
 inline constexpr int kStreamsNumbers = 2 * (2 + StreamShape::kMostDimensions);
 std::vector<int64_t> EncodeStreams(const StageStreams& streams);
 
-// From all ranks' streams, each rank's stages and the ranks one behind the
-// other: the shapes of the stages' inputs, by stage. FailedPrecondition: the
-// first stage whose output is not what the next one takes, on which ranks, and
-// both shapes; or the stage whose shape has too many dimensions, a size below 1
-// or one too large.
+// The input shapes by stage. `numbers`: the streams of all ranks' stages, rank
+// by rank. FailedPrecondition: names the first stage whose output does not fit
+// the next one's input, the ranks and both shapes; or the stage whose shape has
+// too many dimensions, a size below 1 or a size that is too large.
 absl::StatusOr<std::vector<StreamShape>> AgreedInputs(
     const std::vector<int64_t>& numbers, const PipelineShape& shape);
 

@@ -9,10 +9,11 @@
 
 namespace muster {
 
-// What one micro-batch is between two stages; its gradient has the same shape.
+// The shape of one micro-batch's data between two stages; its gradient has the
+// same shape.
 struct StreamShape {
   DType dtype = DType::kFloat32;
-  // From the slowest dimension to the fastest; at most kMostDimensions.
+  // Sizes from the slowest dimension to the fastest; at most kMostDimensions.
   std::vector<int64_t> sizes;
 
   static constexpr int kMostDimensions = 8;

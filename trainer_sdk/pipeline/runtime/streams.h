@@ -19,52 +19,53 @@
 
 namespace muster {
 
-// The most bytes of any of the stages' inputs but the first's.
+// The largest size in bytes among the inputs of all stages except the first.
 int64_t LongestStream(const std::vector<StreamShape>& inputs);
 
-// Memory for what one micro-batch is between two stages.
+// A buffer for the data of one micro-batch between two stages.
 struct StreamBuffer {
-  // Null: none.
+  // Null: no buffer.
   std::byte* data = nullptr;
-  // Where it is put when it is free.
+  // The free list to which the buffer returns.
   std::vector<std::byte*>* home = nullptr;
 };
 
-// What flows between the stages of one rank and their neighbours, in buffers of
-// a pool: received, used, computed and sent. A buffer is free again when what
-// it holds has been used or sent; so there are never more than the schedule has
-// micro-batches under way at this rank and its neighbours: one that was sent
-// and not yet received is one that the receiver has still before it, and holds.
-// Not thread-safe.
+// The data that flows between the stages of one rank and their neighbours, in a
+// pool of buffers that are received, used, computed and sent. A buffer becomes
+// free when its content has been used or sent. So the pool never exceeds the
+// number of micro-batches that the schedule has in flight at this rank and its
+// neighbours: a message that was sent but not received counts at the receiver,
+// which still has to use it. Not thread-safe.
 class PipelineStreams {
  public:
-  // `inputs` are the shapes of stages' inputs, by stage; the first's is not
-  // looked at. `channels` must outlive it, but not its transfers: see Abandon.
+  // `inputs`: the input shape of each stage; the first is ignored. `channels`
+  // must outlive this object. Its transfers may still be pending then: see
+  // Abandon.
   PipelineStreams(PipelineChannels& channels, const PipelineShape& shape,
                   std::vector<StreamShape> inputs, Duration timeout);
 
-  // What is to come, in an order without anything under way: in an evaluation
-  // no gradients flow, but a byte in their place.
+  // Sets the purpose of the following passes. Call it only when nothing is in
+  // flight. In an evaluation one byte is sent instead of each gradient.
   void Begin(PipelinePass::Purpose purpose) { purpose_ = purpose; }
 
-  // Starts what a receive action says.
+  // Starts the receive of a receive action.
   void Receive(const Action& receive);
-  // Starts the sending of what has been put for a send action.
+  // Starts the send of the buffer that was put for a send action.
   void Send(const Action& send);
 
-  // What `computation` takes from its neighbour, once it is there; null where
-  // it has none. Give it back with Free.
+  // Blocks until the input of `computation` from its neighbour has arrived, and
+  // returns it; null if there is none. Return it with Free.
   absl::StatusOr<StreamBuffer> Take(const Action& computation);
-  // A buffer for what `computation` gives to its neighbour, which Put is to
-  // follow; null where it has none. Fails if a send has failed.
+  // A buffer for the output of `computation` to its neighbour, to be followed
+  // by Put; null if there is none. Fails if a send has failed.
   absl::StatusOr<StreamBuffer> Make(const Action& computation);
   void Put(const Action& computation, StreamBuffer buffer);
   static void Free(StreamBuffer buffer);
 
-  // Waits until all that was sent has gone.
+  // Blocks until all sends are complete.
   absl::Status Drain();
 
-  // Buffers made so far, besides the channels' places.
+  // The number of buffers allocated so far, without the channels' places.
   int buffers() const { return static_cast<int>(made_.size()); }
 
  private:
@@ -80,7 +81,7 @@ class PipelineStreams {
   };
 
   StreamShape ShapeOf(const Action& message) const;
-  // For a message of this kind, or one to a stage of this rank.
+  // A free buffer for a message of this kind, or for a stage on this rank.
   StreamBuffer Any(ActionKind kind);
   absl::Status Reap();
   absl::Status Failed(const Action& message, const absl::Status& status) const;
@@ -93,11 +94,11 @@ class PipelineStreams {
   size_t bytes_ = 0;
   std::vector<std::unique_ptr<std::byte[]>> made_;
   std::vector<std::byte*> free_;
-  // The channels' places that are free, by kind of action.
+  // Free places in the channels' memory, by kind of action.
   std::map<ActionKind, std::vector<std::byte*>> places_;
-  // By receive action, whether it is a message or not.
+  // By receive action, also for data that comes from a stage on this rank.
   std::map<Action, Arrival> arrivals_;
-  // By send action.
+  // By send action: output that is not sent yet.
   std::map<Action, StreamBuffer> ready_;
   std::list<Departure> departures_;
 };

@@ -6,15 +6,16 @@
 
 namespace muster {
 
-// Whom a stage tells of each pass that adds to its weights' gradients, such as
-// those who average them over data-parallel ranks. On the pipeline's thread.
+// Receives the events of each pass that adds to a stage's weight gradients; for
+// example, to average them over data-parallel ranks. Called on the pipeline's
+// thread.
 class WeightPassListener {
  public:
   virtual ~WeightPassListener() = default;
 
   virtual absl::Status Begin(WeightPass pass) = 0;
-  // The pass adds no more to the gradient of the stage's tensor; in the last
-  // pass, nobody does in this step.
+  // This pass adds no more to the gradient of the stage's tensor `tensor`. In
+  // the last pass, the gradient is then complete for this step.
   virtual absl::Status Ready(int tensor) = 0;
   virtual absl::Status End() = 0;
 };

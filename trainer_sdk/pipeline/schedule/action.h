@@ -10,17 +10,18 @@
 
 namespace muster {
 
-// What a rank does at one place of a pipeline schedule, in the words of
-// PyTorch's torch.distributed.pipelining.
+// An action of a rank in a pipeline schedule, with the names of PyTorch's
+// torch.distributed.pipelining.
 enum class ActionKind : uint8_t {
-  kForward,         // F
-  kBackward,        // B: gradients of inputs and of weights
-  kInputBackward,   // I: of inputs only, which the previous stage waits for
-  kWeightBackward,  // W: of weights, which nobody waits for
+  kForward,   // F
+  kBackward,  // B: gradients of the input and of the weights
+  // I: gradient of the input, for which the previous stage waits
+  kInputBackward,
+  kWeightBackward,  // W: gradients of the weights, for which no stage waits
   kSendForward,     // SEND_F: this stage's output to the next
   kRecvForward,     // RECV_F: this stage's input from the previous
-  kSendBackward,    // SEND_B: the gradient of this stage's input, back
-  kRecvBackward,    // RECV_B: the gradient of this stage's output
+  kSendBackward,  // SEND_B: the gradient of this stage's input to the previous
+  kRecvBackward,  // RECV_B: the gradient of this stage's output
 };
 
 // The name in a schedule's text: "F", "SEND_F", ...
@@ -41,8 +42,8 @@ struct Action {
 
 std::string ToString(const Action& action);
 
-// InvalidArgument, with the text, for anything that ToString does not write.
-// Numbers have at most six digits.
+// InvalidArgument, quoting the text, for anything that ToString does not
+// produce. Numbers have at most six digits.
 absl::StatusOr<Action> ParseAction(std::string_view text);
 
 }  // namespace muster

@@ -9,11 +9,12 @@
 
 namespace muster {
 
-// What a stage has done with a micro-batch: the facts that others wait for.
+// The progress of a micro-batch at a stage: the events that other computations
+// wait for.
 enum class Milestone : uint8_t {
-  kForward,        // its output is there
-  kInputBackward,  // the gradient of its input is there
-  kWeightBackward  // its weights' gradients have been added
+  kForward,        // its output is available
+  kInputBackward,  // the gradient of its input is available
+  kWeightBackward  // the gradients of its weights are added
 };
 
 struct Need {
@@ -21,8 +22,8 @@ struct Need {
   Milestone milestone = Milestone::kForward;
 };
 
-// What must have been reached, for the action's micro-batch, before a
-// computation may start. At most two.
+// The milestones of the same micro-batch that a computation needs before it may
+// start. At most two.
 struct Needs {
   std::array<Need, 2> needs;
   int count = 0;
@@ -32,14 +33,15 @@ struct Needs {
 };
 Needs NeedsOf(const Action& computation, const PipelineShape& shape);
 
-// Which milestones there are, as far as a walk through a schedule has come.
+// The milestones reached so far in a walk through a schedule.
 class Milestones {
  public:
   explicit Milestones(const PipelineShape& shape);
 
   bool Reached(const Need& need, int micro_batch) const;
   bool AllReached(const Needs& needs, int micro_batch) const;
-  // Those that the computation reaches. Twice is once.
+  // Records the milestones that the computation reaches; recording one twice
+  // has no effect.
   void Reach(const Action& computation);
 
  private:
@@ -49,9 +51,9 @@ class Milestones {
   std::vector<uint8_t> reached_;
 };
 
-// The message between neighbouring stages that a computation makes necessary:
-// its send, with the receive on the other rank; none where the neighbour is on
-// the same rank or does not exist.
+// The message between neighbouring stages that a computation requires: its send
+// and the receive on the other rank. Nothing if the neighbour is on the same
+// rank or does not exist.
 struct Message {
   Action send;
   Action receive;

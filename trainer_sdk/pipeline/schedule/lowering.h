@@ -6,11 +6,11 @@
 
 namespace muster {
 
-// The same schedule with its communication: a send right behind each
-// computation whose result another rank needs, and the receive on that rank at
-// the place that it has reached when the result is sent, if every action takes
-// the same time. So a receive is posted early, and receives between two ranks
-// have the order of the sends. InvalidArgument: the schedule is not sound
+// Adds communication to a schedule: a send directly after each computation
+// whose result another rank needs. The receive is put at the position that the
+// other rank has reached when the result is sent, if every action takes the
+// same time. So receives are posted early, and receives between two ranks have
+// the order of the sends. InvalidArgument: the schedule is not sound
 // (CheckComputations).
 absl::StatusOr<PipelineSchedule> AddCommunication(
     const PipelineSchedule& schedule);

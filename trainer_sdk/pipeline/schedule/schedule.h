@@ -10,26 +10,26 @@ namespace muster {
 
 // The size of a pipeline.
 struct PipelineShape {
-  // p: how many ranks take part.
+  // p: the number of ranks.
   int ranks = 1;
-  // v: how many stages each rank has (model chunks).
+  // v: the number of stages (model chunks) on each rank.
   int stages_per_rank = 1;
-  // m: how many micro-batches a step has.
+  // m: the number of micro-batches in a step.
   int micro_batches = 1;
 
   int stages() const { return ranks * stages_per_rank; }
-  // Stages are dealt out in turns: rank r has r, r + p, r + 2p, ...
+  // Stages are assigned round-robin: rank r has r, r + p, r + 2p, ...
   int RankOf(int stage) const { return stage % ranks; }
 
   bool operator==(const PipelineShape&) const = default;
 };
 
-// What each rank does in one step, in order. An intermediate representation:
-// generators make one, AddCommunication lowers it, the validator and the
-// simulator look at it, the runtime performs it.
+// The actions of every rank in one step, in order. This is the intermediate
+// representation: generators produce it, AddCommunication lowers it, the
+// validator and the simulator read it, the runtime executes it.
 struct PipelineSchedule {
   PipelineShape shape;
-  // By rank.
+  // Actions by rank.
   std::vector<std::vector<Action>> ranks;
 };
 

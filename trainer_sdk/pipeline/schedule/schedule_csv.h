@@ -9,15 +9,15 @@
 
 namespace muster {
 
-// A schedule as PyTorch's pipelining reads and writes it: a line for each rank,
-// its actions separated by commas. PyTorch's empty cells, in which a rank
-// waits, carry no meaning and are not written.
+// Formats a schedule as PyTorch's pipelining does: one line per rank, its
+// actions separated by commas. PyTorch's empty cells, in which a rank waits,
+// carry no information and are not written.
 std::string WriteScheduleCsv(const PipelineSchedule& schedule);
 
-// Takes the shape from what is there: a line is a rank, and the highest stage
-// and micro-batch say how many there are. InvalidArgument: the line and column
-// of what is no action, or why the schedule is not sound (CheckComputations,
-// or CheckLowered where it has sends or receives). Reads up to 64 MiB.
+// Parses such a file of up to 64 MiB. The shape follows from the content: one
+// rank per line, and the highest stage and micro-batch. InvalidArgument: gives
+// the line and column of an invalid action, or says why the schedule is not
+// sound (CheckComputations, or CheckLowered if it has sends or receives).
 absl::StatusOr<PipelineSchedule> ReadScheduleCsv(std::string_view text);
 
 }  // namespace muster

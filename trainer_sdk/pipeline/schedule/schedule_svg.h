@@ -8,10 +8,10 @@
 
 namespace muster {
 
-// A picture of how a schedule goes: a line for each rank, a box for each pass
-// with its micro-batch, its kind by colour and its chunk by shade; what is left
-// grey is the bubble, and its share stands above. A whole SVG file. At most
-// 20,000 boxes are drawn; the picture says how many there would be.
+// Draws a timeline as a complete SVG file: one line per rank, one box per pass
+// with its micro-batch; the colour is the pass's kind and the shade its chunk.
+// Grey is idle time (the bubble), and its share is in the heading. At most
+// 20,000 boxes are drawn; the picture then states the full number.
 std::string DrawSchedule(const PipelineTimeline& timeline,
                          std::string_view title);
 

@@ -9,19 +9,19 @@
 
 namespace muster {
 
-// What the passes of a stage take, in any unit of time.
+// The durations of a stage's passes, in any unit of time.
 struct StageCost {
   int64_t forward = 1;
   int64_t input_backward = 1;
-  // A whole backward takes as long as its two parts.
+  // A whole backward takes as long as both of its parts.
   int64_t weight_backward = 1;
 };
 
 struct PipelineCosts {
-  // By stage, or one for all.
+  // By stage, or one entry for all stages.
   std::vector<StageCost> stages = {StageCost{}};
-  // From the end of a computation until another rank can use its result. A
-  // rank goes on computing meanwhile.
+  // Time from the end of a computation until another rank can use its result.
+  // The sender computes on meanwhile.
   int64_t message = 0;
 };
 
@@ -31,32 +31,32 @@ struct TimedAction {
   int64_t end = 0;
 };
 
-// How a schedule would go if each rank did each computation as soon as the one
-// before it was done and what it needs was there.
+// The timeline of a schedule when each rank starts each computation as soon as
+// its previous one is done and the input is available.
 struct PipelineTimeline {
   PipelineShape shape;
-  // By rank; computations only, in order.
+  // By rank: its computations, in order.
   std::vector<std::vector<TimedAction>> ranks;
   int64_t makespan = 0;
-  // By rank: time spent computing.
+  // By rank: total computing time.
   std::vector<int64_t> busy;
-  // By rank: the most micro-batches, counted for each stage, whose activations
-  // are held at one time: from the begin of the forward to the end of the
-  // backward, its weights' part included.
+  // By rank: the largest number of micro-batches, counted for each stage, whose
+  // activations are held at one time, from the start of the forward to the end
+  // of the backward including the weights' part.
   std::vector<int> most_held;
 
-  // The share of idle time in what the busiest rank computes, the bubble over
-  // the ideal: (p-1)/m for 1F1B with equal stages.
+  // The pipeline bubble over the ideal time: idle time divided by the computing
+  // time of the busiest rank. (p-1)/m for 1F1B with equal stages.
   double BubbleOverIdeal() const;
 };
 
-// What `ranks` says besides when what was done: makespan from 0 on, busy and
+// Makes a timeline of `ranks` by computing makespan (from 0), busy and
 // most_held.
 PipelineTimeline TimelineOf(const PipelineShape& shape,
                             std::vector<std::vector<TimedAction>> ranks);
 
-// InvalidArgument: the schedule is not sound (CheckComputations), or costs are
-// negative or not one for each stage. Sends and receives are not looked at.
+// InvalidArgument: the schedule is not sound (CheckComputations), or the costs
+// are negative or their number is wrong. Sends and receives are ignored.
 absl::StatusOr<PipelineTimeline> Simulate(const PipelineSchedule& schedule,
                                           const PipelineCosts& costs);
 

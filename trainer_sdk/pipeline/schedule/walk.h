@@ -6,16 +6,16 @@
 
 namespace muster {
 
-// How what one rank computes becomes known to another.
+// When the result of a computation becomes available on another rank.
 enum class Arrival {
   kAtOnce,
-  // When the rank has come to the send behind the computation.
+  // When the rank reaches the send after the computation.
   kWhenSent,
 };
 
-// Lets every rank do its actions in order, each as soon as what it needs is
-// there. InvalidArgument: which ranks come to no end, and at which action each
-// is stuck. Every action must be of the schedule's shape.
+// Simulates the schedule: every rank does its actions in order, each as soon as
+// its inputs are available. InvalidArgument: ranks deadlock; names them and the
+// action at which each is blocked. Every action must fit the schedule's shape.
 absl::Status WalkToTheEnd(const PipelineSchedule& schedule, Arrival delivery);
 
 }  // namespace muster

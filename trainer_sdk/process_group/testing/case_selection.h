@@ -8,33 +8,37 @@
 
 namespace muster {
 
-// A stratum is a kind, type and reduction at one length: 0, 1, odd, some, large
-// (40,000 elements among all ranks), or longest (600 KB among all ranks, more
-// than any transport stages or sends at once). Each has its variants: placement
-// x parts. The order of cases mixes the strata, with barriers between. Pure.
+// Selects the collectives that the conformance suite runs. A stratum is a kind,
+// a type, a reduction and a length: 0, 1, 7 or 257 elements, large (about
+// 40,000 elements among all ranks), or longest (about 600 KB among all ranks,
+// more than any transport stages or sends at once). The variants of a stratum
+// differ in placement (out of place or in place) and parts (equal or uneven).
+// The cases are shuffled, with barriers in between. Pure.
 
-// Every variant of every stratum, but one only of each of the longest.
+// Every variant of every stratum, except that each longest stratum has one
+// variant.
 std::vector<CollectiveCase> EveryCase(int size);
 
-// The same without the longest.
+// The same without the longest strata.
 std::vector<CollectiveCase> ShortCases(int size);
 
-// How the cases are dealt to several groups, so that no stratum is left out by
-// all of them.
+// How the cases are distributed over groups of several sizes, so that every
+// stratum is tried in at least one of them.
 struct CaseSelection {
-  // The groups' sizes. A stratum is tried in pairs of size and variant: in
-  // every n-th of them, and at least in one.
+  // The groups' sizes. Each stratum is tried in every `every_nth`-th of its
+  // pairs (size, variant), and in at least one pair.
   std::vector<int> sizes;
   int every_nth = 1;
-  // Where subjects share the work: this one has every `shares`-th stratum.
+  // Subjects may share the work: this one runs every `shares`-th stratum,
+  // beginning with index `share`.
   int share = 0;
   int shares = 1;
-  // Of the longest, which are tried in one pair whatever `every_nth` is, only
-  // every n-th stratum is tried at all.
+  // Only every n-th of the longest strata is tried, each in one pair, whatever
+  // `every_nth` is.
   int longest_every_nth = 1;
 };
 
-// What of that falls to the groups of sizes[at].
+// The selected cases for groups of sizes[at] ranks.
 std::vector<CollectiveCase> CasesOfSize(const CaseSelection& selection,
                                         size_t at);
 

@@ -12,7 +12,7 @@ namespace muster {
 enum class Placement { kOutOfPlace, kInPlace };
 enum class Parts { kEqual, kUneven };
 
-// One collective that a suite asks of a transport; equal on every rank.
+// One collective that the suite runs on a transport; equal on all ranks.
 struct CollectiveCase {
   OperationKind kind = OperationKind::kAllReduce;
   DType dtype = DType::kFloat32;
@@ -21,31 +21,32 @@ struct CollectiveCase {
   int64_t count = 0;
   Placement placement = Placement::kOutOfPlace;
   Parts parts = Parts::kEqual;
-  uint64_t seed = 0;  // of the inputs
+  uint64_t seed = 0;  // seed of the inputs
 };
 
 std::string Describe(const CollectiveCase& test);
 
-// Whether the kind's longer buffer has a part for each rank, so that `count` is
-// a part's length and the parts may be uneven.
+// Whether the longer buffer of this kind consists of one part per rank. Then
+// `count` is the length of a part, and parts may be uneven.
 bool HasParts(OperationKind kind);
 
-// What one rank has to do with it, by the table in operation.h; lengths and
-// offsets are elements.
+// One rank's role in a case, by the table in operation.h. Lengths and offsets
+// are in elements.
 struct RankPart {
-  Operation operation;    // without its buffers
-  int64_t input = -1;     // length; -1: this rank has none
-  int64_t output = -1;    // the same
-  int64_t in_place = -1;  // where the shorter buffer lies in the longer one;
-                          // -1: they are two
+  Operation operation;  // its buffers are not set
+  int64_t input = -1;   // length; -1: no input on this rank
+  int64_t output = -1;  // length; -1: no output on this rank
+  // offset of the shorter buffer in the longer one; -1: two separate buffers
+  int64_t in_place = -1;
 };
 RankPart PartOf(const CollectiveCase& test, int rank, int size);
 
-// What `rank` must find in its output. Pure.
+// The elements that `rank` must find in its output. Pure.
 std::vector<double> ExpectedOutput(const CollectiveCase& test, int rank,
                                    int size);
 
-// How far an element may be from that: 0 except for averages of floats.
+// The largest allowed difference from the expected element: 0 except for
+// averages of floats.
 double Tolerance(const CollectiveCase& test, int size);
 
 }  // namespace muster

@@ -8,53 +8,56 @@
 
 namespace muster {
 
-// What a transport must do, with threads as ranks. Each check makes its own
-// groups; the error says what is wrong.
+// The checks of the conformance suite, with threads as ranks. Each check makes
+// its own groups. The error says what the transport does wrong.
 
-// What of the cases falls to this size (case_selection.h), one after another in
-// one group. The size is one of the subject's.
+// Runs the cases selected for this size (case_selection.h), one after another
+// in one group. `size` is one of the subject's sizes.
 absl::Status CheckCollectives(const ConformanceSubject& subject, int size);
 
-// All ranks get the same bits, whatever the order of additions, and they are
-// the sum but for rounding.
+// All ranks get bit-identical results, whatever the order of additions, equal
+// to the true sum except for rounding.
 absl::Status CheckEqualBits(const ConformanceSubject& subject, int size);
 
-// A ring of messages, batches of several in both directions, tags.
+// A ring of messages, batches of several messages in both directions, and tags.
 absl::Status CheckPointToPoint(const ConformanceSubject& subject, int size);
 
-// Collectives, messages and batches in overlapping groups in an order drawn
-// from `seed`.
+// Collectives, messages and batches in overlapping groups, in a random order
+// drawn from `seed`.
 absl::Status CheckInterleavings(const ConformanceSubject& subject, int size,
                                 uint64_t seed);
 
-// The same steps through process groups: several are started at once, each rank
-// taking the groups in an order of its own, and waited for in another.
+// The same steps through ProcessGroup::Start: several operations are started at
+// once. Each rank takes the groups in its own order, and waits for the works in
+// another order.
 absl::Status CheckStartedOperations(const ConformanceSubject& subject, int size,
                                     uint64_t seed);
 
-// One rank calls something else: every rank is told what each called, and
-// the group is broken for good.
+// One rank calls another operation: every rank gets an error that names what
+// each rank called, and the group stays broken.
 absl::Status CheckMismatches(const ConformanceSubject& subject, int size);
 
-// One rank does not come: the others give up at the deadline and name it.
+// One rank does not arrive: the others fail at the deadline and name it.
 absl::Status CheckDeadline(const ConformanceSubject& subject, int size);
 
-// Abort ends what is under way and what comes later, with its reason.
+// Abort ends pending and later operations, with its reason.
 absl::Status CheckAbort(const ConformanceSubject& subject, int size);
 
-// One rank gives up while no other has come: whatever the others call later
-// fails too, although what the first one sent may be all that they need of it.
+// One rank gives up before any other arrives. Later calls of the others must
+// fail too, even if the first rank's data has arrived and is all that they need
+// from it.
 absl::Status CheckBrokenForAll(const ConformanceSubject& subject, int size);
 
-// One rank fails while the group forms, at whatever call of its store: the
-// others fail too, at once, with its name and reason.
+// One rank fails while the group forms, in turn at each of its store calls: the
+// others fail at once, with that rank's number and reason.
 absl::Status CheckFailedFormation(const ConformanceSubject& subject, int size);
 
-// One rank gives up while another has not come: the same.
+// One rank gives up while another has not arrived: the others fail at once,
+// with that rank's number and reason.
 absl::Status CheckInterruptedFormation(const ConformanceSubject& subject,
                                        int size);
 
-// Memory of the transport's own, if it has any, serves as input and output.
+// Memory from Transport::Allocate, if supported, works as input and output.
 absl::Status CheckMemory(const ConformanceSubject& subject, int size);
 
 }  // namespace muster

@@ -10,8 +10,8 @@
 
 namespace muster {
 
-// The memory that a transport works on. Thread-safe. This one is the host's; a
-// CUDA transport brings its own, whose Read waits for what is under way.
+// The memory that a transport works on. Thread-safe. The default is host
+// memory. A CUDA transport overrides it; its Read waits for pending operations.
 class ConformanceMemory {
  public:
   virtual ~ConformanceMemory() = default;
@@ -20,8 +20,9 @@ class ConformanceMemory {
   virtual void Read(void* to, const void* from, int64_t bytes);
 };
 
-// ThreadSanitizer makes a case some 20 times as slow, AddressSanitizer twice;
-// what they look for is not in one case only.
+// Runs fewer cases under sanitizers: ThreadSanitizer makes a case about 20
+// times slower and AddressSanitizer twice. A defect that a sanitizer finds
+// shows in more than one case.
 #if defined(__SANITIZE_THREAD__)
 inline constexpr int kUsualNth = 23;
 #elif defined(__SANITIZE_ADDRESS__)
@@ -30,45 +31,49 @@ inline constexpr int kUsualNth = 5;
 inline constexpr int kUsualNth = 1;
 #endif
 
-// A transport as the conformance suite judges it.
+// A transport under test, and the properties that the suite may expect of it.
 struct ConformanceSubject {
   std::string name;  // letters and digits
   TransportFactory factory;
 
-  // Which group sizes are tried, and, for a transport that is slow with threads
-  // as ranks, of the pairs of size and variant that a collective is tried in
-  // only every n-th, and at least one (case_selection.h).
+  // The group sizes to try. If the transport is slow with threads as ranks, a
+  // collective is tried only in every `every_nth`-th of its pairs (size,
+  // variant), and in at least one (case_selection.h).
   std::vector<int> sizes = {1, 2, 3, 4, 5, 6, 7, 8};
   int every_nth = kUsualNth;
-  // Every n-th of the longest collectives (600 KB among all ranks) is tried.
+  // Only every n-th of the longest collectives (600 KB among all ranks) is
+  // tried.
   int longest_every_nth = kUsualNth;
-  // Subjects of one transport may share the collectives: this one is tried with
-  // every `shares`-th.
+  // Subjects of one transport may share the collectives: this one runs every
+  // `shares`-th.
   int share = 0;
   int shares = 1;
 
   enum class Mismatch {
-    kExplained,  // every rank gets FailedPrecondition, naming what differs
-    kNotSeen,    // undefined behaviour: not tried
+    kExplained,  // every rank gets FailedPrecondition that names the difference
+    kNotSeen,    // a mismatch is undefined behaviour, so it is not tested
   };
   Mismatch mismatch = Mismatch::kExplained;
 
   enum class Absent {
-    kNamedToAll,   // everyone who waits, or is told, names the absent
-    kNamedToSome,  // at least one rank does
+    // every rank that waits, or is told of the failure, names the absent rank
+    kNamedToAll,
+    kNamedToSome,  // at least one rank names the absent rank
   };
   Absent absent = Absent::kNamedToAll;
 
   enum class Tags {
     kMatch,    // a receive takes the first message with its tag
-    kInOrder,  // messages come in the order they were sent
+    kInOrder,  // messages arrive in the order in which they were sent
   };
   Tags tags = Tags::kMatch;
 
-  // What a rank is told that comes after another has given the group up.
+  // The operations that fail on a rank that arrives after another rank has
+  // given up.
   enum class Late {
     kOfEverything,  // every operation fails
-    kOfBarriers,    // other operations are only launched, and fail later
+    // barriers fail; other operations are only launched, and fail later
+    kOfBarriers,
   };
   Late late = Late::kOfEverything;
 
@@ -76,10 +81,10 @@ struct ConformanceSubject {
       std::make_shared<ConformanceMemory>();
 };
 
-// `subject` as its collectives are tried: as it is, or with `grid` "whole" on
-// 1 to 8 ranks in every pair of size and variant, whatever it takes. Its
-// factory must know all these sizes then. `grid` is MUSTER_CONFORMANCE_GRID's
-// value, null where it is not set.
+// Returns `subject` unchanged, or, if `grid` is "whole", with sizes 1 to 8 and
+// every pair of size and variant, however long that takes; its factory must
+// support these sizes then. `grid` is the value of MUSTER_CONFORMANCE_GRID,
+// null if it is not set.
 ConformanceSubject AtGrid(ConformanceSubject subject, const char* grid);
 
 }  // namespace muster

@@ -8,15 +8,15 @@
 
 namespace muster {
 
-// The arithmetic of the reference: every element is a double, one at a time.
-// Independent of the kernels it judges. Pure.
+// The arithmetic of the reference: on doubles, one element at a time, and
+// independent of the kernels under test. Pure.
 
-// What the ranks' elements become; `values` in rank order.
+// The reduction of `values`, which are in rank order.
 double ReferenceReduction(const std::vector<double>& values, DType dtype,
                           ReduceOp op);
 
-// The element that `rank` brings at `index`: small integers, such that every
-// reduction of up to 8 of them by `op` is exact in every type (AVG aside).
+// The input element of `rank` at `index`: small integers, chosen so that every
+// reduction of up to 8 of them by `op` is exact in every type, except AVG.
 double TestValue(uint64_t seed, int rank, int64_t index, ReduceOp op);
 
 }  // namespace muster

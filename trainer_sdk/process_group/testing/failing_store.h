@@ -14,14 +14,14 @@
 
 namespace muster {
 
-// Another store, one call of which fails with Internal: "planted". Calls that
-// concern a FailureRecord, of the group or of a part of it, do not count.
+// Forwards to another store, except that one call fails with Internal:
+// "planted". Calls with the keys of a FailureRecord are not counted.
 class FailingStore final : public Store {
  public:
-  // The `failing`-th call is that one, from 0 on.
+  // `failing`: index of the call that fails, from 0.
   FailingStore(std::shared_ptr<Store> store, int failing);
 
-  // Whether there were as many calls.
+  // Whether that call was reached.
   bool failed() const { return calls_ > failing_; }
 
   absl::Status Set(const std::string& key, const std::string& value) override;
@@ -37,7 +37,7 @@ class FailingStore final : public Store {
   absl::StatusOr<bool> Check(const std::vector<std::string>& keys) override;
 
  private:
-  // What a call of `key` fails with.
+  // Counts a call with `key`, and returns its planted error or OK.
   absl::Status Next(const std::string& key);
 
   const std::shared_ptr<Store> store_;

@@ -15,9 +15,10 @@
 
 namespace muster {
 
-// Runs `body` as every rank of a world of `size`, over `factory`; each one's
-// status. A group goes when its rank is done. `explanation`: how long who is
-// late waits for what the others say; long where a test looks at that.
+// Runs `body` on every rank of a world of `size` ranks, on threads, over
+// `factory`, and returns each rank's status. A rank's group is destroyed when
+// its body returns. `explanation`: how long a rank that timed out waits for its
+// peers' accounts. Tests of that message use a longer value.
 inline std::vector<absl::Status> RunWorld(
     int size, const std::function<absl::Status(ProcessGroup& world)>& body,
     TransportFactory factory = ReferenceTransports(),

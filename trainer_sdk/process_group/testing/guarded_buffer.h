@@ -11,21 +11,21 @@
 
 namespace muster {
 
-// Elements in a subject's memory, with a border on both sides that nobody may
-// write.
+// Elements in a subject's memory, between two guard borders that must not be
+// overwritten.
 class GuardedBuffer {
  public:
-  // Filled with a pattern that is no test value.
+  // The elements are filled with a pattern that no test value has.
   GuardedBuffer(ConformanceMemory& memory, DType dtype, int64_t length);
 
   void* at(int64_t element) const;
   void Write(int64_t begin, const std::vector<double>& values);
 
-  // Internal, saying which element: one is further from `expected` than
-  // `tolerance`.
+  // Returns Internal with the element's index if an element differs from
+  // `expected` by more than `tolerance`.
   absl::Status Expect(int64_t begin, const std::vector<double>& expected,
                       double tolerance) const;
-  // Internal: somebody wrote beside the buffer.
+  // Returns Internal if a border was overwritten.
   absl::Status ExpectBorders() const;
 
  private:

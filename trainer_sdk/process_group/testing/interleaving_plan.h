@@ -9,23 +9,23 @@
 
 namespace muster {
 
-// What ranks do in groups that overlap: a collective, a message or a batch in
-// one group after another. Pure.
+// The plan of a test with overlapping groups: a collective, a message or a
+// batch in one group after another. Pure.
 struct InterleavingStep {
   int group = 0;
   enum { kCollective, kMessage, kBatch } kind = kCollective;
   CollectiveCase collective;
-  std::vector<MessageCase> messages;  // one of kMessage
+  std::vector<MessageCase> messages;  // exactly one for kMessage
 };
 
-// Members by rank in the group: everybody, every other one, and the rest with
-// rank 0 last.
+// The members of each group by rank in the group: all ranks; every other rank;
+// the remaining ranks with rank 0 last.
 std::vector<std::vector<int>> OverlappingGroups(int size);
 
-// `rank`'s rank in a group of `members`; -1: none of them.
+// The rank of world rank `rank` in a group of `members`; -1 if not a member.
 int RankAmong(const std::vector<int>& members, int rank);
 
-// 150 steps in these groups, drawn from `seed`.
+// Draws 150 steps in these groups from `seed`.
 std::vector<InterleavingStep> DrawSteps(
     const std::vector<std::vector<int>>& groups, uint64_t seed);
 

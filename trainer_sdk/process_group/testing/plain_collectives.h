@@ -7,8 +7,8 @@
 
 namespace muster {
 
-// Does one collective for all its ranks at once, given what each asked for in
-// rank order; all of one process and agreeing with each other.
+// Performs one collective for all ranks of one process at once. `ranks` holds
+// each rank's operation, in rank order; they must match each other.
 void ComputeCollective(const std::vector<const Operation*>& ranks);
 
 }  // namespace muster

@@ -13,23 +13,22 @@
 
 namespace muster {
 
-// One rank's part in an operation, with its buffers: whoever performs it, and
-// when, may be another.
+// One rank's part in an operation, with its buffers. Another part of the test
+// may perform the operation, at any later time.
 class PreparedOperation {
  public:
   virtual ~PreparedOperation() = default;
 
-  // Its buffers are this object's: it must outlive the operation.
+  // The buffers belong to this object, which must outlive the operation.
   virtual const Operation& operation() const = 0;
 
-  // Of an operation that has ended with `ended`: whether that was well and it
-  // did what it must. Judges this rank's output, its input (which must be as it
-  // was, unless in place) and the bytes beside both. The error says which
-  // operation and rank.
+  // Checks the finished operation: `ended`, its status, is OK; this rank's
+  // output is correct; its input is unchanged unless in place; the bytes around
+  // both buffers are untouched. The error names the operation and the rank.
   absl::Status Judge(const absl::Status& ended) const;
 
  protected:
-  // `what` for errors.
+  // `what`: the operation's name in errors.
   explicit PreparedOperation(std::string what);
 
  private:
@@ -38,8 +37,8 @@ class PreparedOperation {
   const std::string what_;
 };
 
-// One message of `count` elements from rank `from` to rank `to`; of the other
-// ranks nothing is asked.
+// One message of `count` elements from rank `from` to rank `to`. Other ranks do
+// nothing.
 struct MessageCase {
   int from = 0;
   int to = 0;
@@ -49,7 +48,8 @@ struct MessageCase {
   uint64_t seed = 0;
 };
 
-// Where it is prepared for; `sequence` is the number of the last collective.
+// The rank that an operation is prepared for. `sequence` is the number of its
+// last collective.
 struct PreparedPlace {
   ConformanceMemory& memory;
   int rank = 0;
@@ -60,11 +60,11 @@ struct PreparedPlace {
 std::unique_ptr<PreparedOperation> PrepareCase(const CollectiveCase& test,
                                                const PreparedPlace& place);
 
-// Null for a rank that the message does not concern.
+// Null for a rank that neither sends nor receives the message.
 std::unique_ptr<PreparedOperation> PrepareMessage(const MessageCase& test,
                                                   const PreparedPlace& place);
 
-// All of `messages` that concern this rank in one batch.
+// One batch of those `messages` that concern this rank.
 std::unique_ptr<PreparedOperation> PrepareBatch(
     const std::vector<MessageCase>& messages, const PreparedPlace& place);
 

@@ -12,14 +12,14 @@
 
 namespace muster {
 
-// Runs `body(rank)` on a thread for each of `size` ranks; each one's status.
+// Runs `body(rank)` on one thread per rank, and returns each rank's status.
 std::vector<absl::Status> RunRanks(
     int size, const std::function<absl::Status(int rank)>& body);
 
-// The first that is not OK.
+// The first status that is not OK; OK if there is none.
 absl::Status FirstFailure(const std::vector<absl::Status>& statuses);
 
-// A transport for each rank of a fresh group, made at the same time.
+// Makes the transports of all ranks of a new group, concurrently.
 absl::StatusOr<std::vector<std::unique_ptr<Transport>>> MakeTransports(
     const TransportFactory& factory, int size, const std::string& name);
 

@@ -5,10 +5,10 @@
 
 namespace muster {
 
-// Transports among the threads of one process, as plain as can be: one mutex,
-// and the last rank to come computes for all, element by element. For tests of
-// what stands on transports, and of the conformance suite. Groups are told
-// apart by their store and name.
+// Reference transports among the threads of one process, kept simple: one
+// mutex, and the last rank that arrives computes the result for all, element by
+// element. Used to test code above transports and the conformance suite itself.
+// Groups are distinguished by their store and name.
 TransportFactory ReferenceTransports();
 
 }  // namespace muster

@@ -12,20 +12,20 @@
 
 namespace muster {
 
-// One rank of a group under test: what it does needs nothing of the other
-// ranks but that they do the same, so ranks may be threads or processes.
+// One rank of a group under test. Ranks share nothing but the transport, so
+// they may be threads or processes.
 struct RankUnderTest {
   Transport* transport = nullptr;
   ConformanceMemory* memory = nullptr;
   int rank = 0;
   int size = 1;
-  uint64_t sequence = 0;  // of the last collective
+  uint64_t sequence = 0;  // number of the last collective
 };
 
-// Performs `test` and judges it (PreparedOperation::Judge).
+// Performs `test` and checks it (PreparedOperation::Judge).
 absl::Status RunCase(const CollectiveCase& test, RankUnderTest& rank);
 
-// The same of one message, and of a batch.
+// The same for one message and for a batch.
 absl::Status RunMessage(const MessageCase& test, RankUnderTest& rank);
 absl::Status RunBatch(const std::vector<MessageCase>& messages,
                       RankUnderTest& rank);

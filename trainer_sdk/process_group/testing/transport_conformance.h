@@ -7,7 +7,7 @@
 
 namespace muster {
 
-// Everything that conformance_checks.h demands of a transport. In its test:
+// The checks of conformance_checks.h as a parameterized test suite. Usage:
 //
 //   ConformanceSubject Shm() {...}
 //   INSTANTIATE_TEST_SUITE_P(Shm, TransportConformance,
@@ -15,7 +15,7 @@ namespace muster {
 class TransportConformance : public testing::TestWithParam<ConformanceSubject> {
 };
 
-// Makes "Shm" of a subject rather than its bytes.
+// Prints the subject's name in test output; googletest would print its bytes.
 void PrintTo(const ConformanceSubject& subject, std::ostream* out);
 
 }  // namespace muster

@@ -11,17 +11,18 @@
 
 namespace muster {
 
-// The server's end of one connection, blocking; gives up after half a minute.
+// The server's end of one connection. Blocking; every call gives up after 30
+// seconds.
 class ScriptedPeer {
  public:
   explicit ScriptedPeer(OwnedFd socket);
 
-  // Exactly so many bytes; fewer where the client went.
+  // Receives exactly `bytes` bytes; fewer if the client closed.
   std::string Receive(size_t bytes);
   void Send(const std::string& bytes);
-  // Receives VALIDATE and PING and answers the latter.
+  // Receives VALIDATE and PING, and answers PING.
   void Greet();
-  // Waits until the client closes, whatever it still says.
+  // Discards input until the client closes.
   void AwaitClose();
 
  private:
@@ -29,12 +30,12 @@ class ScriptedPeer {
   OwnedFd socket_;
 };
 
-// Does what a store would not: a server on 127.0.0.1 that plays a script on
-// each connection, in a thread of its own. When the script returns the
-// connection is closed.
+// A server on 127.0.0.1 that misbehaves as a test demands: it runs a script on
+// each connection, in a thread of its own, and closes the connection when the
+// script returns.
 class ScriptedServer {
  public:
-  // `script` gets the connection and how many came before it.
+  // `script` gets the connection and the number of connections before it.
   explicit ScriptedServer(
       std::function<void(ScriptedPeer& peer, int connection)> script);
   ~ScriptedServer();
@@ -47,7 +48,7 @@ class ScriptedServer {
   const std::function<void(ScriptedPeer& peer, int connection)> script_;
   OwnedFd listener_;
   int port_ = 0;
-  std::list<std::thread> scripts_;  // of the accepting thread
+  std::list<std::thread> scripts_;  // used by the accepting thread
   std::thread accepting_;
 };
 

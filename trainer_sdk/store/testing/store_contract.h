@@ -11,18 +11,18 @@
 
 namespace muster {
 
-// What a store does with a sum that no int64 holds. PyTorch's own server adds
+// The reaction to an Add whose sum overflows int64. PyTorch's server adds
 // without a check.
 enum class Overflow { kRefused, kUnchecked };
 
 // Makes an empty store.
 struct StoreMaker {
-  std::string name;  // of the test's instance: letters and digits
+  std::string name;  // name of the test instance: letters and digits
   std::function<std::shared_ptr<Store>()> make;
   Overflow overflow = Overflow::kRefused;
 };
 
-// What every Store promises, as one suite of tests:
+// The tests of the contract of Store, for any implementation:
 //   INSTANTIATE_TEST_SUITE_P(Mine, StoreContract, testing::Values(maker),
 //                            StoreContract::NameOf);
 class StoreContract : public testing::TestWithParam<StoreMaker> {

@@ -1,0 +1,41 @@
+#include "base/checksum_avx2.h"
+
+#if defined(__x86_64__)
+
+// Below, everything is compiled for AVX2, and all of xxhash.h is static. The C
+// headers that xxhash.h includes come first, so that none of their inline
+// functions is compiled for AVX2.
+#include <climits>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#pragma GCC push_options
+#pragma GCC target("avx2,tune=haswell")
+#include <immintrin.h>
+#define XXH_INLINE_ALL
+#define XXH_VECTOR 2  // XXH_AVX2
+#include <xxhash.h>
+
+namespace muster {
+
+void AddToXxh3WithAvx2(void* state, const void* data, size_t size) {
+  XXH3_64bits_update(static_cast<XXH3_state_t*>(state), data, size);
+}
+
+}  // namespace muster
+
+#pragma GCC pop_options
+
+#else
+
+#include <xxhash.h>
+
+namespace muster {
+
+void AddToXxh3WithAvx2(void* state, const void* data, size_t size) {
+  XXH3_64bits_update(static_cast<XXH3_state_t*>(state), data, size);
+}
+
+}  // namespace muster
+
+#endif

@@ -1,0 +1,82 @@
+#ifndef MUSTER_TRAINER_SDK_TENSOR_TENSOR_H_
+#define MUSTER_TRAINER_SDK_TENSOR_TENSOR_H_
+
+#include <cstdint>
+#include <ranges>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "trainer_sdk/optim/update_rule.h"
+#include "trainer_sdk/process_group/dtype.h"
+#include "trainer_sdk/process_group/element_range.h"
+
+namespace muster {
+
+// Contiguous elements in host memory, which belongs to the caller. It is like a
+// std::span whose element type is a runtime value, because C++ has no type for
+// bfloat16 and float16.
+struct TensorData {
+  TensorData() = default;
+  TensorData(void* first, int64_t elements, DType type)
+      : data(first), count(elements), dtype(type) {}
+  template <typename T>
+  requires(DTypeOf<T>().has_value()) TensorData(T* first, int64_t elements)
+      : data(first), count(elements), dtype(*DTypeOf<T>()) {}
+  // From a std::vector, std::array, std::span or C array of elements that are
+  // not const.
+  template <ElementRange Range>
+  requires(!std::is_const_v<std::remove_reference_t<
+               std::ranges::range_reference_t<Range>>>) explicit(false)
+      TensorData(Range&& range)
+      : TensorData(std::ranges::data(range), std::ranges::ssize(range)) {}
+
+  void* data = nullptr;
+  // Number of elements.
+  int64_t count = 0;
+  DType dtype = DType::kFloat32;
+};
+
+// One tensor of a model. Functions that take tensors read only the fields that
+// they need. BroadcastParameters and WholeTensor (checkpoints) use the value;
+// Reducer uses the gradient; optimizers use the value, the decay and the
+// precision. The index in a list of tensors is the tensor's number in all
+// calls.
+struct Tensor {
+  // Name in messages and checkpoints, equal on all ranks.
+  std::string name = {};
+  // Sizes of the dimensions; empty: one element.
+  std::vector<int64_t> shape = {};
+  // Number of elements: the product of `shape`; the same holds for `gradient`.
+  TensorData value = {};
+  // May be empty for a Reducer with GradientPlace::kBucket, which reads only
+  // the type of its elements.
+  TensorData gradient = {};
+  WeightDecay decay = WeightDecay::kApplied;
+  // float32: the optimizer updates the values directly. bfloat16, float16: the
+  // optimizer updates a float32 copy of its own (the master weights) and writes
+  // it, rounded to this type, to `value`, whose elements have this type or
+  // float32.
+  DType precision = DType::kFloat32;
+
+  // Number of elements of the shape; -1 if the shape is invalid.
+  int64_t count() const;
+  // The first dimension if there are several, else 1. Hooks that compress
+  // gradients treat the tensor as a matrix with this number of rows.
+  int64_t rows() const;
+};
+
+// InvalidArgument: the number of elements of `data` differs from that of the
+// tensor's shape. `what` is the name of `data` in the message ("gradient").
+// Pure.
+absl::Status CheckData(const Tensor& tensor, const TensorData& data,
+                       const char* what);
+
+// InvalidArgument: a name is empty or occurs twice, or CheckData rejects a
+// value or gradient. Pure.
+absl::Status CheckTensors(const std::vector<Tensor>& tensors);
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_TENSOR_TENSOR_H_
