@@ -14,6 +14,7 @@
 #include "agent/fitness_gate.h"
 #include "agent/inbox.h"
 #include "agent/lifecycle/lifecycle.h"
+#include "agent/logs/latest_link.h"
 #include "agent/logs/log_relay.h"
 #include "agent/nccl_id/nccl_id_holder.h"
 #include "agent/options/read_machine.h"
@@ -177,6 +178,7 @@ class Agent::Impl {
             .verdict = leave_->verdict,
             .reason = leave_->reason,
             .acts_for_job = leave_->acts_for_job,
+            .log_folder = logs_.RunFolder(),
             .end = end_};
   }
 
@@ -330,6 +332,9 @@ class Agent::Impl {
 
   void Do(const StartWorkers& action) {
     Place place = action.place;
+    if (logs_.BeginRound(place.run_tag)) {
+      PointLatestAt(logs_.RunFolder(), options_.logs.directory);
+    }
     std::string node_address = options_.node.address;
     {
       // A master that shares the coordinator's host is known to its own agent

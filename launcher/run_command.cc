@@ -8,8 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "agent/agent_session.h"
 #include "agent/guardian/guardian.h"
+#include "agent/logs/latest_link.h"
 #include "agent/logs/log_paths.h"
 #include "agent/logs/log_relay.h"
+#include "agent/options/agent_plan.h"
 #include "agent/options/machine_facts.h"
 #include "agent/options/program_check.h"
 #include "agent/options/read_machine.h"
@@ -29,18 +31,34 @@ namespace {
 
 constexpr Duration kStarterPatience = std::chrono::hours(24);
 
+// The run's name, if the coordinator is the one here.
+std::string HostedRunName(const LogPlan& logs, const MachineFacts& facts) {
+  return logs.is_tagged ? TaggedRunName(logs.run_name, NewRunTag(facts))
+                        : logs.run_name;
+}
+
 EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
                                             const RunOptions& options,
+                                            const MachineFacts& facts,
                                             const std::string& token) {
   EmbeddedCoordinator::Options hosting;
   hosting.listen = plan.coordinator.listen;
   hosting.run_id = plan.agent.run_id;
   hosting.token = token;
+  hosting.run_tag = NewRunTag(facts);
   if (!options.log_dir.empty()) {
+    const LogPlan& logs = plan.agent.logs;
     hosting.event_log =
-        EventLogPath(plan.agent.logs.directory, plan.agent.logs.run_name);
+        EventLogPath(logs.directory, HostedRunName(logs, facts));
   }
   return hosting;
+}
+
+// Decisions are to be found before the first round, which a job may never come
+// to.
+void PointLatestAtHosted(const LogPlan& logs, const MachineFacts& facts) {
+  PointLatestAt(RunFolder(logs.directory, HostedRunName(logs, facts)),
+                logs.directory);
 }
 
 // What can be found wrong before anything is started, in the order in which a
@@ -129,9 +147,12 @@ int RunCommand(const std::string& name, const RunOptions& options,
   if (!plan.ok()) return refuse(plan.status());
   PrepareSignals(plan->agent);
   absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> here = HostCoordinator(
-      plan->coordinator, HostingOptions(*plan, options, token), voice);
+      plan->coordinator, HostingOptions(*plan, options, facts, token), voice);
   if (!here.ok()) return refuse(here.status());
   if (*here != nullptr) TellPort(options.remote, (*here)->address().port);
+  if (*here != nullptr && !options.log_dir.empty()) {
+    PointLatestAtHosted(plan->agent.logs, facts);
+  }
 
   AgentOptions agent = std::move(plan->agent);
   // The console is the starter's, which waits for its own.

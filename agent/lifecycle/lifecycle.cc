@@ -290,6 +290,7 @@ Leave Lifecycle::LeaveWith(const Directive& finished) const {
 void Lifecycle::Start(const Place& place) {
   phase_ = NodePhase::kRunning;
   round_ = place.round;
+  run_tag_ = place.run_tag;
   first_rank_ = place.first_rank;
   failures_.clear();
   ends_.clear();
@@ -427,6 +428,7 @@ void Lifecycle::SendReport() {
   report.phase = phase_;
   report.round = round_;
   report.failures = failures_;
+  report.run_tag = run_tag_;
   report.nccl_root_lost = nccl_root_lost_;
   for (Failure& failure : report.failures) {
     if (failure.kind == FailureKind::kHung) {

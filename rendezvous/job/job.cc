@@ -11,13 +11,15 @@
 
 namespace muster {
 
-Job::Job(std::string run_id, uint64_t epoch, JobSpec spec, Instant now)
+Job::Job(std::string run_id, uint64_t epoch, JobSpec spec, Instant now,
+         std::string run_tag)
     : run_id_(std::move(run_id)),
       epoch_(epoch),
       spec_(spec),
       born_(now),
       now_(now),
-      phase_since_(now) {
+      phase_since_(now),
+      run_tag_(std::move(run_tag)) {
   MUSTER_CHECK(spec.Validate().ok()) << spec.Validate().message();
 }
 
@@ -139,6 +141,11 @@ Node* Job::Admit(StreamId stream, const Report& report) {
   // may have been given to a round that the node never began. The agent makes
   // another id if this one is not used.
   if (report.sequence > 1) node.spent_nccl_id = report.offered_nccl_id;
+  // An earlier coordinator's: the run goes on, and its logs stay in one folder.
+  if (first_gathering_ && report.round > claimed_round_ &&
+      !report.run_tag.empty()) {
+    run_tag_ = report.run_tag;
+  }
   claimed_round_ = std::max(claimed_round_, report.round);
   const bool was_here =
       nodes_.MemoryOf(report.node) == Membership::Memory::kMayReturn;

@@ -49,7 +49,10 @@ namespace muster {
 class Job {
  public:
   // `spec` must be valid. `epoch` identifies this run of the coordinator.
-  Job(std::string run_id, uint64_t epoch, JobSpec spec, Instant now);
+  // `run_tag`: Place::run_tag, unless the nodes report one of an earlier
+  // coordinator.
+  Job(std::string run_id, uint64_t epoch, JobSpec spec, Instant now,
+      std::string run_tag = "");
 
   // `now` must not decrease. Reports must have passed Unsound (admission.h).
   JobStep Step(Instant now, const JobEvent& event);
@@ -253,6 +256,7 @@ class Job {
   // or an earlier one. The next round's number is above it; the number of the
   // current round never changes.
   int claimed_round_ = 0;
+  std::string run_tag_;  // fixed once the first world has formed
   World world_;  // the world of `round_`; while gathering, the previous one
   bool first_gathering_ = true;
   // Since then min_nodes or more have been ready.
