@@ -361,6 +361,7 @@ void Job::LeaveOut(Node& node) {
   ++wording_;
   Note("leave", node.identity.node_id,
        absl::StrCat(node.identity.host, " goes: ", node.going_why));
+  RememberDeparture(node, absl::StrCat("left: ", node.going_why));
   if (phase_ == JobPhase::kRunning && node.part == Part::kSucceeded) {
     // The node's part of the round is done, so the others need not stop.
     nodes_.Update(node, [](Node& n) { n.part = Part::kNone; });
@@ -383,6 +384,7 @@ void Job::Lose(Node& node, const std::string& why, Membership::Memory memory) {
                           : memory);
   Note("lost", lost.identity.node_id,
        absl::StrCat(lost.identity.host, " is lost: ", why));
+  RememberDeparture(lost, absl::StrCat("lost: ", why));
   if (lost.contender != 0) {
     successors_.erase(lost.contender);
     TellStream(lost.contender, DirectiveKind::kWait, "joining");
@@ -405,6 +407,13 @@ void Job::Lose(Node& node, const std::string& why, Membership::Memory memory) {
   BreakForMembership(absl::StrCat(lost.identity.host, " (group rank ",
                                   lost.group_rank, ") was lost: ", why),
                      StopCause::kBroken);
+}
+
+void Job::RememberDeparture(const Node& node, const std::string& how) {
+  if (node.group_rank < 0 || node.group_rank >= world_.size()) return;
+  World::Member& member = world_.members[node.group_rank];
+  if (member.node_id != node.identity.node_id) return;
+  if (member.departure.empty()) member.departure = how;
 }
 
 bool Job::OwesVerdict() const {

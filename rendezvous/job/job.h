@@ -130,6 +130,9 @@ class Job {
   void CancelFrom(Node& node, const CancelWish& wish);
   void LeaveOut(Node& node);
   void Lose(Node& node, const std::string& why, Membership::Memory memory);
+  // Keeps for the verdict how a node of the newest world went. The first reason
+  // holds: one that leaves is lost as well, later.
+  void RememberDeparture(const Node& node, const std::string& how);
 
   // --- two agents for one place (job_contention.cc)
   Node* Contend(Node& holder, StreamId stream, const Report& report);

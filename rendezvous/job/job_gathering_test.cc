@@ -165,7 +165,9 @@ TEST(JobGathering, TimesOutAndNamesWhoWasLost) {
   ASSERT_EQ(job.kind("a"), DirectiveKind::kFinished);
   const Verdict& verdict = job.told("a").verdict;
   EXPECT_EQ(verdict.outcome, Outcome::kTimedOut);
-  EXPECT_THAT(verdict.reason, HasSubstr("absent: b"));
+  EXPECT_THAT(verdict.reason,
+              HasSubstr("absent: b (lost: its connection broke and it did not "
+                        "come back within 0.5 s)"));
   ASSERT_TRUE(verdict.cause.has_value());
   EXPECT_EQ(verdict.cause->kind, FailureKind::kNodeLost);
   EXPECT_EQ(verdict.cause->node_id, "b");
@@ -198,7 +200,8 @@ TEST(JobGathering, WhereNobodyReplacesALostNodeTheJobEndsSoon) {
   EXPECT_EQ(verdict.exit_code, 1);
   EXPECT_EQ(verdict.reason,
             "only 1 of at least 2 nodes is left, and no other came within 20 "
-            "s; absent: b");
+            "s; absent: b (lost: its connection broke and it did not come back "
+            "within 0.5 s)");
   ASSERT_TRUE(verdict.cause.has_value());
   EXPECT_EQ(verdict.cause->kind, FailureKind::kNodeLost);
   EXPECT_EQ(verdict.cause->node_id, "b");
