@@ -370,7 +370,8 @@ void Lifecycle::MindTheCoordinator() {
                           directive_.has_value() &&
                           directive_->kind == DirectiveKind::kStop;
     if (!stopping) {
-      GiveUp(cancel_.has_value() ? 128 + cancel_->signal : 1,
+      // One that leaves has the exit status of a node that was let go.
+      GiveUp(cancel_.has_value() ? 128 + cancel_->signal : 0,
              "stopped by a signal; the coordinator did not answer");
       return;
     }
@@ -391,7 +392,7 @@ void Lifecycle::GiveUp(int exit_code, std::string reason) {
   if (!leaving_.has_value()) leaving_ = reason;
   changed_ = true;
   // Whatever came of it, this is why it ended.
-  if (preemption_.has_value() && exit_code == 1) {
+  if (preemption_.has_value() && exit_code <= 1) {
     exit_code = kPreemptedExitCode;
   }
   leave_ = Leave{.exit_code = exit_code, .reason = std::move(reason)};
@@ -427,8 +428,8 @@ void Lifecycle::SendReport() {
   report.spec = config_.spec;
   report.phase = phase_;
   report.round = round_;
-  report.failures = failures_;
   report.run_tag = run_tag_;
+  report.failures = failures_;
   report.nccl_root_lost = nccl_root_lost_;
   for (Failure& failure : report.failures) {
     if (failure.kind == FailureKind::kHung) {
