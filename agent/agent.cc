@@ -17,6 +17,7 @@
 #include "agent/logs/latest_link.h"
 #include "agent/logs/log_relay.h"
 #include "agent/nccl_id/nccl_id_holder.h"
+#include "agent/options/ending_signals.h"
 #include "agent/options/read_machine.h"
 #include "agent/preemption/preemption_announcer.h"
 #include "agent/progress/progress_sockets.h"
@@ -106,13 +107,6 @@ FitnessGate::Options GateOptions(const AgentOptions& options) {
                           "MUSTER_NODE_ID=" + options.node.node_id},
           .built_in = options.node_checks,
           .timeout = options.fitness.timeout};
-}
-
-bool EndsJob(int signal, const std::vector<int>& preempting) {
-  return signal == SIGINT || signal == SIGTERM || signal == SIGHUP ||
-         signal == SIGQUIT ||
-         std::find(preempting.begin(), preempting.end(), signal) !=
-             preempting.end();
 }
 
 }  // namespace
@@ -219,7 +213,8 @@ class Agent::Impl {
     // by the signal, so that comes first.
     for (int signal : signals_.TakeAll()) {
       if (TakeTerminalSignal(signal)) continue;
-      if (EndsJob(signal, options_.preemption.signals)) {
+      if (EndsJob(signal, options_.signals_to_handle,
+                  options_.signals_to_forward, options_.preemption.signals)) {
         end_ = JobEnd::kBySignal;
       }
       Step(SignalCaught{signal});
