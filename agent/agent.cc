@@ -13,7 +13,9 @@
 #include "agent/caught_signals.h"
 #include "agent/fitness_gate.h"
 #include "agent/inbox.h"
+#include "agent/lifecycle/ending_signals.h"
 #include "agent/lifecycle/lifecycle.h"
+#include "agent/logs/latest_link.h"
 #include "agent/logs/log_relay.h"
 #include "agent/nccl_id/nccl_id_holder.h"
 #include "agent/preemption/preemption_announcer.h"
@@ -100,13 +102,6 @@ FitnessGate::Options GateOptions(const AgentOptions& options) {
           .timeout = options.fitness.timeout};
 }
 
-bool EndsJob(int signal, const std::vector<int>& preempting) {
-  return signal == SIGINT || signal == SIGTERM || signal == SIGHUP ||
-         signal == SIGQUIT ||
-         std::find(preempting.begin(), preempting.end(), signal) !=
-             preempting.end();
-}
-
 }  // namespace
 
 ConsoleWriter::Patience PatienceAtEnd(ConsoleWriter::Patience patience,
@@ -170,6 +165,7 @@ class Agent::Impl {
             .verdict = leave_->verdict,
             .reason = leave_->reason,
             .acts_for_job = leave_->acts_for_job,
+            .log_folder = logs_.RunFolder(),
             .end = end_};
   }
 
@@ -210,7 +206,8 @@ class Agent::Impl {
     // by the signal, so that comes first.
     for (int signal : signals_.TakeAll()) {
       if (TakeTerminalSignal(signal)) continue;
-      if (EndsJob(signal, options_.preemption.signals)) {
+      if (EndsJob(signal, options_.signals_to_handle,
+                  options_.signals_to_forward, options_.preemption.signals)) {
         end_ = JobEnd::kBySignal;
       }
       Step(SignalCaught{signal});
@@ -323,6 +320,9 @@ class Agent::Impl {
 
   void Do(const StartWorkers& action) {
     Place place = action.place;
+    if (logs_.BeginRound(place.run_tag)) {
+      PointLatestAt(logs_.RunFolder(), options_.logs.directory);
+    }
     std::string node_address = options_.node.address;
     {
       // A master that shares the coordinator's host is known to its own agent

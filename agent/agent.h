@@ -35,6 +35,8 @@ struct AgentResult {
   std::string reason;
   // Of all nodes this one acts for the job (Directive::acts_for_job).
   bool acts_for_job = false;
+  // Where the run's log files are; empty: there are none.
+  std::string log_folder;
   // Whether a signal that stops or preempts the job came to this node.
   JobEnd end = JobEnd::kByItself;
 };

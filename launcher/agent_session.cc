@@ -3,8 +3,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -12,6 +10,7 @@
 #include "agent/caught_signals.h"
 #include "agent/fitness/check_fitness.h"
 #include "agent/logs/console.h"
+#include "agent/logs/latest_link.h"
 #include "agent/logs/log_paths.h"
 #include "agent/nccl_id/nccl_id_holder.h"
 #include "agent/preemption/requeue_job.h"
@@ -105,24 +104,6 @@ bool EndIsAsked() {
   return sigtimedwait(&stopping, nullptr, &at_once) > 0;
 }
 
-// Leads <directory>/latest to the run's folder. A link is replaced at once;
-// what is no link is left alone, and a file system without links has none.
-void PointLatestAt(const std::string& run_folder,
-                   const std::string& directory) {
-  const std::string link = LatestLink(directory);
-  const std::string fresh = absl::StrCat(link, ".", getpid());
-  std::error_code error;
-  const auto status = std::filesystem::symlink_status(link, error);
-  const bool is_other = status.type() != std::filesystem::file_type::symlink &&
-                        status.type() != std::filesystem::file_type::not_found;
-  if (is_other) return;
-  std::filesystem::create_directory_symlink(
-      std::filesystem::path(run_folder).filename(), fresh, error);
-  if (error) return;
-  std::filesystem::rename(fresh, link, error);
-  if (error) unlink(fresh.c_str());
-}
-
 ConsoleWriter::Limits ConsoleLimits(const LogPlan& logs) {
   ConsoleWriter::Limits limits;
   if (logs.console.drops) limits.when_full = ConsoleWriter::WhenFull::kDrop;
@@ -192,8 +173,9 @@ AgentResult RunAgentSession(const Voice& voice, AgentOptions options,
   voice.SpeakThrough(console);
   const ConsoleWriter::Patience patience = {
       .without_progress = logs.console.patience, .interrupted = EndIsAsked};
-  const std::string run_folder = RunFolder(logs.directory, logs.run_name);
-  if (log_folder == LogFolder::kGiven) PointLatestAt(run_folder, directory);
+  if (log_folder == LogFolder::kGiven && !logs.is_tagged) {
+    PointLatestAt(RunFolder(logs.directory, logs.run_name), directory);
+  }
   AgentResult result;
   {
     Agent agent(
@@ -218,7 +200,8 @@ AgentResult RunAgentSession(const Voice& voice, AgentOptions options,
           : patience,
       result.end));
   const bool incomplete = console->IsIncomplete();
-  TellLosses(voice, *console, run_folder);
+  TellLosses(voice, *console,
+             result.log_folder.empty() ? directory : result.log_folder);
   if (console->Failed() && result.exit_code == 0) {
     result.exit_code = kOutputLostExitCode;
   }

@@ -132,11 +132,13 @@ mixed. The log files have every byte. A line of more than 64 KiB is shown in pie
 which are marked. An incomplete line is shown after 0.3 s. A progress bar (text that
 `\r` overwrites) is shown once a second in its newest state, on a terminal in place.
 
-With `--log-dir` each run of one node has a fresh folder there, named after the
-run id, which is a fresh one too where none is given and no endpoint; a `launch`
-that is started again makes another. The nodes of a larger job share the folder
-of their run id, all ranks side by side, and a later run of the same id goes on
-in it: give each run its own `--rdzv-id`. The link `latest` leads to the newest.
+With `--log-dir` each run has a fresh folder there, `RUN_ID_TAG`, to which the
+link `latest` leads. The coordinator draws the tag: the nodes of a run share the
+folder, where they share a file system, all ranks side by side. A node that is
+started again while others of the run are left goes on in it, as does the whole
+run under a coordinator that was started again; the new coordinator's
+`events.jsonl` is in a folder of its own. A run of one node without `--rdzv-id`
+and endpoint has a run id of its own and no tag.
 
 No output is dropped. A console that is slower than the workers makes them wait, as a
 pipe does, with at most a few MiB of memory in `launch`; nothing else is delayed. At

@@ -43,12 +43,11 @@ EmbeddedCoordinator::EmbeddedCoordinator(const Options& options,
                            })),
       coordinator_(
           {.only_run_id = options.run_id,
+           .run_tag = options.run_tag,
            .on_decision = [log = event_log_.get()](const std::string& run_id,
                                                    const Decision& decision) {
              if (log != nullptr) log->Append(run_id, decision);
-           }}) {
-  if (event_log_ != nullptr) event_log_->Create();
-}
+           }}) {}
 
 absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> EmbeddedCoordinator::Start(
     const Options& options, const Voice& voice) {
@@ -61,6 +60,7 @@ absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> EmbeddedCoordinator::Start(
       GrpcServer::Start(&here->coordinator_, server);
   if (!started.ok()) return started.status();
   here->server_ = *std::move(started);
+  if (here->event_log_ != nullptr) here->event_log_->Create();
   return here;
 }
 

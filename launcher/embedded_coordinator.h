@@ -21,6 +21,7 @@ class EmbeddedCoordinator {
     Endpoint listen;
     std::string run_id;  // the only job that meets here
     std::string token;
+    std::string run_tag;    // Place::run_tag
     std::string event_log;  // a path; its folder is made. Empty: none.
   };
 

@@ -69,10 +69,21 @@ TEST(LaunchPlan, ARunOfOneNodeHasALogFolderOfItsOwn) {
   };
   EXPECT_EQ(name({"--log-dir=l", "--rdzv-id=j", "./a"}), "j_11111111");
   EXPECT_EQ(name({"--log-dir=l", "./a"}), Node1().uuid);
-  EXPECT_EQ(name({"--log-dir=l", "--rdzv-id=j", "--nnodes=2",
-                  "--rdzv-endpoint=node1:29400", "./a"}),
-            "j")
-      << "the ranks of all nodes are kept side by side";
+  EXPECT_FALSE(Plan({"--log-dir=l", "./a"}).agent.logs.is_tagged);
+}
+
+TEST(LaunchPlan, TheNodesOfARunShareALogFolderThatHasItsTag) {
+  const auto logs = [](std::vector<std::string> args) {
+    for (const char* flag :
+         {"--rdzv-id=j", "--nnodes=1:2", "--rdzv-endpoint=node1:29400"}) {
+      args.emplace_back(flag);
+    }
+    args.emplace_back("./a");
+    return Plan(args).agent.logs;
+  };
+  EXPECT_EQ(logs({"--log-dir=l"}).run_name, "j");
+  EXPECT_TRUE(logs({"--log-dir=l"}).is_tagged);
+  EXPECT_FALSE(logs({}).is_tagged) << "a temporary folder is a node's own";
 }
 
 TEST(LaunchPlan, TheTemplateOfLinesIsAlsoAVariable) {

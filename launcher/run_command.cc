@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "agent/logs/latest_link.h"
 #include "agent/logs/log_paths.h"
 #include "launcher/agent_session.h"
 #include "launcher/bootstrap.h"
@@ -24,18 +25,34 @@ namespace {
 
 constexpr Duration kStarterPatience = std::chrono::hours(24);
 
+// The run's name, if the coordinator is the one here.
+std::string HostedRunName(const LogPlan& logs, const MachineFacts& facts) {
+  return logs.is_tagged ? TaggedRunName(logs.run_name, NewRunTag(facts))
+                        : logs.run_name;
+}
+
 EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
                                             const RunOptions& options,
+                                            const MachineFacts& facts,
                                             const std::string& token) {
   EmbeddedCoordinator::Options hosting;
   hosting.listen = plan.coordinator.listen;
   hosting.run_id = plan.agent.run_id;
   hosting.token = token;
+  hosting.run_tag = NewRunTag(facts);
   if (!options.log_dir.empty()) {
+    const LogPlan& logs = plan.agent.logs;
     hosting.event_log =
-        EventLogPath(plan.agent.logs.directory, plan.agent.logs.run_name);
+        EventLogPath(logs.directory, HostedRunName(logs, facts));
   }
   return hosting;
+}
+
+// Decisions are to be found before the first round, which a job may never come
+// to.
+void PointLatestAtHosted(const LogPlan& logs, const MachineFacts& facts) {
+  PointLatestAt(RunFolder(logs.directory, HostedRunName(logs, facts)),
+                logs.directory);
 }
 
 // The agent's link to the coordinator `here`, or to the one elsewhere if that
@@ -84,9 +101,13 @@ int RunCommand(const std::string& name, const RunOptions& options,
   if (!logs.ok()) return refuse(logs);
   PrepareSignals(plan->agent);
   absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> here = HostCoordinator(
-      plan->coordinator, HostingOptions(*plan, options, node->token), voice);
+      plan->coordinator,
+      HostingOptions(*plan, options, node->facts, node->token), voice);
   if (!here.ok()) return refuse(here.status());
   if (*here != nullptr) TellPort(options.remote, (*here)->address().port);
+  if (*here != nullptr && !options.log_dir.empty()) {
+    PointLatestAtHosted(plan->agent.logs, node->facts);
+  }
 
   AgentOptions agent = std::move(plan->agent);
   // The console is the starter's, which waits for its own.

@@ -290,6 +290,7 @@ Leave Lifecycle::LeaveWith(const Directive& finished) const {
 void Lifecycle::Start(const Place& place) {
   phase_ = NodePhase::kRunning;
   round_ = place.round;
+  run_tag_ = place.run_tag;
   first_rank_ = place.first_rank;
   failures_.clear();
   ends_.clear();
@@ -369,7 +370,8 @@ void Lifecycle::MindTheCoordinator() {
                           directive_.has_value() &&
                           directive_->kind == DirectiveKind::kStop;
     if (!stopping) {
-      GiveUp(cancel_.has_value() ? 128 + cancel_->signal : 1,
+      // One that leaves has the exit status of a node that was let go.
+      GiveUp(cancel_.has_value() ? 128 + cancel_->signal : 0,
              "stopped by a signal; the coordinator did not answer");
       return;
     }
@@ -390,7 +392,7 @@ void Lifecycle::GiveUp(int exit_code, std::string reason) {
   if (!leaving_.has_value()) leaving_ = reason;
   changed_ = true;
   // Whatever came of it, this is why it ended.
-  if (preemption_.has_value() && exit_code == 1) {
+  if (preemption_.has_value() && exit_code <= 1) {
     exit_code = kPreemptedExitCode;
   }
   leave_ = Leave{.exit_code = exit_code, .reason = std::move(reason)};
@@ -426,6 +428,7 @@ void Lifecycle::SendReport() {
   report.spec = config_.spec;
   report.phase = phase_;
   report.round = round_;
+  report.run_tag = run_tag_;
   report.failures = failures_;
   report.nccl_root_lost = nccl_root_lost_;
   for (Failure& failure : report.failures) {

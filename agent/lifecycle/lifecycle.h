@@ -172,6 +172,7 @@ class Lifecycle {
 
   NodePhase phase_ = NodePhase::kIdle;
   int round_ = 0;
+  std::string run_tag_;            // of round_
   int first_rank_ = 0;             // of round_
   std::vector<Failure> failures_;  // of round_
   std::vector<Failure> ends_;      // all of them, of round_

@@ -238,7 +238,27 @@ TEST_F(LifecycleLeaving, WithoutAnAnswerItGoesAllTheSame) {
   agent_.Fails(0);
   agent_.Fails(1);
   agent_.Gone();
-  EXPECT_EQ(agent_.leave->exit_code, 1);
+  EXPECT_EQ(agent_.leave->exit_code, 0);
+}
+
+TEST_F(LifecycleLeaving, WithoutACoordinatorItGoesAtOnce) {
+  agent_.Disconnect();
+  agent_.Step(SignalCaught{SIGTERM});
+  EXPECT_EQ(agent_.phase(), NodePhase::kStopping);
+  agent_.Fails(0);
+  agent_.Fails(1);
+  agent_.Gone();
+  ASSERT_TRUE(agent_.leave.has_value());
+  EXPECT_EQ(agent_.leave->exit_code, 0);
+  EXPECT_EQ(agent_.leave->reason, "left by SIGTERM without a coordinator");
+}
+
+TEST_F(LifecycleLeaving, BeforeTheCoordinatorHasAnsweredItGoesAtOnce) {
+  LifecycleFixture fresh(LeavesOnTerm());
+  fresh.Connect();
+  fresh.Step(SignalCaught{SIGTERM});
+  ASSERT_TRUE(fresh.leave.has_value());
+  EXPECT_EQ(fresh.leave->exit_code, 0);
 }
 
 TEST_F(LifecycleLeaving, OtherSignalsStillCancelTheJob) {

@@ -110,6 +110,7 @@ void LifecycleFixture::TellRun(int round) {
   directive.place.group_world_size = 2;
   directive.place.first_rank = 2;
   directive.place.world_size = 4;
+  directive.place.run_tag = "tag";
   Tell(directive);
 }
 

@@ -32,6 +32,15 @@ TEST(LifecycleReports, BeginWithTheConnectionAndHoldTheWholeTruth) {
   EXPECT_EQ(report.spec.shutdown_timeout, seconds(10));
 }
 
+TEST(LifecycleReports, HoldTheTagOfTheRunOnceARoundHasBegun) {
+  LifecycleFixture agent;
+  agent.Connect();
+  EXPECT_EQ(agent.reports.back().run_tag, "");
+  agent.TellRun(1);
+  EXPECT_EQ(agent.starts.back().run_tag, "tag");
+  EXPECT_EQ(agent.reports.back().run_tag, "tag");
+}
+
 TEST(LifecycleReports, AGivenAddressStays) {
   Lifecycle::Config config = LifecycleFixture::QuickConfig();
   config.node.address = "fd00::7";

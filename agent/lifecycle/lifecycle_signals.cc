@@ -36,6 +36,10 @@ void Lifecycle::On(const SignalCaught& event) {
     leaving_ = SignalName(event.signal);
     changed_ = true;
     cancel_deadline_ = now_ + kCancelTimeout;
+    if (!ever_answered_ || !connected_) {
+      GiveUp(0, absl::StrCat("left by ", SignalName(event.signal),
+                             " without a coordinator"));
+    }
     return;
   }
   if (Holds(config_.signals_to_forward, event.signal)) {

@@ -46,6 +46,10 @@ std::string RunFolder(const std::string& directory,
   return directory + "/" + SafeName(run_name);
 }
 
+std::string TaggedRunName(const std::string& run_name, const std::string& tag) {
+  return tag.empty() ? run_name : run_name + "_" + tag;
+}
+
 std::string EventLogPath(const std::string& directory,
                          const std::string& run_name) {
   return RunFolder(directory, run_name) + "/events.jsonl";

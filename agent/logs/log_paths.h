@@ -12,6 +12,10 @@ namespace muster {
 std::string RunFolder(const std::string& directory,
                       const std::string& run_name);
 
+// `run_name` with the tag by which the coordinator tells this run from others
+// of that name; empty: an older coordinator gives none.
+std::string TaggedRunName(const std::string& run_name, const std::string& tag);
+
 // Where the coordinator inside `launch` keeps its decisions:
 // <run folder>/events.jsonl
 std::string EventLogPath(const std::string& directory,

@@ -13,6 +13,8 @@ TEST(LogPathsTest, PlainRunIdsStayAsTheyAre) {
   EXPECT_EQ(AttemptFolder("/logs/exp", 2), "/logs/exp/attempt_2");
   EXPECT_EQ(WorkerFolder("/logs/exp", 2, 17), "/logs/exp/attempt_2/17");
   EXPECT_EQ(EventLogPath("/logs", "exp"), "/logs/exp/events.jsonl");
+  EXPECT_EQ(TaggedRunName("exp", "1a2b"), "exp_1a2b");
+  EXPECT_EQ(TaggedRunName("exp", ""), "exp");
 }
 
 TEST(LogPathsTest, ARunIdCannotLeaveTheFolderOrHide) {

@@ -48,6 +48,9 @@ struct LogPlan {
   std::string directory;  // --log-dir, made absolute; empty: no files
   // The run's folder in it is called so; see RunFolder.
   std::string run_name;
+  // Whether the coordinator's tag of the run is added to that name. Nothing is
+  // written before it is known.
+  bool is_tagged = false;
   // --log-line-prefix-template; empty: "[node:rank] ". See LinePrefix.
   std::string prefix_template;
   StreamsByRank redirects;

@@ -75,6 +75,10 @@ class LogRelay::Impl {
   ~Impl();
 
   const LogRouter& router() const { return router_; }
+  bool BeginRound(const std::string& run_tag) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return router_.BeginRound(run_tag);
+  }
   absl::StatusOr<Pipes> Open(const Worker& worker);
   std::vector<std::string> StderrTail(int local_rank);
   Duration HeldUpFor(int local_rank);
@@ -366,6 +370,9 @@ LogRelay::~LogRelay() = default;
 
 absl::Status LogRelay::CheckWritable() {
   return impl_->router().CheckWritable();
+}
+bool LogRelay::BeginRound(const std::string& run_tag) {
+  return impl_->BeginRound(run_tag);
 }
 absl::StatusOr<LogRelay::Pipes> LogRelay::Open(const Worker& worker) {
   return impl_->Open(worker);

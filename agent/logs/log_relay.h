@@ -17,7 +17,7 @@ namespace muster {
 
 // Carries workers' output from their pipes to files and to the console.
 //
-// Files: <directory>/<run_id>/attempt_<n>/<global rank>/{stdout,stderr}.log,
+// Files: <directory>/<run name>/attempt_<n>/<global rank>/{stdout,stderr}.log,
 // byte for byte what the worker wrote, rotated by size. Console: lines, each
 // with its prefix "[node:rank] ", never two mixed; lines over 64 KiB are cut
 // into pieces that say so, and a line that does not end is shown after a moment
@@ -44,6 +44,10 @@ class LogRelay {
   // Creates it. PermissionDenied, ResourceExhausted (full) or Internal with
   // path and errno text.
   absl::Status CheckWritable();
+
+  // A round begins, of the run with this tag (LogPlan::is_tagged), before its
+  // workers are opened. Whether the folder of the run's files has changed.
+  bool BeginRound(const std::string& run_tag);
 
   // The write ends of a new worker's pipes, for WorkerSpec; the caller closes
   // them once the worker has been started. ResourceExhausted: no descriptor is
@@ -83,7 +87,8 @@ class LogRelay {
   // and what the pipes still hold goes to the files alone.
   void Finish(const ConsoleWriter::Patience& patience);
 
-  // The folder of this run's files; empty if the plan writes none.
+  // The folder of this run's files; empty if the plan writes none, or its tag
+  // is not known yet.
   const std::string& RunFolder() const;
 
  private:

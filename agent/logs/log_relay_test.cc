@@ -148,6 +148,36 @@ TEST_F(LogRelayTest, FilesAreNamedByAttemptAndGlobalRank) {
   EXPECT_EQ(err_.TakeAll(), "[n:10] err\n");
 }
 
+TEST_F(LogRelayTest, ATaggedRunHasItsFolderOnceItsTagIsKnown) {
+  plan_.is_tagged = true;
+  Start();
+  EXPECT_TRUE(relay_->CheckWritable().ok());
+  EXPECT_EQ(relay_->RunFolder(), "");
+  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+  EXPECT_TRUE(relay_->BeginRound("1a2b"));
+  EXPECT_FALSE(relay_->BeginRound("1a2b"));
+  EXPECT_EQ(relay_->RunFolder(), folder_ + "/job_1a2b");
+  EXPECT_EQ(relay_->DirectoryOf(2, 13), folder_ + "/job_1a2b/attempt_2/13");
+  Close(Open(3, 2));
+  EXPECT_TRUE(std::filesystem::is_regular_file(relay_->DirectoryOf(2, 13) +
+                                               "/stdout.log"));
+  EXPECT_TRUE(relay_->BeginRound("3c4d"));
+  EXPECT_EQ(relay_->RunFolder(), folder_ + "/job_3c4d");
+}
+
+TEST_F(LogRelayTest, WithoutATagARunHasTheFolderOfItsName) {
+  plan_.is_tagged = true;
+  Start();
+  EXPECT_TRUE(relay_->BeginRound(""));
+  EXPECT_EQ(relay_->RunFolder(), folder_ + "/job");
+}
+
+TEST_F(LogRelayTest, ARunThatIsNotTaggedKeepsItsFolder) {
+  Start();
+  EXPECT_FALSE(relay_->BeginRound("1a2b"));
+  EXPECT_EQ(relay_->RunFolder(), folder_ + "/job");
+}
+
 TEST_F(LogRelayTest, WithoutAFolderThereAreNoFilesButAConsole) {
   plan_.directory = "";
   Start();

@@ -43,14 +43,25 @@ void Pass(std::string_view bytes, ConsoleWriter& writer, PassedOutput& passed) {
 
 LogRouter::LogRouter(LogPlan plan, std::shared_ptr<Console> console)
     : plan_(std::move(plan)),
-      run_folder_(plan_.directory.empty()
+      run_folder_(plan_.directory.empty() || plan_.is_tagged
                       ? ""
                       : RunFolder(plan_.directory, plan_.run_name)),
       console_(std::move(console)) {}
 
 absl::Status LogRouter::CheckWritable() const {
-  if (run_folder_.empty()) return absl::OkStatus();
-  return CheckFolderWritable(run_folder_);
+  if (plan_.directory.empty()) return absl::OkStatus();
+  return CheckFolderWritable(run_folder_.empty() ? plan_.directory
+                                                 : run_folder_);
+}
+
+bool LogRouter::BeginRound(const std::string& run_tag) {
+  if (plan_.directory.empty() || !plan_.is_tagged) return false;
+  const std::string folder =
+      RunFolder(plan_.directory, TaggedRunName(plan_.run_name, run_tag));
+  if (folder == run_folder_) return false;
+  run_folder_ = folder;
+  filtered_.clear();
+  return true;
 }
 
 std::string LogRouter::DirectoryOf(int attempt, int rank) const {

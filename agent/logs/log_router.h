@@ -50,6 +50,7 @@ class LogRouter {
 
   // See LogRelay.
   absl::Status CheckWritable() const;
+  bool BeginRound(const std::string& run_tag);
   std::string DirectoryOf(int attempt, int rank) const;
 
   // Makes the worker's folder and file. What cannot be written is told on the
@@ -67,7 +68,7 @@ class LogRouter {
   void CloseFilteredFiles() { filtered_.clear(); }
 
   Console& console() const { return *console_; }
-  // The folder of this run's files; empty: there are none.
+  // The folder of this run's files; empty: there are none (yet).
   const std::string& run_folder() const { return run_folder_; }
 
  private:
@@ -78,7 +79,7 @@ class LogRouter {
   std::shared_ptr<RotatingFile> FilteredFile(int attempt, StreamSet stream);
 
   const LogPlan plan_;
-  const std::string run_folder_;  // empty: no files
+  std::string run_folder_;  // empty: no files
   const std::shared_ptr<Console> console_;
   const std::shared_ptr<PassedOutput> passed_ =
       std::make_shared<PassedOutput>();

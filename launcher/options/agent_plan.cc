@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/binding/binding_text.h"
 #include "agent/dialects/dialect_command.h"
+#include "agent/logs/log_paths.h"
 #include "agent/preemption/requeue_command.h"
 #include "agent/workers/worker_command.h"
 #include "base/environment_value.h"
@@ -31,15 +32,17 @@ CommandRequest AskedCommand(const RunOptions& options,
   return request;
 }
 
-// A run of one node has a folder of its own. The nodes of a larger one share a
-// folder, where they share a file system, so that all ranks lie side by side.
-std::string RunName(const RunOptions& options, const MachineFacts& facts) {
-  constexpr size_t kSuffixBytes = 8;
-  const bool is_fresh = options.log_dir.empty() ||
-                        options.run_id == facts.uuid ||
-                        options.spec.max_nodes > 1;
-  if (is_fresh) return options.run_id;
-  return absl::StrCat(options.run_id, "_", facts.uuid.substr(0, kSuffixBytes));
+// Each run has a folder of its own. The nodes of one share it, where they share
+// a file system, so that all ranks lie side by side: the coordinator tells them
+// its tag.
+void NameRun(const RunOptions& options, const MachineFacts& facts,
+             LogPlan& logs) {
+  logs.run_name = options.run_id;
+  if (options.log_dir.empty() || options.run_id == facts.uuid) return;
+  logs.is_tagged = options.spec.max_nodes > 1;
+  if (!logs.is_tagged) {
+    logs.run_name = TaggedRunName(options.run_id, NewRunTag(facts));
+  }
 }
 
 LogPlan PlanLogs(const RunOptions& options, const MachineFacts& facts) {
@@ -52,7 +55,7 @@ LogPlan PlanLogs(const RunOptions& options, const MachineFacts& facts) {
     logs.directory =
         absl::StrCat(facts.working_directory, "/", options.log_dir);
   }
-  logs.run_name = RunName(options, facts);
+  NameRun(options, facts, logs);
   logs.prefix_template = options.log_line_prefix;
   if (logs.prefix_template.empty()) {
     logs.prefix_template =
@@ -71,6 +74,11 @@ LogPlan PlanLogs(const RunOptions& options, const MachineFacts& facts) {
 }
 
 }  // namespace
+
+std::string NewRunTag(const MachineFacts& facts) {
+  constexpr size_t kTagBytes = 8;
+  return facts.uuid.substr(0, kTagBytes);
+}
 
 absl::StatusOr<AgentOptions> PlanAgent(const RunOptions& options,
                                        const MachineFacts& facts,

@@ -17,6 +17,10 @@ absl::StatusOr<AgentOptions> PlanAgent(const RunOptions& options,
                                        const MachineFacts& facts,
                                        const std::string& endpoint);
 
+// The tag of a run that begins here: Place::run_tag where this machine hosts
+// the coordinator.
+std::string NewRunTag(const MachineFacts& facts);
+
 }  // namespace muster
 
 #endif  // MUSTER_LAUNCHER_OPTIONS_AGENT_PLAN_H_

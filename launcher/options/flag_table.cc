@@ -212,10 +212,10 @@ constexpr Flag kFlags[] = {
 
     {"log-dir", 0, kValue, "DIR", "", kRead, kOutput, kLaunchAndAgent,
      "<directory>",
-     "Where log files go: DIR/RUN/attempt_N/RANK/{stdout,stderr}.log. RUN is "
-     "the "
-     "run id; for one node, a fresh name that begins with it. DIR/latest leads "
-     "to the newest. Not given: a temporary folder."},
+     "Where log files go: DIR/RUN/attempt_N/RANK/{stdout,stderr}.log. RUN is a "
+     "fresh name that begins with the run id, the same on all nodes. "
+     "DIR/latest "
+     "leads to the newest. Not given: a temporary folder."},
     {"redirects", 'r', kValue, "STREAMS", "0", kRead, kOutput, kLaunchAndAgent,
      "0 1 2 3",
      "Keep workers' streams from the console: 0 none, 1 stdout, 2 stderr, 3 "

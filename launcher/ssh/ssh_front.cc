@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "agent/lifecycle/ending_signals.h"
 #include "agent/logs/console.h"
 #include "agent/signal_catcher.h"
 #include "base/monotonic_clock.h"
@@ -43,10 +44,11 @@ std::vector<int> CaughtSignals(const RunOptions& options) {
 // The driver: one loop over the connections, signals and time.
 class SshFront {
  public:
+  // `options` outlives this.
   SshFront(const RemotePlan& plan, const RunOptions& options,
            const std::string& name)
       : prefix_(name + ": "),
-        verbosity_(options.verbosity),
+        options_(options),
         signals_(CaughtSignals(options)),
         job_(plan),
         program_(plan.node.program.empty() ? "" : plan.node.program[0]),
@@ -58,7 +60,7 @@ class SshFront {
     while (!exit_code_) {
       Wait();
       for (const int signal : signals_.TakeAll()) {
-        if (EndsJob(signal)) console_.ExpectEnd();
+        if (Ends(signal)) console_.ExpectEnd();
         Do(job_.SignalCaught(MonotonicNow(), signal));
       }
       LookAtConsole();
@@ -70,16 +72,17 @@ class SshFront {
     }
     const bool written = console_.Finish([this] {
       const std::vector<int> signals = signals_.TakeAll();
-      return std::any_of(signals.begin(), signals.end(), EndsJob);
+      return std::any_of(signals.begin(), signals.end(),
+                         [this](int signal) { return Ends(signal); });
     });
     if (!written && *exit_code_ == 0) exit_code_ = kOutputLostExitCode;
     return {*exit_code_, std::move(failed_)};
   }
 
  private:
-  static bool EndsJob(int signal) {
-    return signal == SIGINT || signal == SIGTERM || signal == SIGHUP ||
-           signal == SIGQUIT;
+  bool Ends(int signal) const {
+    return EndsJob(signal, options_.signals_to_handle,
+                   options_.signals_to_forward, options_.preemption.signals);
   }
 
   Intake ThisIntake() const {
@@ -160,7 +163,8 @@ class SshFront {
   void Do(const SendDown& effect) { fan_out_.Send(effect.message); }
 
   void Do(const Say& effect) {
-    if (effect.kind == Say::Kind::kNotice && verbosity_ == Verbosity::kQuiet) {
+    if (effect.kind == Say::Kind::kNotice &&
+        options_.verbosity == Verbosity::kQuiet) {
       return;
     }
     console_.Tell(absl::StrCat(prefix_, effect.line, "\n"));
@@ -179,7 +183,7 @@ class SshFront {
   }
 
   const std::string prefix_;  // of messages, here and of the agents
-  const Verbosity verbosity_;
+  const RunOptions& options_;
   SignalCatcher signals_;  // before what starts threads and processes
   RemoteJob job_;
   const std::string program_;

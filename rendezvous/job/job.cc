@@ -11,13 +11,15 @@
 
 namespace muster {
 
-Job::Job(std::string run_id, uint64_t epoch, JobSpec spec, Instant now)
+Job::Job(std::string run_id, uint64_t epoch, JobSpec spec, Instant now,
+         std::string run_tag)
     : run_id_(std::move(run_id)),
       epoch_(epoch),
       spec_(spec),
       born_(now),
       now_(now),
-      phase_since_(now) {
+      phase_since_(now),
+      run_tag_(std::move(run_tag)) {
   MUSTER_CHECK(spec.Validate().ok()) << spec.Validate().message();
 }
 
@@ -139,6 +141,11 @@ Node* Job::Admit(StreamId stream, const Report& report) {
   // may have been given to a round that the node never began. The agent makes
   // another id if this one is not used.
   if (report.sequence > 1) node.spent_nccl_id = report.offered_nccl_id;
+  // An earlier coordinator's: the run goes on, and its logs stay in one folder.
+  if (first_gathering_ && report.round > claimed_round_ &&
+      !report.run_tag.empty()) {
+    run_tag_ = report.run_tag;
+  }
   claimed_round_ = std::max(claimed_round_, report.round);
   const bool was_here =
       nodes_.MemoryOf(report.node) == Membership::Memory::kMayReturn;
@@ -354,6 +361,7 @@ void Job::LeaveOut(Node& node) {
   ++wording_;
   Note("leave", node.identity.node_id,
        absl::StrCat(node.identity.host, " goes: ", node.going_why));
+  RememberDeparture(node, absl::StrCat("left: ", node.going_why));
   if (phase_ == JobPhase::kRunning && node.part == Part::kSucceeded) {
     // The node's part of the round is done, so the others need not stop.
     nodes_.Update(node, [](Node& n) { n.part = Part::kNone; });
@@ -376,6 +384,7 @@ void Job::Lose(Node& node, const std::string& why, Membership::Memory memory) {
                           : memory);
   Note("lost", lost.identity.node_id,
        absl::StrCat(lost.identity.host, " is lost: ", why));
+  RememberDeparture(lost, absl::StrCat("lost: ", why));
   if (lost.contender != 0) {
     successors_.erase(lost.contender);
     TellStream(lost.contender, DirectiveKind::kWait, "joining");
@@ -398,6 +407,13 @@ void Job::Lose(Node& node, const std::string& why, Membership::Memory memory) {
   BreakForMembership(absl::StrCat(lost.identity.host, " (group rank ",
                                   lost.group_rank, ") was lost: ", why),
                      StopCause::kBroken);
+}
+
+void Job::RememberDeparture(const Node& node, const std::string& how) {
+  if (node.group_rank < 0 || node.group_rank >= world_.size()) return;
+  World::Member& member = world_.members[node.group_rank];
+  if (member.node_id != node.identity.node_id) return;
+  if (member.departure.empty()) member.departure = how;
 }
 
 bool Job::OwesVerdict() const {

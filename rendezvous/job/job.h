@@ -49,7 +49,10 @@ namespace muster {
 class Job {
  public:
   // `spec` must be valid. `epoch` identifies this run of the coordinator.
-  Job(std::string run_id, uint64_t epoch, JobSpec spec, Instant now);
+  // `run_tag`: Place::run_tag, unless the nodes report one of an earlier
+  // coordinator.
+  Job(std::string run_id, uint64_t epoch, JobSpec spec, Instant now,
+      std::string run_tag = "");
 
   // `now` must not decrease. Reports must have passed Unsound (admission.h).
   JobStep Step(Instant now, const JobEvent& event);
@@ -125,6 +128,9 @@ class Job {
   void CancelFrom(Node& node, const CancelWish& wish);
   void LeaveOut(Node& node);
   void Lose(Node& node, const std::string& why, Membership::Memory memory);
+  // Keeps for the verdict how a node of the newest world went. The first reason
+  // holds: one that leaves is lost as well, later.
+  void RememberDeparture(const Node& node, const std::string& how);
 
   // --- two agents for one place (job_contention.cc)
   Node* Contend(Node& holder, StreamId stream, const Report& report);
@@ -251,6 +257,7 @@ class Job {
   // or an earlier one. The next round's number is above it; the number of the
   // current round never changes.
   int claimed_round_ = 0;
+  std::string run_tag_;  // fixed once the first world has formed
   World world_;  // the world of `round_`; while gathering, the previous one
   bool first_gathering_ = true;
   // Since then min_nodes or more have been ready.

@@ -95,6 +95,7 @@ Directive Job::DirectiveFor(const Node& node) const {
       break;
     case DirectiveKind::kRun:
       directive.place = world_.PlaceOf(node.group_rank, round_);
+      directive.place.run_tag = run_tag_;
       directive.signals = signals_;
       directive.preemption = PreemptionNow();
       break;

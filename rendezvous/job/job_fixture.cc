@@ -12,7 +12,7 @@ JobFixture::JobFixture(const JobSpec& spec, uint64_t epoch)
     : spec_(spec),
       now_(std::chrono::hours(1)),
       next_keep_alive_(now_ + spec.keep_alive_interval),
-      job_("train", epoch, spec, now_) {}
+      job_("train", epoch, spec, now_, "own-tag") {}
 
 void JobFixture::Wait(Duration duration) {
   const Instant end = now_ + duration;
@@ -82,6 +82,7 @@ void JobFixture::Runs(const std::string& name) {
   Agent& who = agent(name);
   MUSTER_CHECK(who.told.kind == DirectiveKind::kRun) << name << " may not run";
   who.report.round = who.told.place.round;
+  who.report.run_tag = who.told.place.run_tag;
   who.report.failures.clear();
   SetPhase(name, NodePhase::kRunning);
 }

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
+#include "absl/strings/str_cat.h"
 #include "rendezvous/job/job_fixture.h"
 
 namespace muster {
@@ -162,7 +165,9 @@ TEST(JobGathering, TimesOutAndNamesWhoWasLost) {
   ASSERT_EQ(job.kind("a"), DirectiveKind::kFinished);
   const Verdict& verdict = job.told("a").verdict;
   EXPECT_EQ(verdict.outcome, Outcome::kTimedOut);
-  EXPECT_THAT(verdict.reason, HasSubstr("absent: b"));
+  EXPECT_THAT(verdict.reason,
+              HasSubstr("absent: b (lost: its connection broke and it did not "
+                        "come back within 0.5 s)"));
   ASSERT_TRUE(verdict.cause.has_value());
   EXPECT_EQ(verdict.cause->kind, FailureKind::kNodeLost);
   EXPECT_EQ(verdict.cause->node_id, "b");
@@ -195,7 +200,8 @@ TEST(JobGathering, WhereNobodyReplacesALostNodeTheJobEndsSoon) {
   EXPECT_EQ(verdict.exit_code, 1);
   EXPECT_EQ(verdict.reason,
             "only 1 of at least 2 nodes is left, and no other came within 20 "
-            "s; absent: b");
+            "s; absent: b (lost: its connection broke and it did not come back "
+            "within 0.5 s)");
   ASSERT_TRUE(verdict.cause.has_value());
   EXPECT_EQ(verdict.cause->kind, FailureKind::kNodeLost);
   EXPECT_EQ(verdict.cause->node_id, "b");
@@ -293,6 +299,54 @@ TEST(JobGathering, NodeRanksAreHonouredAndANoteSaysWhereNot) {
   job.Wait(seconds(4));
   EXPECT_THAT(job.World(), ElementsAre("b", "a"));
   EXPECT_THAT(job.Decided("rank"), HasSubstr("node rank 3 of a became"));
+}
+
+TEST(JobGathering, EveryPlaceOfARunHasItsTag) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  EXPECT_EQ(job.told("a").place.run_tag, "own-tag");
+  EXPECT_EQ(job.told("b").place.run_tag, "own-tag");
+  job.Fails("a", ExitedWith(0, 1));
+  job.Idle("a");
+  job.Idle("b");
+  ASSERT_EQ(job.told("b").place.round, 2);
+  EXPECT_EQ(job.told("b").place.run_tag, "own-tag");
+}
+
+TEST(JobGathering, ACoordinatorStartedAnewGoesOnWithTheTagOfTheNewestRound) {
+  JobFixture job(QuickSpec(4, 4));
+  for (const auto& [name, round] :
+       {std::pair("a", 0), {"b", 4}, {"c", 6}, {"d", 5}}) {
+    Report& report = job.Create(name).report;
+    report.round = round;
+    report.run_tag = round == 0 ? "" : absl::StrCat("of-round-", round);
+  }
+  for (const char* name : {"a", "b", "c", "d"}) job.Join(name);
+  EXPECT_EQ(job.told("a").place.run_tag, "of-round-6");
+  EXPECT_EQ(job.told("b").place.run_tag, "of-round-6");
+}
+
+TEST(JobGathering, AnOlderAgentHasNoTagToGoOnWith) {
+  JobFixture job(QuickSpec(1, 1));
+  job.Create("a").report.round = 3;
+  job.Join("a");
+  EXPECT_EQ(job.told("a").place.run_tag, "own-tag");
+}
+
+TEST(JobGathering, ANodeOfAnotherRunDoesNotChangeTheTagOfOneThatHasBegun) {
+  JobFixture job(QuickSpec(1, 2));
+  job.Join("a");
+  job.Wait(seconds(4));
+  job.Runs("a");
+  Report& report = job.Create("b").report;
+  report.round = 9;
+  report.run_tag = "another";
+  job.Join("b");
+  job.Wait(seconds(5));
+  job.Idle("a");
+  ASSERT_EQ(job.told("a").place.round, 10);
+  EXPECT_EQ(job.told("a").place.run_tag, "own-tag");
+  EXPECT_EQ(job.told("b").place.run_tag, "own-tag");
 }
 
 }  // namespace

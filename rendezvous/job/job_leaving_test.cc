@@ -221,5 +221,63 @@ TEST(JobLeaving, NobodyLeavesAFinishedJob) {
   EXPECT_EQ(job.Count("leave"), 0);
 }
 
+// Its guardian died, for example.
+TEST(JobLeaving, WhereTooFewAreLeftTheVerdictSaysWhyOneWent) {
+  JobSpec spec = QuickSpec(2, 2);
+  spec.rejoin_timeout = seconds(20);
+  JobFixture job(spec);
+  job.StartAll({"a", "b"});
+  job.agent("b").report.leave = "the guardian process was killed by signal 9";
+  job.Report("b");
+  job.Idle("b");
+  job.Idle("a");
+  ASSERT_EQ(job.kind("b"), DirectiveKind::kReleased);
+  job.BreakStream("b");
+  job.Wait(seconds(20));
+  ASSERT_EQ(job.kind("a"), DirectiveKind::kFinished);
+  EXPECT_EQ(job.told("a").verdict.reason,
+            "only 1 of at least 2 nodes is left, and no other came within 20 "
+            "s; absent: b (left: the guardian process was killed by signal 9)");
+}
+
+TEST(JobLeaving, OneThatLeavesAndIsLostThenHasLeft) {
+  JobSpec spec = QuickSpec(2, 2);
+  spec.rejoin_timeout = seconds(20);
+  JobFixture job(spec);
+  job.StartAll({"a", "b"});
+  job.agent("b").report.leave = "SIGTERM";
+  job.Report("b");
+  job.BreakStream("b");
+  job.Wait(seconds(1));
+  job.Idle("a");
+  job.Wait(seconds(20));
+  ASSERT_EQ(job.kind("a"), DirectiveKind::kFinished);
+  EXPECT_THAT(job.told("a").verdict.reason,
+              HasSubstr("absent: b (left: SIGTERM)"));
+}
+
+// It had the rank that another has now.
+TEST(JobLeaving, ASparesGoingIsNotThatOfTheMemberOfItsOldRank) {
+  JobSpec spec = QuickSpec(2, 2);
+  spec.rejoin_timeout = seconds(20);
+  JobFixture job(spec);
+  job.StartAll({"a", "b", "c"});
+  job.Fails("a", ExitedWith(0, 1));
+  job.agent("b").report.fitness = Fitness::kUnfit;
+  job.Idle("b");
+  job.Idle("a");
+  ASSERT_THAT(job.World(), ElementsAre("a", "c"));
+  job.Runs("a");
+  job.Runs("c");
+  job.Step(DrainAsked{"b"});
+  job.BreakStream("b");
+  job.BreakStream("c");
+  job.Wait(seconds(1));
+  job.Idle("a");
+  job.Wait(seconds(20));
+  ASSERT_EQ(job.kind("a"), DirectiveKind::kFinished);
+  EXPECT_THAT(job.told("a").verdict.reason, HasSubstr("absent: c (lost: "));
+}
+
 }  // namespace
 }  // namespace muster

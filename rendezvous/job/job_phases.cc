@@ -302,13 +302,16 @@ void Job::Gather() {
 }
 
 // A text that lists the missing nodes as far as they are known: members of the
-// previous world, or before the first world the node ranks or indices that no
-// present node has.
+// previous world with how each left, or before the first world the node ranks
+// or indices that no present node has.
 std::string Job::Absent() const {
   std::vector<std::string> absent;
   for (const World::Member& member : world_.members) {
     if (!nodes_.nodes().contains(member.node_id)) {
-      absent.push_back(member.host);
+      absent.push_back(
+          member.departure.empty()
+              ? member.host
+              : absl::StrCat(member.host, " (", member.departure, ")"));
     }
   }
   if (world_.size() == 0) {

@@ -20,6 +20,8 @@ struct World {
     int role_first_rank = 0;
     int role_world_size = 0;
     int slots = 0;
+    // How the node went since the round began, for a person; empty: it has not.
+    std::string departure;
   };
   std::vector<Member> members;
   int world_size = 0;  // number of workers

@@ -34,6 +34,10 @@ struct Place {
   int master_port = 0;
   // The world's NCCL id, offered by the node of group rank 0; empty: none.
   std::string nccl_id;
+  // Tells this run of the job from others of its run id; the same on all nodes
+  // and in every round. Names the run's log folder. Empty: an older coordinator
+  // has none.
+  std::string run_tag;
 };
 
 // Whether the workers that are to stop can still communicate with one another.

@@ -98,6 +98,9 @@ struct Report {
   NodePhase phase = NodePhase::kIdle;
   // The last round that this node started, 0 before the first.
   int round = 0;
+  // Place::run_tag of `round`; empty before the first round. A restarted
+  // coordinator keeps it.
+  std::string run_tag;
   std::vector<Failure> failures;  // of `round`, in the order seen on this node
   // How the process ended that hosted the root of `round`'s NCCL id on this
   // node: one line, cut to kMostLineBytes; empty: it has not ended.

@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <random>
 #include <unordered_map>
 #include <utility>
 
@@ -28,6 +29,11 @@ constexpr size_t kMostBytesOfNames = 500;
 // Time without any agent after which the jobs count as abandoned. Agents whose
 // streams all broke return within their reconnect grace, which is far shorter.
 constexpr Duration kAbandonedAfter = std::chrono::seconds(2);
+
+std::string DrawRunTag() {
+  std::random_device device;
+  return absl::StrCat(absl::Hex(device(), absl::kZeroPad8));
+}
 
 }  // namespace
 
@@ -227,9 +233,10 @@ class Coordinator::Impl {
           };
     }
     observer.on_finished = [this, self] { OnFinished(self->lock()); };
-    auto job =
-        std::make_shared<DrivenJob>(report.run_id, next_epoch_++, report.spec,
-                                    &alarms_, std::move(observer));
+    auto job = std::make_shared<DrivenJob>(
+        report.run_id, next_epoch_++, report.spec,
+        options_.run_tag.empty() ? DrawRunTag() : options_.run_tag, &alarms_,
+        std::move(observer));
     *self = job;
     return job;
   }

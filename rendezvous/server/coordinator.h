@@ -30,6 +30,8 @@ class Coordinator {
     // The only run id that is accepted, as for the coordinator inside a
     // `launch`. Empty: any run id.
     std::string only_run_id;
+    // Place::run_tag of every job. Empty: the coordinator draws one for each.
+    std::string run_tag;
     // Called for each decision, from any thread; within a job in the order of
     // the decisions.
     std::function<void(const std::string& run_id, const Decision&)> on_decision;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -108,6 +109,24 @@ TEST(CoordinatorTest, JobsDoNotMeet) {
   EXPECT_EQ(to_a.place.group_world_size, 1);
   EXPECT_EQ(to_b.place.group_world_size, 1);
   EXPECT_NE(to_a.epoch, to_b.epoch);
+}
+
+TEST(CoordinatorTest, DrawsATagForEachRun) {
+  Coordinator coordinator({});
+  std::set<std::string> tags;
+  for (const char* run_id : {"one", "two", "three"}) {
+    Attached agent(&coordinator, FirstReport(run_id, "a", 1));
+    const std::string tag = agent.WaitFor(DirectiveKind::kRun).place.run_tag;
+    EXPECT_EQ(tag.size(), 8u) << tag;
+    tags.insert(tag);
+  }
+  EXPECT_EQ(tags.size(), 3u);
+}
+
+TEST(CoordinatorTest, GivesTheRunTheTagThatItWasGiven) {
+  Coordinator coordinator({.run_tag = "mine"});
+  Attached agent(&coordinator, FirstReport("one", "a", 1));
+  EXPECT_EQ(agent.WaitFor(DirectiveKind::kRun).place.run_tag, "mine");
 }
 
 TEST(CoordinatorTest, AnUnsoundFirstReportIsRefusedAndMakesNoJob) {

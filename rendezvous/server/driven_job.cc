@@ -8,12 +8,14 @@
 namespace muster {
 
 DrivenJob::DrivenJob(std::string run_id, uint64_t epoch, const JobSpec& spec,
-                     AlarmThread* alarms, Observer observer)
+                     std::string run_tag, AlarmThread* alarms,
+                     Observer observer)
     : run_id_(run_id),
       alarms_(alarms),
       observer_(std::move(observer)),
       watchers_(observer_.on_decision),
-      job_(std::move(run_id), epoch, spec, MonotonicNow()) {}
+      job_(std::move(run_id), epoch, spec, MonotonicNow(), std::move(run_tag)) {
+}
 
 void DrivenJob::OnReport(const std::shared_ptr<AttachedSink>& sink,
                          Report report) {

@@ -29,9 +29,9 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
     std::function<void()> on_finished;
   };
 
-  // `alarms` must outlive the job. `spec` must be valid.
+  // `alarms` must outlive the job. `spec` must be valid. `run_tag`: as Job's.
   DrivenJob(std::string run_id, uint64_t epoch, const JobSpec& spec,
-            AlarmThread* alarms, Observer observer);
+            std::string run_tag, AlarmThread* alarms, Observer observer);
 
   const std::string& run_id() const { return run_id_; }
 

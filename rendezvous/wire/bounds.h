@@ -10,6 +10,7 @@ namespace muster {
 inline constexpr size_t kMostNameBytes = 256;    // ids, hosts, addresses, roles
 inline constexpr size_t kMostNcclIdBytes = 256;  // 128 bytes as digits
 inline constexpr size_t kMostPathBytes = 4096;   // PATH_MAX
+inline constexpr size_t kMostRunTagBytes = 64;
 inline constexpr size_t kMostReasonBytes = 4096;
 inline constexpr int kMostTopologyKeys = 16;
 inline constexpr int kMostSlots = 65536;

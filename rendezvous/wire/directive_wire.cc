@@ -66,6 +66,7 @@ void ToWire(const Place& place, v1::Place* wire) {
   wire->set_master_address(place.master_address);
   wire->set_master_port(place.master_port);
   wire->set_nccl_id(place.nccl_id);
+  wire->set_run_tag(place.run_tag);
 }
 
 void FromWire(const v1::Place& wire, BoundedReader* reader, Place* place) {
@@ -90,6 +91,8 @@ void FromWire(const v1::Place& wire, BoundedReader* reader, Place* place) {
                   &place->master_port);
   reader->Text("nccl_id", wire.nccl_id(), kMostNcclIdBytes, TextKind::kName,
                &place->nccl_id);
+  reader->Text("run_tag", wire.run_tag(), kMostRunTagBytes, TextKind::kName,
+               &place->run_tag);
 }
 
 void ToWire(const StopOrder& stop, v1::StopOrder* wire) {

@@ -90,6 +90,7 @@ void ToWire(const Report& report, v1::Report* wire) {
   ToWire(report.spec, wire->mutable_spec());
   wire->set_phase(static_cast<v1::NodePhase>(ToWire(report.phase)));
   wire->set_round(report.round);
+  wire->set_run_tag(report.run_tag);
   const size_t failures =
       std::min<size_t>(report.failures.size(), kMostFailuresPerReport);
   // Keep the first failures, since the cause may be among them.
@@ -135,6 +136,8 @@ absl::Status FromWire(const v1::Report& wire, Report* report) {
   }
   FromWire(wire.phase(), &reader, &report->phase);
   reader.Integer("round", wire.round(), 0, kAnyInt32, &report->round);
+  reader.Text("run_tag", wire.run_tag(), kMostRunTagBytes, TextKind::kName,
+              &report->run_tag);
   const int failures = wire.failures_size();
   if (reader.Count("failures", failures, kMostFailuresPerReport)) {
     report->failures.resize(failures);

@@ -131,7 +131,7 @@ ALL = [Mutant(*mutant) for mutant in (
     ('a preempted node\'s workers may stop as late as it', _PREEMPTION,
      'if (runs_workers) return ordered;', ''),
     ('giving up a preempted job is a failure', _LIFECYCLE,
-     'if (preemption_.has_value() && exit_code == 1) {', 'if (false) {'),
+     'if (preemption_.has_value() && exit_code <= 1) {', 'if (false) {'),
     # --- nodes that are not fit
     ('who is unfit is given a place', _NODE,
      'return present() && fitness == Fitness::kFit;', 'return present();'),

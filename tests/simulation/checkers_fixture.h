@@ -50,6 +50,7 @@ class CheckersTest : public ::testing::Test {
     place.group_rank = place.first_rank = rank;
     place.group_world_size = place.world_size = 2;
     place.master_address = "10.0.0.1";
+    place.run_tag = "tag";
     place.master_port = 20000;
     return sent;
   }

@@ -75,6 +75,14 @@ TEST_F(CheckersTest, MasterThatIsNotRankZero) {
   EXPECT_THAT(checker_->breach(), HasSubstr("master"));
 }
 
+TEST_F(CheckersTest, RunWithTwoTags) {
+  Use(NewWorldChecker);
+  CoordinatorStepped step = Begin(1);
+  step.sent[1].directive.place.run_tag = "another";
+  checker_->OnStep(step);
+  EXPECT_THAT(checker_->breach(), HasSubstr("tag"));
+}
+
 TEST_F(CheckersTest, IncarnationThatIsBack) {
   Use(NewIncarnationChecker);
   for (uint64_t incarnation : {7, 5}) {

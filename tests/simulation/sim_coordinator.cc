@@ -30,8 +30,9 @@ void SimCoordinator::Receive(StreamId stream, const Report& report) {
   if (!up_) return;
   const AgentName agent = agents_.at(stream);
   if (job_ == nullptr) {
-    job_ = std::make_unique<Job>(report.run_id, epoch_, report.spec,
-                                 stage_->queue.now());
+    job_ =
+        std::make_unique<Job>(report.run_id, epoch_, report.spec,
+                              stage_->queue.now(), absl::StrCat("tag", epoch_));
     stage_->Watch([&](Checker& c) { c.OnCoordinatorStarted(epoch_); });
   }
   stage_->Watch([&](Checker& c) { c.OnReport(agent, stream, report); });

@@ -116,6 +116,7 @@ Report FullReport() {
   report.spec = FullSpec();
   report.phase = NodePhase::kStopping;
   report.round = 14;
+  report.run_tag = "1a2b";
   report.failures = {FullFailure(1), FullFailure(2)};
   report.offered_master_port = 29500;
   report.offered_nccl_id = "0a1b";
@@ -137,7 +138,7 @@ Directive FullDirective(DirectiveKind kind) {
   directive.revision = 22;
   directive.kind = kind;
   directive.reason = "because";
-  directive.place = {1, 2, 3, 4, 5, 6, 7, 8, "10.0.0.1", 29501, "2c3d"};
+  directive.place = {1, 2, 3, 4, 5, 6, 7, 8, "10.0.0.1", 29501, "2c3d", "3d4e"};
   directive.stop = {1, 15, milliseconds(30), StopCause::kAsked};
   directive.verdict.outcome = Outcome::kFailed;
   directive.verdict.exit_code = 137;

@@ -7,7 +7,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -22,6 +24,7 @@ namespace muster {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 using Program = std::unique_ptr<Subprocess>;
 
 constexpr char kAgent[] = "launcher/agent";
@@ -244,6 +247,36 @@ TEST_F(Hosting, DecisionsAreWrittenToTheLogFolder) {
     EXPECT_THAT(events.str(),
                 HasSubstr(std::string("\"kind\":\"") + kind + "\""));
   }
+}
+
+// The nodes share a file system, and give no run id.
+TEST_F(Hosting, TheNodesOfEachRunShareAFreshLogFolder) {
+  namespace fs = std::filesystem;
+  const std::string folder = TestFolder();
+  std::vector<std::string> latest;
+  for (int run = 0; run < 2; ++run) {
+    Program first = Node({"--nnodes=2", "--log-dir=" + folder}, {});
+    ASSERT_TRUE(first->Printed("1 of 2 nodes")) << first->Output();
+    Program second = Node({"--nnodes=2", "--log-dir=" + folder}, {});
+    EXPECT_EQ(first->ExitCode(), 0) << first->Output();
+    EXPECT_EQ(second->ExitCode(), 0) << second->Output();
+    latest.push_back(fs::read_symlink(folder + "/latest"));
+  }
+  EXPECT_NE(latest[0], latest[1]);
+  for (const std::string& name : latest) {
+    EXPECT_THAT(name, StartsWith("none_"));
+    for (const char* rank : {"0", "1"}) {
+      const std::string log =
+          folder + "/" + name + "/attempt_0/" + rank + "/stdout.log";
+      std::ifstream file(log);
+      std::ostringstream text;
+      text << file.rdbuf();
+      EXPECT_THAT(text.str(), HasSubstr("world=2")) << log;
+    }
+    EXPECT_TRUE(fs::exists(folder + "/" + name + "/events.jsonl"));
+  }
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 3)
+      << "two runs and a link";
 }
 
 TEST_F(Hosting, ASuccessLeavesNoTemporaryFiles) {

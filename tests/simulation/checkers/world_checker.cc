@@ -56,6 +56,9 @@ class WorldChecker : public Checker {
         Fail("two masters");
       }
       if (place.nccl_id != first.nccl_id) Fail("two NCCL ids in one world");
+      if (place.run_tag.empty() || place.run_tag != first.run_tag) {
+        Fail("the nodes of a world have no tag of the run, or two");
+      }
       ++expected;
     }
     if (size == 0) return;
