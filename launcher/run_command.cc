@@ -13,6 +13,7 @@
 #include "launcher/embedded_coordinator.h"
 #include "launcher/host_coordinator.h"
 #include "launcher/meeting.h"
+#include "launcher/options/agent_plan.h"
 #include "launcher/options/read_machine.h"
 #include "launcher/ssh/ssh_front.h"
 #include "launcher/ssh/starter_pipes.h"

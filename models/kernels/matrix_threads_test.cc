@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "models/kernels/linear.h"
+#include "models/kernels/finite_difference.h"
+#include "models/kernels/matrix_product.h"
 
 namespace muster {
 namespace {
