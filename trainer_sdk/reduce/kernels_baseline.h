@@ -5,7 +5,7 @@
 
 namespace muster {
 
-// For any processor.
+// Kernels for any processor.
 const KernelTable& BaselineKernels();
 
 }  // namespace muster
