@@ -21,6 +21,7 @@
 #include "agent/probes/agent_probes.h"
 #include "agent/report/text_style.h"
 #include "agent/report/verdict_text.h"
+#include "base/ignored_signals.h"
 
 namespace muster {
 namespace {
@@ -94,7 +95,7 @@ std::function<absl::Status()> NodeChecks(const AgentOptions& options) {
 bool EndIsAsked() {
   sigset_t stopping;
   sigemptyset(&stopping);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+  for (const int number : WithoutIgnored({SIGINT, SIGTERM, SIGHUP, SIGQUIT})) {
     sigaddset(&stopping, number);
   }
   sigset_t blocked;
@@ -141,7 +142,7 @@ void TellLosses(const Voice& voice, Console& console,
 void PrepareSignals(const AgentOptions& options) {
   sigset_t signals;
   sigemptyset(&signals);
-  for (const int number : SignalsCaughtBy(options)) {
+  for (const int number : WithoutIgnored(SignalsCaughtBy(options))) {
     sigaddset(&signals, number);
   }
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);

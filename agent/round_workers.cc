@@ -18,6 +18,7 @@
 #include "agent/workers/worker_environment.h"
 #include "agent/workers/worker_input.h"
 #include "base/environment_value.h"
+#include "base/ignored_signals.h"
 
 extern char** environ;
 
@@ -126,7 +127,8 @@ std::optional<Failure> RoundWorkers::StartOne(int local_rank) {
     spec.cpus = bound.cpus;
     spec.memory_node = bound.memory_node;
   }
-  spec.ignored_signals = IgnoredByWorkers(options_->preemption);
+  spec.ignored_signals =
+      IgnoredByWorkers(options_->preemption) | IgnoredSignals();
   spec.stdout_fd = pipes->stdout_fd;
   spec.stderr_fd = pipes->stderr_fd;
   GiveInput(rank, *pipes, spec);

@@ -16,6 +16,7 @@
 #include "agent/options/flag_table.h"
 #include "agent/voice.h"
 #include "base/exec_pointers.h"
+#include "base/ignored_signals.h"
 #include "base/monotonic_clock.h"
 #include "base/own_program.h"
 #include "launcher/slurm/job_result.h"
@@ -42,6 +43,9 @@ sigset_t Caught(const RunOptions& options) {
   }
   // Slurm's usual notice; without a handler it would end this process.
   sigaddset(&signals, SIGUSR1);
+  for (int number = 1; number < NSIG; ++number) {
+    if (IsIgnored(number)) sigdelset(&signals, number);
+  }
   return signals;
 }
 
