@@ -6,7 +6,8 @@
 namespace muster {
 namespace {
 
-// Sums that do not wait for each other; the order is the same on every machine.
+// The number of independent partial sums. Fixed, so that the order of additions
+// is the same on every machine.
 constexpr int64_t kLanes = 8;
 
 }  // namespace
@@ -30,7 +31,7 @@ double SumOfSquares(const float* values, int64_t count) {
 
 double ClipCoefficient(double sum_of_squares, double most) {
   const double coefficient = most / (std::sqrt(sum_of_squares) + 1e-6);
-  // Not std::min, which would turn a NaN into 1.
+  // std::min would turn a NaN into 1.
   return coefficient > 1 ? 1 : coefficient;
 }
 
@@ -40,7 +41,7 @@ void Scale(float* values, int64_t count, double factor) {
 }
 
 Finite CheckFinite(const float* values, int64_t count) {
-  // x - x is 0, or not a number where x is infinite or none.
+  // x - x is 0 for finite x and NaN otherwise.
   float sum = 0;
   for (int64_t i = 0; i < count; ++i) sum += values[i] - values[i];
   return sum == 0 ? Finite::kAll : Finite::kNotAll;
