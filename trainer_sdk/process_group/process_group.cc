@@ -113,8 +113,7 @@ class ProcessGroup::Body {
       work->Complete(broken_);
       return work;
     }
-    // Before the sequence number is taken, so that a rank that retries stays in
-    // step.
+    // Before the sequence number is taken: a rank that retries stays in step.
     if (!worker_.joinable()) {
       try {
         worker_ = std::thread([this] { Serve(); });
@@ -176,9 +175,8 @@ class ProcessGroup::Body {
     auto group = SplitAsFormation(color, key, label, call.context);
     recorder_.End(call.record, MonotonicNow(), group.status().code());
     if (!group.ok() && !absl::IsUnimplemented(group.status())) {
-      // Some ranks may have their new group already, so a retry would not be
-      // the same Split on all ranks. The abort tells peers that are in an
-      // operation.
+      // Some ranks may have their new group, so a retry would not be the same
+      // Split on all ranks. The abort tells peers that are in an operation.
       transport_->Abort(std::string(group.status().message()));
       group = Break(group.status());
     }
@@ -195,8 +193,7 @@ class ProcessGroup::Body {
       if (!broken_.ok()) return;
       broken_ = cause;
       split = split_;
-      // Wakes callers that wait for their turn, so that they do not wait for
-      // its owner.
+      // Wakes callers that wait for their turn: they fail at once.
       changed_.notify_all();
     }
     if (split != nullptr) split->Interrupt(cause);
@@ -393,7 +390,7 @@ class ProcessGroup::Body {
     return FormTransport(factory, std::move(place), deadline);
   }
 
-  // The main function of the worker thread.
+  // The worker thread's main function.
   void Serve() {
     std::unique_lock<std::mutex> lock(mutex_);
     for (;;) {
