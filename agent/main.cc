@@ -22,6 +22,7 @@
 #include "agent/options/run_options.h"
 #include "agent/voice.h"
 #include "base/environment_value.h"
+#include "base/file_size_signal.h"
 #include "base/resource_room.h"
 #include "base/standard_descriptors.h"
 #include "rendezvous/client/grpc_link.h"
@@ -132,6 +133,7 @@ int AgentMain(const std::vector<std::string>& args) {
 }  // namespace muster
 
 int main(int argc, char** argv) {
+  muster::IgnoreFileSizeSignal();
   muster::OpenStandardDescriptors();
   muster::LiveWithinAddressSpace();
   muster::TellWhatRanOut("agent");

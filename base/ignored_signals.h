@@ -10,7 +10,8 @@ namespace muster {
 // SIGINT and SIGQUIT of a background job of sh, what a shell's `trap ''` names.
 // They stay ignored, by the programs and by the workers. SIGPIPE, SIGXFSZ and
 // SIGCHLD never count: runtimes ignore these for themselves, as Muster does
-// SIGPIPE. Any thread; a blocked signal that is ignored counts.
+// SIGPIPE and SIGXFSZ (base/file_size_signal.h). Any thread; a blocked signal
+// that is ignored counts.
 
 bool IsIgnored(int signal);
 

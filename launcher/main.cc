@@ -13,6 +13,7 @@
 #include "agent/options/read_machine.h"
 #include "agent/options/run_options.h"
 #include "agent/voice.h"
+#include "base/file_size_signal.h"
 #include "base/resource_room.h"
 #include "base/standard_descriptors.h"
 #include "launcher/admin_command.h"
@@ -159,6 +160,7 @@ int LaunchAs(const CalledAs& called) {
 }  // namespace muster
 
 int main(int argc, char** argv) {
+  muster::IgnoreFileSizeSignal();
   muster::OpenStandardDescriptors();
   muster::LiveWithinAddressSpace();
   muster::TellWhatRanOut("launch");

@@ -16,6 +16,7 @@
 #include "agent/options/flag_table.h"
 #include "agent/voice.h"
 #include "base/exec_pointers.h"
+#include "base/file_size_signal.h"
 #include "base/ignored_signals.h"
 #include "base/monotonic_clock.h"
 #include "base/own_program.h"
@@ -63,6 +64,7 @@ pid_t Start(const std::string& name, const SrunCommand& command,
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(1);
   sigprocmask(SIG_SETMASK, &before, nullptr);
+  RestoreFileSizeSignal();
   execvpe("srun", argv.data(), environment.data());
   const int error = errno;
   const std::string line =

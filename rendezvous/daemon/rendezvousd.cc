@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/file_size_signal.h"
 #include "base/ignored_signals.h"
 #include "base/resource_room.h"
 #include "base/standard_descriptors.h"
@@ -150,6 +151,7 @@ int Serve(const DaemonOptions& options) {
 }  // namespace muster
 
 int main(int argc, char** argv) {
+  muster::IgnoreFileSizeSignal();
   muster::OpenStandardDescriptors();
   muster::LiveWithinAddressSpace();
   muster::TellWhatRanOut("rendezvousd");
