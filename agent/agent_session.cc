@@ -3,7 +3,9 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
+#include <memory>
 #include <system_error>
 #include <utility>
 
@@ -91,8 +93,9 @@ std::function<absl::Status()> NodeChecks(const AgentOptions& options) {
   };
 }
 
-// Whether a signal came that asks this process to end. They are blocked.
-bool EndIsAsked() {
+// Takes the signals that have come to ask this process to end, which are
+// blocked. Their number; one that came several times meanwhile counts once.
+int TakeEndSignals() {
   sigset_t stopping;
   sigemptyset(&stopping);
   for (const int number : WithoutIgnored({SIGINT, SIGTERM, SIGHUP, SIGQUIT})) {
@@ -102,7 +105,9 @@ bool EndIsAsked() {
   pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
   sigandset(&stopping, &stopping, &blocked);
   const timespec at_once = {};
-  return sigtimedwait(&stopping, nullptr, &at_once) > 0;
+  int taken = 0;
+  while (sigtimedwait(&stopping, nullptr, &at_once) > 0) ++taken;
+  return taken;
 }
 
 // Leads <directory>/latest to the run's folder. A link is replaced at once;
@@ -191,7 +196,10 @@ AgentResult RunAgentSession(const Voice& voice, AgentOptions options,
       ConsoleFds{}, ConsoleLimits(logs), std::string(voice.program()));
   voice.SpeakThrough(console);
   const ConsoleWriter::Patience patience = {
-      .without_progress = logs.console.patience, .interrupted = EndIsAsked};
+      .without_progress = logs.console.patience,
+      .end_signals = [count = std::make_shared<std::atomic<int>>(0)] {
+        return *count += TakeEndSignals();
+      }};
   const std::string run_folder = RunFolder(logs.directory, logs.run_name);
   if (log_folder == LogFolder::kGiven) PointLatestAt(run_folder, directory);
   AgentResult result;
@@ -212,11 +220,9 @@ AgentResult RunAgentSession(const Voice& voice, AgentOptions options,
     const absl::Status put_back = RequeueJob(ReadEnvironment());
     if (!put_back.ok()) voice.Error(std::string(put_back.message()));
   }
-  console->Finish(PatienceAtEnd(
-      console->IsIncomplete()
-          ? ConsoleWriter::Patience{.without_progress = std::chrono::seconds(1)}
-          : patience,
-      result.end));
+  ConsoleWriter::Patience rest = PatienceAtEnd(patience, result.end);
+  if (console->IsIncomplete()) rest.without_progress = std::chrono::seconds(1);
+  console->Finish(rest);
   const bool incomplete = console->IsIncomplete();
   TellLosses(voice, *console, run_folder);
   if (console->Failed() && result.exit_code == 0) {

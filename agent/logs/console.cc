@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "agent/logs/console_fd.h"
+#include "base/monotonic_clock.h"
 
 namespace muster {
 namespace {
@@ -60,6 +61,13 @@ std::vector<ConsoleWriter*> Console::Streams() const {
   return {out_.get(), err_.get()};
 }
 
+std::vector<ConsoleWriter*> Console::StreamsToWaitFor() const {
+  std::vector<ConsoleWriter*> streams = Streams();
+  const Instant now = MonotonicNow();
+  for (ConsoleWriter* stream : streams) stream->BeginWait(now);
+  return streams;
+}
+
 void Console::SetOnRoom(const std::function<void()>& on_room) {
   for (ConsoleWriter* stream : Streams()) stream->SetOnRoom(on_room);
 }
@@ -92,7 +100,7 @@ void Console::Tell(const std::string& line) {
 
 bool Console::WaitForRoom(const ConsoleWriter::Patience& patience) {
   bool all = true;
-  for (ConsoleWriter* stream : Streams()) {
+  for (ConsoleWriter* stream : StreamsToWaitFor()) {
     all = stream->WaitForRoom(patience) == kDone && all;
   }
   return all;
@@ -100,20 +108,20 @@ bool Console::WaitForRoom(const ConsoleWriter::Patience& patience) {
 
 bool Console::Wait(const ConsoleWriter::Patience& patience) {
   bool all = true;
-  for (ConsoleWriter* stream : Streams()) {
+  for (ConsoleWriter* stream : StreamsToWaitFor()) {
     all = stream->Wait(patience) == kDone && all;
   }
   return all;
 }
 
 void Console::MakeRoom(const ConsoleWriter::Patience& patience) {
-  for (ConsoleWriter* stream : Streams()) {
+  for (ConsoleWriter* stream : StreamsToWaitFor()) {
     if (stream->WaitForRoom(patience) != kDone) stream->GiveUp();
   }
 }
 
 void Console::Finish(const ConsoleWriter::Patience& patience) {
-  for (ConsoleWriter* stream : Streams()) {
+  for (ConsoleWriter* stream : StreamsToWaitFor()) {
     if (stream->Wait(patience) != kDone) stream->GiveUp();
   }
 }
