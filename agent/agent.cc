@@ -106,12 +106,10 @@ FitnessGate::Options GateOptions(const AgentOptions& options) {
 
 ConsoleWriter::Patience PatienceAtEnd(ConsoleWriter::Patience patience,
                                       JobEnd end) {
-  // Clusters kill what has not ended some time after their signal.
-  constexpr Duration kAfterSignal = std::chrono::seconds(5);
-  if (end == JobEnd::kBySignal) {
-    patience.without_progress =
-        std::min(patience.without_progress, kAfterSignal);
-  }
+  if (end == JobEnd::kByItself) return patience;
+  patience.end_signals = [later = std::move(patience.end_signals)] {
+    return 1 + (later ? later() : 0);
+  };
   return patience;
 }
 

@@ -17,7 +17,8 @@
 namespace muster {
 
 // How long the console is waited for at the end: less where a signal ended the
-// job, since a cluster kills what is left soon after it.
+// job, since a cluster kills what is left soon after it. That signal counts
+// before those that `patience` counts.
 enum class JobEnd { kByItself, kBySignal };
 ConsoleWriter::Patience PatienceAtEnd(ConsoleWriter::Patience patience,
                                       JobEnd end);

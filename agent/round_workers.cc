@@ -1,6 +1,7 @@
 #include "agent/round_workers.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +19,8 @@
 #include "agent/workers/worker_environment.h"
 #include "agent/workers/worker_input.h"
 #include "base/environment_value.h"
+#include "base/file_size_signal.h"
+#include "base/ignored_signals.h"
 
 extern char** environ;
 
@@ -126,7 +129,11 @@ std::optional<Failure> RoundWorkers::StartOne(int local_rank) {
     spec.cpus = bound.cpus;
     spec.memory_node = bound.memory_node;
   }
-  spec.ignored_signals = IgnoredByWorkers(options_->preemption);
+  spec.ignored_signals =
+      IgnoredByWorkers(options_->preemption) | IgnoredSignals();
+  if (FileSizeSignalWasIgnored()) {
+    spec.ignored_signals |= uint64_t{1} << (SIGXFSZ - 1);
+  }
   spec.stdout_fd = pipes->stdout_fd;
   spec.stderr_fd = pipes->stderr_fd;
   GiveInput(rank, *pipes, spec);

@@ -7,13 +7,14 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "base/ignored_signals.h"
 
 namespace muster {
 
 SignalCatcher::SignalCatcher(const std::vector<int>& signals) {
   sigset_t caught;
   sigemptyset(&caught);
-  for (int signal : signals) sigaddset(&caught, signal);
+  for (int signal : WithoutIgnored(signals)) sigaddset(&caught, signal);
   pthread_sigmask(SIG_BLOCK, &caught, &before_);
   fd_ = signalfd(-1, &caught, SFD_CLOEXEC | SFD_NONBLOCK);
   MUSTER_CHECK(fd_ >= 0) << "signalfd: " << std::strerror(errno);

@@ -8,7 +8,8 @@
 namespace muster {
 
 // Takes signals as readable events instead of interruptions. While it lives,
-// they are blocked in the constructing thread and in those it creates.
+// they are blocked in the constructing thread and in those it creates. A signal
+// that this process ignores stays ignored (base/ignored_signals.h).
 class SignalCatcher {
  public:
   explicit SignalCatcher(const std::vector<int>& signals);

@@ -2,8 +2,8 @@
 
 #if defined(__x86_64__)
 
-// Below, everything is compiled for AVX2, and all of xxhash.h is static. The C
-// headers that xxhash.h includes come first, so that none of their inline
+// Everything below is compiled for AVX2, and all of xxhash.h is static. The C
+// headers that xxhash.h needs are included first, so that none of their inline
 // functions is compiled for AVX2.
 #include <climits>
 #include <cstdint>

@@ -31,6 +31,7 @@ absl::Status PathStatus(const std::string& doing, const std::string& path,
       return absl::PermissionDeniedError(message);
     case ENOSPC:
     case EDQUOT:
+    case EFBIG:
     case EMFILE:
     case ENFILE:
       return absl::ResourceExhaustedError(message);

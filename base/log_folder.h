@@ -9,7 +9,8 @@ namespace muster {
 
 // Converts the errno `error` of an operation on `path` to PermissionDenied
 // (permissions, read-only file system), ResourceExhausted (disk full, quota,
-// descriptors) or Internal, with the message "<doing> <path>: <text of errno>".
+// `ulimit -f`, descriptors) or Internal, with the message "<doing> <path>:
+// <text of errno>".
 absl::Status PathStatus(const std::string& doing, const std::string& path,
                         int error);
 

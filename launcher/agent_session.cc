@@ -3,6 +3,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -16,6 +18,7 @@
 #include "agent/preemption/requeue_job.h"
 #include "agent/probes/agent_probes.h"
 #include "base/environment_value.h"
+#include "base/ignored_signals.h"
 #include "launcher/options/mpi_remark.h"
 #include "launcher/options/read_machine.h"
 #include "launcher/report/text_style.h"
@@ -90,18 +93,21 @@ std::function<absl::Status()> NodeChecks(const AgentOptions& options) {
   };
 }
 
-// Whether a signal came that asks this process to end. They are blocked.
-bool EndIsAsked() {
+// Takes the signals that have come to ask this process to end, which are
+// blocked. Their number; one that came several times meanwhile counts once.
+int TakeEndSignals() {
   sigset_t stopping;
   sigemptyset(&stopping);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+  for (const int number : WithoutIgnored({SIGINT, SIGTERM, SIGHUP, SIGQUIT})) {
     sigaddset(&stopping, number);
   }
   sigset_t blocked;
   pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
   sigandset(&stopping, &stopping, &blocked);
   const timespec at_once = {};
-  return sigtimedwait(&stopping, nullptr, &at_once) > 0;
+  int taken = 0;
+  while (sigtimedwait(&stopping, nullptr, &at_once) > 0) ++taken;
+  return taken;
 }
 
 ConsoleWriter::Limits ConsoleLimits(const LogPlan& logs) {
@@ -123,7 +129,7 @@ void TellLosses(const Voice& voice, Console& console,
 void PrepareSignals(const AgentOptions& options) {
   sigset_t signals;
   sigemptyset(&signals);
-  for (const int number : SignalsCaughtBy(options)) {
+  for (const int number : WithoutIgnored(SignalsCaughtBy(options))) {
     sigaddset(&signals, number);
   }
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
@@ -172,7 +178,10 @@ AgentResult RunAgentSession(const Voice& voice, AgentOptions options,
       ConsoleFds{}, ConsoleLimits(logs), std::string(voice.program()));
   voice.SpeakThrough(console);
   const ConsoleWriter::Patience patience = {
-      .without_progress = logs.console.patience, .interrupted = EndIsAsked};
+      .without_progress = logs.console.patience,
+      .end_signals = [count = std::make_shared<std::atomic<int>>(0)] {
+        return *count += TakeEndSignals();
+      }};
   if (log_folder == LogFolder::kGiven && !logs.is_tagged) {
     PointLatestAt(RunFolder(logs.directory, logs.run_name), directory);
   }
@@ -194,11 +203,9 @@ AgentResult RunAgentSession(const Voice& voice, AgentOptions options,
     const absl::Status put_back = RequeueJob(ReadEnvironment());
     if (!put_back.ok()) voice.Error(std::string(put_back.message()));
   }
-  console->Finish(PatienceAtEnd(
-      console->IsIncomplete()
-          ? ConsoleWriter::Patience{.without_progress = std::chrono::seconds(1)}
-          : patience,
-      result.end));
+  ConsoleWriter::Patience rest = PatienceAtEnd(patience, result.end);
+  if (console->IsIncomplete()) rest.without_progress = std::chrono::seconds(1);
+  console->Finish(rest);
   const bool incomplete = console->IsIncomplete();
   TellLosses(voice, *console,
              result.log_folder.empty() ? directory : result.log_folder);

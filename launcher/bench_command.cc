@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/file_size_signal.h"
 #include "base/own_program.h"
 #include "launcher/bench_plan.h"
 #include "launcher/options/flag_table.h"
@@ -44,6 +45,7 @@ int Become(const std::string& program,
     argv.push_back(const_cast<char*>(argument.c_str()));
   }
   argv.push_back(nullptr);
+  RestoreFileSizeSignal();
   execv(program.c_str(), argv.data());
   return voice.Refuse(absl::PermissionDeniedError(
       absl::StrCat("bench: ", program, ": ", std::strerror(errno))));

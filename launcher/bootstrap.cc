@@ -6,6 +6,7 @@
 #include "agent/dialects/dialect_process.h"
 #include "agent/logs/log_relay.h"
 #include "agent/nccl_id/nccl_id_process.h"
+#include "base/file_size_signal.h"
 #include "base/resource_room.h"
 #include "base/standard_descriptors.h"
 #include "launcher/options/program_check.h"
@@ -17,6 +18,7 @@ namespace muster {
 
 int StartProgram(const char* name, int argc, char** argv,
                  const std::function<int()>& main) {
+  IgnoreFileSizeSignal();
   OpenStandardDescriptors();
   LiveWithinAddressSpace();
   TellWhatRanOut(name);

@@ -142,15 +142,17 @@ and endpoint has a run id of its own and no tag.
 
 No output is dropped. A console that is slower than the workers makes them wait, as a
 pipe does, with at most a few MiB of memory in `launch`; nothing else is delayed. At
-the end `launch` waits for the console as long as it takes output. `launch` gives up
-on a console that takes nothing for 60 s (`--console=wait:SECONDS`; 5 s after a signal
-that ends the job, at once after another signal): one line gives the number of missing
-bytes and the folder that has them, which is kept. With `--console=drop` workers never
-wait, and a line in place of the missing output gives its number of bytes.
+the end `launch` waits for the console as long as it takes output, for stdout and
+stderr at the same time. `launch` gives up on a stream that takes nothing for 60 s
+(`--console=wait:SECONDS`; 5 s after a signal that ends the job or that comes during
+this wait, at once after another signal): one line gives the number of missing bytes
+and the folder that has them, which is kept. With `--console=drop` workers never wait,
+and a line in place of the missing output gives its number of bytes.
 
 A reader that closes the pipe (`| head -1`) delays nothing and is no error. If stdout or
-stderr cannot be written (a full disk), the other one reports it, and the exit status
-is 74 if the job succeeded; a failed job keeps its own status.
+stderr cannot be written (a full disk, `ulimit -f`), the other one reports it, and the
+exit status is 74 if the job succeeded; a failed job keeps its own status. A log file
+that cannot be written is reported and harms no worker.
 
 Over ssh and under Slurm the same holds for the whole way from the workers to the
 console of the `launch` that you called; over ssh lines arrive complete.

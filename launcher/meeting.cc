@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/ignored_signals.h"
 #include "launcher/coordinator_choice.h"
 #include "rendezvous/endpoint/resolve.h"
 #include "rendezvous/protocol/signal_names.h"
@@ -67,7 +68,9 @@ class EndingSignals {
   }
 
  private:
-  void Add(int signal) { sigaddset(&signals_, signal); }
+  void Add(int signal) {
+    if (!IsIgnored(signal)) sigaddset(&signals_, signal);
+  }
 
   const RunOptions& options_;
   sigset_t signals_;

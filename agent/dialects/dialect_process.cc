@@ -19,6 +19,7 @@
 #include "agent/dialects/published_address.h"
 #include "agent/guardian/exec_program.h"
 #include "agent/ports/port_reservation.h"
+#include "base/file_size_signal.h"
 #include "base/monotonic_clock.h"
 
 extern char** environ;
@@ -136,6 +137,7 @@ int RunDialectProcess(char** argv) {
   for (char** entry = environ; *entry != nullptr; ++entry) {
     environment.emplace_back(*entry);
   }
+  RestoreFileSizeSignal();
   const StartFailure failure = ExecProgram(command, environment);
   std::fprintf(stderr, "launch: %s: %s: %s\n", command[0].c_str(),
                failure.path.c_str(), std::strerror(failure.error));

@@ -34,8 +34,8 @@ std::string EncodeFailure(const StartFailure& failure) {
   return out.Take();
 }
 
-// Dispositions that were set to "ignore" survive exec: nohup's SIGHUP, or
-// SIGPIPE. A worker starts as if from a shell, but for what it is to ignore.
+// A worker ignores the signals of `ignored` and no other: the guardian's own
+// dispositions (SIGPIPE) would survive exec.
 void ResetSignals(uint64_t ignored) {
   for (int signal = 1; signal < NSIG; ++signal) {
     struct sigaction action = {};

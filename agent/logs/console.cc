@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "agent/logs/console_fd.h"
+#include "base/monotonic_clock.h"
 
 namespace muster {
 namespace {
@@ -55,35 +56,42 @@ Console::Console(ConsoleFds fds, ConsoleWriter::Limits limits, std::string name)
 
 Console::~Console() { Flush(kGoodbye); }
 
-std::vector<ConsoleWriter*> Console::StreamSet() const {
+std::vector<ConsoleWriter*> Console::Streams() const {
   if (err_ == out_) return {out_.get()};
   return {out_.get(), err_.get()};
 }
 
+std::vector<ConsoleWriter*> Console::StreamsToWaitFor() const {
+  std::vector<ConsoleWriter*> streams = Streams();
+  const Instant now = MonotonicNow();
+  for (ConsoleWriter* stream : streams) stream->BeginWait(now);
+  return streams;
+}
+
 void Console::SetOnRoom(const std::function<void()>& on_room) {
-  for (ConsoleWriter* stream : StreamSet()) stream->SetOnRoom(on_room);
+  for (ConsoleWriter* stream : Streams()) stream->SetOnRoom(on_room);
 }
 
 bool Console::HasRoom() {
   bool all = true;
-  for (ConsoleWriter* stream : StreamSet()) all = stream->HasRoom() && all;
+  for (ConsoleWriter* stream : Streams()) all = stream->HasRoom() && all;
   return all;
 }
 
 bool Console::HasSpareRoom() const {
   bool all = true;
-  for (ConsoleWriter* stream : StreamSet()) all = stream->HasSpareRoom() && all;
+  for (ConsoleWriter* stream : Streams()) all = stream->HasSpareRoom() && all;
   return all;
 }
 
 int64_t Console::written() const {
   int64_t bytes = 0;
-  for (ConsoleWriter* stream : StreamSet()) bytes += stream->written();
+  for (ConsoleWriter* stream : Streams()) bytes += stream->written();
   return bytes;
 }
 
 void Console::GiveUp() {
-  for (ConsoleWriter* stream : StreamSet()) stream->GiveUp();
+  for (ConsoleWriter* stream : Streams()) stream->GiveUp();
 }
 
 void Console::Tell(const std::string& line) {
@@ -92,7 +100,7 @@ void Console::Tell(const std::string& line) {
 
 bool Console::WaitForRoom(const ConsoleWriter::Patience& patience) {
   bool all = true;
-  for (ConsoleWriter* stream : StreamSet()) {
+  for (ConsoleWriter* stream : StreamsToWaitFor()) {
     all = stream->WaitForRoom(patience) == kDone && all;
   }
   return all;
@@ -100,20 +108,20 @@ bool Console::WaitForRoom(const ConsoleWriter::Patience& patience) {
 
 bool Console::Wait(const ConsoleWriter::Patience& patience) {
   bool all = true;
-  for (ConsoleWriter* stream : StreamSet()) {
+  for (ConsoleWriter* stream : StreamsToWaitFor()) {
     all = stream->Wait(patience) == kDone && all;
   }
   return all;
 }
 
 void Console::MakeRoom(const ConsoleWriter::Patience& patience) {
-  for (ConsoleWriter* stream : StreamSet()) {
+  for (ConsoleWriter* stream : StreamsToWaitFor()) {
     if (stream->WaitForRoom(patience) != kDone) stream->GiveUp();
   }
 }
 
 void Console::Finish(const ConsoleWriter::Patience& patience) {
-  for (ConsoleWriter* stream : StreamSet()) {
+  for (ConsoleWriter* stream : StreamsToWaitFor()) {
     if (stream->Wait(patience) != kDone) stream->GiveUp();
   }
 }
@@ -122,7 +130,7 @@ bool Console::Flush(Duration timeout) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point deadline = Clock::now() + timeout;
   bool all = true;
-  for (ConsoleWriter* stream : StreamSet()) {
+  for (ConsoleWriter* stream : Streams()) {
     all = stream->Flush(deadline - Clock::now()) && all;
   }
   return all;
@@ -130,7 +138,7 @@ bool Console::Flush(Duration timeout) {
 
 std::vector<std::string> Console::Losses(const std::string& where) const {
   std::vector<std::string> losses;
-  for (ConsoleWriter* stream : StreamSet()) {
+  for (ConsoleWriter* stream : Streams()) {
     const std::string name = err_ == out_           ? "the console"
                              : stream == out_.get() ? "stdout"
                                                     : "stderr";
@@ -141,14 +149,14 @@ std::vector<std::string> Console::Losses(const std::string& where) const {
 }
 
 bool Console::Failed() const {
-  for (ConsoleWriter* stream : StreamSet()) {
+  for (ConsoleWriter* stream : Streams()) {
     if (stream->loss().failed > 0) return true;
   }
   return false;
 }
 
 bool Console::IsIncomplete() const {
-  for (ConsoleWriter* stream : StreamSet()) {
+  for (ConsoleWriter* stream : Streams()) {
     const ConsoleWriter::Loss loss = stream->loss();
     if (loss.failed > 0 || loss.unread > 0) return true;
   }

@@ -55,10 +55,11 @@ class Console {
   void Tell(const std::string& line);
 
   // Waits until each stream has room, or has been written. Whether that is so.
+  // The streams are waited for together: `patience` runs for both at once.
   bool WaitForRoom(const ConsoleWriter::Patience& patience);
   bool Wait(const ConsoleWriter::Patience& patience);
-  // The same for the end: a stream that takes nothing for that long, or where
-  // the wait was interrupted, is given up.
+  // The same for the end: a stream that takes nothing for that long is given
+  // up.
   void MakeRoom(const ConsoleWriter::Patience& patience);
   void Finish(const ConsoleWriter::Patience& patience);
   // Waits at most `timeout`; whether everything has been written.
@@ -73,7 +74,9 @@ class Console {
   bool IsIncomplete() const;
 
  private:
-  std::vector<ConsoleWriter*> StreamSet() const;
+  std::vector<ConsoleWriter*> Streams() const;
+  // Streams, whose stalled time counts from here on.
+  std::vector<ConsoleWriter*> StreamsToWaitFor() const;
 
   const ConsoleFds fds_;
   const std::shared_ptr<ConsoleWriter> out_;

@@ -47,6 +47,33 @@ TEST_F(ConsoleTest, AFullStreamIsToldOnTheOtherOnce) {
                           "of /logs"));
 }
 
+TEST_F(ConsoleTest, BothStreamsAreWaitedForAtTheSameTime) {
+  int others[2];
+  ASSERT_EQ(pipe2(others, O_CLOEXEC), 0);
+  Console console({.out = ends_[1], .err = others[1]});
+  // More than the pipes hold.
+  console.out()->WriteOutput(std::string(1 << 20, 'x') + "\n");
+  console.err()->WriteOutput(std::string(1 << 20, 'x') + "\n");
+  // The pipes are full before the wait.
+  for (int i = 0; i < 30000 && console.written() < 2 * (64 << 10); ++i) {
+    console.Flush(std::chrono::milliseconds(1));
+  }
+  int asked = 0;
+  int asked_for_out = 0;
+  const auto given_up = [&] { return console.out()->loss().unread > 0; };
+  console.Finish(
+      {.without_progress = std::chrono::milliseconds(500), .end_signals = [&] {
+         ++asked;
+         if (!given_up()) asked_for_out = asked;
+         return 0;
+       }});
+  EXPECT_TRUE(given_up());
+  EXPECT_GT(console.err()->loss().unread, 0);
+  // Once for stderr: its time has passed with stdout's.
+  EXPECT_EQ(asked - asked_for_out, 1);
+  for (const int fd : others) close(fd);
+}
+
 TEST_F(ConsoleTest, WithoutTroubleThereIsNoLoss) {
   Console console({.out = ends_[1], .err = ends_[1]});
   EXPECT_EQ(console.out(), console.err());

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -44,6 +45,13 @@ bool ReaderLeft(int fd, int error) {
 enum class WriteEnd { kWritten, kStopped, kLeft, kFailed };
 
 }  // namespace
+
+Duration ConsoleWriter::Patience::Bound() const {
+  const int signals = end_signals ? end_signals() : 0;
+  if (signals == 0) return without_progress;
+  return signals == 1 ? std::min(without_progress, kAfterSignal)
+                      : Duration::zero();
+}
 
 struct ConsoleWriter::State {
   State(int source, Limits most)
@@ -82,6 +90,8 @@ struct ConsoleWriter::State {
   bool IsDone() const {
     return left || (queue.empty() && !writing && dropped == 0);
   }
+  // The caller holds `mutex`.
+  void BeginWait(Instant now);
   WaitEnd WaitUntil(const Patience& patience,
                     const std::function<bool()>& is_done);
 
@@ -89,7 +99,9 @@ struct ConsoleWriter::State {
   const int wake;  // readable once the writer is being destroyed
   const Limits limits;
   std::atomic<int64_t> written = 0;  // bytes that the console took
-  int write_error = 0;               // the writer's thread's
+  // When the console took bytes last.
+  std::atomic<Instant> taken_at = Instant();
+  int write_error = 0;  // the writer's thread's
 
   std::mutex mutex;  // guards what follows
   std::condition_variable changed;
@@ -109,6 +121,8 @@ struct ConsoleWriter::State {
   bool was_at_line_start = true;  // before what is being written
   bool room_wanted = false;
   bool given_up = false;
+  // When the first wait began for text that is not all written.
+  std::optional<Instant> waited_since;
   bool stopping = false;
   bool left;  // nobody will read any more
   bool ended = false;
@@ -124,6 +138,7 @@ WriteEnd ConsoleWriter::State::WriteUnlessWoken(std::string_view text) {
     const ssize_t count = write(fd, text.data(), text.size());
     if (count >= 0) {
       text.remove_prefix(count);
+      taken_at = MonotonicNow();
       written += count;
     } else if (errno == EAGAIN) {
       // Some terminals say that they are writable while they are stopped.
@@ -187,6 +202,7 @@ std::function<void()> ConsoleWriter::State::After(WriteEnd end,
   }
   queued_bytes -= batch.bytes.size();
   writing = false;
+  if (IsDone()) waited_since.reset();
   return tell;
 }
 
@@ -266,25 +282,24 @@ void ConsoleWriter::State::Add(std::string bytes, Source source) {
   if (was_empty) changed.notify_all();
 }
 
+void ConsoleWriter::State::BeginWait(Instant now) {
+  if (!waited_since) waited_since = now;
+}
+
 ConsoleWriter::WaitEnd ConsoleWriter::State::WaitUntil(
     const Patience& patience, const std::function<bool()>& is_done) {
   std::unique_lock<std::mutex> lock(mutex);
-  int64_t seen = written;
-  Instant since = MonotonicNow();
+  BeginWait(MonotonicNow());
+  const Instant began = *waited_since;
   while (!is_done()) {
-    const Duration left_over =
-        patience.without_progress - (MonotonicNow() - since);
+    lock.unlock();
+    const Duration bound = patience.Bound();
+    lock.lock();
+    if (is_done()) break;
+    const Instant since = std::max(began, taken_at.load());
+    const Duration left_over = bound - (MonotonicNow() - since);
     if (left_over <= Duration::zero()) return WaitEnd::kStalled;
     changed.wait_for(lock, std::min<Duration>(left_over, kAskEvery));
-    if (written != seen) {
-      seen = written;
-      since = MonotonicNow();
-    }
-    if (!patience.interrupted) continue;
-    lock.unlock();
-    const bool interrupted = patience.interrupted();
-    lock.lock();
-    if (interrupted) return WaitEnd::kInterrupted;
   }
   return WaitEnd::kDone;
 }
@@ -370,6 +385,11 @@ void ConsoleWriter::SetOnRoom(std::function<void()> on_room) {
 void ConsoleWriter::SetOnError(std::function<void(int)> on_error) {
   std::lock_guard<std::mutex> lock(state_->mutex);
   state_->on_error = std::move(on_error);
+}
+
+void ConsoleWriter::BeginWait(Instant now) {
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  state_->BeginWait(now);
 }
 
 ConsoleWriter::WaitEnd ConsoleWriter::Wait(const Patience& patience) {

@@ -1,6 +1,7 @@
 #ifndef MUSTER_AGENT_LOGS_CONSOLE_WRITER_H_
 #define MUSTER_AGENT_LOGS_CONSOLE_WRITER_H_
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -44,12 +45,18 @@ class ConsoleWriter {
     int error = 0;       // errno of the first failed write
   };
 
-  enum class WaitEnd { kDone, kStalled, kInterrupted };
+  enum class WaitEnd { kDone, kStalled };
   struct Patience {
     // How long the console may take nothing at all.
     Duration without_progress = Duration::zero();
-    // Asked some 20 times a second: whether to stop waiting. May be empty.
-    std::function<bool()> interrupted;
+    // Asked some 20 times a second: the number of signals so far that have
+    // asked this process to end. After the first one the console may take
+    // nothing for at most kAfterSignal, after a second one not at all. May be
+    // empty.
+    std::function<int()> end_signals;
+
+    static constexpr Duration kAfterSignal = std::chrono::seconds(5);
+    Duration Bound() const;
   };
 
   // Writes to what `fd` is open on; works on a copy, and leaves the flags that
@@ -80,6 +87,11 @@ class ConsoleWriter {
   // Called once, in the writer's thread, when a write fails first.
   void SetOnError(std::function<void(int error)> on_error);
 
+  // The time in which the console takes nothing counts from here on, if it does
+  // not already: a console that a wait has found stalled is stalled for the
+  // next wait too, until it takes something. For the waits below, which begin
+  // with this; several writers that are waited for together begin together.
+  void BeginWait(Instant now);
   // Waits until all that was queued has been written.
   WaitEnd Wait(const Patience& patience);
   // Waits until HasRoom.

@@ -28,6 +28,7 @@ using ::testing::StartsWith;
 
 constexpr std::chrono::seconds kLong(30);
 constexpr int kLongMilliseconds = 30000;
+constexpr int64_t kPipeBytes = 64 << 10;
 constexpr char kNote[] =
     " bytes were dropped here: the console did not keep up]";
 
@@ -42,6 +43,15 @@ class Pipe {
   void CloseRead() {
     if (ends_[0] >= 0) close(ends_[0]);
     ends_[0] = -1;
+  }
+
+  // Waits until `writer` has filled the pipe.
+  static void AwaitFull(ConsoleWriter& writer) {
+    for (int i = 0; i < kLongMilliseconds && writer.written() < kPipeBytes;
+         ++i) {
+      writer.Flush(std::chrono::milliseconds(1));
+    }
+    EXPECT_GE(writer.written(), kPipeBytes);
   }
 
   // Reads until what was read ends in `end`.
@@ -157,14 +167,43 @@ TEST(ConsoleWriterTest, WaitsForAReaderWhoReadsAndNoLonger) {
   writer.WriteOutput(std::string(1 << 20, 'x') + "\n");
   EXPECT_EQ(writer.Wait({.without_progress = std::chrono::milliseconds(20)}),
             ConsoleWriter::WaitEnd::kStalled);
-  EXPECT_EQ(writer.Wait({.without_progress = kLong,
-                         .interrupted = [] { return true; }}),
-            ConsoleWriter::WaitEnd::kInterrupted);
+  EXPECT_EQ(
+      writer.Wait({.without_progress = kLong, .end_signals = [] { return 2; }}),
+      ConsoleWriter::WaitEnd::kStalled);
   auto reader = std::async(std::launch::async,
                            [&] { return pipe.ReadUntil("\n").size(); });
   EXPECT_EQ(writer.Wait({.without_progress = kLong}),
             ConsoleWriter::WaitEnd::kDone);
   EXPECT_EQ(reader.get(), (1u << 20) + 1);
+}
+
+TEST(ConsoleWriterTest, ASignalShortensTheWaitAndAFurtherOneEndsIt) {
+  int signals = 0;
+  const ConsoleWriter::Patience patience = {
+      .without_progress = kLong, .end_signals = [&] { return signals; }};
+  EXPECT_EQ(patience.Bound(), kLong);
+  signals = 1;
+  EXPECT_EQ(patience.Bound(), std::chrono::seconds(5));
+  signals = 2;
+  EXPECT_EQ(patience.Bound(), Duration::zero());
+  EXPECT_EQ(ConsoleWriter::Patience{.without_progress = Duration(7)}.Bound(),
+            Duration(7));
+}
+
+TEST(ConsoleWriterTest, AStalledConsoleIsNotWaitedForTwice) {
+  Pipe pipe;
+  ConsoleWriter writer(pipe.write_end());
+  writer.WriteOutput(std::string(1 << 20, 'x') + "\n");
+  pipe.AwaitFull(writer);
+  const Duration patience = std::chrono::milliseconds(500);
+  ASSERT_EQ(writer.Wait({.without_progress = patience}),
+            ConsoleWriter::WaitEnd::kStalled);
+  // A wait that asks for its bound a second time has begun to wait.
+  int asked = 0;
+  EXPECT_EQ(writer.Wait({.without_progress = patience,
+                         .end_signals = [&] { return ++asked, 0; }}),
+            ConsoleWriter::WaitEnd::kStalled);
+  EXPECT_EQ(asked, 1);
 }
 
 TEST(ConsoleWriterTest, GivenUpItCountsOutputAndKeepsLinesOfOurOwn) {

@@ -157,9 +157,20 @@ bool TerminalBridge::TakeForeground() {
   if (!modes_) modes_ = ReadTerminalModes(STDIN_FILENO);
   if (!modes_) return false;
   if (!forwarding_ || !HasModes(STDIN_FILENO, modes_->forwarding)) {
+    const std::optional<TerminalModes> now = ReadTerminalModes(STDIN_FILENO);
     forwarding_ = SetModes(STDIN_FILENO, modes_->forwarding);
+    pollfd unread = {STDIN_FILENO, POLLIN, 0};
+    const bool typed = forwarding_ && poll(&unread, 1, 0) == 1;
+    typed_in_.reset();
+    if (typed && now) typed_in_ = now->before;
   }
   return forwarding_;
+}
+
+void TerminalBridge::RestoreTypedBefore(std::string& typed) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (typed_in_) RestoreTypedEnds(*typed_in_, typed);
+  typed_in_.reset();
 }
 
 void TerminalBridge::RestoreLocked() {
@@ -181,10 +192,11 @@ void TerminalBridge::Run(int master) {
     uint64_t wakes = 0;
     if (fds[0].revents != 0) (void)!read(wake_.get(), &wakes, sizeof wakes);
     if (fds[1].revents != 0) {
-      char keys[1024];
+      char keys[4096];  // as many as a terminal keeps
       const ssize_t got = read(STDIN_FILENO, keys, sizeof keys);
       if (got > 0) {
         typed.assign(keys, static_cast<size_t>(got));
+        RestoreTypedBefore(typed);
       } else if (got == 0 || (errno == EIO && InForeground(STDIN_FILENO))) {
         return;  // The terminal has hung up; SIGHUP ends the job.
       }

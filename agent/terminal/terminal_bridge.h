@@ -66,6 +66,9 @@ class TerminalBridge {
   bool IsEnding();
   // Whether keys are to be read now; sets the terminal's modes for it.
   bool TakeForeground();
+  // Makes the bytes that were typed before the modes were set what they were
+  // when they were typed. For the first bytes that are read afterwards.
+  void RestoreTypedBefore(std::string& typed);
   void RestoreLocked();
   void ResizeLocked();
 
@@ -77,7 +80,8 @@ class TerminalBridge {
   std::mutex mutex_;  // guards what follows
   bool ending_ = false;
   bool stopped_ = false;
-  bool forwarding_ = false;             // modes_->forwarding is set
+  bool forwarding_ = false;          // modes_->forwarding is set
+  std::optional<termios> typed_in_;  // bytes typed in these modes may be unread
   std::optional<TerminalModes> modes_;  // once this was in the foreground
   std::vector<OwnedFd> sized_;  // masters, a controlling terminal after others
 };

@@ -33,6 +33,12 @@ bool HasModes(int fd, const termios& modes) {
                     std::begin(modes.c_cc));
 }
 
+void RestoreTypedEnds(const termios& before, std::string& typed) {
+  if ((before.c_lflag & ICANON) == 0) return;
+  std::replace(typed.begin(), typed.end(), '\0',
+               static_cast<char>(before.c_cc[VEOF]));
+}
+
 bool SetModes(int fd, const termios& modes) {
   sigset_t stop;
   sigset_t before;

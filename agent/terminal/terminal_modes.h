@@ -24,6 +24,12 @@ std::optional<TerminalModes> ReadTerminalModes(int fd);
 // Whether `fd` has exactly the modes `modes`.
 bool HasModes(int fd, const termios& modes);
 
+// Of bytes that were typed while the terminal's modes were `before` and are
+// read in other modes: turns the marks of the end of input back into the
+// character that was typed. Linux keeps that character as a NUL byte, once
+// lines are no longer its own business, and delivers it like a typed Ctrl-@.
+void RestoreTypedEnds(const termios& before, std::string& typed);
+
 // Sets the modes of `fd` at once; a caller in the background is not stopped for
 // it (SIGTTOU), and may fail.
 bool SetModes(int fd, const termios& modes);

@@ -31,6 +31,19 @@ TEST(TerminalModes, ForwardingLeavesSignalsAndOutputAsTheyAre) {
   EXPECT_TRUE(HasModes(terminal.get(), usual));
 }
 
+TEST(TerminalModes, ANulByteThatWasTypedInALineIsTheEndOfInput) {
+  termios lines = {};
+  lines.c_lflag = ICANON;
+  lines.c_cc[VEOF] = 4;
+  std::string typed("ab\0c\0", 5);
+  RestoreTypedEnds(lines, typed);
+  EXPECT_EQ(typed, "ab\4c\4");
+  lines.c_lflag = 0;
+  std::string raw("a\0", 2);
+  RestoreTypedEnds(lines, raw);
+  EXPECT_EQ(raw, std::string("a\0", 2));
+}
+
 TEST(TerminalModes, ComeBackFromBytes) {
   const OwnedFd terminal(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
   const auto modes = ReadTerminalModes(terminal.get());

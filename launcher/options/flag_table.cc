@@ -256,7 +256,9 @@ constexpr Flag kFlags[] = {
     {"signals-to-handle", 0, kValue, "LIST", "SIGTERM,SIGINT,SIGHUP,SIGQUIT",
      kRead, kStopping, kLaunchAndAgent, "",
      "Signals that stop the job: each worker gets the same signal and has "
-     "--shutdown-timeout to end. A second signal stops the job at once."},
+     "--shutdown-timeout to end. A second signal stops the job at once. A "
+     "signal that is ignored when launch starts (SIGHUP under nohup, SIGINT of "
+     "a background job of sh) stays ignored, also by the workers."},
     {"signals-to-forward", 0, kValue, "LIST", "", kRead, kStopping,
      kLaunchAndAgent, "",
      "Signals that are sent to every worker of the job, which continues, such "

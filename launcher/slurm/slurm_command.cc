@@ -14,6 +14,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/exec_pointers.h"
+#include "base/file_size_signal.h"
+#include "base/ignored_signals.h"
 #include "base/monotonic_clock.h"
 #include "base/own_program.h"
 #include "launcher/options/flag_table.h"
@@ -42,6 +44,9 @@ sigset_t Caught(const RunOptions& options) {
   }
   // Slurm's usual notice; without a handler it would end this process.
   sigaddset(&signals, SIGUSR1);
+  for (int number = 1; number < NSIG; ++number) {
+    if (IsIgnored(number)) sigdelset(&signals, number);
+  }
   return signals;
 }
 
@@ -59,6 +64,7 @@ pid_t Start(const std::string& name, const SrunCommand& command,
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(1);
   sigprocmask(SIG_SETMASK, &before, nullptr);
+  RestoreFileSizeSignal();
   execvpe("srun", argv.data(), environment.data());
   const int error = errno;
   const std::string line =

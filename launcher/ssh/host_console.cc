@@ -15,7 +15,6 @@ namespace muster {
 namespace {
 
 constexpr Duration kGoodbye = std::chrono::seconds(1);
-constexpr Duration kPatienceAfterSignal = std::chrono::seconds(5);
 
 ConsoleWriter::Limits LimitsOf(const ConsolePolicy& policy) {
   ConsoleWriter::Limits limits;
@@ -67,7 +66,7 @@ int HostConsole::room_fd() const { return room_->get(); }
 
 void HostConsole::ExpectEnd() {
   ends_ = true;
-  patience_ = std::min(patience_, kPatienceAfterSignal);
+  patience_ = std::min(patience_, ConsoleWriter::Patience::kAfterSignal);
 }
 
 bool HostConsole::HasRoom(Instant now) {
@@ -91,8 +90,11 @@ std::optional<Instant> HostConsole::NextDeadline() const {
   return *full_since_ + patience_;
 }
 
-bool HostConsole::Finish(const std::function<bool()>& interrupted) {
-  console_.Finish({.without_progress = patience_, .interrupted = interrupted});
+bool HostConsole::Finish(const std::function<int()>& end_signals) {
+  console_.Finish({.without_progress = patience_,
+                   .end_signals = [&, earlier = ends_ ? 1 : 0] {
+                     return earlier + end_signals();
+                   }});
   for (const std::string& loss : console_.Losses("")) {
     console_.Tell(absl::StrCat(prefix_, loss, "\n"));
   }

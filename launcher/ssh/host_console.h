@@ -46,9 +46,11 @@ class HostConsole {
   // A line or lines on stderr, as they are.
   void Tell(std::string lines);
 
-  // Waits for the console as the policy says, or until `interrupted`, and tells
-  // what it has not got. Whether all of it could be written, if anybody reads.
-  bool Finish(const std::function<bool()>& interrupted);
+  // Waits for the console as the policy and `end_signals` say (see
+  // ConsoleWriter::Patience; the signal of ExpectEnd counts before them), and
+  // tells what it has not got. Whether all of it could be written, if anybody
+  // reads.
+  bool Finish(const std::function<int()>& end_signals);
 
  private:
   class RoomFd;

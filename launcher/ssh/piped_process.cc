@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/exec_pointers.h"
+#include "base/ignored_signals.h"
 
 namespace muster {
 namespace {
@@ -80,7 +81,8 @@ constexpr int kExecuting = 2;
     Fail(becoming, kChangingFolder);
   }
   for (int number = 1; number < NSIG; ++number) {
-    if (number != SIGKILL && number != SIGSTOP) signal(number, SIG_DFL);
+    if (number == SIGKILL || number == SIGSTOP || IsIgnored(number)) continue;
+    signal(number, SIG_DFL);
   }
   sigset_t none;
   sigemptyset(&none);

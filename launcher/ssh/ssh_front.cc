@@ -70,10 +70,12 @@ class SshFront {
       if (!paused_since_) Do(job_.TimePassed(MonotonicNow()));
       if (fan_out_.closed()) Do(job_.AllClosed(MonotonicNow()));
     }
-    const bool written = console_.Finish([this] {
+    const bool written = console_.Finish([this, count = 0]() mutable {
       const std::vector<int> signals = signals_.TakeAll();
-      return std::any_of(signals.begin(), signals.end(),
-                         [this](int signal) { return Ends(signal); });
+      count += static_cast<int>(
+          std::count_if(signals.begin(), signals.end(),
+                        [this](int signal) { return Ends(signal); }));
+      return count;
     });
     if (!written && *exit_code_ == 0) exit_code_ = kOutputLostExitCode;
     return {*exit_code_, std::move(failed_)};

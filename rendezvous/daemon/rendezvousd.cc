@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/file_size_signal.h"
+#include "base/ignored_signals.h"
 #include "base/resource_room.h"
 #include "base/standard_descriptors.h"
 #include "rendezvous/daemon/daemon_options.h"
@@ -92,7 +94,9 @@ int Serve(const DaemonOptions& options) {
   // inherit the mask.
   sigset_t signals;
   sigemptyset(&signals);
-  for (int one : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, one);
+  for (int one : WithoutIgnored({SIGTERM, SIGINT})) sigaddset(&signals, one);
+  // Under nohup as well: it ends nothing.
+  sigaddset(&signals, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
 
@@ -147,6 +151,7 @@ int Serve(const DaemonOptions& options) {
 }  // namespace muster
 
 int main(int argc, char** argv) {
+  muster::IgnoreFileSizeSignal();
   muster::OpenStandardDescriptors();
   muster::LiveWithinAddressSpace();
   muster::TellWhatRanOut("rendezvousd");

@@ -26,6 +26,29 @@ TEST(Signals, CtrlCAtOneNodeStopsAllWithIt) {
   EXPECT_THAT(b->Lines("] caught"), SizeIs(1));
 }
 
+// As under nohup, or as a background job of sh.
+TEST(Signals, OneThatIsIgnoredAtTheStartStaysIgnored) {
+  Subprocess launch({"sh", "-c", "trap '' HUP QUIT; exec \"$@\"", "sh", kLaunch,
+                     "--standalone", "--signals-to-forward=SIGUSR1", kWorker,
+                     "catch", "USR1"});
+  ASSERT_TRUE(launch.Printed("ready rank="));
+  // Read before SIGUSR1, if they are read at all: the kernel gives the lowest
+  // number first.
+  launch.Signal(SIGHUP);
+  launch.Signal(SIGQUIT);
+  launch.Signal(SIGUSR1);
+  EXPECT_EQ(launch.ExitCode(), 0) << launch.Output();
+  EXPECT_THAT(launch.Lines("] caught"), SizeIs(1));
+}
+
+TEST(Signals, AnIgnoredSignalIsIgnoredByTheWorkersToo) {
+  Subprocess launch({"sh", "-c", "trap '' HUP; exec \"$@\"", "sh", kLaunch,
+                     "--standalone", "grep", "SigIgn", "/proc/self/status"});
+  EXPECT_EQ(launch.ExitCode(), 0) << launch.Output();
+  // posix_spawn has the child ignore two signals of the C library's own.
+  EXPECT_THAT(launch.Output(), HasSubstr("0000001\n"));
+}
+
 TEST(Signals, TwiceMeansNow) {
   auto launch = Standalone({"--shutdown-timeout=3600"}, {"deaf"});
   ASSERT_TRUE(launch->Printed("up rank=0"));

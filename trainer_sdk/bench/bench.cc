@@ -54,7 +54,7 @@ class Bench {
   }
 
  private:
-  // Without a reduction there is one round.
+  // Operations that do not reduce need one round.
   size_t Ops() const {
     return IsReduction(options_.kind) ? options_.ops.size() : 1;
   }
@@ -81,9 +81,10 @@ class Bench {
     return absl::OkStatus();
   }
 
-  // Fresh processes may share a core until the kernel has looked at them for
-  // some milliseconds, which would be measured instead of the transport. All
-  // ranks must go on equally often, so they agree on the time that has passed.
+  // Runs the operation for a while before measuring. New processes may share a
+  // core for some milliseconds until the kernel distributes them, and that
+  // would be measured instead of the transport. All ranks must repeat equally
+  // often, so they agree on the elapsed time.
   absl::Status Settle() {
     constexpr double kSettlingSeconds = 0.1;
     constexpr int kBetweenLooks = 10;
@@ -160,12 +161,12 @@ class Bench {
     for (int i = 0; i < options_.iterations && status.ok(); i++) {
       status = group_.Run(operation);
     }
-    // A GPU's operations are only launched so far; a barrier is waited for.
+    // On a GPU, operations are only launched so far; a barrier waits for them.
     if (status.ok() && on_device_) status = group_.Run(Barrier());
     if (!status.ok()) return status;
     double microseconds =
         ToSeconds(MonotonicNow() - begin) * 1e6 / options_.iterations;
-    // A GPU's transport cannot reduce a number of the host's.
+    // A GPU transport cannot reduce a number in host memory.
     if (!on_device_) {
       status = group_.Run(AllReduce(&microseconds, &microseconds, 1,
                                     DType::kFloat64, ReduceOp::kAvg));

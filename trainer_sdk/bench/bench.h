@@ -10,9 +10,10 @@
 
 namespace muster {
 
-// Measures what `options` ask for in `group`, collectively, and has rank 0
-// print it line by line. Internal: elements were wrong, after all is printed.
-// ResourceExhausted: there is not enough memory. Else an operation's error.
+// Runs the measurements of `options` in `group`; rank 0 prints the results line
+// by line. Collective and blocking. Internal: elements were wrong, after all
+// results are printed. ResourceExhausted: not enough memory. Other errors are
+// an operation's.
 absl::Status RunBench(ProcessGroup& group, const BenchOptions& options,
                       const std::function<void(const std::string&)>& print);
 

@@ -12,23 +12,23 @@
 namespace muster {
 namespace {
 
-// A rank's numbers come again after so many elements: what is expected has to
-// be worked out for these only. A prime, so that no two pieces that a transport
-// cuts a buffer into are alike.
+// A rank's values repeat after this number of elements, so expected results are
+// computed for one period only. A prime, so that no two pieces into which a
+// transport cuts a buffer are equal.
 constexpr int64_t kPeriod = 1021;
 
-// What outputs hold before they are written.
+// The byte with which outputs are filled before the operation.
 constexpr int kPoison = 0xA5;
 
-// Each rank, place and length of the buffers has its own, so that nothing left
-// there by another operation is taken for right.
+// The value depends on rank, position and buffer length, so that leftovers of
+// another operation are not taken for correct results.
 double Given(const BenchCase& test, int rank, int64_t index) {
   auto mixed = static_cast<uint64_t>(index % kPeriod) * 0x9e3779b97f4a7c15u +
                static_cast<uint64_t>(rank) * 0xbf58476d1ce4e5b9u +
                static_cast<uint64_t>(test.count) * 0x94d049bb133111ebu;
   mixed = (mixed ^ (mixed >> 29)) * 0xbf58476d1ce4e5b9u;
   const auto step = static_cast<int>(mixed >> 62);
-  // Products of many ranks must fit an int8.
+  // Products over many ranks must fit an int8.
   if (test.op == ReduceOp::kProd) return rank < 6 && step == 0 ? 2 : 1;
   return step + 1;
 }
@@ -57,7 +57,7 @@ double Reduced(const BenchCase& test, int64_t index) {
     result /= test.size;
     if (!IsFloat(test.dtype)) result = std::trunc(result);
   }
-  // An int8's sum of very many ranks wraps.
+  // The int8 sum over very many ranks wraps around.
   if (test.dtype == DType::kInt8 && !(result >= -128 && result <= 127)) {
     result = static_cast<int8_t>(static_cast<int64_t>(result));
   }
@@ -70,7 +70,7 @@ bool InParts(OperationKind kind) {
          kind == OperationKind::kScatter || kind == OperationKind::kAllToAll;
 }
 
-// Where the output's part number `part` of `count` elements comes from.
+// The origin of one part of the output, `count` elements long.
 struct Source {
   bool reduced = false;
   int rank = 0;
@@ -97,7 +97,7 @@ Source SourceOf(const BenchCase& test, int part) {
   }
 }
 
-// How many parts of `count` elements this rank's output has.
+// The number of parts of `count` elements in this rank's output.
 int PartsOfOutput(const BenchCase& test) {
   switch (test.kind) {
     case OperationKind::kAllGather:
@@ -210,7 +210,7 @@ void Prepare(const BenchCase& test, const Operation& operation) {
   if (output > 0) {
     std::memset(const_cast<void*>(OutputOf(operation)), kPoison, output);
   }
-  // In place, over some of that.
+  // In place, this overwrites a part of the output's fill.
   const int64_t bytes = InputLength(test) * width;
   std::vector<char> pattern(kPeriod * width);
   for (int64_t i = 0; i < std::min(kPeriod, InputLength(test)); i++) {

@@ -7,8 +7,7 @@
 
 namespace muster {
 
-// One row's operation as one rank sees it. Pure, but for the buffers that it
-// is given.
+// One row's operation on one rank. Pure, apart from the given buffers.
 struct BenchCase {
   OperationKind kind = OperationKind::kAllReduce;
   DType dtype = DType::kFloat32;
@@ -16,9 +15,9 @@ struct BenchCase {
   int root = 0;
   int rank = 0;
   int size = 1;
-  int64_t count = 0;  // elements of the shorter buffer
+  int64_t count = 0;  // number of elements of the shorter buffer
 
-  // Elements of the longer buffer.
+  // Number of elements of the longer buffer.
   int64_t longest() const;
 };
 
@@ -26,18 +25,18 @@ struct BenchCase {
 BenchCase BenchCaseOf(OperationKind kind, DType dtype, ReduceOp op, int root,
                       int rank, int size, int64_t bytes);
 
-// Whether the kind can be done in place at all.
+// Whether the kind has an in-place form.
 bool HasInPlace(OperationKind kind);
 
-// Of buffers that both hold the longer one.
+// Construct the operation; each buffer must have room for longest() elements.
 Operation OutOfPlace(const BenchCase& test, void* first, void* second);
 Operation InPlace(const BenchCase& test, void* buffer);
 
-// Fills the output of `operation` with what is nobody's number, then its input
-// with this rank's.
+// Fills the output of `operation` with a value that no rank produces, and then
+// its input with this rank's values.
 void Prepare(const BenchCase& test, const Operation& operation);
 
-// Elements of the output that are not what they must be.
+// The number of wrong elements in the output.
 int64_t CountWrong(const BenchCase& test, const Operation& operation);
 
 }  // namespace muster

@@ -11,10 +11,10 @@
 
 namespace muster {
 
-// Where the measured buffers lie.
+// The memory of the measured buffers.
 enum class BenchMemory { kTransports, kPlain };
 
-// What the bench was asked; nccl-tests' letters.
+// The command line's options, with the letters of nccl-tests.
 struct BenchOptions {
   OperationKind kind = OperationKind::kAllReduce;  // kBatch: sendrecv
   int64_t least_bytes = 4096;                      // -b
@@ -32,16 +32,16 @@ struct BenchOptions {
   bool help = false;
 };
 
-// nccl-tests' names: "float", "half"; in its order of columns "sendrecv" for a
-// batch of a send to the next and a receive from the last rank.
+// The names that nccl-tests uses: "float", "half". "sendrecv" is a batch of a
+// send to the next rank and a receive from the previous one.
 const char* BenchName(DType dtype);
 const char* BenchName(OperationKind kind);
 
-// `arguments`: the operation and what follows. Pure. InvalidArgument, one line.
+// `arguments`: the operation and its options. InvalidArgument: one line. Pure.
 absl::StatusOr<BenchOptions> ParseBenchOptions(
     const std::vector<std::string>& arguments);
 
-// "4K", "128M", "1G", "77" as bytes.
+// Parses "4K", "128M", "1G", "77" as a number of bytes.
 absl::StatusOr<int64_t> ParseBenchSize(const std::string& text);
 
 // The sizes to measure, ascending.

@@ -8,7 +8,7 @@
 namespace muster {
 namespace {
 
-// Five significant digits at most, as nccl-tests prints them.
+// At most five significant digits, as in nccl-tests.
 std::string TimeText(double microseconds) {
   char text[32];
   const int digits = microseconds >= 10000 ? 0 : microseconds >= 100 ? 1 : 2;
@@ -24,7 +24,7 @@ std::string HalfLine(const BenchRow& row,
                   "N/A", "N/A");
     return text;
   }
-  // Bytes a microsecond are thousandths of a GB/s.
+  // 1 byte per microsecond = 0.001 GB/s.
   const double bandwidth =
       measurement->microseconds > 0
           ? static_cast<double>(row.bytes) / measurement->microseconds / 1e3
@@ -68,7 +68,7 @@ std::string BenchHead() {
                 "time", "algbw", "busbw", "#wrong", "time", "algbw", "busbw",
                 "#wrong", "(B)", "(elements)", "", "", "", "(us)", "(GB/s)",
                 "(GB/s)", "", "(us)", "(GB/s)", "(GB/s)", "");
-  // No trailing blanks.
+  // Removes trailing blanks.
   std::string head;
   for (const char* c = text; *c != 0; c++) {
     if (*c == '\n') {

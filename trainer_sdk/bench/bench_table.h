@@ -9,28 +9,29 @@
 
 namespace muster {
 
-// One half of a row: out of place or in place.
+// One half of a row: the out-of-place or in-place measurement.
 struct BenchMeasurement {
-  double microseconds = 0;       // of one operation, the mean over all ranks
-  std::optional<int64_t> wrong;  // elements, over all ranks; none: not checked
+  double microseconds = 0;  // time of one operation, mean over all ranks
+  // number of wrong elements on all ranks; none: not checked
+  std::optional<int64_t> wrong;
 };
 
 struct BenchRow {
   OperationKind kind = OperationKind::kAllReduce;
   int64_t bytes = 0;  // of the longer buffer
-  int64_t count = 0;  // elements, of the shorter one
+  int64_t count = 0;  // number of elements of the shorter buffer
   DType dtype = DType::kFloat32;
   ReduceOp op = ReduceOp::kSum;
   int root = 0;
   int ranks = 1;
   BenchMeasurement out_of_place;
-  std::optional<BenchMeasurement> in_place;  // none: the kind has none
+  std::optional<BenchMeasurement> in_place;  // none: not supported in place
 };
 
-// What algbw is multiplied by to give busbw.
+// The factor between algbw and busbw.
 double BusFactor(OperationKind kind, int ranks);
 
-// nccl-tests' table, so that whatever reads theirs reads this. Pure.
+// The table format of nccl-tests, so that its parsers work. Pure.
 std::string BenchHead();
 std::string BenchLine(const BenchRow& row);
 

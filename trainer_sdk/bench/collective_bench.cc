@@ -1,6 +1,6 @@
-// `muster-bench`: the worker behind `launch bench`. Under launch, torchrun,
-// mpirun or srun it measures a collective in their world; alone, in a world of
-// one.
+// `muster-bench`: the worker program of `launch bench`. Under launch, torchrun,
+// mpirun or srun it measures a collective in their world; without a launcher,
+// in a world of one.
 #include <cstdio>
 #include <memory>
 #include <string>

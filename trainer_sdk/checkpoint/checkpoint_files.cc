@@ -9,7 +9,8 @@
 namespace muster {
 namespace {
 
-// Small enough that what is hashed is still in the cache when it is written.
+// The data is hashed and written in chunks of this size in bytes: small enough
+// that a chunk is still in the cache when it is written.
 constexpr int64_t kChunkBytes = 1 << 20;
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace muster {
 namespace {
 
 constexpr std::string_view kStep = "step-";
-// What nobody reads: it begins with a dot and one of these.
+// Prefixes of names that readers ignore.
 constexpr std::string_view kWriting = ".writing-";
 constexpr std::string_view kRemoving = ".removing-";
 constexpr std::string_view kMarker = ".seen-";
@@ -29,14 +29,16 @@ std::string Join(const std::string& folder, const std::string& name) {
 
 std::string Text(std::string_view view) { return std::string(view); }
 
-// Higher is newer. Where no manifest tells, it may be the newest of all.
+// A sort key; higher is newer. An entry without a readable manifest may be the
+// newest, so it sorts above all others.
 auto Age(const CheckpointEntry& entry) {
   return std::tuple(entry.manifest.ok() ? 0 : 1,
                     entry.manifest.ok() ? entry.manifest->serial : 0,
                     entry.folder.step, entry.folder.attempt);
 }
 
-// Whether the files of `entry`, whose manifest is readable, are what it says.
+// Checks that the files of `entry`, whose manifest is readable, match the
+// manifest.
 absl::Status FindWhole(FileSystem& files, const std::string& directory,
                        const CheckpointEntry& entry, WholeCheckpoints& whole) {
   const WholeCheckpoints::value_type key(entry.name, entry.manifest->serial);
@@ -65,7 +67,7 @@ std::optional<StepFolder> StepFolderOf(std::string_view name) {
   if (read.ec == std::errc() && read.ptr != end && *read.ptr == '.') {
     read = std::from_chars(read.ptr + 1, end, folder.attempt);
   }
-  // One name for each: neither "step-7" nor "step-00000007.1".
+  // The name must be canonical: "step-7" and "step-00000007.1" are rejected.
   if (read.ec != std::errc() || read.ptr != end || folder.step < 0 ||
       folder.attempt < 1 || NameOf(folder) != name) {
     return std::nullopt;
@@ -136,8 +138,9 @@ absl::StatusOr<std::string> CommitCheckpoint(FileSystem& files,
   }
   const auto written = WriteRecordedFile(files, writing, kManifestFile, {text});
   if (!written.ok()) return written.status();
-  // The files' names must be on the disk before the name of their folder is:
-  // else a crash might leave a folder with that name and without them.
+  // The files' names must be on the disk before the folder is renamed.
+  // Otherwise a crash could leave a folder with the final name but without its
+  // files.
   if (absl::Status status = files.SyncFolder(writing); !status.ok()) {
     return status;
   }
@@ -147,7 +150,7 @@ absl::StatusOr<std::string> CommitCheckpoint(FileSystem& files,
   if (absl::Status status = files.Rename(writing, path); !status.ok()) {
     return status;
   }
-  // And before anything older goes, the new name must be there to stay.
+  // The new name must be on the disk before an older checkpoint is removed.
   if (absl::Status status = files.SyncFolder(directory); !status.ok()) {
     return status;
   }
@@ -162,14 +165,15 @@ void PruneCheckpoints(FileSystem& files, const std::string& directory,
   const auto readable = std::count_if(
       entries->begin(), entries->end(),
       [](const CheckpointEntry& entry) { return entry.manifest.ok(); });
-  int kept = 1;  // The newest.
+  int kept = 1;  // the newest
   for (const CheckpointEntry& entry : *entries) {
     absl::Status status = entry.manifest.status();
     if (entry.name == newest) {
       if (status.ok()) whole.emplace(entry.name, entry.manifest->serial);
       continue;
     }
-    // Where all readable ones stay anyway, none of them need be read.
+    // If all readable checkpoints are kept anyway, there is no need to read
+    // them.
     if (status.ok() && kept < keep && readable > keep) {
       status = FindWhole(files, directory, entry, whole);
     }
@@ -177,9 +181,10 @@ void PruneCheckpoints(FileSystem& files, const std::string& directory,
       ++kept;
       continue;
     }
-    // What cannot be read now, or not by this version, is not broken.
+    // A checkpoint that cannot be read now, or not by this version, is not
+    // damaged.
     if (!status.ok() && !absl::IsDataLoss(status)) continue;
-    // Out of sight first, so that nobody opens what is half removed.
+    // Renamed first, so that no process opens a half-removed checkpoint.
     const std::string removing =
         Join(directory, absl::StrCat(Text(kRemoving), entry.name));
     if (!files.Remove(removing).ok() ||
@@ -191,7 +196,7 @@ void PruneCheckpoints(FileSystem& files, const std::string& directory,
   if (!names.ok()) return;
   for (const std::string& name : *names) {
     if (!BeginsWith(name, kRemoving)) continue;
-    // Fails where somebody else's NFS client has a file of it open.
+    // Fails if another host's NFS client has one of its files open.
     files.Remove(Join(directory, name)).IgnoreError();
   }
 }

@@ -43,7 +43,7 @@ class CheckpointReader::Body {
 
   absl::Status Read(const std::vector<CheckpointSlice>& slices) const {
     if (absl::Status wrong = CheckSlices(slices); !wrong.ok()) return wrong;
-    std::map<int, std::vector<ShardRead>> reads;  // by file
+    std::map<int, std::vector<ShardRead>> reads;  // by index of the file
     for (const CheckpointSlice& slice : slices) {
       const auto at = by_name_.find(slice.tensor.name);
       if (at == by_name_.end()) {
@@ -175,7 +175,7 @@ absl::StatusOr<std::unique_ptr<CheckpointReader>> CheckpointReader::Open(
   absl::Status unreadable = absl::NotFoundError(
       absl::StrCat("there is no checkpoint of step ", step, " in ", directory));
   for (CheckpointEntry& entry : *entries) {
-    // Of several of one step, the one saved last.
+    // If there are several for one step, takes the one saved last.
     if (entry.folder.step != step) continue;
     if (!entry.manifest.ok()) {
       unreadable = entry.manifest.status();

@@ -19,8 +19,8 @@
 namespace muster {
 namespace {
 
-// The kernel frees the lock of a process that has ended, a file server that of
-// a lost node at the end of its lease, on NFS after 90 s.
+// The kernel frees the lock of a process when it ends. A file server frees that
+// of a lost node when its lease expires, on NFS after 90 s.
 constexpr Duration kPatienceHere = std::chrono::seconds(10);
 constexpr Duration kPatienceElsewhere = std::chrono::minutes(2);
 
@@ -60,14 +60,14 @@ class CheckpointWriter::Body {
   const CheckpointOptions options_;
   FileSystem& files_;
   const CallOptions call_;
-  // Rank 0's.
+  // Used on rank 0 only.
   std::unique_ptr<FolderLock> lock_;
   std::vector<std::string> left_over_;
 
-  // Read by the thread while it runs.
+  // The background thread reads these while it runs.
   SaveAgreement agreement_;
   Snapshot snapshot_;
-  // Written by the thread while it runs.
+  // The background thread writes these while it runs.
   WholeCheckpoints whole_;
   absl::Status failure_;
   Duration written_{};
@@ -87,7 +87,7 @@ absl::Status CheckpointWriter::Body::Claim() {
   if (group_.rank() != 0) return absl::OkStatus();
   absl::Status status = files_.CreateFolders(options_.directory);
   if (!status.ok()) return status;
-  // The others wait meanwhile, and no longer than the timeout.
+  // The other ranks wait meanwhile, so this must not exceed the timeout.
   const Instant now = MonotonicNow();
   const Duration most = options_.timeout / 2;
   auto lock =
@@ -123,7 +123,7 @@ absl::Status CheckpointWriter::Body::Prepare() {
                      ": all ranks must reach the same folder by this path"));
   }
   words = Exchange(group_, mine, call_);
-  // One that stays goes with the leftovers of the next writer.
+  // If it cannot be removed, the next writer removes it with the leftovers.
   if (group_.rank() == 0) files_.Remove(marker).IgnoreError();
   return words.ok() ? FirstFailureOf(*words) : words.status();
 }
@@ -138,7 +138,7 @@ absl::Status CheckpointWriter::Body::Save(
     status = absl::InvalidArgumentError(absl::StrCat(
         "a state of ", state.size(), " bytes; at most ", kMaxStateBytes));
   }
-  // What failed before is told by all, those too who know it already.
+  // All ranks report an earlier failure together, including those that know it.
   status = agreement_.Reach(status, step, slices, call_);
   if (status.ok()) {
     const Instant agreed = MonotonicNow();
@@ -150,8 +150,8 @@ absl::Status CheckpointWriter::Body::Save(
                       .whole = &whole_};
     const Instant compared = MonotonicNow();
     if (group_.rank() == 0) save.state = state;
-    // A rank that cannot take part says so where the others tell what they
-    // wrote: they are under way.
+    // A rank that cannot write reports that in the exchange of the background
+    // thread, because the other ranks have already started.
     save.ready = agreement_.layout().status();
     if (save.ready.ok()) {
       save.layout = &*agreement_.layout();
@@ -165,7 +165,7 @@ absl::Status CheckpointWriter::Body::Save(
     try {
       thread_ = std::thread([this, save] { Write(save); });
     } catch (const std::system_error&) {
-      // The system has no thread left: then the caller waits.
+      // The system has no thread left, so this call writes and blocks.
       Write(save);
     }
   }

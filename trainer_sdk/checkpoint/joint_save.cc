@@ -15,7 +15,7 @@
 namespace muster {
 namespace {
 
-// Writes this rank's file, if it has anything to write, and tells the record.
+// Writes this rank's file if it has a share, and returns the file's record.
 Word WriteShare(FileSystem& files, const JointSave& save,
                 const std::string& folder, int rank) {
   Word word = {save.ready, ""};
@@ -27,14 +27,14 @@ Word WriteShare(FileSystem& files, const JointSave& save,
                                         {*header, save.data});
   word.status = record.status();
   if (!word.status.ok()) return word;
-  // Each client of a network's file system forces its own names to the disk.
+  // On a network file system each client must sync its own names.
   word.status = files.SyncFolder(folder);
   AppendInteger(record->bytes, &word.bytes);
   AppendInteger(record->checksum, &word.bytes);
   return word;
 }
 
-// Rank 0's part, when all have written: the name of the checkpoint.
+// Rank 0's part after all ranks have written: makes the checkpoint final.
 absl::StatusOr<std::string> Commit(FileSystem& files, const JointSave& save,
                                    const std::string& folder,
                                    const std::vector<Word>& shares) {
@@ -61,7 +61,7 @@ absl::StatusOr<std::string> Commit(FileSystem& files, const JointSave& save,
   return path->substr(path->rfind('/') + 1);
 }
 
-// Up to here an error leaves nothing but a folder of rank 0's.
+// An error up to here leaves only a folder made by rank 0.
 absl::StatusOr<std::string> WriteAndCommit(ProcessGroup& group,
                                            FileSystem& files,
                                            const JointSave& save,
@@ -121,7 +121,7 @@ absl::Status SaveTogether(ProcessGroup& group, FileSystem& files,
   if (name.ok()) {
     PruneCheckpoints(files, save.directory, *name, save.keep, *save.whole);
   } else {
-    // Half a checkpoint is in nobody's way, but takes room.
+    // An incomplete checkpoint does no harm but occupies space.
     files.Remove(folder).IgnoreError();
   }
   return name.status();

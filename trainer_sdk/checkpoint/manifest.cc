@@ -35,7 +35,7 @@ std::optional<DType> DTypeNamed(const std::string& name) {
   return std::nullopt;
 }
 
-// A field of another form than expected ends the reading.
+// Thrown when a field does not have the expected form; parsing ends.
 class Malformed : public std::exception {};
 
 const Json& Field(const Json& object, const char* name) {

@@ -17,7 +17,7 @@
 namespace muster {
 namespace {
 
-// What rank 0 has seen in the directory: names, the newest first.
+// The names of the checkpoints that rank 0 sees in the directory, newest first.
 Word Candidates(FileSystem& files, const std::string& directory) {
   Word word;
   const auto entries = ListCheckpoints(files, directory);
@@ -28,7 +28,7 @@ Word Candidates(FileSystem& files, const std::string& directory) {
   return word;
 }
 
-// What this rank finds of a candidate, and which manifest it was.
+// This rank's finding about a candidate. Also returns its manifest.
 Word Judge(FileSystem& files, const std::string& folder, ProcessGroup& group,
            absl::StatusOr<Manifest>* manifest) {
   Word word;
@@ -41,7 +41,7 @@ Word Judge(FileSystem& files, const std::string& folder, ProcessGroup& group,
   return word;
 }
 
-// The ranks' common finding.
+// Combines the ranks' findings.
 absl::Status Finding(const std::vector<Word>& words) {
   if (absl::Status failure = FirstFailureOf(words); !failure.ok()) {
     return failure;
@@ -76,7 +76,7 @@ absl::StatusOr<std::unique_ptr<CheckpointReader>> OpenNewestTogether(
     if (!verdicts.ok()) return verdicts.status();
     absl::Status status = Finding(*verdicts);
     if (status.ok()) {
-      // The state is small: each reads it, and they agree once more.
+      // The state is small, so each rank reads it; then they agree once more.
       auto reader =
           CheckpointOpening::Make(files, folder, *std::move(manifest), skipped);
       const auto opened = Exchange(group, {reader.status(), ""}, call);
@@ -104,7 +104,8 @@ absl::Status ReadTogether(ProcessGroup& group, const CheckpointReader& reader,
     if (!ranges.ok()) return ranges.status();
     ranks.push_back(*std::move(ranges));
   }
-  // What each of them wants is said first: it tells more than what is missing.
+  // The ranks' own errors are reported first, since they are more specific than
+  // missing elements.
   words = Exchange(group, {reader.Read(slices), ""}, call);
   if (!words.ok()) return words.status();
   if (status = FirstFailureOf(*words); !status.ok()) return status;

@@ -14,7 +14,7 @@ namespace {
 
 int64_t StepOf(const Word& word) { return MessageReader(word.bytes).Number(); }
 
-// What a rank has, where it has changed; else empty.
+// The rank's list of slices if it has changed, else empty.
 std::string_view RangesIn(const Word& word) {
   MessageReader reader(word.bytes);
   reader.Number();
@@ -27,7 +27,7 @@ absl::Status SaveAgreement::Reach(const absl::Status& status, int64_t step,
                                   const std::vector<CheckpointSlice>& slices,
                                   CallOptions call) {
   const std::string ranges = WriteRanges(RangesOf(slices));
-  // What is known was checked when it was told.
+  // A known list was checked when it was first sent.
   const bool known = ranges == known_[static_cast<size_t>(group_.rank())];
   Word mine = {status, ""};
   if (mine.status.ok()) {

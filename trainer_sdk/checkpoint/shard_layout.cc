@@ -58,7 +58,7 @@ std::vector<ShardCopy> SliceIndex::CopiesOf(const SliceRange& range,
 absl::StatusOr<ShardLayout> LayOutShard(const std::vector<SliceRange>& own,
                                         const std::vector<SliceRange>& share) {
   ShardLayout layout;
-  std::map<std::string, const SliceRange*> ranges;  // by the entry's name
+  std::map<std::string, const SliceRange*> ranges;  // by the name of the entry
   for (const SliceRange& range : share) {
     SafetensorsTensor entry;
     entry.name = ShardEntryName(range);

@@ -13,14 +13,14 @@ namespace {
 
 using Owners = std::vector<int>;
 
-// A tensor as the ranks know it, and where their slices begin and end.
+// A tensor as the ranks declared it, and the begins and ends of their slices.
 struct KnownTensor {
   CheckpointTensor tensor;
   int first_rank = 0;
   struct Edge {
     int64_t at = 0;
     int rank = 0;
-    // 1: a slice begins, -1: it ends.
+    // 1: a slice begins; -1: a slice ends.
     int change = 0;
   };
   std::vector<Edge> edges;
@@ -48,12 +48,12 @@ absl::StatusOr<std::map<std::string, KnownTensor>> Gather(
   return known;
 }
 
-// Cuts a tensor where the set of its owners changes.
+// Cuts a tensor at every position where the set of its owners changes.
 absl::Status Cut(KnownTensor* known,
                  std::map<Owners, std::vector<SliceRange>>* by_owners) {
   std::sort(known->edges.begin(), known->edges.end(),
             [](const auto& a, const auto& b) { return a.at < b.at; });
-  std::map<int, int> open;  // slices under way, by rank
+  std::map<int, int> open;  // the number of open slices, by rank
   int64_t at = 0;
   const int64_t count = known->tensor.count();
   for (size_t i = 0; i <= known->edges.size(); ++i) {
@@ -80,13 +80,13 @@ int64_t BytesOf(const SliceRange& range) {
   return (range.end - range.begin) * SizeOf(range.tensor.dtype);
 }
 
-// Gives each owner the same number of bytes, to within an element.
+// Gives each owner the same number of bytes, to within one element.
 void Deal(const Owners& owners, const std::vector<SliceRange>& ranges,
           std::vector<std::vector<SliceRange>>* shares) {
   int64_t total = 0;
   for (const SliceRange& range : ranges) total += BytesOf(range);
   const auto parts = static_cast<int64_t>(owners.size());
-  // Where part `i` ends, without overflow.
+  // The end of part `i`, computed without overflow.
   const auto end_of = [&](int64_t i) {
     return total / parts * (i + 1) + std::min(i + 1, total % parts);
   };
@@ -109,7 +109,7 @@ void Deal(const Owners& owners, const std::vector<SliceRange>& ranges,
   }
 }
 
-// Sorts a share, and joins what is one piece.
+// Sorts a share and merges adjacent ranges.
 void Join(std::vector<SliceRange>* share) {
   std::sort(share->begin(), share->end(), [](const auto& a, const auto& b) {
     return std::tie(a.tensor.name, a.begin) < std::tie(b.tensor.name, b.begin);

@@ -13,7 +13,7 @@ namespace muster {
 namespace {
 
 constexpr size_t kMaxNameBytes = 1024;
-// Of a range as bytes: four numbers and a name's length.
+// The smallest encoding of a range: four numbers and the length of a name.
 constexpr int64_t kLeastRangeBytes = 40;
 
 absl::Status Wrong(const SliceRange& range, std::string what) {

@@ -13,7 +13,7 @@ absl::Status Snapshot::Take(const ShardLayout& layout,
   if (size_ > room_) {
     data_.reset();
     room_ = 0;
-    // Not set to zeros: all of it is written at once.
+    // Not initialised, because all of it is overwritten at once.
     data_.reset(new (std::nothrow) char[size_]);
     if (data_ == nullptr) {
       return absl::ResourceExhaustedError(

@@ -68,7 +68,7 @@ absl::Status DataParallel::MarkReady(int tensor) {
 }
 
 absl::Status DataParallel::Finish() {
-  // From the last to the first, as a backward pass gives them.
+  // From last to first, the order in which a backward pass produces gradients.
   for (size_t i = tensors_.size(); i-- > 0;) {
     if (marked_[i]) continue;
     const absl::Status status = reducer_->MarkReady(static_cast<int>(i));

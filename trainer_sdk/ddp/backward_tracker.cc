@@ -9,7 +9,7 @@
 namespace muster {
 namespace {
 
-// So many parameters are named in one message.
+// The maximum number of parameters named in one message.
 constexpr int kMostNamed = 5;
 
 }  // namespace

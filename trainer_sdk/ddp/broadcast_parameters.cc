@@ -10,8 +10,8 @@
 namespace muster {
 namespace {
 
-// Values that are smaller are packed into messages of at most this size, as a
-// message of a few bytes costs as much as one of thousands.
+// Values smaller than this are packed into messages of at most this size in
+// bytes, because a message of a few bytes costs as much as one of thousands.
 constexpr int64_t kPacked = 1 << 20;
 
 int64_t BytesOf(const TensorData& value) {
@@ -27,7 +27,8 @@ absl::Status CheckSame(ProcessGroup& group,
   return CheckSameParameters(group, tensors, &Tensor::value);
 }
 
-// Bytes, whatever they mean: nothing is computed.
+// Broadcasts from rank 0. The type is int8 for every value, because nothing is
+// computed.
 absl::Status Send(ProcessGroup& group, void* data, int64_t bytes,
                   const std::string& what) {
   absl::Status status =
@@ -37,7 +38,7 @@ absl::Status Send(ProcessGroup& group, void* data, int64_t bytes,
                                                   ": ", status.message()));
 }
 
-// Values [first, last), one behind the other.
+// Broadcasts the values [first, last) as one message.
 absl::Status SendPacked(ProcessGroup& group, const std::vector<Tensor>& tensors,
                         size_t first, size_t last) {
   std::vector<char> packed;

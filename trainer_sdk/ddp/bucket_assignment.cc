@@ -9,11 +9,11 @@
 namespace muster {
 namespace {
 
-// The bucket of one type that is being filled.
+// The open bucket of one type.
 struct Open {
   std::vector<int> parameters;
   int64_t bytes = 0;
-  // Of its first parameter, in the order.
+  // Position of its first parameter in the order.
   size_t place = 0;
   bool first = true;
 };

@@ -6,11 +6,12 @@
 namespace muster {
 namespace {
 
-// What is left of a column behind others that it is a combination of, as a part
-// of what it was: the rounding of float32, and some more.
+// A column counts as linearly dependent on the columns before it if the norm of
+// its rest is less than this fraction of its norm: the rounding error of
+// float32, with a margin.
 constexpr double kRest = 1e-5;
 
-// Of column k of p[rows, rank].
+// The norm of column k of p[rows, rank].
 double NormOf(const float* p, int64_t rows, int64_t rank, int64_t k) {
   double square = 0;
   for (int64_t i = 0; i < rows; ++i) {
@@ -25,9 +26,9 @@ void Multiply(float* p, int64_t rows, int64_t rank, int64_t k, double by) {
   }
 }
 
-// Takes what columns before k have off column k.
+// Subtracts from column k its projection on the columns before it.
 void TakeOff(float* p, int64_t rows, int64_t rank, int64_t k) {
-  // What rounding leaves of the first time goes the second time.
+  // The second pass removes what rounding left in the first.
   for (int time = 0; time < 2; ++time) {
     for (int64_t before = 0; before < k; ++before) {
       double product = 0;
@@ -41,10 +42,11 @@ void TakeOff(float* p, int64_t rows, int64_t rank, int64_t k) {
   }
 }
 
-// Makes column k a unit vector's rest behind the columns before it.
+// Replaces column k by the rest of a unit vector after projection on the
+// columns before it.
 void Replace(float* p, int64_t rows, int64_t rank, int64_t k) {
-  // Of k + 1 unit vectors, those columns can hold k at most: some unit vector
-  // keeps a square of 1 / (k + 1).
+  // The k earlier columns span at most k of any k + 1 unit vectors, so some
+  // unit vector keeps a squared norm of at least 1 / (k + 1).
   const double least = std::sqrt(0.5 / static_cast<double>(k + 1));
   for (int64_t unit = 0; unit <= k && unit < rows; ++unit) {
     for (int64_t i = 0; i < rows; ++i) p[i * rank + k] = i == unit ? 1 : 0;

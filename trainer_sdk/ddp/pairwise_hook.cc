@@ -29,7 +29,7 @@ absl::StatusOr<std::shared_ptr<PairwiseHook>> PairwiseHook::Create(
 absl::Status PairwiseHook::Reduce(GradientBucket& bucket,
                                   ProcessGroup& /*group*/) {
   for (const std::unique_ptr<ProcessGroup>& pair : pairs_) {
-    // Halving is exact, so that the order of it does not matter.
+    // Division by two is exact, so it does not matter when it is done.
     absl::Status status = pair->Run(AllReduce(
         bucket.data, bucket.data, bucket.count, bucket.dtype, ReduceOp::kAvg));
     if (!status.ok()) return status;

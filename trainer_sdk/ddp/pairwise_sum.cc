@@ -16,7 +16,7 @@ PairwiseSum::PairwiseSum(int64_t parts, int64_t count) : parts_(parts) {
 
 void PairwiseSum::Add(int64_t part, int64_t begin, int64_t count,
                       float* summand, float* sum) {
-  // As a binary counter is incremented: sums are carried over full levels.
+  // As in a binary counter: sums are carried over full levels.
   size_t level = 0;
   for (int64_t bits = part; bits & 1; bits >>= 1) {
     const float* const before = levels_[level++].data() + begin;

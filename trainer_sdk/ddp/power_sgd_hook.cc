@@ -105,8 +105,8 @@ absl::Status PowerSgdHook::ReduceMatrices(Plan& plan, float* data,
     PowerSgdMatrix& matrix = *place.matrix;
     float* const m = data + place.offset;
     for (size_t i = 0; i < matrix.error.size(); ++i) {
-      // `error` keeps the gradient as it is to be sent, until it is known what
-      // of it arrives.
+      // `error` holds the gradient as sent until the approximation is known and
+      // subtracted.
       m[i] += matrix.error[i];
       matrix.error[i] = m[i];
     }

@@ -24,7 +24,7 @@ bool IsWorthIt(const Tensor& tensor, int approximation, double least_rate) {
   return columns > 1 && sent * least_rate < static_cast<double>(tensor.count());
 }
 
-// Of those that `rank` of `ranks` takes over from `saved` ranks.
+// The number of saved ranks whose errors `rank` of `ranks` takes over.
 int ShareOf(int rank, int ranks, int saved) {
   return rank < saved ? (saved - 1 - rank) / ranks + 1 : 0;
 }
@@ -145,7 +145,8 @@ absl::StatusOr<std::vector<CheckpointSlice>> PowerSgdState::SlicesIn(
 
 void PowerSgdState::OnLoaded() {
   if (saved_ranks_ == 0) return;
-  // What is lost of an average is the errors' average: that stays the same.
+  // The average lacks the average of the errors. The factor keeps that
+  // unchanged although the number of ranks has changed.
   const float factor =
       static_cast<float>(layout_.ranks) / static_cast<float>(saved_ranks_);
   for (size_t m = 0; m < matrices_.size(); ++m) {

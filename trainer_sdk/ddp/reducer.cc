@@ -46,7 +46,7 @@ bool IsPermutation(const std::vector<int32_t>& order) {
 absl::Status CheckArguments(const std::vector<Tensor>& parameters,
                             const DdpOptions& options) {
   for (const Tensor& parameter : parameters) {
-    // Gradients in the buckets have no memory of the caller's.
+    // The caller has no memory for gradients that are in the buckets.
     if (options.place == GradientPlace::kBucket && parameter.count() >= 0) {
       continue;
     }
@@ -66,8 +66,8 @@ absl::Status CheckArguments(const std::vector<Tensor>& parameters,
   return absl::OkStatus();
 }
 
-// Of float32 gradients that are narrowed, the narrow type: what buckets are
-// made for.
+// Sets the gradients' type to the narrow type for float32 gradients that are
+// narrowed: the type for which buckets are made.
 std::vector<Tensor> AsInBuckets(std::vector<Tensor> parameters,
                                 std::optional<DType> narrow_to) {
   for (Tensor& parameter : parameters) {
@@ -80,7 +80,7 @@ std::vector<Tensor> AsInBuckets(std::vector<Tensor> parameters,
   return parameters;
 }
 
-// Whether a rank by itself has nothing to do.
+// Whether a single rank has nothing to reduce.
 bool IsAlone(const ProcessGroup& group, const DdpOptions& options) {
   return group.size() == 1 && options.hook == nullptr && !options.narrow_to &&
          options.place != GradientPlace::kOwnToBucket;
@@ -186,7 +186,7 @@ class Reducer::Body {
   ReducerTimes times() const { return {thread_.busy(), exposed_, steps_}; }
 
  private:
-  // Does `step`, and hands over the buckets that it found full.
+  // Runs `step`, and passes the buckets that became full to the thread.
   template <typename Step>
   absl::Status Launched(Step step) {
     if (!broken_.ok()) return broken_;
@@ -195,8 +195,8 @@ class Reducer::Body {
     if (alone_) return status;
     for (const int index : full_) {
       GradientBucket& bucket = buckets_[index];
-      // What is used is settled for a full bucket, and read here, as other
-      // parameters' marks go on while it is reduced.
+      // The flags of a full bucket are final. They are copied here because
+      // marks of other parameters continue while the bucket is reduced.
       std::vector<bool> used;
       for (const GradientBucket::Part& part : bucket.parts) {
         used.push_back(tracker_.used(part.parameter));
@@ -216,7 +216,7 @@ class Reducer::Body {
     return options_.observer == nullptr ? Instant() : MonotonicNow();
   }
 
-  // What `reduce` does, and tells the observer when it did.
+  // Runs `reduce`, and reports its times to the observer.
   template <typename Reduction>
   absl::Status Observed(BucketReduction told, Reduction reduce) {
     if (options_.observer == nullptr) return reduce();
@@ -238,7 +238,8 @@ class Reducer::Body {
       }
     }
     absl::Status status = options_.hook->Reduce(bucket, group_);
-    // Without use being shared, what is used somewhere is known already.
+    // Unless the ranks exchange their use of parameters, it is known which
+    // gradients are used.
     if (status.ok() && !share_use_) CopyBack(bucket);
     return status;
   }
@@ -251,7 +252,7 @@ class Reducer::Body {
     }
   }
 
-  // Behind the last bucket of a pass: which parameters any rank has used.
+  // Runs after the last bucket of a pass: finds which parameters any rank used.
   absl::Status ShareUse() {
     for (size_t i = 0; i < parameters_.size(); ++i) {
       used_somewhere_[i] = tracker_.used(static_cast<int>(i)) ? 1 : 0;
@@ -279,11 +280,11 @@ class Reducer::Body {
     return PutIntoBuckets({order.begin(), order.end()});
   }
 
-  // Also moves gradients that are in buckets.
+  // Also moves the contents of gradients that are in buckets.
   absl::Status PutIntoBuckets(const std::vector<int>& order) {
     const std::vector<std::vector<int>> assignment =
         AssignBuckets(as_in_buckets_, order, options_.limits);
-    // The old ones last until what is in them has been moved.
+    // The old buckets live until their contents have been moved.
     std::vector<GradientBucket> old = std::move(buckets_);
     absl::StatusOr<std::vector<GradientBucket>> buckets =
         MakeBuckets(group_, as_in_buckets_, assignment);
@@ -310,24 +311,25 @@ class Reducer::Body {
   }
 
   ProcessGroup& group_;
-  // Nothing to average with.
+  // Whether there is nothing to average.
   const bool alone_;
   const std::vector<Tensor> parameters_;
-  // The same with the types that their gradients have in buckets.
+  // The same parameters with the types of their gradients in buckets.
   const std::vector<Tensor> as_in_buckets_;
   DdpOptions options_;
   BackwardTracker tracker_;
   GradientSync sync_ = GradientSync::kReduce;
-  // At the end of this pass; settled when it begins.
+  // Whether the ranks exchange their use of parameters at the end of this pass;
+  // set when it begins.
   bool share_use_ = false;
   std::vector<GradientBucket> buckets_;
-  // Buckets that the last mark made full.
+  // The buckets that the last mark filled.
   std::vector<int> full_;
-  // By parameter: where it is in its bucket, and where the backward pass puts
-  // its gradient.
+  // By parameter: its address in its bucket, and the address at which the
+  // backward pass writes its gradient.
   std::vector<void*> places_;
   std::vector<void*> gradients_;
-  // int32, as it is reduced.
+  // By parameter: whether any rank used it; int32, because it is reduced.
   std::vector<int32_t> used_somewhere_;
   absl::Status broken_;
   Duration exposed_{};

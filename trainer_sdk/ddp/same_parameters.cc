@@ -22,7 +22,7 @@ int64_t DigestOf(const Tensor& parameter, TensorData Tensor::*part) {
   return static_cast<int64_t>(digest.value());
 }
 
-// Every rank's value, in rank order.
+// Gathers one value of every rank, in rank order.
 absl::StatusOr<std::vector<int64_t>> Gathered(ProcessGroup& group,
                                               int64_t mine) {
   std::vector<int64_t> all(static_cast<size_t>(group.size()));
@@ -32,7 +32,7 @@ absl::StatusOr<std::vector<int64_t>> Gathered(ProcessGroup& group,
   return all;
 }
 
-// "rank 2, rank 7": those that differ from rank 0.
+// "rank 2, rank 7": the ranks whose value differs from rank 0's.
 std::string Others(const std::vector<int64_t>& values) {
   std::string text;
   for (size_t rank = 1; rank < values.size(); ++rank) {
@@ -71,7 +71,7 @@ absl::Status CheckSameParameters(ProcessGroup& group,
   for (size_t i = 0; i < parameters.size(); ++i) {
     if (least[i] == most[i]) continue;
     const Tensor& mine = parameters[i];
-    // Every rank has found the same place.
+    // Every rank has found the same index, so all call this.
     const absl::StatusOr<std::vector<int64_t>> digests =
         Gathered(group, DigestOf(mine, part));
     if (!digests.ok()) return digests.status();

@@ -21,7 +21,7 @@
 namespace muster {
 namespace {
 
-constexpr mode_t kFolderMode = 0777;  // as the umask allows
+constexpr mode_t kFolderMode = 0777;  // restricted by the umask
 constexpr mode_t kFileMode = 0666;
 
 absl::Status Failure(const std::string& doing, const std::string& path,
@@ -39,7 +39,7 @@ absl::Status Failure(const std::string& doing, const std::string& path,
   }
 }
 
-// Where `path`, which is not there, would be.
+// The parent folder of `path`.
 std::string FolderOf(const std::string& path) {
   const std::filesystem::path above =
       std::filesystem::path(path.substr(0, path.find_last_not_of('/') + 1))
@@ -47,7 +47,7 @@ std::string FolderOf(const std::string& path) {
   return above.empty() ? "." : above.string();
 }
 
-// Opens, through signals.
+// open(2), repeated after EINTR.
 OwnedFd Open(const std::string& path, int flags) {
   int fd;
   do {
@@ -128,7 +128,7 @@ class DiskFileSystem : public FileSystem {
     const std::string above = FolderOf(path);
     if (absl::Status made = CreateFolders(above); !made.ok()) return made;
     absl::Status made = CreateFolder(path);
-    // Another process may have been quicker.
+    // Another process may have created it meanwhile.
     if (!made.ok() && made.code() != absl::StatusCode::kAlreadyExists) {
       return made;
     }
@@ -149,7 +149,7 @@ class DiskFileSystem : public FileSystem {
 
   absl::StatusOr<std::unique_ptr<InputFile>> OpenFile(
       const std::string& path) override {
-    // A pipe must not make it wait.
+    // O_NONBLOCK, because opening a pipe would block.
     OwnedFd fd = Open(path, O_RDONLY | O_NONBLOCK);
     struct stat status;
     if (!fd.open() || fstat(fd.get(), &status) != 0) {
@@ -187,7 +187,7 @@ class DiskFileSystem : public FileSystem {
   absl::Status SyncFolder(const std::string& path) override {
     const OwnedFd fd = Open(path, O_RDONLY | O_DIRECTORY);
     if (!fd.open()) return Failure("cannot open", path, errno);
-    // Some network's file systems have no such thing for folders.
+    // Some network file systems do not support fsync on folders.
     if (fsync(fd.get()) == 0 || errno == EINVAL) return absl::OkStatus();
     return Failure("cannot force to the disk", path, errno);
   }

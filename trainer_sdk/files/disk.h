@@ -5,8 +5,9 @@
 
 namespace muster {
 
-// The machine's file systems. Files beyond the process's limit of size are an
-// error, not a signal, if the calling thread blocks SIGXFSZ.
+// The machine's file systems. A write beyond the process's file size limit
+// fails if the calling thread blocks SIGXFSZ; otherwise the signal kills the
+// process.
 FileSystem& Disk();
 
 }  // namespace muster

@@ -13,60 +13,59 @@
 
 namespace muster {
 
-// A new file that is written from its beginning to its end.
+// A new file that is written sequentially.
 class OutputFile {
  public:
   virtual ~OutputFile() = default;
   virtual absl::Status Append(std::string_view bytes) = 0;
-  // Returns when everything appended is on the disk. After an error nothing is
-  // known about the file's content: the kernel may have dropped it.
+  // Blocks until everything appended is on the disk. After an error the file's
+  // content is undefined: the kernel may have dropped it.
   virtual absl::Status Sync() = 0;
 };
 
-// A file that is read anywhere. Thread-safe.
+// A file with random read access. Thread-safe.
 class InputFile {
  public:
   virtual ~InputFile() = default;
-  // As it was when the file was opened.
+  // The size in bytes when the file was opened.
   virtual int64_t size() const = 0;
-  // Fills `bytes` bytes. DataLoss: the file ends before that.
+  // Reads exactly `bytes` bytes. DataLoss: the file ends before that.
   virtual absl::Status ReadAt(int64_t offset, int64_t bytes,
                               void* out) const = 0;
 };
 
-// Until when to wait for somebody who has a folder locked.
+// Deadlines for the lock of a folder that another process holds.
 struct LockDeadlines {
-  // For a process that runs on this host.
+  // For an owner that runs on this host.
   Instant here;
-  // For any other: where its host is lost, a file server keeps its lock until
-  // it finds out, on NFS for 90 s as a rule.
+  // For any other owner. If its host is lost, a file server keeps the lock
+  // until it notices, on NFS usually for 90 s.
   Instant elsewhere;
 };
 
-// Somebody's right to a folder, until it is destroyed or its process dies.
+// Holds the lock of a folder until it is destroyed or its process ends.
 class FolderLock {
  public:
   virtual ~FolderLock() = default;
 };
 
-// What checkpoints need of a file system, and no more, so that a test can stop
-// it at any operation. Thread-safe.
+// The file system operations that checkpoints need. The interface is small so
+// that a test can make any operation fail. Thread-safe.
 //
-// What is not forced to the disk may be there or not after a crash of the
-// machine: a file's content until OutputFile::Sync, its name (new, renamed,
-// removed) until SyncFolder of the folder that it is in. A crash of the process
-// alone loses nothing.
+// After a crash of the machine, changes that were not synced may be lost: a
+// file's content until OutputFile::Sync, its name (created, renamed, removed)
+// until SyncFolder of its folder. A crash of only the process loses nothing.
 //
-// Every error names the path and what the system said. NotFound: nothing there;
-// ResourceExhausted: full, or beyond a quota or a limit; PermissionDenied.
+// Every error names the path and the system's error. NotFound: the path does
+// not exist. ResourceExhausted: the disk is full, or a quota or limit is
+// exceeded. PermissionDenied.
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
 
-  // Makes a folder and those above it, forced to the disk; nothing to do where
-  // it is there.
+  // Creates a folder and its parents, and syncs them. OK if it exists.
   virtual absl::Status CreateFolders(const std::string& path) = 0;
-  // AlreadyExists: something is there.
+  // AlreadyExists: the path exists.
   virtual absl::Status CreateFolder(const std::string& path) = 0;
   virtual absl::StatusOr<std::unique_ptr<OutputFile>> CreateFile(
       const std::string& path) = 0;
@@ -75,15 +74,15 @@ class FileSystem {
   // The names in a folder, sorted.
   virtual absl::StatusOr<std::vector<std::string>> List(
       const std::string& folder) = 0;
-  // Of a file, which takes the place of one at `to`, or of a folder where
-  // nothing is at `to`. Both are in one folder.
+  // Renames a file, replacing a file at `to`; or a folder if `to` does not
+  // exist. Both paths must be in the same folder.
   virtual absl::Status Rename(const std::string& from,
                               const std::string& to) = 0;
   virtual absl::Status SyncFolder(const std::string& path) = 0;
-  // Of a folder with everything in it, or a file. Nothing there is no error.
+  // Removes a file, or a folder with its content. OK if it does not exist.
   virtual absl::Status Remove(const std::string& path) = 0;
-  // Waits until nobody else has the folder. FailedPrecondition: somebody has it
-  // still at their deadline, and who.
+  // Blocks until no other process holds the folder's lock. FailedPrecondition:
+  // another process still holds it at its deadline; names that process.
   virtual absl::StatusOr<std::unique_ptr<FolderLock>> Lock(
       const std::string& folder, LockDeadlines deadlines) = 0;
 };

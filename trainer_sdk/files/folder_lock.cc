@@ -32,7 +32,7 @@ class HeldLock : public FolderLock {
   const OwnedFd fd_;
 };
 
-// "host a, process 17"; who wrote it may be half-way.
+// "host a, process 17". The owner may be writing it right now.
 std::string OwnerIn(int fd) {
   std::string owner(kOwnerBytes, '\0');
   const ssize_t bytes = pread(fd, owner.data(), owner.size(), 0);
@@ -42,15 +42,15 @@ std::string OwnerIn(int fd) {
   return text.empty() ? "an unknown process" : std::string(text);
 }
 
-// What the owners on this host begin with.
+// The beginning of the text of all owners on this host.
 std::string ThisHost() {
   char host[256] = "?";
   gethostname(host, sizeof(host) - 1);
   return absl::StrCat("host ", host, ", process ");
 }
 
-// Whether the owner is known to be a process that runs on this host. If it has
-// ended, the text may be one that a later owner could not replace any more.
+// Whether the owner is known to be a process that runs on this host. If that
+// process has ended, a later owner may have been unable to replace the text.
 bool RunsHere(const std::string& owner) {
   absl::string_view number = owner;
   if (!absl::ConsumePrefix(&number, ThisHost())) return false;
@@ -63,10 +63,10 @@ bool RunsHere(const std::string& owner) {
 
 void WriteOwner(int fd) {
   const std::string owner = absl::StrCat(ThisHost(), getpid(), "\n");
-  // A full disk may keep it from being there: then its owner is unknown.
+  // On a full disk the text may be missing; then the owner is unknown.
   if (ftruncate(fd, 0) != 0) return;
   if (pwrite(fd, owner.data(), owner.size(), 0) < 0) return;
-  // Other hosts are to see it even if this one is lost.
+  // Other hosts must be able to read it even if this host is lost.
   fdatasync(fd);
 }
 
@@ -78,20 +78,20 @@ absl::StatusOr<std::unique_ptr<FolderLock>> LockFolder(
   OwnedFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
   if (!fd.open()) return PathStatus("cannot open", path, errno);
   while (flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
-    // Lustre, for one, has locks only where it is mounted with them.
+    // For example, Lustre has locks only if it is mounted with them.
     if (errno == ENOSYS || errno == EOPNOTSUPP || errno == EINVAL) break;
     if (errno != EWOULDBLOCK && errno != EINTR) {
       return PathStatus("cannot lock", path, errno);
     }
     const Instant now = MonotonicNow();
-    // It may be another one than the last time.
+    // The owner may have changed since the last iteration.
     const std::string owner = OwnerIn(fd.get());
     if (now >= (RunsHere(owner) ? deadlines.here : deadlines.elsewhere)) {
       return absl::FailedPreconditionError(absl::StrCat(
           "another job writes in ", folder, ": ", owner, " has ", path,
           " locked; end it, or give each job a folder of its own"));
     }
-    // The kernel tells nobody when a lock is free.
+    // The kernel sends no notification when a lock becomes free.
     std::this_thread::sleep_for(kPause);
   }
   WriteOwner(fd.get());

@@ -9,11 +9,11 @@
 
 namespace muster {
 
-// FileSystem::Lock on a disk: a lock of the kernel's on FOLDER/.lock, which
-// goes with the process that has it, however it ends; on NFS, when its server
-// finds out. The file says which host and process that is, and stays.
-// Where the file system has no locks (Lustre, unless it is mounted with them),
-// nobody is kept out.
+// Implements FileSystem::Lock on a disk by a kernel lock on FOLDER/.lock. The
+// lock ends with its process, however that ends; on NFS, once the server
+// notices. The file contains the owner's host and process, and is not removed.
+// On a file system without locks (Lustre, unless mounted with them) no process
+// is kept out.
 absl::StatusOr<std::unique_ptr<FolderLock>> LockFolder(
     const std::string& folder, LockDeadlines deadlines);
 

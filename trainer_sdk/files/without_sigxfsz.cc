@@ -20,8 +20,8 @@ WithoutSigxfsz::WithoutSigxfsz() {
 }
 
 WithoutSigxfsz::~WithoutSigxfsz() {
-  // The kernel sends it to the thread that writes: one that waits would come
-  // as soon as it is let through.
+  // The kernel sends SIGXFSZ to the writing thread. A pending one would be
+  // delivered when it is unblocked, so it is consumed here.
   if (sigismember(&before_, SIGXFSZ) == 0) {
     const sigset_t signals = OnlySigxfsz();
     const timespec at_once = {};

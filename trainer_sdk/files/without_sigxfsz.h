@@ -5,8 +5,8 @@
 
 namespace muster {
 
-// While it lives, a file of the calling thread's that grows beyond the
-// process's limit is an error of the write, not a signal that ends the process.
+// While it lives, a file of the calling thread that grows beyond the process's
+// size limit makes the write fail; otherwise SIGXFSZ would kill the process.
 class WithoutSigxfsz {
  public:
   WithoutSigxfsz();

@@ -20,7 +20,7 @@ namespace {
 using GroupKey = FlightGroupKey;
 
 constexpr int kMostHung = 8;
-// The shortest wait that is told, in seconds: that there is one.
+// The shortest wait that is reported, in seconds.
 constexpr double kTold = 0.001;
 
 using Call = FlightCall;
@@ -67,7 +67,7 @@ class Analysis {
     result_.findings.push_back(sentence);
   }
 
-  // What their agents saw is surer than what the others' logs say of them.
+  // The agents' observations are more reliable than conclusions from logs.
   void FindDead() {
     FlightDeaths deaths = FindDeaths(logs_, ends_, moment_);
     for (const std::string& sentence : deaths.sentences) Find(sentence);
@@ -77,8 +77,8 @@ class Analysis {
     if (!deaths.stopped.empty()) result_.stopped = RankRanges(deaths.stopped);
   }
 
-  // Of the silent ones those that the logs speak against as well; all, where
-  // the logs speak against nobody.
+  // Reports the silent ranks against which the logs speak as well; all silent
+  // ranks if the logs speak against none.
   void TellHung() {
     const bool nobody = result_.findings.empty();
     int told = 0, further = 0;
@@ -93,7 +93,7 @@ class Analysis {
     if (further > 0) Find(absl::StrCat("and ", further, " others hung"));
   }
 
-  // Whether the call failed, and its group has been made again since.
+  // Whether the call failed and its group has been made again since.
   bool IsOver(const Call& call) const {
     return call.record->ended != 0 &&
            call.record->status != absl::StatusCode::kOk && !IsStuckIn(call);
@@ -110,7 +110,7 @@ class Analysis {
     return ranks;
   }
 
-  // The first number under which ranks called different things.
+  // Finds the first number under which ranks called different operations.
   void FindMismatch(const Calls& calls) {
     for (const auto& [sequence, called] : calls) {
       std::vector<std::pair<OperationSignature, std::vector<int>>> camps;
@@ -141,7 +141,8 @@ class Analysis {
     }
   }
 
-  // Of the first number that somebody waits in vain in: who has not come to it.
+  // At the first sequence number at which ranks are stuck, finds the ranks that
+  // never reached it.
   void FindBehind(const GroupKey& key, const Calls& calls) {
     std::map<int, uint64_t> last = LastCalls(calls);
     for (const auto& [sequence, called] : calls) {
@@ -158,8 +159,8 @@ class Analysis {
           continue;
         }
         const FlightRecord* const stuck = StuckRecord(*log->second, moment_);
-        // Who is held up in another group is not to blame; who is still in
-        // what the others have done is.
+        // A rank that is held up in another group is not to blame, unless the
+        // others have finished the operation that it is in.
         if (stuck != nullptr && !IsOf(key, *log->second, *stuck) &&
             calls_.WhoLeft(*log->second, *stuck, moment_).empty()) {
           continue;
@@ -184,7 +185,8 @@ class Analysis {
                         " in group ", GroupName(log, stuck));
   }
 
-  // Who is in what others have done, though nobody waits for it by now.
+  // Finds ranks in an operation that the others have finished, although none
+  // waits for them now.
   void FindLeftAlone() {
     for (const auto& [rank, log] : logs_) {
       const FlightRecord* const stuck = StuckRecord(*log, moment_);
@@ -213,10 +215,10 @@ class Analysis {
     for (const auto& [key, calls] : groups_) FindShort(key, calls);
   }
 
-  // A transport that only launches (NCCL's) has nobody waiting in its records:
-  // who has called less than the others is behind.
+  // With a transport that only launches operations (NCCL's), the records show
+  // no rank waiting. So ranks that have called fewer operations are behind.
   void FindShort(const GroupKey& key, const Calls& calls) {
-    // What its ranks left when it was made again says nothing.
+    // Calls missing before a group was made again mean nothing.
     if (calls_.WasReplaced(key)) return;
     std::map<int, uint64_t> last = LastCalls(calls);
     const uint64_t front = calls.empty() ? 0 : calls.rbegin()->first;
@@ -238,7 +240,7 @@ class Analysis {
     }
   }
 
-  // The last number that each rank called.
+  // By rank: the number of its last call.
   static std::map<int, uint64_t> LastCalls(const Calls& calls) {
     std::map<int, uint64_t> last;
     for (const auto& [sequence, called] : calls) {
@@ -247,7 +249,7 @@ class Analysis {
     return last;
   }
 
-  // Whoever messages were to go to or come from, and is in nothing.
+  // Finds peers of a stuck send or receive that are in no operation.
   void FindDeserted(const FlightLog& log) {
     const FlightRecord* const stuck = StuckRecord(log, moment_);
     if (stuck == nullptr || !IsPointToPoint(stuck->signature.kind)) return;
@@ -270,7 +272,7 @@ class Analysis {
         idle.push_back(other->second);
       }
     }
-    // Of several some may have done their part, and gone on.
+    // If there are several, some may have done their part and continued.
     if (!short_of_messages.empty()) idle = std::move(short_of_messages);
     for (const FlightLog* const other : idle) {
       if (!blamed_.insert(other->rank).second) continue;
@@ -281,7 +283,7 @@ class Analysis {
     }
   }
 
-  // Whether it waits for others itself.
+  // Whether the rank itself waits for others.
   bool IsHeldUp(const FlightLog& log) const {
     const FlightRecord* const stuck = StuckRecord(log, moment_);
     return stuck != nullptr && calls_.WhoLeft(log, *stuck, moment_).empty();
@@ -301,7 +303,7 @@ class Analysis {
                       "elsewhere"));
   }
 
-  // Ended without a word, where others say that they failed.
+  // Finds ranks that ended silently while others report a failure.
   void FindSilent() {
     if (!somebody_failed_) return;
     for (const auto& [rank, log] : logs_) {
@@ -320,7 +322,7 @@ class Analysis {
     }
   }
 
-  // Nobody is to blame, but somebody waits.
+  // Reports waits for which no rank is to blame.
   void FindWhatIsLeft() {
     std::vector<Standstill> places;
     for (const auto& [rank, log] : logs_) {
@@ -364,7 +366,7 @@ class Analysis {
     Find(text);
   }
 
-  // Whether one of those that `log` waits for came to something just now.
+  // Whether one of the ranks that `log` waits for has made progress just now.
   bool GetsOn(const FlightLog& log, const FlightRecord& stuck) const {
     if (IsPointToPoint(stuck.signature.kind)) {
       for (const int peer : calls_.PeersOf(log, stuck)) {
@@ -394,14 +396,14 @@ class Analysis {
     }
   }
 
-  // An operation that some ranks do not come out of.
+  // An operation in which ranks are stuck.
   struct Standstill {
-    Call call;  // the first's
+    Call call;  // the call of the first rank
     std::string what;
     std::vector<int> ranks;
   };
 
-  // Whether ranks may rightly ask for different counts.
+  // Whether ranks may call it with different counts.
   static bool MayDiffer(const OperationSignature& signature) {
     return signature.kind == OperationKind::kBatch ||
            (signature.kind == OperationKind::kAllToAll &&
@@ -414,13 +416,13 @@ class Analysis {
     };
     if (key(a.call) != key(b.call)) return false;
     const OperationSignature& signature = b.call.record->signature;
-    // Two that send to each other are in different operations.
+    // Two ranks that send to each other are in different operations.
     return MayDiffer(signature) || !IsPointToPoint(signature.kind)
                ? SameCollective(a.call.record->signature, signature)
                : a.what == b.what;
   }
 
-  // "all_to_all #3", of which each asks for other counts.
+  // "all_to_all #3", without the counts, which differ between the ranks.
   static std::string BriefOf(const OperationSignature& signature) {
     return absl::StrCat(Name(signature.kind),
                         IsPointToPoint(signature.kind) ? " after #" : " #",

@@ -12,39 +12,39 @@
 
 namespace muster {
 
-// What the logs of a job's ranks tell together.
+// The result of comparing the logs of a job's ranks.
 struct FlightAnalysis {
   int world_size = 0;
   int groups = 0;
-  // Who is to blame and why, one sentence each, the surest first; empty where
-  // the ranks agree and nobody waits.
+  // The ranks to blame and why, one sentence each, the most certain first.
+  // Empty if the ranks agree and none waits.
   std::vector<std::string> findings;
-  // Who ("ranks 0-2") said what on failing, or when a dump was asked for; each
-  // reason once.
+  // Pairs of ranks ("ranks 0-2") and the reason that they gave when they failed
+  // or a dump was requested; each reason once.
   std::vector<std::pair<std::string, std::string>> reasons;
   std::vector<FlightPosition> positions;
-  // "ranks 0, 2-3": whom their agents stopped, for what had happened to others.
-  // Empty: nobody, as far as is known.
+  // "ranks 0, 2-3": the ranks that their agents stopped because of other ranks.
+  // Empty: none is known.
   std::string stopped;
-  // Of a job that runs, and in which nobody is to blame: how long the longest
-  // wait has been, in seconds; 0: nobody waits.
+  // For a running job without a rank to blame: the longest wait in seconds; 0:
+  // no rank waits.
   double longest_wait = 0;
 };
 
-// Compares `logs` and `ends`, at most one of each rank. `clock`: MomentOf's;
-// with one, only who has waited for longer than a second counts as waiting,
-// until something has failed. In this order:
-//  - ranks that ended by themselves, by what their agents saw, and not because
-//    an operation had failed; nothing is then said of ranks that were stopped
-//    for it, but that they were;
-//  - ranks that called different things under one number: who and what;
-//  - ranks that others wait for and that are in no operation themselves, or in
-//    one that needs every rank and that others have done;
-//  - ranks that were silent for too long, if the above names them or nobody;
-//  - ranks without a log; ranks that ended without a word when others failed
-//    (where it is not known how);
-//  - else, of operations that did not end, that the ranks wait for each other,
-//    or that all called the same and it failed.
+// Compares `logs` and `ends`, at most one of each per rank. `clock`: see
+// MomentOf. If it is set and nothing has failed, a rank counts as waiting only
+// after one second. Findings, in this order:
+//  - ranks that ended by themselves, as seen by their agents, and not because
+//    an operation had failed; ranks that were stopped in consequence are
+//    listed only as stopped;
+//  - ranks that called different operations under one number;
+//  - ranks that others wait for and that are in no operation, or in one that
+//    needs every rank and that others have finished;
+//  - ranks that were silent for too long, if the above names them or no rank;
+//  - ranks without a log, and ranks that ended silently when others failed
+//    (if it is not known how);
+//  - otherwise, for operations that did not end: the ranks wait for each
+//    other, or all called the same operation and it failed.
 // Pure.
 FlightAnalysis AnalyseFlight(const std::vector<FlightLog>& logs,
                              const std::vector<FlightEnd>& ends = {},

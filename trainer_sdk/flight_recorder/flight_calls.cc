@@ -7,7 +7,7 @@
 namespace muster {
 namespace {
 
-// Every rank's part of it is needed by every rank.
+// Whether the operation needs the data of every rank on every rank.
 bool NeedsAll(const OperationSignature& signature) {
   if (signature.counts_hash != 0) return false;
   switch (signature.kind) {
@@ -60,7 +60,7 @@ const std::vector<FlightCall>& FlightCalls::With(
 std::vector<int> FlightCalls::WhoLeft(const FlightLog& log,
                                       const FlightRecord& stuck,
                                       const FlightMoment& moment) const {
-  // Another failure's cause may be one that has left and died.
+  // The cause of another failure may be a rank that had left and then died.
   if (!NeedsAll(stuck.signature) ||
       (stuck.ended != 0 &&
        stuck.status != absl::StatusCode::kDeadlineExceeded)) {

@@ -17,23 +17,24 @@ struct FlightCall {
   const FlightRecord* record;
 };
 
-// The logs of a job's ranks side by side: which of their records are one
-// operation. Pure. The logs must outlive it.
+// Matches the logs of a job's ranks: which of their records belong to one
+// operation. Pure. The logs must outlive this object.
 class FlightCalls {
  public:
-  // A group's collectives by number, with who called them.
+  // A group's collectives by sequence number, with the calls of each.
   using OfGroup = std::map<uint64_t, std::vector<FlightCall>>;
 
-  // At most one log of each rank.
+  // `logs`: at most one per rank.
   explicit FlightCalls(const std::vector<FlightLog>& logs);
 
   const std::map<int, const FlightLog*>& logs() const { return logs_; }
   const std::map<FlightGroupKey, OfGroup>& groups() const { return groups_; }
-  // World ranks by rank in the group: all, or of the logs that there are.
+  // World ranks by rank in the group: of all members, or only of those with a
+  // log if the members are unknown.
   const std::map<int, int>& MembersOf(const FlightGroupKey& group) const {
     return members_.at(group);
   }
-  // Whether some rank has made it again.
+  // Whether some rank has made the group again.
   bool WasReplaced(const FlightGroupKey& group) const {
     return replaced_.count(group) > 0;
   }
@@ -42,24 +43,25 @@ class FlightCalls {
     return keys_.at(log.rank)[record.group];
   }
 
-  // All ranks' calls of the collective `record` of `log`.
+  // All ranks' calls of the same collective as `record` of `log`.
   const std::vector<FlightCall>& With(const FlightLog& log,
                                       const FlightRecord& record) const;
 
-  // The other ranks that are done with the collective that `log` is stuck in,
-  // and not just now, where that tells that it waits for nobody: they cannot
-  // be before all have come to it. Empty for what some may be done with by
-  // themselves, as a broadcast's root.
+  // The other ranks that have finished the collective in which `log` is stuck,
+  // not just now, if that proves that `log` waits for no rank: such a
+  // collective cannot finish on any rank before all have called it. Empty for
+  // collectives that some ranks can finish alone, such as the root of a
+  // broadcast.
   std::vector<int> WhoLeft(const FlightLog& log, const FlightRecord& stuck,
                            const FlightMoment& moment) const;
 
-  // The world ranks that `record`'s messages are with, as far as is known; of a
-  // batch with many, everybody.
+  // The world ranks with which `record` exchanges messages, as far as is known;
+  // for a batch with many peers, all ranks.
   std::vector<int> PeersOf(const FlightLog& log,
                            const FlightRecord& record) const;
 
-  // How many messages or batches `log` has with `other` in a group, after its
-  // collective of that number.
+  // The number of sends, receives and batches of `log` with `other` in a group
+  // after the collective number `sequence`.
   int Messages(const FlightLog& log, const FlightLog& other,
                const FlightGroupKey& key, uint64_t sequence) const;
 
@@ -67,7 +69,8 @@ class FlightCalls {
   void Collect(const FlightLog& log);
 
   std::map<int, const FlightLog*> logs_;
-  std::map<int, std::vector<FlightGroupKey>> keys_;  // of each log's groups
+  // by rank: keys of its log's groups
+  std::map<int, std::vector<FlightGroupKey>> keys_;
   std::map<FlightGroupKey, OfGroup> groups_;
   std::set<FlightGroupKey> replaced_;
   std::map<FlightGroupKey, std::map<int, int>> members_;

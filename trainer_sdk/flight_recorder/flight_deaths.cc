@@ -15,7 +15,7 @@ const char* VerbOf(HowEnded how) {
   return how == HowEnded::kNotStarted ? "could not be started" : InAWord(how);
 }
 
-// " in barrier #2 in group world", or what it had done before.
+// " in barrier #2 in group world", or the last completed operation.
 std::string WhereWas(const FlightLog& log, const FlightMoment& moment) {
   const FlightRecord* const stuck = StuckRecord(log, moment);
   if (stuck != nullptr) {
@@ -27,7 +27,7 @@ std::string WhereWas(const FlightLog& log, const FlightMoment& moment) {
 
 std::string SentenceOf(const FlightEnd& end, const FlightLog* log,
                        const FlightMoment& moment) {
-  // The log's process may be a child of the one that the agent started.
+  // The recording process may be a child of the one that the agent started.
   const int64_t pid = log == nullptr ? end.pid : log->pid;
   return absl::StrCat("rank ", end.rank, " (", end.host, ", pid ", pid, ") ",
                       VerbOf(end.how),
@@ -37,7 +37,7 @@ std::string SentenceOf(const FlightEnd& end, const FlightLog* log,
                       ": ", end.message);
 }
 
-// Of one that its agent neither stopped nor found silent.
+// Whether a process that its agent neither stopped nor found silent is a cause.
 bool IsCause(const FlightLog* log) {
   return log == nullptr || log->reason.empty();
 }

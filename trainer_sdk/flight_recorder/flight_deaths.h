@@ -13,31 +13,32 @@
 
 namespace muster {
 
-// Who ended by itself, as the agents saw it, and who only after that.
+// Ranks that died by themselves, as seen by the agents, and ranks that ended in
+// consequence.
 struct FlightDeaths {
   // "rank 1 (node1, pid 77) died in all_reduce #3 of … in group world: killed
-  // by SIGKILL (9)": one for each that ended for a reason of its own, the
-  // earliest first; at most eight and one for the rest.
+  // by SIGKILL (9)". One sentence for each rank that ended by itself, the
+  // earliest first; at most eight, and one for the rest.
   std::vector<std::string> sentences;
   std::set<int> dead;
-  // Who was silent for too long, with its sentence, the earliest first. That
-  // is weak: who waits for a rank that is behind is silent as well.
+  // Ranks that were silent for too long, with a sentence, the earliest first.
+  // Weak evidence: a rank that waits for a late rank is silent as well.
   std::vector<std::pair<int, std::string>> hung;
-  // Ranks that their agents stopped, once others were dead.
+  // Ranks that their agents stopped after others had died.
   std::vector<int> stopped;
-  // Those of them of whom it says nothing that they had not come to where the
-  // others waited. None where nobody died but only hung: whoever that one
-  // waited for may be among them.
+  // Those stopped ranks for which it is no evidence that they did not reach an
+  // operation in which others waited. Empty if ranks only hung and none died:
+  // the hung rank may have waited for one of the stopped ranks.
   std::set<int> excused;
 };
 
-// A process that ended after one of its operations had failed is no cause: it
-// said so itself. Pure.
+// Finds the ranks that died. A process that ended after one of its operations
+// had failed is not a cause, because it reported that failure. Pure.
 FlightDeaths FindDeaths(const std::map<int, const FlightLog*>& logs,
                         const std::map<int, const FlightEnd*>& ends,
                         const FlightMoment& moment);
 
-// "died", "exited", "hung", "not started", "stopped".
+// The kind as one word: "died", "exited", "hung", "not started", "stopped".
 const char* InAWord(HowEnded how);
 
 }  // namespace muster

@@ -28,8 +28,8 @@ absl::Status Bad(const std::string& what) {
       absl::StrCat("not an agent's file of how workers ended: ", what));
 }
 
-// The number under `key`, where it is a whole one from `least` to `most`; else
-// one below `least`.
+// The integer under `key` if it is in [least, most]; otherwise a value below
+// `least`.
 int64_t Whole(const Json& object, const char* key, int64_t least,
               int64_t most) {
   const Json& number = object.at(key);
@@ -94,11 +94,11 @@ absl::StatusOr<FlightEnds> ParseFlightEnds(const std::string& text) {
   if (!AreFlightEnds(text)) return Bad("not of this version");
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) return Bad("no JSON object");
-  // The library tells of absent keys and wrong types by exceptions only.
+  // The JSON library reports missing keys and wrong types only by exceptions.
   try {
     return EndsOf(json);
   } catch (const std::exception& error) {
-    // Behind the library's own "[json.exception.out_of_range.403] ".
+    // Skips the library's prefix "[json.exception.out_of_range.403] ".
     const std::string what = error.what();
     const size_t begin = what.find("] ");
     return Bad(begin == std::string::npos ? what : what.substr(begin + 2));

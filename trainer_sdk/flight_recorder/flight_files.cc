@@ -40,7 +40,7 @@ bool IsLocked(const OwnedFd& fd) {
 }
 
 absl::StatusOr<Contents> ContentsOf(const std::string& path) {
-  // Without waiting: a named pipe is no dump.
+  // O_NONBLOCK, because opening a named pipe would block.
   const OwnedFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd.open()) return Bad(path, std::strerror(errno));
   struct stat facts = {};
@@ -66,8 +66,8 @@ bool IsDump(const std::string& name) {
          (absl::StartsWith(name, "workers.") && absl::EndsWith(name, ".json"));
 }
 
-// Of the directories of attempts below `path`, a folder of logs or of a run,
-// the one with the latest dump; empty: there is none.
+// Among the attempts' directories below `path` (a log folder or the folder of a
+// run), the one with the latest dump; empty if there is none.
 std::string AttemptBelow(const std::string& path) {
   constexpr int kRunAndAttempt = 2;
   std::string latest;
@@ -91,7 +91,7 @@ std::string AttemptBelow(const std::string& path) {
   return latest;
 }
 
-// The files that `path` stands for, in the order of their names.
+// The files that `path` stands for, sorted by name.
 absl::StatusOr<std::vector<std::string>> FilesOf(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_directory(path, error)) {
@@ -117,10 +117,10 @@ absl::StatusOr<std::vector<std::string>> FilesOf(const std::string& path) {
   return files;
 }
 
-// What has been read so far.
+// The files read so far.
 class Collection {
  public:
-  // One file's. InvalidArgument: what is wrong with it.
+  // Adds one file. InvalidArgument: says what is wrong with it.
   absl::Status Add(const Contents& contents) {
     const std::string& bytes = contents.bytes;
     if (bytes.empty()) return absl::InvalidArgumentError("is empty");
@@ -143,7 +143,7 @@ class Collection {
     return absl::OkStatus();
   }
 
-  // InvalidArgument: there is nothing.
+  // InvalidArgument: no file was added.
   absl::StatusOr<Flight> Take() {
     if (world_size_ == 0) return absl::InvalidArgumentError("no dumps given");
     Flight flight;
@@ -167,7 +167,7 @@ class Collection {
     if (is_new) return;
     FlightLog& old = known->second;
     if (log.written >= old.written) std::swap(old, log);
-    // A ring that was copied before its process failed.
+    // The ring was copied before its process failed.
     if (old.pid == log.pid && old.written == log.written &&
         old.reason.empty()) {
       old.reason = log.reason;
@@ -186,8 +186,8 @@ class Collection {
     }
   }
 
-  int world_size_ = 0;  // 0: nothing yet
-  int round_ = 0;       // of ends_
+  int world_size_ = 0;  // 0: no file yet
+  int round_ = 0;       // the round of ends_
   bool running_ = false;
   std::map<int, FlightLog> logs_;
   std::map<int, FlightEnd> ends_;

@@ -10,27 +10,27 @@
 
 namespace muster {
 
-// A dump's or ring's bytes. InvalidArgument, one line, for anything else. Pure.
+// Parses a dump or a ring. InvalidArgument, one line, for anything else. Pure.
 absl::StatusOr<FlightLog> ParseFlight(const std::string& bytes);
 
 struct Flight {
-  // One for each rank, by rank: where there are several, the latest.
+  // One per rank, by rank; the latest if there are several.
   std::vector<FlightLog> logs;
-  // One for each rank, by rank, of the last round that there is any of: where
-  // there are several, the latest.
+  // One per rank of the last round that has any, by rank; the latest if there
+  // are several.
   std::vector<FlightEnd> ends;
-  // Whether the process that writes one of the rings still runs, here or where
-  // the file system's locks reach.
+  // Whether a process that writes one of the rings still runs, on this host or
+  // on any whose file locks are visible.
   bool running = false;
 };
 
-// What `paths` hold: files, or directories whose rank_N.ring, rank_N.json and
-// workers.N.json they are. Where there are none, a directory below it that has
-// some is named.
+// Reads flight recorder files. `paths` are files, or directories with
+// rank_N.ring, rank_N.json and workers.N.json. If a directory has none, the
+// error names a subdirectory that has some.
 //
-// InvalidArgument, naming the path: unreadable, larger than 64 MiB, no dump;
-// or none at all, or dumps of worlds of different sizes or beyond a million
-// ranks.
+// InvalidArgument, with the path: a file is unreadable, larger than 64 MiB or
+// not a dump; there is no dump at all; or dumps are of worlds of different
+// sizes, or of more than a million ranks.
 absl::StatusOr<Flight> ReadFlight(const std::vector<std::string>& paths);
 
 }  // namespace muster

@@ -10,15 +10,15 @@
 
 namespace muster {
 
-// Which groups in the logs of several ranks are one. Pure.
+// Matches groups across the logs of several ranks. Pure.
 
-// Names are used again: by a group that is made after one of its name broke,
-// and by parts that are split off twice with one label.
+// Identifies a group. The name alone is not enough: a group that broke is made
+// again under its name, and two splits may use one label.
 struct FlightGroupKey {
   std::string name;
   std::vector<int> members;
   uint64_t birth = 0;
-  int nth = 1;  // of those in one log that are alike in all of the above
+  int nth = 1;  // counts groups in one log that are equal in all of the above
 
   // Clang 14's tidy takes the comparison with 0 for one with a pointer.
   // NOLINTNEXTLINE(modernize-use-nullptr)
@@ -26,15 +26,15 @@ struct FlightGroupKey {
                           const FlightGroupKey&) = default;
 };
 
-// Of log.groups, one for each.
+// The keys of log.groups, in the same order.
 std::vector<FlightGroupKey> KeysOf(const FlightLog& log);
 
-// Whether a group of the name of log.groups[group], or one that it is a part
-// of, was made at `since` or later: it is nobody's concern any more how that
-// one ended.
+// Whether the group log.groups[group], or a group that it was split from, was
+// made again at `since` or later, so that its end does not matter any more.
 bool WasMadeAgain(const FlightLog& log, int group, double since);
 
-// "world"; "world (no. 2)" for the second of that name and members in the log.
+// "world"; "world (no. 2)" for the second group with that name and members in
+// the log.
 std::string FlightGroupLabel(const FlightLog& log, int group);
 
 }  // namespace muster

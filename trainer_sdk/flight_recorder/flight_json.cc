@@ -28,7 +28,7 @@ absl::StatusOr<Enum> Named(const std::string& name, int values) {
   return absl::InvalidArgumentError(absl::StrCat("unknown name '", name, "'"));
 }
 
-// A whole number that fits T; throws what the library throws at wrong types.
+// An integer that fits T; otherwise throws the JSON library's exception.
 template <typename T>
 T Whole(const Json& object, const char* key) {
   const Json& number = object.at(key);
@@ -43,7 +43,7 @@ T Whole(const Json& object, const char* key) {
   return number.get<T>();
 }
 
-// The library's words, without the exception's name before them.
+// The library's message without the leading name of the exception.
 std::string WithoutTag(const std::string& what) {
   const size_t end = what.find("] ");
   return what[0] == '[' && end != std::string::npos ? what.substr(end + 2)
@@ -108,7 +108,7 @@ absl::StatusOr<FlightRecord> RecordOf(const Json& json, size_t groups) {
   record.started = json.at("started").get<double>();
   record.ended = json.at("ended").get<double>();
   const auto state = json.at("state").get<std::string>();
-  // 16 codes, from 0.
+  // The 17 canonical status codes, 0 to 16.
   for (int code = 0; code <= 16; code++) {
     const auto status = static_cast<absl::StatusCode>(code);
     if (absl::StatusCodeToString(status) == state) record.status = status;
@@ -172,7 +172,7 @@ std::string FlightJson(const FlightLog& log) {
                               {"birth", group.birth},
                               {"made", group.made}});
   }
-  // Bytes that are no UTF-8 are replaced rather than thrown about.
+  // Invalid UTF-8 is replaced; by default the library would throw.
   const auto dumped = [](const Json& value) {
     return value.dump(-1, ' ', false, Json::error_handler_t::replace);
   };
@@ -191,7 +191,7 @@ absl::StatusOr<FlightLog> ParseFlightJson(const std::string& text) {
   if (!json.is_object()) {
     return absl::InvalidArgumentError("no JSON object");
   }
-  // The library tells of absent keys and wrong types by exceptions only.
+  // The JSON library reports missing keys and wrong types only by exceptions.
   try {
     return LogOf(json);
   } catch (const std::exception& error) {

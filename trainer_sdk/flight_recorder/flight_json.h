@@ -8,11 +8,11 @@
 
 namespace muster {
 
-// A log as JSON, for people and other tools; one record a line. Pure.
+// Formats a log as JSON for people and other tools, one record per line. Pure.
 std::string FlightJson(const FlightLog& log);
 
-// What FlightJson wrote. InvalidArgument, one line, for anything else; safe
-// for any text of bounded length.
+// Parses the output of FlightJson. InvalidArgument, one line, for anything
+// else; safe for any text of bounded length.
 absl::StatusOr<FlightLog> ParseFlightJson(const std::string& text);
 
 }  // namespace muster

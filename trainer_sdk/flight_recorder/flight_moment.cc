@@ -5,7 +5,7 @@
 namespace muster {
 namespace {
 
-// Ranks that get on wait for each other as well, for milliseconds.
+// Seconds. Ranks of a healthy job wait for each other too, for milliseconds.
 constexpr double kPatience = 1;
 
 }  // namespace
@@ -23,7 +23,8 @@ FlightMoment MomentOf(const std::vector<FlightLog>& logs,
     moment.now = std::max(moment.now, end.time);
   }
   if (!clock || !ends.empty()) return moment;
-  // Not the latest of the two: while a rank's log was read, the others went on.
+  // The clock was read before the logs, so a later record only means that the
+  // rank continued while others were being read.
   moment.now = *clock;
   moment.running = true;
   if (!failed) moment.patience = kPatience;

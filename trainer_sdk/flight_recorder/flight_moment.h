@@ -9,23 +9,26 @@
 
 namespace muster {
 
-// When logs are looked at. Seconds; `now` since 1970.
+// The moment for which logs are judged. Times are in seconds; `now` is since
+// 1970 (UTC).
 struct FlightMoment {
   double now = 0;
-  // Whether ranks still run; else `now` is the last sign of them.
+  // Whether ranks still run; if not, `now` is the time of their last record.
   bool running = false;
-  // Who has been in an operation for less is on its way: it waits for nobody.
+  // A rank that has been in an operation for less than this is assumed to make
+  // progress, not to wait.
   double patience = 0;
 };
 
-// `clock`, the time before the first of `logs` was read, where a process still
-// writes them; without one, and once agents have seen workers end, the last
-// thing known. Patience is for jobs in which nothing has failed. Pure.
+// `clock`: the time before the first of `logs` was read, if a process still
+// writes them. Without it, or if agents have seen workers end, the moment is
+// the latest time in the logs. Patience is nonzero only if nothing in the job
+// has failed. Pure.
 FlightMoment MomentOf(const std::vector<FlightLog>& logs,
                       const std::vector<FlightEnd>& ends,
                       std::optional<double> clock);
 
-// Whether `time` is less than the patience ago, of which there is some.
+// Whether patience is nonzero and `time` is less than that ago.
 bool IsFresh(double time, const FlightMoment& moment);
 
 }  // namespace muster

@@ -12,23 +12,23 @@
 
 namespace muster {
 
-// Where ranks stood that stood alike.
+// The position of a set of ranks that were in the same state.
 struct FlightPosition {
   std::string ranks;      // "ranks 0-2, 5"
-  std::string operation;  // the last one; empty: none recorded
+  std::string operation;  // the last operation; empty: none recorded
   std::string group;
-  // "done", "in it for 12.3 s", "failed: UNAVAILABLE"; where its end is known
-  // also ", then died", ", then stopped", …
+  // "done", "in it for 12.3 s", "failed: UNAVAILABLE"; if the process's end is
+  // known, also ", then died", ", then stopped", …
   std::string state;
 };
 
-// Of the ranks in `logs`, in the order of the first of each. Pure.
+// The positions of the ranks in `logs`, ordered by their first rank. Pure.
 std::vector<FlightPosition> PositionsOf(
     const std::map<int, const FlightLog*>& logs,
     const std::map<int, const FlightEnd*>& ends, const FlightMoment& moment);
 
-// Who ("ranks 0-2") said what on failing, or when a dump was asked for; each
-// reason once. Pure.
+// Pairs of ranks ("ranks 0-2") and the reason that they gave when they failed
+// or a dump was requested; each reason once. Pure.
 std::vector<std::pair<std::string, std::string>> ReasonsOf(
     const std::map<int, const FlightLog*>& logs);
 

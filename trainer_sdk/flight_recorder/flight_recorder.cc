@@ -42,18 +42,19 @@ std::string PathOf(const FlightRecorder::Options& options,
   return absl::StrCat(options.directory, "/rank_", options.rank, ending);
 }
 
-// A file of `bytes` zeros that takes `path` once it has them: never a file
-// that another process has mapped, which must not shrink under it.
+// Creates a file of `bytes` zeros and renames it to `path`. The old file is not
+// truncated, because another process may have mapped it.
 absl::StatusOr<OwnedFd> NewFile(const std::string& path, size_t bytes) {
   const std::string temporary = absl::StrCat(path, ".", getpid());
   OwnedFd fd(
       open(temporary.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
   if (!fd.open()) return Failure("cannot create", temporary, errno);
-  // Tells readers that this process lives; not all file systems can.
+  // The lock tells readers that this process lives. Not all file systems
+  // support it.
   struct flock lock = {};
   lock.l_type = F_WRLCK;
   fcntl(fd.get(), F_OFD_SETLK, &lock);
-  // Allocated now: a full disk must not be a signal later.
+  // Allocated now, because on a full disk a later access would raise SIGBUS.
   const int error = posix_fallocate(fd.get(), 0, static_cast<off_t>(bytes));
   if (error != 0 || rename(temporary.c_str(), path.c_str()) != 0) {
     const int cause = error != 0 ? error : errno;
@@ -63,7 +64,7 @@ absl::StatusOr<OwnedFd> NewFile(const std::string& path, size_t bytes) {
   return fd;
 }
 
-// The ring's memory; with a directory it is a file's, which `kept` takes.
+// Maps the ring's memory. With a directory it is a file, which `kept` takes.
 void* Mapped(const FlightRecorder::Options& options, OwnedFd& kept) {
   if (!options.directory.empty()) {
     mkdir(options.directory.c_str(), 0755);
@@ -115,7 +116,8 @@ FlightRecorder& FlightRecorder::Process() {
         std::max(NumberFrom("WORLD_SIZE", 1), options.rank + 1);
     const char* const directory = std::getenv("MUSTER_FLIGHT_RECORDER_DIR");
     if (directory != nullptr) options.directory = directory;
-    // Threads may record until the very end: never destroyed, only closed.
+    // Never destroyed, only closed, because threads may record until the very
+    // end.
     auto* const made = new FlightRecorder(std::move(options));
     std::atexit([] { Process().image_->closed.store(1); });
     return made;
@@ -135,7 +137,7 @@ FlightRecorder::FlightRecorder(Options options)
                         MonotonicNow().time_since_epoch().count();
   gethostname(image_->host, sizeof(image_->host) - 1);
   image_->next.store(1);
-  // Last: without it the file is no ring.
+  // Written last: without the magic the file is not a ring.
   std::memcpy(image_->magic, kRingMagic, sizeof(kRingMagic));
 }
 
@@ -152,7 +154,7 @@ int FlightRecorder::AddGroup(const std::string& name, int rank, int size,
   if (failed == name || absl::StartsWith(failed, absl::StrCat(name, "/"))) {
     image_->failed.store(0, std::memory_order_release);
   }
-  // A free place, else the one of the group that was removed first.
+  // A free entry, else that of the group that was removed first.
   constexpr int kFurther = kRingGroups - 1;
   int chosen = kFurther;
   for (int i = 0; i < kFurther; i++) {
@@ -197,13 +199,13 @@ uint64_t FlightRecorder::Write(int group, const OperationSignature& signature,
                                const BatchPeers& peers) {
   const uint64_t number = image_->next.fetch_add(1, kRelaxed);
   RingSlot& slot = image_->slots[number % kRingSlots];
-  // Another thread that is a whole ring behind keeps the slot; this record is
-  // lost then.
+  // Another thread, one whole ring behind, is writing this slot; this record is
+  // dropped.
   if (slot.number.exchange(kBeingWritten, std::memory_order_acquire) ==
       kBeingWritten) {
     return number;
   }
-  // Released one by one: a reader that sees one of them sees the mark as well.
+  // Release stores: a reader that sees one of these values also sees the mark.
   constexpr auto kRelease = std::memory_order_release;
   slot.sequence.store(signature.sequence, kRelease);
   slot.what.store(What(group, signature), kRelease);

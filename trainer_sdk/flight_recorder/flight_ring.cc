@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kMostMembers = 1000000;
 
-// Characters up to the first 0, printable ones only.
+// The text up to the first 0; unprintable characters become '?'.
 template <size_t n>
 std::string TextOf(const char (&field)[n]) {
   std::string text(field, strnlen(field, n));
@@ -31,7 +31,7 @@ std::string TextOf(const char (&field)[n]) {
 
 double Seconds(int64_t monotonic, int64_t unix_offset) {
   if (monotonic == 0) return 0;
-  // As unsigned: a hostile file's sum must not overflow.
+  // Unsigned arithmetic, because a malicious file could make the sum overflow.
   const auto sum = static_cast<int64_t>(static_cast<uint64_t>(monotonic) +
                                         static_cast<uint64_t>(unix_offset));
   return static_cast<double>(sum) * 1e-9;
@@ -43,7 +43,7 @@ struct Fields {
   std::array<uint64_t, 4> peers;
 };
 
-// A slot as it is; nothing while it is being written.
+// A copy of a slot; nothing if it is being written.
 std::optional<Fields> Taken(const RingSlot& slot) {
   Fields fields;
   fields.number = slot.number.load(std::memory_order_acquire);
@@ -62,7 +62,8 @@ std::optional<Fields> Taken(const RingSlot& slot) {
   for (size_t i = 0; i < fields.peers.size(); i++) {
     fields.peers[i] = slot.peers[i].load(std::memory_order_acquire);
   }
-  // Acquired before: a change of the fields would show in the number.
+  // The loads above are acquires, so a change of the fields would show in the
+  // number.
   if (slot.number.load(std::memory_order_relaxed) != fields.number) {
     return std::nullopt;
   }
@@ -101,7 +102,7 @@ FlightLog ReadRing(const RingImage& image) {
     const uint64_t id = group.id.load(std::memory_order_acquire);
     if (id != 0) groups[id] = &group;
   }
-  std::map<uint64_t, int> group_at;  // of an id, in the log
+  std::map<uint64_t, int> group_at;  // index in the log, by the group's id
   for (const auto& [id, group] : groups) {
     group_at[id] = static_cast<int>(log.groups.size());
     log.groups.push_back({TextOf(group->name), group->rank, group->size,
@@ -155,7 +156,7 @@ absl::StatusOr<FlightLog> ParseRing(const std::string& bytes) {
       std::memcmp(bytes.data(), kRingMagic, sizeof(kRingMagic)) != 0) {
     return absl::InvalidArgumentError("not a ring of the flight recorder");
   }
-  // Copied to where the atomics may lie.
+  // Copied to memory that is aligned for the atomics.
   std::unique_ptr<RingImage, decltype(&std::free)> image(
       static_cast<RingImage*>(std::aligned_alloc(
           alignof(std::max_align_t),

@@ -10,12 +10,12 @@
 
 namespace muster {
 
-// How a ring lies in memory, and in the file that is mapped there: what a
-// process wrote is in the file even if the process is killed. Native byte
-// order; only read on a machine like the one that wrote it.
+// The layout of a ring in memory and in its mapped file. The file is complete
+// even if the process is killed. Native byte order: it can be read only on a
+// machine with the same byte order.
 //
-// Every field of a slot is an atomic, and `number` says when a slot is being
-// written: who reads beside the writers sees whole records only.
+// Every field of a slot is an atomic, and `number` marks a slot that is being
+// written, so that a concurrent reader sees only complete records.
 inline constexpr uint64_t kBeingWritten = ~uint64_t{0};
 struct RingSlot {
   std::atomic<uint64_t> number;  // 0: never used
@@ -30,19 +30,21 @@ struct RingSlot {
   std::atomic<int64_t> queued;   // nanoseconds of MonotonicNow's clock
   std::atomic<int64_t> started;  // 0: not yet
   std::atomic<int64_t> ended;
-  // A batch's only: two in each, 1 + their rank in the group; 0: no more.
+  // For batches: the peers, two per word, each as 1 + its rank in the group; 0:
+  // end.
   std::atomic<uint64_t> peers[4];
 };
 
 struct RingGroup {
-  // Counts the groups of the process from 1; 0: none is here. Set last.
+  // The number of the group in the process, from 1; 0: unused entry. Written
+  // last.
   std::atomic<uint64_t> id;
   uint64_t birth;
-  int64_t made;  // as RingSlot::queued
+  int64_t made;  // time, as RingSlot::queued
   int32_t rank;
   int32_t size;
   char name[112];
-  char members[384];  // "0-3,8"; empty where they do not fit
+  char members[384];  // "0-3,8"; empty if too long
 };
 
 inline constexpr int kRingGroups = 64;
@@ -55,7 +57,8 @@ struct RingImage {
   int64_t pid;
   int64_t unix_offset;  // nanoseconds; MonotonicNow's clock + this = Unix time
   char host[64];
-  char reason[512];  // of `failed_group`; written before `failed` is set
+  // reason for `failed_group`; written before `failed` is set
+  char reason[512];
   char failed_group[112];
   char request[256];  // written before `asked` is set
   std::atomic<uint64_t> failed;
@@ -68,15 +71,15 @@ struct RingImage {
 
 inline constexpr char kRingMagic[16] = "muster flight 2";
 
-// What `image` holds. Safe beside writers of records, though not of groups, and
-// for any bytes: whatever is out of range is left out.
+// Reads a ring. Safe while records are being written, but not groups. Safe for
+// any bytes: values out of range are left out.
 FlightLog ReadRing(const RingImage& image);
 
-// The same of a file's bytes. InvalidArgument: this is no ring.
+// The same for the bytes of a file. InvalidArgument: not a ring.
 absl::StatusOr<FlightLog> ParseRing(const std::string& bytes);
 
-// "0-3,8" of {0, 1, 2, 3, 8}, in the order given, and back. Empty for what is
-// no such text or names more than a million ranks.
+// Converts {0, 1, 2, 3, 8} to "0-3,8", in the given order, and back. Decoding
+// gives an empty list for any other text and for more than a million ranks.
 std::string EncodeMembers(const std::vector<int>& members);
 std::vector<int> DecodeMembers(const std::string& text);
 

@@ -24,7 +24,7 @@ bool IsStuck(const FlightLog& log, const FlightRecord& record,
 
 const FlightRecord* StuckRecord(const FlightLog& log,
                                 const FlightMoment& moment) {
-  // The first one is what the later ones are queued behind or failed by.
+  // The first stuck operation delays the later ones or made them fail.
   for (const FlightRecord& record : log.records) {
     if (IsStuck(log, record, moment)) return &record;
   }

@@ -8,18 +8,18 @@
 
 namespace muster {
 
-// What is said of a rank's log, wherever it is said. Pure.
+// Texts about a rank's log for messages. Pure.
 
 // "12.3 s"
 std::string SecondsText(double seconds);
 
-// What a rank was in, or had failed in, when it was last heard of; null: in
-// nothing.
+// The operation in which a rank was, or had failed, when it was last seen;
+// null: none.
 const FlightRecord* StuckRecord(const FlightLog& log,
                                 const FlightMoment& moment);
 
-// Whether somebody waits in `record`, and for longer than the patience, or
-// waited in vain and has made no new group for it.
+// Whether a rank waits in `record` for longer than the patience, or its wait
+// failed and it has not made the group again.
 bool IsStuck(const FlightLog& log, const FlightRecord& record,
              const FlightMoment& moment);
 
@@ -30,7 +30,7 @@ std::string GroupName(const FlightLog& log, const FlightRecord& record);
 std::string RankName(const FlightLog& log);
 
 // "its last was barrier #2 in group world, done 9.8 s before the end", or "…
-// 9.8 s ago" where ranks still run.
+// 9.8 s ago" if ranks still run.
 std::string LastDone(const FlightLog& log, const FlightMoment& moment);
 
 }  // namespace muster

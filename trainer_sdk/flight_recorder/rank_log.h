@@ -12,7 +12,7 @@
 
 namespace muster {
 
-// A rank's log, put together call by call; a second apart.
+// Builds the log of one rank for tests, call by call, one second apart.
 class RankLog {
  public:
   enum class State { kDone, kIn, kFailed, kQueued };
@@ -62,8 +62,7 @@ class RankLog {
     log_.closed = true;
     return *this;
   }
-  // A log is written as what a rank did.
-  // NOLINTNEXTLINE(google-explicit-constructor)
+  // Implicit, so that a test can write the calls where a log is expected.
   operator FlightLog() const { return log_; }
 
  private:

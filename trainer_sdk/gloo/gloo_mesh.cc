@@ -18,8 +18,8 @@
 namespace muster {
 namespace {
 
-// Longer than Gloo takes to hand over what came before a peer's end, and to
-// notice most ends by itself.
+// Time for Gloo to deliver data that a peer sent before its end, and to detect
+// most ends by itself.
 constexpr Duration kGrace = std::chrono::milliseconds(250);
 
 std::string Describe(const MessageLabel& label) {
@@ -62,7 +62,7 @@ void GlooMesh::Interrupt() {
   waited_for_->abortWaitSend();
 }
 
-// Buffers first: they refer to the context's connections.
+// Buffers are destroyed first, because they refer to the context's connections.
 GlooMesh::~GlooMesh() {
   const WithoutSigpipe guard;
   watch_.reset();
@@ -130,8 +130,8 @@ std::unique_ptr<GlooMesh::Buffer> GlooMesh::PostReceive(int peer, uint64_t slot,
   return buffer;
 }
 
-// Of an all_to_all with counts only the two ends of a part know how long it is,
-// and they may not agree.
+// For an all_to_all with counts, only the sender and the receiver of a part
+// know its length, and they may disagree.
 bool GlooMesh::PartsAreNoted() const {
   return signature_.kind == OperationKind::kAllToAll &&
          signature_.counts_hash != 0;
@@ -199,7 +199,7 @@ Ticket GlooMesh::ReceiveMessage(int peer, const MessageLabel& label,
 }
 
 absl::Status GlooMesh::Wait(Ticket ticket) {
-  // Of parts all at once, so that none waits for another's data.
+  // Notes of all parts at once, so that no part waits for another's data.
   const auto last = PartsAreNoted() ? incoming_.size() : ticket + size_t{1};
   for (size_t i = ticket; i < last; ++i) {
     if (absl::Status s = FollowNote(incoming_[i]); !s.ok()) return s;
@@ -208,7 +208,7 @@ absl::Status GlooMesh::Wait(Ticket ticket) {
   return WaitFor(incoming.peer, incoming.buffer.get());
 }
 
-// The data waits at its sender until its receive is posted.
+// The data stays at its sender until its receive is posted.
 absl::Status GlooMesh::FollowNote(Incoming& incoming) {
   if (incoming.note == nullptr) return absl::OkStatus();
   absl::Status s = WaitFor(incoming.peer, incoming.buffer.get());
@@ -295,7 +295,7 @@ absl::Status GlooMesh::WaitAt(int peer, Buffer* buffer,
   absl::Status s = Guard(peer, wait);
   const std::lock_guard<std::mutex> lock(mutex_);
   waited_for_ = nullptr;
-  // What interrupted it, unless that was Close.
+  // The error that interrupted the wait, unless Close did.
   return absl::IsAborted(s) && !gone_.ok() ? gone_ : s;
 }
 
@@ -333,7 +333,7 @@ void GlooMesh::Close() {
   try {
     context_->closeConnections();
   } catch (const std::exception&) {
-    // Closed is closed.
+    // Ignored: the connections are closed anyway.
   }
 }
 

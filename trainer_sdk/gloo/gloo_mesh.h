@@ -22,19 +22,18 @@
 
 namespace muster {
 
-// A mesh of Gloo's pairs, whose own thread moves the bytes. Before a
-// collective's data each rank tells the next what it is about to do, before a
-// message's its label, and before a part of an all_to_all with counts its
-// length.
+// A mesh of Gloo pairs, whose own thread moves the bytes. Each rank first sends
+// the next rank the signature of its collective. A message is preceded by its
+// label, and a part of an all_to_all with counts by its length.
 class GlooMesh final : public Mesh {
  public:
   GlooMesh(std::shared_ptr<gloo::Context> context, std::vector<PeerName> names);
   ~GlooMesh() override;
 
-  // Once, before anything is sent: notices the ends of peers by `sockets`, a
-  // connection to each, by rank, none for this one. The first such end fails
-  // what is under way and whatever comes later; `on_gone` is told it by a
-  // thread of the mesh's own, and may take its time.
+  // Call it once, before anything is sent. Detects the death of peers by
+  // `sockets`, one connection to each rank but this one. The first death fails
+  // the running and all later operations. `on_gone` is then called with the
+  // error on a thread of the mesh's own, and may block.
   absl::Status Watch(std::vector<OwnedFd> sockets,
                      std::function<void(const absl::Status& gone)> on_gone);
 
@@ -57,20 +56,21 @@ class GlooMesh final : public Mesh {
   }
   void Close() override;
 
-  // For a mesh whose making failed, instead of Close and right before its end:
-  // no goodbye is said, and nothing is reset (see MeshContext).
+  // For a mesh whose construction failed: called instead of Close, directly
+  // before destruction. Sends no goodbye and resets no connection (see
+  // MeshContext).
   void Abandon();
 
  private:
   using Buffer = gloo::transport::UnboundBuffer;
 
-  // What goes ahead of a collective or a message, as text.
+  // Text sent before a collective or a message.
   static constexpr int kNoteBytes = 192;
   using Note = std::array<char, kNoteBytes>;
 
   struct Outgoing {
     int peer = 0;
-    std::unique_ptr<Note> note;  // what is sent, if it is not the caller's
+    std::unique_ptr<Note> note;  // data to send, if not the caller's
     std::unique_ptr<Buffer> buffer;
   };
   struct Incoming {
@@ -80,35 +80,36 @@ class GlooMesh final : public Mesh {
     uint64_t slot = 0;
     bool message = false;
     MessageLabel label;
-    // What goes ahead of the data, as it comes; null where nothing does or the
-    // data's receive is posted.
+    // Text that arrives before the data; null if there is none, or once the
+    // receive of the data is posted.
     std::unique_ptr<Note> note;
-    std::unique_ptr<Buffer> buffer;  // the note's, then the data's
+    std::unique_ptr<Buffer> buffer;  // the note's, later the data's
   };
 
   void Post(int peer, uint64_t slot, const void* data, int64_t bytes,
             std::unique_ptr<Note> note);
   std::unique_ptr<Buffer> PostReceive(int peer, uint64_t slot, void* data,
                                       int64_t bytes);
-  // Calls Gloo; what it throws is told of `peer`.
+  // Calls Gloo; an exception becomes an error that names `peer`.
   absl::Status Guard(int peer, const std::function<bool()>& call);
   absl::Status WaitFor(int peer, Buffer* buffer);
-  // Waits by `wait`, which Close and a peer's end interrupt.
+  // Waits by `wait`, which Close and the death of a peer interrupt.
   absl::Status WaitAt(int peer, Buffer* buffer,
                       const std::function<bool()>& wait);
-  // Takes in that it is, and says so.
+  // Records that `peer` is gone, and returns the error.
   absl::Status Gone(int peer);
-  void Interrupt();  // the wait under way; mutex_ is held
+  void Interrupt();  // ends the running wait; needs mutex_
   std::chrono::milliseconds Patience() const;  // until the deadline
   bool PartsAreNoted() const;
   void PostNote(int peer, uint64_t slot, const std::string& text);
   void PostNoteReceive(Incoming& incoming, uint64_t slot);
-  // Waits for `incoming`'s note, if it has one, and posts the data's receive.
+  // Waits for the note of `incoming`, if it has one, and posts the receive of
+  // the data.
   absl::Status FollowNote(Incoming& incoming);
   absl::Status CompareLabel(const Incoming& incoming) const;
   absl::Status CompareLength(const Incoming& incoming) const;
 
-  // Gloo moves no empty messages: one byte, never looked at, stands for none.
+  // Gloo sends no empty messages, so one byte with no meaning is sent instead.
   char nothing_ = 0;
   std::shared_ptr<gloo::Context> context_;
   const std::vector<PeerName> names_;
@@ -116,17 +117,18 @@ class GlooMesh final : public Mesh {
   OperationSignature signature_;
   Instant begun_;
   Instant deadline_;
-  std::vector<uint64_t> sent_, received_;  // parts in this operation, by peer
+  // number of parts in this operation, by peer
+  std::vector<uint64_t> sent_, received_;
   std::deque<Outgoing> outgoing_;
   std::vector<Incoming> incoming_;  // by ticket
-  absl::Status failed_;             // of a call that has no status
+  absl::Status failed_;             // error of a call that returns no status
 
   std::mutex mutex_;  // guards the three below
   bool closed_ = false;
-  absl::Status gone_;  // who died, once that is known
+  absl::Status gone_;  // error for the peer that died
   Buffer* waited_for_ = nullptr;
 
-  // Last: its thread uses the above.
+  // Last: its thread uses the members above.
   std::unique_ptr<PeerWatch> watch_;
 };
 

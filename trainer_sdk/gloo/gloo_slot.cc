@@ -5,7 +5,7 @@
 namespace muster {
 namespace {
 
-// What a slot is for; the first number in its hash.
+// The use of a slot; the first number in its hash.
 enum Purpose : uint64_t {
   kAnnouncement = 1,
   kPart,
@@ -14,7 +14,8 @@ enum Purpose : uint64_t {
   kMessage
 };
 
-// FNV-1a over whole numbers, then a finalizer: close numbers, distant slots.
+// FNV-1a over integers with a finalizer, so that close numbers give distant
+// slots.
 uint64_t Hash(std::initializer_list<uint64_t> numbers) {
   uint64_t hash = 0xcbf29ce484222325u;
   for (const uint64_t number : numbers) {

@@ -7,19 +7,20 @@
 
 namespace muster {
 
-// Gloo brings a send and a receive together where both name the same slot, and
-// ends the process where the send is longer than the receive. So a slot here
-// stands for everything that both must agree on; ranks that disagree wait for
-// each other until the group breaks. Pure.
+// Gloo matches a send with a receive of the same slot, and aborts the process
+// if the send is longer than the receive. So a slot number here encodes
+// everything on which both sides must agree. Ranks that disagree wait for each
+// other until the group breaks. Pure.
 
-// What is done under a collective's number.
+// The slot of the announcement of collective number `sequence`.
 uint64_t AnnouncementSlot(uint64_t sequence);
-// The n-th part of a collective that one rank sends another, and its length,
-// where that goes ahead.
+// The slots of the n-th part of a collective that one rank sends to another,
+// and of the note with its length, if there is one.
 uint64_t PartSlot(const OperationSignature& signature, uint64_t n,
                   int64_t bytes);
 uint64_t PartNoteSlot(const OperationSignature& signature, uint64_t n);
-// Point to point: the label of the next message with this tag, and its data.
+// The slots of the label of the next point-to-point message with this tag, and
+// of its data.
 uint64_t LabelSlot(int tag);
 uint64_t MessageSlot(int tag, int64_t bytes);
 

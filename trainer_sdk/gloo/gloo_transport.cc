@@ -28,7 +28,7 @@ constexpr int kNobody = -1;
 
 std::string RankKey(int rank) { return absl::StrCat("gloo/rank/", rank); }
 
-// How this rank reaches each.
+// Exchanges the addresses at which each rank can be reached.
 absl::StatusOr<std::vector<std::string>> ExchangeAddresses(
     const GroupPlace& place, const std::vector<std::string>& own,
     Instant deadline) {
@@ -37,7 +37,7 @@ absl::StatusOr<std::vector<std::string>> ExchangeAddresses(
   std::vector<std::string> keys;
   keys.reserve(static_cast<size_t>(place.size));
   for (int rank = 0; rank < place.size; ++rank) keys.push_back(RankKey(rank));
-  // Told by name who is absent.
+  // Wait names the absent ranks in its error.
   if (s = place.store->Wait(keys, deadline); !s.ok()) return s;
   std::vector<std::string> addresses;
   for (int rank = 0; rank < place.size; ++rank) {
@@ -51,7 +51,8 @@ absl::StatusOr<std::vector<std::string>> ExchangeAddresses(
   return addresses;
 }
 
-// Throws what Gloo throws, of `connecting` where that is a rank.
+// May throw Gloo's exceptions. `connecting` is then the rank being connected,
+// if any.
 absl::Status ConnectPairs(const GroupPlace& place, Instant deadline,
                           MeshContext& context, int& connecting) {
   const auto addresses =
@@ -63,11 +64,12 @@ absl::Status ConnectPairs(const GroupPlace& place, Instant deadline,
                                          try {
                                            context.Interrupt();
                                          } catch (const std::exception&) {
-                                           // Closed is closed.
+                                           // Ignored: the connection is closed
+                                           // anyway.
                                          }
                                        });
   for (int peer = 0; peer < place.size; ++peer) {
-    // Where an interruption keeps Connect from doing anything, this says so.
+    // After an interruption Connect does nothing, and this reports the cause.
     if (absl::Status s = FormationStatus(place); !s.ok()) return s;
     if (peer == place.rank) continue;
     connecting = peer;
@@ -77,7 +79,8 @@ absl::Status ConnectPairs(const GroupPlace& place, Instant deadline,
   return FormationStatus(place);
 }
 
-// A peer's end ends the formation; where there is none, the mesh alone knows.
+// The end of a peer ends the formation; if there is none, only the mesh learns
+// of it.
 absl::Status WatchWhileForming(const GroupPlace& place,
                                std::vector<OwnedFd> sockets, GlooMesh& mesh) {
   return mesh.Watch(std::move(sockets),
@@ -90,7 +93,7 @@ absl::StatusOr<std::unique_ptr<Mesh>> Connect(const GroupPlace& place,
                                               ConnectedRanks ranks,
                                               const std::string& address,
                                               Instant deadline) {
-  // Gloo's own thread starts here, and keeps this thread's mask.
+  // Gloo's thread is started in this scope and inherits this signal mask.
   const WithoutSigpipe guard;
   std::unique_ptr<GlooMesh> mesh;
   absl::Status failure;
@@ -98,7 +101,7 @@ absl::StatusOr<std::unique_ptr<Mesh>> Connect(const GroupPlace& place,
   try {
     gloo::transport::tcp::attr attributes;
     attributes.hostname = address;
-    // A pair waits five times as long to be connected.
+    // Connecting a pair may take five times as long.
     const auto patience = std::chrono::ceil<std::chrono::milliseconds>(
         std::max<Duration>(deadline - MonotonicNow(),
                            std::chrono::milliseconds(5)) /
@@ -107,13 +110,13 @@ absl::StatusOr<std::unique_ptr<Mesh>> Connect(const GroupPlace& place,
         place.rank, place.size, gloo::transport::tcp::CreateDevice(attributes),
         patience);
     mesh = std::make_unique<GlooMesh>(context, ranks.names);
-    // Gloo itself waits for a peer until the deadline, dead or alive.
+    // Gloo itself would wait for a dead peer until the deadline.
     failure = WatchWhileForming(place, std::move(ranks.sockets), *mesh);
     if (failure.ok()) {
       failure = ConnectPairs(place, deadline, *context, connecting);
     }
   } catch (const std::exception& e) {
-    // What Gloo says of an interruption is not its cause.
+    // Gloo's message about an interruption does not contain the cause.
     failure = FormationStatus(place);
     if (failure.ok()) {
       const std::string what =
@@ -126,7 +129,7 @@ absl::StatusOr<std::unique_ptr<Mesh>> Connect(const GroupPlace& place,
     }
   }
   if (failure.ok()) return std::unique_ptr<Mesh>(std::move(mesh));
-  // While those whose connections end with this can still learn why.
+  // Before this rank's connections close, so that their peers find the cause.
   failure = FailFormation(
       place,
       absl::Status(
@@ -143,7 +146,8 @@ absl::StatusOr<std::unique_ptr<NetworkTransport>> NewGlooTransport(
     GroupPlace place, const GlooOptions& options, Instant deadline) {
   const absl::StatusOr<std::string> address = LocalAddress(options.address);
   if (!address.ok()) return address.status();
-  // The ranks' names, and the connections that their ends are noticed by.
+  // Exchanges the ranks' names, and makes the connections by which their ends
+  // are detected.
   GroupPlace watched = place;
   watched.store = std::make_shared<PrefixStore>("watch", place.store);
   absl::StatusOr<ConnectedRanks> ranks =

@@ -14,18 +14,20 @@ namespace muster {
 
 struct GlooOptions {
   LocalAddressOptions address = LocalAddressFromEnvironment();
-  // The ranks that errors tell of, by rank: those in the group that this one
-  // is a part of. Empty: its own.
+  // The ranks named in errors, by rank: those in the larger group that this
+  // group is a part of. Empty: this group's own ranks.
   std::vector<int> told_as;
 };
 
-// Collectives between CPU hosts over Gloo's connections ("gloo"): the same
-// algorithms as "tcp", moved by Gloo's own thread. Slower for small messages,
-// each of which that thread is woken for; kinder to a core that computes
-// meanwhile. Collective: every rank of `place`'s group calls it.
+// Makes a transport for collectives between CPU hosts over Gloo's connections
+// ("gloo"). It uses the algorithms of "tcp", but Gloo's own thread moves the
+// data. Small messages are slower, because each wakes that thread; a
+// computation on the same core is disturbed less. Collective: every rank of
+// `place`'s group calls it.
 //
-// Links the shared libgloo. Nothing that Gloo throws comes out of it.
-//   DeadlineExceeded  who did not come
+// Links the shared libgloo. Gloo's exceptions do not leave this function or the
+// transport.
+//   DeadlineExceeded  some ranks did not come; names them
 //   Unavailable       the store or a connection failed
 absl::StatusOr<std::unique_ptr<NetworkTransport>> NewGlooTransport(
     GroupPlace place, const GlooOptions& options, Instant deadline);

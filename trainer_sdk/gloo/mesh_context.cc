@@ -12,7 +12,8 @@
 namespace muster {
 namespace {
 
-// Longer than a call to a live host takes. One to a dead host resets nothing.
+// Longer than it takes to connect to a live host. Closing a connection to a
+// dead host resets nothing.
 constexpr std::chrono::milliseconds kCallGrace(250);
 
 template <typename Ip>
@@ -22,8 +23,8 @@ int Compare(const Ip& one, const Ip& other, uint16_t port,
   return ip != 0 ? ip : port - other_port;
 }
 
-// Of two ends Gloo lets the one with the larger address call the other; ports
-// are compared as they go over the wire.
+// Gloo lets the rank with the larger address dial the other one. Ports are
+// compared in network byte order.
 bool Calls(const std::vector<char>& mine, const std::vector<char>& theirs) {
   using gloo::transport::tcp::Address;
   const sockaddr_storage self = Address(mine).getSockaddr();

@@ -13,30 +13,30 @@
 
 namespace muster {
 
-// A Gloo context whose pairs exist before they are connected, so that a Connect
-// can be interrupted; Gloo's own rendezvous cannot. Everything may throw what
-// Gloo throws.
+// A Gloo context whose pairs are created before they are connected, so that
+// Connect can be interrupted; Gloo's own rendezvous cannot. Every method may
+// throw Gloo's exceptions.
 //
-// closeConnections resets connections. A peer that has not accepted one yet is
-// ended by that: Gloo's thread there finds it without a peer's name, and throws
-// (Gloo of May 2022). So it is not for a mesh that is still being connected;
-// Interrupt is, and the context's own end, which closes softly.
+// closeConnections resets connections. That kills a peer that has not accepted
+// its connection yet: Gloo's thread there finds a connection without a peer's
+// name and throws (Gloo of May 2022). So do not call it while the mesh is being
+// connected. Use Interrupt, or destroy the context, which closes gracefully.
 class MeshContext final : public gloo::Context {
  public:
-  // `patience` bounds each wait of a pair but the one in Connect, which lasts
-  // five times as long.
+  // `patience` bounds each wait of a pair, except that in Connect, which may
+  // last five times as long.
   MeshContext(int rank, int size,
               std::shared_ptr<gloo::transport::Device> device,
               std::chrono::milliseconds patience);
 
-  // What each peer connects with, by rank; empty for this one.
+  // The address with which each peer connects, by rank; empty for this one.
   std::vector<std::string> Addresses();
 
-  // Waits until `peer`, which calls this too, is connected. `address` is what
-  // its Addresses have for this rank. Nothing once interrupted.
+  // Blocks until `peer`, which calls this too, is connected. `address`: the
+  // entry for this rank in the peer's Addresses. Does nothing once interrupted.
   void Connect(int peer, const std::string& address);
 
-  // Ends a Connect under way, which throws, and those to come. Any thread.
+  // Makes a running Connect throw, and later ones. Any thread.
   void Interrupt();
 
  private:
@@ -47,7 +47,7 @@ class MeshContext final : public gloo::Context {
   // Guarded by mutex_:
   bool interrupted_ = false;
   int connecting_ = kNobody;
-  // Whether this rank calls the one it connects with, and is not called.
+  // Whether this rank dials the peer, instead of accepting its connection.
   bool calls_ = false;
 };
 

@@ -54,7 +54,7 @@ absl::StatusOr<std::unique_ptr<PeerWatch>> PeerWatch::Start(
     return absl::ResourceExhaustedError(
         absl::StrCat("watching the ranks: ", std::strerror(errno)));
   }
-  // The program's signals are for its own threads.
+  // The program's signals must be handled by its own threads.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -85,7 +85,7 @@ PeerWatch::~PeerWatch() {
 void PeerWatch::Cut() {
   cut_.store(true);
   Wake();
-  // Shut down, not closed: the thread may be using the descriptors.
+  // shutdown instead of close, because the thread may be using the descriptors.
   for (const OwnedFd& socket : sockets_) {
     if (socket.open()) shutdown(socket.get(), SHUT_RDWR);
   }
@@ -119,13 +119,13 @@ int PeerWatch::AwaitEnd() {
   fds.push_back({wake_.get(), POLLIN, 0});
   for (;;) {
     if (poll(fds.data(), fds.size(), -1) < 0) continue;
-    // First: a watch that is cut sees its own connections end.
+    // Checked first, because after Cut the watch's own connections end too.
     if (fds.back().revents != 0) return kNobody;
     for (int peer = 0; peer < size; ++peer) {
       if (fds[peer].revents == 0) continue;
       const Heard heard = Hear(fds[peer].fd);
       if (heard == Heard::kEnd) return peer;
-      // It left; poll takes no notice of what is negative.
+      // The peer left. poll ignores negative descriptors.
       if (heard == Heard::kGoodbye) fds[peer].fd = -1;
     }
   }

@@ -14,39 +14,39 @@
 
 namespace muster {
 
-// Notices the end of a peer by a connection to each that nothing is sent over:
-// where it ends without a goodbye, the peer's process died or the peer cut it.
-// Gloo alone does not: whose payload is on its way when a connection breaks is
-// on none of its lists and waits for ever.
+// Detects the death of a peer by an idle connection to each peer. If a
+// connection ends without a goodbye, the peer's process died or cut it. Gloo
+// alone does not detect this: if a connection breaks while a payload is in
+// flight, that payload is on none of its lists and waits forever.
 class PeerWatch {
  public:
-  // Called once at most, by the watch's own thread.
+  // Called at most once, by the watch's own thread.
   using OnGone = std::function<void(int peer)>;
 
-  // `sockets`: by rank, none for this one. `grace`: from the first peer's end
-  // until `on_gone`, for what it had sent before and is still on its way.
-  // ResourceExhausted: no descriptor or thread is left.
+  // `sockets`: by rank; not open for this one. `grace`: delay from the first
+  // peer's end to `on_gone`, during which data that the peer sent before may
+  // still arrive. ResourceExhausted: no descriptor or thread is left.
   static absl::StatusOr<std::unique_ptr<PeerWatch>> Start(
       std::vector<OwnedFd> sockets, Duration grace, OnGone on_gone);
 
-  // Says goodbye, unless Cut was called. No call of `on_gone` is under way
-  // afterwards.
+  // Says goodbye unless Cut was called. Afterwards `on_gone` is not running.
   ~PeerWatch();
   PeerWatch(const PeerWatch&) = delete;
   PeerWatch& operator=(const PeerWatch&) = delete;
 
-  // Whether a peer closed its connection since the last call. One thread at a
-  // time; does not wait for `grace`.
+  // Whether a peer closed its connection since the last call. Does not wait for
+  // `grace`. One thread at a time.
   bool PeerHungUp() { return hangups_.Any(); }
 
-  // Ends the connections without a goodbye, so that the peers notice. Any
+  // Closes the connections without a goodbye, so that the peers notice. Any
   // thread, any time.
   void Cut();
 
  private:
   PeerWatch(std::vector<OwnedFd> sockets, Duration grace, OnGone on_gone);
   void Run();
-  // The first peer whose connection ends; kNobody when the watch is over.
+  // Blocks until a connection ends and returns its peer; kNobody when the watch
+  // ends.
   int AwaitEnd();
   void Wake();
 

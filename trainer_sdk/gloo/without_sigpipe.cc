@@ -23,8 +23,8 @@ WithoutSigpipe::WithoutSigpipe() {
 WithoutSigpipe::~WithoutSigpipe() {
   const int error = errno;
   if (sigismember(&before_, SIGPIPE) == 0) {
-    // One that came meanwhile would be delivered with the mask's end. SIGPIPE
-    // is sent to the thread that writes, so it is this scope's own.
+    // A pending SIGPIPE would be delivered when the mask is restored. SIGPIPE
+    // is sent to the writing thread, so it came from this scope.
     const sigset_t blocked = Sigpipe();
     const timespec at_once{};
     while (sigtimedwait(&blocked, nullptr, &at_once) < 0 && errno == EINTR) {

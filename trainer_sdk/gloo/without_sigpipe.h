@@ -5,9 +5,10 @@
 
 namespace muster {
 
-// While it lives, a write to a connection that the peer broke does not end the
-// process: Gloo writes without MSG_NOSIGNAL. For this thread, and for those
-// started meanwhile for good; the process's disposition stays as it is.
+// While it lives, SIGPIPE is blocked in this thread, so that a write to a
+// broken connection does not kill the process: Gloo writes without
+// MSG_NOSIGNAL. Threads started meanwhile keep the signal blocked. The
+// process's signal disposition is unchanged.
 class WithoutSigpipe {
  public:
   WithoutSigpipe();

@@ -5,8 +5,8 @@
 
 namespace muster {
 
-// Gloo, from GlooOptions as the environment gives them. For
-// HierarchicalOptions::network; apart from it, for this links libgloo.
+// Gloo, with GlooOptions from the environment, for
+// HierarchicalOptions::network. In a file of its own because it links libgloo.
 NetworkFactory GlooNetwork();
 
 }  // namespace muster

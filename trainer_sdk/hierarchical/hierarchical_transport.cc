@@ -21,9 +21,9 @@
 namespace muster {
 namespace {
 
-// Added to an operation's deadline at most, and only when it failed.
+// The longest extension of an operation's deadline, only after a failure.
 constexpr Duration kRecordPatience = std::chrono::seconds(2);
-// Longer than a tier's own comparison, which some ranks do first.
+// Longer than the comparison inside a tier, which some ranks do first.
 constexpr Duration kOthersAreLate = std::chrono::milliseconds(600);
 
 class HierarchicalTransport final : public Transport {
@@ -43,25 +43,26 @@ class HierarchicalTransport final : public Transport {
     const absl::Status s =
         RunOverTiers(operation, signature, context.deadline, tiers_);
     if (s.ok()) {
-      // A rank of another host may have given up without a step of this
-      // operation that this rank would miss.
+      // A rank of another host may have given up in a step that sends nothing
+      // to this rank.
       const absl::Status elsewhere = tiers_.flat->BrokenElsewhere();
       return elsewhere.ok() ? s : Break(elsewhere);
     }
-    // A tier that is a network puts the same heading before what it says.
+    // If the tier is a network, its message already begins with this heading.
     const std::string heading = absl::StrCat(Describe(signature), ": ");
     std::string message = FromLast(heading, std::string(s.message()));
     const bool found_by_another = !absl::StartsWith(message, heading);
     if (absl::IsDeadlineExceeded(s)) {
       const std::string silent = Silent(Describe(signature));
-      // Everybody is there and waits: who waits for another host knows why.
+      // All ranks are waiting, so the ranks that wait for another host know the
+      // cause.
       if (silent.empty() && tiers_.failed_on_host) {
         record_.AwaitCause(kOthersAreLate);
         if (tiers_.compared) message += OtherHosts();
       }
       message += silent;
     }
-    // Who found it says so to the whole group too.
+    // The rank that found the failure also writes it for the whole group.
     if (found_by_another) record_.AwaitCause(kOthersAreLate);
     return Break(absl::Status(s.code(), message));
   }
@@ -97,7 +98,7 @@ class HierarchicalTransport final : public Transport {
   }
 
  private:
-  // For whom those of this host may wait.
+  // The ranks of other hosts that ranks of this host may be waiting for.
   std::string OtherHosts() const {
     std::vector<std::string> others;
     for (const int rank : tiers_.layout.Across(tiers_.place())) {
@@ -108,7 +109,8 @@ class HierarchicalTransport final : public Transport {
                         absl::StrJoin(others, ", "));
   }
 
-  // A rank may wait in one tier for one that waits in another.
+  // Names the silent ranks. A rank may wait in one tier for a rank that waits
+  // in another.
   std::string Silent(const std::string& operation) const {
     std::vector<std::string> silent;
     const std::vector<LateRank> ranks =
@@ -129,7 +131,8 @@ class HierarchicalTransport final : public Transport {
       const std::lock_guard<std::mutex> lock(mutex_);
       if (!broken_.ok()) return broken_;
     }
-    // Written down before any tier is cut: whoever sees that finds the cause.
+    // Written before any tier is closed, so that a rank that sees the close
+    // finds the cause.
     const absl::Status agreed = record_.Settle(cause);
     absl::Status result;
     {
@@ -138,7 +141,8 @@ class HierarchicalTransport final : public Transport {
       result = broken_;
     }
     std::string why(result.message());
-    // The host's ranks take it for their own where no store tells them whose.
+    // Without a rank in the text, the host's ranks would take the failure for
+    // their own, because their group has no store that names the rank.
     if (!absl::IsAborted(result) && !absl::StartsWith(why, "rank ")) {
       why = absl::StrCat("rank ", place_.rank, " found: ", why);
     }
@@ -166,7 +170,7 @@ struct Introduced {
   std::vector<PeerName> names;
 };
 
-// Who is where; DeadlineExceeded names who did not say.
+// Exchanges hosts and names; DeadlineExceeded names the missing ranks.
 absl::StatusOr<Introduced> Introduce(const GroupPlace& place,
                                      const std::string& host,
                                      Instant deadline) {
@@ -198,7 +202,7 @@ absl::StatusOr<Introduced> Introduce(const GroupPlace& place,
   return all;
 }
 
-// A part of the group: `ranks` of it, of which this is one.
+// This rank's place in a subgroup that consists of `ranks`.
 GroupPlace PartOf(const GroupPlace& whole, const std::string& name,
                   const std::vector<int>& ranks) {
   GroupPlace part;
@@ -235,7 +239,7 @@ absl::StatusOr<std::unique_ptr<Transport>> NewHierarchicalTransport(
   const HostLayout& layout = tiers.layout;
   std::vector<int> everybody;
   for (int rank = 0; rank < place.size; ++rank) everybody.push_back(rank);
-  // Where there is nothing to tier, the one transport that is left does it.
+  // With one tier only, that tier's transport serves the group.
   if (layout.hosts() == 1) {
     return NewSharedMemoryTransport(place, options.shared_memory, deadline);
   }

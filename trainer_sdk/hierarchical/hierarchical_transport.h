@@ -14,32 +14,32 @@
 
 namespace muster {
 
-// Makes a network's transport for a group; its errors tell of rank r as rank
-// told_as[r].
+// Makes a network transport for a group. Its errors name rank r as told_as[r].
 using NetworkFactory =
     std::function<absl::StatusOr<std::unique_ptr<NetworkTransport>>(
         GroupPlace place, const std::vector<int>& told_as, Instant deadline)>;
 
-// TCP, from TcpOptions as the environment gives them.
+// TCP, with TcpOptions from the environment.
 NetworkFactory TcpNetwork();
 
 struct HierarchicalOptions {
   NetworkFactory network = TcpNetwork();
   SharedMemoryOptions shared_memory;
-  // Ranks with equal names share memory; they must be able to. Empty: what
-  // HostIdentity says.
+  // Ranks with equal names share memory, and must be able to. Empty:
+  // HostIdentity.
   std::string host;
 };
 
-// Shared memory within a host, a network between hosts ("hierarchical").
-// all_reduce, reduce, broadcast and barrier cross the network once for a host,
-// all_gather and reduce_scatter do so where a host's ranks follow one another;
-// everything else, messages too, goes from rank to rank. Any number of ranks
-// on any host. A group on one host gets the shared memory's transport itself, a
-// group of hosts with one rank each the network's.
+// Makes a transport that uses shared memory within a host and a network between
+// hosts ("hierarchical"). all_reduce, reduce, broadcast and barrier cross the
+// network once per host; all_gather and reduce_scatter do so if each host has
+// consecutive ranks. All other operations, messages included, go from rank to
+// rank. Hosts may have different numbers of ranks. A group on one host gets the
+// shared memory transport itself, and a group with one rank per host the
+// network's.
 //
-// Collective: every rank of `place`'s group calls it. Allocate is the shared
-// memory's where every host has several ranks, else Unimplemented.
+// Collective: every rank of `place`'s group calls it. Allocate returns shared
+// memory if every host has several ranks, else Unimplemented.
 absl::StatusOr<std::unique_ptr<Transport>> NewHierarchicalTransport(
     GroupPlace place, const HierarchicalOptions& options, Instant deadline);
 

@@ -7,9 +7,10 @@
 
 namespace muster {
 
-// The same for two processes exactly where they can share memory: they run
-// under one kernel since the same boot, in one network namespace. (Two
-// containers on one machine have the same boot, and often the same host name.)
+// A name that is equal for two processes exactly if they can share memory: they
+// run under one kernel since the same boot and in one network namespace. (Two
+// containers on one machine have the same boot id, and often the same host
+// name.)
 absl::StatusOr<std::string> HostIdentity();
 
 }  // namespace muster

@@ -7,8 +7,8 @@
 
 namespace muster {
 
-// Which ranks of a group share a host. Hosts are numbered by their lowest
-// rank, and a host's ranks in the order of ranks. The same on every rank. Pure.
+// Which ranks of a group share a host. Hosts are numbered by their lowest rank.
+// Equal on every rank. Pure.
 class HostLayout {
  public:
   // `identities` by rank; see HostIdentity.
@@ -17,23 +17,23 @@ class HostLayout {
   int hosts() const { return static_cast<int>(members_.size()); }
   int ranks() const { return static_cast<int>(host_of_.size()); }
   int host_of(int rank) const { return host_of_[rank]; }
-  // A rank's place among its host's.
+  // A rank's index among the ranks of its host.
   int place_of(int rank) const { return place_of_[rank]; }
-  // A host's ranks.
+  // The ranks of a host, ascending.
   const std::vector<int>& members(int host) const { return members_[host]; }
-  // One rank of each host: those at `place` of it, or the first where a host
+  // One rank of each host: the one at index `place`, or the first if the host
   // has fewer.
   std::vector<int> Across(int place) const;
 
-  // Every host has as many ranks.
+  // Whether all hosts have the same number of ranks.
   bool even() const { return even_; }
-  // Each host's ranks follow one another, and so do the hosts.
+  // Whether each host has consecutive ranks, in the order of hosts.
   bool contiguous() const { return contiguous_; }
 
-  // `counts` by rank (or `count` each) as sums by host.
+  // Sums of `counts` (by rank; `count` each if empty), by host.
   std::vector<int64_t> SumByHost(const std::vector<int64_t>& counts,
                                  int64_t count) const;
-  // Those of one host's ranks.
+  // The counts of one host's ranks.
   std::vector<int64_t> CountsOf(int host, const std::vector<int64_t>& counts,
                                 int64_t count) const;
 

@@ -11,7 +11,7 @@ namespace {
 const char kRank[] = "rank ";
 const char kFound[] = " found: ";
 
-// The length of the "rank N found: " that `text` ends with; 0 without one.
+// The length of a final "rank N found: " in `text`; 0 if there is none.
 size_t FinderAtEnd(const std::string& text) {
   const std::string found = kFound;
   if (text.size() < found.size() ||
@@ -32,8 +32,7 @@ size_t FinderAtEnd(const std::string& text) {
   return text.size() - (begin - rank.size());
 }
 
-// Whether it begins as Describe's descriptions do: "barrier #1", "send after
-// #3".
+// Whether it begins like a text of Describe: "barrier #1", "send after #3".
 bool IsCall(std::string_view text) {
   const size_t name = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_");
   if (name == 0 || name == std::string_view::npos) return false;
@@ -55,7 +54,8 @@ std::string TellAs(const std::string& message,
     if (found == std::string::npos) return told + message.substr(at);
     const size_t begin = found + word.size();
     size_t end = begin;
-    // No group has a million ranks on one host; longer numbers are no ranks.
+    // No group has a million ranks on one host, so longer numbers are not
+    // ranks.
     while (end < message.size() && end - begin < 6 &&
            std::isdigit(static_cast<unsigned char>(message[end])) != 0) {
       ++end;
@@ -108,7 +108,7 @@ std::string WithoutSteps(const std::string& message,
     const size_t found = message.find(step, at);
     if (found == std::string::npos) return told + message.substr(at);
     told += message.substr(at, found - at) + instead;
-    // A semicolon begins what is told of another rank.
+    // The text about another rank begins after a semicolon.
     at = std::min(message.find(';', found), message.size());
   }
 }

@@ -6,30 +6,29 @@
 
 namespace muster {
 
-// What a host's own group says of "rank 1", told of the rank that this is in
+// Replaces "rank 1" in `message` of a host's own group by that rank's number in
 // the whole group: told_as[1]. Numbers that are no rank of that group stay.
 // Pure.
 std::string TellAs(const std::string& message, const std::vector<int>& told_as);
 
-// What follows the last operation that heads a part of `message`, as
-// "reduce #2 of 4 float32 (16 bytes), sum: " does (Describe); all of it where
-// there is none. For what parts of a group say of operations of their own.
-// Pure.
+// The text after the last operation that begins a part of `message`, such as
+// "reduce #2 of 4 float32 (16 bytes), sum: " (Describe); the whole message if
+// there is none. For errors of operations that are steps of another. Pure.
 std::string WithoutCalls(const std::string& message);
 
-// `message`, found by "rank 1" of a part of the group where it begins with
-// that, as found by told_as[1]; what follows stays. Pure.
+// If `message` begins with "rank 1 found", replaces that rank by told_as[1];
+// the rest stays. Pure.
 std::string TellFinderAs(const std::string& message,
                          const std::vector<int>& told_as);
 
-// `message` from its last `heading` on, with who "found" that where it is said
-// just before: whose waiting it tells of. `heading` and all of it where there
-// is none. Pure.
+// The part of `message` from its last `heading`, including a preceding "rank N
+// found:". If there is no heading: `heading` followed by the whole message.
+// Pure.
 std::string FromLast(const std::string& heading, const std::string& message);
 
-// `message` of a host's own group without the steps that it names, which nobody
-// called: "has not called it: its last collective was broadcast #3" becomes
-// `instead`. Pure.
+// Replaces, in `message` of a host's own group, the names of internal steps,
+// which the caller does not know: "has not called it: its last collective was
+// broadcast #3" becomes `instead`. Pure.
 std::string WithoutSteps(const std::string& message,
                          const std::string& instead);
 

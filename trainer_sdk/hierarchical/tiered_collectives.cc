@@ -17,12 +17,12 @@
 namespace muster {
 namespace {
 
-// From here on the network's part is shared out among a host's ranks.
+// From this size on, all ranks of a host share the network transfer.
 constexpr int64_t kStripedBytes = 64 << 10;
 
 char* At(void* base, int64_t bytes) { return static_cast<char*>(base) + bytes; }
 
-// One operation on its way through the tiers.
+// The state of one operation on its way through the tiers.
 class Journey {
  public:
   Journey(const Operation& operation, const OperationSignature& signature,
@@ -62,7 +62,7 @@ class Journey {
  private:
   int64_t AllReduceBytes() const { return operation_.count * element_; }
 
-  // AVG is summed on the way, and divided once.
+  // AVG is computed as a sum in each step and divided once at the end.
   ReduceOp StepOp() const {
     return operation_.reduce_op == ReduceOp::kAvg ? ReduceOp::kSum
                                                   : operation_.reduce_op;
@@ -77,8 +77,8 @@ class Journey {
     return tiers_.flat->ExecuteAs(operation_, signature_, deadline_);
   }
 
-  // Hosts whose leaders wait in their lane must hear of it when another's
-  // ranks mean to go from rank to rank.
+  // Leaders of other hosts may be waiting in their lane; the barrier tells them
+  // that this host's ranks are about to go from rank to rank.
   absl::Status ComparedFlat() {
     if (tiers_.leads()) {
       absl::Status s = Across(Barrier());
@@ -106,8 +106,8 @@ class Journey {
     tiers_.failed_on_host = true;
     tiers_.compared = compared_;
     const std::string told(s.message());
-    // Somebody of this host gave the whole operation up, and tells the ranks of
-    // the whole group.
+    // A rank of this host gave the whole operation up; its message has the
+    // ranks of the whole group.
     if (absl::StrContains(told, absl::StrCat(Describe(signature_), ": "))) {
       return s;
     }
@@ -138,7 +138,8 @@ class Journey {
     return absl::OkStatus();
   }
 
-  // Each of a host's ranks reduces a part with its likes on other hosts.
+  // Each rank of a host reduces one part with the ranks at the same index on
+  // the other hosts.
   absl::Status StripedAllReduce() {
     const RankParts parts = RankParts::Even(operation_.count, tiers_.locals());
     std::vector<int64_t> counts;
@@ -160,7 +161,7 @@ class Journey {
     return OnHost(AllGather(own, operation_.output, counts, operation_.dtype));
   }
 
-  // Each host's first rank goes for its host.
+  // Each host's first rank represents its host.
   absl::Status LedAllReduce() {
     const int64_t count = operation_.count;
     if (tiers_.local == nullptr) {
@@ -183,7 +184,7 @@ class Journey {
     const int64_t count = operation_.count;
     const int root_host = layout_.host_of(operation_.root);
     const int root_place = layout_.place_of(operation_.root);
-    // Only the root has an output.
+    // Only the root has an output buffer.
     char* const whole = tiers_.leads() && tiers_.rank != operation_.root
                             ? tiers_.scratch.Get(count * element_)
                             : static_cast<char*>(operation_.output);
@@ -209,7 +210,7 @@ class Journey {
     if (tiers_.rank == operation_.root) {
       FinishAverage(operation_.output, count);
     }
-    // Nobody is done before all hosts have compared what they were asked for.
+    // No rank may finish before all hosts have compared their operations.
     return OnHost(Barrier());
   }
 
@@ -237,7 +238,7 @@ class Journey {
   }
 
   absl::Status LedBarrier() {
-    // That all of the host have come is known since they compared.
+    // The comparison has shown that all ranks of the host have arrived.
     if (tiers_.leads()) {
       if (absl::Status s = Across(Barrier()); !s.ok()) return s;
     }
@@ -272,7 +273,7 @@ class Journey {
     const RankParts hosts(sums, 0, layout_.hosts());
     const std::vector<int64_t> own =
         layout_.CountsOf(tiers_.host(), operation_.counts, operation_.count);
-    // Of the host's first rank only, unless it is the host's only one.
+    // Scratch memory on the host's first rank, unless it is the only one.
     char* whole = nullptr;
     char* block = static_cast<char*>(operation_.output);
     if (tiers_.leads() && tiers_.local != nullptr) {
@@ -298,7 +299,7 @@ class Journey {
   Tiers& tiers_;
   const HostLayout& layout_;
   const int64_t element_;
-  // The ranks of this host have all called this, or something else.
+  // Whether all ranks of this host have called an operation and compared it.
   bool compared_ = false;
 };
 

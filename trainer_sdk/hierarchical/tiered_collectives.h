@@ -11,18 +11,19 @@
 
 namespace muster {
 
-// What this host's own group says in `message` of a step, told of the whole
-// group's ranks; `late` is what a rank does that has not come to the step.
+// Converts `message`, an error of a step in the host's own group, to the ranks
+// of the whole group. `late`: text for a rank that has not reached the step.
 std::string ToldByHost(const Tiers& tiers, const std::string& late,
                        const std::string& message);
 
-// Does `operation` with as little network as can be: a host's ranks come
-// together in their shared memory, one of them (or each with a part) goes
-// over the network, and the result comes back the same way. What has no use
-// of that goes from rank to rank. Every rank gets the same bits.
+// Performs `operation` with as little network traffic as possible. The ranks of
+// a host combine their data in shared memory, one of them (or each with a part)
+// exchanges it over the network, and the result returns the same way.
+// Operations that do not benefit go from rank to rank. The result is
+// bit-identical on every rank.
 //
-// First the ranks of a host tell each other what they were asked for, since
-// the steps below do not show it; hosts tell each other with the data.
+// First the ranks of a host compare their calls, because the steps that follow
+// do not show them; hosts compare theirs along with the data.
 absl::Status RunOverTiers(const Operation& operation,
                           const OperationSignature& signature, Instant deadline,
                           Tiers& tiers);

@@ -14,31 +14,31 @@
 
 namespace muster {
 
-// What a rank reaches others through.
+// The transports that a rank uses.
 struct Tiers {
   HostLayout layout;
   int rank = 0;
   std::vector<PeerName> names;  // by rank
 
-  // The ranks of this host; null where it has one only.
+  // Transport among the ranks of this host; null if there is only one.
   std::unique_ptr<Transport> local;
-  uint64_t local_sequence = 0;  // of its last collective
-  // One rank of each host, ranked by host: those at this rank's place of
-  // their host where all hosts have as many, else each host's first. Null for
-  // a rank that is in none.
+  uint64_t local_sequence = 0;  // number of its last collective
+  // Transport among one rank of each host, ordered by host. If all hosts have
+  // the same number of ranks, these are the ranks with this rank's position on
+  // their host; else each host's first rank. Null for a rank in no such group.
   std::unique_ptr<NetworkTransport> lane;
-  // Everybody.
+  // Transport among all ranks.
   std::unique_ptr<NetworkTransport> flat;
   Scratch scratch;
-  // The last operation failed among the ranks of this host.
+  // Whether the last operation failed among the ranks of this host.
   bool failed_on_host = false;
-  // It did after they all had called it.
+  // Whether that was after all of them had called it.
   bool compared = false;
 
   int host() const { return layout.host_of(rank); }
   int place() const { return layout.place_of(rank); }
   int locals() const { return static_cast<int>(layout.members(host()).size()); }
-  // The host's first rank speaks for it.
+  // Whether this rank is the host's first, which speaks for it.
   bool leads() const { return place() == 0; }
 };
 

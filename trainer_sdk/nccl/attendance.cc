@@ -21,7 +21,7 @@ constexpr int kMostToLookFor = 64;
 
 using Absent = std::optional<std::vector<int>>;
 
-// One key a rank, however often it comes.
+// One key per rank and name, reused for each meeting.
 std::string KeyOf(const Meeting& meeting, int rank) {
   return absl::StrCat("nccl_here/", meeting.name, "/", rank);
 }
@@ -61,7 +61,7 @@ absl::Status SetOutTo(const Meeting& meeting, const GroupPlace& place) {
 
 absl::Status WithAbsent(const absl::Status& late, const Meeting& meeting,
                         const GroupPlace& place, Duration patience) {
-  // Another rank, whose deadline has passed before, has said it already.
+  // Another rank, whose deadline passed earlier, has reported it already.
   if (!absl::IsDeadlineExceeded(late) || !FormationStatus(place).ok()) {
     return late;
   }

@@ -10,21 +10,21 @@
 
 namespace muster {
 
-// Something that all ranks of a group do together and wait for each other in,
-// and that NCCL only says of that it waits.
+// A step in which all ranks of a group wait for each other, and of which NCCL
+// reports only that it waits.
 struct Meeting {
   std::string name;   // a key of the group's store
-  uint64_t turn = 1;  // counts those of that name, the same on every rank
+  uint64_t turn = 1;  // counts meetings of that name, equally on every rank
 };
 
-// This rank has come to `meeting`. Ends early where `place`'s formation is
-// given up.
+// Records that this rank has reached `meeting`. Returns early if `place`'s
+// formation is given up.
 absl::Status SetOutTo(const Meeting& meeting, const GroupPlace& place);
 
-// `late`, by which a meeting's deadline has passed, with the names of those who
-// have not come to it, if the store says so within `patience`; any other status
-// as it is. In large groups rank 0 alone asks, since each asks one server about
-// every rank.
+// Adds to `late`, the timeout of a meeting, the ranks that did not reach it, if
+// the store answers within `patience`. Any other status is returned unchanged.
+// In large groups only rank 0 asks, because each rank would ask one server
+// about every rank.
 absl::Status WithAbsent(const absl::Status& late, const Meeting& meeting,
                         const GroupPlace& place, Duration patience);
 

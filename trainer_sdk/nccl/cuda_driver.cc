@@ -8,7 +8,8 @@ namespace {
 
 constexpr int kSuccess = 0;
 constexpr int kNotReady = 600;
-constexpr unsigned kDisableTiming = 2;  // CU_EVENT_DISABLE_TIMING: cheaper
+// CU_EVENT_DISABLE_TIMING: cheaper events
+constexpr unsigned kDisableTiming = 2;
 
 }  // namespace
 

@@ -19,37 +19,38 @@ namespace muster {
 using CudaContext = ::CUctx_st*;
 using CudaEvent = ::CUevent_st*;
 
-// What is needed of CUDA beside NCCL, from the driver's own library: every
-// machine with a working GPU has it, whichever runtime the program uses.
-// Streams, events and memory of driver and runtime are the same things.
-// Thread-safe.
+// The CUDA functions needed besides NCCL, from the driver's own library, which
+// exists on every machine with a working GPU whichever runtime the program
+// uses. Streams, events and memory of the driver and the runtime are
+// interchangeable. Thread-safe.
 class CudaDriver {
  public:
-  // NotFound: no driver here. FailedPrecondition: it is there and does not
-  // work, or sees no GPU; its own words.
+  // NotFound: there is no driver. FailedPrecondition: the driver does not work
+  // or sees no GPU; gives its message.
   static absl::StatusOr<std::shared_ptr<const CudaDriver>> Load(
       const std::string& name = "libcuda.so.1");
 
   int device_count() const { return device_count_; }
 
-  // The device of the calling thread's context; -1 where it has none.
+  // The device of the calling thread's context; -1 if it has none.
   int CurrentDevice() const;
 
-  // The context that the runtime uses as well; kept for the process's life.
-  // InvalidArgument: there is no such device.
+  // The device's primary context, which the runtime uses as well. Kept until
+  // the process ends. InvalidArgument: there is no such device.
   absl::StatusOr<CudaContext> PrimaryContext(int device) const;
-  // Makes `context` the calling thread's, until Pop gives it back its own.
+  // Makes `context` the calling thread's context until Pop.
   absl::Status Push(CudaContext context) const;
   void Pop() const;
 
   absl::StatusOr<CudaEvent> NewEvent() const;
   void DestroyEvent(CudaEvent event) const;
-  // Lets `event` happen when all that is on `stream` now is done.
+  // Records `event` on `stream`: it happens when all current work of the stream
+  // is done.
   absl::Status Record(CudaEvent event, CudaStream stream) const;
-  // Whether it has happened. An error is one of the device's.
+  // Whether it has happened. Errors are those of the device.
   absl::StatusOr<bool> HasHappened(CudaEvent event) const;
 
-  // Device memory; null for 0 bytes.
+  // Allocates device memory; null for 0 bytes.
   absl::StatusOr<void*> Allocate(size_t bytes) const;
   void Free(void* memory) const;
 
@@ -77,7 +78,7 @@ class CudaDriver {
   Result (*free_)(DevicePointer) = nullptr;
 };
 
-// The calling thread works on `context` while this lives.
+// Makes `context` the calling thread's context while this lives.
 class ScopedCudaContext {
  public:
   ScopedCudaContext(const CudaDriver& cuda, CudaContext context)

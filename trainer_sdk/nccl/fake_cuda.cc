@@ -1,5 +1,5 @@
-// A stand-in for NVIDIA's driver library, for tests: device memory is the
-// host's, a stream is a thread. Beside it in one library: fake_nccl.cc.
+// A fake of NVIDIA's driver library for tests: device memory is host memory and
+// a stream is a thread. In one library with fake_nccl.cc.
 
 #include <atomic>
 #include <cstdint>

@@ -13,19 +13,19 @@ namespace muster {
 inline constexpr char kFakeNccl[] = "trainer_sdk/nccl/libfake_nccl.so";
 inline constexpr char kFakeOldNccl[] = "trainer_sdk/nccl/libfake_old_nccl.so";
 
-// A test's hold on one of the fake libraries.
+// A test's handle of one of the fake libraries.
 class FakeLibrary {
  public:
   explicit FakeLibrary(const std::string& name = kFakeNccl);
 
   FakeNcclControl& control() const { return *control_; }
-  // All knobs as they were at first; what is alive stays counted.
+  // Resets all settings; counts of live objects stay.
   void Reset() const;
 
-  // Options that use it as NCCL and as the driver.
+  // Options that use this library both as NCCL and as the CUDA driver.
   NcclOptions options() const;
 
-  // Waits until all that is on the calling thread's stream is done.
+  // Blocks until the calling thread's stream is empty.
   void Drain() const { drain_(nullptr); }
 
  private:
@@ -34,7 +34,7 @@ class FakeLibrary {
   void (*drain_)(void*) = nullptr;
 };
 
-// The fake's device memory: the host's, read once what is under way is done.
+// The fake's device memory is host memory; Read first waits for pending work.
 class FakeDeviceMemory final : public ConformanceMemory {
  public:
   explicit FakeDeviceMemory(FakeLibrary library)

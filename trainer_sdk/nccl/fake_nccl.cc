@@ -1,7 +1,7 @@
-// A stand-in for NCCL whose ranks are threads of one process, for tests: what
-// NCCL does between GPUs it does between streams (see fake_stream.h), and it
-// ends the process where a caller breaks the rules of non-blocking
-// communicators. Compiled with FAKE_NCCL_2_14 it lacks what came later.
+// A fake of NCCL for tests, whose ranks are threads of one process. Data moves
+// between streams (fake_stream.h) instead of GPUs. It aborts the process if a
+// caller breaks the rules of non-blocking communicators. Compiled with
+// FAKE_NCCL_2_14 it lacks later functions.
 
 #include <unistd.h>
 
@@ -36,17 +36,17 @@ struct Communicator {
   std::shared_ptr<FakeWorld> world;  // null until a split is complete
   int rank = 0;
   std::atomic<bool> aborted = false;
-  std::atomic<int> inside = 0;  // callers, of which only one is allowed
+  std::atomic<int> inside = 0;  // number of callers; more than one is an error
   std::atomic<int> polls_left = 0;
   std::atomic<int> failed = 0;
   bool finalized = false;
   uint64_t collectives = 0;
   uint64_t splits = 0;
-  // Of its last split: whether all ranks have come to it. Null: there was none.
-  std::shared_ptr<const bool> all_split;  // what it points to: the registry's
+  // Whether all ranks have called its last split. Null: there was none.
+  std::shared_ptr<const bool> all_split;  // points into the registry
 };
 
-// A caller's way into a communicator.
+// Guards a call of a communicator.
 class Entry {
  public:
   explicit Entry(NcclComm comm)
@@ -77,7 +77,7 @@ struct Registry {
   std::mutex mutex;
   std::map<std::string, std::shared_ptr<FakeWorld>> worlds;
   int ids = 0;
-  // What ranks of one world have said in their n-th split.
+  // The arguments of the ranks of one world in their n-th split.
   struct Split {
     std::vector<std::shared_ptr<Communicator>> children;  // by parent rank
     std::vector<std::pair<int, int>> color_and_key;
@@ -91,7 +91,7 @@ Registry& TheRegistry() {
   return *registry;
 }
 
-// What a thread has called since ncclGroupStart.
+// The calls of a thread since ncclGroupStart.
 struct Group {
   int depth = 0;
   std::vector<std::pair<CudaStream, std::function<void()>>> sends;
@@ -167,7 +167,7 @@ NcclResult Collective(NcclComm handle, CudaStream stream,
 }
 
 #ifndef FAKE_NCCL_2_14
-// Where all ranks of a split have come, gives each its world.
+// If all ranks of a split have arrived, gives each child its world.
 void Complete(Registry::Split& split) {
   const int size = static_cast<int>(split.children.size());
   for (int r = 0; r < size; ++r) {

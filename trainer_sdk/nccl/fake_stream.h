@@ -9,18 +9,19 @@
 
 namespace muster {
 
-// A CUDA stream's stand-in: does one thing after another, in its own thread.
+// Stands in for a CUDA stream: runs one task after another, in its own thread.
 class FakeStream {
  public:
   FakeStream() : thread_([this] { Loop(); }) {}
-  // Once everything is done.
+  // Waits until everything is done.
   ~FakeStream();
 
   void Add(std::function<void()> work);
   // Waits until everything is done.
   void Drain();
 
-  // `handle` as tests and NCCL pass it; null is the calling thread's own.
+  // `handle`: as passed by tests and NCCL; null is the calling thread's own
+  // stream.
   static FakeStream& Of(void* handle);
 
  private:
@@ -28,7 +29,7 @@ class FakeStream {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::function<void()>> work_;  // the front one is being done
+  std::deque<std::function<void()>> work_;  // the front one is running
   bool ending_ = false;
   std::thread thread_;
 };

@@ -26,7 +26,8 @@ void FakeWorld::Compute(const std::vector<FakePart>& parts) const {
   const int64_t bytes = any.count * SizeOf(any.dtype);
   std::vector<const void*> inputs;
   for (const FakePart& part : parts) inputs.push_back(part.in);
-  // Aside first: in place, outputs are inputs of other ranks' parts.
+  // Inputs are copied first, because in place one rank's output is another
+  // rank's input.
   switch (any.call) {
     case FakeCall::kAllReduce:
     case FakeCall::kReduce: {
@@ -90,7 +91,8 @@ void FakeWorld::Collect(uint64_t number, int rank, const FakePart& part,
     }
   }
   changed_.wait(lock, [&] { return slot.done || aborted; });
-  // Whoever leaves early takes its buffers along: nobody may finish then.
+  // A rank that was aborted takes its buffers with it, so no other may
+  // complete.
   if (!slot.done) slot.arrived -= 2 * size_;
   if (slot.done && ++slot.left == size_) slots_.erase(number);
 }
@@ -106,7 +108,7 @@ void FakeWorld::Receive(int from, int to, void* data, size_t bytes,
                         const std::atomic<bool>& aborted) {
   std::unique_lock<std::mutex> lock(mutex_);
   auto& box = mail_[{from, to}];
-  // Of another size: NCCL would hang.
+  // A message of another size never matches: NCCL would hang.
   changed_.wait(lock, [&] {
     return aborted || (!box.empty() && box.front().size() == bytes);
   });

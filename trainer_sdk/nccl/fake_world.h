@@ -23,7 +23,7 @@ enum class FakeCall {
   kReduce
 };
 
-// One rank's side of one collective.
+// One rank's arguments of one collective.
 struct FakePart {
   FakeCall call = FakeCall::kAllReduce;
   const void* in = nullptr;
@@ -34,27 +34,28 @@ struct FakePart {
   int root = 0;
 };
 
-// What the ranks of one fake communicator share. Waits without a deadline, as
-// a GPU does, until its peers come or its own communicator is aborted; ranks
-// that call different things wait for ever. Thread-safe.
+// The shared state of the ranks of one fake communicator. As on a GPU, waits
+// have no deadline: they end when the peers arrive or the rank's own
+// communicator is aborted, and ranks that call different operations wait
+// forever. Thread-safe.
 class FakeWorld {
  public:
   explicit FakeWorld(int size) : size_(size) {}
 
   int size() const { return size_; }
 
-  // A rank is there. Whether all are.
+  // Registers a rank; Complete tells whether all are registered.
   void Join();
   bool Complete() const;
 
-  // The collective with that number among its rank's.
+  // Takes part in the collective with that number, counted per rank.
   void Collect(uint64_t number, int rank, const FakePart& part,
                const std::atomic<bool>& aborted);
   void Send(int from, int to, const void* data, size_t bytes);
   void Receive(int from, int to, void* data, size_t bytes,
                const std::atomic<bool>& aborted);
 
-  // Makes waits look at their communicators' `aborted` again.
+  // Makes all waits check the `aborted` flags of their communicators again.
   void Wake();
 
  private:

@@ -56,7 +56,7 @@ class GroupAlarm::Listener {
   void Pay(Attention attention);
 
  private:
-  // What the peers said, if anything.
+  // The cause that the peers have published, if any.
   absl::Status Look() const;
 
   const GroupPlace place_;
@@ -137,7 +137,7 @@ void GroupAlarm::Listener::Loop() {
       const std::string said = Encoded(place_.rank, *to_raise_);
       to_raise_.reset();
       lock.unlock();
-      // The first cause stays.
+      // Keeps an earlier cause.
       place_.store->CompareSet(kKey, "", said).IgnoreError();
       lock.lock();
       continue;
@@ -157,7 +157,7 @@ void GroupAlarm::Listener::Loop() {
     if (ending_) continue;
     if (!alarm.ok()) {
       on_alarm_(alarm);
-      raised_ = true;  // heard: there is nothing to tell the peers any more
+      raised_ = true;  // the peers know the cause already
     } else {
       changed_.wait_until(lock, ToSteady(MonotonicNow() + kLookEvery),
                           [this] { return ending_ || to_raise_.has_value(); });

@@ -10,27 +10,27 @@
 
 namespace muster {
 
-// How the ranks of a group learn that one of them has given it up, and that
-// their round is over, although NCCL tells neither: through a key of the
-// group's store. Looks at it only while told to, once a second, since every
-// rank asks one server. Thread-safe.
+// Tells the ranks of a group that one of them gave up, or that their round is
+// over, which NCCL does not. It uses a key of the group's store. The key is
+// read only while Pay(kLooking) is in effect, once per second, because all
+// ranks query one server. Thread-safe.
 class GroupAlarm {
  public:
-  // `on_alarm` is called once at most, from a thread of this object's own and
-  // never after its end: with a peer's cause, of the peer's code; or
-  // Unavailable when the store is gone, which it is when the round is. It must
-  // not call back, nor wait.
+  // `on_alarm` is called at most once, on a thread of this object's own and
+  // never after its destruction: with a peer's cause and code, or with
+  // Unavailable if the store is gone, which means that the round is over. It
+  // must not block or call this object.
   GroupAlarm(GroupPlace place, std::function<void(absl::Status)> on_alarm);
-  // Waits a moment for what is still to be told. A store that does not answer
-  // keeps the thread, not whoever ends this.
+  // Waits briefly until a raised cause is published. A store that does not
+  // answer blocks only the thread, not the destructor.
   ~GroupAlarm();
   GroupAlarm(const GroupAlarm&) = delete;
   GroupAlarm& operator=(const GroupAlarm&) = delete;
 
-  // ResourceExhausted where there is no thread to be had.
+  // ResourceExhausted: the system has no thread.
   absl::Status status() const { return status_; }
 
-  // Tells the peers why this rank gives up, soon and once.
+  // Publishes the reason why this rank gives up, soon and once.
   void Raise(const absl::Status& cause);
 
   enum class Attention { kAsleep, kLooking };

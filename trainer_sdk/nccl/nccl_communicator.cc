@@ -12,8 +12,8 @@
 namespace muster {
 namespace {
 
-// Looks again at once at first (a launch takes microseconds), then less and
-// less often (a first connection, a peer that is late).
+// Polls at once at first, since a launch takes microseconds; then less and less
+// often, for a first connection or a late peer.
 class PollPace {
  public:
   void Wait() {
@@ -52,7 +52,8 @@ void NcclCommunicator::Explain(const absl::Status& cause) {
   status_ = cause;
 }
 
-// The first cause, which is not this one where somebody was faster.
+// Breaks the communicator and returns its first cause, which may be an earlier
+// one.
 absl::Status NcclCommunicator::Failed(NcclResult result,
                                       const std::string& what) {
   const std::string words =
@@ -111,8 +112,8 @@ absl::Status NcclCommunicator::Split(int color, int key,
                                      const std::string& what,
                                      Instant deadline) {
   NcclConfig config;
-  // NCCL may fill this in from a thread of its own, until the parent is ready
-  // or aborted.
+  // NCCL may write it from a thread of its own until the parent is ready or
+  // aborted.
   NcclComm made = nullptr;
   absl::Status split = Do(
       [&](NcclComm comm) {

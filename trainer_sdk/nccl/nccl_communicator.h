@@ -14,68 +14,70 @@
 
 namespace muster {
 
-// Owns one non-blocking NCCL communicator, and never is inside NCCL while it
-// waits: an abort finds nobody there, which is what makes it safe.
+// Owns one non-blocking NCCL communicator. It is never inside NCCL while it
+// waits, so that an abort meets no other thread there and is safe.
 //
-// Every call goes through Do, which keeps the lock for the call itself, brief
-// since the communicator does not block, and polls without it until NCCL has
-// done its part. Break comes first to end all that, from any thread; Abort
-// then hands the communicator back. Thread-safe.
+// Every call goes through Do. It holds the lock only for the call itself, which
+// is short because the communicator does not block, and polls without the lock
+// until NCCL has done its part. Break ends all that, from any thread; then
+// Abort releases the communicator. Thread-safe.
 class NcclCommunicator {
  public:
   explicit NcclCommunicator(std::shared_ptr<const NcclLibrary> nccl)
       : nccl_(std::move(nccl)) {}
-  // A communicator that is still there is aborted.
+  // Aborts a communicator that is still open.
   ~NcclCommunicator() { Abort(); }
   NcclCommunicator(const NcclCommunicator&) = delete;
   NcclCommunicator& operator=(const NcclCommunicator&) = delete;
 
-  // Sets out to join a world; `what` is for messages. The deadline's error is
-  // DeadlineExceeded, NCCL's own ones Unavailable, and the communicator is
-  // broken after each.
+  // Joins a world; `what` is for messages. Blocks until `deadline` at most,
+  // which gives DeadlineExceeded; NCCL's errors give Unavailable. Either breaks
+  // the communicator.
   absl::Status Join(const NcclUniqueId& id, int rank, int size,
                     const std::string& what, Instant deadline);
 
-  // Collective over all of this one's ranks: makes `*child` those of them that
-  // give the same `color`, ranked by `key`; nothing for kNcclSplitNoColor.
-  // Needs can_split.
+  // Collective over all ranks of this communicator: makes `*child` of those
+  // that pass the same `color`, ordered by `key`; none for kNcclSplitNoColor.
+  // Requires can_split.
   absl::Status Split(int color, int key, NcclCommunicator* child,
                      const std::string& what, Instant deadline);
 
-  // Makes a call and waits until NCCL has launched what it asks for, not until
-  // that is done.
+  // Makes a call and blocks until NCCL has launched the operation, but not
+  // until it is complete.
   absl::Status Do(const std::function<NcclResult(NcclComm)>& call,
                   const std::string& what, Instant deadline);
 
-  // One look at what NCCL found out by itself: a peer's connection broke.
+  // Checks once whether NCCL has detected an error by itself, such as a broken
+  // connection.
   absl::Status AsyncError();
 
-  // OK, or the first cause for which this is of no use any more.
+  // OK, or the first cause that made the communicator unusable.
   absl::Status status() const;
 
-  // Sets that cause; false if there was one. Do returns it soon.
+  // Sets that cause; false if there was one already. A running Do returns it
+  // soon.
   bool Break(const absl::Status& cause);
 
-  // Says more of that cause, which is there.
+  // Replaces the cause, which must be set, by a more detailed one.
   void Explain(const absl::Status& cause);
 
-  // Frees a healthy communicator once its operations are done; aborts where
-  // that is not so by `deadline`.
+  // Frees a healthy communicator once its operations are done. Aborts it if
+  // they are not by `deadline`.
   void Close(Instant deadline);
 
-  // Ends what is under way, kernels on the device included, and frees. Waits
-  // for them.
+  // Ends pending operations, including kernels on the device, waits for them,
+  // and frees the communicator.
   void Abort();
 
  private:
-  // A part waits no longer than its `parent` is whole; null: it has none.
+  // If `parent` is not null, the wait ends when the parent breaks.
   absl::Status AwaitReady(const std::string& what, Instant deadline,
                           const NcclCommunicator* parent = nullptr);
   absl::Status Failed(NcclResult result, const std::string& what);
 
   const std::shared_ptr<const NcclLibrary> nccl_;
 
-  // Held during a call of NCCL's.
+  // Held during a call of NCCL.
   std::mutex call_mutex_;
   NcclComm comm_ = nullptr;  // guarded by call_mutex_
 

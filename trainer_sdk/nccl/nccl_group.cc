@@ -22,16 +22,16 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// How often the device is asked while something is under way: deadlines are
+// How often the device is queried while operations are pending; deadlines are
 // seconds.
 constexpr Duration kLookEvery = milliseconds(10);
-// And NCCL, while nothing is.
+// How often NCCL is queried while there are none.
 constexpr Duration kLookWhenIdle = std::chrono::seconds(1);
-// What takes longer makes this rank ask what its peers say.
+// After this time a rank checks whether its peers have reported a failure.
 constexpr Duration kStalledAfter = std::chrono::seconds(1);
-// What a store may take beside the wait for the peers' accounts.
+// Time for the store in addition to the wait for the peers' accounts.
 constexpr Duration kStorePatience = std::chrono::seconds(1);
-// A barrier is waited for on the host.
+// The interval at which the host polls for the end of a barrier.
 constexpr Duration kBarrierPoll = std::chrono::microseconds(20);
 
 absl::StatusOr<int> ChooseDevice(const CudaDriver& cuda, int asked) {
@@ -109,7 +109,7 @@ absl::StatusOr<std::shared_ptr<NcclGroup>> NcclGroup::Open(
   if (!cuda.ok()) return cuda.status();
   const absl::StatusOr<int> device = ChooseDevice(**cuda, options.device);
   if (!device.ok()) return device.status();
-  // The groups that are split from this one live on the same device.
+  // Groups split from this one use the same device.
   options.device = *device;
   const absl::StatusOr<CudaContext> context = (*cuda)->PrimaryContext(*device);
   if (!context.ok()) return context.status();
@@ -143,7 +143,7 @@ absl::Status NcclGroup::Join(Instant deadline) {
                                  : NcclUniqueIdOf(options_.unique_id);
   absl::Status joined = id.status();
   if (joined.ok()) {
-    // At once, which the alarm's looks are not.
+    // Reacts at once; the alarm polls.
     const FormationReaction given_up(
         place_.formation, [this](const absl::Status& cause) { Break(cause); });
     alarm_.Pay(GroupAlarm::Attention::kLooking);
@@ -165,7 +165,8 @@ absl::Status NcclGroup::JoinBySplit(NcclGroup& parent, int color, int key,
                          place_.formation, deadline);
     alarm_.Pay(GroupAlarm::Attention::kAsleep);
   }
-  if (!split.ok()) parent.Break(split);  // its ranks would wait for this one
+  // the parent's ranks would wait for this one
+  if (!split.ok()) parent.Break(split);
   return split;
 }
 
@@ -191,7 +192,7 @@ absl::Status NcclGroup::Split(int color, int key, NcclCommunicator* part,
     std::lock_guard<std::mutex> lock(mutex_);
     meeting.turn = ++splits_;
   }
-  // Every rank of the whole waits for every other.
+  // All ranks of the parent wait for each other.
   GroupPlace whole = place_;
   whole.formation = formation;
   absl::Status split;
@@ -204,7 +205,7 @@ absl::Status NcclGroup::Split(int color, int key, NcclCommunicator* part,
       split = communicator_.Split(color, key, part, what, deadline);
     }
   }
-  Wake();  // it may have broken of it
+  Wake();  // the group may have broken meanwhile
   return WithAbsent(split, meeting, whole, kStorePatience);
 }
 
@@ -251,12 +252,12 @@ absl::Status NcclGroup::Execute(const Operation& operation,
 absl::Status NcclGroup::WaitFor(uint64_t number) {
   while (!watch_.Done(number)) {
     if (!status().ok()) return ExplainedCause();
-    // The watching thread sees it as well, but later; it has the words for
-    // what it finds.
+    // The watching thread detects it as well, but later; it makes the error
+    // message.
     if (!watch_.Look(MonotonicNow()).ok()) Wake();
     std::this_thread::sleep_for(kBarrierPoll);
   }
-  // Done on the device only because it was aborted?
+  // An abort also ends operations on the device.
   return status().ok() ? absl::OkStatus() : ExplainedCause();
 }
 
@@ -299,7 +300,7 @@ void NcclGroup::Release(const Memory& memory) {
     return;
   }
   if (memory.registration != nullptr && status().ok()) {
-    // A communicator that is gone has forgotten it already.
+    // If the communicator is gone, so is the registration.
     communicator_
         .Do(
             [&](NcclComm comm) {
@@ -327,7 +328,7 @@ absl::Status NcclGroup::Explained(
       place_.size == 1) {
     return cause;
   }
-  // Apart from the process group's own accounts, which are of later calls.
+  // Separate from the process group's accounts, which are about later calls.
   GroupPlace place = place_;
   place.store = std::make_shared<PrefixStore>("nccl_late", place_.store);
   const auto compare = [place, call = *current,
@@ -388,10 +389,11 @@ void NcclGroup::Watch() {
     if (turn == Turn::kBroken) {
       const absl::Status cause = status();
       alarm_.Raise(cause);
-      // After the abort everything looks done.
+      // Read before the abort, after which all operations look complete.
       const std::optional<OperationSignature> current = watch_.Current();
       communicator_.Abort();
-      // Only now: the device must not wait for a store that may be gone.
+      // After the abort, because the device must not wait for a store that may
+      // be gone.
       const absl::Status explained = Explained(cause, current);
       communicator_.Explain(explained);
       {
@@ -409,7 +411,7 @@ void NcclGroup::Watch() {
         [&] { return closing_ || (awake_ && !busy) || !status().ok(); });
   }
   lock.unlock();
-  // It may have broken just before the end.
+  // It may have broken just before the close.
   if (const absl::Status cause = status(); !cause.ok()) alarm_.Raise(cause);
   communicator_.Close(MonotonicNow() + options_.close_timeout / 2);
   lock.lock();

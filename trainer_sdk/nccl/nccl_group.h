@@ -19,49 +19,50 @@
 
 namespace muster {
 
-// One rank's part of one group: its communicator, its operations under way and
-// who watches them. Shared by the transport, its watching thread and the
-// memory that it gave out, since each may outlive the others. Thread-safe.
+// One rank's part of one group: its communicator, its pending operations and
+// the thread that watches them. Shared by the transport, the watching thread
+// and the memory that was allocated, each of which may outlive the others.
+// Thread-safe.
 class NcclGroup {
  public:
-  // Loads the libraries and takes the device; no peer is talked to.
+  // Loads the libraries and opens the device. Does not communicate.
   static absl::StatusOr<std::shared_ptr<NcclGroup>> Open(GroupPlace place,
                                                          NcclOptions options);
   ~NcclGroup();
 
-  // Joins the group's communicator, or makes it of `parent`'s, which breaks
-  // where that fails.
+  // Joins the group's communicator, or makes it from `parent`'s. If the latter
+  // fails, `parent` breaks.
   absl::Status Join(Instant deadline);
   absl::Status JoinBySplit(NcclGroup& parent, int color, int key,
                            Instant deadline);
-  // This rank takes part in a split of this group, but is in none of the parts;
-  // `formation`: the split's, or null.
+  // Takes part in a split of this group whose new groups do not contain this
+  // rank. `formation`: that of the split, or null.
   absl::Status StandAside(const std::shared_ptr<Formation>& formation,
                           Instant deadline);
 
   absl::Status Execute(const Operation& operation,
                        const OperationContext& context);
 
-  // Joining has failed: tells the peers, too.
+  // Called when joining failed: tells the peers as well.
   void GiveUp(const absl::Status& cause);
 
-  // Breaks the group; the watching thread does what follows from it.
+  // Breaks the group. The watching thread does the rest.
   void Break(const absl::Status& cause);
 
-  // The watching thread's whole life; it ends soon after Close.
+  // The main function of the watching thread; ends soon after Close.
   void Watch();
-  // Has the watching thread free the communicator, and waits for that until
-  // the time to close is over; whether it ended.
+  // Makes the watching thread free the communicator, and waits for at most the
+  // close timeout. Returns whether it was freed.
   enum class Ended { kYes, kNotInTime };
   Ended Close();
 
   struct Memory {
     void* data = nullptr;
-    bool is_nccls = false;  // else the driver's
+    bool is_nccls = false;  // else allocated by the driver
     void* registration = nullptr;
   };
   absl::StatusOr<Memory> Allocate(int64_t bytes, Instant deadline);
-  // What Allocate gave.
+  // Frees memory from Allocate.
   void Release(const Memory& memory);
 
   absl::Status status() const { return communicator_.status(); }
@@ -76,27 +77,28 @@ class NcclGroup {
   std::string What(const char* step) const;
   absl::Status TakeBarrierCell();
   absl::Status WaitFor(uint64_t number);
-  // This rank's share in a split of this group's communicator.
+  // This rank's part in a split of this group's communicator.
   absl::Status Split(int color, int key, NcclCommunicator* part,
                      const std::string& what,
                      const std::shared_ptr<Formation>& formation,
                      Instant deadline);
-  // The same, with what the ranks have called that is not done (`current`,
-  // here), if `cause` is that an operation is late. Waits for their accounts,
-  // and for the store, for a bounded time.
+  // If `cause` says that an operation is late: `cause` with the ranks'
+  // unfinished calls added (`current` is this rank's). Waits for the peers'
+  // accounts and the store for a bounded time.
   absl::Status Explained(
       const absl::Status& cause,
       const std::optional<OperationSignature>& current) const;
-  // The cause with its explanation, which comes after the abort; as it is where
-  // that takes too long.
+  // The cause with its explanation, which follows the abort; without it if that
+  // takes too long.
   absl::Status ExplainedCause();
   void Wake();
-  // What the ranks do together before anything is on the device: NCCL connects
-  // them at the first operation of a kind. The alarm is looked at meanwhile.
+  // A step that the ranks do together before the device has work, because NCCL
+  // connects them at the first operation of a kind. The alarm is watched during
+  // it.
   class Launch;
-  // Since when this rank has waited for something; nothing where it does not.
+  // Since when this rank has been waiting for peers; nothing if it is not.
   std::optional<Instant> WaitingSince();
-  // One turn of the watching thread; whether the group goes on.
+  // One iteration of the watching thread; returns whether the group continues.
   enum class Turn { kGoOn, kBroken };
   Turn LookAround();
 
@@ -113,13 +115,13 @@ class NcclGroup {
   std::condition_variable changed_;
   bool closing_ = false;  // guarded by mutex_
   bool ended_ = false;    // guarded by mutex_
-  bool awake_ = false;    // guarded by mutex_; something is new to be looked at
-  int launches_ = 0;      // guarded by mutex_; calls that NCCL has not taken
-  Instant launching_since_;  // guarded by mutex_; while there are any
+  bool awake_ = false;    // guarded by mutex_; there is something new to check
+  int launches_ = 0;  // guarded by mutex_; calls that NCCL has not launched yet
+  Instant launching_since_;  // guarded by mutex_; valid while launches_ > 0
   bool explained_ = false;   // guarded by mutex_
   uint64_t splits_ = 0;      // guarded by mutex_
 
-  GroupAlarm alarm_;  // last: its thread calls Break
+  GroupAlarm alarm_;  // last, because its thread calls Break
 };
 
 }  // namespace muster

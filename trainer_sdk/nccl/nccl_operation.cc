@@ -41,14 +41,14 @@ int NcclOp(ReduceOp op) {
   return kNcclSum;
 }
 
-// How many elements each rank's part has.
+// The number of elements in each rank's part.
 std::vector<int64_t> Parts(const std::vector<int64_t>& counts, int64_t count,
                            int size) {
   return counts.empty() ? std::vector<int64_t>(size, count) : counts;
 }
 
-// The calls of one operation, as one group where they may be several. After
-// the first error nothing more is called, but the group is ended.
+// Makes the calls of one operation, as one NCCL group if there may be several.
+// After an error no further calls are made, but the group is ended.
 class NcclCalls {
  public:
   NcclCalls(const NcclCallSite& site, const Operation& operation)
@@ -72,7 +72,8 @@ class NcclCalls {
   void Batch();
 
   void Note(NcclResult result) {
-    // In a group nothing is under way before its end: that result counts.
+    // Within a group, calls only register; the result of the group's end
+    // counts.
     if (result_ == kNcclSuccess && result != kNcclInProgress) result_ = result;
   }
   void Send(const void* data, int64_t count, int type, int peer) {
@@ -142,11 +143,11 @@ NcclResult NcclCalls::Single() {
     case OperationKind::kAllGather:
       return nccl.AllGather(in_, out_, count, type_, site_.comm, site_.stream);
     case OperationKind::kBroadcast:
-      // Only the root's input is read; others may have none.
+      // Only the root's input is read; other ranks may pass null.
       return nccl.Broadcast(site_.rank == root ? in_ : out_, out_, count, type_,
                             root, site_.comm, site_.stream);
     case OperationKind::kReduce:
-      // Only the root's output is written; others may have none.
+      // Only the root's output is written; other ranks may pass null.
       return nccl.Reduce(in_, out_, count, type_, op_, root, site_.comm,
                          site_.stream);
     case OperationKind::kSend:
@@ -239,7 +240,7 @@ void NcclCalls::Batch() {
 bool MovesAnything(const Operation& operation, int rank, int size) {
   if (operation.kind == OperationKind::kBarrier) return true;
   if (operation.kind == OperationKind::kAllToAll && !operation.counts.empty()) {
-    // Parts differ from rank to rank; no others wait for a rank without any.
+    // Parts differ from rank to rank, and no rank waits for one without any.
     for (int r = 0; r < size; ++r) {
       if (operation.counts[r] > 0 || operation.receive_counts[r] > 0) {
         return true;

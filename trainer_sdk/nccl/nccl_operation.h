@@ -7,7 +7,7 @@
 
 namespace muster {
 
-// Where in its communicator a call is made.
+// The context of an NCCL call.
 struct NcclCallSite {
   const NcclLibrary* nccl = nullptr;
   NcclComm comm = nullptr;
@@ -18,18 +18,18 @@ struct NcclCallSite {
   void* barrier_cell = nullptr;
 };
 
-// Whether `operation` makes this rank call NCCL at all: with no element, none
-// does.
+// Whether `operation` makes this rank call NCCL at all. An operation without
+// elements does not.
 bool MovesAnything(const Operation& operation, int rank, int size);
 
-// Puts `operation` on the stream, as one call or one group of calls; NCCL's
-// result, kNcclInProgress included.
+// Enqueues `operation` on the stream, as one NCCL call or one group of calls.
+// Returns NCCL's result, which may be kNcclInProgress.
 //
-// Uneven all_gather is a group of broadcasts and uneven reduce_scatter one of
-// reductions, one a rank; all_to_all, gather and scatter are groups of sends
-// and receives, a rank's own part included. Parts of no element are left out,
-// on both sides alike. NCCL has no tags: messages between two
-// ranks arrive in the order of their sending.
+// An all_gather with uneven parts becomes a group of broadcasts and a
+// reduce_scatter with uneven parts a group of reductions, one per rank.
+// all_to_all, gather and scatter become groups of sends and receives, including
+// a rank's own part. Empty parts are left out on both sides. NCCL has no tags:
+// messages between two ranks arrive in the order in which they were sent.
 NcclResult CallNccl(const NcclCallSite& site, const Operation& operation);
 
 }  // namespace muster

@@ -32,11 +32,11 @@ class NcclMemory final : public TransportMemory {
 
 class NcclTransport final : public Transport {
  public:
-  // `group` has joined.
+  // `group` has joined its communicator.
   explicit NcclTransport(std::shared_ptr<NcclGroup> group)
       : group_(std::move(group)),
-        // The thread has a share of its own: an abort that never comes back
-        // must not hold up whoever ends the group.
+        // The thread shares ownership, so that an abort that never returns does
+        // not block the destructor.
         watcher_([group = group_] { group->Watch(); }) {}
 
   ~NcclTransport() override {
@@ -93,7 +93,7 @@ absl::StatusOr<std::shared_ptr<NcclGroup>> OpenGroup(GroupPlace place,
   if (place.store == nullptr) place.store = std::make_shared<InProcessStore>();
   auto group = NcclGroup::Open(place, std::move(options));
   if (!group.ok()) {
-    // The peers that can use NCCL shall not wait for this rank.
+    // Peers with a working NCCL must not wait for this rank.
     if (place.rank == 0) TellThatThereIsNoNcclId(place, group.status());
     GroupAlarm(place, [](const absl::Status&) {}).Raise(group.status());
   }
@@ -135,7 +135,7 @@ absl::StatusOr<std::unique_ptr<Transport>> SplitNcclTransport(
   NcclGroup& whole = transport->group();
   if (absl::Status broken = whole.status(); !broken.ok()) return broken;
   NcclOptions options = whole.options();
-  options.unique_id.clear();  // it was the parent's
+  options.unique_id.clear();  // that was the parent's id
   options.on_broken = nullptr;
   if (!whole.nccl().can_split()) {
     if (color < 0) return nullptr;
@@ -148,7 +148,7 @@ absl::StatusOr<std::unique_ptr<Transport>> SplitNcclTransport(
   }
   auto group = OpenGroup(std::move(place), std::move(options));
   if (!group.ok()) {
-    whole.Break(group.status());  // its ranks would wait for this one
+    whole.Break(group.status());  // the parent's ranks would wait for this one
     return group.status();
   }
   const absl::Status joined =

@@ -15,62 +15,65 @@
 namespace muster {
 
 struct NcclOptions {
-  // The CUDA device that this rank's buffers are on, as this process numbers
-  // them. -1: the calling thread's current one, else the only one.
+  // The index in this process of the CUDA device with this rank's buffers. -1:
+  // the calling thread's current device, or else the only one.
   int device = -1;
-  // The group's NCCL id in hexadecimal digits, the same on every rank: for a
-  // world, TakeWorldNcclId(). Empty: rank 0 makes one and the store carries it.
+  // The group's NCCL id in hexadecimal, equal on every rank: for the world,
+  // TakeWorldNcclId(). Empty: rank 0 makes one and publishes it in the store.
   std::string unique_id;
-  // How long the destructor waits for operations under way before it aborts
-  // them, and then for the abort.
+  // How long the destructor waits for pending operations before it aborts them,
+  // and then for the abort.
   Duration close_timeout = std::chrono::seconds(10);
-  // How long a rank whose operation is late waits for its peers' accounts of
-  // what they are doing, before it says what is known.
+  // The longest time for which a rank whose operation is late waits for its
+  // peers' accounts of what they are doing, before it reports what is known.
   Duration explanation_timeout = std::chrono::seconds(3);
-  // Told once, from a thread of the transport's own, when the group breaks: an
-  // operation that Execute has put on a stream fails later than Execute.
+  // Called once, on a thread of the transport's own, when the group breaks.
+  // Needed because an operation that Execute has enqueued can fail after
+  // Execute has returned.
   std::function<void(const absl::Status& cause)> on_broken;
-  // Where the libraries are; see NcclLibrary and CudaDriver.
+  // File names of the libraries; see NcclLibrary and CudaDriver.
   std::string nccl_library = NcclLibrary::DefaultName();
   std::string cuda_library = "libcuda.so.1";
 };
 
-// A transport for buffers in GPU memory, over a non-blocking communicator of
-// NCCL 2.14 or newer. Collective: every rank of the group calls it.
+// Makes a transport for buffers in GPU memory, over a non-blocking communicator
+// of NCCL 2.14 or newer. Collective: every rank of the group calls it.
 //
-// Execute puts an operation on `operation.stream` and returns when NCCL has
-// launched it; a barrier alone is waited for on the host. A thread watches each
-// operation until the device has done it: one that is late, a connection that
-// NCCL found broken, a peer that gave up, the end of the round (the store is
-// gone) or Abort break the group. Then NCCL aborts what is under way, the
-// streams run on, over buffers with undefined contents, and every later call
-// fails with the cause. No thread is inside NCCL at that time.
+// Execute enqueues an operation on `operation.stream` and returns once NCCL has
+// launched it; only a barrier blocks the host. A thread watches each operation
+// until the device has done it. These break the group: an operation that is
+// late, a connection that NCCL reports as broken, a peer that gave up, the end
+// of the round (the store is gone), and Abort. Then NCCL aborts pending
+// operations, the streams continue with undefined contents of the buffers, and
+// every later call fails with the cause. No thread is inside NCCL at that time.
 //
-// When one is late, the ranks tell each other through the store what each has
-// called that is not done, and the cause says who called something else, or is
-// behind: with operations put on streams one after another, those are not the
-// ones that are being called by then. AVG, as NCCL does it, multiplies
-// floating-point inputs by 1/n before it adds them. Tags are not told apart:
-// messages between two ranks arrive in the order of their sending. Allocate
-// gives memory that NCCL has registered (2.19), or plain device memory.
+// If an operation is late, the ranks exchange through the store what each has
+// called and not finished, and the cause names the ranks that called something
+// else or are behind. Because operations are enqueued, these are not the
+// operations that the ranks are calling at that time. AVG multiplies
+// floating-point inputs by 1/n before it adds them, as NCCL does. Tags are
+// ignored: messages between two ranks arrive in the order in which they were
+// sent. Allocate returns memory registered with NCCL (2.19), or plain device
+// memory.
 //
-// NotFound: no NCCL or no driver here, and what helps. FailedPrecondition: the
-// driver does not work, or NCCL_COMM_BLOCKING takes the deadlines away.
-// InvalidArgument: the device or the id is wrong. DeadlineExceeded: who did not
-// come. Unavailable: NCCL failed, in its words.
+// NotFound: there is no NCCL or no driver; says what to do. FailedPrecondition:
+// the driver does not work, or NCCL_COMM_BLOCKING makes deadlines impossible.
+// InvalidArgument: the device or the id is wrong. DeadlineExceeded: some ranks
+// did not come; names them. Unavailable: NCCL failed; gives its message.
 absl::StatusOr<std::unique_ptr<Transport>> NewNcclTransport(GroupPlace place,
                                                             NcclOptions options,
                                                             Instant deadline);
 
-// Splits `parent`, which NewNcclTransport or this made. Collective over all of
-// its ranks: those with the same `color` >= 0 become a group, ranked by `key`
-// and then by their rank in the parent, which is what `place` must say already;
-// a rank with a negative color gets null. By ncclCommSplit where NCCL has it
-// (2.18), which shares what the parent knows of the machines; else by a new id
-// through the new group's store. Where it fails on one rank, `parent` breaks,
-// and the others' share ends: at once where `place` has a formation, which is
-// told of it or finds the store gone; else within a second or two.
-// DeadlineExceeded says who did not come.
+// Splits `parent`, which NewNcclTransport or this function made. Collective
+// over all of its ranks: those with the same `color` >= 0 become a group,
+// ordered by `key` and then by their rank in the parent; `place` must state
+// that order already. A rank with a negative color gets null. Uses
+// ncclCommSplit if NCCL has it (2.18), which reuses the parent's knowledge of
+// the topology; otherwise a new id through the new group's store. If it fails
+// on one rank, `parent` breaks and the other ranks fail as well: at once if
+// `place` has a formation, which is notified or finds the store gone; otherwise
+// within one or two seconds. DeadlineExceeded names the ranks that did not
+// come.
 absl::StatusOr<std::unique_ptr<Transport>> SplitNcclTransport(
     Transport& parent, int color, int key, GroupPlace place, Instant deadline);
 

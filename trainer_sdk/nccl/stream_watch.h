@@ -15,13 +15,13 @@
 
 namespace muster {
 
-// What one group's operations on the device are doing: each leaves an event on
-// its stream, and is late when that has not happened by its deadline. NCCL does
-// the operations of one communicator one after another whatever streams they
-// are on, so the oldest is looked at first. Thread-safe.
+// Tracks one group's operations on the device. Each records an event on its
+// stream, and is late if that has not happened by its deadline. NCCL performs
+// the operations of one communicator one after another, whatever their streams,
+// so the oldest is checked first. Thread-safe.
 class StreamWatch {
  public:
-  // The thread that calls Look or Await has `cuda`'s right context.
+  // Look and Await must be called with the right context of `cuda` current.
   explicit StreamWatch(std::shared_ptr<const CudaDriver> cuda)
       : cuda_(std::move(cuda)) {}
   ~StreamWatch();
@@ -34,21 +34,22 @@ class StreamWatch {
     Instant deadline;
   };
 
-  // Watches what is on `stream` by now. Which number it has, from 1.
+  // Watches the work that is on `stream` now. Returns its number, from 1.
   absl::StatusOr<uint64_t> Add(CudaStream stream, const Watched& watched);
 
-  // Whether the operation of that number has been done.
+  // Whether the operation of that number is done.
   bool Done(uint64_t number) const;
 
-  // One look: forgets what has been done. DeadlineExceeded: one that is left is
-  // late, described. Unavailable: the device failed, in CUDA's words.
+  // Checks once: forgets completed operations. DeadlineExceeded: a remaining
+  // one is late; describes it. Unavailable: the device failed; gives CUDA's
+  // message.
   absl::Status Look(Instant now);
 
-  // What its peers must know of this rank: the oldest operation that is under
-  // way, else the last one done. Nothing before the first.
+  // This rank's account for its peers: the oldest pending operation, else the
+  // last completed one. Nothing before the first.
   std::optional<OperationSignature> Current() const;
 
-  // Since when the oldest has been under way; nothing where nothing is.
+  // Since when the oldest operation has been pending; nothing if none is.
   std::optional<Instant> OldestSince() const;
 
  private:
@@ -57,13 +58,13 @@ class StreamWatch {
     CudaEvent event = nullptr;
   };
 
-  // Of those under way; the lock is held.
+  // Checks the pending operations; the lock must be held.
   absl::Status Lateness(Instant now) const;
 
   const std::shared_ptr<const CudaDriver> cuda_;
   mutable std::mutex mutex_;
   std::deque<InFlight> in_flight_;  // guarded by mutex_; oldest first
-  std::vector<CudaEvent> free_;     // guarded by mutex_; to be used again
+  std::vector<CudaEvent> free_;     // guarded by mutex_; for reuse
   uint64_t done_ = 0;               // guarded by mutex_
   OperationSignature last_done_;    // guarded by mutex_
 };

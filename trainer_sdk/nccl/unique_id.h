@@ -12,20 +12,20 @@
 
 namespace muster {
 
-// The id of this round's world, which the agent of rank 0 has made
-// (MUSTER_NCCL_ID), in hexadecimal digits; empty where there is none. It serves
-// one group, the world's, once: a second call gives nothing, in every rank
-// alike, and the groups after it find their ids in the store. Thread-safe.
+// The NCCL id of this round's world, which the agent of rank 0 made
+// (MUSTER_NCCL_ID), in hexadecimal; empty if there is none. Only the first call
+// returns it, on every rank alike, because an id serves one group, the world.
+// Later groups get their ids through the store. Thread-safe.
 std::string TakeWorldNcclId();
 
-// The id of one new group, through its store: rank 0 makes it, and hosts the
-// root of NCCL's bootstrap for as long as the process lives. What failed at
+// Agrees on the id of one new group through its store: rank 0 makes it, and
+// hosts the root of NCCL's bootstrap as long as its process lives. A failure on
 // rank 0 is every rank's error.
 absl::StatusOr<NcclUniqueId> AgreeOnNcclId(const NcclLibrary& nccl,
                                            const GroupPlace& place,
                                            Instant deadline);
 
-// Ends the peers' wait for the id that rank 0 cannot make.
+// Ends the peers' wait for an id that rank 0 cannot make.
 void TellThatThereIsNoNcclId(const GroupPlace& place, const absl::Status& why);
 
 }  // namespace muster

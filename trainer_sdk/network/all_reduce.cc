@@ -8,14 +8,14 @@
 namespace muster {
 namespace {
 
-// Up to so many bytes sent by each rank, one hop with all of them beats more
-// hops with fewer.
+// Up to this many bytes per rank, one hop with all data is faster than more
+// hops with less.
 constexpr int64_t kDirectBytes = 32 << 10;
 constexpr int kDirectRanks = 8;
-// Below this a ring's part is too small to be worth a hop of its own.
+// Below this size a part of the ring is not worth a hop.
 constexpr int64_t kRingPartBytes = 16 << 10;
 
-// What a step reduces with, where the last one divides.
+// The operation of all steps but the last, which divides.
 ReduceOp Partial(ReduceOp op) {
   return op == ReduceOp::kAvg ? ReduceOp::kSum : op;
 }
@@ -45,15 +45,15 @@ absl::Status Direct(Mesh& mesh, Reduction reduction, const void* input,
     if (from == rank) continue;
     if (absl::Status s = mesh.Wait(tickets[from]); !s.ok()) return s;
   }
-  // `output` may be `input`, which is perhaps not sent yet.
+  // `output` may be the same memory as `input`, which may still be in flight.
   if (absl::Status s = mesh.Flush(); !s.ok()) return s;
   Reduce(reduction.dtype, reduction.op, sources.data(), size, &output, 1,
          count);
   return absl::OkStatus();
 }
 
-// Ranks beyond the greatest power of two give theirs to a partner and get the
-// result from it.
+// Ranks beyond the largest power of two send their data to a partner and
+// receive the result from it.
 absl::Status Doubling(Mesh& mesh, Reduction reduction, const void* input,
                       void* output, int64_t count, Scratch& scratch) {
   const int rank = mesh.rank(), size = mesh.size();
@@ -63,7 +63,7 @@ absl::Status Doubling(Mesh& mesh, Reduction reduction, const void* input,
   int power = 1;
   while (power * 2 <= size) power *= 2;
   const int extra = size - power;
-  // The first 2 * extra ranks are pairs; of each the even one stays.
+  // The first 2 * extra ranks form pairs, whose even rank takes part.
   if (rank < 2 * extra && rank % 2 == 1) {
     mesh.Send(rank - 1, output, bytes);
     if (absl::Status s = mesh.Flush(); !s.ok()) return s;
@@ -82,7 +82,8 @@ absl::Status Doubling(Mesh& mesh, Reduction reduction, const void* input,
     const Ticket ticket = mesh.Receive(peer, received, bytes);
     if (absl::Status s = mesh.Wait(ticket); !s.ok()) return s;
     if (absl::Status s = mesh.Flush(); !s.ok()) return s;
-    // The lower side first on both: the same sum, bit for bit.
+    // The lower rank's data is first on both sides, so that the sums are
+    // bit-identical.
     const void* const lower = other < place ? received : output;
     const void* const upper = other < place ? output : received;
     Combine(reduction, lower, upper, output, count);
@@ -94,8 +95,8 @@ absl::Status Doubling(Mesh& mesh, Reduction reduction, const void* input,
   return absl::OkStatus();
 }
 
-// A chunk of the ring, in pieces: as soon as one is there it is reduced and
-// passed on, so that all links work at once.
+// A ring all_reduce. A chunk is processed in pieces: each is reduced and
+// forwarded as soon as it arrives, so that all links are busy.
 class Ring {
  public:
   Ring(Mesh& mesh, Reduction reduction, const void* input, void* output,
@@ -147,10 +148,10 @@ class Ring {
     ForEachPiece(chunk, [&](int64_t begin, int64_t count) {
       mesh_.Send(next(), from + begin, count * element_);
       return absl::OkStatus();
-    }).IgnoreError();  // sending does not fail, waiting does
+    }).IgnoreError();  // errors show in Wait
   }
 
-  // What came so far, and our own, are passed on together.
+  // Adds this rank's data to each arriving piece and forwards it.
   absl::Status ReduceChunk(int chunk, Step step) {
     return ForEachPiece(chunk, [&](int64_t begin, int64_t count) {
       const Ticket ticket =
@@ -165,8 +166,9 @@ class Ring {
     });
   }
 
-  // A finished chunk comes by. It may overwrite what was sent of it before:
-  // it has come through `next`, who has thus had that.
+  // Receives and forwards a finished chunk. It may overwrite data that was
+  // sent: the chunk has come through `next`, which has therefore received that
+  // data.
   absl::Status CollectChunk(int chunk, Step step) {
     return ForEachPiece(chunk, [&](int64_t begin, int64_t count) {
       const Ticket ticket =

@@ -10,18 +10,20 @@
 
 namespace muster {
 
-// How an all_reduce is done.
+// The algorithms for all_reduce.
 enum class AllReduceWay {
-  kDirect,    // everybody sends all to all: one hop, few small ranks
-  kDoubling,  // recursive doubling: log2(n) hops, many small ranks
-  kRing,      // 2(n-1) hops, each rank sends 2(n-1)/n of the bytes: large ones
+  // each rank sends all data to all ranks: one hop; for few ranks and small
+  // data
+  kDirect,
+  kDoubling,  // recursive doubling: log2(n) hops; for many ranks and small data
+  kRing,  // 2(n-1) hops, each rank sends 2(n-1)/n of the bytes; for large data
 };
 
-// The quickest of a group of `size` with this much to reduce. Pure.
+// The fastest algorithm for `bytes` in a group of `size`. Pure.
 AllReduceWay WayOf(int size, int64_t bytes);
 
-// Reduces every rank's `input` into every rank's `output`, which may be the
-// same. The same bits on every rank.
+// Reduces all ranks' `input` into every rank's `output`, which may be the same
+// memory. Bit-identical on every rank.
 absl::Status AllReduceOver(Mesh& mesh, AllReduceWay way, Reduction reduction,
                            const void* input, void* output, int64_t count,
                            Scratch& scratch);

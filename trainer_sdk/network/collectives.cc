@@ -13,8 +13,8 @@
 namespace muster {
 namespace {
 
-// Beyond this a root that sends everything to, or gets everything from,
-// everybody is slower than sharing the work out first.
+// Above this size it is slower that the root exchanges all data with every rank
+// than to distribute the work first.
 constexpr int64_t kTreeBytes = 128 << 10;
 
 char* At(void* base, int64_t bytes) { return static_cast<char*>(base) + bytes; }
@@ -41,8 +41,8 @@ absl::Status Broadcast(const Operation& operation, Mesh& mesh) {
   if (bytes <= kTreeBytes || mesh.size() == 2) {
     return BroadcastDownTree(mesh, root, operation.output, bytes);
   }
-  // A part to each, then everybody's part to everybody: the root sends twice
-  // the bytes, not n - 1 times.
+  // Scatter, then all_gather: the root sends twice the bytes instead of n - 1
+  // times.
   const RankParts parts = RankParts::Even(operation.count, mesh.size());
   char* const own = At(operation.output, parts.begin(mesh.rank()) * element);
   absl::Status s =
@@ -56,14 +56,14 @@ absl::Status Reduce(const Operation& operation, Mesh& mesh, Scratch& scratch) {
   const int rank = mesh.rank(), size = mesh.size(), root = operation.root;
   const Reduction reduction{operation.dtype, operation.reduce_op};
   if (operation.count * element <= kTreeBytes || size == 2) {
-    // All of it belongs to the root.
+    // One part: all elements belong to the root.
     std::vector<int64_t> counts(size, 0);
     counts[root] = operation.count;
     return ReduceToOwners(mesh, RankParts(counts, 0, size), reduction,
                           operation.input, operation.output, scratch);
   }
   const RankParts parts = RankParts::Even(operation.count, size);
-  // ReduceToOwners takes memory from `scratch` too, so this is our own.
+  // Own memory, because ReduceToOwners uses `scratch`.
   Scratch part;
   char* const own = rank == root
                         ? At(operation.output, parts.begin(rank) * element)
@@ -71,11 +71,11 @@ absl::Status Reduce(const Operation& operation, Mesh& mesh, Scratch& scratch) {
   absl::Status s =
       ReduceToOwners(mesh, parts, reduction, operation.input, own, scratch);
   if (!s.ok()) return s;
-  // The root's output may be its input, which is perhaps not sent yet; and
-  // what others send now goes there.
+  // The root's output may be the same memory as its input, which may still be
+  // in flight and which the other ranks' data overwrites now.
   if (s = mesh.Flush(); !s.ok()) return s;
   s = GatherToRoot(mesh, parts, element, root, own, operation.output);
-  // `part` ends with this function.
+  // `part` is destroyed at the end of this function.
   return s.ok() ? mesh.Flush() : s;
 }
 
@@ -105,7 +105,8 @@ absl::Status AllToAll(const Operation& operation, Mesh& mesh) {
   return absl::OkStatus();
 }
 
-// What a rank sends itself in one batch, first to first of each tag.
+// A rank's messages to itself in one batch: the n-th send of a tag matches its
+// n-th receive.
 absl::Status MessagesToOneself(const std::vector<PointToPoint>& messages,
                                int rank) {
   std::map<int, std::deque<const PointToPoint*>> sent;  // by tag
@@ -160,11 +161,11 @@ PointToPoint AsMessage(const Operation& operation) {
                       operation.dtype};
 }
 
-// Whether a rank could be done without having heard of all others. It would
-// not learn that they called something else before its next operation.
+// Whether a rank could finish without hearing from all others. Then it would
+// learn of a mismatch only in its next operation.
 bool SomeHearNothing(const Operation& operation, int size) {
-  // What a part should have been only its two ends know, and whoever sends
-  // hears nothing of it.
+  // Only the two ends of a part know its expected length, and the sender hears
+  // nothing from the receiver.
   if (operation.kind == OperationKind::kAllToAll) {
     return !operation.counts.empty();
   }

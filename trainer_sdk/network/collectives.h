@@ -8,9 +8,9 @@
 
 namespace muster {
 
-// Does `operation` over `mesh`, between its Begin and Finish. Every rank gets
-// the same bits: what is reduced is reduced in one order, by one rank or by
-// all alike. Which way is taken depends on kind, size and bytes only.
+// Performs `operation` over `mesh`, between its Begin and Finish. The result is
+// bit-identical on every rank: each element is reduced in one order, by one
+// rank or by all alike. The algorithm depends only on kind, size and bytes.
 absl::Status RunOverMesh(const Operation& operation, Mesh& mesh,
                          Scratch& scratch);
 

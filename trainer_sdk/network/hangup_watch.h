@@ -5,19 +5,19 @@
 
 namespace muster {
 
-// Which of a mesh's connections their peers have closed since the last look:
-// one system call of O(1), whatever the number of connections, so that each
-// operation can afford it. One thread at a time.
+// Tells whether peers have closed connections of a mesh since the last check.
+// One system call, O(1) in the number of connections, so that each operation
+// can afford it. Not thread-safe.
 class HangupWatch {
  public:
   HangupWatch();
 
-  // `socket`: connected, and open for as long as this lives.
+  // `socket`: connected, and open as long as this object lives.
   void Add(int socket);
 
   // Whether a peer closed its end of a connection since the last call; each
-  // peer counts once. Data that the peer sent before may still wait to be read.
-  // Always true where the system had no descriptor for this.
+  // peer counts once. Data that the peer sent before may still be unread.
+  // Always true if the system had no descriptor for this.
   bool Any();
 
  private:

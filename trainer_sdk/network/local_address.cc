@@ -39,7 +39,8 @@ socklen_t LengthOf(const sockaddr* address) {
                                        : sizeof(sockaddr_in6);
 }
 
-// The interface of that name or with that address; IPv4 before IPv6.
+// Finds an address of the interface with that name or address; IPv4 before
+// IPv6.
 absl::StatusOr<std::string> OfInterface(const std::string& wanted) {
   ifaddrs* list = nullptr;
   if (getifaddrs(&list) != 0) {
@@ -67,7 +68,7 @@ absl::StatusOr<std::string> OfInterface(const std::string& wanted) {
       ". Set MUSTER_SOCKET_IFNAME to one of them."));
 }
 
-// The first address that is not the loopback's, IPv4 only; empty if none.
+// The first IPv4 address that is not loopback; empty if there is none.
 std::string FirstOutside() {
   ifaddrs* list = nullptr;
   if (getifaddrs(&list) != 0) return "";
@@ -83,7 +84,7 @@ std::string FirstOutside() {
   return "";
 }
 
-// The address that a datagram to `host` would leave from; none is sent.
+// The source address of a datagram to `host`; none is sent.
 absl::StatusOr<std::string> TowardsHost(const std::string& host) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_DGRAM;
@@ -103,8 +104,8 @@ absl::StatusOr<std::string> TowardsHost(const std::string& host) {
     if (fd.open() && connect(fd.get(), one->ai_addr, one->ai_addrlen) == 0 &&
         getsockname(fd.get(), address, &length) == 0) {
       const std::string text = Numeric(address, length);
-      // Debian's /etc/hosts gives a host's own name a loopback address, which
-      // nobody else reaches.
+      // Debian's /etc/hosts maps a host's own name to a loopback address, which
+      // other hosts cannot reach.
       const bool own_name = IsLoopback(text) && !IsLoopback(host);
       const std::string outside = own_name ? FirstOutside() : "";
       return outside.empty() ? text : outside;

@@ -7,21 +7,21 @@
 
 namespace muster {
 
-// Where peers on other hosts reach this process.
+// How to find the address at which peers on other hosts reach this process.
 struct LocalAddressOptions {
-  // An interface ("eth0") or an address of this host. Wins if given.
+  // An interface ("eth0") or an address of this host. Takes precedence if set.
   std::string interface;
-  // A host that everybody reaches, by name or address: the address that this
-  // host reaches it from is taken. Empty: the loopback address.
+  // A host that all ranks reach, by name or address: the local address from
+  // which this host reaches it is used. Empty: the loopback address.
   std::string reachable_host;
 };
 
-// MUSTER_SOCKET_IFNAME, else GLOO_SOCKET_IFNAME; and MASTER_ADDR, the store's
-// host.
+// Reads MUSTER_SOCKET_IFNAME, else GLOO_SOCKET_IFNAME, and MASTER_ADDR, the
+// store's host.
 LocalAddressOptions LocalAddressFromEnvironment();
 
-// A numeric IPv4 or IPv6 address of this host. NotFound where there is none
-// such; the message names the interfaces that there are.
+// A numeric IPv4 or IPv6 address of this host. NotFound: none fits; the message
+// lists the interfaces.
 absl::StatusOr<std::string> LocalAddress(const LocalAddressOptions& options);
 
 }  // namespace muster

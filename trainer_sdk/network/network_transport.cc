@@ -11,9 +11,9 @@
 namespace muster {
 namespace {
 
-// Added to an operation's deadline at most, and only when it failed.
+// The longest extension of an operation's deadline, only after a failure.
 constexpr Duration kRecordPatience = std::chrono::seconds(1);
-// Ranks that wait for each other give up at nearly the same time.
+// Ranks that wait for each other time out at nearly the same time.
 constexpr Duration kOthersAreLate = std::chrono::milliseconds(200);
 
 }  // namespace
@@ -47,7 +47,8 @@ absl::Status NetworkTransport::ExecuteAs(const Operation& operation,
   return Break(absl::Status(s.code(), message));
 }
 
-// In a ring, whom a rank waits for may itself wait for the one that is absent.
+// Names the late and the silent ranks. In a ring, the rank that this one waits
+// for may itself wait for the absent one.
 std::string NetworkTransport::OthersThatAreLate(
     const std::string& operation) const {
   const std::vector<LateRank> ranks =
@@ -83,8 +84,8 @@ absl::StatusOr<std::unique_ptr<TransportMemory>> NetworkTransport::Allocate(
 
 absl::Status NetworkTransport::BrokenElsewhere() {
   if (!mesh_->PeerHungUp()) return absl::OkStatus();
-  // A rank that gives the group up writes its cause down before it hangs up;
-  // one that left in peace or died has written nothing.
+  // A rank that gives the group up writes its cause before it hangs up. A rank
+  // that left normally or died writes none.
   const absl::Status cause = record_.Told();
   return cause.ok() ? cause : Break(cause);
 }
@@ -94,7 +95,8 @@ absl::Status NetworkTransport::Break(const absl::Status& cause) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!broken_.ok()) return broken_;
   }
-  // Written down before the cut: whoever sees the cut finds the cause.
+  // Written before the connections are closed, so that a rank that sees the
+  // close finds the cause.
   const absl::Status agreed = record_.Settle(cause);
   const std::lock_guard<std::mutex> lock(mutex_);
   if (broken_.ok()) broken_ = agreed;

@@ -15,34 +15,36 @@
 
 namespace muster {
 
-// A Transport over any Mesh: the algorithms, and the one cause for which the
-// group is broken. Aborts and errors reach every rank because whoever fails
-// writes the cause into the group's store and then cuts its connections.
+// A Transport over any Mesh: the collective algorithms, and the single cause
+// for which the group is broken. A rank that fails writes the cause into the
+// group's store and then closes its connections, so that aborts and errors
+// reach every rank.
 class NetworkTransport final : public Transport {
  public:
-  // `name`: of the transport, a literal.
+  // `name`: the transport's name, a string literal.
   NetworkTransport(const char* name, GroupPlace place,
                    std::unique_ptr<Mesh> mesh);
 
   const char* name() const override { return name_; }
   absl::Status Execute(const Operation& operation,
                        const OperationContext& context) override;
-  // Does `operation` as a step of another: what peers are told, compare and
-  // see in errors is `signature`. One step for each of its numbers.
+  // Performs `operation` as one step of another operation, whose `signature` is
+  // used in errors and compared with the peers'. One step per sequence number.
   absl::Status ExecuteAs(const Operation& operation,
                          const OperationSignature& signature, Instant deadline);
   void Abort(const std::string& reason) override;
-  // Unimplemented: a network's memory is memory.
+  // Unimplemented: a network has no special memory.
   absl::StatusOr<std::unique_ptr<TransportMemory>> Allocate(
       int64_t bytes, const OperationContext& context) override;
 
-  // For the end of an operation that went well here: OK, or why another rank
-  // has given the group up since, although all that this rank needed of it had
-  // come before. Asks the store only where a peer has hung up.
+  // Called after an operation that succeeded on this rank. Returns the cause if
+  // another rank has given the group up meanwhile, although this rank had
+  // received all data; else OK. Asks the store only if a peer has closed its
+  // connection.
   absl::Status BrokenElsewhere();
 
-  // As Abort, for any cause; the group's cause, which may be an earlier one.
-  // Any thread.
+  // As Abort, for any cause. Returns the group's cause, which may be an earlier
+  // one. Any thread.
   absl::Status Break(const absl::Status& cause);
 
  private:

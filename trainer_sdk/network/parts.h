@@ -6,14 +6,16 @@
 
 namespace muster {
 
-// How elements one after another belong to ranks: part r is the elements
-// [begin(r), begin(r) + count(r)). Pure.
+// The assignment of consecutive elements to ranks: part r is [begin(r),
+// begin(r) + count(r)). Pure.
 class RankParts {
  public:
-  // What an operation says: `counts`, or where it is empty `count` for each.
+  // From the fields of an Operation: `counts`, or `count` for each rank if that
+  // is empty.
   RankParts(const std::vector<int64_t>& counts, int64_t count, int size);
 
-  // `total` elements in `size` parts that differ by at most one.
+  // Divides `total` elements into `size` parts whose lengths differ by at most
+  // one.
   static RankParts Even(int64_t total, int size);
 
   int64_t begin(int part) const { return begins_[part]; }
@@ -22,7 +24,7 @@ class RankParts {
 
  private:
   RankParts() = default;
-  std::vector<int64_t> begins_;  // one more than there are parts
+  std::vector<int64_t> begins_;  // size() is the number of parts + 1
 };
 
 }  // namespace muster

@@ -8,21 +8,21 @@
 
 namespace muster {
 
-// Who a rank is, for messages.
+// The name of a rank in messages.
 struct PeerName {
   int rank = 0;
   std::string host;
   int64_t pid = 0;
 };
 
-// This process, as `rank`.
+// The name of this process as `rank`.
 PeerName OwnName(int rank);
 
 // "rank 3 (host node7, pid 4711)".
 std::string Describe(const PeerName& name);
 
-// As it goes through the store: "PID HOST". InvalidArgument where `text` is
-// not of that form.
+// The form in the store, "PID HOST". Decoding any other text gives
+// InvalidArgument.
 std::string Encoded(const PeerName& name);
 absl::StatusOr<PeerName> DecodePeerName(int rank, const std::string& text);
 

@@ -24,7 +24,8 @@ absl::Status GatherToAll(Mesh& mesh, const RankParts& parts, int64_t element,
                          void* whole) {
   const int rank = mesh.rank(), size = mesh.size();
   std::vector<Ticket> tickets;
-  // Everybody begins with another peer, so that nobody is everybody's first.
+  // Each rank starts with a different peer, so that no peer is the first of all
+  // ranks.
   for (int step = 1; step < size; ++step) {
     const int from = (rank - step + size) % size;
     tickets.push_back(mesh.Receive(from, At(whole, parts.begin(from) * element),
@@ -84,7 +85,8 @@ absl::Status ReduceToOwners(Mesh& mesh, const RankParts& parts,
   const int rank = mesh.rank(), size = mesh.size();
   const int64_t element = SizeOf(reduction.dtype);
   const int64_t segment = kSegmentBytes / element;
-  // Segment by segment over all peers, so that all owners get on alike.
+  // Goes through the parts segment by segment over all peers, so that all
+  // owners progress equally.
   int64_t longest = 0;
   for (int part = 0; part < size; ++part) {
     longest = std::max(longest, parts.count(part));
@@ -127,7 +129,7 @@ absl::Status BroadcastDownTree(Mesh& mesh, int root, void* data,
                                int64_t bytes) {
   const int size = mesh.size();
   const int place = (mesh.rank() - root + size) % size;
-  int reach = 1;  // the lowest bit of `place`: from whom, and how many below
+  int reach = 1;  // lowest set bit of `place`: the distance to the parent
   while (reach < size && (place & reach) == 0) reach <<= 1;
   for (int64_t at = 0; at == 0 || at < bytes; at += kSegmentBytes) {
     const int64_t length = std::min(kSegmentBytes, bytes - at);

@@ -7,11 +7,12 @@
 
 namespace muster {
 
-// Memory for what is received and not yet reduced; kept from operation to
-// operation, because fresh pages cost more than a small operation.
+// Memory for received data before it is reduced. Reused, because new pages cost
+// more than a small operation.
 class Scratch {
  public:
-  // At least `bytes`, not initialised. Ends the life of what it gave before.
+  // Returns at least `bytes` of uninitialised memory. Invalidates memory
+  // returned before.
   char* Get(int64_t bytes) {
     if (bytes > bytes_) {
       memory_.reset();

@@ -8,7 +8,8 @@ void AdamWStep(const AdamWOptions& options, double learning_rate, int64_t step,
                int64_t count, float* __restrict weights,
                const float* __restrict gradient, float* __restrict mean,
                float* __restrict square) {
-  // The moments begin at zero: without this the first steps were too small.
+  // Bias correction: the moments start at zero, so without it the first steps
+  // would be too small.
   const double mean_bias = 1 - std::pow(options.beta1, step);
   const double square_bias = 1 - std::pow(options.beta2, step);
   const auto keep =

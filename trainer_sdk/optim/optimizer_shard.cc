@@ -13,14 +13,14 @@
 namespace muster {
 namespace {
 
-// Elements that are converted at a time: they stay in the first-level cache.
+// The number of elements converted at a time, so that they fit the L1 cache.
 constexpr int64_t kBlock = 2048;
 
 const void* At(TensorData view, int64_t element) {
   return static_cast<const char*>(view.data) + element * SizeOf(view.dtype);
 }
 
-// As float32: where they are, or converted to `block`, which has room.
+// The elements as float32: in place, or converted into `block`.
 const float* Floats(TensorData view, int64_t begin, int64_t count,
                     float* block) {
   if (view.dtype == DType::kFloat32) {
@@ -59,7 +59,8 @@ char* ValueAt(const Tensor& parameter, int64_t element) {
          element * SizeOf(parameter.value.dtype);
 }
 
-// Writes `from`, rounded, to the parameter's values from `begin` on.
+// Writes `from`, rounded, to the parameter's values beginning at element
+// `begin`.
 void WriteRounded(const Tensor& parameter, const float* from, int64_t begin,
                   int64_t count) {
   char* const to = ValueAt(parameter, begin);
@@ -109,7 +110,7 @@ OptimizerShard::OptimizerShard(std::shared_ptr<const UpdateRule> rule,
         Floats(parameter.value, range.begin, range.count(), master);
     if (floats != master) std::copy_n(floats, range.count(), master);
   }
-  // Those of other ranks' ranges too.
+  // This includes the values in other ranks' ranges.
   for (const Tensor& parameter : parameters_) {
     if (parameter.value.dtype == parameter.precision) continue;
     const float* const values = static_cast<const float*>(parameter.value.data);

@@ -12,7 +12,7 @@ void SgdStep(const SgdOptions& options, double learning_rate, int64_t step,
   for (int64_t i = 0; i < count; ++i) {
     float g = gradient[i] + decay * weights[i];
     if (momentum != 0) {
-      // The first velocity is the gradient itself.
+      // The velocity of the first step is the gradient.
       const float v = step == 1 ? g : momentum * velocity[i] + g;
       velocity[i] = v;
       g = nesterov ? g + momentum * v : v;

@@ -14,11 +14,11 @@ namespace {
 constexpr int kMantissaBits = 23;
 constexpr int kDigitBits = 32;
 constexpr int64_t kDigit = int64_t{1} << kDigitBits;
-// The least float is 2^-149.
+// The smallest positive float is 2^-149, so its square is 2^-298.
 constexpr int kLowestBit = -298;
-// Of what is no finite number.
+// The exponent field of infinities and NaNs.
 constexpr int kNoNumber = 255;
-// 16-bit elements that are converted at a time.
+// The number of 16-bit elements converted at a time.
 constexpr int64_t kBlock = 2048;
 
 struct Parts {
@@ -34,7 +34,7 @@ Parts PartsOf(float value) {
   return {exponent, (bits & ((1u << kMantissaBits) - 1)) | hidden};
 }
 
-// Leaves digits below 2^32, but for the last, which takes what is over.
+// Propagates carries, so that every digit but the last is below 2^32.
 void Carry(SquareSum::Words* words) {
   for (int i = 0; i + 1 < SquareSum::kDigits; ++i) {
     (*words)[i + 1] += (*words)[i] / kDigit;
@@ -42,7 +42,7 @@ void Carry(SquareSum::Words* words) {
   }
 }
 
-// Adds value * 2^bit, `bit` counted from the lowest.
+// Adds value * 2^bit; bit 0 is the lowest of the number.
 void AddAt(uint64_t value, int bit, SquareSum::Words* words) {
   const auto shifted = static_cast<unsigned __int128>(value)
                        << (bit % kDigitBits);
@@ -93,7 +93,7 @@ void SquareSum::Add(const float* values, int64_t count) {
 
 void SquareSum::Flush() {
   for (int exponent = 0; exponent < kExponents; ++exponent) {
-    // Numbers below the normal ones have the least normal exponent.
+    // Subnormal numbers have the exponent of the smallest normal ones.
     const int bit = 2 * (std::max(exponent, 1) - 1);
     for (std::array<uint64_t, kExponents>& sums : sums_) {
       if (sums[exponent] == 0) continue;

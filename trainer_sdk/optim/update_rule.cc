@@ -7,7 +7,7 @@ class AdamW : public UpdateRule {
  public:
   explicit AdamW(const AdamWOptions& options) : options_(options) {}
 
-  // PyTorch's names for them.
+  // The names of PyTorch's state.
   std::vector<std::string> states() const override {
     return {"adamw.exp_avg", "adamw.exp_avg_sq"};
   }

@@ -11,12 +11,14 @@
 namespace muster {
 namespace {
 
-// All ranks read: the whole must not grow with the square of a large group.
+// Limits the number of accounts read: each rank reads all of them, so the total
+// grows with the square.
 constexpr int kMostAccounts = 128;
 
 std::string KeyOf(int rank) { return absl::StrCat("account/", rank); }
 
-// Ranks that called the same, the largest set first, then by rank.
+// A call and the ranks that made it. The largest set is first; equal sets are
+// ordered by rank.
 using Camp = std::pair<OperationSignature, std::vector<int>>;
 
 std::vector<Camp> CampsOf(
@@ -46,7 +48,7 @@ const char* Verb(const std::vector<int>& ranks, const char* one,
   return ranks.size() == 1 ? one : several;
 }
 
-// Whether `text` has "rank 3" for 3, and not for 31's sake.
+// Whether `text` contains "rank 3" for rank 3, not only as a part of "rank 31".
 bool Names(const std::string& text, int rank) {
   const std::string name = absl::StrCat("rank ", rank);
   for (size_t at = text.find(name); at != std::string::npos;
@@ -116,7 +118,7 @@ std::vector<std::optional<OperationSignature>> ReadAccounts(
   std::vector<std::string> keys;
   keys.reserve(ranks);
   for (int rank = 0; rank < ranks; rank++) keys.push_back(KeyOf(rank));
-  // However it ends: what is there is read.
+  // On a timeout or an error, the accounts that exist are read anyway.
   const absl::Status everybody = place.store->Wait(keys, deadline);
   std::vector<std::optional<OperationSignature>> accounts(ranks);
   for (int rank = 0; rank < ranks; rank++) {

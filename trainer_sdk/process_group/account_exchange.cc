@@ -10,7 +10,7 @@
 namespace muster {
 namespace {
 
-// For leaving an account and reading those of peers, besides the wait.
+// Time to write this account and read those of peers, in addition to the wait.
 constexpr Duration kStorePatience = std::chrono::seconds(1);
 
 }  // namespace
@@ -18,12 +18,12 @@ constexpr Duration kStorePatience = std::chrono::seconds(1);
 std::string ExchangeAccounts(const GroupPlace& place,
                              const OperationSignature& last,
                              const absl::Status& failure, Duration wait) {
-  // A store that a cut network hides must not hold the caller up.
+  // A store behind a broken network must not block the caller.
   const auto accounts = CallWithin<std::string>(
       wait + kStorePatience,
       [place, last, wait, told = std::string(failure.message()),
        record = EncodeFailure(place.rank, failure)]() -> std::string {
-        // For those who are in a Split.
+        // Tells ranks that are blocked in a Split.
         place.store->CompareSet(kFailureKey, "", record).IgnoreError();
         const bool published = PublishAccount(place, last).ok();
         if (!published || wait == Duration::zero()) return "";

@@ -10,12 +10,13 @@
 namespace muster {
 namespace {
 
-// More elements than any memory holds; sums of some thousand times as many
+// More elements than any memory holds. Sums of some thousand such lengths in
 // bytes do not overflow.
 constexpr int64_t kMostElements = int64_t{1} << 46;
 
-// Lengths in elements of what this rank reads and writes, and where in place
-// would put the shorter into the longer (-1: nowhere).
+// Lengths in elements of this rank's input and output. `in_place`: offset of
+// the shorter in the longer buffer if the operation is in place; -1: in place
+// is not allowed.
 struct Extent {
   int64_t input = 0;
   int64_t output = 0;

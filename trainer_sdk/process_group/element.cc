@@ -8,7 +8,7 @@
 namespace muster {
 namespace {
 
-// A binary floating-point number of 16 bits.
+// A 16-bit binary floating-point format.
 struct Format {
   int exponent_bits;
   int mantissa_bits;
@@ -28,7 +28,7 @@ uint16_t Encode16(double value, Format format) {
   if (value == 0) return sign;
   int exponent = 0;
   std::frexp(value, &exponent);
-  // The power of two of the leading bit, at least that of subnormals.
+  // The exponent of the leading bit, at least that of subnormals.
   exponent = std::max(exponent - 1, 1 - format.bias());
   double units =
       std::nearbyint(std::ldexp(value, format.mantissa_bits - exponent));

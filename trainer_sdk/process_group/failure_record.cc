@@ -54,7 +54,7 @@ absl::Status FailureRecord::Settle(const absl::Status& mine) const {
 absl::Status FailureRecord::Told() const {
   const auto recorded =
       CallWithin<absl::StatusOr<std::string>>(patience_, [store = store_] {
-        // A moment that has passed: what is there now.
+        // The deadline is now: returns the current value without waiting.
         return store->Get(kFailureKey, MonotonicNow());
       });
   if (!recorded || !recorded->ok()) return absl::OkStatus();
@@ -77,7 +77,7 @@ std::vector<LateRank> FailureRecord::CompareLate(const std::string& operation,
     }
     std::vector<LateRank> late;
     if (!store->Set(keys[rank], "").ok()) return late;
-    // OK and not OK are told apart key by key below.
+    // The result does not matter, since each key is checked below.
     store->Wait(keys, MonotonicNow() + grace).IgnoreError();
     for (const std::string& key : keys) {
       const absl::StatusOr<bool> there = store->Check({key});

@@ -10,8 +10,8 @@ namespace muster {
 absl::StatusOr<std::unique_ptr<Transport>> FormTransport(
     const TransportFactory& factory, GroupPlace place, Instant deadline) {
   if (place.formation == nullptr) {
-    // Alone there is nobody to tell, nor perhaps a store; and without a store
-    // no way to tell anybody.
+    // A group of one rank has no peers to notify and may have no store. Without
+    // a store there is no way to notify any.
     if (place.size == 1 || place.store == nullptr) {
       return factory(std::move(place), deadline);
     }

@@ -18,11 +18,12 @@
 namespace muster {
 namespace {
 
-// The store has no way to take a wait back. A watch that is needed no more ends
-// when its wait does: soon, where the group was made soon.
+// A wait on the store cannot be cancelled, so a watch that is no longer needed
+// lasts until its current wait ends. The first waits are short, because most
+// groups form quickly.
 constexpr Duration kFirstWatch = std::chrono::milliseconds(50);
 constexpr Duration kLongestWatch = std::chrono::seconds(1);
-// How long a store may take that a cut network keeps from answering.
+// The longest time to wait for a store that a broken network may hide.
 constexpr Duration kStorePatience = std::chrono::seconds(1);
 
 absl::Status NoThread(const std::system_error& error) {
@@ -47,7 +48,7 @@ absl::StatusOr<std::shared_ptr<Formation>> Formation::Begin(
     std::thread([formation] { formation->Watch(); }).detach();
   } catch (const std::system_error& error) {
     const absl::Status failure = NoThread(error);
-    // Not by Fail, which would need a thread.
+    // Fail would need a thread.
     formation->store_->CompareSet(kFailureKey, "", EncodeFailure(rank, failure))
         .IgnoreError();
     return failure;
@@ -69,7 +70,8 @@ void Formation::Watch() {
 }
 
 void Formation::Interrupt(const absl::Status& cause) {
-  // Told before anything is cut: whoever sees the cut finds the cause.
+  // The cause is published before connections are cut, so that a rank that sees
+  // the cut finds the cause.
   if (!ended()) GiveUp(Fail(cause));
 }
 
@@ -130,7 +132,8 @@ absl::Status Formation::Do(std::function<void()> call) {
     return NoThread(error);
   }
   std::unique_lock<std::mutex> lock(mutex_);
-  // A call with the same deadline says more in its own error.
+  // Later than the deadline of the call itself, whose own error is more
+  // precise.
   const Instant until =
       std::max(deadline_, MonotonicNow()) + 2 * kStorePatience;
   if (!changed_.wait_until(lock, ToSteady(until),

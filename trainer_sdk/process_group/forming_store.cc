@@ -11,8 +11,8 @@
 namespace muster {
 namespace {
 
-// A store has no way to take a wait back: one that nobody waits for any more
-// ends after this.
+// A wait on the store cannot be cancelled, so an abandoned wait lasts at most
+// this long.
 constexpr Duration kLongestWait = std::chrono::seconds(5);
 
 bool IsLate(const absl::Status& status) {
@@ -22,7 +22,8 @@ bool IsLate(const absl::StatusOr<std::string>& value) {
   return IsLate(value.status());
 }
 
-// So says whoever finds it first, the call or the formation's watch.
+// The call and the formation's watch report the end of a round with the same
+// error.
 absl::Status WithMeaning(const absl::Status& status) {
   return RoundOverError(status);
 }

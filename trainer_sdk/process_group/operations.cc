@@ -155,7 +155,7 @@ Operation Batch(std::vector<PointToPoint> messages) {
 
 PointToPoint BatchSend(const void* data, int64_t count, DType dtype, int peer,
                        int tag) {
-  // One type for both directions; a send is only read.
+  // The message type has one pointer for both directions; a send only reads.
   return Message(OperationKind::kSend, const_cast<void*>(data), count, dtype,
                  peer, tag);
 }

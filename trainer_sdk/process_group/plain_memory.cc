@@ -23,7 +23,8 @@ class PlainMemory final : public TransportMemory {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<TransportMemory>> NewPlainMemory(int64_t bytes) {
-  // Whole cache lines: nothing else is written beside it.
+  // Rounded up to whole cache lines, so that no other data shares the last
+  // line.
   void* const block = bytes > std::numeric_limits<int64_t>::max() - 64
                           ? nullptr
                           : std::aligned_alloc(64, (bytes + 64) / 64 * 64);

@@ -33,10 +33,10 @@
 namespace muster {
 namespace {
 
-// For telling a failure through a store that may be out of reach.
+// The longest time to report a failure through a store that may be unreachable.
 constexpr Duration kStorePatience = std::chrono::seconds(1);
 
-// Whether ranks may go on together after such an end.
+// Whether the group stays usable after this status.
 bool GoesOn(const absl::Status& status) {
   return status.ok() || absl::IsInvalidArgument(status) ||
          absl::IsUnimplemented(status);
@@ -44,9 +44,9 @@ bool GoesOn(const absl::Status& status) {
 
 }  // namespace
 
-// The state behind a group. `busy_` says that somebody has the transport: the
-// thread of a Run, of Allocate or Split, or the worker; it goes from one to
-// the next under mutex_, in the order of the queue.
+// The state of a group. `busy_` means that a thread owns the transport: that of
+// a Run, an Allocate or a Split, or the worker. Ownership passes under mutex_,
+// in the order of the queue.
 class ProcessGroup::Body {
  public:
   Body(GroupPlace place, TransportFactory factory, ProcessGroupOptions options,
@@ -113,7 +113,7 @@ class ProcessGroup::Body {
       work->Complete(broken_);
       return work;
     }
-    // Before the number: a rank that tries again is still in step.
+    // Before the sequence number is taken: a rank that retries stays in step.
     if (!worker_.joinable()) {
       try {
         worker_ = std::thread([this] { Serve(); });
@@ -155,7 +155,7 @@ class ProcessGroup::Body {
       memory = NewPlainMemory(bytes);
     }
     if (absl::IsResourceExhausted(memory.status())) {
-      // No memory, but nothing is wrong with the transport.
+      // Memory is short, but the transport is intact.
       memory = Named(memory.status());
     } else if (!GoesOn(memory.status())) {
       Tell(memory.status());
@@ -175,8 +175,8 @@ class ProcessGroup::Body {
     auto group = SplitAsFormation(color, key, label, call.context);
     recorder_.End(call.record, MonotonicNow(), group.status().code());
     if (!group.ok() && !absl::IsUnimplemented(group.status())) {
-      // Some ranks may have their part: the next Split would not be the same
-      // one everywhere. Peers in an operation are told.
+      // Some ranks may have their new group, so a retry would not be the same
+      // Split on all ranks. The abort tells peers that are in an operation.
       transport_->Abort(std::string(group.status().message()));
       group = Break(group.status());
     }
@@ -193,7 +193,7 @@ class ProcessGroup::Body {
       if (!broken_.ok()) return;
       broken_ = cause;
       split = split_;
-      // Who waits for a turn need not wait for the one who has it.
+      // Wakes callers that wait for their turn: they fail at once.
       changed_.notify_all();
     }
     if (split != nullptr) split->Interrupt(cause);
@@ -222,7 +222,7 @@ class ProcessGroup::Body {
            (options.timeout == Duration() ? options_.timeout : options.timeout);
   }
 
-  // The next number in the order of the calls. mutex_ is held.
+  // Assigns the next number in the order of the calls. Needs mutex_.
   GroupCall Number(const Operation& operation, const CallOptions& options,
                    Instant now) {
     if (!IsPointToPoint(operation.kind)) sequence_++;
@@ -234,7 +234,7 @@ class ProcessGroup::Body {
     return call;
   }
 
-  // Waits until everything queued is done and nobody has the transport.
+  // Blocks until the queue is empty and no thread owns the transport.
   absl::Status TakeTurn(Instant deadline) {
     std::unique_lock<std::mutex> lock(mutex_);
     const bool came = changed_.wait_until(lock, ToSteady(deadline), [&] {
@@ -252,11 +252,11 @@ class ProcessGroup::Body {
   void Release() {
     const std::lock_guard<std::mutex> lock(mutex_);
     busy_ = false;
-    // Without anybody waiting this does not enter the kernel.
+    // notify_all makes no system call if no thread waits.
     changed_.notify_all();
   }
 
-  // Performs what has its turn.
+  // Performs the operation whose turn it is.
   absl::Status Perform(const Operation& operation, const GroupCall& call) {
     absl::Status status = transport_->Execute(operation, call.context);
     recorder_.End(call.record, MonotonicNow(), status.code());
@@ -265,10 +265,10 @@ class ProcessGroup::Body {
     return Explain(status, call);
   }
 
-  // Breaks the group and finds out more.
+  // Breaks the group, and adds the peers' explanation to the cause.
   absl::Status Explain(const absl::Status& status, const GroupCall& call) {
     const Instant failed = MonotonicNow();
-    // Peers that still wait give up on their own, or are told by this.
+    // Peers that still wait give up by themselves, or are told by this.
     transport_->Abort(std::string(status.message()));
     std::string message(status.message());
     const bool late = absl::IsDeadlineExceeded(status);
@@ -283,7 +283,7 @@ class ProcessGroup::Body {
     return Break(Named(absl::Status(status.code(), message)));
   }
 
-  // The first cause, which stays.
+  // Sets the cause unless there is one; returns the first.
   absl::Status Break(const absl::Status& cause) {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
@@ -293,13 +293,13 @@ class ProcessGroup::Body {
     }
     const absl::Status dumped =
         recorder_.Fail(place_.name, std::string(cause.message()));
-    // The cause matters more than its dump.
+    // An error of the dump is ignored, because the cause matters more.
     dumped.IgnoreError();
     return cause;
   }
 
-  // Tells the group's failure to those whose transport does not: who are in a
-  // Split.
+  // Reports the failure through the store to ranks that do not learn it from
+  // the transport, namely those in a Split.
   void Tell(const absl::Status& cause) const {
     if (place_.size == 1) return;
     FailureRecord(place_.store, place_.rank, kStorePatience)
@@ -307,7 +307,7 @@ class ProcessGroup::Body {
         .IgnoreError();
   }
 
-  // Gives a Split the next number of this group's collectives and records it.
+  // Records a Split under the next number of this group's collectives.
   GroupCall NumberSplit(Instant deadline) {
     GroupCall call;
     call.context.deadline = deadline;
@@ -321,7 +321,7 @@ class ProcessGroup::Body {
     return call;
   }
 
-  // Whatever breaks this group on some rank meanwhile ends the Split of all.
+  // Splits as a formation: a failure of any rank ends the Split on all ranks.
   absl::StatusOr<std::unique_ptr<ProcessGroup>> SplitAsFormation(
       int color, int key, const std::string& label,
       const OperationContext& context) {
@@ -334,7 +334,7 @@ class ProcessGroup::Body {
       split_ = *formation;
       broken = broken_;
     }
-    // Aborted before there was a formation to interrupt.
+    // The group was aborted before there was a formation to interrupt.
     if (!broken.ok()) (*formation)->Interrupt(broken);
     auto group = SplitInTurn(color, key, label, *formation, context);
     if (!group.ok() && !absl::IsUnimplemented(group.status())) {
@@ -390,7 +390,7 @@ class ProcessGroup::Body {
     return FormTransport(factory, std::move(place), deadline);
   }
 
-  // The worker's thread.
+  // The worker thread's main function.
   void Serve() {
     std::unique_lock<std::mutex> lock(mutex_);
     for (;;) {
@@ -433,10 +433,10 @@ class ProcessGroup::Body {
   bool stopping_ = false;
   uint64_t sequence_ = 0;
   absl::Status broken_;
-  std::thread worker_;                // once something was started
-  std::shared_ptr<Formation> split_;  // of the last Split
+  std::thread worker_;                // running once an operation was started
+  std::shared_ptr<Formation> split_;  // formation of the last Split
 
-  int splits_ = 0;  // whoever has its turn
+  int splits_ = 0;  // used only by the thread whose turn it is
 };
 
 absl::StatusOr<std::unique_ptr<ProcessGroup>> ProcessGroup::Create(

@@ -10,8 +10,8 @@
 namespace muster {
 namespace {
 
-// FNV-1a over the numbers: equal counts, equal hash, and order counts. Never
-// 0, which means that there are none.
+// FNV-1a hash of the counts and their order. Never 0, which means that there
+// are no counts.
 uint64_t HashOf(const std::vector<int64_t>& counts) {
   uint64_t hash = 0xcbf29ce484222325u;
   for (const int64_t count : counts) {
@@ -118,8 +118,9 @@ std::string Describe(const OperationSignature& signature) {
   absl::StrAppend(&text, " (", signature.count * SizeOf(signature.dtype),
                   " bytes");
   if (signature.counts_hash != 0) {
-    // Different counts may have one sum: the text tells them apart. Those of an
-    // all_to_all rightly differ from rank to rank.
+    // Different counts can have the same sum; the hash distinguishes them in
+    // the text. The counts of an all_to_all differ from rank to rank
+    // legitimately.
     absl::StrAppend(&text, " in parts");
     if (signature.kind != OperationKind::kAllToAll) {
       absl::StrAppend(

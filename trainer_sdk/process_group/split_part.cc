@@ -10,7 +10,7 @@
 namespace muster {
 namespace {
 
-// More than anybody splits one group.
+// Larger than the number of splits of any group.
 constexpr uint64_t kSplits = 1000003;
 
 }  // namespace

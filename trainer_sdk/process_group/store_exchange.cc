@@ -15,7 +15,7 @@ constexpr char kRead[] = "read";
 
 std::string KeyOf(int rank) { return absl::StrCat("rank/", rank); }
 
-// `status`, with the names of those who did not come.
+// Adds the missing ranks to a timeout; other statuses are unchanged.
 absl::Status NameAbsent(Store& store, int size, const std::string& what,
                         const absl::Status& status) {
   if (!absl::IsDeadlineExceeded(status)) return status;
@@ -29,14 +29,14 @@ absl::Status NameAbsent(Store& store, int size, const std::string& what,
       absl::StrCat(RankRanges(absent), " did not come to ", what, " in time"));
 }
 
-// What rank 0 tells.
+// Waits for the list that rank 0 publishes.
 absl::StatusOr<std::string> Table(Store& store, int size,
                                   const std::string& what, Instant deadline) {
   absl::StatusOr<std::string> table = store.Get(kTable, deadline);
   if (!absl::IsDeadlineExceeded(table.status())) return table;
   absl::Status late = NameAbsent(store, size, what, table.status());
-  // Rank 0 takes the texts away once it has told them: where it did so at the
-  // last moment, everybody looks absent and nobody is.
+  // Rank 0 deletes the texts once it has published the list. If that happened
+  // just now, all ranks look absent although none is.
   table = store.Get(kTable, MonotonicNow());
   if (table.ok()) return table;
   return late;

@@ -14,8 +14,8 @@ namespace {
 constexpr std::string_view kOne = "rank ";
 constexpr std::string_view kSeveral = "ranks ";
 
-// The number that `text` begins with, and its length; -1 where there is none,
-// or one that is no rank.
+// The number at the beginning of `text` and its length in characters; -1 if
+// there is none or it is no rank.
 struct Number {
   int value = -1;
   size_t length = 0;
@@ -35,8 +35,9 @@ Number NumberAt(std::string_view text) {
   return number;
 }
 
-// The ranks of "0, 2-3" at the beginning of `text`, in the world, and the
-// length of the list; none where a number is no rank of the group.
+// The world ranks of a list such as "0, 2-3" at the beginning of `text`, and
+// the length of the list in characters. Empty if a number is no rank of the
+// group.
 struct List {
   std::vector<int> ranks;
   size_t length = 0;
@@ -79,7 +80,8 @@ std::string InWorldRanks(std::string_view text,
     const std::string_view noun = several ? kSeveral : kOne;
     List list = ListAt(text.substr(noun.size()), global_ranks);
     if (!several && !list.ranks.empty()) {
-      // "rank 1, 2 of ...": the list of one rank ends with its number.
+      // After "rank", only the first number of "1, 2 of ..." belongs to the
+      // list.
       list.length = NumberAt(text.substr(noun.size())).length;
       list.ranks.resize(1);
     }

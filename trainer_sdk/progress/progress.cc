@@ -15,7 +15,7 @@ Progress::Progress(const std::string& socket_path) {
   std::memcpy(agent_.sun_path, socket_path.data(), socket_path.size());
   agent_bytes_ = offsetof(sockaddr_un, sun_path) + socket_path.size();
   if (socket_path[0] == '@') {
-    agent_.sun_path[0] = '\0';  // an abstract name has no end mark
+    agent_.sun_path[0] = '\0';  // abstract names are not terminated by 0
   } else {
     ++agent_bytes_;
   }
@@ -23,7 +23,7 @@ Progress::Progress(const std::string& socket_path) {
 
 void Progress::Send(const ProgressUpdate& update) {
   const std::string message = ProgressMessage(update);
-  // Unconnected: an agent that takes the socket up again is found again.
+  // The socket is not connected, so an agent that reopens it is found again.
   const ssize_t sent =
       agent_bytes_ == 0
           ? -1

@@ -14,31 +14,32 @@
 
 namespace muster {
 
-// Tells this worker's agent how the training goes, for `launch status`,
+// Reports the training's progress to this worker's agent, for `launch status`,
 // `launch watch` and the detection of hangs. Thread-safe.
 //
-// Never waits and never fails: without an agent, and while the agent's socket
-// is full, what is said is dropped. Say it again every step.
+// Never blocks and never fails: reports are dropped if there is no agent or its
+// socket is full. So send a report every step.
 class Progress {
  public:
-  // The agent's Unix datagram socket: what MUSTER_PROGRESS_SOCKET holds. A
-  // leading '@' names an abstract one, as for sd_notify. Empty, or no such
-  // socket: everything is dropped.
+  // `socket_path`: the agent's Unix datagram socket, as in
+  // MUSTER_PROGRESS_SOCKET. A leading '@' means an abstract name, as for
+  // sd_notify. If it is empty or there is no such socket, everything is
+  // dropped.
   explicit Progress(const std::string& socket_path);
 
-  // One datagram: {.step = 1200, .loss = 2.31}.
+  // Sends one datagram: {.step = 1200, .loss = 2.31}.
   void Send(const ProgressUpdate& update);
 
-  // Still alive, without anything to report: for long phases between steps.
+  // Reports that the worker is alive, for long phases between steps.
   void Alive() { Send(ProgressUpdate{}); }
 
-  // How many datagrams were dropped.
+  // The number of dropped datagrams.
   int64_t dropped() const { return dropped_; }
 
  private:
   OwnedFd socket_;
   sockaddr_un agent_ = {};
-  socklen_t agent_bytes_ = 0;  // 0: nobody listens
+  socklen_t agent_bytes_ = 0;  // 0: no agent
   std::atomic<int64_t> dropped_ = 0;
 };
 

@@ -11,7 +11,8 @@ namespace {
 
 constexpr size_t kStatusBytes = 256;
 
-// A prefix of `text` that ends between two UTF-8 characters.
+// A prefix of `text` of at most `bytes` bytes that ends between two UTF-8
+// characters.
 std::string Cut(const std::string& text, size_t bytes) {
   if (text.size() <= bytes) return text;
   while (bytes > 0 && (text[bytes] & 0xC0) == 0x80) --bytes;

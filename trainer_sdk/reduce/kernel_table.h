@@ -7,17 +7,17 @@
 
 namespace muster {
 
-// What one kind of processor offers. Entries are indexed by DType and, where
-// there are two, ReduceOp.
+// The kernels for one kind of processor. Entries are indexed by DType and, if
+// there are two indices, ReduceOp.
 struct ReductionTable {
-  // See Reduce, but AVG divides by `divisor`, whatever the number of sources.
+  // As Reduce, but AVG divides by `divisor` instead of the number of sources.
   using ReduceKernel = void (*)(const void* const* sources, int source_count,
                                 void* const* destinations,
                                 int destination_count, int64_t count,
                                 int64_t divisor);
   ReduceKernel reduce[kDTypes][kReduceOps];
 
-  // Between 16-bit floats and float32.
+  // Conversions between 16-bit floats and float32.
   using WidenKernel = void (*)(const uint16_t* from, float* to, int64_t count);
   using NarrowKernel = void (*)(const float* from, uint16_t* to, int64_t count);
   WidenKernel widen_bfloat16;

@@ -2,9 +2,8 @@
 
 #if defined(__x86_64__)
 
-// Everything below is compiled for such a processor, so nothing below may be
-// an inline function of a header: the linker could take its copy for every
-// other caller too.
+// Everything below is compiled for AVX2. No inline function of a header may be
+// included below: the linker could use its AVX2 copy for all callers.
 #include <cstdint>
 #include <cstring>
 #pragma GCC push_options

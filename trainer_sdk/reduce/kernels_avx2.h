@@ -5,7 +5,7 @@
 
 namespace muster {
 
-// For x86-64 with AVX2 and F16C; null on a processor that lacks them.
+// Kernels for x86-64 with AVX2 and F16C; null if the processor lacks them.
 const ReductionTable* Avx2Reductions();
 
 }  // namespace muster

@@ -5,7 +5,7 @@
 
 namespace muster {
 
-// For any processor.
+// Kernels for any processor.
 const ReductionTable& BaselineReductions();
 
 }  // namespace muster

@@ -28,7 +28,8 @@ void Reduce(DType dtype, ReduceOp op, const void* const* sources,
             int64_t count) {
   MUSTER_CHECK(source_count >= 1) << "nothing to reduce";
   if (count <= 0 || destination_count == 0) return;
-  if (source_count == 1) {  // of one, every reduction is the source, NaNs too
+  // any reduction of one source is that source, NaNs included
+  if (source_count == 1) {
     for (int i = 0; i < destination_count; ++i) {
       if (destinations[i] == sources[0]) continue;
       std::memcpy(destinations[i], sources[0], count * SizeOf(dtype));

@@ -7,9 +7,9 @@
 
 namespace muster {
 
-// Elementwise reductions of arrays in this process's memory. Thread-safe: no
-// state. Buffers are aligned to their elements. The same on every machine, bit
-// for bit, but for the payload of a NaN that two NaNs made.
+// Elementwise reductions of arrays in host memory. Thread-safe: no state.
+// Buffers must be aligned to their elements. Results are bit-identical on every
+// machine, except for the payload of a NaN that results from two NaNs.
 //
 //   float32, float64  IEEE, no fused multiply-add
 //   bfloat16, float16 computed in float32 over all sources and rounded once,
@@ -20,24 +20,25 @@ namespace muster {
 //                     rounded; an integer's quotient is truncated towards zero
 
 // Reduces `sources[0]`, `sources[1]`, … in this order, element by element, and
-// writes the result to each of `destinations`: one pass over memory. A
-// destination may be one of the sources; otherwise nothing overlaps.
-// Needs source_count >= 1; with no destination nothing happens.
+// writes the result to each of `destinations`, in one pass over memory. A
+// destination may be one of the sources; otherwise buffers must not overlap.
+// source_count must be at least 1. Does nothing without a destination.
 void Reduce(DType dtype, ReduceOp op, const void* const* sources,
             int source_count, void* const* destinations, int destination_count,
             int64_t count);
 
-// destination = destination op source. AVG adds: the caller divides at the end
-// (Divide). bfloat16 and float16 are rounded each time, so that several
-// sources at once are both faster and more exact with Reduce.
+// destination = destination op source. AVG only adds: the caller divides at the
+// end (Divide). bfloat16 and float16 are rounded each time, so for several
+// sources Reduce is both faster and more exact.
 void Accumulate(DType dtype, ReduceOp op, void* destination, const void* source,
                 int64_t count);
 
-// Between float32 and bfloat16 or float16, rounded to nearest even.
+// Convert between float32 and bfloat16 or float16. Narrow rounds to nearest,
+// ties to even.
 void Narrow(const float* from, DType type, void* to, int64_t count);
 void Widen(DType type, const void* from, float* to, int64_t count);
 
-// data = data / divisor, as AVG does it. Needs divisor >= 1.
+// data = data / divisor, as in AVG. `divisor` must be at least 1.
 void Divide(DType dtype, void* data, int64_t count, int64_t divisor);
 
 }  // namespace muster

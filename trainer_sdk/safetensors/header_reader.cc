@@ -15,8 +15,8 @@ namespace {
 constexpr char kMetadata[] = "__metadata__";
 constexpr size_t kQuotedBytes = 80;
 
-// Is told the JSON's tokens one by one and keeps where in the header it is.
-// Returning false ends the reading.
+// Receives the JSON's tokens one by one and tracks the position in the header.
+// Returning false ends the parsing.
 class HeaderHandler : public nlohmann::json_sax<nlohmann::json> {
  public:
   SafetensorsHeader TakeHeader() { return std::move(header_); }
@@ -150,7 +150,7 @@ class HeaderHandler : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
-  // Where the next token is.
+  // The position of the next token.
   enum class Place {
     kBefore,
     kTop,

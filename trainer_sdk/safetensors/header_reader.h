@@ -9,13 +9,13 @@
 
 namespace muster {
 
-// The JSON of a header as it stands: form, types and names are checked, places
-// are not. In one pass, without a tree and without recursion, so that neither
-// depth nor size of what comes costs more than the text itself. DataLoss as
+// Parses the JSON of a header: checks form, types and names, but not offsets.
+// One pass, without a tree and without recursion, so that neither depth nor
+// size of the input needs more than linear memory. DataLoss as
 // ParseSafetensorsHeader.
 absl::StatusOr<SafetensorsHeader> ReadHeaderJson(std::string_view json);
 
-// A name for an error's text: quoted, printable, not endless.
+// A name for error messages: quoted, printable, limited in length.
 std::string QuotedName(std::string_view name);
 
 }  // namespace muster

@@ -14,17 +14,18 @@
 
 namespace muster {
 
-// A safetensors file of which tensors can be read. Thread-safe.
+// A safetensors file opened for reading. Thread-safe.
 class SafetensorsFile {
  public:
   // Reads and checks the header. `files`: not owned; null: the machine's.
-  // NotFound; DataLoss, with the path before ParseSafetensorsHeader's line.
+  // NotFound: no such file. DataLoss: the path, then ParseSafetensorsHeader's
+  // message.
   static absl::StatusOr<std::unique_ptr<SafetensorsFile>> Open(
       const std::string& path, FileSystem* files = nullptr);
 
   const SafetensorsHeader& header() const { return header_; }
 
-  // All of one of the header's tensors, or some of its bytes.
+  // Read a whole tensor of the header, or a range of its bytes.
   absl::Status Read(const SafetensorsTensor& tensor, void* out) const {
     return ReadAt(tensor, 0, tensor.bytes(), out);
   }
@@ -41,7 +42,7 @@ class SafetensorsFile {
   const SafetensorsHeader header_;
 };
 
-// A tensor to write, and its elements.
+// A tensor to write.
 struct SafetensorsData {
   std::string name;
   SafetensorsType type = SafetensorsType::kF32;
@@ -49,10 +50,10 @@ struct SafetensorsData {
   const void* data = nullptr;
 };
 
-// Writes the file: all of it or, if anything fails or the process dies, nothing
-// at all; what was there before stays until then. PyTorch's loaders want the
-// metadata {"format": "pt"}. Errors as PlaceSafetensors' and
-// WriteSafetensorsHeader's, and the file system's.
+// Writes the file atomically: if anything fails or the process dies, a previous
+// file stays unchanged. PyTorch's loaders require the metadata {"format":
+// "pt"}. Errors are those of PlaceSafetensors, WriteSafetensorsHeader and the
+// file system.
 absl::Status WriteSafetensorsFile(
     const std::string& path, const std::vector<SafetensorsData>& tensors,
     const std::map<std::string, std::string>& metadata,

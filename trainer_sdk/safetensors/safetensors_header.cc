@@ -18,7 +18,7 @@ std::string Quoted(const SafetensorsTensor& tensor) {
   return absl::StrCat("tensor ", QuotedName(tensor.name));
 }
 
-// Whether the tensors, by their places, lie one behind the other.
+// Checks that the tensors, sorted by offset, are contiguous.
 absl::Status CheckPlaces(const std::vector<SafetensorsTensor>& tensors) {
   int64_t filled = 0;
   const SafetensorsTensor* before = nullptr;
@@ -49,7 +49,7 @@ absl::Status CheckPlaces(const std::vector<SafetensorsTensor>& tensors) {
   return absl::OkStatus();
 }
 
-// `text` as a string of JSON; nothing where it is no UTF-8.
+// Appends `text` as a JSON string; false if it is not UTF-8.
 bool AppendJson(const std::string& text, std::string* out) {
   try {
     out->append(nlohmann::json(text).dump());
@@ -69,7 +69,7 @@ const SafetensorsTensor* SafetensorsHeader::Find(std::string_view name) const {
 }
 
 absl::StatusOr<int64_t> CountOf(const std::vector<int64_t>& shape) {
-  // A dimension of 0 makes it empty, however large the others are.
+  // A dimension of 0 makes the tensor empty, however large the others are.
   if (std::find(shape.begin(), shape.end(), 0) != shape.end()) {
     if (std::all_of(shape.begin(), shape.end(),
                     [](int64_t size) { return size >= 0; })) {

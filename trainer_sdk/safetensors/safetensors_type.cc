@@ -10,7 +10,7 @@ struct TypeFacts {
   int bits;
 };
 
-// By SafetensorsType.
+// Indexed by SafetensorsType.
 constexpr std::array<TypeFacts, kSafetensorsTypes> kFacts = {{
     {"BOOL", 8},    {"F4", 4},          {"F6_E2M3", 6},     {"F6_E3M2", 6},
     {"U8", 8},      {"I8", 8},          {"F8_E5M2", 8},     {"F8_E4M3", 8},
@@ -20,7 +20,7 @@ constexpr std::array<TypeFacts, kSafetensorsTypes> kFacts = {{
     {"I64", 64},    {"U64", 64},
 }};
 
-// By DType.
+// Indexed by DType.
 constexpr std::array<SafetensorsType, kDTypes> kOfDType = {
     SafetensorsType::kF32, SafetensorsType::kF64, SafetensorsType::kBF16,
     SafetensorsType::kF16, SafetensorsType::kI8,  SafetensorsType::kI32,

@@ -9,9 +9,9 @@
 
 namespace muster {
 
-// Every type of element that the format has (safetensors 0.8), narrow ones
-// first: the reference library lays a file out by this order, backwards, so
-// that all tensors are aligned.
+// All element types of the format (safetensors 0.8), narrow ones first. The
+// reference library orders a file by this list in reverse, so that all tensors
+// are aligned.
 enum class SafetensorsType : uint8_t {
   kBool,
   kF4,
@@ -38,16 +38,16 @@ enum class SafetensorsType : uint8_t {
 };
 inline constexpr int kSafetensorsTypes = 22;
 
-// As the header spells it: "F32".
+// The name in the header: "F32".
 const char* Name(SafetensorsType type);
 std::optional<SafetensorsType> SafetensorsTypeOf(std::string_view name);
 
-// Of one element: 4 to 64. Elements narrower than a byte are packed, and a
-// tensor of them fills whole bytes.
+// Bits per element: 4 to 64. Elements narrower than a byte are packed, and a
+// tensor of them must fill whole bytes.
 int BitsOf(SafetensorsType type);
 
 SafetensorsType SafetensorsTypeOf(DType dtype);
-// Nothing for types that this library does not compute with.
+// Nothing for types that have no DType.
 std::optional<DType> DTypeOf(SafetensorsType type);
 
 }  // namespace muster

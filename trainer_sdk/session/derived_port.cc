@@ -7,9 +7,9 @@ namespace muster {
 
 int DerivedPort(const std::string& job) {
   constexpr uint64_t kLeast = 15000, kPorts = 15000;
-  // The same everywhere, which std::hash does not promise.
+  // Not std::hash, which may differ between hosts.
   uint64_t hash = FnvHashOf(job);
-  // Its low bits follow the last characters too closely.
+  // The low bits depend too strongly on the last characters.
   hash ^= hash >> 32;
   return static_cast<int>(kLeast + hash % kPorts);
 }

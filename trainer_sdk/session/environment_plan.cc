@@ -10,7 +10,7 @@ Launcher WhoseVariables(const EnvironmentReader& variables) {
   return Launcher::kEnvironment;
 }
 
-// Whether every rank, 0 included, is only a client of the store.
+// Whether all ranks, including rank 0, are only clients of the store.
 bool HasAgentStore(EnvironmentReader& variables) {
   const std::string text = variables.Text("TORCHELASTIC_USE_AGENT_STORE");
   if (!text.empty() && text != "True" && text != "False") {
@@ -21,8 +21,8 @@ bool HasAgentStore(EnvironmentReader& variables) {
   return text == "True";
 }
 
-// mpirun inside a worker: its processes inherit RANK and WORLD_SIZE, and each
-// would take itself for the worker that started them.
+// Detects mpirun inside a worker: its processes inherit RANK and WORLD_SIZE, so
+// each would take itself for that worker.
 void RefuseOuterWorld(EnvironmentReader& variables, const SessionPlan& plan) {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
     const auto size = variables.Number(name, 1, kMostRanks);
@@ -49,7 +49,7 @@ SessionPlan PlanOfEnvironment(EnvironmentReader& variables) {
   plan.group_world_size = variables.Number("GROUP_WORLD_SIZE", 1, kMostRanks);
   if (!local_rank && !plan.local_world_size && !plan.group_rank &&
       !plan.group_world_size) {
-    // As job operators have it that start one process a node.
+    // For job operators that start one process per node.
     plan.local_world_size = 1;
     plan.group_rank = plan.rank;
     plan.group_world_size = plan.world_size;

@@ -40,7 +40,7 @@ std::optional<int64_t> EnvironmentReader::Number(const std::string& name,
   const std::string text = Text(name);
   if (text.empty()) return std::nullopt;
   int64_t number = 0;
-  // SimpleAtoi takes white space and a sign, which no launcher writes.
+  // SimpleAtoi accepts white space and a sign, which no launcher writes.
   const bool is_number =
       text.find_first_not_of("-0123456789") == std::string::npos &&
       absl::SimpleAtoi(text, &number);

@@ -4,8 +4,8 @@
 namespace muster {
 namespace {
 
-// What is the same whatever the variables of rank and size are called. `job`
-// names this run of mpirun on every rank; empty where nothing does.
+// The part that does not depend on the names of the variables. `job`: a name of
+// this mpirun that all ranks know; empty if there is none.
 SessionPlan WithMaster(EnvironmentReader& variables, SessionPlan plan,
                        const std::string& job) {
   plan.run_id = job;
@@ -59,7 +59,7 @@ SessionPlan PlanOfPmi(EnvironmentReader& variables) {
   plan.launcher = Launcher::kPmi;
   plan.rank = variables.Number("PMI_RANK", 0, kMostRanks - 1).value_or(0);
   plan.world_size = variables.Required("PMI_SIZE", 1, kMostRanks, "PMI_RANK");
-  // MPICH's and Intel MPI's names.
+  // The names used by MPICH and Intel MPI.
   plan.local_rank =
       variables.Required("MPI_LOCALRANKID", 0, kMostRanks - 1, "PMI_RANK");
   plan.local_world_size = variables.Number("MPI_LOCALNRANKS", 1, kMostRanks);

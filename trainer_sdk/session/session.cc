@@ -27,8 +27,9 @@ std::string HostName() {
   return name;
 }
 
-// A store may outlive a restart (torchrun's does), and a port derived from a
-// job's name may be another job's: neither may be seen.
+// The prefix contains the job, the restart and the round: a store may survive a
+// restart (torchrun's does), and a derived port may belong to another job's
+// store. Their keys must not be visible.
 std::string KeysOf(const SessionPlan& plan) {
   return absl::StrCat("muster/", plan.run_id, "/", plan.restart_count, ".",
                       plan.round);
@@ -60,7 +61,7 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Start(
   absl::Status done = session->OpenStore(deadline);
   if (done.ok()) done = session->CompletePlace(deadline);
   if (!done.ok()) {
-    session->store_.reset();  // nobody is to be waited for
+    session->store_.reset();  // do not wait for the other ranks
     return With(absl::StrCat("rank ", plan.rank, " of ", plan.world_size,
                              " cannot join its world: "),
                 done);
@@ -109,9 +110,8 @@ absl::Status Session::CompletePlace(Instant deadline) {
   return absl::OkStatus();
 }
 
-// Where rank 0 serves the store, it must not take it away from ranks that are
-// not done yet. Errors are nobody's concern any more: who cannot be reached has
-// left.
+// If rank 0 serves the store, it must keep it until all ranks have finished.
+// Errors are ignored, because a rank that cannot be reached has left.
 void Session::Leave() {
   if (plan_.store_place != StorePlace::kRankZero || store_ == nullptr) return;
   absl::StatusOr<int64_t> left = store_->Add(kLeft, 1);

@@ -9,11 +9,11 @@
 namespace muster {
 namespace {
 
-// srun sets PMI's variables too, but then they say the same.
+// srun sets PMI's variables too, with the same values.
 bool IsPmiOfSlurm(const EnvironmentReader& variables) {
   return IsSlurmTask(variables) &&
          variables.Text("PMI_RANK") == variables.Text("SLURM_PROCID") &&
-         !variables.Has("MPI_LOCALRANKID");  // which mpiexec sets
+         !variables.Has("MPI_LOCALRANKID");  // set by mpiexec only
 }
 
 SessionPlan PlanOfNearest(EnvironmentReader& variables) {
@@ -34,7 +34,7 @@ void Within(EnvironmentReader& variables, const char* what, int rank,
   }
 }
 
-// What contradicts itself whoever set it.
+// Checks for contradictions, whichever launcher set the variables.
 void Judge(EnvironmentReader& variables, const SessionPlan& plan) {
   const std::string by = absl::StrCat(" (as ", Name(plan.launcher), " has it)");
   Within(variables, "rank", plan.rank, "a world of size", plan.world_size);
@@ -52,7 +52,8 @@ void Judge(EnvironmentReader& variables, const SessionPlan& plan) {
           what, " ", *size, " is above the world size ", plan.world_size, by));
     }
   }
-  // Set for others, as in a batch script that exports it before srun.
+  // Set for other processes, for example by a batch script that exports it
+  // before srun.
   const auto stated = variables.Number("WORLD_SIZE", 1, kMostRanks);
   if (stated && *stated > 1 && plan.launcher == Launcher::kAlone) {
     variables.Refuse(variables.Shown("WORLD_SIZE") +

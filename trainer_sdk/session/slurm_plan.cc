@@ -9,8 +9,8 @@
 namespace muster {
 namespace {
 
-// Slurm's step ids from here on are the batch script, the interactive shell
-// and other things that are no tasks of an srun.
+// Slurm's step ids from here on are the batch script, the interactive shell and
+// others that are not tasks of an srun.
 constexpr uint32_t kLeastSpecialStep = 0xFFFFFFF0;
 
 std::string StepName(const EnvironmentReader& variables) {
@@ -26,7 +26,8 @@ bool IsSlurmTask(const EnvironmentReader& variables) {
          step < kLeastSpecialStep;
 }
 
-// A step may be narrower than its job: the STEP_ forms tell of the step.
+// A step may have fewer tasks than its job; the STEP_ variables describe the
+// step.
 SessionPlan PlanOfSlurm(EnvironmentReader& variables) {
   SessionPlan plan;
   plan.launcher = Launcher::kSlurm;

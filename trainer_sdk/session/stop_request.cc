@@ -16,13 +16,13 @@
 namespace muster {
 namespace {
 
-// Under torchrun one Ctrl-C may come twice, from the terminal and from
-// torchrun, which passes it on. What a person presses again comes later.
+// Under torchrun one Ctrl-C may arrive twice: from the terminal and from
+// torchrun, which forwards it. A second key press comes later than this.
 constexpr Duration kOneCtrlC = std::chrono::seconds(1);
 
-// What a signal handler may touch.
+// State that the signal handler uses.
 volatile std::sig_atomic_t asked = 0;
-// When the first SIGINT came; the clock's beginning: none has.
+// Time of the first SIGINT; 0: none yet.
 std::atomic<Instant::rep> interrupted{0};
 static_assert(std::atomic<Instant::rep>::is_always_lock_free);
 
@@ -34,18 +34,19 @@ void OnSignal(int signal) {
   if (interrupted.compare_exchange_strong(first, now)) return;
   if (Duration(now - first) < kOneCtrlC) return;
   std::signal(SIGINT, SIG_DFL);
-  // Ends the process once this handler is left.
+  // The process ends when this handler returns.
   std::raise(SIGINT);
 }
 
 void Take(int signal) {
   struct sigaction action = {};
   MUSTER_CHECK(sigaction(signal, nullptr, &action) == 0);
-  // A shell's background job is not to hear of a Ctrl-C.
+  // A SIGINT that is ignored, as in a shell's background job, stays ignored.
   if (signal == SIGINT && action.sa_handler == SIG_IGN) return;
   action = {};
   action.sa_handler = OnSignal;
-  // System calls under way go on: nobody is prepared for EINTR because of us.
+  // Interrupted system calls are restarted, because the program's code may not
+  // expect EINTR.
   action.sa_flags = SA_RESTART;
   MUSTER_CHECK(sigaction(signal, &action, nullptr) == 0);
 }

@@ -13,14 +13,15 @@
 namespace muster {
 namespace {
 
-// Every rank has posted its call of this number.
+// True once every rank has posted its call of this number.
 class Arrival final : public Wish {
  public:
   Arrival(const Peers& peers, uint64_t number)
       : peers_(peers), number_(number) {}
 
   bool Granted() const override {
-    // Who has come stays: the first who has not is looked at again.
+    // A rank that has posted stays so, so the search continues at the first one
+    // that has not.
     while (next_ < peers_.size() && HasCome(next_)) ++next_;
     return next_ == peers_.size();
   }
@@ -52,7 +53,7 @@ class Arrival final : public Wish {
   mutable int next_ = 0;
 };
 
-// Every rank has come to this phase.
+// True once every rank has reached this phase.
 class Phase final : public Wish {
  public:
   Phase(const Peers& peers, uint64_t phase) : peers_(peers), phase_(phase) {}
@@ -84,8 +85,8 @@ class Phase final : public Wish {
   mutable int next_ = 0;
 };
 
-// Of those who come to the same point, the last wakes the others: nobody is
-// woken in vain, which matters where ranks share cores.
+// Only the last rank to arrive wakes the others, so that no rank is woken too
+// early, which would be costly if ranks share cores.
 void RingIfLast(GroupPage& group, const Wish& wish) {
   if (group.bell.sleepers.load(std::memory_order_seq_cst) != 0 &&
       wish.Granted()) {
@@ -174,7 +175,7 @@ absl::Status Agreement::Compare(const Operation& operation,
   }
   if (same) return absl::OkStatus();
 
-  std::vector<std::string> calls;  // in the order of their first ranks
+  std::vector<std::string> calls;  // ordered by their first rank
   std::map<std::string, std::string> callers;
   for (int rank = 0; rank < size; ++rank) {
     const std::string call = DescribeCall(rank);

@@ -11,14 +11,14 @@
 
 namespace muster {
 
-// How ranks meet: at the start of a collective, where each sees what the
-// others call before anything is touched, and at the steps inside it. Not
+// Synchronises the ranks: at the start of a collective, where all see each
+// other's call before any data is touched, and at the steps inside it. Not
 // thread-safe.
 class Agreement {
  public:
   explicit Agreement(Peers* peers) : peers_(peers) {}
 
-  // What this rank adds to its call.
+  // The transport's additions to this rank's call.
   struct Terms {
     Offer offer = Offer::kNone;
     HeapPlace input;
@@ -26,23 +26,25 @@ class Agreement {
     int64_t allocation = 0;
   };
 
-  // Posts this rank's call, waits until every rank has posted one, and
-  // compares. FailedPrecondition, and the group is broken, if they differ.
-  // Afterwards CallOf(rank) and its counts are every rank's, until the next.
+  // Posts this rank's call, blocks until every rank has posted one, and
+  // compares them. FailedPrecondition: they differ; the group is broken. On
+  // success CallOf(rank) and the counts are valid for every rank until the next
+  // Meet.
   absl::Status Meet(const Operation& operation, const Terms& terms,
                     const Waiting& waiting);
 
-  // Until every rank has come to this step too.
+  // Blocks until every rank has reached this step.
   absl::Status Step(const Waiting& waiting);
 
   const Call& CallOf(int rank) const {
     return peers_->page(rank).calls[number_ % 2];
   }
-  // Of an all_to_all with counts: what `from` sends to `to`.
+  // For an all_to_all with counts: the number of elements from `from` to `to`,
+  // as the sender gave it.
   int64_t SendCount(int from, int to) const {
     return peers_->counts(from, static_cast<int>(number_ % 2))[to];
   }
-  // The same as the receiver sees it.
+  // The same number as the receiver gave it.
   int64_t ReceiveCount(int from, int to) const {
     return peers_->counts(to,
                           static_cast<int>(number_ % 2))[peers_->size() + from];
@@ -56,7 +58,7 @@ class Agreement {
   std::string DescribeCall(int rank) const;
 
   Peers* const peers_;
-  uint64_t number_ = 0;  // of collectives
+  uint64_t number_ = 0;  // number of collectives so far
   uint64_t phase_ = 0;
 };
 

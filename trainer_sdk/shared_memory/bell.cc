@@ -11,8 +11,8 @@
 namespace muster {
 namespace {
 
-// Never FUTEX_PRIVATE: the ranks are processes, and even where they are
-// threads each has a mapping of its own.
+// Not FUTEX_PRIVATE: ranks may be processes, and even threads have a mapping
+// each.
 uint32_t* Word(Bell& bell) { return reinterpret_cast<uint32_t*>(&bell.rings); }
 
 }  // namespace

@@ -8,18 +8,18 @@
 
 namespace muster {
 
-// Wakes everybody who sleeps at the bell, in any process.
+// Wakes all sleepers at the bell, in every process.
 void Ring(Bell& bell);
 
-// Rings only if anybody sleeps. Right only after a sequentially consistent
-// store of what they wait for: either that store is seen by whoever is about
-// to sleep, or the sleeper is seen here.
+// Rings only if there are sleepers. Correct only after a sequentially
+// consistent store of their condition: then either a rank about to sleep sees
+// that store, or this call sees the sleeper.
 inline void RingIfHeard(Bell& bell) {
   if (bell.sleepers.load(std::memory_order_seq_cst) != 0) Ring(bell);
 }
 
-// Announces a sleeper while it lives. What is waited for must be looked at
-// again between its construction and Sleep.
+// Registers a sleeper while it lives. The condition must be checked again
+// between construction and Sleep.
 class Sleeper {
  public:
   explicit Sleeper(Bell& bell) : bell_(bell) {
@@ -30,8 +30,8 @@ class Sleeper {
   Sleeper(const Sleeper&) = delete;
   Sleeper& operator=(const Sleeper&) = delete;
 
-  // Until the bell has rung since the construction, or `longest` has passed,
-  // or for no reason.
+  // Sleeps until the bell has rung since the construction, `longest` has
+  // passed, or spuriously.
   void Sleep(Duration longest) const;
 
  private:

@@ -26,8 +26,8 @@ void SetCause(GroupPage& group, int rank, const absl::Status& cause) {
 }
 
 absl::Status CauseOf(const GroupPage& group) {
-  // Between the two stores of SetCause lie microseconds, but the writer may be
-  // killed there.
+  // The two stores of SetCause are microseconds apart, but the writer may be
+  // killed between them.
   const Instant give_up = MonotonicNow() + std::chrono::seconds(1);
   uint32_t state;
   while (((state = group.broken.load(std::memory_order_acquire)) &

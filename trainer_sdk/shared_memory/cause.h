@@ -6,18 +6,19 @@
 
 namespace muster {
 
-// Why a group is broken: one cause for all ranks, the first one told.
+// The cause for which a group is broken: one for all ranks, the first that was
+// set.
 
 inline bool IsBroken(const GroupPage& group) {
   return group.broken.load(std::memory_order_acquire) != 0;
 }
 
-// Breaks the group for `cause`, which is not OK, unless it is broken already.
-// Whoever sleeps must be woken by the caller.
+// Breaks the group with `cause`, which must not be OK, unless it is broken
+// already. The caller must wake the sleepers.
 void SetCause(GroupPage& group, int rank, const absl::Status& cause);
 
-// The cause of a broken group. Where the rank that broke it died while it
-// wrote the cause down: Unavailable, with that rank's number.
+// The cause of a broken group. Unavailable with the rank's number if the rank
+// that broke the group died while it wrote the cause.
 absl::Status CauseOf(const GroupPage& group);
 
 }  // namespace muster

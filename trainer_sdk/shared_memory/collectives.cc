@@ -13,12 +13,13 @@
 namespace muster {
 namespace {
 
-// From this many bytes on, buffers in the heap are used directly: that costs a
-// second meeting, but spares copies. More where meeting is dear.
+// From this size in bytes on, buffers in the heap are used directly: that saves
+// copies but needs a second meeting. The limit is higher if a meeting is
+// expensive.
 constexpr int64_t kDirectFrom = 1 << 10;
 constexpr int64_t kDirectFromIfCrowded = 16 << 10;
-// From this many bytes of all ranks together on, a reduction's work is shared:
-// that costs a second meeting, too.
+// From this total size in bytes on, ranks share the work of a reduction, which
+// needs a second meeting too.
 constexpr int64_t kSharedFrom = 64 << 10;
 
 const char* Bytes(const void* data) { return static_cast<const char*>(data); }
@@ -28,7 +29,7 @@ void Copy(void* to, const void* from, int64_t bytes) {
   if (bytes > 0 && to != from) std::memcpy(to, from, bytes);
 }
 
-// A share goes to everybody who receives: these two only.
+// Only these two give every receiver the same share.
 bool IsSharable(OperationKind kind) {
   return kind == OperationKind::kAllReduce || kind == OperationKind::kReduce;
 }
@@ -80,7 +81,7 @@ Agreement::Terms Collectives::MakeTerms(const Run& run) const {
   Agreement::Terms terms;
   const bool sends =
       run.flow.Sends(rank) &&
-      // A gather's root keeps its part to itself.
+      // The root of a gather does not send its own part.
       !(operation.kind == OperationKind::kGather && operation.root == rank);
   if (!sends || MovesNothing(operation.kind)) return terms;
   terms.offer = Offer::kStaged;
@@ -130,7 +131,8 @@ int64_t Collectives::Rounds(const Run& run) const {
       }
     }
   }
-  // Even an empty one takes a slot, as its first round was staged already.
+  // An empty operation also takes a slot, because its first round was staged
+  // already.
   return std::max<int64_t>(
       1, (longest + run.lane_elements - 1) / run.lane_elements);
 }
@@ -148,7 +150,7 @@ void Collectives::CopyIn(const Run& run, int64_t round) const {
   int64_t offset = 0;
   for (int lane = 0; lane < lanes; ++lane) {
     const int64_t count = run.flow.SendCount(lane);
-    // What it sends to itself stays where it is.
+    // A rank's lane to itself is not staged.
     if (lanes == 1 || lane != peers_->rank()) {
       Copy(slot + lane * lane_bytes,
            Bytes(run.operation.input) + (offset + begin) * run.element_bytes,
@@ -221,8 +223,7 @@ absl::Status Collectives::Shared(const Run& run) {
     for (int sender = 0; sender < size; ++sender) {
       sources[sender] = Slot(sender, round) + share * run.element_bytes;
     }
-    // The result takes the place of this rank's own input, which nobody else
-    // reads.
+    // The result overwrites this rank's own input, which no other rank reads.
     void* const to = Slot(rank, round) + share * run.element_bytes;
     Reduce(operation.dtype, operation.reduce_op, sources.data(), size, &to, 1,
            ShareBegin(count, rank + 1, size, per_line) - share);

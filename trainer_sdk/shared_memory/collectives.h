@@ -16,42 +16,41 @@
 
 namespace muster {
 
-// Performs collectives in one of three ways, always combining in the order of
-// ranks, so that the result is the same bit for bit on every rank, from run to
-// run, and whichever way is taken:
+// Performs collectives in one of three ways. All combine in rank order, so that
+// the result is bit-identical on every rank, in every run, and in every way:
 //
-//   pulled   Rounds of one slot each: every rank copies its part into its own
-//            staging slot, all meet, every rank reads what it needs from the
-//            others' slots.
-//   shared   The same for large reductions of more than two ranks, but each
-//            rank reduces its share of the slot only, and all copy the shares.
-//   direct   Buffers in the symmetric heap: no copy. Ranks read the others'
-//            inputs; in an all_reduce or reduce each rank reduces its share
-//            and writes it to every output.
+//   pulled   Rounds of one slot: every rank copies its input into its own
+//            staging slot, all ranks meet, and every rank reads what it needs
+//            from the slots of the others.
+//   shared   For large reductions of more than two ranks: as pulled, but each
+//            rank reduces only its share of the slot, and all copy the shares.
+//   direct   For buffers in the symmetric heap, without copies: ranks read the
+//            inputs of the others. In an all_reduce or reduce each rank
+//            reduces its share and writes it to every output.
 //
-// Staging slots are used in turn by all rounds of all collectives. With three
-// of them a rank writes to the one that the others read two rounds ago, which
-// they finished before they came to the last meeting. Not thread-safe.
+// All rounds of all collectives use the staging slots in turn. Three slots are
+// enough: a rank writes to the slot that the others read two rounds ago, and
+// they finished reading it before the last meeting. Not thread-safe.
 class Collectives {
  public:
   Collectives(Peers* peers, Heap* heap)
       : peers_(peers), heap_(heap), agreement_(peers) {}
 
-  // `operation` is valid and no message.
+  // `operation` must be valid and a collective.
   absl::Status Execute(const Operation& operation, const Waiting& waiting);
 
-  // Collective memory of the symmetric heap: see Transport.
+  // Allocates from the symmetric heap: see Transport.
   absl::StatusOr<std::unique_ptr<TransportMemory>> Allocate(
       int64_t bytes, const Waiting& waiting);
 
  private:
-  // One collective while it lasts.
+  // The state of one collective.
   struct Run {
     const Operation& operation;
     const Waiting& waiting;
     Flow flow;
     int64_t element_bytes;
-    int64_t lane_elements;  // that fit into one lane of a slot
+    int64_t lane_elements;  // capacity of one lane of a slot
   };
 
   void ExecuteAlone(const Run& run) const;
@@ -66,15 +65,15 @@ class Collectives {
   absl::Status Shared(const Run& run);
   absl::Status Direct(const Run& run);
 
-  // Combines or places what the senders have at `sources`, elements from
-  // `begin` of each lane, at most `limit` of them.
+  // Combines or places the senders' data at `sources`: elements from `begin` of
+  // each lane, at most `limit` of them.
   void Take(const Run& run, const std::vector<const void*>& sources,
             int64_t begin, int64_t limit) const;
 
   Peers* const peers_;
   Heap* const heap_;
   Agreement agreement_;
-  int64_t next_slot_ = 0;  // counts rounds of all collectives
+  int64_t next_slot_ = 0;  // counts the rounds of all collectives
 };
 
 }  // namespace muster

@@ -11,7 +11,8 @@ CoreSet AvailableCores() {
   cpu_set_t mask;
   CPU_ZERO(&mask);
   CoreSet cores;
-  // Fails on a machine with more cores than the set has: none known, no spin.
+  // Fails on a machine with more cores than the set has. Then no core is known,
+  // and ranks do not spin.
   if (sched_getaffinity(0, sizeof(mask), &mask) != 0) return cores;
   for (int core = 0; core < kMaxCores && core < CPU_SETSIZE; ++core) {
     cores[core] = CPU_ISSET(core, &mask);

@@ -10,12 +10,12 @@ namespace muster {
 
 using CoreSet = std::bitset<kMaxCores>;
 
-// Those that this thread may run on.
+// The cores on which this thread may run.
 CoreSet AvailableCores();
 
-// Whether `rank` may spin while it waits for the others: whether those that
-// can run on its cores only, itself included, all find one there. Otherwise a
-// rank that spins may hold up the very rank that it waits for. Pure.
+// Whether `rank` may spin while it waits. True if the ranks that can run only
+// on its cores, itself included, all find a core there. Otherwise a spinning
+// rank may delay the rank that it waits for. Pure.
 bool MaySpin(const std::vector<CoreSet>& cores_of_ranks, int rank);
 
 }  // namespace muster

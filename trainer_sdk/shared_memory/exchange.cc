@@ -10,8 +10,8 @@
 namespace muster {
 namespace {
 
-// One batch while it lasts: a queue for each peer and direction. Granted as
-// soon as any of them can move.
+// The state of one batch: a queue per peer and direction. Granted once any of
+// them can move.
 class Batch final : public Wish {
  public:
   Batch(Peers* peers, Heap* heap, uint64_t sequence)

@@ -11,20 +11,21 @@
 namespace muster {
 
 // Sends and receives messages, several at once. Messages from one rank to
-// another go through a ring, in the order in which they are sent; a large one
-// that lies in the symmetric heap is copied by the receiver, straight from
-// there. A message goes to the first receive of the batch that waits for its
-// sender and tag; if none does, or if count or dtype differ, the group is
-// broken: FailedPrecondition says what each side called. A send is over when
-// its buffer may be changed, which may be before it is received. Not
+// another use a ring, in the order in which they are sent. If a large message
+// is in the symmetric heap, the receiver copies it directly from there. A
+// message goes to the first receive of the batch that waits for its sender and
+// tag. If there is none, or if count or dtype differ, the group breaks with
+// FailedPrecondition, which says what each side called. A send is complete when
+// its buffer may be changed, possibly before the message is received. Not
 // thread-safe.
 class Exchange {
  public:
   Exchange(Peers* peers, Heap* heap)
       : peers_(peers), heap_(heap), reserved_(peers->size()) {}
 
-  // Messages to and from other ranks, all at once. ResourceExhausted, with
-  // nothing sent and the group as it was, if there is no memory for a ring.
+  // Performs all messages concurrently; none may be to or from this rank.
+  // ResourceExhausted: no memory for a ring; nothing was sent and the group
+  // stays usable.
   absl::Status Execute(const std::vector<PointToPoint>& messages,
                        const Waiting& waiting);
 
@@ -33,7 +34,7 @@ class Exchange {
 
   Peers* const peers_;
   Heap* const heap_;
-  std::vector<char> reserved_;  // by receiver: its ring has its pages
+  std::vector<char> reserved_;  // by receiver: whether its ring has its pages
 };
 
 }  // namespace muster

@@ -7,34 +7,34 @@
 
 namespace muster {
 
-// Which elements of a collective go from which rank to which: all of them are
-// one thing, seen like this. Every sender has a lane for each receiver, and
-// what arrives is combined or placed side by side. Pure; refers to the
-// operation.
+// Which elements of a collective go from which rank to which. All collectives
+// are reduced to this form: every sender has a lane for each receiver, and
+// arriving data is either combined or placed side by side. Pure. Keeps a
+// reference to the operation.
 class Flow {
  public:
   Flow(const Operation& operation, int rank, int size);
 
-  // What arrives is combined elementwise, in the order of ranks.
+  // Whether arriving data is combined elementwise, in rank order.
   bool reduces() const { return reduces_; }
-  // Every receiver gets the same elements: one lane for all.
+  // Whether all receivers get the same elements: one lane for all.
   bool one_lane() const { return one_lane_; }
   bool Sends(int rank) const { return sender_ < 0 || sender_ == rank; }
   bool Receives(int rank) const { return receiver_ < 0 || receiver_ == rank; }
 
-  // Elements of this rank's lane to `receiver`, and where they start in its
-  // input.
+  // The number of elements in this rank's lane to `receiver`, and their offset
+  // in its input.
   int64_t SendCount(int receiver) const;
   int64_t InputOffset(int receiver) const;
-  // Elements of `sender`'s lane to this rank, and where they belong in its
-  // output.
+  // The number of elements in `sender`'s lane to this rank, and their offset in
+  // its output.
   int64_t ReceiveCount(int sender) const;
   int64_t OutputOffset(int sender) const;
 
-  // The longest lane of all ranks; of an all_to_all with counts, of those this
-  // rank knows.
+  // Elements of the longest lane of any rank; for an all_to_all with counts, of
+  // the lanes that this rank knows.
   int64_t LongestLane() const;
-  // The bytes that this rank sends or receives, whichever is more.
+  // The number of bytes that this rank sends or receives, whichever is larger.
   int64_t Bytes() const;
 
  private:
@@ -52,13 +52,13 @@ class Flow {
   int size_;
   bool reduces_ = false;
   bool one_lane_ = false;
-  int sender_ = -1;    // -1: everybody
-  int receiver_ = -1;  // -1: everybody
+  int sender_ = -1;    // -1: all ranks
+  int receiver_ = -1;  // -1: all ranks
 };
 
-// Where `rank`'s share of `count` elements starts if `size` ranks divide them:
-// shares start at cache lines, `per_line` elements apart. `count` for
-// rank == size.
+// The first element of `rank`'s share when `size` ranks divide `count`
+// elements. Shares start at cache lines, which are `per_line` elements apart.
+// `count` for rank == size.
 int64_t ShareBegin(int64_t count, int rank, int size, int64_t per_line);
 
 }  // namespace muster

@@ -79,7 +79,7 @@ LocalPatience PatienceOf(const GroupPlace& place, Instant deadline) {
   return {deadline, [&place] { return FormationStatus(place); }};
 }
 
-// Rank 0's side.
+// Rank 0's part of the gathering.
 class Host0 {
  public:
   Host0(const GroupPlace& place, std::string secret)
@@ -125,7 +125,7 @@ class Host0 {
   std::vector<OwnedFd> TakeLives() { return std::move(lives_); }
 
  private:
-  // Whoever does not know the secret is no rank of ours.
+  // Rejects connections that do not know the secret.
   bool Admit(OwnedFd connection) {
     Hello hello;
     absl::StatusOr<LocalMessage> message =
@@ -156,10 +156,10 @@ class Host0 {
   const std::string secret_;
   std::vector<OwnedFd> joined_;
   std::vector<OwnedFd> lives_;
-  std::vector<OwnedFd> strangers_;  // connected, and said nothing yet
+  std::vector<OwnedFd> strangers_;  // connected, but not identified yet
 };
 
-// Every rank gets everybody's life, but for its own.
+// Sends rank `to` the life signs of all ranks but its own.
 absl::Status Welcomes(const Gathered& gathered, int to,
                       const LocalPatience& patience) {
   const int socket = gathered.connections[to].get();
@@ -216,7 +216,7 @@ absl::Status Invite(const GroupPlace& place, Instant deadline,
           absl::StrCat("rank ", rank, ": ", std::string(done.message())));
     }
   }
-  // Everybody has read it. The next group at this place writes its own.
+  // All ranks have read it. The next group at this place writes its own.
   return place.store->Delete(kKey).status();
 }
 
@@ -299,8 +299,8 @@ absl::StatusOr<Gathered> Gather(const GroupPlace& place,
   absl::Status done;
   if (place.rank == 0) {
     done = Invite(place, deadline, &gathered);
-    // The others wait for rank 0 at the store or at the socket: tell those who
-    // have not come to the socket yet.
+    // Other ranks wait for rank 0 at the store or at the socket. This tells
+    // those that have not reached the socket.
     if (!done.ok() && place.size > 1) {
       place.store->Set(kKey, std::string(done.message())).IgnoreError();
     }
@@ -308,7 +308,7 @@ absl::StatusOr<Gathered> Gather(const GroupPlace& place,
     done = AcceptInvitation(place, deadline, &gathered);
   }
   if (done.ok()) return gathered;
-  // While those whose connections end with this can still learn why.
+  // Before this rank's connections close, so that their peers find the cause.
   return FailFormation(place, In(place, done));
 }
 

@@ -12,31 +12,32 @@
 
 namespace muster {
 
-// How the shared memory is cut; rank 0's holds for all.
+// The sizes of slots and rings; rank 0's apply to all ranks.
 struct Dimensions {
   int64_t slot_bytes = 0;
   int64_t channel_bytes = 0;
 };
 
-// What a rank has once all ranks of a group have met.
+// The result of Gather on each rank.
 struct Gathered {
   Dimensions dimensions;
-  OwnedFd memory;  // the group's shared memory, all zeros so far
+  OwnedFd memory;  // the group's shared memory, initially zero
   LifeSign own_life;
-  std::vector<OwnedFd> lives;  // by rank, see LifeSign; none of its own
-  // To pass further descriptors: rank 0 has one to each rank, the others have
-  // one at [0].
+  // by rank: LifeSign::told; not open for this rank
+  std::vector<OwnedFd> lives;
+  // Connections that pass further descriptors: rank 0 has one to each rank; the
+  // others have one, to rank 0, at [0].
   std::vector<OwnedFd> connections;
 };
 
-// Brings the ranks of `place` together, all on one host. Rank 0 creates the
-// memory and listens at a name that nobody can guess and that only the store
-// tells; the others connect and are handed the memory. Only processes of the
-// same user that know the store's secret get it.
+// Connects the ranks of `place`, all on one host. Rank 0 creates the memory and
+// listens at an unguessable name that it publishes in the store; the others
+// connect and receive the memory's descriptor. Only processes of the same user
+// that know the store's secret get it. Blocks until `deadline` at most.
 //
-// Errors: DeadlineExceeded names the absent ranks; Unavailable a rank that
-// went away, or that rank 0 is not on this host (or in another network
-// namespace); ResourceExhausted; and what the store says.
+// Errors: DeadlineExceeded names the absent ranks; Unavailable: a rank died
+// (named), or rank 0 is on another host or in another network namespace;
+// ResourceExhausted; and the store's errors.
 absl::StatusOr<Gathered> Gather(const GroupPlace& place,
                                 const Dimensions& dimensions, Instant deadline);
 

@@ -17,13 +17,13 @@
 
 namespace muster {
 
-// One collective allocation: equally long parts, one of each rank, all mapped
-// here. Freed, and unmapped, once every rank has freed its part.
+// One collective allocation: a part of equal length for each rank, all mapped
+// in this process. Unmapped once every rank has freed its part.
 class HeapSegment {
  public:
   HeapSegment(Mapping mapping, int rank, int size, int64_t bytes);
 
-  // A part's length in the file.
+  // Length of a part in the file.
   static int64_t Stride(int64_t bytes) {
     return RoundUp(std::max<int64_t>(bytes, 1), kPageBytes);
   }
@@ -38,13 +38,13 @@ class HeapSegment {
   char* own_part() const { return part(rank_); }
   int64_t bytes() const { return bytes_; }
 
-  // By any thread: this rank does not need its part any more.
+  // Marks this rank's part as no longer needed. Any thread.
   void Free();
   bool freed_here() const { return freed_here_; }
   bool freed_everywhere() const;
 
  private:
-  // How many ranks have freed theirs, in the file's first page.
+  // The number of ranks that have freed their part; in the file's first page.
   std::atomic<uint32_t>& Frees() const;
 
   const Mapping mapping_;
@@ -54,29 +54,29 @@ class HeapSegment {
   std::atomic<bool> freed_here_ = false;
 };
 
-// The symmetric heap. Not thread-safe; memory may be freed by any thread.
+// The symmetric heap. Not thread-safe, but any thread may free memory.
 class Heap {
  public:
   explicit Heap(Peers* peers) : peers_(peers) {}
 
   // Creates the file (rank 0) or receives it, maps it and reserves this rank's
-  // part. The next segment's number counts up even if this fails, so that all
-  // ranks count alike; they agree on the outcome before Add.
+  // part. The segment number advances even on failure, so that all ranks count
+  // alike. The ranks must agree on the outcome before Add.
   absl::StatusOr<std::shared_ptr<HeapSegment>> Create(int64_t bytes,
                                                       const Waiting& waiting);
   std::unique_ptr<TransportMemory> Add(std::shared_ptr<HeapSegment> segment);
 
-  // Where this rank's buffer is; segment 0 if it is not in the heap.
+  // The position of this rank's buffer; segment 0 if it is not in the heap.
   HeapPlace Find(const void* data, int64_t bytes) const;
-  // Another rank's place, here.
+  // The address in this process of another rank's buffer.
   char* At(int rank, const HeapPlace& place) const;
 
-  // Lets go of what everybody has freed.
+  // Unmaps segments that all ranks have freed.
   void Purge();
 
  private:
   absl::StatusOr<OwnedFd> ShareFile(int64_t total, const Waiting& waiting);
-  // Ends when the group breaks or `rank` goes.
+  // Ends the wait when the group breaks or `rank` dies.
   LocalPatience PatienceOf(int rank, const Waiting& waiting) const;
 
   struct Entry {

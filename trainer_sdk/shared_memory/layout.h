@@ -7,106 +7,108 @@
 
 #include "trainer_sdk/process_group/signature.h"
 
-// What lies where in the memory that the ranks of a group share. Everything
-// starts as zeros, the state of a fresh memory file, and says who writes it;
-// what one rank writes and others read is published by an atomic.
+// The layout of the memory that the ranks of a group share. Everything is
+// initially zero, as in a new memory file. The comments say which rank writes a
+// field; data that one rank writes and others read is published by an atomic.
 namespace muster {
 
 inline constexpr int64_t kCacheLine = 64;
 inline constexpr int kStagingSlots = 3;  // see Collectives
 inline constexpr int kMaxCores = 1024;
 
-// The 64-bit and 32-bit atomics must work between processes.
+// The 64-bit and 32-bit atomics must work across processes.
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
 static_assert(std::atomic<uint32_t>::is_always_lock_free);
 
-// What sleepers sleep on. Rung by whoever may have made their wish come true.
+// A futex on which ranks sleep. A rank that may have made their condition true
+// rings it.
 struct alignas(kCacheLine) Bell {
-  std::atomic<uint32_t> rings;  // the futex
+  std::atomic<uint32_t> rings;  // the futex word
   std::atomic<uint32_t> sleepers;
 };
 
-// Where in the symmetric heap a buffer lies.
+// The position of a buffer in the symmetric heap.
 struct HeapPlace {
-  uint64_t segment = 0;  // counted from 1; 0: nowhere
-  int64_t offset = 0;    // bytes into its rank's part
+  uint64_t segment = 0;  // from 1; 0: not in the heap
+  int64_t offset = 0;    // bytes from the start of its rank's part
 };
 
-// How a rank offers its part of a collective.
+// How a rank provides its input of a collective.
 enum class Offer : uint32_t {
-  kNone,    // it sends nothing
-  kStaged,  // the first round is in its staging slot already
-  kDirect,  // its buffers are in the heap: peers may use them
+  kNone,    // it has no input
+  kStaged,  // the first round is already in its staging slot
+  kDirect,  // its buffers are in the heap: peers access them directly
 };
 
-// What one rank asks for; complete once `stamp` is this collective's number
-// (counted from 1 by the transport).
+// One rank's call of a collective. Complete once `stamp` is the number of this
+// collective, which the transport counts from 1.
 struct alignas(kCacheLine) Call {
   std::atomic<uint64_t> stamp;
   OperationSignature signature;
   Offer offer;
-  int64_t allocation;  // 0, or 1 + the bytes of a call of Allocate
+  int64_t allocation;  // 0, or 1 + the argument of Allocate
   alignas(kCacheLine) HeapPlace input;
   HeapPlace output;
 };
 
-// Written by its rank only, but for the bell.
+// Written only by its own rank, except for the bell.
 struct alignas(2 * kCacheLine) RankPage {
-  // The call of collective k is in [k % 2]. Two are enough: a rank that posts
-  // k + 2 has seen everybody's k + 1, so that everybody is done with k.
+  // The call of collective k is in [k % 2]. Two are enough: a rank that posts k
+  // + 2 has seen k + 1 of all ranks, so all ranks have finished k.
   Call calls[2];
-  // Counts steps inside collectives, all alike on every rank.
+  // Counts steps inside collectives, equally on every rank.
   alignas(kCacheLine) std::atomic<uint64_t> phase;
-  std::atomic<uint32_t> left;  // it has destroyed its transport
-  Bell bell;                   // for messages to and from it
-  // Written before the group is formed.
+  std::atomic<uint32_t> left;  // set once it has destroyed its transport
+  Bell bell;                   // for messages to and from this rank
+  // Written before the group is complete.
   alignas(kCacheLine) int64_t pid;
   char host[64];
-  uint64_t cores[kMaxCores / 64];  // those that it may run on
-  int32_t allocation_failed;       // its part of the last Allocate
+  uint64_t cores[kMaxCores / 64];  // cores on which it may run
+  int32_t allocation_failed;  // set if its part of the last Allocate failed
 };
 
-// Of the whole group.
+// The state of the whole group.
 struct GroupPage {
-  // 0, or 1 + the rank that broke the group, and kCauseComplete once `code`
-  // and `text` are written.
+  // 0, or 1 + the rank that broke the group; with the bit kCauseComplete once
+  // `code` and `text` are written.
   alignas(kCacheLine) std::atomic<uint32_t> broken;
   int32_t code;
   char text[4096];
-  Bell bell;  // for everything but messages
+  Bell bell;  // for everything except messages
 };
 inline constexpr uint32_t kCauseComplete = 0x80000000u;
 
-// Messages from one rank to another: a ring of bytes, told by positions that
+// The ring of messages from one rank to another. The positions count bytes and
 // only grow.
 struct Channel {
-  alignas(kCacheLine) std::atomic<uint64_t> written;  // by the sender
-  alignas(kCacheLine) std::atomic<uint64_t> read;     // by the receiver
+  alignas(kCacheLine) std::atomic<uint64_t> written;  // advanced by the sender
+  alignas(kCacheLine) std::atomic<uint64_t> read;  // advanced by the receiver
 };
 
-// Starts every message in a ring.
+// The header of every message in a ring.
 struct alignas(kCacheLine) MessageHeader {
-  uint64_t sequence;  // of the sender's context
+  uint64_t sequence;  // from the sender's context
   int64_t count;
   int32_t tag;
   DType dtype;
-  HeapPlace place;  // where the payload is, if it does not follow
+  HeapPlace place;  // location of the payload, if it does not follow the header
 };
 
-// Where each part starts, in bytes. Pure.
+// Offsets of all parts of the shared memory, in bytes. Pure.
 class Layout {
  public:
-  // `slot_bytes` of each of a rank's staging slots, `channel_bytes` of each
-  // ring; both are rounded up to whole pages.
+  // `slot_bytes`: size of a staging slot. `channel_bytes`: size of a ring. Both
+  // are rounded up to whole pages.
   Layout(int size, int64_t slot_bytes, int64_t channel_bytes);
 
   int size() const { return size_; }
   int64_t slot_bytes() const { return slot_bytes_; }
   int64_t channel_bytes() const { return channel_bytes_; }
 
-  // The pages, the counts and the channels' positions, needed by everybody.
+  // Size of the part that every rank needs: pages, counts and channel
+  // positions.
   int64_t common_bytes() const { return staging_; }
-  // All slots of one rank.
+  // Offset of a rank's slots, and their total size.
   int64_t staging(int rank) const { return staging_ + rank * staging_bytes(); }
   int64_t staging_bytes() const { return kStagingSlots * slot_bytes_; }
   int64_t ring(int from, int to) const {
@@ -117,7 +119,8 @@ class Layout {
   }
 
   int64_t rank_page(int rank) const;
-  // counts[size], then receive_counts[size], of the call at [parity].
+  // Offset of counts[size] followed by receive_counts[size], for the call at
+  // [parity].
   int64_t counts(int rank, int parity) const;
   int64_t channel(int from, int to) const;
 

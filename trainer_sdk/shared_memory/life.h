@@ -8,22 +8,22 @@
 
 namespace muster {
 
-// Tells other processes whether this one lives: `told` is for them, a
-// descriptor that becomes readable or hung up when this process is gone, and
-// never before. No pid is compared anywhere, so that neither its reuse nor a
-// pid namespace can deceive.
+// Shows other processes whether this one lives. `told` is sent to them: a
+// descriptor that becomes readable or hung up when this process ends, and never
+// before. Pids are not compared anywhere, so neither their reuse nor pid
+// namespaces matter.
 //
-// It is a pidfd of this process. Where the kernel has none (before 5.3, or
-// forbidden in a sandbox) it is a pipe whose other end is `kept`; then a child
-// that was forked without exec also has to end.
+// It is a pidfd of this process. If the kernel has none (before 5.3, or
+// forbidden in a sandbox), it is a pipe whose other end is `kept`; then a child
+// that was forked without exec must have ended as well.
 struct LifeSign {
   OwnedFd told;
   OwnedFd kept;
 };
 absl::StatusOr<LifeSign> MakeLifeSign();
 
-// The `told` of others, of which some are gone: their places in `told`. -1 is
-// nobody, and lives.
+// The indices in `told` of the processes that have ended. An entry of -1 is
+// skipped and counts as alive.
 std::vector<int> Gone(const std::vector<int>& told);
 
 }  // namespace muster

@@ -36,7 +36,7 @@ absl::Status Failed(const char* what, int error) {
   }
 }
 
-// An abstract name: a zero, then the name, not terminated.
+// An abstract name: a zero byte, then the name without a terminator.
 socklen_t Address(const std::string& name, sockaddr_un* address) {
   *address = {};
   address->sun_family = AF_UNIX;
@@ -59,10 +59,10 @@ absl::Status CheckSameUser(int socket) {
   return absl::OkStatus();
 }
 
-// Between two looks.
+// The interval between calls of LocalPatience::look.
 constexpr Duration kLook = std::chrono::milliseconds(20);
 
-// Whether to wait on, after no more than kLook.
+// OK if the wait may continue. Called at least every kLook.
 absl::Status Look(const LocalPatience& patience, const char* late) {
   if (patience.look != nullptr) {
     if (absl::Status s = patience.look(); !s.ok()) return s;
@@ -115,8 +115,8 @@ absl::StatusOr<OwnedFd> ConnectLocal(const std::string& name,
                                      const LocalPatience& patience) {
   OwnedFd fd(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   if (!fd.open()) return Failed("create a local socket", errno);
-  // A connect that does not block cannot be waited for: poll knows no place in
-  // a listener's queue. This one blocks for no longer than a look.
+  // poll cannot wait for a place in a listener's backlog, so connect blocks,
+  // but at most for the interval between two looks.
   const timeval slice = {
       0, std::chrono::duration_cast<std::chrono::microseconds>(kLook).count()};
   if (setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &slice, sizeof(slice)) !=

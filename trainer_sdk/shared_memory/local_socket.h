@@ -13,36 +13,36 @@
 
 namespace muster {
 
-// Unix sockets with abstract names (no file is left behind), which keep the
-// borders of messages and carry descriptors between processes of one user on
-// one host. Errors everywhere:
-//   DeadlineExceeded    nothing came, or nothing could be sent, in time
-//   Unavailable         nobody listens, or the other end is closed
-//   ResourceExhausted   no descriptors left, and the like
-//   PermissionDenied    the other end is another user's
-//   any other           what LocalPatience's `look` said
+// Unix sockets with abstract names, which leave no file behind. They preserve
+// message boundaries and pass descriptors between processes of one user on one
+// host. Common errors:
+//   DeadlineExceeded    nothing was received or could be sent in time
+//   Unavailable         no process listens, or the other end is closed
+//   ResourceExhausted   no descriptors or memory left
+//   PermissionDenied    the other process belongs to another user
+//   any other           an error from LocalPatience::look
 
-// How long something is waited for.
+// The limits of a wait.
 struct LocalPatience {
   Instant deadline;  // on MonotonicNow's clock
-  // Asked now and then; what is not OK ends the wait. Empty: nothing does.
+  // Called repeatedly during the wait; an error ends it. Empty: none.
   std::function<absl::Status()> look;
 };
 
-// The most descriptors in one message.
+// The maximum number of descriptors in one message.
 inline constexpr int kMaxDescriptors = 200;
 
-// Listens at `name`, which is not taken yet.
+// Listens at `name`, which must not be in use.
 absl::StatusOr<OwnedFd> ListenLocal(const std::string& name);
 
-// Takes a connection that waits; -1 where none does.
+// Accepts a pending connection; -1 if there is none.
 absl::StatusOr<OwnedFd> AcceptLocal(int listener);
 
-// Waits for a place where too many others wait to be taken.
+// Connects; waits while the listener's backlog is full.
 absl::StatusOr<OwnedFd> ConnectLocal(const std::string& name,
                                      const LocalPatience& patience);
 
-// Sends one message with copies of the descriptors.
+// Sends one message with duplicates of the descriptors.
 absl::Status SendLocal(int socket, const std::string& message,
                        const std::vector<int>& descriptors,
                        const LocalPatience& patience);
@@ -52,7 +52,8 @@ struct LocalMessage {
   std::vector<OwnedFd> descriptors;
 };
 
-// Waits for one message; InvalidArgument if it is longer than `max_bytes`.
+// Blocks until a message arrives. InvalidArgument: it is longer than
+// `max_bytes`.
 absl::StatusOr<LocalMessage> ReceiveLocal(int socket, size_t max_bytes,
                                           const LocalPatience& patience);
 

@@ -25,7 +25,8 @@ absl::Status Exhausted(const char* what, int64_t bytes, int error) {
 }  // namespace
 
 absl::StatusOr<OwnedFd> CreateMemoryFile(int64_t bytes) {
-  // Beyond this limit the kernel would send SIGXFSZ, whose default is death.
+  // Beyond this limit the kernel sends SIGXFSZ, which by default kills the
+  // process.
   rlimit limit;
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
       static_cast<uint64_t>(bytes) > limit.rlim_cur) {
@@ -49,7 +50,8 @@ absl::StatusOr<OwnedFd> CreateMemoryFile(int64_t bytes) {
 
 absl::Status ReservePages(int fd, int64_t offset, int64_t bytes) {
   if (bytes == 0) return absl::OkStatus();
-  // The kernel would take what there is, and kill somebody, before it fails.
+  // Without this check the kernel would use up all memory and invoke the OOM
+  // killer before fallocate fails.
   if (absl::Status room = CheckMemoryRoom(bytes); !room.ok()) return room;
   int result;
   do {

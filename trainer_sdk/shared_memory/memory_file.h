@@ -10,19 +10,19 @@
 
 namespace muster {
 
-// A nameless file in memory (memfd) of this many zeros, which nobody can
-// shrink any more. It has a size but no pages yet: see ReservePages. It is gone
-// with the last process that has it open or mapped: nothing can be left
-// behind, and no limit of /dev/shm applies.
-// Errors: ResourceExhausted.
+// Creates a file in memory (memfd) of `bytes` zeros that cannot be shrunk. It
+// has a size but no pages yet: see ReservePages. It disappears with the last
+// process that has it open or mapped: nothing can be left behind, and the
+// limits of /dev/shm do not apply. Errors: ResourceExhausted.
 absl::StatusOr<OwnedFd> CreateMemoryFile(int64_t bytes);
 
-// Gives the range its pages now, near the calling thread's processor, so that
-// touching it later can neither fail nor raise SIGBUS. Whole pages.
-// Errors: ResourceExhausted, which says how much there is and was wanted.
+// Allocates the pages of a range now, near the calling thread's processor, so
+// that later accesses can neither fail nor raise SIGBUS. The range must be
+// whole pages. ResourceExhausted: says how much was requested and is available.
 absl::Status ReservePages(int fd, int64_t offset, int64_t bytes);
 
-// A file mapped into this process, to read and write. Movable only.
+// A file mapped into this process for reading and writing. Movable, not
+// copyable.
 class Mapping {
  public:
   // Errors: ResourceExhausted.
@@ -45,7 +45,7 @@ class Mapping {
   char* data() const { return data_; }
   int64_t bytes() const { return bytes_; }
 
-  // Asks for huge pages, where the machine's settings leave it to us.
+  // Requests huge pages, if the system allows that per mapping.
   void AdviseHugePages() const;
 
  private:

@@ -20,7 +20,7 @@ std::optional<std::string> Contents(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-// Nothing for "max".
+// Nothing for the text "max".
 std::optional<int64_t> NumberIn(const std::string& path) {
   const std::optional<std::string> text = Contents(path);
   int64_t number = 0;
@@ -28,7 +28,7 @@ std::optional<int64_t> NumberIn(const std::string& path) {
   return number;
 }
 
-// A limit holds for everything below it, so each folder up to the root counts.
+// A limit applies to all groups below it, so each folder up to the root counts.
 absl::Status CheckGroups(const std::string& root, std::string group,
                          const char* limit_file, const char* usage_file,
                          int64_t bytes) {
@@ -38,8 +38,8 @@ absl::Status CheckGroups(const std::string& root, std::string group,
         NumberIn(absl::StrCat(folder, "/", limit_file));
     const std::optional<int64_t> usage =
         NumberIn(absl::StrCat(folder, "/", usage_file));
-    // The page cache counts as used but makes room, so that only what cannot
-    // fit at all is refused.
+    // The page cache counts as used but can be reclaimed, so only requests that
+    // exceed the limit itself are refused.
     if (limit && bytes > *limit) {
       return absl::ResourceExhaustedError(absl::StrCat(
           bytes, " bytes of shared memory are wanted, but control group ",
@@ -72,7 +72,7 @@ std::optional<int64_t> AvailableIn(const std::string& meminfo) {
 std::optional<std::string> GroupIn(const std::string& cgroups,
                                    const std::string& controller) {
   for (const auto line : absl::StrSplit(cgroups, '\n')) {
-    // hierarchy:controllers:path, and the path may hold colons.
+    // A line is hierarchy:controllers:path; the path may contain colons.
     const std::vector<std::string> parts =
         absl::StrSplit(line, absl::MaxSplits(':', 2));
     if (parts.size() != 3 || parts[2].empty() || parts[2][0] != '/') continue;

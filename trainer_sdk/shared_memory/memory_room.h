@@ -9,16 +9,16 @@
 
 namespace muster {
 
-// Whether this host, and this process's control groups, have `bytes` of memory
-// left. ResourceExhausted says what has how much. A file that cannot be read
-// is no reason to refuse.
+// Checks that this host and this process's control groups have `bytes` of
+// memory left. ResourceExhausted names the limit and the amount left. A file
+// that cannot be read is ignored.
 absl::Status CheckMemoryRoom(int64_t bytes);
 
-// Bytes, from the text of /proc/meminfo: MemAvailable and SwapFree.
+// Available bytes, parsed from /proc/meminfo: MemAvailable plus SwapFree.
 std::optional<int64_t> AvailableIn(const std::string& meminfo);
 
-// This process's control group of `controller`, from /proc/self/cgroup
-// ("" for version 2): a path that starts with a slash.
+// The path, with a leading slash, of this process's control group for
+// `controller` ("" for version 2), parsed from /proc/self/cgroup.
 std::optional<std::string> GroupIn(const std::string& cgroups,
                                    const std::string& controller);
 

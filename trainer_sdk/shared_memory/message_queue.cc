@@ -12,9 +12,9 @@
 namespace muster {
 namespace {
 
-// Published at once: small enough for both sides to work at the same time.
+// Bytes published at a time: small, so that both sides work concurrently.
 constexpr int64_t kPiece = 32 << 10;
-// From this many bytes on, the receiver copies out of the heap itself.
+// From this size in bytes on, the receiver copies directly from the heap.
 constexpr int64_t kDirectFrom = 32 << 10;
 
 MessageRing RingBetween(const Peers& peers, int from, int to) {
@@ -42,7 +42,8 @@ SendQueue::SendQueue(Peers* peers, Heap* heap, int to, uint64_t sequence)
 
 bool SendQueue::CanMove() const {
   if (done()) return false;
-  // All was read: the fetched one's header is its last word.
+  // The ring is empty once the receiver has fetched the payload, because it
+  // reads the header last.
   if (direct_) return ring_.Filled() == 0;
   return ring_.Space() > 0;
 }
@@ -139,7 +140,7 @@ absl::Status ReceiveQueue::Move() {
                     BytesOf(*current_));
         received_ = BytesOf(*current_);
       }
-      // Only now: the sender takes its buffer back when this is read.
+      // Read last, because the sender may reuse its buffer afterwards.
       ring_.Read(&header, sizeof(header));
     } else {
       const int64_t piece =

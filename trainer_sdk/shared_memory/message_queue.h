@@ -14,7 +14,7 @@
 
 namespace muster {
 
-// What one batch still has to send to one rank, in order.
+// The messages of one batch to one rank that are still to be sent, in order.
 class SendQueue {
  public:
   SendQueue(Peers* peers, Heap* heap, int to, uint64_t sequence);
@@ -22,9 +22,9 @@ class SendQueue {
   void Add(const PointToPoint& message) { messages_.push_back(&message); }
   int peer() const { return to_; }
   bool done() const { return next_ == messages_.size(); }
-  // Whether Move would do anything.
+  // Whether Move would make progress.
   bool CanMove() const;
-  // Does what can be done without waiting.
+  // Makes all progress that is possible without blocking.
   void Move();
   std::string Tell() const;
 
@@ -39,12 +39,12 @@ class SendQueue {
   MessageRing ring_;
   std::vector<const PointToPoint*> messages_;
   size_t next_ = 0;
-  bool announced_ = false;  // the next one's header is in the ring
-  bool direct_ = false;     // and the receiver fetches its payload
-  int64_t sent_ = 0;        // bytes of its payload in the ring
+  bool announced_ = false;  // the next message's header is in the ring
+  bool direct_ = false;     // the receiver fetches its payload itself
+  int64_t sent_ = 0;        // bytes of its payload already in the ring
 };
 
-// What one batch still expects from one rank.
+// The messages of one batch from one rank that are still expected.
 class ReceiveQueue {
  public:
   ReceiveQueue(Peers* peers, Heap* heap, int from);
@@ -53,7 +53,8 @@ class ReceiveQueue {
   int peer() const { return from_; }
   bool done() const { return messages_.empty(); }
   bool CanMove() const { return !done() && ring_.Filled() > 0; }
-  // FailedPrecondition, the group not broken yet: what came is not expected.
+  // FailedPrecondition: an unexpected message arrived. Does not break the
+  // group; the caller does.
   absl::Status Move();
   std::string Tell() const;
 
@@ -66,7 +67,7 @@ class ReceiveQueue {
   const int from_;
   MessageRing ring_;
   std::vector<const PointToPoint*> messages_;
-  const PointToPoint* current_ = nullptr;  // whose payload comes now
+  const PointToPoint* current_ = nullptr;  // message whose payload is arriving
   int64_t received_ = 0;
 };
 

@@ -7,29 +7,30 @@
 
 namespace muster {
 
-// One end of the ring between two ranks. What is written and read counts in
-// whole cache lines, so that a header never wraps. One writer, one reader.
+// One end of the ring between two ranks. All lengths are rounded up to cache
+// lines, so that a header never wraps around. One writer, one reader.
 class MessageRing {
  public:
   MessageRing(Channel* channel, char* data, int64_t bytes)
       : channel_(channel), data_(data), bytes_(bytes) {}
 
-  // The writer's side: bytes that can be written, and positions.
+  // For the writer: free bytes, and the positions.
   int64_t Space() const {
     return bytes_ - static_cast<int64_t>(channel_->written.load() -
                                          channel_->read.load());
   }
   uint64_t written() const { return channel_->written.load(); }
   uint64_t read() const { return channel_->read.load(); }
-  // Needs RoundUp(bytes, kCacheLine) <= Space().
+  // Requires RoundUp(bytes, kCacheLine) <= Space().
   void Write(const void* data, int64_t bytes);
 
-  // The reader's side.
+  // For the reader: bytes to read.
   int64_t Filled() const {
     return static_cast<int64_t>(channel_->written.load() -
                                 channel_->read.load());
   }
-  // Needs RoundUp(bytes, kCacheLine) <= Filled(). Peek leaves it unread.
+  // Require RoundUp(bytes, kCacheLine) <= Filled(). Peek leaves the data
+  // unread.
   void Peek(void* data, int64_t bytes) const;
   void Read(void* data, int64_t bytes);
 

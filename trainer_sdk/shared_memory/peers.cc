@@ -21,15 +21,15 @@
 namespace muster {
 namespace {
 
-// About 50 us of polite waiting: longer than ranks in step differ by, shorter
-// than would hurt whoever needs the core.
+// About 50 us of spinning with pauses: longer than the ranks' usual skew, short
+// enough not to delay other processes.
 constexpr int kSpins = 2000;
 constexpr int kFewestSpins = 60;
-// Where each rank has a core of its own, somebody else's process may need it;
-// where it has not, the others' turns are awaited like this.
+// Number of yields. Even if each rank has its own core, another process may
+// need it; if not, the other ranks need the yields to run.
 constexpr int kYields = 50;
 constexpr int kYieldsWhenCrowded = 200;
-// How often a sleeper looks whether the awaited still live.
+// How often a sleeper checks whether the awaited ranks still live.
 constexpr Duration kLook = std::chrono::milliseconds(20);
 
 inline void Pause() {
@@ -104,9 +104,10 @@ std::string Peers::Who(int rank) const {
       std::string(one.host, strnlen(one.host, sizeof(one.host))), ")");
 }
 
-// The kernel may leave two ranks on one core though another is free. What
-// spinning did not bring, a single yield then does: so the next time it is spun
-// for less, and for as long as ever once that helps again.
+// Spins for at most spins_ iterations. The kernel may put two ranks on one core
+// although another is free. Then spinning fails and a single yield succeeds, so
+// the next wait spins less; the full limit returns as soon as spinning succeeds
+// again.
 bool Peers::Spin(const Wish& wish) {
   for (int i = 0; i < spins_; ++i) {
     if (wish.Granted()) {
@@ -143,7 +144,8 @@ absl::Status Peers::Await(const Wish& wish, Bell& bell,
       lost = TellGone(absent);
       next_look = now + kLook;
     }
-    // Who did its part and then went did no wrong: look again.
+    // A rank that did its part and then left is no failure, so the wish is
+    // checked again.
     if (wish.Granted()) return absl::OkStatus();
     if (!lost.empty()) return BreakForLoss(lost, waiting);
     if (now >= waiting.deadline) return BreakForDeadline(wish, waiting);

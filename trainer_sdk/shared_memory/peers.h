@@ -18,31 +18,34 @@
 
 namespace muster {
 
-// What a rank waits for.
+// A condition that a rank waits for.
 class Wish {
  public:
   virtual ~Wish() = default;
-  // Sequentially consistent with the store that grants it.
+  // Whether it holds. Must be sequentially consistent with the store that makes
+  // it true.
   virtual bool Granted() const = 0;
-  // The ranks that still have to do something for it.
+  // The ranks on which it still depends.
   virtual std::vector<int> Absent() const = 0;
-  // What to tell about one of them: "has not called it".
+  // What such a rank has not done, for messages: "has not called it".
   virtual std::string Tell(int rank) const = 0;
 };
 
-// What is waited in the name of, for messages.
+// The operation for which a rank waits, for messages, and its deadline.
 struct Waiting {
   OperationSignature signature;
   Instant deadline;
 };
 
-// The ranks of one group and the memory between them: where everything is, who
-// lives, how to wait for each other, and how the group breaks.
+// The ranks of one group and the memory between them: addresses, liveness,
+// waiting, and the group's failure.
 //
-// One thread at a time; Abort, broken and cause at any time by any thread.
+// Used by one thread at a time, except Abort, broken and cause, which any
+// thread may call at any time.
 class Peers {
  public:
-  // Maps the memory and introduces this rank. ResourceExhausted.
+  // Maps the memory and writes this rank's page. ResourceExhausted: not enough
+  // memory.
   static absl::StatusOr<std::unique_ptr<Peers>> Join(const GroupPlace& place,
                                                      Gathered gathered);
   ~Peers();
@@ -58,7 +61,7 @@ class Peers {
     return *At<RankPage>(layout_.rank_page(rank));
   }
   RankPage& own_page() const { return page(rank_); }
-  // counts[size], then receive_counts[size].
+  // counts[size] followed by receive_counts[size].
   int64_t* counts(int rank, int parity) const {
     return At<int64_t>(layout_.counts(rank, parity));
   }
@@ -74,27 +77,29 @@ class Peers {
   int memory_fd() const { return memory_.get(); }
   int connection(int index) const { return connections_[index].get(); }
 
-  // Once every rank's page is written: decides whether to spin.
+  // Call it once every rank's page is written: decides whether to spin.
   void Meet();
-  // Whether some ranks share a core, so that meeting costs a switch of
-  // processes. The same on every rank.
+  // Whether some ranks share a core, so that meeting needs a context switch.
+  // Equal on every rank.
   bool crowded() const { return crowded_; }
 
   // "rank 2 (pid 4711 on node-b)".
   std::string Who(int rank) const;
 
-  // Waits until the wish is granted, at first without and then with sleep.
-  // Otherwise the group is broken, by this call if by nobody else, and this is
-  // the cause.
+  // Blocks until the wish is granted, first by spinning and then by sleeping.
+  // Otherwise returns the cause for which the group is broken; this call breaks
+  // it if a rank has left or died or the deadline passes.
   absl::Status Await(const Wish& wish, Bell& bell, const Waiting& waiting);
 
-  // For who waits elsewhere for `awaited`: OK, or the cause for which the group
-  // is broken: by this call, where one of them has left or died.
+  // For a caller that waits for ranks `awaited` by other means: OK, or the
+  // cause for which the group is broken. Breaks the group if one of these ranks
+  // has left or died.
   absl::Status Look(const std::vector<int>& awaited, const Waiting& waiting);
 
   bool broken() const { return IsBroken(group()); }
   absl::Status cause() const { return CauseOf(group()); }
-  // Breaks the group, unless it is; its cause, which may be another one.
+  // Breaks the group unless it is broken. Returns the group's cause, which may
+  // be an earlier one.
   absl::Status Break(const absl::Status& cause);
   void Abort(const std::string& reason);
 
@@ -122,7 +127,7 @@ class Peers {
   std::vector<OwnedFd> connections_;
   bool crowded_ = true;
   int most_spins_ = 0;
-  int spins_ = 0;  // adapts: see Spin
+  int spins_ = 0;  // adapted by Spin
   int yields_ = 0;
 };
 

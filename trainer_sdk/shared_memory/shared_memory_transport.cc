@@ -24,7 +24,7 @@ constexpr int64_t kMaxBufferBytes = int64_t{1} << 30;
 
 Dimensions DimensionsOf(const SharedMemoryOptions& options, int size) {
   Dimensions dimensions;
-  // Each lane of a slot holds some cache lines.
+  // A lane of a slot must hold several cache lines.
   const int64_t least = std::max<int64_t>(kPageBytes, int64_t{1024} * size);
   dimensions.slot_bytes =
       std::clamp(options.staging_bytes / kStagingSlots, least, kMaxBufferBytes);
@@ -43,7 +43,7 @@ class SharedMemoryTransport final : public Transport {
 
   const char* name() const override { return "shm"; }
 
-  // Sees everybody once before the group is used.
+  // Meets all ranks once before the group is used.
   absl::Status Meet(const GroupPlace& place, Instant deadline) {
     const FormationReaction interruption(
         place.formation, [&](const absl::Status& cause) {
@@ -108,7 +108,7 @@ SharedMemoryTransport::Allocate(int64_t bytes,
     return absl::InvalidArgumentError(
         absl::StrCat("allocation of ", bytes, " bytes"));
   }
-  // The file's length must not overflow.
+  // The length of the file must not overflow.
   if (bytes > std::numeric_limits<int64_t>::max() / 2 / peers_->size()) {
     return absl::ResourceExhaustedError(absl::StrCat("allocation of ", bytes,
                                                      " bytes on each of ",

@@ -10,33 +10,32 @@
 
 namespace muster {
 
-// What a group costs; rank 0's options hold for all.
+// The memory use of a group. Rank 0's options apply to all ranks.
 struct SharedMemoryOptions {
-  // Memory of each rank that buffers outside the symmetric heap are copied
-  // through; the size of a round is a third of it. From 12 KiB (and 3 KiB for
-  // each rank) on; too small or too large values are moved to the nearest
-  // possible one.
+  // Staging memory of each rank, through which buffers outside the symmetric
+  // heap are copied; a round moves a third of it. The minimum is 12 KiB and 3
+  // KiB per rank. Values out of range are replaced by the nearest valid one.
   int64_t staging_bytes = 3 << 19;
-  // Of the ring between each two ranks that send each other messages, once
-  // they do.
+  // Size of the ring between two ranks, allocated when they first send each
+  // other messages.
   int64_t channel_bytes = 256 << 10;
 };
 
-// Connects the ranks of one group, which are processes (or threads) of one user
-// on one host, in one network namespace: name() "shm". Collective; all ranks
-// are there, or an error is returned, at the latest at `deadline`
-// (MonotonicNow's clock).
+// Makes the shared memory transport ("shm") of a group whose ranks are
+// processes or threads of one user on one host, in one network namespace.
+// Collective. Blocks until all ranks have joined, or fails at `deadline`
+// (MonotonicNow's clock) at the latest.
 //
-// Does every operation for every dtype, on CPU memory. Reductions are done in
-// the order of ranks: deterministic, and equal on all ranks bit for bit,
-// wherever the buffers lie. Allocate gives memory of the symmetric heap:
-// collectives whose buffers all lie in such memory are done without copies.
-// Memory is nameless (memfd) and reserved when asked for: nothing can be left
-// in /dev/shm, none of its limits apply, and no use of it can fail later.
+// Supports every operation and dtype, in CPU memory. Reductions follow the rank
+// order: the result is deterministic and bit-identical on all ranks, whatever
+// memory holds the buffers. Allocate returns memory of the symmetric heap;
+// collectives whose buffers are all in such memory make no copies. Memory comes
+// from memfd and its pages are reserved at once: nothing is left in /dev/shm,
+// its limits do not apply, and later accesses cannot fail.
 //
-// Messages between two ranks arrive in the order in which they were sent; a
-// tag other than the receiver's next is an error, except within one batch,
-// which takes its tags in any order.
+// Messages between two ranks arrive in the order in which they were sent. A tag
+// that the receiver does not expect next is an error, except within one batch,
+// which accepts its tags in any order.
 //
 // Errors besides those of Transport:
 //   ResourceExhausted  there is no memory, or no descriptor, for that: the

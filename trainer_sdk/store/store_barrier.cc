@@ -12,12 +12,12 @@
 namespace muster {
 namespace {
 
-// A run through the barrier is a generation, counted from 0; generation g ends
-// when arrival (g+1)*size comes. The keys below NAME/:
-//   arrivals       how many ranks have come, over all generations
-//   rank/R         the generation that rank R waits in, plus 1; absent: none
+// Each use of the barrier is a generation, counted from 0. Generation g ends
+// with arrival number (g+1)*size. The keys below NAME/:
+//   arrivals       number of arrivals, over all generations
+//   rank/R         1 + the generation in which rank R waits; absent: none
 //   done/G         generation G has ended
-// A rank's own key makes its retry after a time-out count once.
+// The key of a rank makes its retry after a timeout count only once.
 class Barrier {
  public:
   Barrier(Store& store, const std::string& name, int rank, int size)
@@ -43,7 +43,7 @@ class Barrier {
     return absl::StrCat(name_, "/done/", generation);
   }
 
-  // The generation that this rank is in from now on.
+  // Records the arrival and returns the rank's generation.
   absl::StatusOr<int64_t> Arrive() {
     absl::StatusOr<bool> is_back = store_.Check({RankKey(rank_)});
     if (!is_back.ok()) return is_back.status();
@@ -61,7 +61,8 @@ class Barrier {
     if (!noted.ok()) return noted;
     if (*arrivals % size_ != 0) return generation;
 
-    // The last one. All have arrived here, hence left what was before.
+    // The last arrival. All ranks have arrived, so they have left the previous
+    // generation.
     if (generation > 0) {
       absl::Status swept = store_.Delete(DoneKey(generation - 1)).status();
       if (!swept.ok()) return swept;
@@ -71,8 +72,8 @@ class Barrier {
     return generation;
   }
 
-  // Adds those of [first, last) that have not come, by halving: few absent
-  // ranks of many cost few questions.
+  // Appends the ranks of [first, last) that have not arrived. Searches by
+  // bisection, so that few absent ranks need few requests.
   absl::Status FindAbsent(int first, int last, std::vector<int>& absent) {
     std::vector<std::string> keys;
     keys.reserve(last - first);
@@ -93,7 +94,7 @@ class Barrier {
     std::vector<int> absent;
     absl::Status found = FindAbsent(0, size_, absent);
     if (!found.ok()) return found;
-    // Those who have passed in the meantime look absent too.
+    // Ranks that have passed meanwhile look absent too.
     absl::StatusOr<bool> done = store_.Check({DoneKey(generation)});
     if (!done.ok()) return done.status();
     if (*done) return absl::OkStatus();

@@ -14,7 +14,7 @@ namespace muster {
 namespace {
 
 constexpr size_t kShownKeys = 8;
-// A key may have thousands of bytes; a message names it well enough with less.
+// Keys in messages are truncated to this number of bytes.
 constexpr size_t kShownBytes = 200;
 
 std::string Quoted(const std::string& name) {
@@ -54,8 +54,8 @@ absl::Status AbsentKeysError(const std::vector<std::string>& absent,
 
 absl::StatusOr<int64_t> SumOf(const std::string& key, const std::string& value,
                               int64_t amount) {
-  // As the served stores read it, PyTorch's included: what follows the number
-  // is ignored.
+  // As in the served stores, including PyTorch's, text after the number is
+  // ignored.
   errno = 0;
   char* end = nullptr;
   int64_t sum = std::strtoll(value.c_str(), &end, 10);

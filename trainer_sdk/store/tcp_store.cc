@@ -14,13 +14,14 @@
 namespace muster {
 namespace {
 
-// A waiter that got no connection of its own asks as often as this.
+// The polling interval of a waiter that got no connection of its own.
 constexpr Duration kAskAgain = std::chrono::milliseconds(50);
-// What a question may take whose caller's deadline is nearer, or has passed:
-// Get at once is how one looks whether a key is there.
+// The minimum time for a request, even if the caller's deadline is nearer or
+// has passed: callers use Get with a passed deadline to test whether a key
+// exists.
 constexpr Duration kLeastPatience = std::chrono::seconds(1);
-// So many questions go out before their answers are read: both fit into the
-// sockets' buffers, so that neither side waits for the other to read.
+// The number of requests sent before their replies are read. Both must fit into
+// the sockets' buffers; otherwise both sides would wait for the other to read.
 constexpr size_t kQuestions = 256;
 
 std::string OnWire(const std::string& key) { return "/" + key; }
@@ -45,7 +46,7 @@ absl::Status TooLarge(const char* what, size_t size, size_t most) {
       absl::StrCat(what, " of ", size, " bytes is beyond the store's ", most));
 }
 
-// The server would close the connection without a word.
+// Checked here, because the server would close the connection without an error.
 absl::Status CheckBounds(const StoreRequest& request) {
   if (request.keys.size() > kMaxStoreKeys) {
     return absl::ResourceExhaustedError(absl::StrCat(
@@ -65,7 +66,7 @@ absl::Status CheckBounds(const StoreRequest& request) {
   if (longest_value > kMaxStoreValueBytes) {
     return TooLarge("a value", longest_value, kMaxStoreValueBytes);
   }
-  // The slack is for what frames them.
+  // The 64 bytes are for the framing.
   if (bytes + 64 > kMaxStoreRequestBytes) {
     return TooLarge("a request", bytes, kMaxStoreRequestBytes);
   }
@@ -144,7 +145,7 @@ absl::Status TcpStore::Exchange(const std::string& bytes,
   owed_until_ = MonotonicNow() + operation_timeout_;
   done = connection_.Send(bytes, std::min(limit, owed_until_));
   if (!done.ok()) {
-    // Also after a time-out: half a request cannot be taken back.
+    // Also after a timeout, because half a request cannot be taken back.
     broken_ = absl::UnavailableError(std::string(done.message()));
     return broken_;
   }
@@ -177,7 +178,7 @@ absl::Status TcpStore::ReceiveOwed(Instant limit,
 
 absl::Status TcpStore::AfterRefusedAdd(const StoreRequest& add,
                                        const absl::Status& lost) {
-  // One attempt: a store that listens answers at once.
+  // One attempt: a store that is listening answers at once.
   absl::StatusOr<StoreChannel> again =
       StoreChannel::Open(host_, port_, MonotonicNow() + kLeastPatience);
   if (!again.ok()) return lost;
@@ -195,7 +196,8 @@ absl::Status TcpStore::AfterRefusedAdd(const StoreRequest& add,
   if (!value.ok()) return lost;
   const absl::StatusOr<int64_t> sum =
       SumOf(std::string(add.key.substr(1)), value->strings.front(), add.number);
-  // The server could have added: it closed the connection for another reason.
+  // The server could have added, so it closed the connection for another
+  // reason.
   if (sum.ok()) return lost;
   connection_ = *std::move(again);
   owed_.clear();
@@ -222,8 +224,8 @@ absl::StatusOr<std::string> TcpStore::Get(const std::string& key,
   const Instant started = MonotonicNow();
   const std::string whole = OnWire(key);
   while (true) {
-    // Asked first: a GET of what is absent looks like one of an empty value,
-    // and PyTorch's server without libuv closes the connection.
+    // A CHECK comes first. The reply to a GET of an absent key looks like an
+    // empty value, and PyTorch's server without libuv closes the connection.
     absl::StatusOr<bool> is_there = CheckBy({key}, AnswerBy(deadline));
     if (!is_there.ok()) return is_there.status();
     if (*is_there) {

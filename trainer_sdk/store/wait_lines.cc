@@ -11,12 +11,13 @@
 namespace muster {
 namespace {
 
-// How long the store may take to say that it has cancelled a wait.
+// The longest time for the store to confirm that it cancelled a wait.
 constexpr Duration kCancelGrace = std::chrono::seconds(1);
 
-// Takes a wait back that has not been answered. DeadlineExceeded: it is taken
-// back; with a message, nothing is known of it, and the line is gone: a store
-// that is slow is not one that is over. Ok: its answer was on its way already.
+// Cancels a wait that has not been answered. DeadlineExceeded without a
+// message: it is cancelled. DeadlineExceeded with a message: unknown; the
+// connection is dropped, because a slow store is not a lost one. OK: the answer
+// was already in flight.
 absl::Status Cancel(std::optional<StoreChannel>& line) {
   const Instant deadline = MonotonicNow() + kCancelGrace;
   std::string request;
@@ -24,7 +25,7 @@ absl::Status Cancel(std::optional<StoreChannel>& line) {
   absl::Status sent = line->Send(request, deadline);
   bool answered = false;
   while (sent.ok()) {
-    // WAIT's answer and CANCEL_WAIT's are one byte each.
+    // The replies to WAIT and CANCEL_WAIT are one byte each.
     absl::StatusOr<StoreReply> reply =
         line->Receive(StoreCommand::kCancelWait, 0, deadline);
     if (!reply.ok()) {
@@ -38,7 +39,7 @@ absl::Status Cancel(std::optional<StoreChannel>& line) {
           absl::StrCat("the store answered ", reply->number, " to a cancel"));
     }
   }
-  // What it still owes would be the next wait's answer.
+  // A late reply would be taken for that of the next wait.
   if (absl::IsDeadlineExceeded(sent)) line.reset();
   return sent;
 }
@@ -46,7 +47,7 @@ absl::Status Cancel(std::optional<StoreChannel>& line) {
 absl::Status WaitOn(std::optional<StoreChannel>& line,
                     const std::string& request, Instant deadline) {
   absl::Status sent = line->Send(request, deadline);
-  // Half a request may be under way: there is no taking that back.
+  // A part of the request may have been sent, which cannot be undone.
   if (absl::IsDeadlineExceeded(sent)) {
     return absl::UnavailableError(std::string(sent.message()));
   }
@@ -92,7 +93,8 @@ absl::Status WaitLines::Wait(const std::string& request, Instant deadline,
   if (!taken.ok()) return taken.status();
   std::optional<StoreChannel> line = *std::move(taken);
   if (!line) {
-    // One attempt: there was a store, so if it is not there now it is over.
+    // One attempt: the store existed, so if it is unreachable now, the round is
+    // over.
     absl::StatusOr<StoreChannel> opened =
         StoreChannel::Open(host_, port_, deadline);
     if (!opened.ok()) {
@@ -104,7 +106,7 @@ absl::Status WaitLines::Wait(const std::string& request, Instant deadline,
     line = *std::move(opened);
   }
   absl::Status waited = WaitOn(line, request, deadline);
-  // A line on which something else went wrong is of no use to the next.
+  // A connection with any other error cannot be reused.
   if (!waited.ok() && !absl::IsDeadlineExceeded(waited)) line.reset();
   GiveBack(std::move(line));
   return waited;

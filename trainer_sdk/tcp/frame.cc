@@ -11,7 +11,7 @@ static_assert(std::endian::native == std::endian::little,
 
 constexpr uint32_t kMagic = 0x4d555446;  // "MUTF"
 
-// As it is on the wire: every field at a multiple of its size.
+// The layout on the wire: every field at a multiple of its size.
 struct Wire {
   uint32_t magic;
   uint8_t type;

@@ -10,28 +10,31 @@
 
 namespace muster {
 
-// What goes over a connection: a header, then `bytes` of data.
+// A frame of a connection is a header followed by `bytes` of data. This is its
+// type.
 enum class FrameType : uint8_t {
   kPart,      // a part of a collective
-  kAnnounce,  // that a collective has begun; no data
-  kMessage,   // point to point
-  kGoodbye,   // the rank leaves in peace; no data
+  kAnnounce,  // a collective has begun; no data
+  kMessage,   // a point-to-point message
+  kGoodbye,   // the rank leaves without an error; no data
 };
 
 struct FrameHeader {
   FrameType type = FrameType::kPart;
-  OperationSignature signature;  // of the collective; kMessage: unused
-  MessageLabel label;            // kMessage only
+  // signature of the collective; unused for kMessage
+  OperationSignature signature;
+  MessageLabel label;  // for kMessage only
   int64_t bytes = 0;
 };
 
 inline constexpr int kFrameHeaderBytes = 64;
 using EncodedFrameHeader = std::array<char, kFrameHeaderBytes>;
 
-// Little-endian, fixed places, no padding sent.
+// The header as sent: little-endian, at fixed offsets, without padding.
 EncodedFrameHeader EncodeFrameHeader(const FrameHeader& header);
 
-// InvalidArgument where the bytes are no header: not from a peer of ours.
+// InvalidArgument: the bytes are no valid header, so they do not come from a
+// rank of this transport.
 absl::StatusOr<FrameHeader> DecodeFrameHeader(const char* bytes);
 
 }  // namespace muster

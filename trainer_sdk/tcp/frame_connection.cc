@@ -16,19 +16,21 @@
 namespace muster {
 namespace {
 
-// Small frames are read together with their headers, and copied.
+// Small frames are read together with their headers and copied.
 constexpr size_t kStagingBytes = 16 << 10;
-// A system call's worth of frames: header and data each.
+// The maximum number of iovecs of one system call: two per frame, header and
+// data.
 constexpr int kMaxPieces = 32;
-// After so much the caller looks at its other connections.
+// After this many bytes the caller checks its other connections.
 constexpr int64_t kReadAtOnce = 1 << 20;
 
 void SetOption(int fd, int level, int option, int value) {
-  // Refused options cost speed or detection, not correctness.
+  // A rejected option costs speed or failure detection, but not correctness.
   (void)setsockopt(fd, level, option, &value, sizeof(value));
 }
 
-// That a peer which left no longer hears what we are doing is no loss.
+// It does not matter if a peer that has left misses announcements or the
+// goodbye.
 bool Matters(FrameType type) {
   return type != FrameType::kAnnounce && type != FrameType::kGoodbye;
 }
@@ -39,8 +41,8 @@ FrameConnection::FrameConnection(int peer, OwnedFd socket)
     : peer_(peer), socket_(std::move(socket)), staged_(kStagingBytes) {
   const int fd = socket_.get();
   SetOption(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-  // A host that vanished answers nothing: found after 30 s, also where the
-  // operation's deadline is far.
+  // Detects a vanished host after 30 s, even if the operation's deadline is
+  // later.
   SetOption(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
   SetOption(fd, IPPROTO_TCP, TCP_KEEPIDLE, 10);
   SetOption(fd, IPPROTO_TCP, TCP_KEEPINTVL, 5);
@@ -101,7 +103,7 @@ bool FrameConnection::Write() {
       sent_of_first_ -= kFrameHeaderBytes + queue_.front().bytes;
       queue_.pop_front();
     }
-    if (n < asked) return true;  // the socket is full
+    if (n < asked) return true;  // the socket buffer is full
   }
   return any;
 }
@@ -171,8 +173,8 @@ absl::StatusOr<bool> FrameConnection::Read(FrameSink& sink) {
                  staged_end_ - staged_begin_);
     staged_end_ -= staged_begin_;
     staged_begin_ = 0;
-    // Past the end of a long frame only the next one's header: what is staged
-    // is copied once more.
+    // After the end of a long frame, only the next header is read into the
+    // staging buffer, because staged data is copied a second time.
     const int64_t remaining = arriving_ ? arriving_->bytes - placed_bytes_ : 0;
     const size_t stage = remaining >= static_cast<int64_t>(kStagingBytes)
                              ? kFrameHeaderBytes
@@ -203,7 +205,8 @@ absl::StatusOr<bool> FrameConnection::Read(FrameSink& sink) {
     placed_bytes_ += direct;
     staged_end_ += n - direct;
     if (n < remaining + static_cast<int64_t>(stage)) {
-      // All there was: what came is given on, and nothing asked in vain.
+      // The socket is empty: passes on what has arrived, without a further
+      // read.
       const absl::StatusOr<bool> rest = Consume(sink);
       if (!rest.ok()) return rest.status();
       return true;

@@ -14,56 +14,59 @@
 
 namespace muster {
 
-// Where the data of an arriving frame goes.
+// The destination of an arriving frame's data.
 struct FramePlace {
   enum class Kind {
-    kThere,   // to `data`
-    kNotYet,  // nobody wants it yet: nothing more is read before it
+    kThere,   // `data`
+    kNotYet,  // no receive matches yet: stop reading until one does
   };
   Kind kind = Kind::kNotYet;
   void* data = nullptr;
 };
 
-// Who takes the frames of a connection.
+// The receiver of a connection's frames.
 class FrameSink {
  public:
   virtual ~FrameSink() = default;
-  // Asked again, later, for a frame that was kNotYet. An error ends the mesh.
+  // Called again later for a frame that was kNotYet. An error breaks the mesh.
   virtual absl::StatusOr<FramePlace> Place(int peer,
                                            const FrameHeader& header) = 0;
-  // All its data is there.
+  // All data of the frame has arrived.
   virtual void Placed(int peer, const FrameHeader& header) = 0;
 };
 
-// Frames to and from one peer over a connected socket, never waiting. One
-// thread at a time.
+// Sends and receives frames to and from one peer over a connected socket. Never
+// blocks. Not thread-safe.
 class FrameConnection {
  public:
-  // `socket` is connected; whether it blocks does not matter.
+  // `socket` is connected, in blocking or non-blocking mode.
   FrameConnection(int peer, OwnedFd socket);
 
-  // Queues a frame and sends what the socket takes. `data` is not copied and
-  // stays as it is until outgoing() is 0.
+  // Queues a frame and sends as much as the socket takes. `data` is not copied
+  // and must not change until outgoing() is 0.
   void Send(const FrameHeader& header, const void* data);
 
-  // Sends what the socket takes; whether it took any.
+  // Sends as much of the queue as the socket takes. Returns whether it sent
+  // any.
   bool Write();
 
-  // Reads what there is and gives it to `sink`; whether there was any.
+  // Reads the available data and passes it to `sink`. Returns whether there was
+  // any.
   absl::StatusOr<bool> Read(FrameSink& sink);
 
   int fd() const { return socket_.get(); }
-  // Bytes that are queued and not sent.
+  // The number of bytes that are queued and not sent.
   int64_t outgoing() const { return outgoing_bytes_; }
-  // Nobody wants the next frame yet.
+  // Whether reading is paused because the next frame has no receive yet.
   bool held() const { return held_; }
-  // Nothing more comes. With the reason, unless the peer said goodbye.
+  // Whether the connection has ended. why() gives the reason, unless left():
+  // the peer said goodbye.
   bool ended() const { return ended_; }
   bool left() const { return left_; }
   const std::string& why() const { return why_; }
-  // Frames were not sent because the peer takes none any more.
+  // Whether frames were not sent because the peer no longer accepts any.
   bool lost_frames() const { return lost_frames_; }
-  // Of the frame that is arriving.
+  // The frame that is arriving, and how many bytes of it are in place.
   const std::optional<FrameHeader>& arriving() const { return arriving_; }
   int64_t arrived() const { return placed_bytes_; }
 
@@ -82,15 +85,15 @@ class FrameConnection {
   OwnedFd socket_;
 
   std::deque<Outgoing> queue_;
-  int64_t sent_of_first_ = 0;  // header included
+  int64_t sent_of_first_ = 0;  // in bytes, including the header
   int64_t outgoing_bytes_ = 0;
   bool lost_frames_ = false;
 
-  std::vector<char> staged_;  // read and not yet given on: [begin, end)
+  std::vector<char> staged_;  // data read but not passed on yet: [begin, end)
   size_t staged_begin_ = 0;
   size_t staged_end_ = 0;
   std::optional<FrameHeader> arriving_;
-  std::optional<char*> destination_;  // of `arriving_`, once it has one
+  std::optional<char*> destination_;  // destination of `arriving_`, once known
   int64_t placed_bytes_ = 0;
   bool held_ = false;
   bool ended_ = false;

@@ -73,7 +73,7 @@ Ticket FrameInbox::Add(Posted posted) {
   const Ticket ticket = static_cast<Ticket>(receives_.size());
   receives_.push_back(std::move(posted));
   waiting_[peer].push_back(ticket);
-  // What came early is taken in the order of its coming.
+  // Messages that arrived early are taken in the order of their arrival.
   std::deque<Kept>& kept = kept_[peer];
   for (auto early = kept.begin(); early != kept.end(); ++early) {
     if (!early->complete || FirstFor(peer, early->header) != ticket) continue;
@@ -128,7 +128,7 @@ absl::Status FrameInbox::Fits(const Posted& posted,
 absl::Status FrameInbox::Compare(int peer,
                                  const OperationSignature& theirs) const {
   const OperationSignature& ours = history_[theirs.sequence % kHistory];
-  // Too old to be remembered, or of a time before this rank's first.
+  // The call is no longer, or was never, in this rank's history.
   if (ours.sequence != theirs.sequence || SameCollective(ours, theirs)) {
     return absl::OkStatus();
   }
@@ -185,7 +185,7 @@ absl::StatusOr<FramePlace> FrameInbox::Place(int peer,
   }
   const Ticket ticket = FirstFor(peer, header);
   if (ticket == kNobody) {
-    // A part that its receive is not posted for yet can wait where it is.
+    // A part whose receive is not posted yet can stay on the connection.
     if (header.type == FrameType::kPart && !AwaitsMessage(peer)) {
       return FramePlace{};
     }
@@ -239,7 +239,7 @@ void FrameInbox::Placed(int peer, const FrameHeader& header) {
     Complete(ticket);
     return;
   }
-  // Its receive may have been posted while it came.
+  // Its receive may have been posted while the data arrived.
   Kept& early = kept_[peer].back();
   early.complete = true;
   const Ticket wanted = FirstFor(peer, header);

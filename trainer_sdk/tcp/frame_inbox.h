@@ -16,20 +16,21 @@
 
 namespace muster {
 
-// Brings what arrives and what is asked for together, and finds out whether
-// the ranks mean the same. Pure but for the memory it is told to fill.
+// Matches arriving frames with posted receives, and detects ranks that perform
+// different operations. Pure, apart from the memory that it fills.
 //
-// Parts of a collective go to the receives of that collective in order; those
-// of a later one stay on the connection until it begins. Messages that nobody
-// asked for yet are kept, within bounds, because what is asked for may be
-// behind them.
+// Parts of a collective go to the receives of that collective in order; parts
+// of a later collective stay on the connection until it begins. Messages
+// without a receive are kept, up to a bound, because the frames that are waited
+// for may come after them.
 class FrameInbox : public FrameSink {
  public:
-  // `rank`: this one. `names` by rank. `keep_bytes`: of early data in all.
+  // `rank`: this rank. `names`: the ranks' names, by rank. `keep_bytes`: bound
+  // for all early messages together, in bytes.
   FrameInbox(int rank, std::vector<PeerName> names, int64_t keep_bytes);
 
-  // Forgets the receives of the operation before. FailedPrecondition where a
-  // peer has already said that it does something else.
+  // Starts an operation and forgets the receives of the previous one.
+  // FailedPrecondition: a peer has already announced a different operation.
   absl::Status Begin(const OperationSignature& signature);
 
   Ticket Post(int peer, void* data, int64_t bytes);
@@ -37,11 +38,12 @@ class FrameInbox : public FrameSink {
 
   bool done(Ticket ticket) const { return receives_[ticket].done; }
   int peer(Ticket ticket) const { return receives_[ticket].peer; }
-  // Why a receive will never be done.
+  // The reason why a receive can never complete.
   const absl::Status& status(Ticket ticket) const {
     return receives_[ticket].status;
   }
-  // Whether anything of `peer` is still awaited, and how much, for messages.
+  // Whether receives from `peer` are pending, and how many bytes they wait for;
+  // for error messages.
   bool Awaits(int peer) const { return !waiting_[peer].empty(); }
   int64_t AwaitedBytes(int peer) const;
 
@@ -67,10 +69,11 @@ class FrameInbox : public FrameSink {
   };
 
   Ticket Add(Posted posted);
-  // The first receive not yet placed that `header` is for; -1: none.
+  // The first receive that matches `header` and has no frame yet; -1: none.
   Ticket FirstFor(int peer, const FrameHeader& header) const;
   absl::Status Fits(const Posted& posted, const FrameHeader& header) const;
-  // Whether `peer` does what this rank does, or did, under that number.
+  // Checks that `peer` performs, or performed, the same operation as this rank
+  // under that sequence number.
   absl::Status Compare(int peer, const OperationSignature& theirs) const;
   absl::Status Overtaken(int peer, const OperationSignature& theirs) const;
   bool AwaitsPart(int peer) const;
@@ -86,15 +89,18 @@ class FrameInbox : public FrameSink {
   int64_t kept_bytes_ = 0;
 
   OperationSignature current_;  // the newest collective
-  OperationSignature asked_;    // the operation now
+  OperationSignature asked_;    // the operation in progress
   static constexpr int kHistory = 64;
   std::array<OperationSignature, kHistory> history_;  // by sequence % kHistory
 
-  std::vector<Posted> receives_;             // by ticket
-  std::vector<std::deque<Ticket>> waiting_;  // by peer, not done, in order
-  std::vector<std::deque<Kept>> kept_;       // by peer
-  std::vector<Ticket> arriving_;             // by peer; kToKept, or a ticket
-  std::vector<std::deque<OperationSignature>> announced_;  // by peer, later
+  std::vector<Posted> receives_;  // by ticket
+  // by peer: pending receives, in order
+  std::vector<std::deque<Ticket>> waiting_;
+  std::vector<std::deque<Kept>> kept_;  // by peer
+  // by peer: the receive of the arriving frame, or kToKept
+  std::vector<Ticket> arriving_;
+  // by peer: announced later collectives
+  std::vector<std::deque<OperationSignature>> announced_;
 };
 
 }  // namespace muster

@@ -7,11 +7,11 @@
 
 namespace muster {
 
-inline constexpr size_t kSecretBytes = 32;  // as hexadecimal digits
+inline constexpr size_t kSecretBytes = 32;  // in hexadecimal digits
 inline constexpr char kHelloMagic[8] = {'M', 'U', 'S', 'T', 'C', 'P', '0', '1'};
 
-// What both sides of a connection say first: the group's secret, then who they
-// are.
+// The first bytes that both sides send on a connection: the group's secret and
+// the sender's rank.
 struct Hello {
   char magic[sizeof(kHelloMagic)];
   char secret[kSecretBytes];
@@ -19,24 +19,25 @@ struct Hello {
   uint32_t size;
 };
 
-// Whether `theirs` comes from a rank of the group that `ours` is of.
+// Whether `theirs` was sent by a rank of the same group as `ours`.
 inline bool SameGroup(const Hello& ours, const Hello& theirs) {
   return std::memcmp(theirs.magic, kHelloMagic, sizeof(kHelloMagic)) == 0 &&
          std::memcmp(theirs.secret, ours.secret, kSecretBytes) == 0 &&
          theirs.size == ours.size && theirs.rank < ours.size;
 }
 
-// A message of a connection that comes in pieces.
+// A Hello that arrives in pieces on a connection.
 struct ArrivingHello {
   Hello hello{};
   size_t have = 0;
 
   enum class State { kMore, kWhole, kBroken };
-  // Reads what there is, without waiting.
+  // Reads the available bytes, without blocking.
   State Read(int fd);
 };
 
-// Into a socket that nothing was sent to yet, which takes so little at once.
+// Sends to a socket to which nothing has been sent yet, so that its buffer has
+// room for all of it. False: the send failed.
 bool SendHello(int fd, const Hello& hello);
 
 }  // namespace muster

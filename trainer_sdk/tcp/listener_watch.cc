@@ -13,7 +13,7 @@ bool IsDialled(int fd) {
   return poll(&polled, 1, 0) > 0;
 }
 
-// Nothing is ever sent: whatever comes is dropped.
+// Data is never expected on this connection, so it is discarded.
 bool HasEnded(int fd) {
   char dropped[64];
   for (;;) {

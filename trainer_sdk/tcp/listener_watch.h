@@ -12,25 +12,25 @@
 
 namespace muster {
 
-// Notices the end of a process that listens and has not called yet, by a
-// connection to its listener that says nothing: its process need not even take
-// it. Whoever takes it hangs up some time, as on any stranger, and is dialled
-// again; where that is refused, nobody listens any more.
+// Detects the death of a process that listens but has not connected yet. It
+// opens an idle connection to the listener; the process need not accept it.
+// When the listener drops the connection, as it does with any stranger, the
+// watch dials again; if that is refused, the process no longer listens.
 //
-// Whose listener cannot be reached is not watched. It is not known of one that
-// refuses from the beginning whether it is gone or something on the way turns
-// callers away, so such a one still has `patience` to call.
+// A listener that cannot be reached is not watched. One that refuses the first
+// connection may be dead, or a firewall may reject connections, so its process
+// still has `patience` to connect.
 class ListenerWatch {
  public:
-  // Dials. `who`: for the error.
+  // Starts to dial. `who`: the listener's name in errors.
   ListenerWatch(const sockaddr_storage& address, socklen_t length,
                 std::string who, Duration patience, Instant now);
 
-  // What to poll, and until when at most, before the next Look.
+  // The descriptor to poll, and the time of the next Look at the latest.
   pollfd polled() const;
   Instant until() const { return until_; }
 
-  // Takes in what happened. Unavailable: nobody listens there.
+  // Handles what has happened. Unavailable: the process no longer listens.
   absl::Status Look(Instant now);
 
  private:

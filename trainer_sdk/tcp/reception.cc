@@ -17,8 +17,8 @@
 namespace muster {
 namespace {
 
-// A rank says who it is as soon as it is connected: time enough for a packet
-// to be lost and sent again.
+// A rank identifies itself as soon as it is connected. This leaves time for a
+// packet to be lost and sent again.
 constexpr Duration kHelloPatience = std::chrono::seconds(5);
 
 class Reception {
@@ -41,7 +41,7 @@ class Reception {
         return absl::DeadlineExceededError("not every rank has called");
       }
       Sleep();
-      // First: it makes room for those who call.
+      // First, because it frees places for new callers.
       left -= Hear();
       if (absl::Status s = TakeCalls(); !s.ok()) return s;
       if (!AwaitsNext()) continue;
@@ -59,11 +59,11 @@ class Reception {
 
   bool full() const { return callers_.size() >= most_callers_; }
 
-  // Once it has called, it goes on only when it has been greeted, and what its
-  // listener does then means nothing.
+  // Once the next rank has connected, its listener may close, which then means
+  // nothing.
   bool AwaitsNext() const { return !sockets_[own_.rank + 1].open(); }
 
-  // Until somebody calls or says something, or a deadline passes.
+  // Sleeps until a connection or data arrives, or a deadline passes.
   void Sleep() const {
     std::vector<pollfd> fds{{full() ? -1 : listener_, POLLIN, 0},
                             {FormationWakeFd(place_), POLLIN, 0}};
@@ -79,7 +79,8 @@ class Reception {
     (void)poll(fds.data(), fds.size(), PollTime(until - MonotonicNow()));
   }
 
-  // How many ranks said who they are.
+  // Reads from unidentified callers; returns how many ranks identified
+  // themselves.
   uint32_t Hear() {
     uint32_t heard = 0;
     const Instant now = MonotonicNow();
@@ -134,7 +135,7 @@ class Reception {
   ListenerWatch& next_;
   std::vector<OwnedFd>& sockets_;
   const size_t most_callers_;
-  std::list<Caller> callers_;  // who have not said yet who they are
+  std::list<Caller> callers_;  // callers that have not identified themselves
 };
 
 }  // namespace

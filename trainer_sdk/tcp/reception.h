@@ -12,26 +12,28 @@
 
 namespace muster {
 
-// How many callers may have a connection without having said who they are,
-// besides the group's ranks.
+// The number of simultaneous connections from unidentified callers that are
+// accepted in addition to those of the group's ranks.
 inline constexpr int kStrangers = 64;
 
-// Takes the calls of the ranks above `own.rank` at `listener`, which does not
-// block, until each of them has a socket in `sockets`, and greets them; there
-// is one at least. Strangers are heard side by side with them, each for a few
-// seconds at most. `next` watches the next rank until that has called. So each
-// rank that has not called all those below it, and ends, is found by one: whom
-// it calls last.
+// Accepts connections of the ranks above `own.rank` at `listener`, which must
+// be non-blocking, and exchanges greetings, until each of them has a socket in
+// `sockets`. There must be at least one such rank. Blocks until `deadline` at
+// most. Unidentified callers are handled concurrently, for a few seconds each.
+// `next` watches the next rank until that rank has connected. So a rank that
+// dies before it has connected to all lower ranks is detected by one of them:
+// the rank to which it would connect last.
 //
-//   DeadlineExceeded   those that have no socket yet did not call
-//   ResourceExhausted  no descriptor is left for a call
+//   DeadlineExceeded   ranks without a socket did not connect
+//   ResourceExhausted  no descriptor is left for a connection
 //   Unavailable        the listener failed, or the next rank has died
-//   any other          the cause for which `place`'s formation is given up
+//   any other          the cause for which `place`'s formation was given up
 absl::Status ReceiveRanks(const GroupPlace& place, int listener,
                           const Hello& own, Instant deadline,
                           ListenerWatch& next, std::vector<OwnedFd>& sockets);
 
-// For poll: a minute at most, so that a missed wake-up is made good.
+// Milliseconds for poll: one minute at most, so that a missed wake-up does no
+// harm.
 int PollTime(Duration left);
 
 }  // namespace muster

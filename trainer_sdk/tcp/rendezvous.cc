@@ -29,7 +29,7 @@
 namespace muster {
 namespace {
 
-// By now the next rank knows where all listen, and calls at once.
+// The next rank knows all addresses by now and connects at once.
 constexpr Duration kCallPatience = std::chrono::seconds(3);
 
 struct SocketAddress {
@@ -74,7 +74,7 @@ class Rendezvous {
     if (s.ok()) s = Receive();
     for (int peer = 0; s.ok() && peer < place_.rank; ++peer) s = Confirm(peer);
     if (s.ok()) return std::move(ranks_);
-    // While those whose connections end with this can still learn why.
+    // Before this rank's connections close, so that their peers find the cause.
     return FailFormation(
         place_, absl::Status(s.code(), absl::StrCat(place_.name,
                                                     ": connecting the ranks: ",
@@ -87,7 +87,8 @@ class Rendezvous {
     if (!own.ok()) return own.status();
     listener_ = OwnedFd(socket(own->storage.ss_family,
                                SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    // Those above may dial before this rank accepts; strangers too.
+    // The backlog holds the higher ranks, which may dial before this rank
+    // accepts, and strangers.
     if (!listener_.open() ||
         bind(listener_.get(), own->get(), own->length) != 0 ||
         listen(listener_.get(), place_.size + kStrangers) != 0) {
@@ -97,7 +98,7 @@ class Rendezvous {
     if (getsockname(listener_.get(), own->get(), &own->length) != 0) {
       return SocketError("getsockname", errno);
     }
-    // The port is at the same place for both families.
+    // The port has the same offset in both address families.
     const int port =
         ntohs(reinterpret_cast<sockaddr_in*>(&own->storage)->sin_port);
     if (place_.rank == 0) {
@@ -161,7 +162,7 @@ class Rendezvous {
     return absl::OkStatus();
   }
 
-  // Until `peer`'s socket is ready for `events`.
+  // Waits until `peer`'s socket is ready for `events`.
   absl::Status Await(int fd, short events, int peer) {
     for (;;) {
       if (absl::Status s = FormationStatus(place_); !s.ok()) return s;
@@ -207,7 +208,7 @@ class Rendezvous {
     return Absent(absent);
   }
 
-  // That it was `peer` who took the call.
+  // Checks that the process that accepted the connection is `peer`.
   absl::Status Confirm(int peer) {
     const int fd = ranks_.sockets[peer].get();
     ArrivingHello arriving;

@@ -12,19 +12,19 @@
 
 namespace muster {
 
-// A group's ranks, each connected to each.
+// All ranks of a group, with a connection to each.
 struct ConnectedRanks {
   std::vector<PeerName> names;   // by rank
-  std::vector<OwnedFd> sockets;  // by rank; none for this one
+  std::vector<OwnedFd> sockets;  // by rank; not open for this rank
 };
 
-// Listens at `address` on a port of the kernel's choice, tells the others
-// through the group's store, and connects: a rank dials those below it.
-// Whoever connects without the group's secret, which is in the store, is
-// turned away.
+// Listens at `address` on a port chosen by the kernel, publishes it in the
+// group's store, and connects: each rank dials those with lower ranks. Rejects
+// connections that do not know the group's secret, which is in the store.
+// Blocking.
 //
-//   DeadlineExceeded  ranks that did not come, or cannot be reached, by name
-//   Unavailable       the store, or a rank that refuses or has died meanwhile
+//   DeadlineExceeded  some ranks did not come or cannot be reached; names them
+//   Unavailable       the store failed, or a rank refuses or has died
 absl::StatusOr<ConnectedRanks> ConnectRanks(const GroupPlace& place,
                                             const std::string& address,
                                             Instant deadline);

@@ -30,7 +30,8 @@ AcceptFailure AcceptFailureOf(int error) {
       return AcceptFailure::kNobody;
     case EINTR:
     case ECONNABORTED:
-    // Linux passes on what has befallen the connection, and a firewall's word.
+    // Linux reports errors of the new connection here, and rejections by a
+    // firewall.
     case EPERM:
     case EPROTO:
     case ENOPROTOOPT:

@@ -7,16 +7,16 @@
 
 namespace muster {
 
-// What `error` (an errno) of a socket's call means: ResourceExhausted where
-// this process or host has no descriptor or memory left, saying which limit,
-// else Unavailable.
+// Converts the errno of a socket call: ResourceExhausted with the name of the
+// limit if this process or host has no descriptor or memory left, else
+// Unavailable.
 absl::Status SocketError(const std::string& what, int error);
 
-// What accept4's errno says.
+// The meaning of an errno of accept4.
 enum class AcceptFailure {
-  kNobody,  // nobody calls (any more): wait for the next
-  kAgain,   // the call was interrupted, or the caller has gone: take the next
-  kFatal,   // no later call can be taken either
+  kNobody,  // no pending connection: wait for the next
+  kAgain,   // interrupted, or the connection was closed: accept again
+  kFatal,   // no later connection can be accepted either
 };
 AcceptFailure AcceptFailureOf(int error);
 

@@ -22,7 +22,8 @@
 namespace muster {
 namespace {
 
-// Tries between looks at the clock and at everybody else.
+// Number of polls of one peer between checks of the clock and of all other
+// peers.
 constexpr int kTriesOfOne = 32;
 
 int Milliseconds(Duration duration) {
@@ -57,8 +58,8 @@ TcpMesh::~TcpMesh() {
   for (const auto& connection : connections_) {
     if (connection != nullptr) connection->Send(goodbye, nullptr);
   }
-  // To close a socket on which data still comes in resets the connection, and
-  // that throws away what the peer has not acknowledged yet.
+  // Closing a socket with unread data resets the connection, which discards
+  // data that the peer has not acknowledged yet.
   for (const auto& connection : connections_) {
     if (connection == nullptr) continue;
     for (;;) {
@@ -128,15 +129,15 @@ void TcpMesh::Close() {
   closed_.store(true);
   const uint64_t one = 1;
   (void)!write(wake_.get(), &one, sizeof(one));
-  // Shut down, not closed: another thread may be using the descriptors.
+  // shutdown instead of close, because another thread may be using the
+  // descriptors.
   for (const auto& connection : connections_) {
     if (connection != nullptr) shutdown(connection->fd(), SHUT_RDWR);
   }
 }
 
-// Each rank tells the next what it is doing, if only by the parts it sends.
-// So ranks that mean different things find out even where each waits for the
-// other.
+// Each rank tells the next what it calls, if only by the parts that it sends.
+// So a mismatch is found even if each rank waits for the other.
 void TcpMesh::Announce() {
   if (announced_) return;
   announced_ = true;
@@ -173,7 +174,7 @@ absl::Status TcpMesh::Until(const std::function<bool()>& done, int peer) {
     }
     if (*moved) {
       idle = 0;
-      // Not even a peer that keeps sending keeps us beyond the deadline.
+      // A peer that keeps sending must not delay the deadline.
       if (++busy % kTriesOfOne == 0 && MonotonicNow() >= deadline_) {
         return Late();
       }
@@ -187,7 +188,7 @@ absl::Status TcpMesh::Until(const std::function<bool()>& done, int peer) {
       if (idle == kTriesOfOne) idle_since = now;
       if (now - idle_since >= options_.spin) {
         Sleep();
-        idle = kTriesOfOne - 1;  // everybody is looked at next
+        idle = kTriesOfOne - 1;  // poll all peers next
         idle_since = now - options_.spin;
       }
     }

@@ -19,31 +19,32 @@
 
 namespace muster {
 
-// A mesh of TCP connections. The calling thread does all the work: it tries
-// for a while, and then sleeps in poll().
-// No other thread takes part, which is what makes small messages quick.
+// A mesh of TCP connections. The calling thread does all the work: it polls for
+// a while and then sleeps in poll(). There is no other thread, so that small
+// messages are fast.
 class TcpMesh final : public Mesh {
  public:
-  // What a wait does between two tries.
+  // The behaviour of a wait between two polls.
   enum class Between {
-    kSpin,   // nothing: each rank of this host has a core to itself
-    kYield,  // lets others run, who may be the ranks that are waited for
+    kSpin,   // none: each rank of this host has its own core
+    kYield,  // yields the core, since the awaited ranks may need it
   };
 
   struct Options {
     Between between;
-    // How long a wait tries before it sleeps.
+    // How long a wait polls before it sleeps.
     Duration spin;
-    // Of messages that came before anybody asked for them.
+    // Bound in bytes for messages that arrive before they are received.
     int64_t keep_bytes;
-    // How long the destructor waits for peers to take what was sent.
+    // The longest time that the destructor waits for peers to receive what was
+    // sent.
     Duration linger;
   };
 
-  // `sockets` are connected, by rank, and none for this one.
+  // `sockets` are connected, one for each rank but this one.
   TcpMesh(int rank, std::vector<PeerName> names, std::vector<OwnedFd> sockets,
           const Options& options);
-  // Says goodbye and waits until peers have what was sent to them.
+  // Says goodbye and waits until the peers have received what was sent to them.
   ~TcpMesh() override;
 
   int rank() const override { return rank_; }
@@ -66,13 +67,14 @@ class TcpMesh final : public Mesh {
  private:
   static constexpr int kEverybody = -1;
 
-  // Sends and receives until `done`; `peer` is who is most likely to bring it.
+  // Sends and receives until `done` returns true. `peer` is the most likely
+  // source of the missing data.
   absl::Status Until(const std::function<bool()>& done, int peer);
-  // One try: writes what is queued, reads from `peer` or everybody; whether
-  // anything moved.
+  // One poll: writes what is queued and reads from `peer`, or from all peers.
+  // Returns whether any data moved.
   absl::StatusOr<bool> Try(int peer);
   absl::StatusOr<bool> ReadFrom(int peer);
-  // Sleeps until a socket is ready, or the deadline.
+  // Sleeps until a socket is ready or the deadline has passed.
   void Sleep();
   void Announce();
   int64_t outgoing() const;
@@ -93,7 +95,7 @@ class TcpMesh final : public Mesh {
   OperationSignature signature_;
   Instant begun_;
   Instant deadline_;
-  bool announced_ = true;  // the next rank knows of the operation
+  bool announced_ = true;  // whether the next rank knows of the operation
 };
 
 }  // namespace muster

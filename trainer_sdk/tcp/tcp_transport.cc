@@ -14,8 +14,8 @@
 namespace muster {
 namespace {
 
-// To yield where there is no need costs milliseconds whenever some other
-// program wants the core.
+// Yielding without need costs milliseconds whenever another program wants the
+// core.
 TcpMesh::Between BetweenTries(const std::vector<PeerName>& names, int rank) {
   cpu_set_t cores;
   CPU_ZERO(&cores);

@@ -16,22 +16,24 @@ namespace muster {
 
 struct TcpOptions {
   LocalAddressOptions address = LocalAddressFromEnvironment();
-  // The ranks that errors tell of, by rank: those in the group that this one
-  // is a part of. Empty: its own.
+  // The ranks named in errors, by rank: those in the larger group that this
+  // group is a part of. Empty: this group's own ranks.
   std::vector<int> told_as;
-  // How long a wait tries, giving way to others, before it sleeps. Short
-  // waits are most waits, and to be woken takes longer than they last.
+  // How long a wait polls, yielding to other threads, before it sleeps. Most
+  // waits are shorter than the time that a wake-up takes.
   Duration spin = std::chrono::microseconds(200);
-  // Of messages that come before anybody asks for them; a longer one waits at
-  // its sender until somebody does.
+  // Bound in bytes for messages that arrive before they are received. A longer
+  // message waits at its sender until the receive is posted.
   int64_t keep_bytes = 64 << 20;
-  // How long the end of the transport waits for peers to take what was sent.
+  // The longest time that the destructor waits for peers to receive what was
+  // sent.
   Duration linger = std::chrono::seconds(10);
 };
 
-// Collectives between CPU hosts over TCP ("tcp"): one connection for each pair
-// of ranks, the caller's thread doing all the work. Collective: every rank of
-// `place`'s group calls it. Fails as ConnectRanks and LocalAddress do.
+// Makes a transport for collectives between CPU hosts over TCP ("tcp"). It has
+// one connection per pair of ranks, and the caller's thread does all the work.
+// Collective: every rank of `place`'s group calls it. Errors are those of
+// ConnectRanks and LocalAddress.
 absl::StatusOr<std::unique_ptr<NetworkTransport>> NewTcpTransport(
     GroupPlace place, const TcpOptions& options, Instant deadline);
 

@@ -9,9 +9,9 @@
 
 namespace muster {
 
-// Every rank's spans, by rank and by rank 0's clock: on rank 0; elsewhere
-// empty. Each rank's are by its own monotonic clock (ClockLead says how exact
-// they are to each other). Collective.
+// Gathers every rank's spans on rank 0, by rank and converted to rank 0's
+// clock; empty on other ranks. ClockLead says how exact the conversion is.
+// Collective and blocking.
 absl::StatusOr<std::vector<std::vector<TimelineSpan>>> GatherTimeline(
     ProcessGroup& group, std::vector<TimelineSpan> spans);
 

@@ -13,7 +13,7 @@ struct Interval {
   int64_t end = 0;
 };
 
-// The same stretches of time, ascending, none touching another.
+// The union of the intervals: ascending and disjoint.
 std::vector<Interval> Merged(std::vector<Interval> intervals) {
   std::sort(
       intervals.begin(), intervals.end(),
@@ -35,7 +35,7 @@ Duration LengthOf(const std::vector<Interval>& merged) {
   return Duration(length);
 }
 
-// Of what is in both.
+// The length of the intersection.
 Duration CommonLength(const std::vector<Interval>& a,
                       const std::vector<Interval>& b) {
   int64_t length = 0;

@@ -10,31 +10,32 @@
 
 namespace muster {
 
-// What became of a rank's communication of gradients, over some steps.
+// How much of a rank's gradient communication overlapped with computation, over
+// several steps.
 struct CommunicationOverlap {
   int64_t steps = 0;
-  // How long they took together.
+  // Total time of the steps.
   Duration step{};
-  // Some bucket was being reduced.
+  // Time in which at least one bucket was being reduced.
   Duration communication{};
-  // Of it, what was beside the backward pass: nobody waited.
+  // The part of it that overlapped with the backward pass.
   Duration hidden{};
-  // The rank had nothing to compute and waited for averages: what
-  // ReducerTimes::exposed counts. It may be more than what is not hidden, by
-  // how long the threads took to wake each other.
+  // Time in which the rank waited for averages with nothing to compute: what
+  // ReducerTimes::exposed counts. May exceed the part that is not hidden, by
+  // the time that threads need to wake each other.
   Duration exposed{};
 
-  // Shares; 0 of nothing.
+  // Shares in [0, 1]; 0 if there is nothing to divide by.
   double HiddenShare() const;
   double ExposedShare() const;
 };
 
-// Of one rank's spans, in any order. Pure.
+// Computes the overlap from one rank's spans, in any order. Pure.
 CommunicationOverlap OverlapOf(const std::vector<TimelineSpan>& spans);
 
-// Of all ranks: "4.12 ms of communication a step, 96.1 % of it hidden behind
-// the backward pass; exposed: 0.21 ms, 0.9 % of the step (at most 1.2 %, rank
-// 1)". Means over ranks and steps.
+// Summary over all ranks: "4.12 ms of communication a step, 96.1 % of it hidden
+// behind the backward pass; exposed: 0.21 ms, 0.9 % of the step (at most 1.2 %,
+// rank 1)". Means over ranks and steps.
 std::string DescribeOverlap(const std::vector<CommunicationOverlap>& ranks);
 
 }  // namespace muster

@@ -12,7 +12,7 @@ int64_t Nanoseconds(Instant instant) {
   return instant.time_since_epoch().count();
 }
 
-// Of these a step may have any number.
+// Kinds whose number per step is not bounded.
 bool IsOfPass(SpanKind kind) {
   return kind == SpanKind::kForward || kind == SpanKind::kBackward ||
          kind == SpanKind::kPart;
@@ -27,7 +27,7 @@ void TimelineRecorder::BeginStep(int64_t step) {
   const std::lock_guard<std::mutex> lock(mutex_);
   Step next;
   if (steps_.size() == most_steps_) {
-    // Its memory goes on being used.
+    // Reuses its memory.
     next = std::move(steps_.front());
     next.spans.clear();
     steps_.pop_front();

@@ -12,18 +12,19 @@
 
 namespace muster {
 
-// Keeps what a rank did in the last steps of its training, by the monotonic
-// clock: the training tells its passes, its reducer the buckets. Who records
-// nothing has none (RecordedSpan takes null), and pays one comparison a span.
+// Records the activities of a rank in the last steps of its training, by the
+// monotonic clock: the training reports its passes, and its reducer reports the
+// buckets. A training that does not record passes a null recorder (see
+// RecordedSpan), which costs one comparison per span.
 //
-// Of a step at most kMostPasses passes and parts of them are kept, the first
-// ones; buckets and waits are as many as the model has. Thread-safe; spans
-// belong to the step that began last.
+// At most kMostPasses passes and parts are kept per step, the first ones;
+// buckets and waits are not limited. Thread-safe. Spans belong to the step that
+// began last.
 class TimelineRecorder : public ReducerObserver {
  public:
   static constexpr int64_t kMostPasses = 2000;
 
-  // Keeps the last `steps`, at least one.
+  // `steps`: the number of steps to keep, at least 1.
   explicit TimelineRecorder(int64_t steps);
 
   void BeginStep(int64_t step);
@@ -47,7 +48,8 @@ class TimelineRecorder : public ReducerObserver {
   std::deque<Step> steps_;
 };
 
-// Records from its making to its end; null records nothing.
+// Records a span from its construction to its destruction; nothing if the
+// recorder is null.
 class RecordedSpan {
  public:
   RecordedSpan(TimelineRecorder* recorder, SpanKind kind, int64_t number = 0);
@@ -62,19 +64,19 @@ class RecordedSpan {
   Instant begin_;
 };
 
-// The parts of one backward pass, told by what they have done: a part ends with
-// the last gradient that it makes, and there the next one begins. Null records
-// nothing.
+// Records the parts of one backward pass. A part ends when its last gradient is
+// made, and there the next part begins. Records nothing if the recorder is
+// null.
 class RecordedParts {
  public:
-  // The pass begins.
+  // Begins the pass.
   explicit RecordedParts(TimelineRecorder* recorder);
-  // The pass is over.
+  // Ends the pass.
   ~RecordedParts();
   RecordedParts(const RecordedParts&) = delete;
   RecordedParts& operator=(const RecordedParts&) = delete;
 
-  // A gradient of that part is there.
+  // A gradient of part `part` is complete.
   void Made(int64_t part);
 
  private:

@@ -6,35 +6,37 @@
 
 namespace muster {
 
-// What a rank does in a step of a training. All but kReduce happen where it
-// computes: on its thread, or its GPU's main stream.
+// The activities of a rank in a training step. All but kReduce take place on
+// its computing thread or its GPU's main stream.
 enum class SpanKind : int64_t {
   kStep,
-  // A micro-batch's passes.
+  // The passes of one micro-batch.
   kForward,
   kBackward,
-  // Of a backward pass: what one part of the model takes.
+  // The part of a backward pass that one part of the model takes.
   kPart,
-  // A bucket of gradients, where the rank communicates.
+  // The reduction of a bucket of gradients, on the communication thread or
+  // stream.
   kReduce,
-  // The backward pass is over, and gradients are not averaged yet.
+  // The wait for averages after the backward pass.
   kWait,
-  // Clipping and the optimizer.
+  // Clipping and the optimizer's step.
   kUpdate,
 };
 
-// When that was, in nanoseconds of whatever clock a timeline has. Integers
-// alone, so that ranks send them to each other as they are.
+// An activity and its time, in nanoseconds of the timeline's clock. Consists of
+// integers only, so that ranks can send it as it is.
 struct TimelineSpan {
   SpanKind kind = SpanKind::kStep;
-  // Counted from 0.
+  // Number of the step, from 0.
   int64_t step = 0;
-  // The micro-batch of a pass, the part of the model, the bucket (-1: which
-  // parameters were used); of kStep: the spans that were left out.
+  // The micro-batch of a pass, the part of the model, or the bucket (-1: the
+  // exchange of which parameters were used). For kStep: the number of spans
+  // that were dropped.
   int64_t number = 0;
   int64_t begin = 0;
   int64_t end = 0;
-  // Of kReduce: when the bucket was full, and how much is in it.
+  // For kReduce: the time at which the bucket was full, and its size in bytes.
   int64_t asked = 0;
   int64_t bytes = 0;
 

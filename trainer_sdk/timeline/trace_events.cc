@@ -14,8 +14,8 @@ namespace {
 constexpr int kComputing = 0;
 constexpr int kCommunicating = 1;
 
-// Names are ours or the caller's; in JSON quotes, backslashes and control
-// characters would end them.
+// Escapes quotes and backslashes, and replaces control characters, which would
+// break the JSON.
 std::string Quoted(const std::string& text) {
   std::string quoted = "\"";
   for (const char c : text) {
@@ -48,7 +48,8 @@ class TraceWriter {
   }
 
  private:
-  // One event of this rank; `rest` are its members behind the first three.
+  // Writes one event of this rank; `rest` are its members after the first
+  // three.
   void Event(const char* phase, int thread, const std::string& rest) {
     out_ << (written_ ? ",\n" : "\n");
     written_ = true;
@@ -60,7 +61,7 @@ class TraceWriter {
     Event("M", kComputing,
           absl::StrCat("\"name\":\"process_name\",\"args\":{\"name\":\"rank ",
                        rank_, "\"}"));
-    // In the order of ranks, which by itself would be that of first events.
+    // Perfetto would otherwise sort ranks by their first events.
     Event("M", kComputing,
           absl::StrCat(
               "\"name\":\"process_sort_index\",\"args\":{\"sort_index\":",
@@ -79,7 +80,7 @@ class TraceWriter {
   std::string NameOf(const TimelineSpan& span) const {
     switch (span.kind) {
       case SpanKind::kStep:
-        // As progress lines count them.
+        // Progress lines count steps from 1.
         return absl::StrCat("step ", span.step + 1);
       case SpanKind::kForward:
         return "forward";
@@ -137,7 +138,7 @@ class TraceWriter {
               ",\"cat\":", reduces ? "\"communication\"" : "\"computing\"",
               ",\"args\":", ArgumentsOf(span)));
     if (!reduces) return;
-    // An arrow: both ends have the same name, category and id.
+    // An arrow: its two events have the same name, category and id.
     const std::string which = absl::StrCat(
         ",\"name\":\"full\",\"cat\":\"bucket\",\"id\":", ++arrows_);
     Event("s", kComputing, At(span.asked) + which);

@@ -9,18 +9,19 @@
 
 namespace muster {
 
-// Some steps of all ranks.
+// The spans of several steps of all ranks.
 struct Timeline {
-  // By rank; of one clock.
+  // By rank; all by the same clock.
   std::vector<std::vector<TimelineSpan>> ranks;
-  // What kPart's numbers stand for: "head", "block 3"; beyond: by number.
+  // Names of the parts that kPart spans refer to: "head", "block 3". Numbers
+  // beyond the list are shown as numbers.
   std::vector<std::string> parts;
 };
 
 // Writes JSON in the Trace Event Format, which ui.perfetto.dev and
-// chrome://tracing open: a process for each rank, in it a thread for what it
-// computes and one for its communication, and an arrow from where a bucket was
-// full to where its reduction began. Times are microseconds from the first
+// chrome://tracing open. Each rank is a process with one thread for computation
+// and one for communication. An arrow leads from the moment at which a bucket
+// was full to the begin of its reduction. Times are microseconds from the first
 // span. Pure.
 //
 // Source: the "Trace Event Format" document of the Chromium project.

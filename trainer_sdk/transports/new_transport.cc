@@ -26,7 +26,7 @@ absl::StatusOr<std::unique_ptr<Transport>> NewNccl(GroupPlace place,
                                                    Instant deadline) {
   NcclOptions options;
   options.unique_id = std::move(unique_id);
-  // The group itself learns of it with its next operation.
+  // The group itself learns of the failure at its next operation.
   options.on_broken = [name = place.name](const absl::Status& cause) {
     FlightRecorder::Process()
         .Fail(name, std::string(cause.message()))
@@ -72,14 +72,14 @@ absl::StatusOr<std::unique_ptr<Transport>> NewTransport(GroupPlace place,
 absl::StatusOr<std::unique_ptr<ProcessGroup>> NewProcessGroup(
     GroupPlace place, TransportChoice choice, ProcessGroupOptions options) {
   if (place.store != nullptr) {
-    // By name: groups of different names never meet.
+    // Keys are separated by group name.
     const auto keys = std::make_shared<PrefixStore>(
         absl::StrCat("group/", place.name), place.store);
     const absl::Status claimed =
         ClaimRank(*keys, place.rank, ProcessIdentity());
     if (!claimed.ok()) return NamedAfter(place, claimed);
-    // Each rank counts for itself and before anything can fail, so that the
-    // n-th creation has the same number everywhere.
+    // Each rank counts its own creations, before anything can fail, so that the
+    // n-th creation has the same number on all ranks.
     const absl::StatusOr<int64_t> creation =
         keys->Add(absl::StrCat("creations/", place.rank), 1);
     if (!creation.ok()) return NamedAfter(place, creation.status());
@@ -93,7 +93,8 @@ absl::StatusOr<std::unique_ptr<ProcessGroup>> NewProcessGroup(
   };
   if (choice == TransportChoice::kNccl) {
     if (options.splitter == nullptr) options.splitter = SplitNcclTransport;
-    // Its parts are the splitter's: this is called for the whole only.
+    // Splits use the splitter, so this factory is called for the whole group
+    // only.
     factory = [is_world](GroupPlace whole, Instant deadline) {
       return NewNccl(std::move(whole), is_world ? TakeWorldNcclId() : "",
                      deadline);

@@ -14,7 +14,8 @@ std::vector<int64_t> ShardCounts(int64_t count, int ranks) {
 }
 
 int64_t ShardBegin(int64_t count, int rank, int ranks) {
-  // The first ranks take what is left over.
+  // The first ranks have one element more if `count` is not a multiple of
+  // `ranks`.
   return count / ranks * rank + std::min<int64_t>(rank, count % ranks);
 }
 

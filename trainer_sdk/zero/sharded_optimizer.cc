@@ -143,7 +143,7 @@ absl::Status ShardedOptimizer::OnStateLoaded() {
 
 template <typename Prepare>
 absl::Status ShardedOptimizer::Gather(Prepare prepare) {
-  // While one bucket is gathered the next is updated.
+  // The next bucket is updated while one is gathered.
   std::vector<std::shared_ptr<Work>> works;
   size_t next = 0;
   for (const GradientBucket& bucket : reducer_.buckets()) {
@@ -152,7 +152,7 @@ absl::Status ShardedOptimizer::Gather(Prepare prepare) {
          ++next) {
       prepare(static_cast<int>(next));
     }
-    // Only now, as the bucket's memory is where the gradients were.
+    // Written only now, because the gradients were in the same memory.
     const DType type = TypeOfValues(bucket);
     for (size_t i = first; i < next; ++i) {
       shard_.CopyRounded(static_cast<int>(i),

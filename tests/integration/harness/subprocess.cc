@@ -61,7 +61,12 @@ Subprocess::Subprocess(std::vector<std::string> argv,
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   // A process group of its own, so that the test can signal it like a terminal.
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  // It ignores no signal, even where the tests run under nohup.
+  sigset_t all;
+  sigfillset(&all);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  posix_spawnattr_setflags(&attributes,
+                           POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
   const int error = posix_spawnp(&pid_, argv[0].c_str(), &actions, &attributes,
                                  arguments.data(), environment_block.data());
   MUSTER_CHECK(error == 0) << argv[0] << ": " << std::strerror(error);

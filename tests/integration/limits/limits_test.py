@@ -97,6 +97,58 @@ class Addresses(Limits):
     return self.fail('it takes more than 1 GiB')
 
 
+# Whether the worker, the guardian (its parent) and the agent (the guardian's
+# parent) ignore SIGXFSZ.
+_SAY_IGNORED = '''
+agent=$(cut -d" " -f4 /proc/$PPID/stat)
+for pid in self $PPID $agent; do
+  mask=$(sed -n 's/^SigIgn:\\t*//p' /proc/$pid/status)
+  echo "$((0x$mask >> 24 & 1))"
+done | tr -d "\\n"
+'''
+
+
+class FileSizes(Limits):
+
+  def ignorers(self, restore_signals):
+    # Python ignores SIGXFSZ itself.
+    ended = subprocess.run(
+        [_LAUNCH, '--standalone', '--no-python', 'sh', '-c', _SAY_IGNORED],
+        stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        timeout=_PATIENCE_S, restore_signals=restore_signals, check=False)
+    self.assertEqual(ended.returncode, 0, ended.stderr)
+    return ended.stdout.split('] ')[-1].strip()
+
+  def test_all_but_the_workers_ignore_the_signal(self):
+    self.assertEqual(self.ignorers(restore_signals=True), '011')
+
+  def test_a_worker_ignores_it_where_launch_did_from_the_beginning(self):
+    self.assertEqual(self.ignorers(restore_signals=False), '111')
+
+  def test_a_log_file_beyond_the_limit_ends_no_job(self):
+    for status in (0, 3):
+      ended = limited(
+          [_LAUNCH, '--standalone', '--no-python', 'sh', '-c',
+           'seq 1 100000; echo last words >&2; exit %d' % status],
+          resource.RLIMIT_FSIZE, 10 << 10)
+      self.assertEqual(ended.returncode, status, ended.stdout[-2000:])
+      self.assertIn('] 100000\n', ended.stdout)
+      self.assertRegex(ended.stdout, r'log: cannot write \S+: File too large')
+      if status != 0:
+        self.assertRegex(ended.stdout, r'stderr +\| last words')
+
+  def test_output_that_is_lost_changes_the_status(self):
+    with tempfile.TemporaryFile() as out:
+      ended = subprocess.run(
+          [_LAUNCH, '--standalone', '--no-python', 'seq', '1', '100000'],
+          stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE,
+          text=True, timeout=_PATIENCE_S, check=False,
+          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE,
+                                                (10 << 10, 10 << 10)))
+    self.assertEqual(ended.returncode, 74, ended.stderr)
+    self.assertIn('stdout cannot be written: File too large', ended.stderr)
+
+
 @unittest.skipUnless(os.getuid() == 0, 'needs root, to be another user')
 class Processes(Limits):
   UID = 54321  # nobody's: the limit counts all processes of a user

@@ -126,6 +126,32 @@ class Output(unittest.TestCase):
     process.send_signal(signal.SIGINT)
     self.assertEqual(process.wait(_PATIENCE_S), 130)
 
+  def test_one_signal_ends_the_wait_for_a_console_after_the_workers_end(self):
+    # More than the terminal and launch's queue hold, so that the rest stays in
+    # the workers' pipes.
+    terminal, side = pty.openpty()
+    self.addCleanup(os.close, terminal)
+    process = self.launch(
+        ['--console=wait:600', '--nproc-per-node=2'],
+        'echo $$ > {0}/$RANK.new; mv {0}/$RANK.new {0}/$RANK; '
+        'head -c 2400000 /dev/zero | tr "\\0" x | fold -w 1000'.format(
+            self.folder), stdout=side, stderr=side)
+    os.close(side)
+    deadline = time.monotonic() + _PATIENCE_S
+    for rank in (0, 1):
+      pid_path = '%s/%d' % (self.folder, rank)
+      while not os.path.exists(pid_path):
+        self.assertLess(time.monotonic(), deadline)
+        select.select([], [], [], 0.02)
+      with open(pid_path, encoding='utf-8') as file:
+        worker = file.read().strip()
+      while os.path.exists('/proc/' + worker):
+        self.assertLess(time.monotonic(), deadline)
+        select.select([], [], [], 0.02)
+    process.send_signal(signal.SIGINT)
+    # 130: the signal overtook the news of the workers' end.
+    self.assertIn(process.wait(_PATIENCE_S), (0, 130))
+
   def test_each_run_of_a_node_has_a_log_folder_of_its_own(self):
     logs = os.path.join(self.folder, 'logs')
     streams = {'stdout': subprocess.DEVNULL, 'stderr': subprocess.DEVNULL}

@@ -162,6 +162,30 @@ print("it is", answer)''') as console:
       console.type('\x04')
       self.assertEqual(console.exit_code(), 0)
 
+  def test_the_end_of_input_that_was_typed_before_launch_is_seen(self):
+    with tempfile.TemporaryDirectory() as folder:
+      gate = os.path.join(folder, 'gate')
+      os.mkfifo(gate)
+      with terminal.Terminal(
+          ['sh', '-c', 'echo waiting; read line < "$0"; exec "$@"', gate,
+           *launched('--quiet', program=['cat'])]) as console:
+        console.until('waiting')
+        console.type('hello\r\x04')
+        console.until('hello')
+        with open(gate, 'w', encoding='utf-8') as fifo:
+          fifo.write('go\n')
+        self.assertEqual(console.exit_code(), 0)
+        self.assertEqual(console.shown.count('hello'), 3)
+        self.assertNotIn('^@', console.shown)
+
+  def test_the_end_of_input_reaches_the_worker_under_script(self):
+    ended = subprocess.run(
+        ['script', '-qec', ' '.join(launched('--quiet', program=['cat'])),
+         '/dev/null'], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        timeout=_PATIENCE_S, check=False)
+    self.assertEqual(ended.returncode, 0, ended.stdout)
+    self.assertNotIn('^@', ended.stdout)
+
   def test_its_size_is_the_terminals_and_follows_it(self):
     with on_terminal(python='''
 import os, signal

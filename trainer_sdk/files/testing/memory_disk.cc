@@ -11,7 +11,7 @@
 namespace muster {
 namespace {
 
-// "/a//b/" is {"a", "b"}.
+// "/a//b/" becomes {"a", "b"}.
 std::vector<std::string> PartsOf(const std::string& path) {
   std::vector<std::string> parts;
   std::string part;
@@ -257,7 +257,7 @@ absl::Status MemoryDisk::RemoveNode(const std::string& path,
                                     const std::shared_ptr<Node>& above,
                                     const std::string& name) {
   const std::shared_ptr<Node> node = above->names.at(name);
-  // Like a real one: each file alone, and the folder when it is empty.
+  // As on a real disk, files are removed one by one, then the empty folder.
   while (!node->names.empty()) {
     const std::string child = node->names.begin()->first;
     absl::Status status =
@@ -318,13 +318,13 @@ std::unique_ptr<MemoryDisk> MemoryDisk::AfterPowerLoss(uint64_t seed) const {
       [&](const Node& node) {
         auto made = std::make_shared<Node>();
         made->folder = node.folder;
-        // Of what was appended since the last Sync a beginning is there.
+        // A prefix of the bytes appended since the last Sync survives.
         const size_t synced = node.synced_content.size();
         const size_t kept =
             seed < 2 ? synced
                      : synced + random() % (node.content.size() - synced + 1);
         made->content = made->synced_content = node.content.substr(0, kept);
-        // Names come and go one by one.
+        // Each name survives or disappears independently.
         auto names = node.synced_names;
         for (const auto& [name, child] : node.names) {
           if (seed == 1 || (seed > 1 && random() % 2 == 0)) names[name] = child;

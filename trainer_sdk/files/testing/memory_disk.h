@@ -14,37 +14,37 @@
 
 namespace muster {
 
-// A file system in memory that can be stopped after any byte, and that knows
-// what would be left of it: after the end of a process everything; after the
-// end of the machine what was forced to the disk, and of the rest whatever the
-// test wants. Thread-safe.
+// A file system in memory for tests. It can be stopped after any byte, and it
+// knows what would remain: after the end of a process, everything; after a
+// power loss, all that was synced and any part of the rest that the test
+// chooses. Thread-safe.
 class MemoryDisk : public FileSystem {
  public:
   MemoryDisk();
 
-  // What changes something counts: each byte of an Append, each Sync, each
-  // name. Reading does not.
+  // The number of changes so far: each byte of an Append, each Sync and each
+  // change of a name counts as one. Reading does not count.
   int64_t operations() const;
-  // The process ends before operation `operation` (0 is the first ever): it and
-  // all later ones fail and change nothing.
+  // Simulates the end of the process before operation `operation` (from 0):
+  // this and all later operations fail and change nothing.
   void StopAt(int64_t operation);
-  // From operation `first` on, for `count` operations, the disk is full: names
-  // and bytes do not fit, the rest goes on.
+  // Simulates a full disk during `count` operations from `first`: names and
+  // bytes cannot be added, everything else works.
   void FillUp(int64_t first, int64_t count);
 
-  // From now on `path` cannot be removed; of several, none of them can. Empty:
-  // all can again.
+  // From now on `path` cannot be removed. Of several entries with that name,
+  // none can. Empty: everything can be removed again.
   void KeepBusy(const std::string& path);
 
-  // What the next process finds after this one has ended.
+  // The file system that the next process finds after this one has ended.
   std::unique_ptr<MemoryDisk> AfterProcess() const;
-  // And after the machine has: of every folder the names that were forced to
-  // the disk or those it had at last, of every file the same, or something in
-  // between, as the seed draws. Seed 0: only what was forced; seed 1: all names
-  // and no content that was not forced.
+  // The file system after a power loss. The names in each folder are the synced
+  // or the latest ones, and the content of each file is the synced, the latest
+  // or something between, drawn from `seed`. Seed 0: only synced state. Seed 1:
+  // all names, but no unsynced content.
   std::unique_ptr<MemoryDisk> AfterPowerLoss(uint64_t seed) const;
 
-  // For damage. Every file, by its path.
+  // For tests that damage files: all files, by path.
   std::map<std::string, std::string> Contents() const;
   void Overwrite(const std::string& path, std::string content);
 
@@ -63,7 +63,7 @@ class MemoryDisk : public FileSystem {
       const std::string& folder, LockDeadlines deadlines) override;
 
  private:
-  // A file or folder, now and as it is on the disk.
+  // A file or folder: its current state and its synced state.
   struct Node {
     bool folder = false;
     std::string content;
@@ -75,12 +75,12 @@ class MemoryDisk : public FileSystem {
   class Input;
   class Held;
 
-  // Whether the next operation happens.
+  // Whether the next operation needs space on the disk.
   enum class Room { kNeeded, kNotNeeded };
   absl::Status Begin(const std::string& doing, const std::string& path,
                      Room room);
   absl::StatusOr<std::shared_ptr<Node>> Find(const std::string& path) const;
-  // The folder that has `path`'s name, and that name.
+  // The folder that contains `path`, and the last component of `path`.
   absl::StatusOr<std::shared_ptr<Node>> Above(const std::string& path,
                                               std::string* name) const;
   absl::Status RemoveNode(const std::string& path,

@@ -10,14 +10,14 @@
 namespace muster {
 namespace {
 
-// In a channel's group.
+// Ranks in a channel's group.
 constexpr int kSender = 0;
 constexpr int kReceiver = 1;
 
-// Of each place: a cache line.
+// Alignment of each place in bytes: a cache line.
 constexpr int64_t kAlignment = 64;
 
-// One is filled while another is on its way.
+// Two places: one is filled while the other is in flight.
 constexpr int64_t kPlaces = 2;
 
 size_t IndexOf(ActionKind kind) {
@@ -66,7 +66,7 @@ absl::Status PipelineChannels::Connect(ProcessGroup& group,
     if (color < 0) continue;
     Channel& made = by_kind_[IndexOf(role == kSender ? send : receive)];
     made.group = *std::move(channel);
-    // In the same round everywhere, so that nobody waits in a circle.
+    // In the same round on all ranks, so that there is no circular wait.
     absl::Status reserved = ReservePlaces(made);
     if (!reserved.ok()) return reserved;
   }
@@ -75,7 +75,7 @@ absl::Status PipelineChannels::Connect(ProcessGroup& group,
 
 absl::Status PipelineChannels::ReservePlaces(Channel& channel) const {
   auto memory = channel.group->Allocate(kPlaces * most_bytes_);
-  // Messages can come from anywhere.
+  // The channel works without places: messages can be sent from any memory.
   if (absl::IsResourceExhausted(memory.status())) return absl::OkStatus();
   if (!memory.ok()) return memory.status();
   channel.memory = *std::move(memory);

@@ -19,7 +19,7 @@
 namespace muster {
 namespace {
 
-// With its communication, and sound.
+// Adds communication if there is none, and checks the schedule.
 absl::StatusOr<PipelineSchedule> Lowered(PipelineSchedule schedule) {
   const bool lowered = std::any_of(
       schedule.ranks.begin(), schedule.ranks.end(), [](const auto& actions) {
@@ -68,7 +68,7 @@ class PipelineRuntime::Body {
         evaluation_(
             PlanRank(schedule_, rank, PipelinePass::Purpose::kEvaluation)) {}
 
-  // Transfers use buffers of `streams_`, so they end first.
+  // Pending transfers use buffers of `streams_`, so the channels go first.
   ~Body() { channels_.reset(); }
 
   absl::Status Prepare(ProcessGroup& group) {
@@ -126,7 +126,7 @@ class PipelineRuntime::Body {
  private:
   const PipelineShape& shape() const { return schedule_.shape; }
 
-  // The shapes of all stages' inputs.
+  // Compares the schedules, and returns the shapes of all stages' inputs.
   absl::StatusOr<std::vector<StreamShape>> AgreeOnStreams() {
     const size_t ranks = static_cast<size_t>(shape().ranks);
     std::vector<int64_t> schedules(ranks * kScheduleNumbers);
@@ -241,12 +241,12 @@ class PipelineRuntime::Body {
   const PipelineOptions options_;
   const RankPlan step_;
   const RankPlan evaluation_;
-  // What all ranks tell each other; not for messages.
+  // For collectives of all ranks; not for messages between stages.
   std::unique_ptr<ProcessGroup> everybody_;
   std::unique_ptr<PipelineChannels> channels_;
   std::unique_ptr<PipelineStreams> streams_;
   std::vector<MeasuredAction> measured_;
-  // Of this rank's last stage, if it has the pipeline's.
+  // The loss, if this rank has the pipeline's last stage.
   double loss_ = 0;
   absl::Status broken_;
 };

@@ -14,7 +14,7 @@ bool AddsToWeights(ActionKind kind) {
   return kind == ActionKind::kBackward || kind == ActionKind::kWeightBackward;
 }
 
-// The places of one stage.
+// The places for activations of one stage.
 class Places {
  public:
   int Take(int micro_batch) {
@@ -44,7 +44,7 @@ class Places {
   std::map<int, int> taken_;
 };
 
-// Marks the last pass of each stage that adds to its weights' gradients.
+// Marks each stage's last pass that adds to its weights' gradients.
 void MarkLastPasses(RankPlan* plan) {
   std::set<int> seen;
   for (auto at = plan->actions.rbegin(); at != plan->actions.rend(); ++at) {

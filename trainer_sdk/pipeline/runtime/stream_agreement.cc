@@ -9,7 +9,7 @@
 namespace muster {
 namespace {
 
-// Keeps products of sizes far from overflow.
+// Bounds the sizes, so that their products cannot overflow.
 constexpr int64_t kMostElements = int64_t{1} << 40;
 
 void Append(const StreamShape& shape, std::vector<int64_t>* numbers) {
@@ -40,7 +40,7 @@ absl::StatusOr<StreamShape> ShapeFrom(const int64_t* numbers) {
   return shape;
 }
 
-// One of the streams of a stage.
+// A stage's input or output shape.
 absl::StatusOr<StreamShape> StreamOf(const std::vector<int64_t>& numbers,
                                      const PipelineShape& shape, int stage,
                                      int which) {

@@ -26,8 +26,8 @@ bool IsForward(ActionKind kind) {
   return kind == ActionKind::kSendForward || kind == ActionKind::kRecvForward;
 }
 
-// What `computation` takes from the stage before it (backward: behind it), as
-// the action that receives it.
+// The action that receives the input of `computation` from the previous stage
+// (for a backward: from the next).
 std::optional<Action> TakenBy(const Action& computation,
                               const PipelineShape& shape) {
   Action receive = computation;
@@ -43,7 +43,7 @@ std::optional<Action> TakenBy(const Action& computation,
   return receive;
 }
 
-// What `computation` gives, as the action that sends it.
+// The action that sends the result of `computation`.
 std::optional<Action> GivenBy(const Action& computation,
                               const PipelineShape& shape) {
   Action send = computation;
@@ -92,7 +92,7 @@ PipelineStreams::PipelineStreams(PipelineChannels& channels,
   }
 }
 
-// Between stages s and s + 1 is the input of the latter.
+// The data between stages s and s + 1 is the input of stage s + 1.
 StreamShape PipelineStreams::ShapeOf(const Action& message) const {
   if (purpose_ == PipelinePass::Purpose::kEvaluation &&
       !IsForward(message.kind)) {

@@ -10,13 +10,13 @@
 namespace muster {
 namespace {
 
-// By ActionKind.
+// Indexed by ActionKind.
 constexpr std::array<std::string_view, 8> kNames = {
     "F", "B", "I", "W", "SEND_F", "RECV_F", "SEND_B", "RECV_B"};
 
 constexpr size_t kMostDigits = 6;
 
-// Takes a number from the front of `text`.
+// Removes a number from the front of `text`.
 std::optional<int> TakeNumber(std::string_view& text) {
   size_t digits = 0;
   int number = 0;

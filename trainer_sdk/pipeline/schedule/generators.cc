@@ -19,13 +19,13 @@ constexpr std::array<std::pair<ScheduleKind, std::string_view>, 4> kKinds = {{
     {ScheduleKind::kZeroBubble1P, "zb1p"},
 }};
 
-// Bounds what a schedule may cost to make and to hold.
+// Bounds for the time and memory that a schedule may need.
 constexpr int kMost = 100'000;
 constexpr int64_t kMostActions = 4'000'000;
 
-// The order of one rank's passes. Its k-th forward and k-th backward pass
-// each go through its stages in turns: a group of micro-batches on the first,
-// the same group on the next, and so on; backward the other way round.
+// The order of one rank's passes. Forward passes go through the rank's stages
+// in turn: a group of micro-batches through the first, the same group through
+// the next, and so on. Backward passes take the stages in reverse order.
 class RankOrder {
  public:
   RankOrder(const PipelineShape& shape, int rank)
@@ -54,7 +54,8 @@ class RankOrder {
 
   const PipelineShape& shape_;
   const int rank_;
-  // Micro-batches that go through one stage before the next has its turn.
+  // The number of micro-batches that go through one stage before the next
+  // stage.
   const int group_;
 };
 
@@ -69,8 +70,8 @@ std::vector<Action> GPipe(const RankOrder& order) {
   return actions;
 }
 
-// `warmup` forwards first; then a forward and a backward in turns; then what
-// is left of the backwards.
+// First `warmup` forwards; then forwards and backwards alternate; then the
+// remaining backwards.
 std::vector<Action> OneForwardOneBackward(const RankOrder& order, int warmup) {
   std::vector<Action> actions;
   for (int pass = 0; pass < order.passes() + warmup; ++pass) {
@@ -82,8 +83,8 @@ std::vector<Action> OneForwardOneBackward(const RankOrder& order, int warmup) {
   return actions;
 }
 
-// The same, but a backward is of the inputs; the weights follow `lag` passes
-// later, and what is left of them at the end.
+// As above, but a backward computes only the gradients of the inputs. Those of
+// the weights follow `lag` passes later, and the remaining ones at the end.
 std::vector<Action> ZeroBubble(const RankOrder& order, int warmup, int lag) {
   std::vector<Action> actions;
   int weights = 0;
@@ -106,8 +107,8 @@ std::vector<Action> OfRank(ScheduleKind kind, const PipelineShape& shape,
                            int rank) {
   const RankOrder order(shape, rank);
   const int behind = shape.ranks - 1 - rank;
-  // So many forwards go by until the first chunk's first micro-batch has been
-  // through all chunks but the last.
+  // The number of forwards until the first micro-batch has passed all of the
+  // rank's chunks but the last.
   const int chunks_ahead = (shape.stages_per_rank - 1) * order.group();
   switch (kind) {
     case ScheduleKind::kGPipe:

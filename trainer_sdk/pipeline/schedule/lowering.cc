@@ -23,7 +23,8 @@ absl::StatusOr<PipelineSchedule> AddCommunication(
   for (bool all_through = false; !all_through;) {
     all_through = true;
     bool moved = false;
-    // In one turn every rank does one action whose needs were there before it.
+    // In each round, every rank does one action whose inputs existed before the
+    // round.
     std::vector<Action> done;
     for (int rank = 0; rank < shape.ranks; ++rank) {
       if (next[rank] == schedule.ranks[rank].size()) continue;

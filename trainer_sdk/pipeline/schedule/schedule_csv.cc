@@ -19,7 +19,7 @@ std::string_view Stripped(std::string_view cell) {
   return cell.substr(begin, cell.find_last_not_of(" \t\r") - begin + 1);
 }
 
-// Takes what is before the next `separator`, or everything.
+// Removes and returns the text before the next `separator`, or all of it.
 std::string_view TakeUntil(char separator, std::string_view& text) {
   const size_t length = std::min(text.find(separator), text.size());
   const std::string_view piece = text.substr(0, length);
@@ -96,7 +96,7 @@ absl::StatusOr<PipelineSchedule> ReadScheduleCsv(std::string_view text) {
     }
     schedule.ranks.push_back(*std::move(actions));
   }
-  // Editors leave empty lines at the end.
+  // Empty lines at the end come from editors.
   while (!schedule.ranks.empty() && schedule.ranks.back().empty()) {
     schedule.ranks.pop_back();
   }

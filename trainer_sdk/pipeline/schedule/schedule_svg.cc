@@ -11,7 +11,7 @@
 namespace muster {
 namespace {
 
-// In pixels.
+// Lengths in pixels.
 constexpr double kRowHeight = 30;
 constexpr double kBoxHeight = 24;
 constexpr double kLeft = 64;
@@ -74,7 +74,7 @@ std::string Text(double x, double y, std::string_view attributes,
   return out;
 }
 
-// Later chunks of a rank are lighter, and their text is dark.
+// Later chunks of a rank are lighter, with dark text.
 std::string Color(ActionKind kind, int chunk, int chunks) {
   const Look& look = LookOf(kind);
   const int lightness = 42 + (chunks > 1 ? 32 * chunk / (chunks - 1) : 0);
@@ -128,7 +128,7 @@ std::string Legend(const PipelineTimeline& timeline, double y) {
   return out;
 }
 
-// Pixels for a unit of time: as wide as the shortest pass needs, within bounds.
+// Pixels per unit of time, so that the shortest pass is legible, within bounds.
 double Scale(const PipelineTimeline& timeline) {
   int64_t shortest = std::numeric_limits<int64_t>::max();
   for (const auto& actions : timeline.ranks) {

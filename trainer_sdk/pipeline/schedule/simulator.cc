@@ -14,7 +14,7 @@
 namespace muster {
 namespace {
 
-// Keeps sums of a whole schedule far from overflow.
+// Bounds the costs, so that sums over a schedule cannot overflow.
 constexpr int64_t kMostCost = int64_t{1} << 40;
 
 absl::Status CheckCosts(const PipelineCosts& costs,
@@ -58,7 +58,7 @@ int64_t CostOf(const Action& action, const PipelineCosts& costs) {
 
 constexpr int64_t kNever = -1;
 
-// When each milestone was reached.
+// The times at which milestones were reached.
 class Times {
  public:
   explicit Times(const PipelineShape& shape)
@@ -91,7 +91,7 @@ class Times {
   std::vector<std::array<int64_t, 3>> times_;
 };
 
-// When everything that `action` needs is there, or kNever.
+// The time at which all inputs of `action` are available, or kNever.
 int64_t ReadyAt(const Action& action, int rank, const PipelineShape& shape,
                 const PipelineCosts& costs, Times& times) {
   int64_t ready = 0;

@@ -36,8 +36,8 @@ absl::Status CheckShape(const PipelineSchedule& schedule) {
   return absl::OkStatus();
 }
 
-// Where each action stands. InvalidArgument: one that is not of this pipeline,
-// not of this rank, or there twice.
+// Finds the position of each action. InvalidArgument: an action is not of this
+// pipeline, not of this rank, or occurs twice.
 absl::Status Locate(const PipelineSchedule& schedule, Positions* positions) {
   const PipelineShape& shape = schedule.shape;
   for (int rank = 0; rank < shape.ranks; ++rank) {
@@ -103,7 +103,7 @@ bool Uses(const Action& computation, const Action& receive) {
          computation.kind == ActionKind::kInputBackward;
 }
 
-// Each message of `computation` is sent behind it and received in time.
+// Checks that a message of `computation` is sent after it and received in time.
 absl::Status CheckMessage(const Action& computation, int rank, size_t place,
                           const Message& message, const Positions& positions) {
   const auto send = positions.find(message.send);
@@ -154,8 +154,8 @@ absl::Status CheckMessages(const PipelineSchedule& schedule,
 // (from, to, direction of data)
 using Channel = std::tuple<int, int, ActionKind>;
 
-// The messages of each channel in the order of the sends and of the receives,
-// both as sends.
+// For each channel, its messages in the order of the sends and in the order of
+// the receives. Receives are represented by their sends.
 std::map<Channel, std::pair<std::vector<Action>, std::vector<Action>>> Channels(
     const PipelineSchedule& schedule) {
   const PipelineShape& shape = schedule.shape;

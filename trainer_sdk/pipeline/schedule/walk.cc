@@ -10,7 +10,7 @@
 namespace muster {
 namespace {
 
-// What has been sent becomes what its computation reached.
+// The computation whose result `send` sends.
 Action ComputationOf(const Action& send) {
   return {send.stage,
           send.kind == ActionKind::kSendForward ? ActionKind::kForward
@@ -28,7 +28,7 @@ class Walk {
         sent_(schedule.shape),
         next_(schedule.ranks.size(), 0) {}
 
-  // Lets every rank go as far as it can, over and over, until none can.
+  // Advances every rank as far as possible, repeatedly, until none can move.
   absl::Status ToTheEnd() {
     for (bool moved = true; moved;) {
       moved = false;

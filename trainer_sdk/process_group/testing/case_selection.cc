@@ -96,7 +96,8 @@ CollectiveCase CaseOf(const Stratum& stratum, const Variant& variant, int size,
   return test;
 }
 
-// A step coprime to the number of cases visits each once, far from its like.
+// A step that is coprime to the number of cases visits each case once and
+// separates similar cases.
 std::vector<CollectiveCase> Shuffled(const std::vector<CollectiveCase>& cases) {
   std::vector<CollectiveCase> mixed;
   if (cases.empty()) return mixed;

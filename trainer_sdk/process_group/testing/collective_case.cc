@@ -10,7 +10,8 @@
 namespace muster {
 namespace {
 
-// Elements that `from` sends to `to` in an all_to_all. Some are 0.
+// The number of elements that `from` sends to `to` in an all_to_all; 0 for some
+// pairs.
 int64_t Exchanged(const CollectiveCase& test, int from, int to) {
   if (test.parts == Parts::kEqual) return test.count;
   return (from + to) % 3 == 1 ? 0 : test.count + from + 2 * to;
@@ -21,7 +22,7 @@ int64_t PartLength(const CollectiveCase& test, int rank) {
   return rank % 3 == 1 ? 0 : test.count + rank;
 }
 
-// The sum of the parts of ranks before `rank`.
+// The sum of the lengths of the parts before that of `rank`.
 int64_t Offset(const CollectiveCase& test, int rank) {
   int64_t offset = 0;
   for (int i = 0; i < rank; i++) offset += PartLength(test, i);
@@ -170,8 +171,8 @@ std::vector<double> ExpectedOutput(const CollectiveCase& test, int rank,
 }
 
 double Tolerance(const CollectiveCase& test, int size) {
-  // NCCL multiplies by 1/size before it adds: each summand and each sum may be
-  // off by half a unit of the largest value, 15.
+  // NCCL multiplies by 1/size before it adds: each summand and each sum may
+  // have a rounding error of half a unit of the largest value, 15.
   return IsReduction(test.kind) && test.op == ReduceOp::kAvg
              ? size * 16 * EpsilonOf(test.dtype)
              : 0;

@@ -1,4 +1,4 @@
-// How operations must fail.
+// Checks how operations must fail.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -31,7 +31,7 @@ OperationContext ContextOf(uint64_t sequence, Duration timeout) {
   return context;
 }
 
-// Room for whatever the checks of this file ask for.
+// Memory that is large enough for all checks of this file.
 std::shared_ptr<void> Room(const ConformanceSubject& subject, int size) {
   return subject.memory->Allocate(2 * kCount * 8 * size);
 }
@@ -46,7 +46,7 @@ absl::Status Complaint(const std::string& what, int rank,
       absl::StrCat(what, ": rank ", rank, " got ", found.ToString()));
 }
 
-// What a broken transport says to one more call, at once.
+// Checks that one more call on a broken transport fails at once.
 absl::Status ExpectBroken(const std::string& what, Transport& transport,
                           int rank) {
   const Instant begin = MonotonicNow();
@@ -63,7 +63,7 @@ struct Mismatch {
   const char* what;
   std::function<Operation(void* in, void* out)> most;
   std::function<Operation(void* in, void* out)> odd;
-  // Both must be in every rank's message.
+  // Texts that every rank's message must contain.
   const char* most_says;
   const char* odd_says;
 };
@@ -147,7 +147,7 @@ absl::Status CheckMessageMismatch(const ConformanceSubject& subject) {
         rank == 0 ? Send(data.get(), 61, DType::kFloat32, 1)
                   : Receive(data.get(), 64, DType::kFloat32, 0),
         ContextOf(0, std::chrono::seconds(30)));
-    // The sender may have been done before the receiver came.
+    // The sender may have finished before the receiver arrived.
     if (rank == 0 && status.ok()) return status;
     return absl::IsFailedPrecondition(status) && Contains(status, "61") &&
                    Contains(status, "64")
@@ -156,10 +156,10 @@ absl::Status CheckMessageMismatch(const ConformanceSubject& subject) {
   }));
 }
 
-// What the ranks other than `early`, which has given up, call then.
+// A call made by the ranks other than `early`, which has given up.
 struct LateCall {
   const char* what;
-  // Whether the ranks from 1 on make it among themselves, for `early` == 0.
+  // Whether the ranks from 1 on call it among themselves, if `early` is 0.
   bool of_others;
   std::function<Operation(int rank, int size, void* in, void* out)> operation;
 };
@@ -200,8 +200,8 @@ absl::Status CheckLateCall(const ConformanceSubject& subject, int size,
       absl::StrCat(call.what, " after rank 0 of ", size, " gave up");
   auto transports = MakeTransports(subject.factory, size, "late");
   if (!transports.ok()) return transports.status();
-  // Not one barrier with everybody before: a transport that connects with the
-  // first operation must tell late ranks as well.
+  // No successful barrier before this: a transport that connects at its first
+  // operation must tell late ranks as well.
   const absl::Status early = (*transports)[0]->Execute(
       Barrier(), ContextOf(1, std::chrono::milliseconds(50)));
   if (early.ok()) return Complaint(what + ", its own barrier", 0, early);
@@ -259,13 +259,15 @@ absl::Status CheckDeadline(const ConformanceSubject& subject, int size) {
           AllReduce(in.get(), out.get(), kCount, DType::kFloat32),
           ContextOf(sequence, timeout));
     };
-    // Once with everybody, so that nothing is left to be set up.
+    // One successful operation first, so that all connections exist.
     absl::Status status = all_reduce(1, std::chrono::seconds(30));
-    // Who gives up breaks the group for whoever has yet to come out of it.
+    // No rank may still be inside it when another gives up, which breaks the
+    // group for all.
     everybody.arrive_and_wait();
     if (!status.ok() || rank == absent) return status;
     status = all_reduce(2, std::chrono::seconds(1));
-    // Told by a peer that gave up first, a rank may have its cause for its own.
+    // A rank that hears of the failure from a peer may return that peer's
+    // cause.
     if (!absl::IsDeadlineExceeded(status) && !absl::IsUnavailable(status) &&
         !absl::IsAborted(status)) {
       return Complaint("without rank " + std::to_string(absent), rank, status);
@@ -289,7 +291,7 @@ absl::Status CheckDeadline(const ConformanceSubject& subject, int size) {
 absl::Status CheckAbort(const ConformanceSubject& subject, int size) {
   auto transports = MakeTransports(subject.factory, size, "abort");
   if (!transports.ok()) return transports.status();
-  // Alone, nothing waits: then only what comes later is refused.
+  // A single rank never waits, so only later operations are checked.
   std::vector<std::thread> waiting;
   std::vector<absl::Status> statuses(size);
   if (size > 1) {

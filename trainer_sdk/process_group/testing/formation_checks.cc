@@ -1,4 +1,4 @@
-// How the making of a group must fail.
+// Checks how the forming of a group must fail.
 #include <chrono>
 #include <memory>
 #include <string>
@@ -20,9 +20,10 @@
 namespace muster {
 namespace {
 
-// Far beyond what anything takes: who waits for it has not been told.
+// Much longer than any step takes: only a rank that was not notified waits so
+// long.
 constexpr Duration kFar = std::chrono::minutes(2);
-// Ranks that meet in larger groups fail alike.
+// Larger groups form, and fail, in the same way.
 constexpr int kMostRanks = 4;
 
 GroupPlace PlaceOf(std::shared_ptr<Store> store, int rank, int size) {
@@ -34,7 +35,7 @@ GroupPlace PlaceOf(std::shared_ptr<Store> store, int rank, int size) {
   return place;
 }
 
-// Forms a group and, where that succeeds, meets the others in it.
+// Forms a group and, if that succeeds, runs a barrier in it.
 absl::Status FormAndMeet(const ConformanceSubject& subject, GroupPlace place) {
   auto transport =
       FormTransport(subject.factory, std::move(place), MonotonicNow() + kFar);
@@ -64,7 +65,7 @@ absl::Status ExpectTold(const std::string& what, int victim,
 
 absl::Status CheckFailedFormation(const ConformanceSubject& subject, int size) {
   if (size == 1 || size > kMostRanks) return absl::OkStatus();
-  // Each call of the store that a rank makes on the way fails once.
+  // Makes each of a rank's store calls fail, one per iteration.
   for (int victim : {0, size - 1}) {
     for (int call = 0;; call++) {
       const auto store = std::make_shared<InProcessStore>();
@@ -93,7 +94,7 @@ absl::Status CheckFailedFormation(const ConformanceSubject& subject, int size) {
 absl::Status CheckInterruptedFormation(const ConformanceSubject& subject,
                                        int size) {
   if (size == 1 || size > kMostRanks) return absl::OkStatus();
-  // The last one does not come; one of those who wait gives up.
+  // The last rank does not come, and one of the waiting ranks gives up.
   for (int victim = 0; victim < size - 1; victim++) {
     const auto store = std::make_shared<InProcessStore>();
     const std::vector<absl::Status> statuses =

@@ -8,7 +8,7 @@
 namespace muster {
 namespace {
 
-constexpr int64_t kBorder = 64;  // bytes; keeps the alignment of malloc
+constexpr int64_t kBorder = 64;  // bytes; preserves malloc's alignment
 constexpr uint8_t kPattern = 0xA5;
 
 }  // namespace

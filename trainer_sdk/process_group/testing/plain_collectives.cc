@@ -17,8 +17,8 @@ class Computation {
         first_(*ranks[0]),
         width_(SizeOf(first_.dtype)),
         size_(static_cast<int>(ranks.size())) {
-    // In place, one rank's output is another's input no more: all inputs are
-    // taken before any output is written.
+    // In place, one rank's output overwrites its input, so all inputs are
+    // copied before any output is written.
     for (int rank = 0; rank < size_; rank++) {
       inputs_.emplace_back(
           static_cast<const char*>(ranks[rank]->input),

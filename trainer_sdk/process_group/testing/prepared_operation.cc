@@ -104,7 +104,7 @@ class PreparedCase : public PreparedOperation {
   std::vector<double> given_;
 };
 
-// A message's buffer on one of its two ranks, filled on the one that sends.
+// A message's buffer on the sender, which fills it, or on the receiver.
 class MessageBuffer {
  public:
   MessageBuffer(const MessageCase& test, const PreparedPlace& place)

@@ -21,7 +21,7 @@
 namespace muster {
 namespace {
 
-// Where the ranks of one group meet. Thread-safe.
+// The shared state of one group's ranks. Thread-safe.
 class Room {
  public:
   explicit Room(int size) : size_(size), asked_(size, nullptr) {}
@@ -93,10 +93,10 @@ class Room {
   struct Posted {
     int rank;
     PointToPoint message;
-    int* open;  // of the operation that posted it
+    int* open;  // counter of the operation that posted it
   };
 
-  // The first cause stays. mutex_ is held.
+  // Sets the cause unless there is one; returns the first. Needs mutex_.
   const absl::Status& Break(absl::Status cause) {
     if (broken_.ok()) {
       broken_ = std::move(cause);
@@ -117,7 +117,7 @@ class Room {
     return agree ? LanesFit() : absl::FailedPreconditionError(asked);
   }
 
-  // Of an all_to_all with counts.
+  // Checks the counts of an all_to_all.
   absl::Status LanesFit() const {
     if (asked_[0]->kind != OperationKind::kAllToAll ||
         asked_[0]->counts.empty()) {
@@ -136,7 +136,7 @@ class Room {
     return absl::OkStatus();
   }
 
-  // Delivers whatever has both ends.
+  // Delivers every message that is both sent and received.
   absl::Status Match() {
     for (auto to = posted_.begin(); to != posted_.end();) {
       auto from = posted_.begin();
@@ -178,7 +178,7 @@ class Room {
   std::map<int, OperationSignature> signatures_;
   int here_ = 0;
   uint64_t turn_ = 0;
-  std::list<Posted> posted_;  // in order of posting
+  std::list<Posted> posted_;  // in the order of posting
   absl::Status broken_;
 };
 
@@ -210,7 +210,7 @@ class ReferenceTransport final : public Transport {
   const int rank_;
 };
 
-// The rooms that somebody is in, by name.
+// The rooms in use, by name.
 class Rooms {
  public:
   std::shared_ptr<Room> Enter(const std::string& name, int size) {
@@ -237,7 +237,7 @@ TransportFactory ReferenceTransports() {
   return [rooms, made](
              GroupPlace place,
              Instant deadline) -> absl::StatusOr<std::unique_ptr<Transport>> {
-    // Rank 0 names the room: names of groups may come again.
+    // Rank 0 makes the name unique, because group names may be reused.
     if (place.rank == 0) {
       const absl::Status status = place.store->Set(
           "room", absl::StrCat(place.name, " ", made->fetch_add(1)));
@@ -247,7 +247,8 @@ TransportFactory ReferenceTransports() {
     if (!name.ok()) return name.status();
     std::unique_ptr<Transport> transport = std::make_unique<ReferenceTransport>(
         rooms->Enter(*name, place.size), place.rank);
-    // Nobody leaves the room before everybody came, or it would be made twice.
+    // No rank may leave before all have come: the room would be destroyed and
+    // made again.
     const absl::StatusOr<int64_t> here = place.store->Add("here", 1);
     if (!here.ok()) return here.status();
     if (*here == place.size) {
@@ -256,7 +257,7 @@ TransportFactory ReferenceTransports() {
     }
     const absl::Status status = place.store->Wait({"all"}, deadline);
     if (status.ok()) return transport;
-    // Others may be in the room already.
+    // Other ranks may be in the room already.
     transport->Abort(
         absl::StrCat("rank ", place.rank, ": ", std::string(status.message())));
     return status;

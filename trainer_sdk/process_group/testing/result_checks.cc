@@ -1,4 +1,4 @@
-// What operations must compute.
+// Checks what operations must compute.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -25,8 +25,8 @@ namespace {
 
 constexpr auto kPatience = std::chrono::seconds(30);
 
-// Runs `body` as every rank of a fresh group. Who fails aborts its transport,
-// so that the others do not wait for it.
+// Runs `body` on every rank of a new group. A rank that fails aborts its
+// transport, so that the others do not wait for it.
 template <typename Body>
 absl::Status InGroup(const ConformanceSubject& subject, int size, Body body) {
   auto transports = MakeTransports(subject.factory, size, "conformance");
@@ -65,7 +65,8 @@ absl::Status RingOfMessages(RankUnderTest& rank) {
   for (int d = 0; d < kDTypes; d++) {
     for (const int64_t count : {0, 1, 7, 1025, 20011}) {
       const auto dtype = static_cast<DType>(d);
-      // Round and round: each receives, then sends on; rank 0 begins.
+      // A message goes around the ring: each rank receives it, then sends one
+      // on; rank 0 begins.
       for (int from = 0; from < rank.size; from++) {
         const absl::Status status =
             RunMessage(RingMessage(from, rank.size, count, dtype), rank);
@@ -82,7 +83,8 @@ absl::Status Batches(RankUnderTest& rank, ConformanceSubject::Tags tags) {
   for (const int64_t count : {0, 1, 1025, 100003}) {
     std::vector<MessageCase> messages;
     for (int from = 0; from < rank.size; from++) {
-      // Everybody sends first, to both sides; a ring of two sends twice.
+      // All ranks send first, to both neighbours; in a group of two, both
+      // messages go to the same rank.
       MessageCase message =
           RingMessage(from, rank.size, count, DType::kFloat32);
       messages.push_back(message);
@@ -95,7 +97,7 @@ absl::Status Batches(RankUnderTest& rank, ConformanceSubject::Tags tags) {
     if (!status.ok()) return status;
   }
   if (tags == ConformanceSubject::Tags::kInOrder) return absl::OkStatus();
-  // The receiver asks for the tags in the other order.
+  // The receiver asks for the tags in reverse order.
   std::vector<MessageCase> messages;
   for (int tag = 0; tag < 3; tag++) {
     MessageCase message = RingMessage(0, rank.size, 11, DType::kInt32);
@@ -209,7 +211,7 @@ absl::Status CheckMemory(const ConformanceSubject& subject, int size) {
         }
       }
     }
-    // Freed memory must not be in the way of what comes later.
+    // Freed memory must not affect later operations.
     CollectiveCase test;
     test.count = 1025;
     return RunCase(test, rank);

@@ -8,7 +8,7 @@
 namespace muster {
 namespace {
 
-// Far more than any operation takes: with it only a broken transport ends.
+// Much longer than any operation takes, so only a broken transport reaches it.
 constexpr auto kPatience = std::chrono::seconds(30);
 
 PreparedPlace PlaceOf(const RankUnderTest& rank) {

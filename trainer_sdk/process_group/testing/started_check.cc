@@ -1,4 +1,4 @@
-// Operations that are started and waited for later, in another order.
+// Checks operations that are started, and waited for later in another order.
 #include <algorithm>
 #include <chrono>
 #include <deque>
@@ -20,10 +20,10 @@
 namespace muster {
 namespace {
 
-// So many steps are under way at once.
+// The number of steps in flight at the same time.
 constexpr size_t kWindow = 10;
 
-// One rank, in all of its groups.
+// One rank of the test, in all of its groups.
 class StartingRank {
  public:
   StartingRank(const ConformanceSubject& subject, int rank, uint64_t seed)
@@ -52,10 +52,11 @@ class StartingRank {
     return absl::OkStatus();
   }
 
-  // Starts all but the last of steps[begin, end), each group's in their order,
-  // the groups in any: that order is this rank's own. Then runs the last, which
-  // may wait for the others' starts but for nothing that they wait for, and
-  // waits for what was started, in any order.
+  // Starts all but the last of steps[begin, end): those of a group in their
+  // order, the groups in an order that is random for this rank. Then runs the
+  // last one. It may depend on starts of the other ranks, but on nothing for
+  // which these wait. Finally waits for the started operations, in random
+  // order.
   absl::Status DoWindow(const std::vector<InterleavingStep>& steps,
                         size_t begin, size_t end) {
     std::vector<std::deque<size_t>> queues(groups_.size());
@@ -74,7 +75,8 @@ class StartingRank {
     absl::Status status = RunStep(steps[end - 1], end - 1);
     if (!status.ok()) AbortAll(status);
     std::shuffle(started_.begin(), started_.end(), random_);
-    // All of them, whatever happens: their buffers must stay until then.
+    // Waits for all of them even on an error, since their buffers must stay
+    // valid.
     for (const Started& started : started_) {
       const absl::Status ended =
           Named(started.step, started.prepared->Judge(started.work->Wait()));
@@ -93,7 +95,7 @@ class StartingRank {
     std::shared_ptr<Work> work;
   };
 
-  // Null where the step does not concern this rank.
+  // Null if the step does not involve this rank.
   std::unique_ptr<PreparedOperation> Prepare(const InterleavingStep& step) {
     const ProcessGroup* const group = groups_[step.group].get();
     if (group == nullptr) return nullptr;
@@ -144,8 +146,9 @@ class StartingRank {
   const ConformanceSubject& subject_;
   const int rank_;
   std::minstd_rand random_;
-  std::vector<std::unique_ptr<ProcessGroup>> groups_;  // null: not a member
-  std::vector<uint64_t> collectives_;                  // by group
+  // null: this rank is not a member
+  std::vector<std::unique_ptr<ProcessGroup>> groups_;
+  std::vector<uint64_t> collectives_;  // by group
   std::vector<Started> started_;
 };
 

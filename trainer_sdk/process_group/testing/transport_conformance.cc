@@ -15,8 +15,8 @@ void PrintTo(const ConformanceSubject& subject, std::ostream* out) {
 
 namespace {
 
-// Every check at every size. No test goes on after a failure: a transport that
-// is broken in one way may never come back from another.
+// Runs a check at every size. Stops at the first failure, because a broken
+// transport may block forever in the next.
 template <typename Check>
 void AtEverySize(const ConformanceSubject& subject, Check check) {
   for (const int size : subject.sizes) {

@@ -25,8 +25,8 @@
 namespace muster {
 namespace {
 
-// A status as one byte of code and the message; short enough for a pipe to
-// take at once.
+// Writes a status as one byte of code and the message, short enough for one
+// atomic write to a pipe.
 void Report(int fd, const absl::Status& status) {
   std::string text(1, static_cast<char>(status.code()));
   absl::StrAppend(&text, std::string(status.message()));
@@ -43,7 +43,7 @@ absl::Status Reported(int fd) {
                       std::string(text + 1, length - 1));
 }
 
-// Forks; true in the child, which dies with its parent.
+// Forks; returns true in the child, which is killed when its parent ends.
 bool Fork(pid_t* pid) {
   const pid_t parent = getpid();
   *pid = fork();
@@ -54,8 +54,8 @@ bool Fork(pid_t* pid) {
   return true;
 }
 
-// The child's: serves a store and tells its port, until it is killed. A process
-// of its own, because the server has threads.
+// The main function of the child that serves a store. It reports its port and
+// runs until it is killed. A separate process, because the server has threads.
 [[noreturn]] void Serve(int told) {
   const auto server = StoreServer::Start({.address = "127.0.0.1"});
   MUSTER_CHECK(server.ok()) << server.status();
@@ -79,7 +79,7 @@ ForkedRanks::ForkedRanks(
   close(told[0]);
   for (int rank = 0; rank < size; ++rank) {
     int ends[2];
-    // Never waited at: a rank's own child may hold it open.
+    // Non-blocking, because a rank's own child may keep the pipe open.
     MUSTER_CHECK(pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0)
         << std::strerror(errno);
     if (Fork(&ranks_[rank].pid)) {
@@ -110,13 +110,13 @@ ForkedRanks::~ForkedRanks() {
     Kill(static_cast<int>(rank));
   }
   for (const Rank& one : ranks_) waitpid(one.pid, nullptr, 0);
-  // Not waited for yet, so the pid is still its own.
+  // The process was not waited for yet, so its pid cannot be reused.
   kill(server_, SIGKILL);
   waitpid(server_, nullptr, 0);
 }
 
 void ForkedRanks::Kill(int rank) {
-  // By its pidfd: the pid may be somebody else's by now.
+  // By pidfd, because the pid may have been reused.
   syscall(SYS_pidfd_send_signal, ranks_[rank].life.get(), SIGKILL, nullptr, 0);
 }
 

@@ -13,13 +13,12 @@
 
 namespace muster {
 
-// The ranks of one group as child processes, and the server of their store as
-// one more, which die with this object. The process that makes it should have
-// no other threads.
+// Runs the ranks of one group as child processes, with another child that
+// serves their store. All are killed by the destructor. The constructing
+// process should have no other threads.
 class ForkedRanks {
  public:
-  // Runs `body` in a child for each rank; its status is what the rank ends
-  // with.
+  // Runs `body` in one child per rank; its result is the rank's status.
   ForkedRanks(int size,
               const std::function<absl::Status(const GroupPlace& place)>& body);
   ~ForkedRanks();
@@ -29,8 +28,8 @@ class ForkedRanks {
   pid_t pid(int rank) const { return ranks_[rank].pid; }
   void Kill(int rank);
 
-  // How a rank, or each of them, ended; Cancelled for one that was killed,
-  // DeadlineExceeded for one that still runs at `deadline`.
+  // The status with which a rank, or each rank, ended. Cancelled: it was
+  // killed. DeadlineExceeded: it still runs at `deadline`.
   absl::Status WaitFor(int rank, Instant deadline) const;
   std::vector<absl::Status> Wait(Instant deadline) const;
 
@@ -38,11 +37,11 @@ class ForkedRanks {
   struct Rank {
     pid_t pid = 0;
     OwnedFd life;    // a pidfd
-    OwnedFd result;  // a pipe that its status comes through
+    OwnedFd result;  // pipe that carries its status
   };
 
   pid_t server_ = 0;
-  int port_ = 0;  // the server's
+  int port_ = 0;  // port of the store's server
   std::vector<Rank> ranks_;
 };
 

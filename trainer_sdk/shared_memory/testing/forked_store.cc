@@ -35,8 +35,8 @@ void* MapShared(size_t bytes) {
 class ForkedStore::Lock {
  public:
   explicit Lock(pthread_mutex_t* mutex) : mutex_(mutex) {
-    // Who was killed here left at worst a value half written, which nobody
-    // else waits for.
+    // A process that was killed while it held the lock has left at worst one
+    // half-written value, which no other process waits for.
     if (pthread_mutex_lock(mutex_) == EOWNERDEAD) {
       pthread_mutex_consistent(mutex_);
     }
@@ -89,7 +89,8 @@ void ForkedStore::Changed() {
 }
 
 void ForkedStore::AwaitChange(uint32_t seen, Instant deadline) const {
-  // Not for long: who changes something may be killed before it wakes us.
+  // A short timeout, because a process may be killed between its change and the
+  // wake-up.
   const Duration left =
       std::clamp<Duration>(deadline - MonotonicNow(), Duration::zero(),
                            std::chrono::milliseconds(100));

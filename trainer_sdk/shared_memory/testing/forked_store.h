@@ -15,10 +15,9 @@
 
 namespace muster {
 
-// A small store in memory that a process shares with the children it forks
-// later, for tests that cut the network which a real store's server would be
-// reached over: all others use one. A child that is killed leaves the others
-// unharmed. Thread-safe.
+// A small store in memory shared with children that are forked later. For tests
+// that cut the network, over which a real store would be reached. A killed
+// child does not damage it. Thread-safe.
 class ForkedStore final : public Store {
  public:
   ForkedStore();
@@ -54,7 +53,7 @@ class ForkedStore final : public Store {
   Entry* Find(const std::string& key) const;
   absl::Status SetLocked(const std::string& key, const std::string& value);
   void Changed();
-  // Until something may have changed since `seen`.
+  // Waits until something may have changed since `seen`.
   void AwaitChange(uint32_t seen, Instant deadline) const;
 
   Shared* const shared_;

@@ -84,7 +84,8 @@ void ScriptedServer::Accept() {
     scripts_.emplace_back(
         [this, connection, peer = ScriptedPeer(std::move(socket))]() mutable {
           script_(peer, connection);
-          // The lambda lives as long as the thread's handle: close now.
+          // The lambda lives as long as the thread's handle, so the socket is
+          // closed explicitly.
           peer.socket_.Close();
         });
   }

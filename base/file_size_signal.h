@@ -1,0 +1,22 @@
+#ifndef MUSTER_BASE_FILE_SIZE_SIGNAL_H_
+#define MUSTER_BASE_FILE_SIZE_SIGNAL_H_
+
+namespace muster {
+
+// Ignores SIGXFSZ in this process, so that a write beyond `ulimit -f` fails
+// with EFBIG, as a write to a full disk fails with ENOSPC, and does not kill
+// the process. Call first in main: the kernel signals the thread that writes.
+void IgnoreFileSizeSignal();
+
+// Whether SIGXFSZ was ignored before the first call of IgnoreFileSizeSignal.
+// Programs started from here must find that again: an ignored signal survives
+// exec.
+bool FileSizeSignalWasIgnored();
+
+// Restores the state before IgnoreFileSizeSignal. For a process that is about
+// to execute a program; async-signal-safe.
+void RestoreFileSizeSignal();
+
+}  // namespace muster
+
+#endif  // MUSTER_BASE_FILE_SIZE_SIGNAL_H_
