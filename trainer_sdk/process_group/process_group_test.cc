@@ -117,8 +117,7 @@ TEST(ProcessGroupTest, WorkTellsWhetherItIsDone) {
                 2,
                 [](ProcessGroup& world) -> absl::Status {
                   if (world.rank() == 1) {
-                    // Arrives only after rank 0 has seen the time-out of its
-                    // wait.
+                    // Calls the barrier only after a message of rank 0.
                     char go = 0;
                     absl::Status status =
                         world.Run(Receive(&go, 1, DType::kInt8, 0));
