@@ -32,7 +32,8 @@ struct WorkerNotStarted {
 struct WorkerEnded {
   int local_rank = 0;
   pid_t pid = 0;
-  int wait_status = 0;  // as waitpid(2) gives it
+  int wait_status = 0;     // as waitpid(2) gives it
+  bool signalled = false;  // SignalAll or SignalOne reached it before its end
 };
 // No worker and no descendant of one is left, after at least one Start, whether
 // it succeeded or not, and none is under way.

@@ -80,6 +80,7 @@ class GuardianLoop {
     pid_t pid = 0;
     OwnedFd outcome;  // open until it is known whether the program runs
     std::optional<StartFailure> failure;
+    bool signalled = false;
   };
 
   bool Turn();
@@ -183,7 +184,7 @@ void GuardianLoop::Handle(StartCommand start) {
   auto outcome = Spawn(request);
   if (auto* spawned = std::get_if<Spawned>(&outcome)) {
     workers_[local_rank] =
-        Worker{spawned->pid, std::move(spawned->outcome), std::nullopt};
+        Worker{spawned->pid, std::move(spawned->outcome), std::nullopt, false};
     ++starting_;
     return;
   }
@@ -193,9 +194,11 @@ void GuardianLoop::Handle(StartCommand start) {
 }
 
 void GuardianLoop::Handle(const SignalCommand& command) {
+  Reap();  // Those that have ended already did so by themselves.
   if (!occupied_) return;  // AllGone has been told: there is nobody
-  for (const auto& [local_rank, worker] : workers_) {
+  for (auto& [local_rank, worker] : workers_) {
     if (command.local_rank.value_or(local_rank) != local_rank) continue;
+    worker.signalled = true;
     SignalGroup(worker.pid, worker.outcome, command.signal);
     if (Ends(command.signal)) kill(-worker.pid, SIGCONT);
   }
@@ -265,7 +268,7 @@ void GuardianLoop::Reap() {
       Tell(NotStartedNotice{local_rank, worker.failure->step,
                             worker.failure->path, worker.failure->error});
     } else {
-      Tell(EndedNotice{local_rank, pid, status});
+      Tell(EndedNotice{local_rank, pid, status, worker.signalled});
     }
     leaderless_groups_.insert(pid);
     workers_.erase(ended);

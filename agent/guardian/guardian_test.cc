@@ -315,6 +315,22 @@ TEST_F(GuardianTest, ASignalRightAfterTheStartIsNotLost) {
   }
 }
 
+TEST_F(GuardianTest, WhetherAWorkerWasSignalledBeforeItsEndIsTold) {
+  Start(0, {"say-pid", "pause"});
+  const int pid = std::stoi(out_.Line());
+  // Its end and the signal to it reach the guardian together.
+  ASSERT_EQ(kill(guardian_->pid(), SIGSTOP), 0);
+  ASSERT_EQ(kill(pid, SIGKILL), 0);
+  guardian_->SignalAll(SIGTERM, Guardian::Reach::kProcessGroups);
+  ASSERT_EQ(kill(guardian_->pid(), SIGCONT), 0);
+  EXPECT_FALSE(events_.Await<WorkerEnded>().signalled);
+  events_.Await<AllGone>();
+  Start(0, {"say-pid", "pause"});
+  out_.Line();
+  guardian_->SignalAll(SIGTERM, Guardian::Reach::kProcessGroups);
+  EXPECT_TRUE(events_.Await<WorkerEnded>().signalled);
+}
+
 TEST_F(GuardianTest, AStoppedWorkerTakesASignalThatAsksItToEnd) {
   for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT}) {
     Start(0, {"say-pid", "pause"});

@@ -85,6 +85,7 @@ std::string EncodeOne(const EndedNotice& notice) {
   out.I32(notice.local_rank);
   out.I32(notice.pid);
   out.I32(notice.wait_status);
+  out.U8(notice.signalled ? 1 : 0);
   return out.Take();
 }
 
@@ -208,6 +209,7 @@ absl::StatusOr<Notice> DecodeNotice(std::string_view payload) {
       ended.local_rank = in.I32();
       ended.pid = in.I32();
       ended.wait_status = in.I32();
+      ended.signalled = in.U8() != 0;
       notice = ended;
       break;
     }

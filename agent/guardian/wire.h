@@ -78,6 +78,7 @@ struct EndedNotice {
   int local_rank = 0;
   pid_t pid = 0;
   int wait_status = 0;
+  bool signalled = false;  // by a SignalCommand, before it ended
 };
 struct AllGoneNotice {
   // How many StartCommands the guardian had taken when nothing was left. An

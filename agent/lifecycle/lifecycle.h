@@ -179,6 +179,10 @@ class Lifecycle {
   int pending_ = 0;        // workers that have not ended, nor failed to start
   bool any_left_ = false;  // a worker, or what descends from one
   std::optional<Instant> kill_at_;
+  // While stopping: the time of the reason to stop, as far as this node knows,
+  // and whether a worker of this node is the reason.
+  Instant broke_at_;
+  bool broke_here_ = false;
   bool killed_ = false;        // kill_at_ is for SIGKILL's repetition
   bool store_closed_ = false;  // of round_
   uint64_t forwarded_ = 0;     // the newest job-wide signal that workers got

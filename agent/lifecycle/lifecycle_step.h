@@ -35,6 +35,10 @@ struct WorkerUp {
 struct WorkerDown {
   int local_rank = 0;
   std::optional<Failure> failure;
+  // No signal had been sent to it.
+  bool by_itself = false;
+  // The age of the exception in its error file, if it wrote one.
+  std::optional<Duration> recorded_ago;
 };
 // Nothing that descends from a worker is left.
 struct WorkersGone {};

@@ -222,7 +222,7 @@ void Job::TakeFailures(Node& node, const Report& report) {
     failure.node_id = node.identity.node_id;
     failure.host = node.identity.host;
     failure.group_rank = node.group_rank;
-    if (BlameLikelierHang(failure)) continue;
+    if (BlameLikelierHang(failure) || BlameRaisedFirst(failure)) continue;
     failures_.Add(failure);
     if (failure.kind == FailureKind::kStoppedByUs) continue;
     Note("failure", node.identity.node_id,
