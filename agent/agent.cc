@@ -77,6 +77,7 @@ RoundStore::Options StoreOptions(
           .path = options.store_path,
           .fixed_port = options.store_port,
           .fixed_by = options.store_port_flag,
+          .node_host = options.node.host,
           .on_notice = on_notice};
 }
 
@@ -359,7 +360,7 @@ class Agent::Impl {
                                  .preemption_file = announcer_.file().path(),
                                  .timer_file = timers_.path()});
     } else {
-      failed = workers_.Refuse(place, std::string(master.status().message()));
+      workers_.Refuse(place);
     }
     OfferPort();
     const bool root_here = nccl_ids_.BeginRound(place.nccl_id);
@@ -370,6 +371,8 @@ class Agent::Impl {
     }
     OfferNcclId();
     for (const WorkerDown& down : failed) Step(down);
+    if (!master.ok())
+      Step(RoundRefused{std::string(master.status().message())});
   }
 
   void Do(const SignalWorkers& action) {

@@ -83,16 +83,7 @@ std::vector<WorkerDown> RoundWorkers::Start(const Place& place,
   return failed;
 }
 
-std::vector<WorkerDown> RoundWorkers::Refuse(const Place& place,
-                                             const std::string& why) {
-  Begin(place);
-  std::vector<WorkerDown> failed;
-  for (int local_rank = 0; local_rank < options_->node.slots; ++local_rank) {
-    failed.push_back(
-        {.local_rank = local_rank, .failure = NotStartable(local_rank, why)});
-  }
-  return failed;
-}
+void RoundWorkers::Refuse(const Place& place) { Begin(place); }
 
 std::optional<Failure> RoundWorkers::StartOne(int local_rank) {
   const int rank = place_.first_rank + local_rank;

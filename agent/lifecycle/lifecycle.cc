@@ -146,9 +146,10 @@ void Lifecycle::On(const WorkerDown& event) {
     if (!by_us) {
       changed_ = true;
       step_.ends = ends_;
-      Notice(absl::StrCat("rank ", failure.rank, " (local rank ",
-                          failure.local_rank, ", pid ", failure.pid,
-                          ") failed: ", failure.message));
+      Notice(absl::StrCat(
+          "rank ", failure.rank, " (local rank ", failure.local_rank,
+          failure.pid > 0 ? absl::StrCat(", pid ", failure.pid) : "",
+          ") failed: ", failure.message));
       ReleaseWaiters(failure.message);
       Stop(SIGTERM, config_.spec.shutdown_timeout);
       if (!stopping) {
@@ -174,13 +175,6 @@ void Lifecycle::On(const WorkersGone&) {
   // The sweep's. What still runs for a preemption has a time of its own.
   if (phase_ == NodePhase::kRunning && pending_ == 0) kill_at_.reset();
   Settle();
-}
-
-void Lifecycle::NoteEnd(Failure failure) {
-  failure.traceback.clear();
-  failure.stderr_tail.clear();
-  failure.stack.clear();
-  ends_.push_back(std::move(failure));
 }
 
 // Nothing may be left before every worker was started (the first died too

@@ -81,6 +81,7 @@ class Lifecycle {
   void On(const DirectiveCame& event);
   void On(const WorkerUp& event);
   void On(const WorkerDown& event);
+  void On(const RoundRefused& event);
   void On(const WorkersGone& event);
   void On(const GuardianDied& event);
   void On(const SignalCaught& event);

@@ -40,6 +40,10 @@ struct WorkerDown {
   // The age of the exception in its error file, if it wrote one.
   std::optional<Duration> recorded_ago;
 };
+// None of the round's workers is started: the node cannot serve the round.
+struct RoundRefused {
+  std::string why;  // names the host
+};
 // Nothing that descends from a worker is left.
 struct WorkersGone {};
 // Workers can no longer be started here; those that ran have been killed.
@@ -101,9 +105,10 @@ struct ClockTicked {};
 
 using LifecycleEvent =
     std::variant<LinkUp, LinkDown, DirectiveCame, WorkerUp, WorkerDown,
-                 WorkersGone, GuardianDied, SignalCaught, PortHeld, NcclIdHeld,
-                 NcclIdMissing, NcclRootLost, WorkersReported, WorkersSeen,
-                 StackTaken, PreemptionAnnounced, FitnessFound, ClockTicked>;
+                 RoundRefused, WorkersGone, GuardianDied, SignalCaught,
+                 PortHeld, NcclIdHeld, NcclIdMissing, NcclRootLost,
+                 WorkersReported, WorkersSeen, StackTaken, PreemptionAnnounced,
+                 FitnessFound, ClockTicked>;
 
 // What the driver shall do.
 struct StartWorkers {

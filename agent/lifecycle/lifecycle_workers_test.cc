@@ -88,7 +88,7 @@ TEST(LifecycleWorkers, AFailureStopsTheOthersAndIsReported) {
   ASSERT_EQ(agent.reports[0].failures.size(), 1u);
   EXPECT_EQ(agent.reports[0].failures[0].rank, 3);
   EXPECT_EQ(agent.reports[0].failures[0].kind, FailureKind::kExitCode);
-  EXPECT_THAT(agent.notices, ElementsAre("rank 3 (local rank 1, pid 0) failed: "
+  EXPECT_THAT(agent.notices, ElementsAre("rank 3 (local rank 1) failed: "
                                          "exit code 3"));
   // The other's end is our own doing, and no news.
   agent.Fails(0, FailureKind::kSignal);
@@ -99,96 +99,6 @@ TEST(LifecycleWorkers, AFailureStopsTheOthersAndIsReported) {
   EXPECT_EQ(agent.reports.back().phase, NodePhase::kIdle);
   ASSERT_EQ(agent.reports.back().failures.size(), 2u);
   EXPECT_EQ(agent.reports.back().failures[1].kind, FailureKind::kStoppedByUs);
-}
-
-TEST(LifecycleWorkers, AStoppedWorkerThatHadRecordedItsExceptionRaisedFirst) {
-  LifecycleFixture agent;
-  agent.Run(1);
-  agent.Wait(seconds(5));
-  agent.FailsAfterRecording(1, milliseconds(100));
-  agent.Wait(seconds(2));
-  agent.FailsAfterRecording(0, milliseconds(2200));
-  agent.Gone();
-  ASSERT_EQ(agent.reports.back().failures.size(), 2u);
-  EXPECT_FALSE(agent.reports.back().failures[0].raised_first);
-  const Failure& stopped = agent.reports.back().failures[1];
-  EXPECT_EQ(stopped.kind, FailureKind::kStoppedByUs);
-  EXPECT_TRUE(stopped.raised_first);
-}
-
-TEST(LifecycleWorkers, AnExceptionAfterTheFirstFailuresDidNotComeFirst) {
-  LifecycleFixture agent;
-  agent.Run(1);
-  agent.Wait(seconds(5));
-  agent.FailsAfterRecording(1, milliseconds(100));
-  agent.Wait(seconds(2));
-  agent.FailsAfterRecording(0, milliseconds(2100));
-  agent.Gone();
-  EXPECT_FALSE(agent.reports.back().failures[1].raised_first);
-}
-
-// The agent may have learnt of a killed worker's end only after its peer had
-// raised an exception because of it.
-TEST(LifecycleWorkers, AFailureWithoutARecordMayBeASecondOld) {
-  for (const int ago : {3000, 3001}) {
-    LifecycleFixture agent;
-    agent.Run(1);
-    agent.Wait(seconds(5));
-    agent.Fails(1);
-    agent.Wait(seconds(2));
-    agent.FailsAfterRecording(0, milliseconds(ago));
-    agent.Gone();
-    EXPECT_EQ(agent.reports.back().failures[1].raised_first, ago == 3001)
-        << ago;
-  }
-}
-
-TEST(LifecycleWorkers, AnExceptionBeforeTheOrderToStopRaisedFirst) {
-  for (const int ago : {2000, 2001}) {
-    LifecycleFixture agent;
-    agent.Run(1);
-    agent.Wait(seconds(5));
-    agent.TellStop(1);
-    agent.Wait(seconds(2));
-    agent.FailsAfterRecording(0, milliseconds(ago));
-    agent.Down(1);
-    agent.Gone();
-    EXPECT_EQ(agent.reports.back().failures[0].raised_first, ago == 2001)
-        << ago;
-  }
-}
-
-TEST(LifecycleWorkers, OneThatFailedByItselfBeforeOurSignalIsNotOurDoing) {
-  LifecycleFixture agent;
-  agent.Run(1);
-  agent.FailsByItself(1);
-  agent.FailsByItself(0);
-  agent.Gone();
-  ASSERT_EQ(agent.reports.back().failures.size(), 2u);
-  EXPECT_EQ(agent.reports.back().failures[1].kind, FailureKind::kExitCode);
-}
-
-// A cluster or a terminal may have signalled the workers beside us.
-TEST(LifecycleWorkers, WhileTheJobIsStoppedNoEndIsAFailure) {
-  LifecycleFixture agent;
-  agent.Run(1);
-  agent.TellStop(1);
-  agent.FailsByItself(1);
-  agent.FailsByItself(0);
-  agent.Gone();
-  for (const Failure& failure : agent.reports.back().failures) {
-    EXPECT_EQ(failure.kind, FailureKind::kStoppedByUs);
-  }
-}
-
-TEST(LifecycleWorkers, OneThatNeverRanWasNotStopped) {
-  LifecycleFixture agent;
-  agent.Run(1);
-  agent.Fails(1, FailureKind::kStartFailed);
-  agent.Fails(0, FailureKind::kStartFailed);
-  agent.Gone();
-  ASSERT_EQ(agent.reports.back().failures.size(), 2u);
-  EXPECT_EQ(agent.reports.back().failures[1].kind, FailureKind::kStartFailed);
 }
 
 TEST(LifecycleWorkers, HowTheyEndedIsKeptWhenTheFirstFailsAndWhenAllHaveEnded) {

@@ -171,6 +171,7 @@ class Job {
   bool BlameRaisedFirst(const Failure& failure);
   void MoveBlame(const Failure& failure, const char* decision,
                  const char* instead_of);
+  static std::string Named(const Failure& failure);
   std::string WhyOf(const Failure& failure) const;
   std::string DoubtAbout(const Failure& failure) const;
 

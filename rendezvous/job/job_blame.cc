@@ -42,12 +42,18 @@ bool MayFollow(const Failure& cause, const std::string& raised_on) {
 
 }  // namespace
 
+// A failure without a rank is a node's, and its message names the host.
+std::string Job::Named(const Failure& failure) {
+  if (failure.rank < 0) return failure.message;
+  return absl::StrCat("rank ", failure.rank, " on ", failure.host, ": ",
+                      failure.message);
+}
+
 // The reason of a break. If the root of the round's NCCL id was lost, a worker
 // that waited for that root fails with a message that does not mention the
 // loss, so the text adds it.
 std::string Job::WhyOf(const Failure& failure) const {
-  return absl::StrCat("rank ", failure.rank, " on ", failure.host, ": ",
-                      failure.message,
+  return absl::StrCat(Named(failure),
                       world_.nccl_root_lost.empty() ? "" : "; before that, ",
                       world_.nccl_root_lost, DoubtAbout(failure));
 }
