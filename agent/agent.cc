@@ -26,6 +26,7 @@
 #include "agent/store/round_store.h"
 #include "agent/terminal/terminal_bridge.h"
 #include "agent/timers/worker_timers.h"
+#include "agent/workers/worker_input.h"
 #include "base/check.h"
 #include "base/monotonic_clock.h"
 
@@ -340,6 +341,12 @@ class Agent::Impl {
         place.master_address = peer_address_;
       }
       if (node_address.empty()) node_address = own_address_;
+    }
+    // Said once for all nodes.
+    const std::string unread =
+        UnreadInputRemark(options_.input, place.round, place.world_size);
+    if (!unread.empty() && place.group_rank == 0 && observer_.on_notice) {
+      observer_.on_notice(unread);
     }
     const absl::Status opened =
         progress_.Open(MonotonicNow(), place.round, options_.node.slots);

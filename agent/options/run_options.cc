@@ -342,7 +342,7 @@ void ReadWorkers(FlagValues& values, RunOptions& options) {
 }
 
 void ReadOutput(FlagValues& values, RunOptions& options) {
-  values.Into("log-dir", ReadText, options.log_dir);
+  values.Into("log-dir", ReadFolder, options.log_dir);
   values.Into("log-line-prefix-template", ReadText, options.log_line_prefix);
   values.Into("redirects", ParseStreamsByRank, options.redirects);
   values.Into("tee", ParseStreamsByRank, options.tee);
