@@ -136,7 +136,7 @@ class Agent::Impl {
         link_(link),
         observer_(std::move(observer)),
         signals_(SignalsCaughtBy(options_)),
-        logs_(options_.logs, observer_.console),
+        logs_(options_.logs, observer_.console, observer_.log_account),
         progress_(options_.socket_parent),
         timers_(TimerOptions(observer_.on_notice)),
         terminal_([this](int fd, const TerminalModes* modes) {

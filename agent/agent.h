@@ -11,6 +11,7 @@
 #include "agent/agent_view.h"
 #include "agent/guardian/guardian.h"
 #include "agent/logs/console.h"
+#include "agent/logs/log_account.h"
 #include "rendezvous/client/coordinator_link.h"
 #include "rendezvous/protocol/verdict.h"
 
@@ -57,6 +58,9 @@ class Agent {
     // Where workers' output goes; null: this process's stdout and stderr. How
     // long it is waited for at the end.
     std::shared_ptr<Console> console;
+    // The missing bytes of the log files, complete once the agent has ended;
+    // null: they are not asked for.
+    std::shared_ptr<LogAccount> log_account;
     ConsoleWriter::Patience patience = {.without_progress =
                                             std::chrono::seconds(1)};
   };

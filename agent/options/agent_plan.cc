@@ -66,6 +66,7 @@ LogPlan PlanLogs(const RunOptions& options, const MachineFacts& facts) {
   logs.console_local_ranks = options.console_local_ranks;
   logs.stdout_filters = options.stdout_filters;
   logs.stderr_filters = options.stderr_filters;
+  logs.rotation = options.rotation;
   logs.rotate_bytes = options.rotate_bytes;
   return logs;
 }

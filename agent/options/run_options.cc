@@ -359,6 +359,8 @@ void ReadOutput(FlagValues& values, RunOptions& options) {
   };
   values.Into("log-rotate-mb", read, mebibytes);
   options.rotate_bytes = mebibytes << 20;
+  const bool asked = values.IsGiven("log-rotate-mb");
+  if (asked) options.rotation = LogPlan::Rotation::kOfAllStreams;
   bool quiet = false;
   values.Into("quiet", ReadSwitch, quiet);
   options.verbosity = quiet ? Verbosity::kQuiet : Verbosity::kNotices;
