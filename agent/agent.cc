@@ -293,9 +293,9 @@ class Agent::Impl {
   void On(const WorkerEnded& event) {
     Step(workers_.Ended(event, timers_.ExpiredScope(event.pid)));
   }
-  void On(const AllGone&) {
+  void On(const AllGone& event) {
     terminal_.Release();
-    Step(WorkersGone());
+    Step(WorkersGone{event.left_behind});
   }
   void On(const GuardianLost& event) { Step(GuardianDied{event.reason}); }
 
@@ -309,6 +309,9 @@ class Agent::Impl {
     }
     for (const std::string& line : step.notices) {
       if (observer_.on_notice) observer_.on_notice(line);
+    }
+    for (const std::string& line : step.losses) {
+      if (observer_.on_loss) observer_.on_loss(line);
     }
     // Before anybody can hear of it, and look.
     if (!step.ends.empty()) Keep(step.ends);

@@ -53,6 +53,8 @@ class Agent {
   struct Observer {
     // One line for a person: joined, waiting for…, round n began, worker died.
     std::function<void(const std::string&)> on_notice;
+    // One line for a person who wants to hear only what went wrong, as well.
+    std::function<void(const std::string&)> on_loss;
     // Shows what the agent is, for probes; null: nobody looks.
     AgentView* view = nullptr;
     // Where workers' output goes; null: this process's stdout and stderr. How

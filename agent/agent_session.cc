@@ -211,6 +211,7 @@ AgentResult RunAgentSession(const Voice& voice, AgentOptions options,
     Agent agent(
         std::move(options), guardian, link,
         {.on_notice = [&](const std::string& line) { voice.Notice(line); },
+         .on_loss = [&](const std::string& line) { voice.Error(line); },
          .view = &view,
          .console = console,
          .log_account = log_account,

@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "agent/guardian/left_behind.h"
 #include "agent/terminal/terminal_modes.h"
 #include "agent/workers/worker_spec.h"
 
@@ -37,7 +38,9 @@ struct WorkerEnded {
 };
 // No worker and no descendant of one is left, after at least one Start, whether
 // it succeeded or not, and none is under way.
-struct AllGone {};
+struct AllGone {
+  std::vector<LeftBehind> left_behind;
+};
 // The guardian itself died; by the time of this event every worker and
 // descendant has been killed and reaped by this process.
 struct GuardianLost {

@@ -170,7 +170,10 @@ void Lifecycle::On(const WorkerDown& event) {
   Settle();
 }
 
-void Lifecycle::On(const WorkersGone&) {
+void Lifecycle::On(const WorkersGone& event) {
+  if (phase_ == NodePhase::kRunning && pending_ == 0 && failures_.empty()) {
+    TellLeftBehind(event.left_behind);
+  }
   any_left_ = false;
   // The sweep's. What still runs for a preemption has a time of its own.
   if (phase_ == NodePhase::kRunning && pending_ == 0) kill_at_.reset();

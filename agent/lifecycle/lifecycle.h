@@ -151,6 +151,7 @@ class Lifecycle {
   void MindTheFitness();
   // Once a round, whether or not workers of ours are left: others' may wait.
   void ReleaseWaiters(const std::string& why);
+  void TellLeftBehind(const std::vector<LeftBehind>& processes);
   // An end that was none as it should be.
   void NoteEnd(Failure failure);
   // Ends the round here once nothing of it is left.

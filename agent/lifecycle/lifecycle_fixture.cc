@@ -72,6 +72,7 @@ LifecycleStep LifecycleFixture::Step(const LifecycleEvent& event) {
   if (last_step_.report.has_value()) reports.push_back(*last_step_.report);
   if (!last_step_.ends.empty()) ends.push_back(last_step_.ends);
   for (const std::string& line : last_step_.notices) notices.push_back(line);
+  for (const std::string& line : last_step_.losses) losses.push_back(line);
   if (last_step_.leave.has_value()) leave = last_step_.leave;
   const bool looks_now = std::any_of(
       last_step_.actions.begin(), last_step_.actions.end(),

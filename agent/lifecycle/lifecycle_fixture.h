@@ -75,6 +75,7 @@ class LifecycleFixture {
   std::vector<Report> reports;
   std::vector<std::vector<Failure>> ends;
   std::vector<std::string> notices;
+  std::vector<std::string> losses;
   std::optional<Leave> leave;
 
  private:

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "agent/guardian/left_behind.h"
 #include "agent/lifecycle/worker_state.h"
 #include "agent/progress/progress_message.h"
 #include "rendezvous/protocol/directive.h"
@@ -45,7 +46,9 @@ struct RoundRefused {
   std::string why;  // names the host
 };
 // Nothing that descends from a worker is left.
-struct WorkersGone {};
+struct WorkersGone {
+  std::vector<LeftBehind> left_behind;  // stopped, of all workers
+};
 // Workers can no longer be started here; those that ran have been killed.
 struct GuardianDied {
   std::string reason;
@@ -190,6 +193,7 @@ struct LifecycleStep {
   // nothing new.
   std::vector<Failure> ends;
   std::vector<std::string> notices;  // lines for a person
+  std::vector<std::string> losses;   // as `notices`, with --quiet as well
   std::optional<Leave> leave;
 };
 

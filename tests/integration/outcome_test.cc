@@ -42,6 +42,15 @@ TEST(Outcome, AFailureIsNamedAndItsExitCodeIsOurs) {
   for (pid_t pid : WorkerPids(*launch, 1)) EXPECT_TRUE(IsGone(pid));
 }
 
+TEST(Outcome, WhatAWorkerLeavesBehindIsNamedAlsoWithQuiet) {
+  Subprocess launch({kLaunch, "--standalone", "--quiet", "sh", "-c",
+                     "( tail -f /dev/null; echo done ) & echo trained"});
+  EXPECT_EQ(launch.ExitCode(), 0) << launch.Output();
+  EXPECT_THAT(launch.Lines("that rank 0 left behind w"), SizeIs(1))
+      << launch.Output();
+  EXPECT_THAT(launch.Lines("stopped: "), SizeIs(1));
+}
+
 // Rank 1 raises an exception under @record and does not exit. Rank 0 loses its
 // connection afterwards and fails first.
 TEST(Outcome, TheExceptionThatWasRecordedFirstIsTheCause) {

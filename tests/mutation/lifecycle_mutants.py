@@ -88,6 +88,9 @@ ALL = [Mutant(*mutant) for mutant in (
      'failures_.empty() || failures_.size() > 1'),
     ('our own doing is reported as a failure', _LIFECYCLE,
      'if (by_us) failure.kind = FailureKind::kStoppedByUs;', ''),
+    ('what a failed worker left behind is told', _LIFECYCLE,
+     'if (phase_ == NodePhase::kRunning && pending_ == 0 && failures_.empty()) {',
+     'if (true) {'),
     ('a round that is refused is waited for', _ENDS,
      '''ReleaseWaiters(event.why);
   Settle();''', 'ReleaseWaiters(event.why);'),
