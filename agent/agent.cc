@@ -27,6 +27,7 @@
 #include "agent/store/round_store.h"
 #include "agent/terminal/terminal_bridge.h"
 #include "agent/timers/worker_timers.h"
+#include "agent/workers/worker_input.h"
 #include "base/check.h"
 #include "base/environment_value.h"
 #include "base/loopback.h"
@@ -72,6 +73,7 @@ RoundStore::Options StoreOptions(
           .path = options.store_path,
           .fixed_port = options.store_port,
           .fixed_by = options.store_port_flag,
+          .node_host = options.node.host,
           .on_notice = on_notice};
 }
 
@@ -122,7 +124,7 @@ class Agent::Impl {
         link_(link),
         observer_(std::move(observer)),
         signals_(SignalsCaughtBy(options_)),
-        logs_(options_.logs, observer_.console),
+        logs_(options_.logs, observer_.console, observer_.log_account),
         progress_(options_.socket_parent),
         timers_(TimerOptions(observer_.on_notice)),
         terminal_([this](int fd, const TerminalModes* modes) {
@@ -281,9 +283,9 @@ class Agent::Impl {
   void On(const WorkerEnded& event) {
     Step(workers_.Ended(event, timers_.ExpiredScope(event.pid)));
   }
-  void On(const AllGone&) {
+  void On(const AllGone& event) {
     terminal_.Release();
-    Step(WorkersGone());
+    Step(WorkersGone{event.left_behind});
   }
   void On(const GuardianLost& event) { Step(GuardianDied{event.reason}); }
 
@@ -297,6 +299,9 @@ class Agent::Impl {
     }
     for (const std::string& line : step.notices) {
       if (observer_.on_notice) observer_.on_notice(line);
+    }
+    for (const std::string& line : step.losses) {
+      if (observer_.on_loss) observer_.on_loss(line);
     }
     // Before anybody can hear of it, and look.
     if (!step.ends.empty()) Keep(step.ends);
@@ -333,6 +338,12 @@ class Agent::Impl {
       }
       if (node_address.empty()) node_address = own_address_;
     }
+    // Said once for all nodes.
+    const std::string unread =
+        UnreadInputRemark(options_.input, place.round, place.world_size);
+    if (!unread.empty() && place.group_rank == 0 && observer_.on_notice) {
+      observer_.on_notice(unread);
+    }
     const absl::Status opened =
         progress_.Open(MonotonicNow(), place.round, options_.node.slots);
     announcer_.file().PutInto(progress_.folder());
@@ -352,7 +363,7 @@ class Agent::Impl {
                                  .preemption_file = announcer_.file().path(),
                                  .timer_file = timers_.path()});
     } else {
-      failed = workers_.Refuse(place, std::string(master.status().message()));
+      workers_.Refuse(place);
     }
     OfferPort();
     const bool root_here = nccl_ids_.BeginRound(place.nccl_id);
@@ -363,6 +374,8 @@ class Agent::Impl {
     }
     OfferNcclId();
     for (const WorkerDown& down : failed) Step(down);
+    if (!master.ok())
+      Step(RoundRefused{std::string(master.status().message())});
   }
 
   void Do(const SignalWorkers& action) {

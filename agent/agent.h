@@ -11,6 +11,7 @@
 #include "agent/agent_view.h"
 #include "agent/guardian/guardian.h"
 #include "agent/logs/console.h"
+#include "agent/logs/log_account.h"
 #include "rendezvous/client/coordinator_link.h"
 #include "rendezvous/protocol/verdict.h"
 
@@ -54,11 +55,16 @@ class Agent {
   struct Observer {
     // One line for a person: joined, waiting for…, round n began, worker died.
     std::function<void(const std::string&)> on_notice;
+    // One line for a person who wants to hear only what went wrong, as well.
+    std::function<void(const std::string&)> on_loss;
     // Shows what the agent is, for probes; null: nobody looks.
     AgentView* view = nullptr;
     // Where workers' output goes; null: this process's stdout and stderr. How
     // long it is waited for at the end.
     std::shared_ptr<Console> console;
+    // The missing bytes of the log files, complete once the agent has ended;
+    // null: they are not asked for.
+    std::shared_ptr<LogAccount> log_account;
     ConsoleWriter::Patience patience = {.without_progress =
                                             std::chrono::seconds(1)};
   };

@@ -83,16 +83,7 @@ std::vector<WorkerDown> RoundWorkers::Start(const Place& place,
   return failed;
 }
 
-std::vector<WorkerDown> RoundWorkers::Refuse(const Place& place,
-                                             const std::string& why) {
-  Begin(place);
-  std::vector<WorkerDown> failed;
-  for (int local_rank = 0; local_rank < options_->node.slots; ++local_rank) {
-    failed.push_back(
-        {.local_rank = local_rank, .failure = NotStartable(local_rank, why)});
-  }
-  return failed;
-}
+void RoundWorkers::Refuse(const Place& place) { Begin(place); }
 
 std::optional<Failure> RoundWorkers::StartOne(int local_rank) {
   const int rank = place_.first_rank + local_rank;
@@ -192,8 +183,17 @@ WorkerDown RoundWorkers::Ended(const WorkerEnded& event,
       remains.error_file = ReadErrorFile(remains.error_file_path);
     }
   }
-  return {.local_rank = event.local_rank,
-          .failure = DescribeEnd(NewFailure(event.local_rank), event, remains)};
+  Failure place = NewFailure(event.local_rank);
+  const double now = place.unix_time;
+  WorkerDown down = {.local_rank = event.local_rank,
+                     .failure = DescribeEnd(std::move(place), event, remains),
+                     .by_itself = !event.signalled};
+  if (remains.error_file.ok() && remains.error_file->unix_time > 0 &&
+      remains.error_file->unix_time <= now) {
+    down.recorded_ago = std::chrono::duration_cast<Duration>(
+        std::chrono::duration<double>(now - remains.error_file->unix_time));
+  }
+  return down;
 }
 
 WorkerDown RoundWorkers::NotStarted(const WorkerNotStarted& event) const {

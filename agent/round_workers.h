@@ -31,8 +31,8 @@ class RoundWorkers {
   // `common`: what they all find alike; the rest of it is put in here.
   std::vector<WorkerDown> Start(const Place& place, const WorkerPaths& common);
 
-  // None of `place`'s workers can be started, for the reason given.
-  std::vector<WorkerDown> Refuse(const Place& place, const std::string& why);
+  // The round of `place` begins, and none of its workers is started.
+  void Refuse(const Place& place);
 
   // `expired_timer`: the timer for which the worker got a signal; empty: none.
   WorkerDown Ended(const WorkerEnded& event,

@@ -53,7 +53,7 @@ TEST(ChecksumTest, TheWideVariantHasTheSameValues) {
   XXH3_freeState(state);
 }
 
-// What checkpoints on disks were written with.
+// Existing checkpoints contain these values.
 TEST(ChecksumTest, ValuesStayWhatTheyWere) {
   Checksum checksum;
   EXPECT_EQ(ChecksumText(checksum.value()), "2d06800538d394c2");

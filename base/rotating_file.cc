@@ -45,10 +45,11 @@ bool IsSameFile(int fd, const std::string& path) {
 }  // namespace
 
 RotatingFile::RotatingFile(std::string path, Limits limits,
-                           OnTrouble on_trouble)
+                           OnTrouble on_trouble, OnEnd on_end)
     : path_(std::move(path)),
       limits_(limits),
-      on_trouble_(std::move(on_trouble)) {}
+      on_trouble_(std::move(on_trouble)),
+      on_end_(std::move(on_end)) {}
 
 RotatingFile::~RotatingFile() {
   CloseFile();
@@ -56,6 +57,7 @@ RotatingFile::~RotatingFile() {
     on_trouble_(std::to_string(lost_bytes_) + " bytes are missing at the end " +
                 "of " + path_);
   }
+  if (on_end_) on_end_(totals_);
 }
 
 void RotatingFile::Open() {
@@ -76,6 +78,7 @@ absl::Status RotatingFile::Reopen() {
 void RotatingFile::Write(std::string_view bytes) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (bytes.empty()) return;
+  if (IsRemoved()) CloseFile();
   absl::Status status = OpenFile();
   if (status.ok() && failing_) status = EndTrouble();
   if (status.ok()) status = WriteRotating(&bytes);
@@ -150,21 +153,31 @@ absl::Status RotatingFile::Rotate() {
     }
     rotation_failed_ = false;
   }
-  CloseFile();
+  CloseFile(limits_.keep <= 0 ? RemovedBy::kRotation : RemovedBy::kOthers);
   return OpenFile();
 }
 
 absl::Status RotatingFile::ShiftFiles() {
+  const std::string oldest =
+      limits_.keep <= 0 ? path_ : path_ + "." + std::to_string(limits_.keep);
+  struct stat status;
+  const int64_t oldest_bytes =
+      stat(oldest.c_str(), &status) == 0 ? status.st_size : 0;
   if (limits_.keep <= 0) {
-    if (unlink(path_.c_str()) == 0 || errno == ENOENT) return absl::OkStatus();
-    return PathStatus("cannot rotate", path_, errno);
+    if (unlink(path_.c_str()) != 0 && errno != ENOENT) {
+      return PathStatus("cannot rotate", path_, errno);
+    }
+    totals_.dropped += oldest_bytes;
+    return absl::OkStatus();
   }
   for (int i = limits_.keep - 1; i >= 0; --i) {
     std::string from = i == 0 ? path_ : path_ + "." + std::to_string(i);
     std::string to = path_ + "." + std::to_string(i + 1);
-    if (rename(from.c_str(), to.c_str()) != 0 && errno != ENOENT) {
+    const bool renamed = rename(from.c_str(), to.c_str()) == 0;
+    if (!renamed && errno != ENOENT) {
       return PathStatus("cannot rotate", from, errno);
     }
+    if (renamed && to == oldest) totals_.dropped += oldest_bytes;
   }
   return absl::OkStatus();
 }
@@ -191,6 +204,7 @@ absl::Status RotatingFile::EndTrouble() {
 
 void RotatingFile::OnFailure(const absl::Status& status, size_t bytes_lost) {
   lost_bytes_ += static_cast<int64_t>(bytes_lost);
+  totals_.lost += static_cast<int64_t>(bytes_lost);
   if (!failing_) {
     on_trouble_(std::string(status.message()) +
                 "; the job goes on, and what is written is missing from the "
@@ -201,8 +215,23 @@ void RotatingFile::OnFailure(const absl::Status& status, size_t bytes_lost) {
   CloseFile();
 }
 
-void RotatingFile::CloseFile() {
+bool RotatingFile::IsRemoved() const {
+  struct stat status;
+  return fd_ >= 0 && fstat(fd_, &status) == 0 && status.st_nlink == 0;
+}
+
+void RotatingFile::CloseFile(RemovedBy removed_by) {
   if (fd_ < 0) return;
+  struct stat status;
+  if (removed_by == RemovedBy::kOthers && IsRemoved() &&
+      fstat(fd_, &status) == 0 && status.st_size > 0) {
+    totals_.lost += status.st_size;
+    if (!removal_told_) {
+      on_trouble_(path_ + " was removed while it was written: " +
+                  std::to_string(status.st_size) + " bytes are lost");
+    }
+    removal_told_ = true;
+  }
   int result = close(fd_);
   fd_ = -1;
   // Network file systems report failures of earlier writes at close.

@@ -18,7 +18,8 @@ namespace muster {
 // Errors are never fatal: bytes that cannot be written (disk full, lost mount)
 // are counted, and the error is reported once. Each later write opens the file
 // again and retries. After a success, a line in the file says how many bytes
-// are missing.
+// are missing. A file that was removed while it was open is reported once and
+// created again.
 //
 // Several processes may append to one path; each follows the rotations of the
 // others. Thread-safe; blocks as long as the file system does.
@@ -36,8 +37,18 @@ class RotatingFile {
   // Receives whole sentences about errors, on the thread that writes.
   using OnTrouble = std::function<void(const std::string& sentence)>;
 
+  // What is not in the files, in bytes.
+  struct Totals {
+    // Not written, or in a file that was removed while it was open.
+    int64_t lost = 0;
+    int64_t dropped = 0;  // in files that a rotation deleted
+  };
+  // Called once, by the destructor, after the last call of OnTrouble.
+  using OnEnd = std::function<void(const Totals& totals)>;
+
   // Does not access the file system until Open or Write.
-  RotatingFile(std::string path, Limits limits, OnTrouble on_trouble);
+  RotatingFile(std::string path, Limits limits, OnTrouble on_trouble,
+               OnEnd on_end = nullptr);
   ~RotatingFile();
 
   RotatingFile(const RotatingFile&) = delete;
@@ -65,11 +76,15 @@ class RotatingFile {
   absl::Status ShiftFiles();
   absl::Status EndTrouble();
   void OnFailure(const absl::Status& status, size_t bytes_lost);
-  void CloseFile();
+  enum class RemovedBy { kOthers, kRotation };
+  // Counts the bytes of a file that has been removed by others.
+  void CloseFile(RemovedBy removed_by = RemovedBy::kOthers);
+  bool IsRemoved() const;
 
   const std::string path_;
   const Limits limits_;
   const OnTrouble on_trouble_;
+  const OnEnd on_end_;
 
   std::mutex mutex_;  // guards the members below
   int fd_ = -1;
@@ -77,7 +92,9 @@ class RotatingFile {
   bool rotation_due_ = false;
   bool rotation_failed_ = false;  // has been reported
   bool failing_ = false;          // has been reported
-  int64_t lost_bytes_ = 0;        // since the first failure
+  bool removal_told_ = false;
+  int64_t lost_bytes_ = 0;  // since the first failure
+  Totals totals_;
 };
 
 }  // namespace muster

@@ -28,9 +28,10 @@ class RotatingFileTest : public ::testing::Test {
   ~RotatingFileTest() override { std::filesystem::remove_all(folder_); }
 
   RotatingFile Make(RotatingFile::Limits limits) {
-    return RotatingFile(path(), limits, [this](const std::string& sentence) {
-      troubles_.push_back(sentence);
-    });
+    return RotatingFile(
+        path(), limits,
+        [this](const std::string& sentence) { troubles_.push_back(sentence); },
+        [this](const RotatingFile::Totals& totals) { totals_ = totals; });
   }
   std::string path() const { return folder_ + "/a/b/stdout.log"; }
   static std::string Read(const std::string& path) {
@@ -41,6 +42,7 @@ class RotatingFileTest : public ::testing::Test {
 
   std::string folder_;
   std::vector<std::string> troubles_;
+  RotatingFile::Totals totals_;
 };
 
 TEST_F(RotatingFileTest, MakesFoldersAndAppends) {
@@ -88,6 +90,50 @@ TEST_F(RotatingFileTest, KeepsEveryByteAndWholeLines) {
   EXPECT_EQ(read + Read(path()), all);
   EXPECT_GT(read.size(), all.size() / 2);
   EXPECT_THAT(troubles_, IsEmpty());
+}
+
+TEST_F(RotatingFileTest, CountsTheBytesThatRotationDeletes) {
+  for (const int keep : {0, 1, 2}) {
+    std::filesystem::remove_all(folder_ + "/a");
+    {
+      RotatingFile file = Make({.rotate_bytes = 4, .keep = keep});
+      for (const char* line : {"one\n", "two\n", "three\n", "four\n"}) {
+        file.Write(line);
+      }
+    }
+    EXPECT_EQ(totals_.dropped, keep == 0 ? 14 : keep == 1 ? 8 : 4) << keep;
+    EXPECT_EQ(totals_.lost, 0);
+  }
+  EXPECT_THAT(troubles_, IsEmpty());
+}
+
+TEST_F(RotatingFileTest, AFileThatWasRemovedIsReportedAndCreatedAgain) {
+  {
+    RotatingFile file = Make(kNever);
+    file.Open();
+    // Nothing is lost with an empty file.
+    std::filesystem::remove_all(folder_ + "/a");
+    file.Write("one\n");
+    std::filesystem::remove_all(folder_ + "/a");
+    file.Write("second\n");
+    EXPECT_EQ(Read(path()), "second\n");
+    std::filesystem::remove_all(folder_ + "/a");
+  }
+  EXPECT_THAT(troubles_,
+              ElementsAre(path() + " was removed while it was written: 4 bytes "
+                                   "are lost"));
+  EXPECT_EQ(totals_.lost, 11);
+}
+
+TEST_F(RotatingFileTest, AFileThatWasMovedIsNotLost) {
+  {
+    RotatingFile file = Make(kNever);
+    file.Write("one\n");
+    std::filesystem::rename(path(), folder_ + "/moved");
+    file.Write("two\n");
+  }
+  EXPECT_EQ(Read(folder_ + "/moved"), "one\ntwo\n");
+  EXPECT_EQ(totals_.lost, 0);
 }
 
 TEST_F(RotatingFileTest, TheOldestIsDropped) {

@@ -13,6 +13,7 @@
 #include "agent/fitness/check_fitness.h"
 #include "agent/logs/console.h"
 #include "agent/logs/latest_link.h"
+#include "agent/logs/log_account.h"
 #include "agent/logs/log_paths.h"
 #include "agent/nccl_id/nccl_id_holder.h"
 #include "agent/preemption/requeue_job.h"
@@ -148,8 +149,10 @@ AgentResult RunAgentSession(const Voice& voice, AgentOptions options,
     if (!prepared.ok()) {
       return {.exit_code = voice.Refuse(prepared), .verdict = {}, .reason = ""};
     }
-    options.logs.rotate_bytes = kTemporaryRotateBytes;
-    options.logs.keep_rotated = 1;
+    if (options.logs.rotation == LogPlan::Rotation::kOfShownStreams) {
+      options.logs.rotate_bytes = kTemporaryRotateBytes;
+      options.logs.keep_rotated = 1;
+    }
   }
   for (const std::string& remark : options.remarks) voice.Notice(remark);
   if (options.node.slots > 1 || options.spec.max_nodes > 1) {
@@ -185,13 +188,16 @@ AgentResult RunAgentSession(const Voice& voice, AgentOptions options,
   if (log_folder == LogFolder::kGiven && !logs.is_tagged) {
     PointLatestAt(RunFolder(logs.directory, logs.run_name), directory);
   }
+  const auto log_account = std::make_shared<LogAccount>();
   AgentResult result;
   {
     Agent agent(
         std::move(options), guardian, link,
         {.on_notice = [&](const std::string& line) { voice.Notice(line); },
+         .on_loss = [&](const std::string& line) { voice.Error(line); },
          .view = &view,
          .console = console,
+         .log_account = log_account,
          .patience = patience});
     result = agent.Run();
   }
@@ -207,13 +213,25 @@ AgentResult RunAgentSession(const Voice& voice, AgentOptions options,
   if (console->IsIncomplete()) rest.without_progress = std::chrono::seconds(1);
   console->Finish(rest);
   const bool incomplete = console->IsIncomplete();
-  TellLosses(voice, *console,
-             result.log_folder.empty() ? directory : result.log_folder);
-  if (console->Failed() && result.exit_code == 0) {
-    result.exit_code = kOutputLostExitCode;
+  const LogAccount::Sums missing = log_account->sums();
+  const std::string& where =
+      result.log_folder.empty() ? directory : result.log_folder;
+  TellLosses(voice, *console, missing.lost == 0 ? where : "");
+  if (missing.lost_file_only > 0) {
+    voice.Error(absl::StrCat(missing.lost_file_only,
+                             " bytes of workers' output are lost: they were to "
+                             "be in log files alone, see above"));
+  }
+  const bool lost = console->Failed() || missing.lost_file_only > 0;
+  if (lost && result.exit_code == 0) result.exit_code = kOutputLostExitCode;
+  const bool wanted = log_folder == LogFolder::kGiven ||
+                      result.exit_code != 0 || streams_kept || incomplete;
+  if (wanted && missing.dropped > 0) {
+    voice.Notice(absl::StrCat(
+        "rotation has deleted ", missing.dropped,
+        " bytes of older output from the log files (--log-rotate-mb)"));
   }
   if (log_folder == LogFolder::kGiven) return result;
-  const bool wanted = result.exit_code != 0 || streams_kept || incomplete;
   if (wanted && HoldsFile(directory)) {
     voice.Error(absl::StrCat("log and error files are in ", directory));
   } else {

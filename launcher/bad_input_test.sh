@@ -27,6 +27,15 @@ refuse() {
   [[ ! -d muster_$UID ]] || complain "launch $*: left muster_$UID behind"
 }
 
+# In a working folder that has been removed.
+(
+  start=$OLDPWD
+  mkdir gone && cd gone && rmdir ../gone || exit 1
+  OLDPWD=$start
+  refuse 2 '--log-dir=logs: the working folder*is gone*' --log-dir=logs true
+  exit $failed
+) || failed=1
+
 touch plain.txt
 printf '#!/bin/sh\n' >program.sh
 mkdir folder
@@ -52,10 +61,17 @@ refuse 2 '--standalone: *' --standalone --nnodes=2 true
 refuse 2 '--nnodes=1:2: *' --nnodes=1:2 true
 refuse 2 '--no-python: *' -m --no-python true
 refuse 2 'no program: *'
+refuse 2 '--log-dir=~/logs: begins with ~*write*$HOME/logs*' \
+  '--log-dir=~/logs' true
+refuse 2 '--stdin=7: this job has 1 worker; name rank 0*' \
+  --standalone --stdin=7 true
 refuse 2 'nosuch.py: No such file*' nosuch.py
 refuse 127 'nosuch: there is no such program in PATH*' nosuch
 refuse 127 'program.sh: *write ./program.sh*' program.sh
 refuse 127 './nosuch: No such file*' ./nosuch
+# Without PATH a program is searched where the system has its own.
+env -i TMPDIR="$TMPDIR" "$OLDPWD/$launch" --standalone --quiet sh -c true ||
+  complain "without PATH sh is not found"
 refuse 126 './plain.txt: is not executable*chmod +x' ./plain.txt
 refuse 126 './folder: is a folder*' ./folder
 refuse 2 '*nosuch*' --token-file=nosuch true

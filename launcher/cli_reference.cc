@@ -128,9 +128,10 @@ ones.
 ## Output
 
 Workers' lines reach the console with the prefix `[node:rank] `; two lines are never
-mixed. The log files have every byte. A line of more than 64 KiB is shown in pieces,
-which are marked. An incomplete line is shown after 0.3 s. A progress bar (text that
-`\r` overwrites) is shown once a second in its newest state, on a terminal in place.
+mixed. The log files have every byte, except what `--log-rotate-mb` deletes. A line of
+more than 64 KiB is shown in pieces, which are marked. An incomplete line is shown after
+0.3 s. A progress bar (text that `\r` overwrites) is shown once a second in its newest
+state, on a terminal in place.
 
 With `--log-dir` each run has a fresh folder there, `RUN_ID_TAG`, to which the
 link `latest` leads. The coordinator draws the tag: the nodes of a run share the
@@ -152,7 +153,8 @@ and a line in place of the missing output gives its number of bytes.
 A reader that closes the pipe (`| head -1`) delays nothing and is no error. If stdout or
 stderr cannot be written (a full disk, `ulimit -f`), the other one reports it, and the
 exit status is 74 if the job succeeded; a failed job keeps its own status. A log file
-that cannot be written is reported and harms no worker.
+that cannot be written, or that somebody removes, is reported and harms no worker; if
+the file was the only place of these bytes (`--redirects`), the exit status is 74, too.
 
 Over ssh and under Slurm the same holds for the whole way from the workers to the
 console of the `launch` that you called; over ssh lines arrive complete.

@@ -63,6 +63,13 @@ TEST(LaunchPlan, ANodeThatMeetsNobodyHasItsOwnRunIdWhereNoneIsGiven) {
   EXPECT_EQ(Plan({"--rdzv-endpoint=node1:29400", "./a"}).agent.run_id, "none");
 }
 
+TEST(LaunchPlan, AllLogFilesAreRotatedOnlyWhereThatIsAskedFor) {
+  using enum LogPlan::Rotation;
+  EXPECT_EQ(Plan({"-r3", "./a"}).agent.logs.rotation, kOfShownStreams);
+  EXPECT_EQ(Plan({"--log-rotate-mb=256", "./a"}).agent.logs.rotation,
+            kOfAllStreams);
+}
+
 TEST(LaunchPlan, ARunOfOneNodeHasALogFolderOfItsOwn) {
   const auto name = [](const std::vector<std::string>& args) {
     return Plan(args).agent.logs.run_name;

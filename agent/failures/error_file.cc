@@ -46,6 +46,13 @@ double Time(const Json* value) {
   return std::isfinite(time) && time > 0 ? time : 0;
 }
 
+// `told`, or `written` if the file was written within that second or the next.
+double ExactTime(double told, double written) {
+  const bool fits = told > 0 && std::floor(told) == told && written >= told &&
+                    written < told + 2;
+  return fits ? written : told;
+}
+
 absl::Status Wrong(absl::StatusCode code, const std::string& path,
                    const std::string& what) {
   return absl::Status(code, "the error file " + path + " " + what);
@@ -112,7 +119,12 @@ absl::StatusOr<ErrorFile> ReadErrorFile(const std::string& path) {
         "is longer than " + std::to_string(kMostErrorFileBytes) + " bytes");
   }
   absl::StatusOr<ErrorFile> file = ParseErrorFile(*content);
-  if (file.ok()) return file;
+  if (file.ok()) {
+    file->unix_time = ExactTime(
+        file->unix_time, static_cast<double>(about.st_mtim.tv_sec) +
+                             static_cast<double>(about.st_mtim.tv_nsec) / 1e9);
+    return file;
+  }
   return Wrong(file.status().code(), path,
                std::string(file.status().message()));
 }

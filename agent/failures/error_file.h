@@ -26,7 +26,8 @@ absl::StatusOr<ErrorFile> ParseErrorFile(std::string_view json);
 
 // Reads the file. NotFound: the worker wrote none. InvalidArgument: as above,
 // or no regular file. ResourceExhausted: longer than kMostErrorFileBytes.
-// Every message names the path. Never blocks on a pipe or a device.
+// Every message names the path. Never blocks on a pipe or a device. @record
+// tells whole seconds; the file's own time, where it fits, is more exact.
 absl::StatusOr<ErrorFile> ReadErrorFile(const std::string& path);
 
 }  // namespace muster

@@ -1,10 +1,13 @@
 #include "agent/failures/error_file.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cmath>
+#include <ctime>
 #include <fstream>
 #include <random>
 
@@ -107,6 +110,26 @@ class ErrorFileOnDisk : public ::testing::Test {
 TEST_F(ErrorFileOnDisk, IsRead) {
   std::ofstream(path_) << kRecorded;
   EXPECT_EQ(ReadErrorFile(path_)->message, "ValueError: no layer");
+}
+
+// @record tells whole seconds, in which several workers may fail.
+TEST_F(ErrorFileOnDisk, ItsOwnTimeRefinesAWholeSecond) {
+  const auto at = [&](const char* told, double written) {
+    std::ofstream(path_) << R"({"message": {"message": "m", "extraInfo": )"
+                         << R"({"timestamp": ")" << told << "\"}}}";
+    const double second = std::floor(written);
+    const timespec times[2] = {{static_cast<time_t>(second), 0},
+                               {static_cast<time_t>(second),
+                                static_cast<long>((written - second) * 1e9)}};
+    EXPECT_EQ(utimensat(AT_FDCWD, path_.c_str(), times, 0), 0);
+    return ReadErrorFile(path_)->unix_time;
+  };
+  EXPECT_EQ(at("1000", 1000.25), 1000.25);
+  EXPECT_EQ(at("1000", 1001.5), 1001.5);
+  EXPECT_EQ(at("1000", 1002), 1000) << "touched later";
+  EXPECT_EQ(at("1000", 999.5), 1000) << "another clock";
+  EXPECT_EQ(at("1000.75", 1001.5), 1000.75);
+  EXPECT_EQ(at("", 1000.5), 0) << "not told";
 }
 
 TEST_F(ErrorFileOnDisk, MayBeAbsent) {

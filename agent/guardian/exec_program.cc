@@ -10,19 +10,18 @@
 #include "agent/guardian/environment_merge.h"
 #include "base/exec_pointers.h"
 #include "base/owned_fd.h"
+#include "base/search_path.h"
 
 namespace muster {
 namespace {
-
-// What execvp(3) takes where PATH is not set, without the current directory.
-constexpr std::string_view kDefaultPath = "/bin:/usr/bin";
 
 // The paths to try, in order. An empty entry of PATH is the working directory.
 std::vector<std::string> Candidates(const std::string& program,
                                     const char* path) {
   if (program.find('/') != std::string::npos) return {program};
   std::vector<std::string> candidates;
-  std::string_view rest = path == nullptr ? kDefaultPath : path;
+  const std::string folders = path == nullptr ? DefaultSearchPath() : path;
+  std::string_view rest = folders;
   while (true) {
     const size_t end = rest.find(':');
     std::string candidate(rest.substr(0, end));

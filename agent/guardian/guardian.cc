@@ -153,11 +153,12 @@ void Guardian::Impl::Append(Notice notice) {
     events_.emplace_back(WorkerNotStarted{failed->local_rank, failed->step,
                                           failed->path, failed->error});
   } else if (auto* ended = std::get_if<EndedNotice>(&notice)) {
-    events_.emplace_back(
-        WorkerEnded{ended->local_rank, ended->pid, ended->wait_status});
-  } else if (std::get<AllGoneNotice>(notice).starts_taken == starts_sent_) {
+    events_.emplace_back(WorkerEnded{ended->local_rank, ended->pid,
+                                     ended->wait_status, ended->signalled});
+  } else if (auto& gone = std::get<AllGoneNotice>(notice);
+             gone.starts_taken == starts_sent_) {
     // Otherwise another start is under way, and another AllGone will come.
-    events_.emplace_back(AllGone{});
+    events_.emplace_back(AllGone{std::move(gone.left_behind)});
   }
 }
 

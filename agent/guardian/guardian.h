@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "agent/guardian/left_behind.h"
 #include "agent/terminal/terminal_modes.h"
 #include "agent/workers/worker_spec.h"
 
@@ -32,11 +33,14 @@ struct WorkerNotStarted {
 struct WorkerEnded {
   int local_rank = 0;
   pid_t pid = 0;
-  int wait_status = 0;  // as waitpid(2) gives it
+  int wait_status = 0;     // as waitpid(2) gives it
+  bool signalled = false;  // SignalAll or SignalOne reached it before its end
 };
 // No worker and no descendant of one is left, after at least one Start, whether
 // it succeeded or not, and none is under way.
-struct AllGone {};
+struct AllGone {
+  std::vector<LeftBehind> left_behind;
+};
 // The guardian itself died; by the time of this event every worker and
 // descendant has been killed and reaped by this process.
 struct GuardianLost {

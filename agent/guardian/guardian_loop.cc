@@ -7,16 +7,23 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "agent/guardian/descendants.h"
 #include "agent/guardian/environment_merge.h"
 #include "agent/guardian/frame_channel.h"
 #include "agent/guardian/guardian_process.h"
+#include "agent/guardian/left_behind.h"
 #include "agent/guardian/socket_folder.h"
 #include "agent/guardian/spawn.h"
 #include "agent/guardian/wire.h"
@@ -56,6 +63,43 @@ std::vector<std::string> OwnEnvironment() {
   return environment;
 }
 
+// The file of /proc; empty if it cannot be read.
+std::string ReadProc(pid_t pid, const char* file) {
+  std::ifstream in("/proc/" + std::to_string(pid) + "/" + file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// The worker's rank in the environment that the process began with; -1: none.
+int RankOf(pid_t pid) {
+  const std::string environment = '\0' + ReadProc(pid, "environ");
+  constexpr std::string_view kName("\0RANK=", 6);
+  const size_t found = environment.find(kName);
+  int rank = -1;
+  if (found != std::string::npos) {
+    const char* const digits = environment.data() + found + kName.size();
+    std::from_chars(digits, environment.data() + environment.size(), rank);
+  }
+  return rank;
+}
+
+std::string NameOf(pid_t pid) {
+  std::string name = ReadProc(pid, "comm");
+  if (!name.empty() && name.back() == '\n') name.pop_back();
+  return name;
+}
+
+bool Catches(pid_t pid, int signal) {
+  const std::string status = ReadProc(pid, "status");
+  constexpr std::string_view kName = "\nSigCgt:\t";
+  const size_t found = status.find(kName);
+  uint64_t caught = 0;
+  if (found != std::string::npos) {
+    std::from_chars(status.data() + found + kName.size(),
+                    status.data() + status.size(), caught, 16);
+  }
+  return (caught >> (signal - 1) & 1) != 0;
+}
+
 class GuardianLoop {
  public:
   GuardianLoop(OwnedFd socket, OwnedFd agent, OwnedFd child_ended)
@@ -80,6 +124,7 @@ class GuardianLoop {
     pid_t pid = 0;
     OwnedFd outcome;  // open until it is known whether the program runs
     std::optional<StartFailure> failure;
+    bool signalled = false;
   };
 
   bool Turn();
@@ -94,6 +139,9 @@ class GuardianLoop {
   void RestoreTerminal();
   void Settle(int local_rank, Worker* worker);
   void Reap();
+  // An orphan gets a signal that ends it, or has ended.
+  void Remember(const ProcessEntry& orphan, int signal);
+  void NoteOrphan(pid_t pid, int wait_status);
   void Tell(const Notice& notice) { channel_.Queue(Encode(notice)); }
 
   FrameChannel channel_;
@@ -102,6 +150,14 @@ class GuardianLoop {
   std::map<int, Worker> workers_;  // by local rank; until reaped
   // Groups whose leader has been reaped; a descendant may still be in one.
   std::set<pid_t> leaderless_groups_;
+  // Orphans that got a signal, and those of them that it has ended, since the
+  // last AllGone.
+  struct Signalled {
+    LeftBehind who;
+    bool caught = false;  // it has a handler of the signal
+  };
+  std::map<pid_t, Signalled> signalled_;
+  std::vector<LeftBehind> left_behind_;
   std::string folder_;  // of sockets, to be removed at the end
   OwnedFd terminal_;    // to be given its modes back; open: there is one
   TerminalModes terminal_modes_;
@@ -183,7 +239,7 @@ void GuardianLoop::Handle(StartCommand start) {
   auto outcome = Spawn(request);
   if (auto* spawned = std::get_if<Spawned>(&outcome)) {
     workers_[local_rank] =
-        Worker{spawned->pid, std::move(spawned->outcome), std::nullopt};
+        Worker{spawned->pid, std::move(spawned->outcome), std::nullopt, false};
     ++starting_;
     return;
   }
@@ -193,9 +249,11 @@ void GuardianLoop::Handle(StartCommand start) {
 }
 
 void GuardianLoop::Handle(const SignalCommand& command) {
+  Reap();  // Those that have ended already did so by themselves.
   if (!occupied_) return;  // AllGone has been told: there is nobody
-  for (const auto& [local_rank, worker] : workers_) {
+  for (auto& [local_rank, worker] : workers_) {
     if (command.local_rank.value_or(local_rank) != local_rank) continue;
+    worker.signalled = true;
     SignalGroup(worker.pid, worker.outcome, command.signal);
     if (Ends(command.signal)) kill(-worker.pid, SIGCONT);
   }
@@ -209,6 +267,7 @@ void GuardianLoop::Handle(const SignalCommand& command) {
           [&](const auto& one) { return one.second.pid == process.group; });
       if (told) continue;
       if (command.everything || leaderless_groups_.count(process.group) != 0) {
+        Remember(process, command.signal);
         SignalProcess(process, command.signal);
         if (Ends(command.signal)) SignalProcess(process, SIGCONT);
       }
@@ -257,7 +316,10 @@ void GuardianLoop::Reap() {
     const auto ended =
         std::find_if(workers_.begin(), workers_.end(),
                      [pid](const auto& one) { return one.second.pid == pid; });
-    if (ended == workers_.end()) continue;  // an orphan of a worker's
+    if (ended == workers_.end()) {  // an orphan of a worker's
+      NoteOrphan(pid, status);
+      continue;
+    }
     const int local_rank = ended->first;
     Worker& worker = ended->second;
     Settle(local_rank, &worker);
@@ -265,17 +327,38 @@ void GuardianLoop::Reap() {
       Tell(NotStartedNotice{local_rank, worker.failure->step,
                             worker.failure->path, worker.failure->error});
     } else {
-      Tell(EndedNotice{local_rank, pid, status});
+      Tell(EndedNotice{local_rank, pid, status, worker.signalled});
     }
     leaderless_groups_.insert(pid);
     workers_.erase(ended);
   }
   if (pid == 0 || !occupied_) return;
   // ECHILD. Orphans come to this process, so no child means no descendant.
-  Tell(AllGoneNotice{starts_taken_});
+  Tell(AllGoneNotice{starts_taken_, std::move(left_behind_)});
+  left_behind_.clear();
+  signalled_.clear();
   leaderless_groups_.clear();
   occupied_ = false;
   sweeping_ = false;
+}
+
+void GuardianLoop::Remember(const ProcessEntry& orphan, int signal) {
+  const bool ends = Ends(signal) || signal == SIGKILL;
+  if (!ends || orphan.state == 'Z' || signalled_.count(orphan.pid) != 0) return;
+  signalled_[orphan.pid] = {{RankOf(orphan.pid), NameOf(orphan.pid)},
+                            Catches(orphan.pid, signal)};
+}
+
+// One that ended by itself meanwhile, such as Python's resource tracker, which
+// ignores the signal, was not stopped.
+void GuardianLoop::NoteOrphan(pid_t pid, int wait_status) {
+  const auto found = signalled_.find(pid);
+  if (found == signalled_.end()) return;
+  if ((WIFSIGNALED(wait_status) || found->second.caught) &&
+      left_behind_.size() < kMostLeftBehind) {
+    left_behind_.push_back(std::move(found->second.who));
+  }
+  signalled_.erase(found);
 }
 
 void GuardianLoop::Sweep() {

@@ -315,6 +315,24 @@ TEST_F(GuardianTest, ASignalRightAfterTheStartIsNotLost) {
   }
 }
 
+TEST_F(GuardianTest, WhetherAWorkerWasSignalledBeforeItsEndIsTold) {
+  Start(0, {"say-pid", "pause"});
+  const int pid = std::stoi(out_.Line());
+  const OwnedFd process = OpenPidFd(pid);
+  // Its end and the signal to it reach the guardian together.
+  ASSERT_EQ(kill(guardian_->pid(), SIGSTOP), 0);
+  ASSERT_EQ(kill(pid, SIGKILL), 0);
+  EXPECT_TRUE(!process.open() || Ends(process));
+  guardian_->SignalAll(SIGTERM, Guardian::Reach::kProcessGroups);
+  ASSERT_EQ(kill(guardian_->pid(), SIGCONT), 0);
+  EXPECT_FALSE(events_.Await<WorkerEnded>().signalled);
+  events_.Await<AllGone>();
+  Start(0, {"say-pid", "pause"});
+  out_.Line();
+  guardian_->SignalAll(SIGTERM, Guardian::Reach::kProcessGroups);
+  EXPECT_TRUE(events_.Await<WorkerEnded>().signalled);
+}
+
 TEST_F(GuardianTest, AStoppedWorkerTakesASignalThatAsksItToEnd) {
   for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT}) {
     Start(0, {"say-pid", "pause"});
@@ -323,6 +341,21 @@ TEST_F(GuardianTest, AStoppedWorkerTakesASignalThatAsksItToEnd) {
     EXPECT_EQ(WTERMSIG(events_.Await<WorkerEnded>().wait_status), signal);
     events_.Await<AllGone>();
   }
+}
+
+TEST_F(GuardianTest, WhatWasStoppedOfWhatAWorkerLeftBehindIsNamed) {
+  WorkerSpec spec = Staged(0, {"fork-and-exit", "say-pid", "pause"}, out_);
+  spec.environment.emplace_back("RANK", "7");
+  ASSERT_TRUE(guardian_->Start(spec).ok());
+  out_.Line();
+  events_.Await<WorkerEnded>();
+  guardian_->SignalAll(SIGTERM, Guardian::Reach::kEverything);
+  EXPECT_EQ(events_.Await<AllGone>().left_behind,
+            (std::vector<LeftBehind>{{7, "staged_worker"}}));
+  Start(0, {"fork-and-exit", "say-pid"});
+  out_.Line();
+  EXPECT_TRUE(events_.Await<AllGone>().left_behind.empty())
+      << "ended by itself";
 }
 
 TEST_F(GuardianTest, AStoppedProcessInASessionOfItsOwnTakesItToo) {

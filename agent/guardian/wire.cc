@@ -85,12 +85,18 @@ std::string EncodeOne(const EndedNotice& notice) {
   out.I32(notice.local_rank);
   out.I32(notice.pid);
   out.I32(notice.wait_status);
+  out.U8(notice.signalled ? 1 : 0);
   return out.Take();
 }
 
 std::string EncodeOne(const AllGoneNotice& notice) {
   FieldWriter out(kAllGone);
   out.U64(notice.starts_taken);
+  out.U32(static_cast<uint32_t>(notice.left_behind.size()));
+  for (const LeftBehind& one : notice.left_behind) {
+    out.I32(one.rank);
+    out.String(one.name);
+  }
   return out.Take();
 }
 
@@ -115,6 +121,17 @@ StartCommand ReadStart(FieldReader& in) {
   start.has_stderr = in.U8() != 0;
   start.controls_terminal = in.U8() != 0;
   return start;
+}
+
+AllGoneNotice ReadAllGone(FieldReader& in) {
+  AllGoneNotice gone;
+  gone.starts_taken = in.U64();
+  gone.left_behind.resize(in.Count(8));
+  for (LeftBehind& one : gone.left_behind) {
+    one.rank = in.I32();
+    one.name = in.String();
+  }
+  return gone;
 }
 
 bool CanBeBound(const StartCommand& start) {
@@ -208,11 +225,12 @@ absl::StatusOr<Notice> DecodeNotice(std::string_view payload) {
       ended.local_rank = in.I32();
       ended.pid = in.I32();
       ended.wait_status = in.I32();
+      ended.signalled = in.U8() != 0;
       notice = ended;
       break;
     }
     case kAllGone:
-      notice = AllGoneNotice{in.U64()};
+      notice = ReadAllGone(in);
       break;
     default:
       return Unreadable("is of an unknown kind");

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "agent/guardian/left_behind.h"
 
 namespace muster {
 
@@ -78,12 +79,16 @@ struct EndedNotice {
   int local_rank = 0;
   pid_t pid = 0;
   int wait_status = 0;
+  bool signalled = false;  // by a SignalCommand, before it ended
 };
 struct AllGoneNotice {
   // How many StartCommands the guardian had taken when nothing was left. An
   // agent that has sent more knows that this notice is out of date.
   uint64_t starts_taken = 0;
+  // Since the AllGone before; at most kMostLeftBehind.
+  std::vector<LeftBehind> left_behind;
 };
+inline constexpr size_t kMostLeftBehind = 64;
 using Notice =
     std::variant<StartedNotice, NotStartedNotice, EndedNotice, AllGoneNotice>;
 

@@ -88,11 +88,16 @@ TEST(Wire, NoticesComeBack) {
   EXPECT_EQ(std::get<NotStartedNotice>(*not_started).step, "exec");
   EXPECT_EQ(std::get<NotStartedNotice>(*not_started).path, "/x");
   EXPECT_EQ(std::get<NotStartedNotice>(*not_started).error, 13);
-  const auto ended = DecodeNotice(Encode(Notice(EndedNotice{3, 4711, -1})));
+  const auto ended =
+      DecodeNotice(Encode(Notice(EndedNotice{3, 4711, -1, true})));
   EXPECT_EQ(std::get<EndedNotice>(*ended).local_rank, 3);
   EXPECT_EQ(std::get<EndedNotice>(*ended).wait_status, -1);
-  const auto gone = DecodeNotice(Encode(Notice(AllGoneNotice{1ull << 40})));
+  EXPECT_TRUE(std::get<EndedNotice>(*ended).signalled);
+  const auto gone = DecodeNotice(
+      Encode(Notice(AllGoneNotice{1ull << 40, {{3, "sleep"}, {-1, "sh"}}})));
   EXPECT_EQ(std::get<AllGoneNotice>(*gone).starts_taken, 1ull << 40);
+  EXPECT_EQ(std::get<AllGoneNotice>(*gone).left_behind,
+            (std::vector<LeftBehind>{{3, "sleep"}, {-1, "sh"}}));
 }
 
 TEST(Wire, NothingCutShortOrTooLongIsTaken) {

@@ -19,6 +19,10 @@ constexpr Duration kKillAgain = std::chrono::seconds(1);
 // not listen yet is said only if it lasts.
 constexpr Duration kQuietStart = std::chrono::seconds(2);
 
+// An agent may learn so late of a worker's end. A failure without an error file
+// is at most this much older than its report.
+constexpr Duration kLateEnd = std::chrono::seconds(1);
+
 std::string Ranks(const Place& place, int slots) {
   if (slots == 1) return absl::StrCat("rank ", place.first_rank);
   return absl::StrCat("ranks ", place.first_rank, "-",
@@ -127,8 +131,13 @@ void Lifecycle::On(const WorkerDown& event) {
     // As it should be.
   } else {
     Failure failure = *event.failure;
-    const bool by_us = phase_ == NodePhase::kStopping;
+    const bool stopping = phase_ == NodePhase::kStopping;
+    const bool fails_too = failure.kind == FailureKind::kStartFailed ||
+                           (event.by_itself && broke_here_);
+    const bool by_us = stopping && !fails_too;
     if (by_us) failure.kind = FailureKind::kStoppedByUs;
+    failure.raised_first = stopping && event.recorded_ago.has_value() &&
+                           now_ - *event.recorded_ago < broke_at_;
     NoteEnd(failure);
     if (failures_.size() < kMostFailuresPerReport) {
       failures_.push_back(failure);
@@ -137,11 +146,16 @@ void Lifecycle::On(const WorkerDown& event) {
     if (!by_us) {
       changed_ = true;
       step_.ends = ends_;
-      Notice(absl::StrCat("rank ", failure.rank, " (local rank ",
-                          failure.local_rank, ", pid ", failure.pid,
-                          ") failed: ", failure.message));
+      Notice(absl::StrCat(
+          "rank ", failure.rank, " (local rank ", failure.local_rank,
+          failure.pid > 0 ? absl::StrCat(", pid ", failure.pid) : "",
+          ") failed: ", failure.message));
       ReleaseWaiters(failure.message);
       Stop(SIGTERM, config_.spec.shutdown_timeout);
+      if (!stopping) {
+        broke_here_ = true;
+        broke_at_ = now_ - event.recorded_ago.value_or(kLateEnd);
+      }
     }
   }
   if (pending_ == 0 && any_left_) {
@@ -156,18 +170,14 @@ void Lifecycle::On(const WorkerDown& event) {
   Settle();
 }
 
-void Lifecycle::On(const WorkersGone&) {
+void Lifecycle::On(const WorkersGone& event) {
+  if (phase_ == NodePhase::kRunning && pending_ == 0 && failures_.empty()) {
+    TellLeftBehind(event.left_behind);
+  }
   any_left_ = false;
   // The sweep's. What still runs for a preemption has a time of its own.
   if (phase_ == NodePhase::kRunning && pending_ == 0) kill_at_.reset();
   Settle();
-}
-
-void Lifecycle::NoteEnd(Failure failure) {
-  failure.traceback.clear();
-  failure.stderr_tail.clear();
-  failure.stack.clear();
-  ends_.push_back(std::move(failure));
 }
 
 // Nothing may be left before every worker was started (the first died too
@@ -332,6 +342,8 @@ void Lifecycle::Stop(int signal, Duration grace) {
     changed_ = true;
     kill_at_.reset();  // the sweep's
     killed_ = false;
+    broke_at_ = now_;
+    broke_here_ = false;
     if (grace > Duration::zero()) {
       step_.actions.emplace_back(SignalWorkers{.signal = signal});
     }

@@ -81,6 +81,7 @@ class Lifecycle {
   void On(const DirectiveCame& event);
   void On(const WorkerUp& event);
   void On(const WorkerDown& event);
+  void On(const RoundRefused& event);
   void On(const WorkersGone& event);
   void On(const GuardianDied& event);
   void On(const SignalCaught& event);
@@ -150,6 +151,7 @@ class Lifecycle {
   void MindTheFitness();
   // Once a round, whether or not workers of ours are left: others' may wait.
   void ReleaseWaiters(const std::string& why);
+  void TellLeftBehind(const std::vector<LeftBehind>& processes);
   // An end that was none as it should be.
   void NoteEnd(Failure failure);
   // Ends the round here once nothing of it is left.
@@ -180,6 +182,10 @@ class Lifecycle {
   int pending_ = 0;        // workers that have not ended, nor failed to start
   bool any_left_ = false;  // a worker, or what descends from one
   std::optional<Instant> kill_at_;
+  // While stopping: the time of the reason to stop, as far as this node knows,
+  // and whether a worker of this node is the reason.
+  Instant broke_at_;
+  bool broke_here_ = false;
   bool killed_ = false;        // kill_at_ is for SIGKILL's repetition
   bool store_closed_ = false;  // of round_
   uint64_t forwarded_ = 0;     // the newest job-wide signal that workers got

@@ -7,6 +7,18 @@
 #include "base/check.h"
 
 namespace muster {
+namespace {
+
+Failure FailureOf(int local_rank, FailureKind kind) {
+  Failure failure;
+  failure.kind = kind;
+  failure.rank = 2 + local_rank;
+  failure.local_rank = local_rank;
+  failure.message = "exit code 3";
+  return failure;
+}
+
+}  // namespace
 
 Lifecycle::Config LifecycleFixture::QuickConfig() {
   Lifecycle::Config config;
@@ -60,6 +72,7 @@ LifecycleStep LifecycleFixture::Step(const LifecycleEvent& event) {
   if (last_step_.report.has_value()) reports.push_back(*last_step_.report);
   if (!last_step_.ends.empty()) ends.push_back(last_step_.ends);
   for (const std::string& line : last_step_.notices) notices.push_back(line);
+  for (const std::string& line : last_step_.losses) losses.push_back(line);
   if (last_step_.leave.has_value()) leave = last_step_.leave;
   const bool looks_now = std::any_of(
       last_step_.actions.begin(), last_step_.actions.end(),
@@ -145,12 +158,20 @@ void LifecycleFixture::Down(int local_rank) {
 }
 
 void LifecycleFixture::Fails(int local_rank, FailureKind kind) {
-  Failure failure;
-  failure.kind = kind;
-  failure.rank = 2 + local_rank;
-  failure.local_rank = local_rank;
-  failure.message = "exit code 3";
-  Step(WorkerDown{local_rank, failure});
+  Step(WorkerDown{local_rank, FailureOf(local_rank, kind)});
+}
+
+void LifecycleFixture::FailsAfterRecording(int local_rank, Duration ago) {
+  Failure failure = FailureOf(local_rank, FailureKind::kExitCode);
+  failure.error_file = "error.json";
+  Step(WorkerDown{
+      .local_rank = local_rank, .failure = failure, .recorded_ago = ago});
+}
+
+void LifecycleFixture::FailsByItself(int local_rank) {
+  Step(WorkerDown{.local_rank = local_rank,
+                  .failure = FailureOf(local_rank, FailureKind::kExitCode),
+                  .by_itself = true});
 }
 
 void LifecycleFixture::Says(int local_rank, const ProgressMessage& message) {

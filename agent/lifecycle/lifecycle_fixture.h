@@ -42,6 +42,10 @@ class LifecycleFixture {
   void Up(int local_rank);
   void Down(int local_rank);  // exited with 0
   void Fails(int local_rank, FailureKind kind = FailureKind::kExitCode);
+  // Like Fails; it recorded an exception that long ago.
+  void FailsAfterRecording(int local_rank, Duration ago);
+  // Like Fails; no signal had been sent to it.
+  void FailsByItself(int local_rank);
   void Says(int local_rank, const ProgressMessage& message = {});
   // What LookAtWorkers finds, at once; none: it finds nothing out.
   std::optional<WorkersSeen> seen = WorkersSeen{};
@@ -71,6 +75,7 @@ class LifecycleFixture {
   std::vector<Report> reports;
   std::vector<std::vector<Failure>> ends;
   std::vector<std::string> notices;
+  std::vector<std::string> losses;
   std::optional<Leave> leave;
 
  private:

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "agent/guardian/left_behind.h"
 #include "agent/lifecycle/worker_state.h"
 #include "agent/progress/progress_message.h"
 #include "rendezvous/protocol/directive.h"
@@ -35,9 +36,19 @@ struct WorkerUp {
 struct WorkerDown {
   int local_rank = 0;
   std::optional<Failure> failure;
+  // No signal had been sent to it.
+  bool by_itself = false;
+  // The age of the exception in its error file, if it wrote one.
+  std::optional<Duration> recorded_ago;
+};
+// None of the round's workers is started: the node cannot serve the round.
+struct RoundRefused {
+  std::string why;  // names the host
 };
 // Nothing that descends from a worker is left.
-struct WorkersGone {};
+struct WorkersGone {
+  std::vector<LeftBehind> left_behind;  // stopped, of all workers
+};
 // Workers can no longer be started here; those that ran have been killed.
 struct GuardianDied {
   std::string reason;
@@ -97,9 +108,10 @@ struct ClockTicked {};
 
 using LifecycleEvent =
     std::variant<LinkUp, LinkDown, DirectiveCame, WorkerUp, WorkerDown,
-                 WorkersGone, GuardianDied, SignalCaught, PortHeld, NcclIdHeld,
-                 NcclIdMissing, NcclRootLost, WorkersReported, WorkersSeen,
-                 StackTaken, PreemptionAnnounced, FitnessFound, ClockTicked>;
+                 RoundRefused, WorkersGone, GuardianDied, SignalCaught,
+                 PortHeld, NcclIdHeld, NcclIdMissing, NcclRootLost,
+                 WorkersReported, WorkersSeen, StackTaken, PreemptionAnnounced,
+                 FitnessFound, ClockTicked>;
 
 // What the driver shall do.
 struct StartWorkers {
@@ -181,6 +193,7 @@ struct LifecycleStep {
   // nothing new.
   std::vector<Failure> ends;
   std::vector<std::string> notices;  // lines for a person
+  std::vector<std::string> losses;   // as `notices`, with --quiet as well
   std::optional<Leave> leave;
 };
 

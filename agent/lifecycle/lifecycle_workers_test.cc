@@ -76,6 +76,29 @@ TEST(LifecycleWorkers, OrphansThatWillNotGoAreKilledAfterTheGrace) {
   EXPECT_EQ(agent.everything.size(), 2u);
 }
 
+TEST(LifecycleWorkers, WhatASucceededWorkerLeftBehindIsTold) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.Down(0);
+  agent.Down(1);
+  agent.Step(WorkersGone{{{2, "sh"}, {3, "tee"}, {2, "sleep"}, {-1, "x"}}});
+  EXPECT_EQ(agent.phase(), NodePhase::kSucceeded);
+  EXPECT_THAT(
+      agent.losses,
+      ElementsAre("1 process that the workers left behind was stopped: x",
+                  "2 processes that rank 2 left behind were stopped: sh, sleep",
+                  "1 process that rank 3 left behind was stopped: tee"));
+}
+
+TEST(LifecycleWorkers, WhatAFailedWorkerLeftBehindIsNotTold) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.Down(0);
+  agent.Fails(1);
+  agent.Step(WorkersGone{{{2, "sh"}}});
+  EXPECT_THAT(agent.losses, IsEmpty());
+}
+
 TEST(LifecycleWorkers, AFailureStopsTheOthersAndIsReported) {
   LifecycleFixture agent;
   agent.Run(1);
@@ -88,7 +111,7 @@ TEST(LifecycleWorkers, AFailureStopsTheOthersAndIsReported) {
   ASSERT_EQ(agent.reports[0].failures.size(), 1u);
   EXPECT_EQ(agent.reports[0].failures[0].rank, 3);
   EXPECT_EQ(agent.reports[0].failures[0].kind, FailureKind::kExitCode);
-  EXPECT_THAT(agent.notices, ElementsAre("rank 3 (local rank 1, pid 0) failed: "
+  EXPECT_THAT(agent.notices, ElementsAre("rank 3 (local rank 1) failed: "
                                          "exit code 3"));
   // The other's end is our own doing, and no news.
   agent.Fails(0, FailureKind::kSignal);

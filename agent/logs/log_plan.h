@@ -61,6 +61,10 @@ struct LogPlan {
   // <directory>/<run_id>/attempt_<n>/filtered_stdout.log, all ranks into one.
   std::vector<std::string> stdout_filters;
   std::vector<std::string> stderr_filters;
+  // Which files are rotated: those of streams that the console shows whole, or
+  // all, which a person has to ask for.
+  enum class Rotation { kOfShownStreams, kOfAllStreams };
+  Rotation rotation = Rotation::kOfShownStreams;
   int64_t rotate_bytes = 256 << 20;  // per file; 0: never
   int keep_rotated = 4;              // stdout.log.1 … .4
 };

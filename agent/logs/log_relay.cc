@@ -68,8 +68,9 @@ class WakeFd {
 
 class LogRelay::Impl {
  public:
-  Impl(LogPlan plan, std::shared_ptr<Console> console)
-      : router_(std::move(plan), std::move(console)) {
+  Impl(LogPlan plan, std::shared_ptr<Console> console,
+       std::shared_ptr<LogAccount> account)
+      : router_(std::move(plan), std::move(console), std::move(account)) {
     router_.console().SetOnRoom([wake = wake_] { wake->Wake(); });
   }
   ~Impl();
@@ -362,10 +363,13 @@ void LogRelay::Impl::Finish(const ConsoleWriter::Patience& patience) {
   console.Finish(patience);
 }
 
-LogRelay::LogRelay(LogPlan plan, std::shared_ptr<Console> console)
+LogRelay::LogRelay(LogPlan plan, std::shared_ptr<Console> console,
+                   std::shared_ptr<LogAccount> account)
     : impl_(std::make_unique<Impl>(
-          std::move(plan), console != nullptr ? std::move(console)
-                                              : std::make_shared<Console>())) {}
+          std::move(plan),
+          console != nullptr ? std::move(console) : std::make_shared<Console>(),
+          account != nullptr ? std::move(account)
+                             : std::make_shared<LogAccount>())) {}
 LogRelay::~LogRelay() = default;
 
 absl::Status LogRelay::CheckWritable() {

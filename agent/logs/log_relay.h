@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "agent/logs/console.h"
+#include "agent/logs/log_account.h"
 #include "agent/logs/log_plan.h"
 #include "agent/logs/log_router.h"
 #include "base/owned_fd.h"
@@ -18,7 +19,8 @@ namespace muster {
 // Carries workers' output from their pipes to files and to the console.
 //
 // Files: <directory>/<run name>/attempt_<n>/<global rank>/{stdout,stderr}.log,
-// byte for byte what the worker wrote, rotated by size. Console: lines, each
+// byte for byte what the worker wrote, rotated by size as LogPlan says.
+// Console: lines, each
 // with its prefix "[node:rank] ", never two mixed; lines over 64 KiB are cut
 // into pieces that say so, and a line that does not end is shown after a moment
 // as far as it is (see WorkerStream).
@@ -37,7 +39,10 @@ namespace muster {
 // Thread-safe. Owns one thread for the pipes, started with the first worker.
 class LogRelay {
  public:
-  explicit LogRelay(LogPlan plan, std::shared_ptr<Console> console = nullptr);
+  // `account`: where the missing bytes of the files are summed up; complete
+  // once the relay has ended. May be null.
+  explicit LogRelay(LogPlan plan, std::shared_ptr<Console> console = nullptr,
+                    std::shared_ptr<LogAccount> account = nullptr);
   ~LogRelay();
 
   // Whether the log folder can be written, before anything is started.

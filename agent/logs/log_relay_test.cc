@@ -379,6 +379,7 @@ TEST_F(LogRelayTest, AReaderThatLeftHoldsNobodyUp) {
 }
 
 TEST_F(LogRelayTest, RotationKeepsEveryByte) {
+  plan_.rotation = LogPlan::Rotation::kOfAllStreams;
   plan_.rotate_bytes = 10000;
   plan_.keep_rotated = 1000;
   plan_.redirects.all = StreamSet::kBoth;
@@ -473,6 +474,57 @@ TEST_F(LogRelayTest, OneConsoleForBothStreamsKeepsTheirLinesWhole) {
   std::istringstream console(out_.TakeAll());
   for (std::string line; std::getline(console, line);) {
     ASSERT_EQ(line.size(), 8u + large.size());
+  }
+}
+
+// What rotation at 1000 bytes, one file kept, leaves of 10000 bytes.
+TEST_F(LogRelayTest, OnlyShownStreamsAreRotatedUnlessAsked) {
+  const std::string line = std::string(99, 'x') + "\n";
+  plan_.rotate_bytes = 1000;
+  plan_.keep_rotated = 1;
+  plan_.redirects = *ParseStreamsByRank("0:1");
+  int attempt = 0;
+  for (const LogPlan::Rotation rotation :
+       {LogPlan::Rotation::kOfShownStreams, LogPlan::Rotation::kOfAllStreams}) {
+    for (const int rank : {0, 1}) {
+      plan_.rotation = rotation;
+      auto account = std::make_shared<LogAccount>();
+      relay_ =
+          std::make_unique<LogRelay>(plan_, NewConsole(out_, err_), account);
+      const LogRelay::Pipes pipes = Open(rank, attempt);
+      for (int i = 0; i < 100; ++i) Put(pipes.stdout_fd, line);
+      close(pipes.stdout_fd);
+      close(pipes.stderr_fd);
+      relay_.reset();
+      const std::string path = folder_ + "/job/attempt_" +
+                               std::to_string(attempt) + "/" +
+                               std::to_string(10 + rank) + "/stdout.log";
+      const bool is_whole =
+          rank == 0 && rotation == LogPlan::Rotation::kOfShownStreams;
+      EXPECT_EQ(std::filesystem::file_size(path), is_whole ? 10000u : 1000u);
+      EXPECT_EQ(std::filesystem::exists(path + ".1"), !is_whole);
+      EXPECT_EQ(account->sums().dropped, is_whole ? 0 : 8000);
+    }
+    ++attempt;
+  }
+}
+
+TEST_F(LogRelayTest, BytesThatOnlyARemovedFileHadAreCounted) {
+  plan_.redirects = *ParseStreamsByRank("1");
+  for (const StreamSet stream : {StreamSet::kOut, StreamSet::kErr}) {
+    auto account = std::make_shared<LogAccount>();
+    relay_ = std::make_unique<LogRelay>(plan_, NewConsole(out_, err_), account);
+    const LogRelay::Pipes pipes = Open(0);
+    Put(stream == StreamSet::kOut ? pipes.stdout_fd : pipes.stderr_fd,
+        "four\n");
+    relay_->Flush({.without_progress = kLong});
+    std::filesystem::remove_all(folder_ + "/job");
+    close(pipes.stdout_fd);
+    close(pipes.stderr_fd);
+    relay_.reset();
+    EXPECT_EQ(account->sums().lost, 5);
+    EXPECT_EQ(account->sums().lost_file_only,
+              stream == StreamSet::kOut ? 5 : 0);
   }
 }
 

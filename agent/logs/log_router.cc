@@ -41,12 +41,14 @@ void Pass(std::string_view bytes, ConsoleWriter& writer, PassedOutput& passed) {
 
 }  // namespace
 
-LogRouter::LogRouter(LogPlan plan, std::shared_ptr<Console> console)
+LogRouter::LogRouter(LogPlan plan, std::shared_ptr<Console> console,
+                     std::shared_ptr<LogAccount> account)
     : plan_(std::move(plan)),
       run_folder_(plan_.directory.empty() || plan_.is_tagged
                       ? ""
                       : RunFolder(plan_.directory, plan_.run_name)),
-      console_(std::move(console)) {}
+      console_(std::move(console)),
+      account_(std::move(account)) {}
 
 absl::Status LogRouter::CheckWritable() const {
   if (plan_.directory.empty()) return absl::OkStatus();
@@ -69,12 +71,21 @@ std::string LogRouter::DirectoryOf(int attempt, int rank) const {
   return WorkerFolder(run_folder_, attempt, rank);
 }
 
-std::unique_ptr<RotatingFile> LogRouter::NewFile(std::string path) const {
+std::unique_ptr<RotatingFile> LogRouter::NewFile(
+    std::string path, LogAccount::Copies copies) const {
+  RotatingFile::Limits limits = {plan_.rotate_bytes, plan_.keep_rotated};
+  // Rotation deletes: bytes that nobody has seen only where a person asked for
+  // it.
+  const bool keeps_all = copies == LogAccount::Copies::kFileOnly &&
+                         plan_.rotation == LogPlan::Rotation::kOfShownStreams;
+  if (keeps_all) limits.rotate_bytes = 0;
   return std::make_unique<RotatingFile>(
-      std::move(path),
-      RotatingFile::Limits{plan_.rotate_bytes, plan_.keep_rotated},
+      std::move(path), limits,
       [err = console_->err()](const std::string& sentence) {
         err->Write("[muster] log: " + sentence + "\n");
+      },
+      [account = account_, copies](const RotatingFile::Totals& totals) {
+        account->Add(copies, totals);
       });
 }
 
@@ -85,8 +96,10 @@ std::shared_ptr<RotatingFile> LogRouter::FilteredFile(int attempt,
   std::shared_ptr<RotatingFile>& file = filtered_[stream];
   if (file == nullptr) {
     file = NewFile(AttemptFolder(run_folder_, attempt) +
-                   (stream == StreamSet::kOut ? "/filtered_stdout.log"
-                                              : "/filtered_stderr.log"));
+                       (stream == StreamSet::kOut ? "/filtered_stdout.log"
+                                                  : "/filtered_stderr.log"),
+                   // The worker's file has these lines too.
+                   LogAccount::Copies::kConsole);
   }
   return file;
 }
@@ -134,8 +147,11 @@ StreamSinks LogRouter::SinksFor(const LoggedWorker& worker, StreamSet stream) {
   sinks.prefix = worker.prefix;
   sinks.remember = is_stdout ? Remember::kNothing : Remember::kLastLines;
   if (!run_folder_.empty()) {
-    sinks.file = NewFile(DirectoryOf(worker.attempt, worker.rank) +
-                         (is_stdout ? "/stdout.log" : "/stderr.log"));
+    const bool is_seen = IsShown(worker, stream) && !plan_.console.drops;
+    sinks.file = NewFile(
+        DirectoryOf(worker.attempt, worker.rank) +
+            (is_stdout ? "/stdout.log" : "/stderr.log"),
+        is_seen ? LogAccount::Copies::kConsole : LogAccount::Copies::kFileOnly);
     sinks.file->Open();
     sinks.filter =
         StreamFilter(is_stdout ? plan_.stdout_filters : plan_.stderr_filters);

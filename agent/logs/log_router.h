@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "agent/logs/console.h"
+#include "agent/logs/log_account.h"
 #include "agent/logs/log_plan.h"
 #include "agent/logs/worker_stream.h"
 #include "base/rotating_file.h"
@@ -46,7 +47,8 @@ struct PassedOutput {
 // several threads.
 class LogRouter {
  public:
-  LogRouter(LogPlan plan, std::shared_ptr<Console> console);
+  LogRouter(LogPlan plan, std::shared_ptr<Console> console,
+            std::shared_ptr<LogAccount> account);
 
   // See LogRelay.
   absl::Status CheckWritable() const;
@@ -75,12 +77,14 @@ class LogRouter {
   const std::shared_ptr<ConsoleWriter>& WriterOf(StreamSet stream) const;
   bool IsShown(const LoggedWorker& worker, StreamSet stream) const;
   int PassesTo(const LoggedWorker& worker, StreamSet stream) const;
-  std::unique_ptr<RotatingFile> NewFile(std::string path) const;
+  std::unique_ptr<RotatingFile> NewFile(std::string path,
+                                        LogAccount::Copies copies) const;
   std::shared_ptr<RotatingFile> FilteredFile(int attempt, StreamSet stream);
 
   const LogPlan plan_;
   std::string run_folder_;  // empty: no files
   const std::shared_ptr<Console> console_;
+  const std::shared_ptr<LogAccount> account_;
   const std::shared_ptr<PassedOutput> passed_ =
       std::make_shared<PassedOutput>();
   uint64_t next_stream_ = 1;

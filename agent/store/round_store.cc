@@ -101,6 +101,11 @@ absl::Status RoundStore::Serve(int port) {
   }
   absl::StatusOr<std::unique_ptr<StoreServer>> server =
       Listen(options_.fixed_port);
+  if (absl::IsAlreadyExists(server.status())) {
+    return absl::AlreadyExistsError(absl::StrCat(
+        "port ", options_.fixed_port, " is taken on ", options_.node_host,
+        "; choose another with ", options_.fixed_by));
+  }
   if (!server.ok()) {
     return absl::Status(
         server.status().code(),

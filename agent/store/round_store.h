@@ -33,7 +33,8 @@ class RoundStore {
     StorePath path = StorePath::kDirect;
     // The port of every round, where the user gave one; 0: a fresh one each.
     int fixed_port = 0;
-    std::string fixed_by;  // the flag that fixed it, for messages
+    std::string fixed_by;   // the flag that fixed it, for messages
+    std::string node_host;  // this node's name, for messages
     // Lines for a person, from the servers' threads too.
     std::function<void(const std::string&)> on_notice;
   };

@@ -19,6 +19,16 @@ absl::StatusOr<WorkerInput> ParseWorkerInput(const std::string& text) {
   return input;
 }
 
+std::string UnreadInputRemark(const WorkerInput& input, int round,
+                              int world_size) {
+  if (input.reader != WorkerInput::Reader::kRank || input.rank < world_size) {
+    return "";
+  }
+  return "--stdin=" + std::to_string(input.rank) + ": round " +
+         std::to_string(round) + " has ranks 0 to " +
+         std::to_string(world_size - 1) + ": no worker reads standard input";
+}
+
 bool ReadsInput(const WorkerInput& input, int rank, int local_rank) {
   switch (input.reader) {
     case WorkerInput::Reader::kFirst:

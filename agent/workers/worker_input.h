@@ -24,6 +24,11 @@ struct WorkerInput {
 // forms. Pure.
 absl::StatusOr<WorkerInput> ParseWorkerInput(const std::string& text);
 
+// A sentence for a person where no worker of `round`, with `world_size` ranks,
+// reads the agent's stdin though one is named; else empty. Pure.
+std::string UnreadInputRemark(const WorkerInput& input, int round,
+                              int world_size);
+
 // Whether the worker with these ranks reads the agent's stdin. Pure.
 bool ReadsInput(const WorkerInput& input, int rank, int local_rank);
 

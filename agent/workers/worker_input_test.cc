@@ -29,6 +29,15 @@ TEST(WorkerInput, NoneAndAllAreWhatTheySay) {
   EXPECT_TRUE(Reads("all", 3, 3));
 }
 
+TEST(WorkerInput, ARoundWithoutTheRankIsRemarked) {
+  const WorkerInput third = {.reader = WorkerInput::Reader::kRank, .rank = 3};
+  EXPECT_EQ(UnreadInputRemark(third, 2, 3),
+            "--stdin=3: round 2 has ranks 0 to 2: no worker reads standard "
+            "input");
+  EXPECT_EQ(UnreadInputRemark(third, 2, 4), "");
+  EXPECT_EQ(UnreadInputRemark(WorkerInput(), 1, 1), "");
+}
+
 TEST(WorkerInput, AnythingElseIsRefused) {
   for (const char* text :
        {"", "-1", "+1", "0x1", "1 ", "nobody", "1,2", "99999999999999999999"}) {

@@ -81,6 +81,8 @@ absl::StatusOr<DoctorRequest> Read(
   bool json = false, quiet = false, nodes = false;
   values.Into("json", ReadSwitch, json);
   values.Into("quiet", ReadSwitch, quiet);
+  std::string log_dir;
+  values.Into("log-dir", ReadFolder, log_dir);
   values.Into("nodes", ReadSwitch, nodes);
   if (!values.status().ok()) return values.status();
   if (json) request.format = DoctorFormat::kJson;
@@ -89,7 +91,7 @@ absl::StatusOr<DoctorRequest> Read(
   if (!coordinator.ok()) return coordinator.status();
   request.coordinator = *std::move(coordinator);
   request.token_file = values.Text("token-file");
-  request.log_dir = values.Text("log-dir");
+  request.log_dir = log_dir;
   request.folders = ReadList(values.Text("folders"));
   request.outcome_file = values.Text(kAsNode);
   if (request.outcome_file == kInLines) request.outcome_file.clear();

@@ -69,8 +69,37 @@ LogPlan PlanLogs(const RunOptions& options, const MachineFacts& facts) {
   logs.console_local_ranks = options.console_local_ranks;
   logs.stdout_filters = options.stdout_filters;
   logs.stderr_filters = options.stderr_filters;
+  logs.rotation = options.rotation;
   logs.rotate_bytes = options.rotate_bytes;
   return logs;
+}
+
+// Whether files could be written somewhere else than where the person says.
+absl::Status CheckWorkingDirectory(const RunOptions& options,
+                                   const MachineFacts& facts) {
+  const std::string& folder = options.log_dir;
+  const bool is_relative = !folder.empty() && folder[0] != '/';
+  if (!is_relative || !facts.working_directory.empty()) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--log-dir=", folder,
+      ": the working folder, which this path begins in, is gone or out of "
+      "reach; name a folder that begins with / or go to another folder (cd)"));
+}
+
+absl::Status CheckInputRank(const RunOptions& options,
+                            const WorkerSlots& slots) {
+  const bool is_alone = options.spec.max_nodes == 1;
+  if (options.input.reader != WorkerInput::Reader::kRank || !is_alone ||
+      options.input.rank < slots.count) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--stdin=", options.input.rank, ": this job has ", slots.count,
+      slots.count == 1
+          ? " worker; name rank 0"
+          : absl::StrCat(" workers; name a rank from 0 to ", slots.count - 1)));
 }
 
 }  // namespace
@@ -99,8 +128,12 @@ absl::StatusOr<AgentOptions> PlanAgent(const RunOptions& options,
       return absl::InvalidArgumentError(requeue.status().message());
     }
   }
+  const absl::Status reachable = CheckWorkingDirectory(options, facts);
+  if (!reachable.ok()) return reachable;
   absl::StatusOr<WorkerSlots> slots = PlanWorkerSlots(options, facts);
   if (!slots.ok()) return slots.status();
+  const absl::Status input = CheckInputRank(options, *slots);
+  if (!input.ok()) return input;
   absl::StatusOr<std::vector<std::string>> command =
       WorkerCommand(AskedCommand(options, facts));
   if (!command.ok()) return command.status();

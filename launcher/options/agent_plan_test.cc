@@ -44,6 +44,38 @@ TEST(AgentPlan, ANodeSaysThatItsWorkersHaveTooFewCores) {
               ElementsAre(HasSubstr("8 workers on n3 have 1 core to run on")));
 }
 
+TEST(AgentPlan, ARelativeLogFolderInAWorkingFolderThatIsGoneIsRefused) {
+  RunOptions options = Requeued();
+  options.preemption.requeue = Requeue::kNo;
+  options.log_dir = "logs";
+  const auto plan = PlanAgent(options, MachineFacts(), "here:1");
+  EXPECT_EQ(plan.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(plan.status().message()),
+              HasSubstr("--log-dir=logs: the working folder"));
+  MachineFacts facts;
+  facts.working_directory = "/srv";
+  EXPECT_EQ(PlanAgent(options, facts, "here:1")->logs.directory, "/srv/logs");
+  options.log_dir = "/logs";
+  EXPECT_TRUE(PlanAgent(options, MachineFacts(), "here:1").ok());
+}
+
+TEST(AgentPlan, ARankThatThereIsNotCannotReadTheInput) {
+  RunOptions options = Requeued();
+  options.preemption.requeue = Requeue::kNo;
+  options.workers_per_node = "2";
+  options.input = {.reader = WorkerInput::Reader::kRank, .rank = 2};
+  const auto plan = PlanAgent(options, MachineFacts(), "here:1");
+  EXPECT_EQ(plan.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(plan.status().message()),
+              HasSubstr("--stdin=2: this job has 2 workers; name a rank from 0 "
+                        "to 1"));
+  options.spec.max_nodes = 2;
+  EXPECT_TRUE(PlanAgent(options, MachineFacts(), "here:1").ok());
+  options.spec.max_nodes = 1;
+  options.input.rank = 1;
+  EXPECT_TRUE(PlanAgent(options, MachineFacts(), "here:1").ok());
+}
+
 TEST(AgentPlan, NoOtherJobNeedsSlurm) {
   RunOptions options = Requeued();
   options.preemption.requeue = Requeue::kNo;

@@ -247,8 +247,10 @@ constexpr Flag kFlags[] = {
      kLaunchAndAgent, "", "The same for stderr and filtered_stderr.log."},
     {"log-rotate-mb", 0, kValue, "MIB", "256", kRead, kOutput, kLaunchAndAgent,
      "",
-     "A log file that reaches this size is rotated; four older ones are kept. "
-     "0: never."},
+     "A log file that reaches this size is rotated; four older ones are kept, "
+     "and the number of deleted bytes is printed at the end. 0: never. Not "
+     "given: files of streams that the console does not show (--redirects, "
+     "--local-ranks-filter, --console=drop) are never rotated."},
     {"quiet", 0, kSwitch, "", "0", kRead, kOutput, kLaunchAndAgent, "",
      "Print only errors and the verdict of a failed job, no other messages of "
      "Muster."},

@@ -33,9 +33,9 @@ struct MachineFacts {
   std::vector<int> allowed_cpus;
   MachineLayout layout;  // read only where workers are to be bound
   int64_t pid = 0;
-  uint64_t incarnation = 0;  // random
-  std::string uuid;          // random
-  std::string working_directory;
+  uint64_t incarnation = 0;       // random
+  std::string uuid;               // random
+  std::string working_directory;  // empty: it was removed, or is out of reach
   // Where files go without --log-dir.
   std::string temporary_directory;
   std::string python;  // "python3"; empty: none in PATH

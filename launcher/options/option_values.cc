@@ -114,6 +114,15 @@ absl::StatusOr<std::vector<int>> ReadSignals(const std::string& text) {
   return signals;
 }
 
+absl::StatusOr<std::string> ReadFolder(const std::string& text) {
+  if (text.empty() || text[0] != '~') return text;
+  return absl::InvalidArgumentError(absl::StrCat(
+      "begins with ~, which nobody has replaced by a home folder; write the "
+      "whole path, on a command line $HOME",
+      text.substr(std::min(text.find('/'), text.size())),
+      ", or ./~ for a folder of that name"));
+}
+
 std::vector<std::string> ReadList(const std::string& text) {
   std::vector<std::string> parts;
   size_t start = 0;

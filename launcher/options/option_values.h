@@ -32,6 +32,10 @@ absl::StatusOr<std::pair<int, int>> ReadNodes(const std::string& text);
 // text: none. SIGKILL and SIGSTOP cannot be caught and are refused.
 absl::StatusOr<std::vector<int>> ReadSignals(const std::string& text);
 
+// A folder's path; empty text: none. Refuses a leading "~", which a shell
+// leaves as it is behind "=", and which names no home folder here.
+absl::StatusOr<std::string> ReadFolder(const std::string& text);
+
 // "a,b,,c" as {a, b, c}, spaces around the parts removed.
 std::vector<std::string> ReadList(const std::string& text);
 

@@ -11,6 +11,17 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
+TEST(OptionValues, AFoldersTildeIsRefusedWithAdvice) {
+  EXPECT_EQ(*ReadFolder("logs"), "logs");
+  EXPECT_EQ(*ReadFolder("./~/logs"), "./~/logs");
+  EXPECT_EQ(*ReadFolder(""), "");
+  for (const char* text : {"~", "~/logs", "~me/logs"}) {
+    const absl::StatusOr<std::string> read = ReadFolder(text);
+    ASSERT_EQ(read.status().code(), absl::StatusCode::kInvalidArgument) << text;
+    EXPECT_NE(read.status().message().find("$HOME"), std::string::npos);
+  }
+}
+
 TEST(OptionValues, Numbers) {
   EXPECT_EQ(*ReadNumber("7", 0, 9), 7);
   EXPECT_EQ(*ReadNumber("-7", -9, 9), -7);

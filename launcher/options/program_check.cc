@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/environment_value.h"
+#include "base/search_path.h"
 
 namespace muster {
 namespace {
@@ -95,8 +96,7 @@ absl::Status CheckCommandName(const std::string& name,
         "flags");
   }
   if (name.find('/') != std::string::npos) return CheckExecutable(name, name);
-  return CheckInPath(name,
-                     EnvironmentValue(facts.environment, "PATH").value_or(""));
+  return CheckInPath(name, SearchPath(facts.environment));
 }
 
 }  // namespace

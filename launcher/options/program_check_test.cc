@@ -49,6 +49,7 @@ TEST_F(ProgramCheck, FindsProgramsByPathAndInPath) {
   EXPECT_TRUE(absl::IsNotFound(Check(folder_ + "/other")));
   facts_.environment.erase("PATH");
   EXPECT_TRUE(absl::IsNotFound(Check("tool")));
+  EXPECT_TRUE(Check("sh").ok()) << "the system's default path";
 }
 
 TEST_F(ProgramCheck, WhatCannotBeExecuted) {

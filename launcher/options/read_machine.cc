@@ -27,6 +27,7 @@
 #include "base/check.h"
 #include "base/environment_value.h"
 #include "base/owned_fd.h"
+#include "base/search_path.h"
 #include "launcher/options/worker_slots.h"
 #include "rendezvous/endpoint/resolve.h"
 
@@ -67,7 +68,9 @@ std::string HostName() {
 
 std::string WorkingDirectory() {
   char path[PATH_MAX];
-  return getcwd(path, sizeof(path)) == nullptr ? "/" : path;
+  // The kernel's name of a folder that cannot be reached begins with "(".
+  const bool known = getcwd(path, sizeof(path)) != nullptr && path[0] == '/';
+  return known ? path : "";
 }
 
 // A container's share of cores (cgroup v2), rounded up; large if unlimited.
@@ -94,7 +97,7 @@ bool IsInPath(const std::string& name, const std::string& path) {
 }
 
 std::string FindPython(const std::map<std::string, std::string>& environment) {
-  const std::string path = EnvironmentValue(environment, "PATH").value_or("");
+  const std::string path = SearchPath(environment);
   for (const char* name : {"python3", "python"}) {
     if (IsInPath(name, path)) return name;
   }

@@ -39,7 +39,8 @@ TEST(ReadMachine, EachStartIsAnother) {
   EXPECT_NE(one.incarnation, other.incarnation);
   EXPECT_NE(one.uuid, other.uuid);
   EXPECT_NE(one.temporary_directory, other.temporary_directory);
-  EXPECT_THAT(one.python, IsEmpty()) << "no PATH";
+  const MachineFacts nowhere = ReadMachineFacts({{"PATH", "/nonexistent"}});
+  EXPECT_THAT(nowhere.python, IsEmpty());
 }
 
 TEST(ReadMachine, Addresses) {

@@ -344,7 +344,7 @@ void ReadWorkers(FlagValues& values, RunOptions& options) {
 }
 
 void ReadOutput(FlagValues& values, RunOptions& options) {
-  values.Into("log-dir", ReadText, options.log_dir);
+  values.Into("log-dir", ReadFolder, options.log_dir);
   values.Into("log-line-prefix-template", ReadText, options.log_line_prefix);
   values.Into("redirects", ParseStreamsByRank, options.redirects);
   values.Into("tee", ParseStreamsByRank, options.tee);
@@ -361,6 +361,8 @@ void ReadOutput(FlagValues& values, RunOptions& options) {
   };
   values.Into("log-rotate-mb", read, mebibytes);
   options.rotate_bytes = mebibytes << 20;
+  const bool asked = values.IsGiven("log-rotate-mb");
+  if (asked) options.rotation = LogPlan::Rotation::kOfAllStreams;
   bool quiet = false;
   values.Into("quiet", ReadSwitch, quiet);
   options.verbosity = quiet ? Verbosity::kQuiet : Verbosity::kNotices;

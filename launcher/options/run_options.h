@@ -91,6 +91,8 @@ struct RunOptions {
   std::set<int> console_local_ranks;
   std::vector<std::string> stdout_filters;
   std::vector<std::string> stderr_filters;
+  // Asked for: --log-rotate-mb is given.
+  LogPlan::Rotation rotation = LogPlan::Rotation::kOfShownStreams;
   int64_t rotate_bytes = 256 << 20;
   Verbosity verbosity = Verbosity::kNotices;
   Telling telling = Telling::kAlone;

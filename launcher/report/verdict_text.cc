@@ -71,7 +71,10 @@ void AddCause(const Failure& cause, FramedText* box) {
   }
   box->Field("host", {node});
   box->Field("worker", PrintableLines(WorkerText(cause)));
-  box->Field("what", {EndText(cause)});
+  box->Field("what",
+             {EndText(cause) + (cause.kind == FailureKind::kStoppedByUs
+                                    ? " after it had raised an exception"
+                                    : "")});
   box->Field("message", PrintableLines(MessageText(cause)));
   if (cause.unix_time > 0) {
     box->Field("when", {UtcText(cause.unix_time) + ", by that host's clock"});
@@ -97,6 +100,16 @@ void AddCause(const Failure& cause, FramedText* box) {
   box->Quote("last stderr", tail);
 }
 
+// The end of a collateral worker, and the exception in its error file.
+std::string CollateralText(const Failure& failure) {
+  const std::string text = EndText(failure);
+  if (failure.error_file.empty()) return text;
+  return text +
+         (failure.raised_first ? "; recorded before the first failure: "
+                               : "; recorded at the same time or later: ") +
+         PrintableLine(MessageText(failure));
+}
+
 void AddCollateral(const Verdict& verdict, FramedText* box) {
   int64_t count = verdict.collateral.size() + verdict.collateral_omitted;
   if (count == 0) return;
@@ -112,7 +125,7 @@ void AddCollateral(const Verdict& verdict, FramedText* box) {
                                 : "local " + std::to_string(failure.local_rank),
          Shorten(NodeText(failure), 32),
          failure.pid > 0 ? "pid " + std::to_string(failure.pid) : "",
-         EndText(failure)});
+         CollateralText(failure)});
   }
   for (const std::string& line : AlignRows(rows)) box->Indented(line);
   if (verdict.collateral_omitted > 0) {

@@ -96,6 +96,29 @@ COLLATERAL (7 ended in consequence, not the cause)
 )");
 }
 
+TEST(VerdictTextTest, TheExceptionOfAStoppedWorkerIsShown) {
+  Verdict verdict = Failed();
+  verdict.collateral[0].error_file = "/logs/0/error.json";
+  verdict.collateral[0].message = "ValueError: x";
+  verdict.collateral[0].raised_first = true;
+  verdict.collateral[1].error_file = "/logs/10/error.json";
+  verdict.collateral[1].message = "ValueError: y";
+  const std::string text = VerdictText(verdict, "train.py", {.columns = 200});
+  EXPECT_THAT(text, HasSubstr("stopped by us with SIGTERM; recorded before the "
+                              "first failure: ValueError: x\n"));
+  EXPECT_THAT(text, HasSubstr("stopped by us with SIGKILL; recorded at the "
+                              "same time or later: ValueError: y\n"));
+}
+
+TEST(VerdictTextTest, AStoppedWorkerMayBeTheCause) {
+  Verdict verdict = Failed();
+  verdict.cause->kind = FailureKind::kStoppedByUs;
+  verdict.cause->signal = SIGTERM;
+  EXPECT_THAT(VerdictText(verdict, "train.py", {}),
+              HasSubstr("what         stopped by us with SIGTERM after it had "
+                        "raised an exception\n"));
+}
+
 TEST(VerdictTextTest, ATracebackIsShownOnce) {
   Verdict verdict = Failed();
   verdict.cause->stderr_tail = {

@@ -22,7 +22,7 @@ void FailureLog::Add(const Failure& failure) {
 
 void FailureLog::Blame(const Failure& cause) {
   FailureLog blamed;
-  blamed.Add(cause);
+  blamed.cause_ = cause;
   if (cause_.has_value()) blamed.Add(*cause_);
   for (const Failure& failure : collateral_) blamed.Add(failure);
   blamed.omitted_ += omitted_;

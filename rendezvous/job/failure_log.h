@@ -17,7 +17,8 @@ class FailureLog {
  public:
   void Clear();
   void Add(const Failure& failure);
-  // Makes `cause` the cause. The former cause becomes the first collateral.
+  // Makes `cause` the cause, of whatever kind it is. The former cause becomes
+  // the first collateral.
   void Blame(const Failure& cause);
 
   const std::optional<Failure>& cause() const { return cause_; }

@@ -229,12 +229,12 @@ void Job::TakeFailures(Node& node, const Report& report) {
     failure.node_id = node.identity.node_id;
     failure.host = node.identity.host;
     failure.group_rank = node.group_rank;
-    if (BlameLikelierHang(failure)) continue;
-    failures_.Add(failure);
+    if (BlameLikelierHang(failure) || BlameRaisedFirst(failure)) continue;
+    // The verdict's reason says all of a round that a node cannot serve: no
+    // worker is to blame.
+    if (failure.rank >= 0) failures_.Add(failure);
     if (failure.kind == FailureKind::kStoppedByUs) continue;
-    Note("failure", node.identity.node_id,
-         absl::StrCat("rank ", failure.rank, " on ", failure.host, ": ",
-                      failure.message));
+    Note("failure", node.identity.node_id, Named(failure));
     if (phase_ == JobPhase::kRunning) BreakForFailure(failure);
     if (HasNotSeenBreak(node)) SuspectKill(failure);
   }

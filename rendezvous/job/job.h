@@ -172,6 +172,10 @@ class Job {
   void SuspectKill(const Failure& failure);
   bool StillProvingLife() const;
   bool BlameLikelierHang(const Failure& failure);
+  bool BlameRaisedFirst(const Failure& failure);
+  void MoveBlame(const Failure& failure, const char* decision,
+                 const char* instead_of);
+  static std::string Named(const Failure& failure);
   std::string WhyOf(const Failure& failure) const;
   std::string DoubtAbout(const Failure& failure) const;
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "rendezvous/job/communication_error.h"
 #include "rendezvous/job/job.h"
 
 namespace muster {
@@ -26,14 +27,33 @@ bool IsStopped(const Failure& hang) { return hang.signal == SIGSTOP; }
 // 1/kTogetherDivisor of the silence.
 constexpr int kTogetherDivisor = 10;
 
+// Whether `cause` may follow from an exception that a worker raised before.
+// A failed exit is explained by an earlier exception on the same node. Clocks
+// of two nodes cannot be compared, so on another node the exception explains
+// only a broken connection. SIGABRT is how PyTorch's watchdog ends a worker.
+bool MayFollow(const Failure& cause, const std::string& raised_on) {
+  const bool same_node = cause.node_id == raised_on;
+  if (cause.kind == FailureKind::kSignal) {
+    return same_node && cause.signal == SIGABRT;
+  }
+  return cause.kind == FailureKind::kExitCode &&
+         (same_node || IsCommunicationError(cause.message));
+}
+
 }  // namespace
+
+// A failure without a rank is a node's, and its message names the host.
+std::string Job::Named(const Failure& failure) {
+  if (failure.rank < 0) return failure.message;
+  return absl::StrCat("rank ", failure.rank, " on ", failure.host, ": ",
+                      failure.message);
+}
 
 // The reason of a break. If the root of the round's NCCL id was lost, a worker
 // that waited for that root fails with a message that does not mention the
 // loss, so the text adds it.
 std::string Job::WhyOf(const Failure& failure) const {
-  return absl::StrCat("rank ", failure.rank, " on ", failure.host, ": ",
-                      failure.message,
+  return absl::StrCat(Named(failure),
                       world_.nccl_root_lost.empty() ? "" : "; before that, ",
                       world_.nccl_root_lost, DoubtAbout(failure));
 }
@@ -206,6 +226,40 @@ void Job::RetellMembers() {
   }
 }
 
+// A worker that raises an exception may need seconds to exit, for example in
+// destroy_process_group(). Its peers lose their connections to it and may exit
+// before. The blame then moves to the worker whose error file is the older one.
+// Returns whether the blame has moved to `failure`.
+bool Job::BlameRaisedFirst(const Failure& failure) {
+  if (phase_ != JobPhase::kStopping || !break_.by_failure ||
+      !failure.raised_first || IsCommunicationError(failure.message) ||
+      !MayFollow(*failures_.cause(), failure.node_id)) {
+    return false;
+  }
+  MoveBlame(failure, "blame", ", which was raised before; not by ");
+  return true;
+}
+
+// Makes `failure` the cause instead of the former one. `instead_of` joins the
+// two in the decision's text.
+void Job::MoveBlame(const Failure& failure, const char* decision,
+                    const char* instead_of) {
+  break_.failed_on = failure.node_id;
+  failures_.Blame(failure);
+  const std::string before = break_.why;
+  break_.why = why_ = WhyOf(failure);
+  if (break_.verdict.has_value() &&
+      break_.verdict->outcome == Outcome::kFailed) {
+    break_.verdict->reason = why_;
+    break_.verdict->exit_code = ExitCodeOf(failure);
+  }
+  ++wording_;
+  Note(decision, failure.node_id,
+       absl::StrCat("round ", round_, " broke because ", why_, instead_of,
+                    before));
+  RetellMembers();
+}
+
 // If one worker hangs, its peers wait for it and fall silent as well. Which
 // node reports first depends on how long it takes to collect stacks. Therefore,
 // while the round stops, the blame moves to a hang that began earlier, and from
@@ -227,18 +281,7 @@ bool Job::BlameLikelierHang(const Failure& failure) {
                                   : ", which fell silent first; not by ";
   break_.silent_since = since;
   break_.stopped = stopped;
-  break_.failed_on = failure.node_id;
-  failures_.Blame(failure);
-  const std::string before = break_.why;
-  break_.why = why_ = WhyOf(failure);
-  if (break_.verdict.has_value() &&
-      break_.verdict->outcome == Outcome::kFailed) {
-    break_.verdict->reason = why_;
-  }
-  ++wording_;
-  Note("hang", failure.node_id,
-       absl::StrCat("round ", round_, " broke because ", why_, why, before));
-  RetellMembers();
+  MoveBlame(failure, "hang", why);
   return true;
 }
 

@@ -209,6 +209,125 @@ TEST_F(JobBlameUnheard, OneThatLivesAndDoesNotStopIsGivenUpAndNotBlamed) {
   EXPECT_EQ(job_.told("a").verdict.exit_code, 1);
 }
 
+// Rank 0 of a exits on a broken connection; another worker had raised before.
+class JobBlameRaisedFirst : public ::testing::Test {
+ protected:
+  explicit JobBlameRaisedFirst(int max_restarts = 0)
+      : job_([&] {
+          JobSpec spec = QuickSpec(2, 2);
+          spec.max_restarts = max_restarts;
+          return spec;
+        }()) {
+    job_.StartAll({"a", "b"});
+  }
+
+  static Failure LostItsPeer() {
+    Failure failure = ExitedWith(0, 7);
+    failure.message = "RuntimeError: Connection closed by peer";
+    return failure;
+  }
+
+  static Failure RaisedFirst() {
+    Failure failure;
+    failure.kind = FailureKind::kStoppedByUs;
+    failure.rank = 1;
+    failure.signal = 15;
+    failure.message = "ValueError: bad batch";
+    failure.traceback = "in main";
+    failure.raised_first = true;
+    return failure;
+  }
+
+  // The verdict after `first` on a and `second` on the node `on`.
+  Verdict Ends(const Failure& first, const std::string& on,
+               const Failure& second) {
+    job_.Fails("a", first);
+    job_.Fails(on, second);
+    job_.AllStop();
+    job_.Wait(seconds(1));  // a killed worker's agent must outlive it
+    return job_.told("b").verdict;
+  }
+
+  JobFixture job_;
+};
+
+TEST_F(JobBlameRaisedFirst, IsTheCauseWithItsTraceback) {
+  const Verdict verdict = Ends(LostItsPeer(), "a", RaisedFirst());
+  EXPECT_EQ(verdict.outcome, Outcome::kFailed);
+  EXPECT_EQ(verdict.exit_code, 1);
+  EXPECT_EQ(verdict.reason, "rank 1 on a: ValueError: bad batch");
+  ASSERT_TRUE(verdict.cause.has_value());
+  EXPECT_EQ(verdict.cause->rank, 1);
+  EXPECT_EQ(verdict.cause->traceback, "in main");
+  ASSERT_EQ(verdict.collateral.size(), 1u);
+  EXPECT_EQ(verdict.collateral[0].rank, 0);
+  EXPECT_EQ(job_.Decided("blame"),
+            "round 1 broke because rank 1 on a: ValueError: bad batch, which "
+            "was raised before; not by rank 0 on a: RuntimeError: Connection "
+            "closed by peer");
+  EXPECT_EQ(job_.Count("failure"), 1);
+}
+
+TEST_F(JobBlameRaisedFirst, OnOneNodeItExplainsEveryFailedExit) {
+  EXPECT_EQ(Ends(ExitedWith(0, 7), "a", RaisedFirst()).cause->rank, 1);
+}
+
+TEST_F(JobBlameRaisedFirst, OnOneNodeItExplainsAnAbortByAWatchdog) {
+  EXPECT_EQ(Ends(KilledBy(0, 6), "a", RaisedFirst()).cause->rank, 1);
+}
+
+TEST_F(JobBlameRaisedFirst, OnAnotherNodeItExplainsABrokenConnection) {
+  EXPECT_EQ(Ends(LostItsPeer(), "b", RaisedFirst()).cause->rank, 1);
+}
+
+// The clocks of two nodes cannot be compared.
+TEST_F(JobBlameRaisedFirst, OnAnotherNodeItDoesNotExplainAnotherExit) {
+  EXPECT_EQ(Ends(ExitedWith(0, 7), "b", RaisedFirst()).cause->rank, 0);
+  EXPECT_EQ(job_.Count("blame"), 0);
+}
+
+TEST_F(JobBlameRaisedFirst, OnAnotherNodeItDoesNotExplainAnAbort) {
+  EXPECT_EQ(Ends(KilledBy(0, 6), "b", RaisedFirst()).cause->rank, 0);
+}
+
+TEST_F(JobBlameRaisedFirst, DoesNotExplainAKilledWorker) {
+  EXPECT_EQ(Ends(KilledBy(0, 9), "a", RaisedFirst()).cause->rank, 0);
+}
+
+TEST_F(JobBlameRaisedFirst, ACommunicationErrorIsNoCause) {
+  Failure second = RaisedFirst();
+  second.message = "BrokenPipeError: [Errno 32] Broken pipe";
+  EXPECT_EQ(Ends(LostItsPeer(), "a", second).cause->rank, 0);
+}
+
+TEST_F(JobBlameRaisedFirst, OneRaisedLaterIsNoCause) {
+  Failure second = RaisedFirst();
+  second.raised_first = false;
+  EXPECT_EQ(Ends(LostItsPeer(), "a", second).cause->rank, 0);
+}
+
+TEST_F(JobBlameRaisedFirst, ACancelledJobStaysCancelled) {
+  job_.Step(CancelAsked{});
+  job_.Fails("a", RaisedFirst());
+  job_.AllStop();
+  EXPECT_EQ(job_.told("b").verdict.outcome, Outcome::kCancelled);
+  EXPECT_FALSE(job_.told("b").verdict.cause.has_value());
+}
+
+class JobBlameRaisedFirstWithABudget : public JobBlameRaisedFirst {
+ protected:
+  JobBlameRaisedFirstWithABudget() : JobBlameRaisedFirst(/*max_restarts=*/1) {}
+};
+
+TEST_F(JobBlameRaisedFirstWithABudget, TheRestartStaysSpent) {
+  job_.Fails("a", LostItsPeer());
+  job_.Fails("a", RaisedFirst());
+  job_.AllStop();
+  EXPECT_EQ(job_.round(), 2);
+  EXPECT_EQ(job_.status().restarts_used, 1);
+  EXPECT_EQ(job_.Count("blame"), 1);
+}
+
 // b reported the failure itself, so the failure came before b's end. If the
 // loss were blamed, a job whose node always fails this way would restart for
 // ever.

@@ -144,6 +144,27 @@ TEST(JobFailure, TheFirstHeardIsTheCauseTheOthersAreCollateral) {
   EXPECT_EQ(job.Count("failure"), 2);
 }
 
+TEST(JobFailure, ANodeThatCannotServeTheRoundEndsTheJobAndNoRankIsBlamed) {
+  JobSpec spec = QuickSpec(2, 2);
+  spec.max_restarts = 3;
+  JobFixture job(spec);
+  job.StartAll({"a", "b"});
+  Failure refused;
+  refused.kind = FailureKind::kStartFailed;
+  refused.exit_code = 1;
+  refused.message = "port 29480 is taken on a; choose another";
+  job.agent("a").report.failures = {refused};
+  job.Idle("a");
+  job.Idle("b");
+  const Verdict& verdict = job.told("b").verdict;
+  EXPECT_EQ(verdict.outcome, Outcome::kFailed);
+  EXPECT_EQ(verdict.exit_code, 1);
+  EXPECT_EQ(verdict.reason, refused.message);
+  EXPECT_FALSE(verdict.cause.has_value());
+  EXPECT_TRUE(verdict.collateral.empty());
+  EXPECT_EQ(job.Decided("failure"), refused.message);
+}
+
 TEST(JobFailure, SeveralInOneReportAreOneRestart) {
   JobSpec spec = QuickSpec(1, 1);
   spec.max_restarts = 5;

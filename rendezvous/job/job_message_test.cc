@@ -225,6 +225,18 @@ TEST(JobRestart, AgentsOfAnEarlierCoordinatorStopAndGoOnWithTheNextRound) {
   EXPECT_THAT(job.Decided("assign"), HasSubstr("round 8 begins"));
 }
 
+// b was lost while there was no coordinator.
+TEST(JobRestart, TheVerdictCountsTheRoundsOfTheEarlierCoordinator) {
+  JobFixture job(QuickSpec(2, 2), 8);
+  Report& report = job.Create("a").report;
+  report.round = 3;
+  job.Join("a");
+  job.Wait(seconds(120));
+  ASSERT_EQ(job.phase(), JobPhase::kFinished);
+  EXPECT_EQ(job.told("a").verdict.outcome, Outcome::kTimedOut);
+  EXPECT_EQ(job.told("a").verdict.rounds, 3);
+}
+
 TEST(JobRestart, AClaimOfAHigherRoundDoesNotTouchTheOneThatRuns) {
   JobFixture job(QuickSpec(1, 2));
   job.StartAll({"a", "b"});

@@ -390,7 +390,8 @@ void Job::Finish(Verdict verdict) {
   why_ = verdict.reason;
   verdict.restarts_used = restarts_used_;
   verdict.max_restarts = spec_.max_restarts;
-  verdict.rounds = round_;
+  // A coordinator that was started again may have formed none itself.
+  verdict.rounds = round_ > 0 ? round_ : claimed_round_;
   verdict.lasted = now_ - born_;
   if (verdict.outcome != Outcome::kSucceeded) failures_.Tell(verdict);
   verdict_ = std::move(verdict);

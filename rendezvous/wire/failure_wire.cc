@@ -94,6 +94,7 @@ void ToWire(const Failure& failure, v1::Failure* wire) {
   for (size_t i = lines - std::min(lines, most); i < lines; ++i) {
     wire->add_stderr_tail(Cut(failure.stderr_tail[i], kMostLineBytes));
   }
+  wire->set_raised_first(failure.raised_first);
   wire->set_silent_for(failure.silent_for.count());
   // Keep the first frames, which are the innermost.
   const size_t frames = failure.stack.size();
@@ -129,6 +130,7 @@ void FromWire(const v1::Failure& wire, BoundedReader* reader,
                TextKind::kWords, &failure->traceback);
   FromWire("stderr_tail", wire.stderr_tail(), kMostStderrLines, reader,
            &failure->stderr_tail);
+  failure->raised_first = wire.raised_first();
   reader->Span("silent_for", wire.silent_for(), &failure->silent_for);
   FromWire("stack", wire.stack(), kMostStackLines, reader, &failure->stack);
 }

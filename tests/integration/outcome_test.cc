@@ -42,6 +42,45 @@ TEST(Outcome, AFailureIsNamedAndItsExitCodeIsOurs) {
   for (pid_t pid : WorkerPids(*launch, 1)) EXPECT_TRUE(IsGone(pid));
 }
 
+TEST(Outcome, WhatAWorkerLeavesBehindIsNamedAlsoWithQuiet) {
+  Subprocess launch({kLaunch, "--standalone", "--quiet", "sh", "-c",
+                     "( tail -f /dev/null; echo done ) & echo trained"});
+  EXPECT_EQ(launch.ExitCode(), 0) << launch.Output();
+  EXPECT_THAT(launch.Lines("that rank 0 left behind w"), SizeIs(1))
+      << launch.Output();
+  EXPECT_THAT(launch.Lines("stopped: "), SizeIs(1));
+}
+
+// Rank 1 raises an exception under @record and does not exit. Rank 0 loses its
+// connection afterwards and fails first.
+TEST(Outcome, TheExceptionThatWasRecordedFirstIsTheCause) {
+  const std::string script = R"sh(
+record() {
+  printf '{"message":{"message":"%s","extraInfo":{"py_callstack":"%s"' "$1" \
+    "in main: $1" >"$TORCHELASTIC_ERROR_FILE.new"
+  printf ',"timestamp":"%s"}}}' "$(date +%s)" >>"$TORCHELASTIC_ERROR_FILE.new"
+  mv "$TORCHELASTIC_ERROR_FILE.new" "$TORCHELASTIC_ERROR_FILE"
+}
+if [ "$RANK" = 1 ]; then
+  record 'ValueError: bad batch'
+  exec tail -f /dev/null
+fi
+raised=${TORCHELASTIC_ERROR_FILE%/0/error.json}/1/error.json
+probe=$TORCHELASTIC_ERROR_FILE.probe
+until [ -e "$raised" ] && [ "$probe" -nt "$raised" ]; do
+  sleep 0.05
+  : >"$probe"
+done
+record 'RuntimeError: Connection closed by peer'
+exit 7
+)sh";
+  Subprocess launch(
+      {kLaunch, "--standalone", "--nproc-per-node=2", "sh", "-c", script});
+  EXPECT_EQ(launch.ExitCode(), 1) << launch.Output();
+  EXPECT_THAT(launch.Output(), HasSubstr("in main: ValueError: bad batch"));
+  EXPECT_THAT(launch.Lines("worker       rank 1"), SizeIs(1));
+}
+
 TEST(Outcome, ASignalGives128AndItsName) {
   auto launch = Standalone({"--nproc-per-node=2"}, {"crash", "SEGV", "0"});
   EXPECT_EQ(launch->ExitCode(), 128 + SIGSEGV);

@@ -5,6 +5,7 @@ from mutant import Mutant
 _JOB = 'rendezvous/job/job.cc'
 _BLAME = 'rendezvous/job/job_blame.cc'
 _LIFECYCLE = 'agent/lifecycle/lifecycle.cc'
+_ENDS = 'agent/lifecycle/lifecycle_ends.cc'
 _LINK = 'agent/lifecycle/lifecycle_link.cc'
 _SIGNALS = 'agent/lifecycle/lifecycle_signals.cc'
 _HANG = 'agent/lifecycle/lifecycle_hang.cc'
@@ -87,6 +88,26 @@ ALL = [Mutant(*mutant) for mutant in (
      'failures_.empty() || failures_.size() > 1'),
     ('our own doing is reported as a failure', _LIFECYCLE,
      'if (by_us) failure.kind = FailureKind::kStoppedByUs;', ''),
+    ('what a failed worker left behind is told', _LIFECYCLE,
+     'if (phase_ == NodePhase::kRunning && pending_ == 0 && failures_.empty()) {',
+     'if (true) {'),
+    ('a round that is refused is waited for', _ENDS,
+     '''ReleaseWaiters(event.why);
+  Settle();''', 'ReleaseWaiters(event.why);'),
+    ('a failure of its own is our doing', _LIFECYCLE,
+     '(event.by_itself && broke_here_)', 'false'),
+    ('an end while the job stops is a failure', _LIFECYCLE,
+     '(event.by_itself && broke_here_)', 'event.by_itself'),
+    ('one that never ran was stopped', _LIFECYCLE,
+     'failure.kind == FailureKind::kStartFailed ||', ''),
+    ('an exception of any time came first', _LIFECYCLE,
+     'now_ - *event.recorded_ago < broke_at_', 'true'),
+    ('an exception of the same time came first', _LIFECYCLE,
+     'now_ - *event.recorded_ago < broke_at_',
+     'now_ - *event.recorded_ago <= broke_at_'),
+    ('an end is known at once', _LIFECYCLE,
+     'event.recorded_ago.value_or(kLateEnd)',
+     'event.recorded_ago.value_or(Duration::zero())'),
     ('a failure leaves the others running', _LIFECYCLE,
      '''ReleaseWaiters(failure.message);
       Stop(SIGTERM, config_.spec.shutdown_timeout);''',

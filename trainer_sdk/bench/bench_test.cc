@@ -13,7 +13,8 @@
 #include "absl/strings/str_split.h"
 #include "trainer_sdk/process_group/testing/group_fixture.h"
 
-// With a sanitizer, too, a program finds out that there is no memory.
+// Makes sanitizers' allocators return null if memory is exhausted, as malloc
+// does, instead of aborting.
 extern "C" const char* __asan_default_options() {  // NOLINT
   return "allocator_may_return_null=1";
 }
@@ -31,7 +32,8 @@ std::vector<std::string> Small(const std::string& operation) {
           "-w",      "1",  "-d", "all", "-o",   "all", "-r",  "1"};
 }
 
-// What rank 0 printed; each rank's status.
+// Runs the bench on `size` ranks; returns the text printed by rank 0 and each
+// rank's status.
 std::pair<std::string, std::vector<absl::Status>> Printed(
     const std::vector<std::string>& arguments, int size,
     TransportFactory factory = ReferenceTransports()) {
@@ -65,11 +67,12 @@ TEST(BenchTest, EveryOperationIsMeasuredAndRight) {
   }
 }
 
-// How a transport performs an operation.
+// A replacement of Transport::Execute; `right` is the correct transport.
 using Execution = std::function<absl::Status(Transport& right, const Operation&,
                                              const OperationContext&)>;
 
-// The reference, with `execution` for the int32 all_reduces of rank 1.
+// The reference transport, except that int32 all_reduces on rank 1 are done by
+// `execution`.
 TransportFactory Defective(const Execution& execution) {
   class Wrong final : public Transport {
    public:
@@ -121,7 +124,7 @@ TEST(BenchTest, WrongElementsAreCountedAndFail) {
 }
 
 TEST(BenchTest, WhatAnEarlierSizeLeftIsNotTakenForRight) {
-  // From some size on the first two elements are never written.
+  // From some size on, the first two elements are not written.
   const auto lazy = [](Transport& right, const Operation& operation,
                        const OperationContext& context) {
     constexpr size_t kLeftOut = 2 * sizeof(int32_t);
@@ -133,7 +136,7 @@ TEST(BenchTest, WhatAnEarlierSizeLeftIsNotTakenForRight) {
     }
     return status;
   };
-  // Out of place and in place.
+  // Two failures: one out of place and one in place.
   EXPECT_THAT(Printed({"all_reduce", "-b", "400", "-e", "1600", "-f", "4", "-d",
                        "int32"},
                       2, Defective(lazy))

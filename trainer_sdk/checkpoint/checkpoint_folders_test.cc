@@ -34,7 +34,7 @@ TEST(StepFolderTest, HasOneNameAndTheNameOneStep) {
   }
 }
 
-// A checkpoint with nothing but a state.
+// Makes a checkpoint that contains only a state.
 absl::StatusOr<std::string> Make(MemoryDisk& disk, int64_t step) {
   const auto path = BeginCheckpoint(disk, "/d", step, "nonce");
   if (!path.ok()) return path;
@@ -82,7 +82,7 @@ TEST_F(FoldersTest, WhatCannotBeRemovedIsToldAndTriedAgain) {
                                  HasSubstr("/d/.writing-step-00000002-a")));
   EXPECT_THAT(Names(), ElementsAre(".removing-step-00000001",
                                    ".writing-step-00000002-a"));
-  // They are in the way of no save, not even of the same steps.
+  // The leftovers do not affect later saves, even of the same steps.
   for (const int64_t step : {1, 2, 3}) {
     const auto made = Make(disk_, step);
     ASSERT_TRUE(made.ok()) << made.status();
@@ -99,7 +99,7 @@ TEST_F(FoldersTest, WhatCannotBeRemovedIsToldAndTriedAgain) {
 
 TEST_F(FoldersTest, TheNewestIsNeverRemoved) {
   for (const int64_t step : {5, 9, 7}) ASSERT_TRUE(Make(disk_, step).ok());
-  // Even where another claims to be newer.
+  // Although other checkpoints have a higher step.
   PruneCheckpoints(disk_, "/d", "step-00000005", 1, whole_);
   EXPECT_THAT(Names(), ElementsAre("step-00000005"));
 }
@@ -130,12 +130,13 @@ TEST_F(FoldersTest, OneThatWasFoundWholeIsNotReadAgain) {
   for (const int64_t step : {1, 2, 3}) ASSERT_TRUE(Make(disk_, step).ok());
   PruneCheckpoints(disk_, "/d", "step-00000003", 2, whole_);
   EXPECT_THAT(Names(), ElementsAre("step-00000002", "step-00000003"));
-  // 3 was the newest of this writer, which believes what it wrote.
+  // This writer's newest was 3, which it assumes to be intact because it wrote
+  // it.
   disk_.Overwrite("/d/step-00000003/state", "abd");
   ASSERT_TRUE(Make(disk_, 4).ok());
   PruneCheckpoints(disk_, "/d", "step-00000004", 2, whole_);
   EXPECT_THAT(Names(), ElementsAre("step-00000003", "step-00000004"));
-  // Another writer does not.
+  // A new writer verifies it.
   ASSERT_TRUE(Make(disk_, 5).ok());
   WholeCheckpoints none;
   PruneCheckpoints(disk_, "/d", "step-00000005", 3, none);

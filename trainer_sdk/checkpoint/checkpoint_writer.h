@@ -31,7 +31,7 @@ struct CheckpointOptions {
   FileSystem* file_system = nullptr;
 };
 
-// Where the time of all of this rank's saves was spent.
+// The time that this rank's saves took, summed over all saves.
 struct CheckpointTimes {
   int64_t saves = 0;
   // Time in Save: the total; of that, waiting for the previous save, computing

@@ -40,7 +40,7 @@ std::vector<CheckpointSlice> Slices(std::vector<float>& values) {
   return {WholeTensor({"a", {count}, values})};
 }
 
-// Saves and waits.
+// Saves and waits for the result.
 absl::Status Save(CheckpointWriter& writer, int64_t step) {
   std::vector<float> values(6, static_cast<float>(step));
   const absl::Status status = writer.Save(step, Slices(values), "state");
@@ -119,7 +119,7 @@ TEST(CheckpointWriterTest, ARanksFailureIsEverybodysAtTheNextCall) {
     std::vector<float> values(6);
     absl::Status status = (*writer)->Save(2, Slices(values), "");
     EXPECT_TRUE(status.ok()) << status;
-    // Rank 1 asks already here, the others find out at their next save.
+    // Rank 1 learns of the failure in Wait, the others in their next Save.
     if (group.rank() == 1) {
       status = (*writer)->Wait();
       EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
@@ -228,7 +228,7 @@ TEST(CheckpointWriterTest, OneWhoDoesNotComeIsNamed) {
     writer->reset();
     options.timeout = std::chrono::seconds(5);
     if (group.rank() == 2) {
-      // Comes as far as the door.
+      // Creates its writer but does not call Save.
       writer = CheckpointWriter::Create(group, options);
       return writer.status();
     }
@@ -280,7 +280,7 @@ TEST(CheckpointWriterTest, TwoJobsDoNotShareAFolder) {
   EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
 }
 
-// A disk that tells how long somebody wants to wait for its lock.
+// A disk that records the deadlines passed to Lock.
 class PatienceDisk : public MemoryDisk {
  public:
   absl::StatusOr<std::unique_ptr<FolderLock>> Lock(
@@ -302,10 +302,10 @@ TEST(CheckpointWriterTest, TheLockOfALostNodeIsWaitedForToItsEnd) {
   };
   const Instant before = MonotonicNow();
   ASSERT_TRUE(FirstFailure(RunWorld(2, create)).ok());
-  // The lease of an NFS server, 90 s, and some.
+  // Longer than the lease of an NFS server, 90 s.
   EXPECT_GE(disk.deadlines().elsewhere - before, std::chrono::seconds(120));
   EXPECT_LE(disk.deadlines().here - MonotonicNow(), std::chrono::seconds(10));
-  // The other ranks must not give up before the holder is named.
+  // The other ranks must not time out before the owner is named.
   options.timeout = std::chrono::seconds(16);
   ASSERT_TRUE(FirstFailure(RunWorld(2, create)).ok());
   EXPECT_LE(disk.deadlines().elsewhere - MonotonicNow(),
@@ -352,7 +352,7 @@ TEST(CheckpointWriterTest, OptionsAreChecked) {
   }
 }
 
-// A disk on which nothing is written until Open.
+// A disk whose writes block until Open.
 class GatedDisk : public MemoryDisk {
  public:
   absl::StatusOr<std::unique_ptr<OutputFile>> CreateFile(
@@ -386,7 +386,7 @@ TEST(CheckpointWriterTest, TrainingGoesOnWhileItIsWritten) {
     std::string text = "after 1";
     absl::Status status = (*writer)->Save(1, state.slices(), text);
     if (!status.ok()) return status;
-    // Nothing can have been written yet, and now everything changes.
+    // Nothing can have been written yet. Now the caller's data changes.
     text = "changed";
     for (int64_t step = 2; step < 20; ++step) state.Fill(step);
     disk.Open();

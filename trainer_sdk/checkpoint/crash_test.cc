@@ -1,6 +1,6 @@
-// A writer that ends at any byte, or whose machine does, or whose disk is full
-// from any byte on: what was saved before is whole, and what was told to be
-// saved is saved.
+// A writer may be killed at any byte, its machine may lose power at any byte,
+// or its disk may be full from any byte on. The checkpoint saved before stays
+// intact, and a save that reported success is on the disk.
 
 #include <cstdint>
 #include <functional>
@@ -25,7 +25,7 @@ using ::testing::HasSubstr;
 
 constexpr char kFolder[] = "/job/checkpoints";
 
-// A model of seven numbers, divided among the ranks and shared by them.
+// A model of seven numbers. Some are divided among the ranks, some replicated.
 struct Model {
   std::vector<float> weights = std::vector<float>(5);
   std::vector<int64_t> counts = std::vector<int64_t>(2);
@@ -41,7 +41,7 @@ struct Model {
   }
 };
 
-// One save, to its end.
+// Saves and waits for the result.
 absl::Status Save(CheckpointWriter& writer, int64_t step) {
   Model model;
   model.Fill(step);
@@ -57,14 +57,14 @@ absl::StatusOr<std::unique_ptr<CheckpointWriter>> NewWriter(ProcessGroup& group,
       group, {.directory = kFolder, .keep = keep, .file_system = &disk});
 }
 
-// The step of the newest checkpoint, which must be whole, without anything
-// broken before it.
+// The step of the newest checkpoint, which must be intact; no damaged
+// checkpoint may be newer.
 absl::StatusOr<int64_t> NewestWhole(MemoryDisk& disk) {
   const auto reader = CheckpointReader::OpenNewest(kFolder, &disk);
   if (!reader.ok()) return reader.status();
   const int64_t step = (*reader)->step();
   for (const SkippedCheckpoint& skipped : (*reader)->skipped()) {
-    // Only one that was being removed may be there in part.
+    // Only a checkpoint that was being removed may be incomplete.
     if (skipped.folder < (*reader)->folder()) continue;
     return absl::InternalError(skipped.reason);
   }
@@ -82,18 +82,19 @@ absl::StatusOr<int64_t> NewestWhole(MemoryDisk& disk) {
 struct Scenario {
   const char* name;
   int keep;
-  // What is saved before, and what is being saved.
+  // The steps saved before, and the step being saved.
   std::vector<int64_t> before;
   int64_t step;
 };
 
-// How each fault is brought about, at operation `at`.
+// Injects a fault at operation `at`.
 using Fault = std::function<void(MemoryDisk& disk, int64_t at)>;
-// What must be true of a disk with such a fault, with what the save returned.
+// Checks a disk after such a fault; `saved` is the result of the save.
 using Verdict = std::function<absl::Status(
     ProcessGroup& group, MemoryDisk& disk, const absl::Status& saved)>;
 
-// Does the save with a fault at each of its operations in turn; how many.
+// Repeats the save with a fault at every `stride`-th of its operations. Returns
+// the number of cases.
 absl::StatusOr<int64_t> AtEveryOperation(const Scenario& scenario, int ranks,
                                          int64_t stride, const Fault& fault,
                                          const Verdict& verdict) {
@@ -110,7 +111,8 @@ absl::StatusOr<int64_t> AtEveryOperation(const Scenario& scenario, int ranks,
     writer->reset();
     if (auto s = meet(); !s.ok()) return s;
     const std::unique_ptr<MemoryDisk> before = disk->AfterProcess();
-    // Group errors are for good, file errors are not: one group does for all.
+    // One group serves all cases: file errors do not break it, only its own
+    // errors would.
     for (int64_t at = 0;; at += stride) {
       if (auto s = meet(); !s.ok()) return s;
       if (world.rank() == 0) disk = before->AfterProcess();
@@ -147,8 +149,8 @@ absl::StatusOr<int64_t> AtEveryOperation(const Scenario& scenario, int ranks,
   return cases;
 }
 
-// The newest is what was saved before or what was to be saved; the latter, if
-// that was told.
+// The newest checkpoint must be the one saved before or the new one; the new
+// one if the save reported success.
 absl::Status CheckNewest(const Scenario& scenario, MemoryDisk& disk,
                          const absl::Status& saved) {
   const absl::StatusOr<int64_t> newest = NewestWhole(disk);
@@ -162,7 +164,7 @@ absl::Status CheckNewest(const Scenario& scenario, MemoryDisk& disk,
 
 class AnyScenario : public testing::TestWithParam<Scenario> {};
 
-// A process that comes after such an end clears up and goes on.
+// A later process removes the leftovers and continues.
 absl::Status CheckSuccessor(ProcessGroup& group, MemoryDisk& disk, int keep,
                             int64_t step) {
   auto writer = NewWriter(group, disk, keep);
@@ -195,7 +197,7 @@ TEST_P(AnyScenario, ProcessAndMachineMayEndAtEveryByte) {
         return CheckSuccessor(group, *left, scenario.keep, scenario.step + 1);
       });
   ASSERT_TRUE(cases.ok()) << cases.status();
-  // Header, data, state and manifest at least.
+  // At least one case for each byte of header, data, state and manifest.
   EXPECT_GT(*cases, 500);
 }
 
@@ -212,7 +214,7 @@ TEST(CrashTest, ADiskMayBeFullFromEveryByteOn) {
           return saved;
         }
         if (auto s = CheckNewest(scenario, disk, saved); !s.ok()) return s;
-        // Nothing is left that takes room.
+        // Failed saves leave no files behind.
         for (const auto& [path, content] : disk.Contents()) {
           if (path.find("/.") == std::string::npos) continue;
           return absl::InternalError(absl::StrCat("left over: ", path));
@@ -232,7 +234,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Scenario{"AnEarlierStep", 2, {7, 9}, 8}),
     [](const auto& param) { return std::string(param.param.name); });
 
-// Which of two ranks is at which byte then is by chance.
+// How far each of the two ranks has come at the fault is random.
 TEST(CrashTest, TwoRanksMayEndAtAnyByte) {
   const Scenario scenario = {"", 1, {1, 2}, 3};
   const auto cases = AtEveryOperation(

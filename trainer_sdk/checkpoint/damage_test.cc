@@ -1,5 +1,5 @@
-// Whatever bit of a checkpoint changes, it is found, and the one before is
-// opened in its place.
+// Any changed bit of a checkpoint is detected, and the previous checkpoint is
+// opened instead.
 
 #include <memory>
 #include <string>
@@ -27,7 +27,7 @@ std::vector<CheckpointSlice> Slices(std::vector<float>& values) {
   return {WholeTensor({"a", {kElements}, values})};
 }
 
-// A disk with the checkpoints of steps 1 and 2, by two ranks.
+// A disk with checkpoints of steps 1 and 2, written by two ranks.
 class DamageTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -46,7 +46,7 @@ class DamageTest : public testing::Test {
     ASSERT_TRUE(status.ok()) << status;
   }
 
-  // Expects that the newest checkpoint is passed over for the first.
+  // Expects that the newest checkpoint is skipped and the first is opened.
   void ExpectFallback(MemoryDisk& disk, const std::string& reason) {
     const auto reader = CheckpointReader::OpenNewest(kFolder, &disk);
     ASSERT_TRUE(reader.ok()) << reader.status();
@@ -151,7 +151,7 @@ TEST_F(DamageTest, AllRanksTurnToTheSameOne) {
   }
 }
 
-// Else the save after a damaged one would remove the only one that is whole.
+// Otherwise the next save would remove the only intact checkpoint.
 TEST_F(DamageTest, ADamagedNewestDoesNotCountTowardsThoseThatAreKept) {
   disk_.Overwrite("/checkpoints/step-00000002/rank-00001.safetensors", "short");
   const absl::Status status =
@@ -169,7 +169,7 @@ TEST_F(DamageTest, ADamagedNewestDoesNotCountTowardsThoseThatAreKept) {
   EXPECT_FALSE(CheckpointReader::Open(kFolder, 2, &disk_).ok());
 }
 
-// DDP whose replicas have come apart: half of each would be in the files.
+// DDP replicas that differ: the file would contain one half of each.
 TEST_F(DamageTest, ReplicasThatDifferAreNotSaved) {
   const auto statuses = RunWorld(2, [&](ProcessGroup& group) -> absl::Status {
     auto writer = CheckpointWriter::Create(
@@ -179,7 +179,7 @@ TEST_F(DamageTest, ReplicasThatDifferAreNotSaved) {
     if (group.rank() == 1) values[0] = 4;
     absl::Status s = (*writer)->Save(3, Slices(values), "state");
     const absl::Status told = s.ok() ? (*writer)->Wait() : s;
-    // The next one may be sound.
+    // The next save is valid.
     values[0] = 3;
     s = (*writer)->Save(4, Slices(values), "state");
     if (s.ok()) s = (*writer)->Wait();

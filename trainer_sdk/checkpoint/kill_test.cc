@@ -1,5 +1,5 @@
-// Real processes on a real disk, killed at random moments or by a limit of
-// the size of files.
+// Real processes on a real disk, killed at random moments or limited in file
+// size.
 
 #include <poll.h>
 #include <signal.h>
@@ -53,8 +53,8 @@ void Fill(int64_t step, std::vector<int32_t>* values) {
   }
 }
 
-// Goes on where the newest checkpoint ends, and tells each step that it has
-// saved, until it is killed.
+// Resumes from the newest checkpoint and reports each saved step through the
+// pipe, until it is killed.
 [[noreturn]] void SaveForEver(const std::string& folder, int tell) {
   auto group = Alone();
   if (!group.ok()) _exit(2);
@@ -90,7 +90,7 @@ TEST(KillTest, WhatAKilledWriterHasToldIsThere) {
       SaveForEver(folder, pipes[1]);
     }
     close(pipes[1]);
-    // Some saves, and then a moment of the next.
+    // Lets it save a few times, and then kills it during the next save.
     for (unsigned left = random() % 3 + (round == 0 ? 1 : 0); left > 0;
          --left) {
       ASSERT_EQ(read(pipes[0], &told, sizeof(told)),
@@ -114,7 +114,8 @@ TEST(KillTest, WhatAKilledWriterHasToldIsThere) {
     const int64_t step = (*reader)->step();
     EXPECT_GE(step, told);
     EXPECT_LE(step, told + 1);
-    // The next one goes on from it, and may die before it tells anything.
+    // The next process resumes from it and may be killed before it reports a
+    // step.
     told = step;
     std::vector<int32_t> values(kElements);
     ASSERT_TRUE((*reader)->Read(Slices(values)).ok());
@@ -124,7 +125,7 @@ TEST(KillTest, WhatAKilledWriterHasToldIsThere) {
   }
 }
 
-// In a process of its own: the limit cannot be taken back everywhere.
+// In a separate process, because the limit cannot always be raised again.
 int SaveBeyondTheLimit(const std::string& folder) {
   auto group = Alone();
   if (!group.ok()) return 2;
@@ -138,7 +139,8 @@ int SaveBeyondTheLimit(const std::string& folder) {
   if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return 6;
   Fill(2, &values);
   if (!(*writer)->Save(2, Slices(values), "").ok()) return 7;
-  // Told at the next call, with the file and what the system said.
+  // The error is reported by the next call, with the file and the system's
+  // message.
   const absl::Status status = (*writer)->Save(3, Slices(values), "");
   const std::string text(status.message());
   if (status.code() != absl::StatusCode::kResourceExhausted) return 8;

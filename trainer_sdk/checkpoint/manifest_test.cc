@@ -26,7 +26,7 @@ Manifest Sound() {
   return manifest;
 }
 
-// With the checksum that its text has.
+// Adds the checksum of the text.
 std::string Sealed(const std::string& rest) {
   Checksum checksum;
   checksum.Add(rest);
@@ -61,7 +61,7 @@ TEST(ManifestTest, ComesBackAsItWas) {
   EXPECT_EQ(*manifest, Sound());
 }
 
-// The checksum is the published algorithm's: of no bytes, and of some.
+// Published values of the algorithm: for no bytes and for some.
 TEST(ChecksumTest, IsXxh3) {
   EXPECT_EQ(ChecksumText(Checksum().value()), "2d06800538d394c2");
   Checksum pieces;

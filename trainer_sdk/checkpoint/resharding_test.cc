@@ -1,5 +1,5 @@
-// Checkpoints written by some ranks and read by others, in every sharding, bit
-// for bit.
+// Checkpoints written by some ranks and read by another number of ranks, in
+// every sharding, bit for bit.
 
 #include <algorithm>
 #include <cstdlib>
@@ -26,7 +26,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A folder of the test's own.
+// A new folder for this test.
 std::string NewFolder() {
   std::string path = testing::TempDir() + "/checkpoint-XXXXXX";
   EXPECT_NE(mkdtemp(path.data()), nullptr);
@@ -48,7 +48,7 @@ absl::Status SaveOnce(const std::string& folder, Sharding sharding, int ranks,
     absl::Status status = (*writer)->Save(
         step, state.slices(), absl::StrCat("of rank ", group.rank()));
     if (!status.ok()) return status;
-    // What comes after Save is not in the checkpoint.
+    // Changes after Save must not be in the checkpoint.
     state.Fill(step + 1);
     return (*writer)->Wait();
   });
@@ -165,7 +165,7 @@ TEST(ReshardingTest, WhatDoesNotFitIsNamed) {
 TEST(ReshardingTest, WhatNobodyAsksForIsNamed) {
   const std::string folder = NewFolder();
   ASSERT_TRUE(SaveOnce(folder, Sharding::kFlat, 2, 7).ok());
-  // One tensor less, or one element.
+  // One tensor is missing, or one element.
   for (const bool whole : {true, false}) {
     const auto statuses = RunWorld(2, [&](ProcessGroup& group) {
       auto reader = OpenNewestTogether(group, folder);

@@ -32,7 +32,7 @@ TEST(LayOutShardTest, WholeTensorsKeepTheirShapeAndPartsAreFlat) {
   const std::vector<SliceRange> own = {{kA, 0, 8}, {kB, 1, 3}};
   const auto layout = LayOutShard(own, {{kA, 0, 8}, {kB, 2, 3}});
   ASSERT_TRUE(layout.ok()) << layout.status();
-  // Wide ones first, so that everything is aligned.
+  // Wide elements first, so that all tensors are aligned.
   EXPECT_THAT(
       layout->header.tensors,
       ElementsAre(SafetensorsTensor{"b[2:3]", SafetensorsType::kF64, {1}, 0, 8},

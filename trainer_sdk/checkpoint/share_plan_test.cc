@@ -40,7 +40,7 @@ TEST(PlanSharesTest, WhatAllHaveIsDividedByBytes) {
   const std::vector<SliceRange> all = {{kB, 0, 8}, {kA, 0, 10}};
   const auto plan = PlanShares({all, all, all});
   ASSERT_TRUE(plan.ok()) << plan.status();
-  // 48 bytes: 16 each.
+  // 48 bytes in total, 16 for each rank.
   EXPECT_THAT(plan->shares, ElementsAre(ElementsAre(SliceRange{kA, 0, 4}),
                                         ElementsAre(SliceRange{kA, 4, 8}),
                                         ElementsAre(SliceRange{kA, 8, 10},
@@ -48,7 +48,7 @@ TEST(PlanSharesTest, WhatAllHaveIsDividedByBytes) {
 }
 
 TEST(PlanSharesTest, PiecesOfOneRankAreJoined) {
-  // Rank 0 has the middle alone, the ends are both's.
+  // Only rank 0 has the middle; both ranks have the ends.
   const auto plan =
       PlanShares({{{kA, 0, 10}}, {{kA, 0, 2}, {kA, 8, 10}, {kB, 0, 8}}});
   ASSERT_TRUE(plan.ok()) << plan.status();
@@ -83,8 +83,8 @@ TEST(PlanSharesTest, GapsAndDisagreementsAreNamed) {
                         "tensor 'a' (float32 [5,2])"));
 }
 
-// Whatever ranges the ranks have: each element is written once, by one that has
-// it, and where all have all, nobody writes more than another but an element.
+// For random ranges: each element is written once, by a rank that has it. If
+// all ranks have everything, their shares differ by at most one element.
 TEST(PlanSharesTest, EveryElementIsInOneShareOfItsOwners) {
   for (uint64_t seed = 0; seed < 300; ++seed) {
     std::mt19937_64 random(seed);

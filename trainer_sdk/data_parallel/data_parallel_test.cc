@@ -16,7 +16,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using State = DataParallelOptions::State;
 
-// A model of two tensors, which begin as the rank's own.
+// A model of two tensors with initial values that differ between ranks.
 struct Model {
   explicit Model(int rank)
       : weight(6, 1 + static_cast<float>(rank)), bias(3, 2) {}
@@ -28,7 +28,7 @@ struct Model {
     return tensors;
   }
 
-  // Each rank's gradient is another one.
+  // The gradient differs between ranks.
   void Backward(int step, int rank) {
     for (size_t i = 0; i < weight.size(); ++i) {
       weight_gradient[i] = static_cast<float>(step * (rank + 1)) + weight[i];
@@ -42,7 +42,7 @@ struct Model {
   std::vector<float> bias, bias_gradient = std::vector<float>(3);
 };
 
-// Trains three steps; the weights behind them.
+// Trains three steps and returns the weights after them.
 absl::StatusOr<std::vector<float>> Train(ProcessGroup& world, State state,
                                          DType precision) {
   Model model(world.rank());
@@ -53,7 +53,7 @@ absl::StatusOr<std::vector<float>> Train(ProcessGroup& world, State state,
   for (int step = 1; step <= 3; ++step) {
     absl::Status status = (*training)->Begin();
     model.Backward(step, world.rank());
-    // One by hand, the other by Finish.
+    // One tensor is marked explicitly, the other by Finish.
     if (step > 1) status.Update((*training)->MarkReady(1));
     status.Update((*training)->Finish());
     status.Update((*training)->Step({.step = step, .learning_rate = 0.1}));

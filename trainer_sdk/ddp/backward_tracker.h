@@ -55,8 +55,8 @@ class BackwardTracker {
   // the pass. FailedPrecondition: other uses, or its gradient came already.
   absl::Status MarkUnused(int parameter, std::vector<int>* full);
 
-  // Ends the pass. FailedPrecondition, where every pass must use the parameter:
-  // names the parameters that had no gradient.
+  // Ends the pass. FailedPrecondition: parameters that every pass must use had
+  // no gradient; names them.
   absl::Status Finish(std::vector<int>* full);
 
   // Whether the parameter had a gradient in the current step: in any pass since

@@ -91,7 +91,7 @@ TEST_F(BackwardTrackerTest, AGradientThatNeverComesIsNamed) {
   Ready(3);
   Ready(1);
   EXPECT_THAT(FinishError(), HasSubstr("without a gradient of 'a', 'c'; if"));
-  // The next pass cannot begin on top of it either.
+  // The next pass cannot begin either.
   EXPECT_THAT(
       std::string(tracker_->Begin(GradientSync::kReduce, &full_).message()),
       HasSubstr("was not finished when the next began: no gradient of "
@@ -159,7 +159,7 @@ TEST_F(BackwardTrackerTest, WhatAnAccumulatedPassUsedIsUsed) {
   EXPECT_TRUE(tracker_->used(0));
   EXPECT_TRUE(tracker_->used(1));
   EXPECT_FALSE(tracker_->used(2));
-  // The next step begins anew.
+  // Flags are reset in the next step.
   Begin();
   Finish();
   EXPECT_FALSE(tracker_->used(0));
@@ -172,7 +172,7 @@ TEST_F(BackwardTrackerTest, AStaticGraphIsLearnedAndThenHeldTo) {
   EXPECT_THAT(Ready(3), IsEmpty());
   EXPECT_THAT(Ready(2), IsEmpty());
   EXPECT_THAT(Ready(3), IsEmpty());  // twice
-  EXPECT_THAT(Ready(1), IsEmpty());  // and never a
+  EXPECT_THAT(Ready(1), IsEmpty());  // and a is never used
   EXPECT_THAT(Finish(), ElementsAre(0, 1, 2));
   EXPECT_THAT(tracker_->ObservedOrder(), ElementsAre(3, 2, 1, 0));
   EXPECT_FALSE(tracker_->must_share_use());
@@ -201,7 +201,7 @@ TEST_F(BackwardTrackerTest, BucketsMayChangeBetweenPasses) {
 
 TEST_F(BackwardTrackerTest, AStaticGraphIsThatOfTheFirstReducedPass) {
   Use(ParameterUse::kStatic);
-  // Passes that only accumulate teach nothing, and are not added to it.
+  // Passes that only accumulate do not define the static graph.
   Begin(GradientSync::kAccumulate);
   for (const int parameter : {3, 2, 1}) Ready(parameter);
   Finish();

@@ -59,7 +59,7 @@ TEST(BucketAssignmentTest, EachTypeHasAFirstBucketOfItsOwn) {
 
 TEST(BucketAssignmentTest, NothingNeedsNoBucket) {
   EXPECT_THAT(AssignBuckets({}, {}, {}), ElementsAre());
-  // But an empty parameter is in one: it counts as ready like any other.
+  // An empty parameter is in a bucket, because it is marked ready like others.
   EXPECT_THAT(AssignBuckets(Floats({0}), {0}, {}), ElementsAre(ElementsAre(0)));
 }
 

@@ -1,4 +1,4 @@
-// The hooks that compress, against plain arithmetic.
+// Checks the compressing hooks against simple arithmetic.
 
 #include <cmath>
 #include <cstring>
@@ -17,7 +17,7 @@
 namespace muster {
 namespace {
 
-// A bucket over `values`, of parts with these (rows, columns).
+// A bucket that contains `values`, with parts of these (rows, columns).
 GradientBucket BucketOf(std::vector<float>& values,
                         const std::vector<std::pair<int64_t, int64_t>>& parts) {
   GradientBucket bucket;
@@ -31,7 +31,7 @@ GradientBucket BucketOf(std::vector<float>& values,
   return bucket;
 }
 
-// For a hook without a reducer.
+// Calls OnParameters, which a reducer would call.
 void Introduce(const GradientBucket& bucket, const ProcessGroup& group,
                CommHook& hook) {
   std::vector<Tensor> parameters;
@@ -124,7 +124,8 @@ TEST(LowRankTest, ColumnsBecomeOrthonormal) {
 }
 
 TEST(LowRankTest, ColumnsThatDependOnOthersAreReplaced) {
-  // Of rank 2, of rank 1 along a unit vector, and zero; tiny ones too.
+  // Columns that span two dimensions, a multiple of a unit vector, and zero;
+  // also with tiny values.
   for (const float scale : {1.0f, 1e-20f}) {
     for (const int dependent : {0, 1, 2}) {
       std::vector<float> p(9 * 4);
@@ -179,7 +180,7 @@ TEST(PowerSgdTest, AnAverageOfLowRankArrivesWhole) {
   constexpr int kWorld = 2;
   const auto statuses =
       RunWorld(kWorld, [](ProcessGroup& group) -> absl::Status {
-        // Each rank's gradient is of rank 1, the average of rank 2.
+        // Each rank's gradient has rank 1; the average has rank 2.
         std::vector<float> values(kRows * kColumns);
         const auto local = [](int rank, int64_t i, int64_t j) {
           return Local(rank, 1, static_cast<size_t>(i)) *
@@ -210,8 +211,8 @@ TEST(PowerSgdTest, AnAverageOfLowRankArrivesWhole) {
   EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
 }
 
-// What a step sends and what it keeps back add up to what it was given: summed
-// over the steps, nothing is lost but the last error.
+// The sent part and the error of a step add up to its input. So over all steps,
+// only the last error is missing.
 TEST(PowerSgdTest, WhatIsLostComesLater) {
   constexpr int kWorld = 2;
   constexpr int kSteps = 60;
@@ -238,7 +239,7 @@ TEST(PowerSgdTest, WhatIsLostComesLater) {
           }
           if (step == 1) first_gap = gap;
         }
-        // One step alone misses much; in the mean over all little is missing.
+        // One step alone loses much, but the mean over all steps loses little.
         if (first_gap < 0.1) return absl::InternalError("nothing was lost");
         if (gap > first_gap / 4) {
           return absl::InternalError(absl::StrCat(first_gap, " to ", gap));
@@ -255,7 +256,7 @@ TEST(PowerSgdTest, VectorsAndTheFirstStepsAreExact) {
         PowerSgdHook hook(
             {.rank = 1, .exact_steps = 2, .least_rate = 2, .seed = 0});
         for (int step = 0; step < 3; ++step) {
-          // A bias, a matrix, and one that is too small to be worth it.
+          // A bias, a matrix, and a matrix that is too small to compress.
           const std::vector<std::pair<int64_t, int64_t>> parts = {
               {5, 1}, {kRows, kColumns}, {2, 2}};
           std::vector<float> values(5 + kRows * kColumns + 4);

@@ -1,4 +1,4 @@
-// Sums in pairs: on one rank, over ranks, and both together.
+// Sums by a tree of pairs: on one rank, over ranks, and both combined.
 
 #include <cmath>
 #include <vector>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kElements = 37;
 
-// Summands whose sum depends on the order.
+// Summands whose sum depends on the order of additions.
 std::vector<float> Part(int64_t part) {
   std::vector<float> values;
   values.reserve(kElements);
@@ -25,7 +25,7 @@ std::vector<float> Part(int64_t part) {
   return values;
 }
 
-// The sum of parts [first, first + parts), written the simplest way.
+// The sum of parts [first, first + parts), by simple recursion.
 std::vector<float> Tree(int64_t first, int64_t parts) {
   if (parts == 1) return Part(first);
   std::vector<float> sum = Tree(first, parts / 2);
@@ -39,7 +39,7 @@ std::vector<float> OnOneRank(int64_t first, int64_t parts) {
   std::vector<float> sum(kElements);
   for (int64_t part = 0; part < parts; ++part) {
     std::vector<float> summand = Part(first + part);
-    // In pieces that come in another order than they lie.
+    // In pieces, the last piece first.
     sums.Add(part, 20, 17, summand.data() + 20, sum.data() + 20);
     sums.Add(part, 0, 20, summand.data(), sum.data());
   }
@@ -50,7 +50,7 @@ TEST(PairwiseSumTest, IsTheTreesSum) {
   for (const int64_t parts : {1, 2, 4, 8, 32}) {
     EXPECT_EQ(OnOneRank(0, parts), Tree(0, parts)) << parts;
   }
-  // The order matters, or this test shows nothing.
+  // The test is meaningful only if the order of additions matters.
   std::vector<float> in_order = Part(0);
   for (int64_t part = 1; part < 8; ++part) {
     for (int i = 0; i < kElements; ++i) in_order[i] += Part(part)[i];

@@ -1,5 +1,5 @@
-// PowerSgdHook where its approximation loses much, against the algorithm of
-// Vogels et al. written out in doubles, for all ranks in one place.
+// Checks PowerSgdHook, with an approximation that loses much, against the
+// algorithm of Vogels et al. computed in double for all ranks in one place.
 
 #include <cmath>
 #include <cstdint>
@@ -22,7 +22,7 @@ struct Shape {
   int64_t rows = 0;
   int64_t columns = 0;
 };
-// A bucket: a vector, then these matrices.
+// The bucket consists of a vector and these matrices.
 constexpr Shape kShapes[] = {{12, 20}, {9, 31}};
 
 float Gradient(int rank, int step, size_t i) {
@@ -77,7 +77,7 @@ Matrix Mean(const std::vector<Matrix>& of) {
   return mean;
 }
 
-// Gram-Schmidt over the columns, which are far from dependent here.
+// Gram-Schmidt over the columns, which are far from linearly dependent here.
 Matrix Orthonormal(const Matrix& m) {
   Matrix columns = Transposed(m);
   for (size_t k = 0; k < columns.size(); ++k) {
@@ -97,7 +97,7 @@ Matrix Orthonormal(const Matrix& m) {
   return Transposed(columns);
 }
 
-// What all ranks keep of one matrix.
+// The reference's state of one matrix, for all ranks.
 class PlainPowerSgd {
  public:
   PlainPowerSgd(int world, const Shape& shape, const Matrix& q)
@@ -105,7 +105,7 @@ class PlainPowerSgd {
         errors_(world, Zeros(static_cast<size_t>(shape.rows),
                              static_cast<size_t>(shape.columns))) {}
 
-  // The gradients by rank; what arrives everywhere.
+  // Takes the gradients by rank; returns the result of all ranks.
   Matrix Step(std::vector<Matrix> gradients) {
     for (size_t rank = 0; rank < gradients.size(); ++rank) {
       Add(1, errors_[rank], gradients[rank]);
@@ -166,7 +166,7 @@ absl::Status Same(const std::string& what, const float* data,
   return absl::OkStatus();
 }
 
-// The hook's state, by its name in a checkpoint.
+// The hook's state, by name in a checkpoint.
 std::map<std::string, const float*> StateOf(PowerSgdHook& hook) {
   std::map<std::string, const float*> state;
   for (const CheckpointSlice& slice : hook.State()) {

@@ -1,5 +1,5 @@
-// A training that goes on from a checkpoint with PowerSGD's state, against the
-// one that was never interrupted.
+// Compares a training resumed from a checkpoint with PowerSGD's state with one
+// that was not interrupted.
 
 #include <cstdint>
 #include <cstdlib>
@@ -27,7 +27,7 @@ constexpr int64_t kOutputs = 8;
 constexpr int kSaved = 9;
 constexpr int kSteps = 16;
 
-// PowerSGD's state, in the checkpoint.
+// Whether the checkpoint contains PowerSGD's state.
 enum class Hooks { kSaved, kForgotten };
 
 float Noise(int64_t a, int64_t b, int64_t c) {
@@ -36,7 +36,8 @@ float Noise(int64_t a, int64_t b, int64_t c) {
          1.0f;
 }
 
-// y = second * (first * x), without momentum, to learn another such map.
+// Trains y = second * (first * x), without momentum, to approximate another
+// such map.
 class Training {
  public:
   explicit Training(ProcessGroup& group) : group_(group) {
@@ -44,7 +45,7 @@ class Training {
     for (size_t i = 0; i < second_.size(); ++i) second_[i] = Noise(2, 0, i);
   }
 
-  // After the first step the buckets are others: one of them is full at once.
+  // The limits make the buckets change after the first step.
   absl::Status Prepare() {
     DdpOptions options;
     options.limits = {.first_bytes = 1, .bytes = 1};
@@ -61,7 +62,8 @@ class Training {
     return absl::OkStatus();
   }
 
-  // Forward, backward, reduction and update; the loss of this rank's example.
+  // Forward, backward, reduction and update; returns the loss of this rank's
+  // example.
   absl::StatusOr<float> Step(int step) {
     std::vector<float> x(kInputs), h(kHidden), dy(kOutputs), dh(kHidden);
     for (int64_t i = 0; i < kInputs; ++i) {
@@ -111,7 +113,7 @@ class Training {
             WholeTensor({"second", {kOutputs, kHidden}, second_})};
   }
   CommHook& hook() { return *hook_; }
-  // Losses come first.
+  // The losses, then the weights.
   std::vector<float> Curve() const {
     std::vector<float> all = losses;
     all.insert(all.end(), first_.begin(), first_.end());
@@ -162,7 +164,8 @@ absl::Status Load(ProcessGroup& group, const std::string& folder, Hooks hooks,
   return status;
 }
 
-// The curve of rank 0, from the step after the saved one on.
+// Trains; `curve` gets that of rank 0, beginning at the step after the saved
+// one.
 absl::Status Train(int ranks, const std::string& save_to,
                    const std::string& load_from, Hooks hooks,
                    std::vector<float>* curve) {
@@ -206,7 +209,7 @@ TEST(PowerSgdResumeTest, GoesOnBitForBit) {
   }
 }
 
-// So that the test above says something.
+// Shows that the test above can fail.
 TEST(PowerSgdResumeTest, WithoutItsStateItIsAnotherTraining) {
   const std::string folder = NewFolder();
   std::vector<float> undisturbed, resumed;
@@ -217,7 +220,8 @@ TEST(PowerSgdResumeTest, WithoutItsStateItIsAnotherTraining) {
   EXPECT_NE(resumed, undisturbed);
 }
 
-// Each reads the losses of some, and all are read: ReadTogether sees to it.
+// Each rank reads the errors of some ranks; ReadTogether checks that all are
+// read.
 TEST(PowerSgdResumeTest, GoesOnOnAnotherNumberOfRanks) {
   const std::string folder = NewFolder();
   std::vector<float> curve;

@@ -34,7 +34,7 @@ PowerSgdState StateOf(int rank, int ranks) {
       Parameters());
 }
 
-// A checkpoint's tensors, by name, as bytes.
+// The content of a checkpoint, by name.
 struct Saved {
   std::vector<CheckpointTensor> tensors;
   std::map<std::string, std::vector<char>> bytes;
@@ -53,7 +53,7 @@ float LossOf(int rank, size_t i) {
   return static_cast<float>(rank + 1) + 0.25f * static_cast<float>(i);
 }
 
-// Of `ranks`, each with losses of its own.
+// Makes a checkpoint of `ranks` ranks, each with its own errors.
 Saved SaveFrom(int ranks) {
   Saved saved;
   for (int rank = 0; rank < ranks; ++rank) {
@@ -105,7 +105,8 @@ TEST(PowerSgdStateTest, AnyNumberOfRanksTakesOverWhatAnyLost) {
       std::vector<double> sum(kCount, 0.0);
       for (int rank = 0; rank < readers; ++rank) {
         PowerSgdState state = StateOf(rank, readers);
-        state.Find(1)->error.assign(kCount, 5.0f);  // of steps that are void
+        // errors that loading must discard
+        state.Find(1)->error.assign(kCount, 5.0f);
         const auto slices = state.SlicesIn(saved.tensors);
         ASSERT_TRUE(slices.ok()) << slices.status();
         for (const CheckpointSlice& slice : *slices) {
@@ -153,7 +154,7 @@ TEST(PowerSgdStateTest, SaysThatThereIsNothingOfIt) {
   const absl::Status none = state.SlicesIn({{.name = "weight"}}).status();
   EXPECT_TRUE(absl::IsNotFound(none)) << none;
   EXPECT_THAT(std::string(none.message()), HasSubstr("begins anew"));
-  // Where there is nothing to compress there is nothing to miss.
+  // Without a matrix to compress, no state is required.
   PowerSgdState empty({}, {{.name = "bias", .shape = {6}}});
   EXPECT_TRUE(empty.SlicesIn({}).ok());
 }

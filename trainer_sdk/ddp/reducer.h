@@ -47,7 +47,7 @@ struct DdpOptions {
   std::shared_ptr<ReducerObserver> observer = {};
 };
 
-// Where the time of all steps was spent.
+// Times, summed over all steps.
 struct ReducerTimes {
   // Time that the reducer's thread spent copying and reducing.
   Duration communication{};

@@ -1,5 +1,6 @@
-// Every option of the reducer with every other and every hook, on every
-// transport and on 1 to 4 ranks, against averages computed in the plainest way.
+// Tests every combination of the reducer's options and hooks, on every
+// transport and with 1 to 4 ranks, against averages computed in the simplest
+// way.
 
 #include <algorithm>
 #include <cmath>
@@ -35,7 +36,7 @@ struct Shape {
   int64_t rows = 1;
   int64_t columns = 0;
 };
-// Matrices of few rows, so that an approximation of that rank loses nothing.
+// Matrices have few rows, so that an approximation of that rank is exact.
 const std::vector<Shape> kShapes = {{1, 10}, {3, 20}, {1, 1}, {1, 0},
                                     {3, 7},  {1, 64}, {1, 7}};
 constexpr int kParameters = 7;
@@ -47,7 +48,7 @@ struct Case {
   GradientPlace place = GradientPlace::kOwn;
   ParameterUse use = ParameterUse::kAll;
   BucketOrder order = BucketOrder::kObserved;
-  // Passes in a step.
+  // The number of passes in a step.
   int passes = 1;
   BucketLimits limits;
   std::optional<DType> narrow_to;
@@ -84,7 +85,7 @@ std::vector<Case> AllCases() {
       }
     }
   }
-  // Narrowed gradients go through buckets of a 16-bit type.
+  // Narrowed gradients use buckets of a 16-bit type.
   const size_t count = cases.size();
   for (size_t i = 0; i < count; ++i) {
     Case narrowed = cases[i];
@@ -100,22 +101,23 @@ std::vector<Case> AllCases() {
   return cases;
 }
 
-// How often rank `rank` has a gradient of parameter `i` in a pass.
+// How often rank `rank` produces a gradient of parameter `i` in a pass.
 int Times(const Case& c, int rank, int step, int pass, int i) {
   switch (c.use) {
     case ParameterUse::kAll:
       return 1;
     case ParameterUse::kMayVary:
-      // Parameter 5 is nobody's in some steps.
+      // In some steps no rank uses parameter 5.
       return i == 5 ? step % 2 : (rank + step + pass + i) % 3 == 0 ? 0 : 1;
     case ParameterUse::kStatic:
-      // Parameter 2 is nobody's; 4 is used twice.
+      // No rank uses parameter 2; parameter 4 is used twice.
       return i == 2 || (i == 6 && rank == 1) ? 0 : i == 4 ? 2 : 1;
   }
   return 0;
 }
 
-// Of one pass; no power of two, so that an order of additions shows.
+// The gradient of one pass. Not a power of two, so that the order of additions
+// affects the result.
 float Value(int rank, int step, int pass, int i, int64_t k) {
   return 0.1f * static_cast<float>(rank + 1) - 0.37f * static_cast<float>(i) +
          0.013f * static_cast<float>(k * (pass + 1)) -
@@ -128,7 +130,7 @@ float RoundedTo(DType type, float value) {
   return static_cast<float>(DecodeElement(type, &bits));
 }
 
-// What a rank has after its passes.
+// A rank's gradient after all passes of the step.
 float Accumulated(const Case& c, int rank, int step, int i, int64_t k) {
   float sum = 0;
   for (int pass = 0; pass < c.passes; ++pass) {
@@ -146,14 +148,14 @@ bool IsUsed(const Case& c, int rank, int step, int i) {
   return false;
 }
 
-// The type gradients are averaged in.
+// The type in which gradients are sent.
 DType Sent(const Case& c) {
   if (c.narrow_to) return *c.narrow_to;
   if (c.hook == Hook::kBFloat16) return DType::kBFloat16;
   return c.hook == Hook::kFloat16 ? DType::kFloat16 : DType::kFloat32;
 }
 
-// In rank order; nothing where no rank has a gradient.
+// The expected average, added in rank order; nothing if no rank has a gradient.
 std::optional<float> Average(const Case& c, int world, int step, int i,
                              int64_t k) {
   float sum = 0;
@@ -179,15 +181,15 @@ std::shared_ptr<CommHook> NewHook(Hook hook) {
     case Hook::kFloat16:
       return std::make_shared<CompressHook>(DType::kFloat16);
     case Hook::kPowerSgd:
-      // As many columns as the matrices have rows: an average is its own
-      // approximation.
+      // The rank of the approximation is the number of rows, so that it is
+      // exact.
       return std::make_shared<PowerSgdHook>(
           PowerSgdOptions{.rank = 3, .exact_steps = 1, .least_rate = 0});
   }
   return nullptr;
 }
 
-// Bit for bit where the transport adds in rank order.
+// kBits: the transport adds in rank order, so results are bit-identical.
 enum class Exactness { kBits, kTolerance };
 
 float AsFloat(TensorData view, int64_t k) {
@@ -241,7 +243,7 @@ class OneCase {
           reducer_->Begin(pass + 1 < case_.passes ? GradientSync::kAccumulate
                                                   : GradientSync::kReduce);
       for (int n = 0; n < kParameters && status.ok(); ++n) {
-        // Each rank has its own order, and another in each step.
+        // Each rank has a different order in each step.
         const int i = (n * 3 + group_.rank() + step) % kParameters;
         const int times = Times(case_, group_.rank(), step, pass, i);
         for (int time = 0; time < times && status.ok(); ++time) {
@@ -263,12 +265,12 @@ class OneCase {
   }
 
   bool IsRight(float value, float expected) const {
-    // An approximation comes after a first exact step.
+    // PowerSGD approximates after its exact first step.
     if (exactness_ == Exactness::kBits && case_.hook != Hook::kPowerSgd) {
       return value == expected;
     }
     const double error = std::abs(double{value} - expected);
-    // A rounding at each rank, and one at the end.
+    // One rounding on each rank and one at the end.
     const double roundings = (group_.size() + 1) * EpsilonOf(Sent(case_));
     return error <= std::max(roundings * 4, 2e-5);
   }
@@ -280,8 +282,8 @@ class OneCase {
       for (int64_t k = 0; k < static_cast<int64_t>(own_[i].size()); ++k) {
         const std::optional<float> expected =
             Average(case_, group_.size(), step, i, k);
-        // What nobody used is not looked at; in a group of one it may be what
-        // is there.
+        // Gradients that no rank used are not checked: in a group of one rank
+        // they may keep any value.
         if (!expected) continue;
         const float value = AsFloat(average, k);
         if (!IsRight(value, *expected)) {
@@ -316,8 +318,8 @@ struct Subject {
   const char* name;
   TransportFactory factory;
   Exactness exactness;
-  // Of so many cases one is tried, another for each number of ranks: four
-  // numbers are all of 4.
+  // Only every n-th case is tried, with a different offset for each number of
+  // ranks; the four numbers of ranks together try 4 of n.
   int stride;
 };
 

@@ -21,7 +21,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-// A model of some float parameters, as one rank has it.
+// A model of several float parameters on one rank.
 class Model {
  public:
   explicit Model(const std::vector<int64_t>& counts) {
@@ -48,14 +48,14 @@ class Model {
   std::vector<std::vector<float>> gradients_;
 };
 
-// What rank `rank` has for element `k` of parameter `i` in step `step`: no
-// power of two, so that an order of additions shows.
+// The gradient of element `k` of parameter `i` on rank `rank` in step `step`.
+// Not a power of two, so that the order of additions affects the result.
 float Value(int rank, int step, int i, int64_t k) {
   return 0.1f * static_cast<float>(rank + 1) + 0.37f * static_cast<float>(i) +
          0.013f * static_cast<float>(k) - static_cast<float>(step);
 }
 
-// One rank's gradients of a step.
+// Writes one rank's gradients of a step.
 void Fill(const Reducer& reducer, const Model& model, int rank, int step,
           int i) {
   float* gradient = static_cast<float*>(reducer.gradient(i));
@@ -64,7 +64,8 @@ void Fill(const Reducer& reducer, const Model& model, int rank, int step,
   }
 }
 
-// In rank order, then divided: what shared memory promises, bit for bit.
+// The sum in rank order, divided at the end: bit-identical to the shared memory
+// transport.
 float Average(const std::vector<int>& ranks, int world, int step, int i,
               int64_t k) {
   float sum = 0;
@@ -98,7 +99,7 @@ absl::Status Expect(const Reducer& reducer, const Model& model, int i,
   return absl::OkStatus();
 }
 
-// Small buckets: 64 bytes first, then 256.
+// Small buckets: first 64 bytes, then 256.
 DdpOptions Small(GradientPlace place) {
   DdpOptions options;
   options.limits = {.first_bytes = 64, .bytes = 256};
@@ -108,7 +109,7 @@ DdpOptions Small(GradientPlace place) {
 
 const std::vector<int64_t> kCounts = {10, 100, 1, 0, 33, 64, 7};
 
-// By ranks and place.
+// Parameters: number of ranks, place of the gradients.
 class AnyWorld : public testing::TestWithParam<std::tuple<int, GradientPlace>> {
  protected:
   const int world_ = std::get<0>(GetParam());
@@ -131,7 +132,7 @@ TEST_P(AnyWorld, EveryGradientBecomesTheAverageBitForBit) {
     for (int step = 0; step < 4; ++step) {
       absl::Status status = (*reducer)->Begin(GradientSync::kReduce);
       for (int n = 0; n < model.size() && status.ok(); ++n) {
-        // Each rank has its own order, and the buckets go in theirs.
+        // Each rank marks in its own order; buckets are reduced in index order.
         const int i = (n + group.rank() * 3 + step) % model.size();
         Fill(**reducer, model, group.rank(), step, i);
         status = (*reducer)->MarkReady(i);
@@ -159,7 +160,7 @@ TEST_P(AnyWorld, AccumulatedGradientsAreAveragedOnce) {
         for (int i = model.size() - 1; i >= 0 && status.ok(); --i) {
           float* gradient = static_cast<float*>(reducer.gradient(i));
           for (int64_t k = 0; k < model.count(i); ++k) {
-            // Whole numbers, so that sums are exact.
+            // Integers, so that sums are exact.
             const float value = static_cast<float>(group.rank() + pass + k);
             gradient[k] = pass == 0 ? value : gradient[k] + value;
           }
@@ -194,8 +195,7 @@ TEST_P(AnyWorld, UnusedParametersCountAsZeroWhereTheyAreUnused) {
     if (!created.ok()) return created.status();
     Reducer& reducer = **created;
     for (int step = 0; step < 3; ++step) {
-      // Parameter i is used by the ranks whose number is not i modulo 7, and
-      // parameter 5 by nobody.
+      // Rank r uses all parameters except number r and, on all ranks, number 5.
       const auto used = [](int rank, int i) { return i != 5 && rank != i; };
       absl::Status status = reducer.Begin(GradientSync::kReduce);
       for (int i = model.size() - 1; i >= 0 && status.ok(); --i) {
@@ -216,7 +216,7 @@ TEST_P(AnyWorld, UnusedParametersCountAsZeroWhereTheyAreUnused) {
           status = Expect(reducer, model, i, users, world_, step);
         }
       }
-      // What nobody used is left alone.
+      // Gradients that no rank used are not changed.
       const float untouched = *static_cast<const float*>(reducer.gradient(5));
       const bool alone = world_ == 1 || place_ == GradientPlace::kBucket;
       if (status.ok() && !alone && untouched != -1.0f) {
@@ -261,7 +261,7 @@ INSTANTIATE_TEST_SUITE_P(
                      testing::Values(GradientPlace::kOwn,
                                      GradientPlace::kBucket)));
 
-// The order in which rank 0 had the gradients is what all ranks take.
+// All ranks use the order in which rank 0 had the gradients.
 TEST(ReducerTest, BucketsFollowTheFirstStepOfRank0) {
   const auto statuses = RunWorld(2, [](ProcessGroup& group) -> absl::Status {
     Model model({4, 4, 4});
@@ -343,7 +343,7 @@ TEST(ReducerTest, WhenCommunicationFailsSoDoesEveryLaterCall) {
   }
 }
 
-// A hook that counts, and leaves ones.
+// A hook that counts buckets and fills them with ones.
 class Ones : public CommHook {
  public:
   absl::Status Reduce(GradientBucket& bucket, ProcessGroup&) override {
@@ -380,7 +380,7 @@ TEST(ReducerTest, AHookDoesItAlsoOnARankAlone) {
   EXPECT_TRUE(statuses[0].ok()) << statuses[0];
 }
 
-// What an observer was told.
+// Records what an observer receives.
 class Witness : public ReducerObserver {
  public:
   void OnReduced(const BucketReduction& reduction) override {
@@ -432,7 +432,7 @@ TEST(ReducerTest, AnObserverIsToldOfEachBucketAndWait) {
         }
         exposed += witness->waits[0].second - witness->waits[0].first;
         EXPECT_EQ((*reducer)->times().exposed, exposed);
-        // Passes that only accumulate are none of its business.
+        // Passes that only accumulate are not reported.
         witness->reductions.clear();
         status = (*reducer)->Begin(GradientSync::kAccumulate);
         for (int i = model.size(); status.ok() && i-- > 0;) {

@@ -25,7 +25,8 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// The real one, and the tests' own: what one does the other does.
+// Runs every test on the real disk and on the memory disk: both must behave
+// equally.
 class AnyDisk : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
@@ -115,7 +116,7 @@ TEST(DiskTest, ErrorsNameThePathAndWhatTheSystemSaid) {
   EXPECT_THAT(full.status().message(),
               AllOf(HasSubstr("/nowhere/at/all"),
                     HasSubstr("No such file or directory")));
-  // What is no file is not read, and does not make anybody wait.
+  // A pipe is rejected, and opening it does not block.
   std::string pipe = testing::TempDir() + "/pipe-XXXXXX";
   ASSERT_NE(mkdtemp(pipe.data()), nullptr);
   pipe += "/p";
@@ -124,7 +125,7 @@ TEST(DiskTest, ErrorsNameThePathAndWhatTheSystemSaid) {
               HasSubstr("it is no file"));
 }
 
-// A folder that is locked, by whom the test says.
+// A locked folder, with an owner that the test chooses.
 class LockTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -157,7 +158,7 @@ TEST_F(LockTest, AProcessOfThisHostIsWaitedForUntilItsDeadline) {
 }
 
 TEST_F(LockTest, AnyOtherIsWaitedForUntilTheDeadlineOfThose) {
-  // One that has ended.
+  // A process that has ended.
   const pid_t child = fork();
   if (child == 0) _exit(0);
   siginfo_t ended;

@@ -272,7 +272,8 @@ class Analysis {
         idle.push_back(other->second);
       }
     }
-    // If there are several, some may have done their part and continued.
+    // If several peers are idle, some may have done their part and continued;
+    // those with too few messages have not.
     if (!short_of_messages.empty()) idle = std::move(short_of_messages);
     for (const FlightLog* const other : idle) {
       if (!blamed_.insert(other->rank).second) continue;

@@ -86,7 +86,7 @@ TEST(FlightAnalysisTest, NamesTheDeadAndTheMissing) {
 }
 
 TEST(FlightAnalysisTest, WhoNeverCameOutOfWhatOthersHaveDoneIsBehind) {
-  // Killed in the middle of the one; the others were in the next one already.
+  // Killed during the first operation; the others were in the next one already.
   EXPECT_THAT(
       AnalyseFlight({RankLog(0, 2).Does(Sum(), 1).Does(Sum(), 2, State::kIn),
                      RankLog(1, 2).Does(Sum(), 1, State::kIn)})
@@ -97,8 +97,8 @@ TEST(FlightAnalysisTest, WhoNeverCameOutOfWhatOthersHaveDoneIsBehind) {
                   "4 float32 (16 bytes), sum in group world"));
 }
 
-// Of three the second is stopped in `in`, #1 of the world; the others have done
-// it, and wait for it in a part.
+// Three ranks. Rank 1 is stuck in `in`, operation #1 of the world. The others
+// have finished it and wait for rank 1 in a smaller group.
 std::vector<FlightLog> StoppedIn(const Operation& in,
                                  State state = State::kIn) {
   const std::vector<int> all = {0, 1, 2};
@@ -126,7 +126,7 @@ TEST(FlightAnalysisTest, AlsoWhereTheyWaitForItInAnotherGroup) {
         AllToAll(nullptr, nullptr, 4, DType::kInt8)}) {
     EXPECT_THAT(AnalyseFlight(StoppedIn(other)).findings, behind);
   }
-  // A deadline of its own passed while it was stopped.
+  // Its own deadline passed while it was stopped.
   EXPECT_THAT(AnalyseFlight(StoppedIn(Sum(), State::kFailed)).findings, behind);
 }
 
@@ -140,7 +140,7 @@ TEST(FlightAnalysisTest, WhatSomeAreDoneWithAloneTellsNothingOfTheOthers) {
                                                {1, 0, 1}, DType::kInt8)))
                   .findings,
               circle);
-  // Failed by one that had left, and died.
+  // It failed because of a rank that had left and then died.
   std::vector<FlightLog> logs = StoppedIn(Sum(), State::kFailed);
   logs[1].records[0].status = absl::StatusCode::kUnavailable;
   EXPECT_THAT(AnalyseFlight(logs).findings, circle);
@@ -171,7 +171,7 @@ TEST(FlightAnalysisTest, WhoIsLeftAloneInItIsBehindThoughNobodyWaits) {
 }
 
 TEST(FlightAnalysisTest, OfSeveralOperationsTheFirstTellsWhoIsBehind) {
-  // RankLog 2 would come to the second one, could it leave the first.
+  // Rank 2 would reach the second operation if it could leave the first.
   EXPECT_THAT(
       AnalyseFlight(
           {RankLog(0, 3).Does(Sum(), 1, State::kIn).Does(Sum(), 2, State::kIn),
@@ -208,7 +208,8 @@ TEST(FlightAnalysisTest, TimesOfClocksThatDifferAreNotNegative) {
 }
 
 TEST(FlightAnalysisTest, WhoIsHeldUpElsewhereIsNotToBlame) {
-  // 0 waits for 1 in the world; 1 waits for 2 in its pair; 2 is in nothing.
+  // Rank 0 waits for 1 in the world; 1 waits for 2 in its pair; 2 is in no
+  // operation.
   const auto pair = std::vector<int>{1, 2};
   EXPECT_THAT(AnalyseFlight({RankLog(0, 3).Does(Sum(), 1, State::kIn),
                              RankLog(1, 3)
@@ -218,8 +219,7 @@ TEST(FlightAnalysisTest, WhoIsHeldUpElsewhereIsNotToBlame) {
                                  .Group("world/pp:1", pair)
                                  .Does(Barrier(), 4, State::kDone, 1)})
                   .findings,
-              // Once for each of the two groups that it keeps waiting would be
-              // once too often.
+              // Once, although it delays two groups.
               ElementsAre(HasSubstr("rank 2 (node2, pid 102) is behind")));
 }
 
@@ -269,7 +269,7 @@ TEST(FlightAnalysisTest, OfATransportThatOnlyLaunchesWhoCalledLessIsBehind) {
                              RankLog(1, 2).Does(Sum(), 1).Says("late")})
                   .findings,
               ElementsAre(HasSubstr("all called the same")));
-  // One that is further and nobody that failed: a running job.
+  // One rank is further and none has failed: a running job.
   EXPECT_THAT(AnalyseFlight({RankLog(0, 2).Does(Sum(), 1).Does(Sum(), 2),
                              RankLog(1, 2).Does(Sum(), 1)})
                   .findings,
@@ -330,19 +330,19 @@ TEST(FlightAnalysisTest, AFailureIsOverOnceItsGroupIsMadeAgain) {
   const auto again = [&](RankLog rank) {
     return rank.Group("world", all, 2).Does(Sum(7), 1, State::kDone, 2);
   };
-  // RankLog 2 had not come to it.
+  // Rank 2 did not reach the failed operation.
   const RankLog late = RankLog(2, 3).Group("world/dp:0", all, 1).Does(Sum(), 1);
   EXPECT_THAT(
       AnalyseFlight({again(failed(0)), again(failed(1)), again(late)}).findings,
       IsEmpty());
   EXPECT_THAT(AnalyseFlight({failed(0), failed(1), late}).findings,
               ElementsAre(HasSubstr("rank 2 (node2, pid 102) is behind")));
-  // Another group is no amends.
+  // Making a different group again does not clear the failure.
   EXPECT_THAT(AnalyseFlight({failed(0).Group("world/dp", all, 2),
                              failed(1).Group("w", all), late})
                   .findings,
               ElementsAre(HasSubstr("rank 2 (node2, pid 102) is behind")));
-  // What they disagreed about either.
+  // A mismatch in a group that was made again is not reported.
   const auto differs = [&](int number) {
     return again(RankLog(number, 3)
                      .Group("world/dp:0", all, 1)
@@ -371,7 +371,7 @@ TEST(FlightAnalysisTest, OnlyALaterGroupOfItsNameMakesAmends) {
   EXPECT_THAT(stuck("world/dp:0", 2), IsEmpty());
   const auto behind = ElementsAre(HasSubstr("rank 2 (node2, pid 102) is beh"));
   EXPECT_THAT(stuck("world/dp", 2), behind);
-  // One that was there when it failed.
+  // A group that existed when it failed.
   EXPECT_THAT(stuck("other", 1), behind);
 }
 

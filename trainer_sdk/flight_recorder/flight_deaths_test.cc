@@ -1,4 +1,4 @@
-// What agents saw of their workers' ends, beside the ranks' own logs.
+// Combines the agents' observations of workers' ends with the ranks' logs.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ using testing::SizeIs;
 
 constexpr double kBegin = 1000;
 
-// A rank of `world_size` that is in all_reduce #2, or has come out of #1.
+// A log of a world of `world_size`: in all_reduce #2, or finished with #1.
 FlightLog LogOf(int rank, int world_size, uint64_t called = 2) {
   FlightLog log;
   log.rank = rank;
@@ -114,7 +114,7 @@ TEST(FlightDeaths, NeitherIsAHungOneToldWhereAnotherCalledSomethingElse) {
       ElementsAre(HasSubstr("but rank 1 called barrier #2")));
 }
 
-// A transport that only launches.
+// With a transport that only launches operations.
 TEST(FlightDeaths, NorWhereAnotherCalledLess) {
   std::vector<FlightLog> logs = {LogOf(0, 3), LogOf(1, 3, /*called=*/1),
                                  LogOf(2, 3)};
@@ -124,7 +124,7 @@ TEST(FlightDeaths, NorWhereAnotherCalledLess) {
                                    EndOf(2, HowEnded::kStopped)})
                   .findings,
               ElementsAre(HasSubstr("rank 1 (node1, pid 101) is behind")));
-  // That one is told once, with its end.
+  // The rank that is behind is listed, together with its end.
   EXPECT_THAT(AnalyseFlight(logs, {EndOf(1, HowEnded::kHung)}).findings,
               ElementsAre(HasSubstr("rank 1 (node1, pid 101) is behind"),
                           HasSubstr("rank 1 (node1, pid 101) hung"),
@@ -205,7 +205,7 @@ TEST(FlightDeaths, TheEarliestIsToldFirst) {
                                              HasSubstr("rank 0 (node0")));
 }
 
-// It exited because its peer died, and said so.
+// The rank exited because its peer had died, and recorded that.
 TEST(FlightDeaths, WhoseOperationFailedIsNoCause) {
   FlightLog victim = LogOf(0, 2);
   victim.reason = "all_reduce #2: rank 1 died";

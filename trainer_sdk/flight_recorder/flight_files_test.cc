@@ -89,7 +89,7 @@ TEST_F(FlightFilesTest, OfSeveralOfARankTheLatestCounts) {
   ASSERT_THAT(logs->logs, SizeIs(1));
   EXPECT_EQ(logs->logs[0].pid, 77);
   EXPECT_EQ(logs->logs[0].reason, "") << "another process's";
-  // Nothing was recorded between the two of one process.
+  // Both files are of one process, with no record in between.
   late.written = early.written;
   late.pid = early.pid;
   Write("rank_2.json", FlightJson(late));
@@ -220,7 +220,7 @@ TEST_F(FlightFilesTest, NumbersThatDoNotFitAreRefused) {
   }
 }
 
-// Whatever is done to a good file, it is refused or read, and nothing worse.
+// A damaged file is either rejected or parsed; nothing worse happens.
 TEST_F(FlightFilesTest, SpoiledFilesDoNoHarm) {
   std::minstd_rand random(1);
   std::string ring(sizeof(RingImage), '\0');

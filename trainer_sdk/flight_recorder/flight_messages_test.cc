@@ -1,4 +1,4 @@
-// Messages from rank to rank, and batches of them.
+// Sends, receives and batches between ranks.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using State = RankLog::State;
 
-// To and from each of `peers`.
+// A batch of one send and one receive with each of `peers`.
 Operation Swap(const std::vector<int>& peers, int64_t count = 4) {
   std::vector<PointToPoint> messages;
   for (const int peer : peers) {
@@ -50,7 +50,7 @@ TEST(FlightMessagesTest, ButNotWhoIsInWhatTheOthersHaveDone) {
 }
 
 TEST(FlightMessagesTest, ABatchNobodyAnswers) {
-  // Around a ring of three, of which one does not come.
+  // A ring of three ranks, one of which does not arrive.
   const FlightAnalysis analysis = AnalyseFlight(
       {RankLog(0, 3).Does(Swap({1, 2}), 0, State::kIn), RankLog(1, 3),
        RankLog(2, 3).Does(Swap({1, 0}), 0, State::kIn)});
@@ -69,8 +69,8 @@ TEST(FlightMessagesTest, WhoHasDoneItsPartOfABatchIsNotToBlame) {
                      RankLog(3, 4)})
           .findings,
       ElementsAre(HasSubstr("rank 2 (node2, pid 102) did not answer batch")));
-  // Messages of another time, of another group or with another are no answer;
-  // nor is a collective.
+  // These are no answer: messages at another time, in another group or with
+  // another rank, and collectives.
   const std::vector<int> both = {0, 2};
   for (const RankLog& other :
        {RankLog(2, 3).Does(Swap({0}), 2),
@@ -83,7 +83,7 @@ TEST(FlightMessagesTest, WhoHasDoneItsPartOfABatchIsNotToBlame) {
                     .findings,
                 ElementsAre(HasSubstr("rank 2 (node2, pid 102) did not")));
   }
-  // Where that cannot be told, all who are in nothing.
+  // If that is unknown, all ranks that are in no operation are named.
   EXPECT_THAT(AnalyseFlight({RankLog(0, 3).Does(Swap({1, 2}), 3, State::kIn),
                              RankLog(1, 3).Does(Swap({0}), 3),
                              RankLog(2, 3).Does(Swap({0}), 3)})

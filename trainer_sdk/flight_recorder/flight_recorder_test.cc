@@ -157,7 +157,7 @@ TEST_F(FlightRecorderTest, KeepsTheLastOnes) {
   for (uint64_t i = 2; i <= kRingSlots + 10; i++) {
     recorder.QueueAndStart(world, Sum(i), 16, At(1));
   }
-  // Its slot is another's by now.
+  // Its slot has been reused by now.
   recorder.End(first, At(2), absl::StatusCode::kAborted);
   const FlightLog log = recorder.Snapshot();
   ASSERT_THAT(log.records, SizeIs(kRingSlots));
@@ -208,11 +208,11 @@ TEST_F(FlightRecorderTest, RemovedGroupsMakeRoomTheOldestFirst) {
   }
   recorder.QueueAndStart(world, Sum(7), 16, At(5000));
   const FlightLog log = recorder.Snapshot();
-  // One place is kept for those beyond the table.
+  // One entry is reserved for groups beyond the table.
   ASSERT_THAT(log.groups, SizeIs(kRingGroups - 1));
   EXPECT_EQ(log.groups.front().name, "world");
   EXPECT_EQ(log.groups.back().birth, 3u * kRingGroups - 1);
-  // Nothing is told of one that had to go, and nothing as another's.
+  // Records of groups without an entry are dropped, not attributed to another.
   ASSERT_THAT(log.records, SizeIs(kRingGroups - 1));
   for (const FlightRecord& record : log.records) {
     if (record.group == 0) continue;
@@ -280,7 +280,7 @@ TEST_F(FlightRecorderTest, AFailureIsOverWhenItsGroupIsMadeAgain) {
   make("world/dp");
   make("w");
   EXPECT_EQ(reason(), "rank 0 died") << "it is neither's part";
-  // The file that tells of it stays, but is no longer the latest.
+  // The file about the earlier failure stays, but it is no longer the latest.
   make("world/dp:0");
   EXPECT_EQ(reason(), "");
   ASSERT_TRUE(recorder.Fail("world/dp:0", "rank 0 died again").ok());

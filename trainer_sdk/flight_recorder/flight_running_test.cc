@@ -20,7 +20,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using State = RankLog::State;
 
-// What is in progress began at 1002.
+// Start time of operations in progress, in seconds.
 constexpr double kBegan = 1002;
 
 FlightAnalysis At(double clock, const std::vector<FlightLog>& logs) {
@@ -32,7 +32,8 @@ std::vector<FlightLog> OneIsLate() {
           RankLog(1, 2).Does(Barrier(), 1)};
 }
 
-// The last record of `log` began at `time`, or if it has ended, ended then.
+// Sets the begin of the last record of `log` to `time`, or its end if it has
+// ended.
 FlightLog Since(double time, FlightLog log) {
   FlightRecord& last = log.records.back();
   if (last.ended != 0) {
@@ -94,7 +95,7 @@ TEST(FlightRunningTest, WhatTheLastCameToJustNowIsNoStandstill) {
               ElementsAre(HasSubstr("nobody is behind")));
 }
 
-// While one log was read the other rank went on.
+// While one log was being read, the other rank continued.
 TEST(FlightRunningTest, WhoIsInWhatOthersLeftJustNowIsOnItsWayOut) {
   const auto left = [](double time) {
     return Since(time, RankLog(1, 2).Does(Barrier(), 1));
@@ -121,7 +122,7 @@ TEST(FlightRunningTest, MessagesAreWaitedForAsLong) {
               ElementsAre(HasSubstr("rank 1 (node1, pid 101) did not answer")));
   EXPECT_THAT(At(1010, {waits, sends(1006, State::kIn)}).findings,
               ElementsAre(HasSubstr("ranks wait for each other")));
-  // One that does other things all the time does not answer either.
+  // A rank that only does other things does not answer either.
   EXPECT_THAT(
       At(1010, {waits, Since(1009.5, RankLog(1, 2)
                                          .Group("alone", {1})

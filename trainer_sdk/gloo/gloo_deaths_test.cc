@@ -1,4 +1,4 @@
-// Ranks that are processes, one of which dies in the middle of a collective.
+// Ranks are processes, and one of them dies during a collective.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -21,13 +21,13 @@
 namespace muster {
 namespace {
 
-// Until an operation's deadline: a death that nobody notices ends with it.
+// The deadline of an operation: a death that is not detected ends with it.
 constexpr Duration kOperation = std::chrono::seconds(20);
 constexpr Duration kPatience = std::chrono::seconds(60);
 
 constexpr DType kType = DType::kFloat32;
 
-// Some operation of that kind over `count` elements a rank.
+// An operation of that kind with `count` elements per rank.
 Operation Of(OperationKind kind, const GroupPlace& place, int64_t count,
              uint64_t sequence, std::vector<float>& in,
              std::vector<float>& out) {
@@ -74,7 +74,7 @@ Operation Of(OperationKind kind, const GroupPlace& place, int64_t count,
   return Batch({send, receive});
 }
 
-// Kills this process when `moment` has passed, whatever it is doing then.
+// Kills this process after `moment`, whatever it is doing then.
 void DieAfter(Duration moment) {
   const Instant until = MonotonicNow() + moment;
   std::thread([until] {
@@ -126,14 +126,15 @@ void ExpectNamedByAll(const Death& death, int size) {
   }
 }
 
-// Small parts, and large ones, of which a death is nearly always in the middle.
+// With small parts, and with large ones, during which a death nearly always
+// falls.
 TEST(GlooDeaths, WhoeverDiesInWhateverCollectiveIsNamedByAll) {
   std::mt19937 draw(20240713);
   for (const int64_t count : {int64_t{4096}, int64_t{1} << 20}) {
     for (int kind = 0; kind < kOperationKinds; ++kind) {
       Death death;
       death.kind = static_cast<OperationKind>(kind);
-      // Of which a batch is several, among any number of ranks.
+      // A batch consists of these, among any number of ranks.
       if (death.kind == OperationKind::kSend ||
           death.kind == OperationKind::kReceive) {
         continue;
@@ -151,8 +152,8 @@ TEST(GlooDeaths, WhoeverDiesInWhateverCollectiveIsNamedByAll) {
   }
 }
 
-// From the first rank to the second. Gloo itself never ends the wait of one
-// whose payload is half written when the other dies.
+// A message from rank 0 to rank 1. Gloo itself never ends the wait if the peer
+// dies while a payload is half transferred.
 TEST(GlooDeaths, WhoeverDiesInTheMiddleOfAMessageIsNamed) {
   for (const int victim : {0, 1}) {
     ExpectNamedByAll({OperationKind::kSend, int64_t{1} << 24, victim,

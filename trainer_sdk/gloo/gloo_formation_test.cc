@@ -1,4 +1,4 @@
-// How the making of a group over Gloo ends with its round.
+// How the forming of a group over Gloo ends with its round.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,14 +26,14 @@ std::shared_ptr<Store> ClientOf(const StoreServer& server) {
       .value();
 }
 
-// Rank 2's process has died before it said anything, and its agent has seen
-// that: the round's store is closed.
+// Rank 2's process died before it published anything; its agent has closed the
+// round's store.
 TEST(GlooFormation, EndsWithTheRound) {
   const auto server = StoreServer::Start({.address = "127.0.0.1"}).value();
   const auto ends = RunRanks(3, [&](int rank) -> absl::Status {
     const std::shared_ptr<Store> store = ClientOf(*server);
     if (rank == 2) {
-      // Once the others are there, and wait for it.
+      // After the other ranks have arrived and wait for it.
       for (const char* const key : {"watch/tcp/0", "watch/tcp/1"}) {
         absl::Status there = store->Wait({key}, Late());
         if (!there.ok()) return there;

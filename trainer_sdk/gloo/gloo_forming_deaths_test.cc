@@ -1,5 +1,5 @@
-// Ranks that are processes, one of which dies while the group forms. Nobody
-// ends their round: what they learn they learn from each other.
+// Ranks are processes, and one of them dies while the group forms. The round is
+// not ended, so the others learn of the death only from each other.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -21,12 +21,13 @@
 namespace muster {
 namespace {
 
-// A death that nobody notices ends the others by this.
+// The deadline of forming: a death that is not detected ends with it.
 constexpr Duration kForming = std::chrono::seconds(30);
 constexpr Duration kPatience = std::chrono::seconds(60);
 constexpr int kRanks = 3;
 
-// A store in whose use this process dies, before the call for which `fatal`.
+// A store that kills this process before the call for which `fatal` returns
+// true.
 class FatalStore final : public Store {
  public:
   FatalStore(std::shared_ptr<Store> store,
@@ -100,17 +101,17 @@ void ExpectNamedByAll(int victim, const std::string& fatal) {
   }
 }
 
-// It has told where it listens; the last rank is called by nobody.
+// It has published its address; the last rank is dialled by no other.
 TEST(GlooFormingDeaths, BeforeItHasCalledTheOthers) {
   ExpectNamedByAll(kRanks - 1, "wait watch/tcp/");
 }
 
-// All know each other; Gloo's own connections come next.
+// The ranks know each other; Gloo's connections come next.
 TEST(GlooFormingDeaths, BeforeItHasToldItsAddress) {
   for (const int victim : {0, 1}) ExpectNamedByAll(victim, "set gloo/rank/");
 }
 
-// Gloo at the others waits for it to connect.
+// Gloo on the other ranks waits for its connection.
 TEST(GlooFormingDeaths, BeforeItHasConnected) {
   ExpectNamedByAll(1, "wait gloo/rank/");
 }

@@ -12,8 +12,9 @@
 namespace muster {
 namespace {
 
-// Longer than it takes to connect to a live host. Closing a connection to a
-// dead host resets nothing.
+// Interrupt waits this long for a connection that this rank dials, before it
+// closes the pair: longer than dialling a live host takes. Closing a connection
+// to a dead host resets nothing.
 constexpr std::chrono::milliseconds kCallGrace(250);
 
 template <typename Ip>

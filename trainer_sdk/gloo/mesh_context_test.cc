@@ -25,8 +25,8 @@ std::unique_ptr<MeshContext> NewContext(int rank,
       rank, 2, gloo::transport::tcp::CreateDevice(attributes), patience);
 }
 
-// Rank 1, a process that connects with rank 0 when it has its address, and
-// exits with 0 however that ends.
+// Rank 1: a process that connects to rank 0 once it has its address, and exits
+// with 0 whatever happens.
 class Called {
  public:
   Called() {
@@ -58,7 +58,7 @@ class Called {
     EXPECT_EQ(waitpid(pid_, &status, WUNTRACED), pid_);
     EXPECT_TRUE(WIFSTOPPED(status));
   }
-  // Its wait status, once it goes on.
+  // Continues it and returns its wait status.
   int End() {
     EXPECT_EQ(kill(pid_, SIGCONT), 0);
     siginfo_t info{};
@@ -78,7 +78,7 @@ class Called {
     try {
       context->Connect(0, std::string(buffer, static_cast<size_t>(size)));
     } catch (const std::exception&) {
-      // Whoever called may be gone.
+      // The calling rank may be gone.
     }
     _exit(0);
   }
@@ -88,13 +88,13 @@ class Called {
   std::string address_;
 };
 
-// Its process was ended by Gloo's thread, which found the reset connection
-// without a peer.
+// Regression: Gloo's thread found the reset connection without a peer's name,
+// and its exception ended the process.
 TEST(MeshContextTest, WhoHasNotAcceptedACallOutlivesItsCaller) {
-  // Which of two calls the other depends on their ports.
+  // Which of the two ranks dials the other depends on their ports.
   for (bool called = false; !called;) {
     Called peer;
-    // Waits five times as long for a call that cannot come.
+    // The wait for a connection, which cannot come, is five times as long.
     auto context = NewContext(0, std::chrono::milliseconds(40));
     const std::string own = context->Addresses()[1];
     peer.Stop();

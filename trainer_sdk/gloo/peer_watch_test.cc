@@ -15,7 +15,7 @@ namespace {
 constexpr Duration kNoGrace = Duration::zero();
 constexpr Duration kNeverOver = std::chrono::hours(1);
 
-// Three ranks, of which this process is rank 0 and holds the others' ends.
+// Three ranks. This process is rank 0, and also holds the ends of the others.
 class PeerWatchTest : public testing::Test {
  protected:
   PeerWatchTest() : ours_(3), theirs_(3) {
@@ -42,7 +42,7 @@ class PeerWatchTest : public testing::Test {
     return [](int peer) { ADD_FAILURE() << "rank " << peer << " is gone"; };
   }
 
-  // What rank `peer` has: its connection to this one.
+  // The connection of rank `peer` to this one.
   std::vector<OwnedFd> TheirsOf(int peer) {
     std::vector<OwnedFd> sockets(3);
     sockets[0] = std::move(theirs_[peer]);
@@ -61,7 +61,7 @@ TEST_F(PeerWatchTest, TellsWhoseConnectionEnded) {
 
 TEST_F(PeerWatchTest, WhoSaidGoodbyeIsNotGone) {
   const auto watch = Start(std::move(ours_), kNoGrace, Tell());
-  // Another rank's watch, which ends as it should.
+  // Another rank's watch, which ends normally.
   Start(TheirsOf(1), kNoGrace, Fail()).reset();
   theirs_[2].Close();
   EXPECT_EQ(gone_.get_future().get(), 2);

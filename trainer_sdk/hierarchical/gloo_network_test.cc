@@ -11,7 +11,7 @@
 namespace muster {
 namespace {
 
-// Rank r is at host `hosts[r]`; further ones begin at the front again.
+// Rank r is on host `hosts[r]`; further ranks repeat the list.
 ConformanceSubject OnHosts(const std::string& name, std::vector<int> hosts) {
   ConformanceSubject subject;
   subject.name = name;

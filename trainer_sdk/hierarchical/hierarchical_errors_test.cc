@@ -1,4 +1,4 @@
-// What the errors of a group in tiers say.
+// The error messages of a hierarchical group.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -18,7 +18,7 @@
 namespace muster {
 namespace {
 
-// Four ranks on two hosts.
+// Makes a group of four ranks on two hosts.
 absl::StatusOr<std::unique_ptr<Transport>> Make(GroupPlace place,
                                                 Instant deadline) {
   HierarchicalOptions options;
@@ -35,7 +35,8 @@ int Times(const std::string& message, const std::string& what) {
   return times;
 }
 
-// `odd` does something else than the others, or nothing.
+// Rank `odd` calls `other`, or nothing if that is null. Returns the ranks'
+// errors.
 std::vector<std::string> ErrorsOf(const Operation& most, int odd,
                                   const Operation* other) {
   auto transports = MakeTransports(Make, 4, "world");
@@ -47,7 +48,8 @@ std::vector<std::string> ErrorsOf(const Operation& most, int odd,
     absl::Status s = transport.Execute(
         Barrier(), {1, MonotonicNow() + std::chrono::seconds(30)});
     EXPECT_TRUE(s.ok()) << s;
-    // Who gives up breaks the group for whoever has yet to come out of it.
+    // No rank may still be inside it when another gives up, which breaks the
+    // group for all.
     everybody.arrive_and_wait();
     if (rank == odd && other == nullptr) return absl::OkStatus();
     s = transport.Execute(
@@ -93,7 +95,7 @@ TEST(HierarchicalErrors, NameWhoCalledSomethingElse) {
       EXPECT_TRUE(absl::StrContains(message, "barrier #2")) << message;
       EXPECT_TRUE(absl::StrContains(message, "all_reduce #2")) << message;
       EXPECT_FALSE(absl::StrContains(message, "world")) << message;
-      // Whoever is named as a peer, is named by host and process.
+      // Peers are named with host and process.
       EXPECT_TRUE(absl::StrContains(message, "(host ")) << message;
     }
   }

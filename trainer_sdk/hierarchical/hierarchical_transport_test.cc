@@ -13,8 +13,8 @@ namespace {
 
 constexpr int kSubjects = 5;
 
-// Ranks are given to hosts in this pattern, over and over. The subjects, by
-// number, share the collectives.
+// `pattern`: the host of each rank, repeated. The subjects share the
+// collectives by number.
 ConformanceSubject OnHosts(int number, const std::string& name,
                            std::vector<int> pattern, std::vector<int> sizes) {
   ConformanceSubject subject;
@@ -30,7 +30,7 @@ ConformanceSubject OnHosts(int number, const std::string& name,
   subject.every_nth = 23;
   subject.share = number;
   subject.shares = kSubjects;
-  // Shared memory alone brings messages in the order of their sending.
+  // Pure shared memory delivers messages in the order in which they were sent.
   if (name == "OneHost") subject.tags = ConformanceSubject::Tags::kInOrder;
   return subject;
 }

@@ -43,7 +43,7 @@ struct Communicator {
   uint64_t collectives = 0;
   uint64_t splits = 0;
   // Whether all ranks have called its last split. Null: there was none.
-  std::shared_ptr<const bool> all_split;  // points into the registry
+  std::shared_ptr<const bool> all_split;  // the registry's flag
 };
 
 // Guards a call of a communicator.

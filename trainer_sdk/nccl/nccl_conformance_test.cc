@@ -1,4 +1,4 @@
-// What every transport must do, over the fake NCCL.
+// The conformance suite on the fake NCCL.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ ConformanceSubject Subject() {
   subject.factory = [fake](GroupPlace place, Instant deadline) {
     return NewNcclTransport(std::move(place), fake.options(), deadline);
   };
-  // Each operation crosses two threads a rank.
+  // Each operation involves two threads per rank, so few cases are tried.
   subject.every_nth = 23;
   subject.mismatch = ConformanceSubject::Mismatch::kNotSeen;
   subject.late = ConformanceSubject::Late::kOfBarriers;
@@ -44,7 +44,7 @@ TEST_P(NcclConformance, Interleavings) {
 TEST_P(NcclConformance, Memory) {
   EXPECT_EQ(CheckMemory(Subject(), GetParam()), absl::OkStatus());
 }
-// It waits for the watch, which looks once a second.
+// Slow, because it waits for the watch, which polls once per second.
 TEST(NcclBrokenForAll, OnThreeRanks) {
   EXPECT_EQ(CheckBrokenForAll(Subject(), 3), absl::OkStatus());
 }

@@ -1,6 +1,6 @@
-// How groups over NCCL break, and that nobody hangs then: ranks are threads
-// over the fake NCCL, which ends the process where a thread is inside NCCL
-// during an abort.
+// How groups over NCCL break without blocking any rank. Ranks are threads over
+// the fake NCCL, which aborts the process if a thread is inside NCCL during an
+// abort.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -35,7 +35,8 @@ std::string Why(const absl::Status& status) {
   return std::string(status.message());
 }
 
-// A store whose round can end: every call fails then. And that can hang.
+// A store whose round can end, after which every call fails, and which can
+// hang.
 class EndingStore final : public Store {
  public:
   void End() { ended_ = true; }
@@ -97,7 +98,7 @@ class EndingStore final : public Store {
   bool hangs_ = false;  // guarded by mutex_
 };
 
-// What on_broken was told; waits for it.
+// Receives the cause passed to on_broken.
 class Breakage {
  public:
   std::function<void(const absl::Status&)> Listener() {
@@ -148,7 +149,7 @@ class NcclFailureTest : public ::testing::Test {
     return {.rank = rank, .size = size, .store = store_, .name = "world"};
   }
 
-  // A group of `size`, a transport for each rank.
+  // Makes a group of `size` ranks; returns their transports.
   std::vector<std::unique_ptr<Transport>> Group(int size) {
     std::vector<std::unique_ptr<Transport>> transports(size);
     const auto made = RunRanks(size, [&](int rank) {
@@ -162,7 +163,7 @@ class NcclFailureTest : public ::testing::Test {
     return transports;
   }
 
-  // A rank's all_reduce of its buffer, and the wait for its stream.
+  // An all_reduce of one element; does not wait for the stream.
   absl::Status Reduce(Transport& transport, Duration timeout = seconds(30)) {
     thread_local float value;
     value = 1;
@@ -231,7 +232,7 @@ TEST_F(NcclFailureTest, TheDeviceDoesNotWaitForADeadStore) {
 
 TEST_F(NcclFailureTest, APeersAlarmEndsALaunchThatWaits) {
   auto group = Group(2);
-  control().polls = 1 << 30;  // connecting, for ever
+  control().polls = 1 << 30;  // the connection never completes
   std::thread waiting([&] {
     const absl::Status end = Reduce(*group[1], seconds(60));
     EXPECT_TRUE(absl::IsAborted(end)) << end;
@@ -296,7 +297,7 @@ TEST_F(NcclFailureTest, AnAbortHereEndsThePeersToo) {
 
 TEST_F(NcclFailureTest, AnAbortEndsALaunchThatWaits) {
   auto group = Group(2);
-  control().polls = 1 << 30;  // connecting, for ever
+  control().polls = 1 << 30;  // the connection never completes
   std::atomic<bool> begun = false;
   std::thread waiting([&] {
     begun = true;
@@ -364,7 +365,8 @@ TEST_F(NcclFailureTest, ARankThatFailsToJoinEndsTheOthersWait) {
   }
 }
 
-// Before it comes to NCCL, which therefore waits for it in all the others.
+// The rank fails before it enters NCCL, so NCCL waits for it on all other
+// ranks.
 TEST_F(NcclFailureTest, ARankThatFailsElsewhereEndsTheOthersWait) {
   const Instant deadline = MonotonicNow() + seconds(60);
   const auto ends = RunRanks(2, [&](int rank) {
@@ -406,7 +408,7 @@ TEST_F(NcclFailureTest, AnAbortThatNeverComesBackHoldsNobodyUp) {
     group[0]->Abort("enough");
   }
   control().abort_hangs = false;
-  // The thread that was left behind frees everything in the end.
+  // The remaining thread frees everything in the end.
   const Instant end = MonotonicNow() + seconds(30);
   while (MonotonicNow() < end &&
          (control().live_communicators > 0 || control().live_allocations > 0)) {

@@ -1,5 +1,5 @@
-// How a split ends where one rank does not go through with it: for all, and
-// with that rank's name. Ranks are threads over the fake NCCL.
+// If one rank does not complete a split, it fails on all ranks with that rank's
+// number. Ranks are threads over the fake NCCL.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ class NcclSplitFailureTest : public ::testing::TestWithParam<const char*> {
         fake_.options(), MonotonicNow() + seconds(60));
   }
 
-  // Of each rank, once all have met.
+  // The worlds of all ranks, after they have met.
   std::vector<std::unique_ptr<Transport>> Worlds(int size) {
     std::vector<std::unique_ptr<Transport>> worlds(size);
     const auto made = RunRanks(size, [&](int rank) {
@@ -68,8 +68,8 @@ class NcclSplitFailureTest : public ::testing::TestWithParam<const char*> {
     return {rank, size, std::make_shared<PrefixStore>("part", store_), "part"};
   }
 
-  // Until that rank of the part waits for the others inside NCCL, or for the
-  // part's id.
+  // Blocks until that rank of the part waits for the others inside NCCL, or for
+  // the part's id.
   absl::Status AwaitSettingOut(int rank, Instant deadline) {
     return store_->Wait({absl::StrCat(has_split() ? "world/nccl_here/split/"
                                                   : "part/nccl_here/joining/",
@@ -81,8 +81,7 @@ class NcclSplitFailureTest : public ::testing::TestWithParam<const char*> {
   std::shared_ptr<Store> store_ = std::make_shared<InProcessStore>();
 };
 
-// And that does not say so in NCCL's own alarm, which is looked at now and
-// then only.
+// The failure is not reported through NCCL's alarm, which is only polled.
 TEST_P(NcclSplitFailureTest, ARankThatFailsElsewhereEndsTheOthersWait) {
   const Instant deadline = MonotonicNow() + seconds(30);
   const auto ends = RunRanks(4, [&](int rank) -> absl::Status {
@@ -103,7 +102,7 @@ TEST_P(NcclSplitFailureTest, ARankThatFailsElsewhereEndsTheOthersWait) {
     place.formation = *formation;
     return FormTransport(
                [&](GroupPlace part, Instant until) {
-                 // Rank 3 is in none.
+                 // Rank 3 is in no part.
                  return SplitNcclTransport(**world, rank == 3 ? -1 : 0, 0,
                                            std::move(part), until);
                },
@@ -121,7 +120,7 @@ TEST_P(NcclSplitFailureTest, ARankThatFailsElsewhereEndsTheOthersWait) {
   }
 }
 
-// Rank 1 dies, which its agent sees: the round's store is closed.
+// Rank 1 dies, and its agent closes the round's store.
 TEST_P(NcclSplitFailureTest, EndsWithTheRound) {
   const Instant deadline = MonotonicNow() + seconds(30);
   const auto server = StoreServer::Start({.address = "127.0.0.1"}).value();
@@ -158,7 +157,8 @@ TEST_P(NcclSplitFailureTest, EndsWithTheRound) {
 
 TEST_P(NcclSplitFailureTest, WhoDoesNotComeIsNamed) {
   const auto worlds = Worlds(3);
-  // Of both: who sets out after it is named like one who never does.
+  // The deadline of both: a rank that starts later is named like one that never
+  // comes.
   const Instant deadline = MonotonicNow() + seconds(1);
   const auto ends = RunRanks(3, [&](int rank) -> absl::Status {
     if (rank == 1) return absl::OkStatus();
@@ -174,7 +174,7 @@ TEST_P(NcclSplitFailureTest, WhoDoesNotComeIsNamed) {
   }
 }
 
-// The first is there, and the second only of the split before.
+// Rank 0 arrives; rank 1 has arrived only at the previous split.
 TEST_P(NcclSplitFailureTest, WhoCameToAnEarlierSplitOnlyIsNamed) {
   if (!has_split()) GTEST_SKIP() << "each part has a store of its own";
   const auto worlds = Worlds(2);
@@ -184,7 +184,8 @@ TEST_P(NcclSplitFailureTest, WhoCameToAnEarlierSplitOnlyIsNamed) {
         .status();
   });
   EXPECT_EQ(FirstFailure(first), absl::OkStatus());
-  // Both are out of it: rank 0 gives up what rank 1 might still wait in.
+  // Both have left it: otherwise rank 0 could give up an operation that rank 1
+  // is still in.
   const absl::Status second =
       SplitNcclTransport(*worlds[0], 0, 0, PartOf(0, 2),
                          MonotonicNow() + milliseconds(50))
@@ -198,13 +199,14 @@ TEST_P(NcclSplitFailureTest, ARankThatCannotSplitEndsTheOthersWait) {
     auto world = World(rank, 3);
     if (!world.ok()) return world.status();
     GroupPlace place = PartOf(rank, 3);
-    if (rank == 0) place.rank = 7;  // which is none
+    if (rank == 0) place.rank = 7;  // an invalid rank
     return SplitNcclTransport(**world, 0, 0, std::move(place),
                               MonotonicNow() + seconds(has_split() ? 60 : 0))
         .status();
   });
   EXPECT_TRUE(absl::IsInvalidArgument(ends[0])) << ends[0];
-  // The older way has only the part, whose places they are.
+  // Without ncclCommSplit there is only the part's store, in which that place
+  // is invalid.
   if (!has_split()) return;
   for (const int rank : {1, 2}) {
     EXPECT_TRUE(absl::IsInvalidArgument(ends[rank])) << ends[rank];
@@ -212,7 +214,7 @@ TEST_P(NcclSplitFailureTest, ARankThatCannotSplitEndsTheOthersWait) {
   }
 }
 
-// Through the process group, as programs do it.
+// Through ProcessGroup, as programs do it.
 TEST_P(NcclSplitFailureTest, WhatNcclTellsOneRankAllAreTold) {
   const auto ends = RunRanks(3, [&](int rank) -> absl::Status {
     ProcessGroupOptions options;
@@ -225,7 +227,7 @@ TEST_P(NcclSplitFailureTest, WhatNcclTellsOneRankAllAreTold) {
         },
         options);
     if (!world.ok()) return world.status();
-    // All have met by now; who is rank 1 of a part fails to join it.
+    // All ranks have met by now. Rank 1 of a part fails to join it.
     fake_.control().rank_that_fails_to_split = 1;
     fake_.control().rank_that_fails_to_join = 1;
     absl::Status end = (*world)->Split(rank == 2 ? -1 : 0, 0).status();
@@ -233,7 +235,8 @@ TEST_P(NcclSplitFailureTest, WhatNcclTellsOneRankAllAreTold) {
     return end;
   });
   for (int rank = 0; rank < 3; ++rank) {
-    if (rank == 2 && !has_split()) continue;  // may have left before it
+    // it may have left before the failure
+    if (rank == 2 && !has_split()) continue;
     EXPECT_TRUE(absl::IsUnavailable(ends[rank])) << ends[rank];
     EXPECT_THAT(Why(ends[rank]),
                 AllOf(HasSubstr("rank 1"), HasSubstr("unhandled system error"),

@@ -1,4 +1,4 @@
-// Groups made of groups, and the world's id from outside.
+// Groups split from groups, and an id for the world from the agent.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ using ::testing::ElementsAre;
 
 constexpr int kRanks = 4;
 
-// The sum of `value` over `transport`'s group.
+// Sums `value` over `transport`'s group.
 absl::Status Sum(const FakeLibrary& fake, Transport& transport, int64_t value,
                  int64_t* sum) {
   absl::Status status =
@@ -40,8 +40,8 @@ class NcclSplitTest : public ::testing::TestWithParam<const char*> {
     EXPECT_EQ(fake_.control().live_allocations, 0);
   }
 
-  // Makes a world of four, splits it into even ranks, in falling order, and
-  // rank 1; sums ranks in each. Rank 3 stands aside.
+  // Makes a world of four ranks, splits it into the even ranks in descending
+  // order and rank 1, and sums ranks in each. Rank 3 is in no part.
   absl::Status SplitAndSum(int rank, int64_t* sum) {
     auto world = NewNcclTransport(
         {rank, kRanks, std::make_shared<PrefixStore>("world", store_), "world"},
@@ -60,7 +60,7 @@ class NcclSplitTest : public ::testing::TestWithParam<const char*> {
     } else {
       absl::Status summed = Sum(fake_, **part, rank + 1, sum);
       if (!summed.ok()) return summed;
-      // Who is rank 0 of the part?
+      // Determines which rank is rank 0 of the part.
       int64_t first = rank;
       summed = (*part)->Execute(Broadcast(&first, &first, 1, DType::kInt64, 0),
                                 {2, MonotonicNow() + seconds(30)});
@@ -68,7 +68,7 @@ class NcclSplitTest : public ::testing::TestWithParam<const char*> {
       EXPECT_EQ(first, color == 0 ? 2 : 1);
       if (!summed.ok()) return summed;
     }
-    // The whole goes on beside its parts.
+    // The parent stays usable besides its parts.
     int64_t all = 0;
     absl::Status whole = Sum(fake_, **world, 1, &all);
     EXPECT_EQ(all, kRanks);
@@ -82,7 +82,7 @@ class NcclSplitTest : public ::testing::TestWithParam<const char*> {
 TEST_P(NcclSplitTest, MakesAGroupOfEachColor) {
   for (const int polls : {0, 5}) {
     fake_.control().polls = polls;
-    store_ = std::make_shared<InProcessStore>();  // of another round
+    store_ = std::make_shared<InProcessStore>();  // for another round
     std::vector<int64_t> sums(kRanks);
     EXPECT_EQ(
         FirstFailure(RunRanks(

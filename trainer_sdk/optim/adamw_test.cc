@@ -10,14 +10,14 @@ namespace muster {
 namespace {
 
 TEST(AdamWTest, TheFirstStepIsTheRateInTheGradientsDirection) {
-  // Bias correction makes mean / root(square) the gradient's sign.
+  // Bias correction makes mean / sqrt(square) the sign of the gradient.
   std::vector<float> weights = {1, 1, 1};
   const std::vector<float> gradient = {0.5f, -3, 0};
   std::vector<float> mean(3);
   std::vector<float> square(3);
   AdamWStep({.weight_decay = 0}, 0.1, 1, 3, weights.data(), gradient.data(),
             mean.data(), square.data());
-  // A weight is of about 1, and its update has ten operations.
+  // A weight is about 1, and its update has ten operations.
   const double bound = RoundingBound<float>(10, 1);
   EXPECT_NEAR(weights[0], 0.9, bound);
   EXPECT_NEAR(weights[1], 1.1, bound);

@@ -16,7 +16,7 @@ TEST(GradientNormTest, SumsTheSquaresOfAnyNumber) {
   std::vector<float> values;
   double sum = 0;
   for (int count = 0; count < 40; ++count) {
-    // Whole numbers below 2^53 are not rounded.
+    // Integers below 2^53 are exact.
     EXPECT_EQ(SumOfSquares(values.data(), count), sum) << count;
     values.push_back(static_cast<float>(count + 1));
     sum += (count + 1.0) * (count + 1.0);

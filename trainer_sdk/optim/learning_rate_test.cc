@@ -8,7 +8,7 @@
 namespace muster {
 namespace {
 
-// A rate is at most 1, after at most eight operations.
+// A rate is at most 1 and results from at most eight operations.
 const double kRounding = RoundingBound<double>(8, 1);
 
 using Decay = LearningRateSchedule::Decay;

@@ -19,7 +19,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// More than what is converted at a time, and no multiple of it.
+// More than one block of the conversion, and not a multiple of it.
 constexpr int64_t kCount = 5001;
 
 std::vector<float> Wave(int64_t count, double phase) {
@@ -50,7 +50,7 @@ TEST(ReplicatedOptimizerTest, AStepIsTheRulesOnScaledGradients) {
         2, std::vector<float>(static_cast<size_t>(kCount + 3)));
     std::vector<float> gradient;
     std::vector<float> moved;
-    // The gradients move between steps.
+    // The address of the gradients changes between steps.
     ReplicatedOptimizer optimizer(
         rule,
         {{.name = "w", .shape = {kCount}, .value = decayed},
@@ -69,7 +69,8 @@ TEST(ReplicatedOptimizerTest, AStepIsTheRulesOnScaledGradients) {
           SumOfSquares(gradient.data(), kCount) + SumOfSquares(moved.data(), 3);
       const double bound = RoundingBound<double>(kCount + 3, squares);
       EXPECT_NEAR(*optimizer.SumOfSquares(), squares, bound);
-      // The smaller tensor's gradient would be missed.
+      // The bound is small enough to notice a missing gradient of the smaller
+      // tensor.
       EXPECT_GT(SumOfSquares(moved.data(), 3), bound);
       ASSERT_TRUE(optimizer.Step(plan).ok());
       if (step == 2) {
@@ -150,7 +151,7 @@ TEST(ReplicatedOptimizerTest, AGradientOfAnotherLengthIsRefused) {
   EXPECT_EQ(value, std::vector<float>(6, 1.0f));
 }
 
-// By the type of the values and the type they are rounded to.
+// Parameters: the type of the values, and the type to which they are rounded.
 class Precisions : public testing::TestWithParam<std::pair<DType, DType>> {};
 
 TEST_P(Precisions, MastersKeepWhatRoundingLoses) {
@@ -171,7 +172,7 @@ TEST_P(Precisions, MastersKeepWhatRoundingLoses) {
       [&, type = precision](int) {
         return TensorData(gradient.data(), kCount, type);
       });
-  // Steps so small that each alone would be rounded away.
+  // Steps so small that each alone would be lost by rounding.
   std::vector<float> master = begin;
   for (int step = 1; step <= 40; ++step) {
     const std::vector<float> exact = Wave(kCount, step);
@@ -188,7 +189,7 @@ TEST_P(Precisions, MastersKeepWhatRoundingLoses) {
     Widen(precision, narrow.data(), floats.data(), kCount);
   }
   EXPECT_EQ(floats, Rounded(master, precision));
-  // The master itself is state, and what values are made of.
+  // The master weights are state, and values are computed from them.
   const std::vector<CheckpointSlice> state = optimizer.State();
   ASSERT_EQ(state.size(), 1u);
   EXPECT_EQ(state[0].tensor.name, "master/w");
@@ -222,7 +223,7 @@ TEST(ReplicatedOptimizerTest, AnInfiniteGradientShowsInTheSum) {
   EXPECT_FALSE(std::isfinite(*optimizer.SumOfSquares()));
   gradient[8] = std::nanf("");
   EXPECT_FALSE(std::isfinite(*optimizer.SumOfSquares()));
-  // The greatest float is no overflow.
+  // The largest float does not overflow.
   gradient[8] = std::numeric_limits<float>::max();
   EXPECT_TRUE(std::isfinite(*optimizer.SumOfSquares()));
 }

@@ -14,7 +14,7 @@ TEST(SgdTest, PlainDescentNeedsNoState) {
 
 TEST(SgdTest, MomentumAddsUp) {
   float weight = 0;
-  float velocity = 99;  // of no step yet
+  float velocity = 99;  // ignored in the first step
   const float gradient = 1;
   for (int step = 1; step <= 3; ++step) {
     SgdStep({.momentum = 0.5}, 1, step, 1, &weight, &gradient, &velocity);

@@ -19,7 +19,7 @@ double SumOf(const std::vector<float>& values) {
   return SquareSum::Value(sum.words());
 }
 
-// Of magnitudes from 2^-60 to 2^20.
+// Random values of magnitudes from 2^-60 to 2^20.
 std::vector<float> Mixed(size_t count) {
   std::mt19937_64 engine(7);
   std::uniform_real_distribution<float> mantissa(-1, 1);
@@ -43,7 +43,7 @@ TEST(SquareSumTest, IsExact) {
   const float normal = std::numeric_limits<float>::min();
   EXPECT_EQ(SumOf({normal}), double{normal} * normal);
   EXPECT_EQ(SumOf({normal, normal / 2}), 1.25 * (double{normal} * normal));
-  // A naive sum in double loses every one of these ones.
+  // A simple sum in double would lose each of these ones.
   std::vector<float> values(1 << 10, 1.0f);
   values.insert(values.begin(), 1e9f);
   EXPECT_EQ(SumOf(values), double{1e9f} * 1e9f + 1024);
@@ -53,17 +53,17 @@ TEST(SquareSumTest, IsWithinTheRoundingOfAPlainSum) {
   const std::vector<float> values = Mixed(10000);
   double plain = 0;
   for (const float value : values) plain += double{value} * value;
-  // Squares of floats are exact in double; each of the plain sum's additions
-  // rounds, and the exact sum once.
+  // Squares of floats are exact in double. Each addition of the simple sum
+  // rounds; the exact sum rounds once.
   const double bound = RoundingBound<double>(10000, plain);
   EXPECT_NEAR(SumOf(values), plain, bound);
-  // The largest square would be missed.
+  // The bound is small enough to notice a missing largest square.
   const float most = *std::max_element(values.begin(), values.end());
   EXPECT_GT(double{most} * most, bound);
 }
 
 TEST(SquareSumTest, ManyEqualElementsDoNotOverflow) {
-  // The greatest mantissa there is, in one exponent.
+  // The largest mantissa, all elements with the same exponent.
   const float value = std::nextafter(2.0f, 0.0f);
   const std::vector<float> values(300000, value);
   EXPECT_EQ(SumOf(values), 300000 * (double{value} * value));
@@ -95,7 +95,7 @@ TEST(SquareSumTest, WhatIsNoNumberIsTold) {
 }
 
 TEST(SquareSumTest, TakesSixteenBitElements) {
-  // 1.5 and -2, 3000 times.
+  // 1.5 and -2, 3000 times each.
   for (const auto& [type, first, second] :
        {std::tuple(DType::kBFloat16, uint16_t{0x3fc0}, uint16_t{0xc000}),
         std::tuple(DType::kFloat16, uint16_t{0x3e00}, uint16_t{0xc000})}) {

@@ -18,7 +18,7 @@ TEST(StepPlanTest, WithoutAScaleGradientsAreOnlyClipped) {
   EXPECT_EQ(free.gradient_factor, 1);
   EXPECT_EQ(free.norm, 5);
   const StepPlan clipped = PlanStep(25, 2, nullptr);
-  // 1e-6 keeps a norm of zero from dividing.
+  // The 1e-6 avoids a division by zero for a norm of zero.
   EXPECT_NEAR(clipped.gradient_factor, 2 / (5 + 1e-6),
               RoundingBound<double>(4, 1));
   EXPECT_EQ(clipped.norm, 5);
@@ -32,7 +32,7 @@ TEST(StepPlanTest, TheScaleIsTakenOffBeforeTheNormIsLookedAt) {
   EXPECT_EQ(plan.norm, 5);
   EXPECT_NEAR(plan.gradient_factor, 2 / (5 + 1e-6) / 8,
               RoundingBound<double>(4, 1));
-  // The scale has grown; these gradients were made with the old one.
+  // The scale has grown, but these gradients were made with the old one.
   EXPECT_EQ(scaler.scale(), 16);
 }
 

@@ -7,7 +7,7 @@ class AdamW : public UpdateRule {
  public:
   explicit AdamW(const AdamWOptions& options) : options_(options) {}
 
-  // The names of PyTorch's state.
+  // PyTorch's names for the state.
   std::vector<std::string> states() const override {
     return {"adamw.exp_avg", "adamw.exp_avg_sq"};
   }

@@ -105,7 +105,8 @@ TEST(ArgumentCheckTest, RefusesATypeThatThePointerContradicts) {
               HasSubstr("in a buffer of float64"));
   EXPECT_THAT(Complaint(Send(whole.data(), 8, DType::kInt32, 0)),
               HasSubstr("elements of int32 in a buffer of int64"));
-  // 16 bits may be either type, and bytes of anything may be moved, not added.
+  // A 16-bit integer may hold either type. Bytes of any type may be moved, but
+  // not added.
   EXPECT_EQ(
       Complaint(AllReduce(halves.data(), halves.data(), 8, DType::kBFloat16)),
       "");

@@ -41,7 +41,7 @@ TEST(FailureRecord, LongMessagesAreCut) {
   EXPECT_LT(EncodeFailure(0, absl::AbortedError(all)).size(), 5000U);
 }
 
-// Answers when it is told to.
+// A store that answers only when it is told to.
 class SlowStore final : public Store {
  public:
   explicit SlowStore(std::shared_future<void> answer)
@@ -87,7 +87,7 @@ TEST(FailureRecord, AStoreThatDoesNotAnswerHoldsNobodyUp) {
 TEST(FailureRecord, WhoKnowsLittleWaitsForWhoKnowsMore) {
   const auto store = std::make_shared<InProcessStore>();
   const FailureRecord zero(store, 0, kPatience), one(store, 1, kPatience);
-  zero.AwaitCause(std::chrono::milliseconds(1));  // nobody tells
+  zero.AwaitCause(std::chrono::milliseconds(1));  // no rank writes a cause
   std::thread other(
       [&] { one.Settle(absl::UnavailableError("rank 2 died")).IgnoreError(); });
   zero.AwaitCause(kPatience);

@@ -48,7 +48,7 @@ TEST(FormationTest, WhoFailsEndsTheWaitsOfAll) {
 }
 
 TEST(FormationTest, AnInterruptionEndsACallThatHangs) {
-  // As a store behind a cut network.
+  // Like a store behind a broken network.
   class Hanging final : public Store {
    public:
     explicit Hanging(std::shared_future<void> end) : end_(std::move(end)) {}
@@ -107,7 +107,7 @@ TEST(FormationTest, NothingInterruptsOnceItHasEnded) {
 }
 
 TEST(FormationTest, AStoreThatIsGoneEndsIt) {
-  // What the store answers when the round is over.
+  // A store whose round is over.
   class Gone final : public Store {
    public:
     absl::Status Set(const std::string&, const std::string&) override {
@@ -137,7 +137,7 @@ TEST(FormationTest, AStoreThatIsGoneEndsIt) {
   };
   const auto store = std::make_shared<Gone>();
   const auto formation = Begin(store, 0);
-  // Whichever is first.
+  // The call or the watch may detect it first.
   const absl::Status call = FormingStore(store, formation).Add("k", 1).status();
   EXPECT_THAT(std::string(call.message()), HasSubstr("the round is over"));
   pollfd wake{formation->wake_fd(), POLLIN, 0};

@@ -14,7 +14,7 @@ namespace muster {
 
 inline constexpr uint64_t kNotNumbered = ~uint64_t{0};
 
-// What a group records of one call of Run or Start.
+// The group's record of one call of Run or Start.
 struct GroupCall {
   OperationContext context{kNotNumbered, Instant()};
   OperationSignature signature;

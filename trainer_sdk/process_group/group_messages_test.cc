@@ -1,4 +1,4 @@
-// What the errors of a group say.
+// The error messages of a group.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,8 @@ std::string Message(const absl::Status& status) {
 }
 
 TEST(GroupMessagesTest, TheAbsentIsNamedAndTheGroupBroken) {
-  // Ranks 0 and 1 hear of each other within this, and wait as long for rank 2.
+  // Ranks 0 and 1 exchange accounts within this time, and wait as long for rank
+  // 2.
   constexpr Duration kExplanation = std::chrono::seconds(3);
   const std::vector<absl::Status> statuses = RunWorld(
       3,

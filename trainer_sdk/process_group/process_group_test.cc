@@ -32,7 +32,7 @@ std::string Message(const absl::Status& status) {
   return std::string(status.message());
 }
 
-// The sum of `value` over the group.
+// Sums `value` over the group.
 absl::StatusOr<float> Sum(ProcessGroup& group, float value) {
   float sum = 0;
   const absl::Status status =
@@ -98,7 +98,7 @@ TEST(ProcessGroupTest, StartedAndRunOperationsKeepTheirOrder) {
                                       Sum(world, 1);
                                   if (!sum.ok()) return sum.status();
                                   EXPECT_EQ(*sum, 3);
-                                  // What came before is done.
+                                  // Earlier operations are complete.
                                   EXPECT_TRUE(works.back()->is_completed());
                                 }
                               }
@@ -117,7 +117,7 @@ TEST(ProcessGroupTest, WorkTellsWhetherItIsDone) {
                 2,
                 [](ProcessGroup& world) -> absl::Status {
                   if (world.rank() == 1) {
-                    // Comes only once rank 0 has seen that it waits.
+                    // Calls the barrier only after a message of rank 0.
                     char go = 0;
                     absl::Status status =
                         world.Run(Receive(&go, 1, DType::kInt8, 0));
@@ -164,7 +164,8 @@ TEST(ProcessGroupTest, SplitsByColorAndKey) {
           5,
           [](ProcessGroup& world) -> absl::Status {
             const int rank = world.rank();
-            // Rank 4 takes no part; the others in two groups, backwards.
+            // Rank 4 is in no part; the others form two groups, in descending
+            // order.
             auto half = world.Split(rank == 4 ? -1 : rank % 2, -rank, "half");
             if (!half.ok()) return half.status();
             EXPECT_EQ(*half == nullptr, rank == 4);
@@ -203,7 +204,7 @@ TEST(ProcessGroupTest, ASplitThatFailsBreaksTheGroup) {
   }
 }
 
-// A transport that, like NCCL, cannot tell what its peers do.
+// A transport that, like NCCL's, cannot detect mismatches.
 TransportFactory Mute() {
   class MuteTransport final : public Transport {
    public:
@@ -236,7 +237,7 @@ TEST(ProcessGroupTest, MismatchesAreExplainedWhateverTheTransport) {
         return world.Run(
             AllReduce(x, x, world.rank() == 1 ? 3 : 4, DType::kFloat32));
       },
-      // Nobody waits for this long: all say what they called.
+      // Never reached, because all ranks publish their accounts.
       Mute(), std::chrono::seconds(30));
   for (const absl::Status& status : statuses) {
     EXPECT_THAT(Message(status),
@@ -245,8 +246,7 @@ TEST(ProcessGroupTest, MismatchesAreExplainedWhateverTheTransport) {
   }
 }
 
-// A store behind a cut network: what is said into it is answered when
-// `mended`.
+// A store behind a broken network: calls are answered once `mended` is set.
 class CutStore final : public Store {
  public:
   explicit CutStore(std::shared_future<void> mended)
@@ -308,7 +308,7 @@ TEST(ProcessGroupTest, AbortEndsWhatIsUnderWayAndQueued) {
   EXPECT_EQ(Message(statuses[0]), "group world was aborted: the test is over");
 }
 
-// A transport whose operations and memory are the functions of a test.
+// A transport whose operations and memory are functions of the test.
 class ScriptedTransport final : public Transport {
  public:
   using Memory = absl::StatusOr<std::unique_ptr<TransportMemory>>;

@@ -1,4 +1,4 @@
-// How Split ends where one rank does not go through with it: at once, for all.
+// If one rank does not complete a Split, it fails at once on all ranks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ std::string Message(const absl::Status& status) {
 }
 
 TEST(SplitFailureTest, AbortEndsTheExchangeOfAll) {
-  // Rank 2 does not come.
+  // Rank 2 does not arrive.
   const auto statuses = RunWorld(3, [](ProcessGroup& world) -> absl::Status {
     if (world.rank() == 2) return absl::OkStatus();
     std::thread abort;

@@ -42,8 +42,8 @@ TEST(StoreExchangeTest, NamesWhoDoesNotCome) {
   }
 }
 
-// A store that is asked for the table just before the last rank comes, so that
-// all is there when the deadline has passed.
+// A store that is asked for the list just before the last rank arrives, so that
+// everything is there when the deadline has passed.
 class LastMomentStore final : public Store {
  public:
   absl::Status Set(const std::string& key, const std::string& value) override {

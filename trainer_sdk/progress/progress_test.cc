@@ -11,7 +11,7 @@
 namespace muster {
 namespace {
 
-// An agent's end: receives what has arrived, without waiting.
+// The agent's socket: receives datagrams without blocking.
 class Receiver {
  public:
   explicit Receiver(const std::string& path)
@@ -27,7 +27,7 @@ class Receiver {
   }
   ~Receiver() { unlink(path_.c_str()); }
 
-  // "" where nothing is there.
+  // "" if there is none.
   std::string Next() {
     char bytes[4096];
     const ssize_t count =
@@ -40,8 +40,8 @@ class Receiver {
   OwnedFd socket_;
 };
 
-// Short, whatever the test's own folder is called: a socket's path has at most
-// 107 bytes.
+// A short path, wherever the test's folder is, because a socket's path has at
+// most 107 bytes.
 std::string SocketPath(const char* name) {
   return std::filesystem::temp_directory_path() /
          (std::string("muster_progress_") + name + std::to_string(getpid()));
@@ -79,7 +79,7 @@ TEST(Progress, WithoutAnAgentEverythingIsDropped) {
 TEST(Progress, AFullSocketDropsAndDoesNotWait) {
   Receiver agent(SocketPath("full"));
   Progress progress(SocketPath("full"));
-  // More than any net.unix.max_dgram_qlen lets wait.
+  // More than any net.unix.max_dgram_qlen allows to be queued.
   constexpr int kSent = 100000;
   for (int step = 0; step < kSent; ++step) progress.Send({.step = step});
   EXPECT_GT(progress.dropped(), 0);

@@ -20,7 +20,8 @@ struct Format {
   int mantissa_bits;
 };
 
-// What the bits mean, by the definition of such formats.
+// The value of a bit pattern, by the definition of binary floating-point
+// formats.
 double Meaning(const Format& format, uint16_t bits) {
   const int mantissa = bits & ((1 << format.mantissa_bits) - 1);
   const int exponent =
@@ -105,7 +106,8 @@ TEST_P(Conversions, EveryValueComesBackUnchanged) {
   }
 }
 
-// Between every two neighbours: below the middle, the middle, above it.
+// Tests three values between every two neighbours: just below the middle, the
+// middle, and just above it.
 TEST_P(Conversions, RoundsToNearestEven) {
   for (const Format& format : kFormats) {
     const int infinity = ((1 << format.exponent_bits) - 1)
@@ -115,13 +117,13 @@ TEST_P(Conversions, RoundsToNearestEven) {
       std::vector<uint16_t> expected;
       for (int low = 0; low < infinity; ++low) {
         const double a = Meaning(format, static_cast<uint16_t>(low));
-        // Where the next is infinity, rounding acts as if it were finite.
+        // Next to infinity, rounding treats infinity as the next finite number.
         const double b =
             low + 1 == infinity
                 ? 2 * a - Meaning(format, static_cast<uint16_t>(low - 1))
                 : Meaning(format, static_cast<uint16_t>(low + 1));
         const float middle = static_cast<float>((a + b) / 2);
-        if (middle != (a + b) / 2) continue;  // finer than a float32
+        if (middle != (a + b) / 2) continue;  // not representable in float32
         const int even = (low & 1) == 0 ? low : low + 1;
         const float up = sign != 0 ? -1.0F : 1.0F;
         values.push_back(up * std::nextafter(middle, 0.0F));
@@ -153,7 +155,8 @@ TEST_P(Conversions, FarValuesBecomeInfinityOrZero) {
   }
 }
 
-// A NaN whose payload is in the bits that are cut off stays a NaN.
+// A NaN stays a NaN even if only the bits that are cut off distinguish it from
+// infinity.
 TEST_P(Conversions, NoNanBecomesInfinity) {
   for (const uint32_t bits : {0x7f800001u, 0xff800001u, 0x7fffffffu}) {
     float nan;
@@ -190,8 +193,8 @@ TEST(KernelTables, Agree) {
           data[i].resize(kCount);
           for (uint64_t& word : data[i]) {
             state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-            // Exponents of moderate size in every format: no NaN, whose
-            // payload nobody promises.
+            // Moderate exponents in every format, and no NaN, because a NaN's
+            // payload is not specified.
             word = state & 0xbfffbfffbfffbfffu & ~0x7000700070007000u;
           }
           from[i] = data[i].data();

@@ -11,7 +11,7 @@
 namespace muster {
 namespace {
 
-// A plain definition, one element at a time.
+// The definition of the reduction, one element at a time.
 template <class T>
 T Combined(ReduceOp op, T a, T b) {
   if constexpr (std::is_integral_v<T>) {
@@ -73,7 +73,7 @@ void ExpectPlainResult(DType dtype) {
           if (reduce_op == ReduceOp::kAvg) {
             for (T& one : expected) one = static_cast<T>(one / sources);
           }
-          // One more element behind, which must stay.
+          // One extra element after the end, which must not change.
           std::vector<std::vector<T>> to(destinations,
                                          std::vector<T>(count + 1, T{42}));
           std::vector<void*> destination_data;
@@ -129,7 +129,7 @@ TEST(Reduce, HasAFixedOrder) {
 }
 
 TEST(Reduce, RoundsHalvesOnce) {
-  // 256 + 1 + 1 in bfloat16: each sum alone rounds back to 256.
+  // 256 + 1 + 1 in bfloat16: rounding after each addition would give 256.
   const std::vector<uint16_t> big(20, 0x4380);
   const std::vector<uint16_t> one(20, 0x3f80);
   const void* const sources[] = {big.data(), one.data(), one.data()};
@@ -137,7 +137,7 @@ TEST(Reduce, RoundsHalvesOnce) {
   void* const destination = result.data();
   Reduce(DType::kBFloat16, ReduceOp::kSum, sources, 3, &destination, 1, 20);
   EXPECT_EQ(result, std::vector<uint16_t>(20, 0x4381));  // 258
-  // 60000 + 60000 is beyond float16, their average is not.
+  // 60000 + 60000 exceeds float16; the average does not.
   const std::vector<uint16_t> huge(20, 0x7b53);
   const void* const pair[] = {huge.data(), huge.data()};
   Reduce(DType::kFloat16, ReduceOp::kAvg, pair, 2, &destination, 1, 20);

@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Why a header is refused; empty where it is not.
+// The reason for which a header is rejected; empty if it is accepted.
 std::string Refusal(const std::string& json, int64_t data_bytes) {
   const auto header = ParseSafetensorsHeader(json, data_bytes);
   if (header.ok()) return "";
@@ -79,7 +79,7 @@ TEST(ParseTest, SizesMustFitTheShape) {
                 HasSubstr("'a' of 16 bytes has the bytes"))
         << offsets;
   }
-  // Five elements of four bits.
+  // Five elements of four bits each.
   EXPECT_THAT(Refusal("{" + Entry("a", "F4", "[5]", "[0,3]") + "}", 3),
               HasSubstr("no whole bytes"));
   EXPECT_EQ(Refusal("{" + Entry("a", "F4", "[3,2]", "[0,3]") + "}", 3), "");
@@ -94,7 +94,7 @@ TEST(ParseTest, ProductsThatOverflowAreRefused) {
                 HasSubstr("too many"))
         << shape;
   }
-  // With a 0 among them there is nothing.
+  // A dimension of 0 makes the tensor empty.
   EXPECT_EQ(
       Refusal(
           "{" + Entry("a", "F64", "[9223372036854775807,9,0]", "[0,0]") + "}",
@@ -158,7 +158,7 @@ TEST(ParseTest, NeitherDepthNorLengthHurts) {
   EXPECT_NE(Refusal(std::string(5'000'000, '['), 0), "");
   std::string deep = "{\"a\":{\"shape\":";
   EXPECT_NE(Refusal(deep + std::string(5'000'000, '['), 0), "");
-  // A name of a megabyte is cut in the error.
+  // A name of one megabyte is truncated in the error.
   const std::string name(1'000'000, 'n');
   EXPECT_THAT(Refusal("{\"" + name + "\":7}", 0), HasSubstr("nnn...'"));
   std::string flat = "{\"a\":{\"shape\":[1";

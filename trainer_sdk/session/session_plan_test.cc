@@ -234,7 +234,7 @@ TEST(PlanSession, ABatchScriptIsNoSlurmTask) {
 TEST(PlanSession, PmiOfSrunIsSlurms) {
   const Environment pmi2 = With(kSlurm, {{"PMI_RANK", "5"}, {"PMI_SIZE", "6"}});
   EXPECT_EQ(PlanSession(pmi2)->launcher, Launcher::kSlurm);
-  // mpiexec starts its own processes by srun, one a node.
+  // mpiexec starts its own processes by srun, one per node.
   const Environment hydra = With(kSlurm, {{"PMI_RANK", "5"},
                                           {"PMI_SIZE", "24"},
                                           {"MPI_LOCALRANKID", "5"},
@@ -245,7 +245,7 @@ TEST(PlanSession, PmiOfSrunIsSlurms) {
 }
 
 TEST(PlanSession, TheNearestLauncherIsHeard) {
-  // torchrun started by srun, mpirun inside an allocation.
+  // torchrun started by srun; mpirun inside an allocation.
   EXPECT_EQ(PlanSession(With(kSlurm, kTorchrun))->launcher,
             Launcher::kTorchrun);
   EXPECT_EQ(PlanSession(With(kSlurm, kOpenMpi))->launcher, Launcher::kOpenMpi);
@@ -319,7 +319,7 @@ TEST(PlanSession, MpirunInsideAWorkerIsNotTheWorkersWorld) {
   const Environment worker = {{"RANK", "0"}, {"WORLD_SIZE", "1"}};
   EXPECT_THAT(Refusal(With(kOpenMpi, worker)),
               HasSubstr("WORLD_SIZE=1 and OMPI_COMM_WORLD_SIZE=4"));
-  // One torchrun a node, started by mpirun, is no contradiction.
+  // mpirun that starts one torchrun per node is not a contradiction.
   EXPECT_TRUE(
       PlanSession(With(kTorchrun, {{"OMPI_COMM_WORLD_SIZE", "2"}})).ok());
 }
@@ -340,7 +340,7 @@ TEST(DerivedPort, IsWhereFewOthersAreAndSpreads) {
     ports.insert(port);
   }
   EXPECT_GT(ports.size(), 97u);
-  // The same on every host, for good.
+  // The same on every host, in every version.
   EXPECT_EQ(DerivedPort(""), DerivedPort(""));
 }
 

@@ -51,7 +51,7 @@ TEST(Session, AloneNeedsNothing) {
   EXPECT_EQ(session->world_size(), 1);
   ASSERT_TRUE(session->store()->Set("k", "v").ok());
   EXPECT_EQ(session->store()->Get("k", Late()).value(), "v");
-  session->progress().Send({.step = 1});  // goes nowhere, and harms nobody
+  session->progress().Send({.step = 1});  // dropped without an error
 }
 
 TEST(Session, RankZeroServesTheStoreUntilAllAreDone) {
@@ -66,7 +66,7 @@ TEST(Session, RankZeroServesTheStoreUntilAllAreDone) {
     ASSERT_TRUE(StoreBarrier(store, "b", rank, kSize, Late()).ok());
     if (rank == 0) {
       session->reset();
-      // The others used the store after rank 0 was done with it.
+      // The others used the store after rank 0 had finished with it.
       EXPECT_EQ(gone, kSize - 1);
     } else {
       EXPECT_TRUE(store.Add("late", 1).ok());
@@ -98,7 +98,7 @@ TEST(Session, AnAgentsStoreOutlivesTheSessionAndHidesItsKeys) {
   };
   ASSERT_TRUE(Session::Start(plan).value()->store()->Set("k", "v").ok());
   EXPECT_TRUE(sees());
-  // Nothing of another restart, round or run is seen.
+  // Keys of other restarts, rounds and runs are not visible.
   plan.restart_count = 1;
   EXPECT_FALSE(sees());
   plan.restart_count = 0;
@@ -148,7 +148,7 @@ TEST(Session, ADeadRankDoesNotHoldRankZero) {
   plan.group_world_size = 1;
   auto session = Session::Start(plan, {.linger = Duration::zero()}).value();
   session.reset();
-  // And the port is free again.
+  // The port is free again.
   EXPECT_TRUE(StoreServer::Start({.port = port}).ok());
 }
 

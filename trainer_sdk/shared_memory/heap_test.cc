@@ -48,7 +48,7 @@ std::vector<std::unique_ptr<Peers>> TwoPeers() {
   return peers;
 }
 
-// What rank 1 ends with that waits for rank 0's file.
+// The status of rank 1, which waits for rank 0's file.
 template <typename Meanwhile>
 absl::Status WaitForFile(std::vector<std::unique_ptr<Peers>>& peers,
                          Meanwhile meanwhile) {
@@ -72,7 +72,7 @@ TEST(HeapTest, AnAbortReleasesWhoWaitsForTheFile) {
 
 TEST(HeapTest, WhoLeavesReleasesWhoWaitsForItsFile) {
   auto peers = TwoPeers();
-  // Its connection stays, as it does where a child of the rank holds it too.
+  // The connection stays open, as if a child of the rank held it too.
   const absl::Status status = WaitForFile(peers, [&] {
     peers[0]->own_page().left.store(1, std::memory_order_seq_cst);
   });

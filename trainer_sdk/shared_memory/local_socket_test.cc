@@ -22,7 +22,7 @@ std::string NameOf(const std::string& test) {
   return absl::StrCat("muster-test/", getpid(), "/", test);
 }
 
-// Listens with hardly any room for those who wait to be taken.
+// Listens with the smallest possible backlog.
 OwnedFd ListenWithoutRoom(const std::string& name) {
   OwnedFd listener(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   sockaddr_un address{};
@@ -35,7 +35,7 @@ OwnedFd ListenWithoutRoom(const std::string& name) {
   return listener;
 }
 
-// Connects until there is no room; what the last one ends with.
+// Connects until the backlog is full; returns the last error.
 absl::Status ConnectUntilFull(const std::string& name,
                               const std::function<absl::Status()>& look,
                               std::vector<OwnedFd>* connected) {
@@ -55,7 +55,7 @@ TEST(ConnectLocal, WaitsForAPlaceUntilItsDeadline) {
   const absl::Status full = ConnectUntilFull(name, nullptr, &connected);
   EXPECT_TRUE(absl::IsDeadlineExceeded(full)) << full;
   ASSERT_FALSE(connected.empty());
-  // Once somebody is taken there is a place again.
+  // Accepting one connection makes room again.
   absl::StatusOr<OwnedFd> taken = AcceptLocal(listener.get());
   ASSERT_TRUE(taken.ok()) << taken.status();
   EXPECT_TRUE(

@@ -27,11 +27,12 @@ class Wish {
   virtual bool Granted() const = 0;
   // The ranks on which it still depends.
   virtual std::vector<int> Absent() const = 0;
-  // What such a rank has not done, for messages: "has not called it".
+  // Text about such a rank for messages: "has not called it".
   virtual std::string Tell(int rank) const = 0;
 };
 
-// The operation for which a rank waits, for messages, and its deadline.
+// The operation that a rank waits for (used in error messages), and the
+// deadline of the wait.
 struct Waiting {
   OperationSignature signature;
   Instant deadline;

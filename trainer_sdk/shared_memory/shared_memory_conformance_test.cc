@@ -1,4 +1,4 @@
-// What every transport must do, with threads as ranks.
+// The conformance suite, with threads as ranks.
 #include <utility>
 
 #include "trainer_sdk/process_group/testing/transport_conformance.h"
@@ -21,7 +21,7 @@ ConformanceSubject Shm() {
   return subject;
 }
 
-// The least memory: everything takes many rounds.
+// The smallest memory, so that all operations take many rounds.
 ConformanceSubject ShmInSmallRounds() {
   SharedMemoryOptions options;
   options.staging_bytes = 0;

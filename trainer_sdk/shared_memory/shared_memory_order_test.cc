@@ -1,6 +1,5 @@
-// Reductions are done in the order of ranks, bit for bit, whichever way the
-// data goes: all at once or in shares, copied through the staging or not, in
-// one round or many.
+// Reductions follow the rank order, bit for bit, however the data moves: at
+// once or in shares, with or without staging, in one round or many.
 
 #include <chrono>
 #include <cstdint>
@@ -30,7 +29,7 @@ struct Numbers {
 };
 enum class Where { kHeap, kPrivate };
 
-// Of magnitudes that differ, so that another order rounds otherwise.
+// Values of different magnitudes, so that another order gives another result.
 std::string Input(DType dtype, int rank) {
   std::mt19937 random(rank + 1);
   std::vector<float> floats(kMost);
@@ -113,9 +112,9 @@ TEST_P(Order, IsThatOfRanksBitForBit) {
       }
       return absl::OkStatus();
     };
-    // Around those from which a buffer of the heap is used directly (1 KiB, and
-    // 16 KiB on few cores), from which the work is shared (64 KiB of all ranks
-    // together), and that of a round (512 KiB), for 2 and for 4 bytes.
+    // Counts around these limits, for elements of 2 and 4 bytes: direct use of
+    // heap buffers (1 KiB, or 16 KiB on few cores), shared work (64 KiB of all
+    // ranks together), and the size of a round (512 KiB).
     for (const int64_t count :
          {1,      7,      255,    257,    511,    513,    3276,     3277,
           5461,   5462,   6553,   6554,   8191,   8193,   10922,    10923,

@@ -1,5 +1,4 @@
-// Ranks that are processes, and what becomes of the others when one of them
-// dies.
+// Ranks are processes; checks the other ranks when one of them dies.
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -31,7 +30,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Far more than anything takes, sanitizers and a busy machine included.
+// Much longer than any step takes, even with sanitizers on a busy machine.
 constexpr Duration kLong = std::chrono::seconds(60);
 
 Instant Soon() { return MonotonicNow() + kLong; }
@@ -56,7 +55,7 @@ Operation AllReduceOf(float* data, int64_t count) {
   return operation;
 }
 
-// Numbers that children count up and their parent sees.
+// Counters that children increment and their parent reads.
 class SharedCounters {
  public:
   SharedCounters()
@@ -66,7 +65,7 @@ class SharedCounters {
   ~SharedCounters() { munmap(counters_, kBytes); }
   std::atomic<int>& operator[](int index) { return counters_[index]; }
 
-  // Whether the counter gets there in time.
+  // Waits until a counter reaches `value`; false on a timeout.
   bool Await(int index, int value) {
     const Instant deadline = Soon();
     while (counters_[index] < value) {
@@ -127,7 +126,7 @@ TEST(Processes, SumInTheHeapAndElsewhere) {
   }
 }
 
-// Everything a group does, again and again until something breaks.
+// Runs all kinds of operations repeatedly until one fails.
 absl::Status WorkUntilBroken(const GroupPlace& place,
                              std::atomic<int>* counter) {
   absl::StatusOr<std::unique_ptr<Transport>> transport = Join(place);
@@ -156,7 +155,7 @@ absl::Status WorkUntilBroken(const GroupPlace& place,
     }
     absl::Status done = (*transport)->Execute(operation, Context(sequence));
     if (!done.ok()) {
-      // For good, with the same cause.
+      // The group stays broken, with the same cause.
       const absl::Status again =
           (*transport)->Execute(Operation(), Context(sequence + 1));
       return again == done ? done : absl::InternalError(again.ToString());
@@ -165,12 +164,12 @@ absl::Status WorkUntilBroken(const GroupPlace& place,
   }
 }
 
-// What maps shared memory of ours: a line of /proc/self/maps each.
+// The files of this process's shared mappings, from /proc/self/maps.
 std::vector<std::string> SharedMappings() {
   std::ifstream maps("/proc/self/maps");
   std::vector<std::string> found;
   for (std::string line; std::getline(maps, line);) {
-    // Shared by its permissions, and of a file, which has a number.
+    // A shared mapping (by its permissions) of a file (with an inode number).
     std::istringstream fields(line);
     std::string range, permissions, offset, device, number, file;
     fields >> range >> permissions >> offset >> device >> number;
@@ -180,8 +179,8 @@ std::vector<std::string> SharedMappings() {
   return found;
 }
 
-// A file without a name goes with the last who has it, however they die: what
-// is left in /dev/shm need not be looked for.
+// A file without a name disappears with the last process that has it open,
+// however that ends, so nothing can be left in /dev/shm.
 TEST(Processes, SharedMemoryHasNoName) {
   const auto body = [](const GroupPlace& place) {
     const std::vector<std::string> before = SharedMappings();
@@ -211,7 +210,7 @@ TEST(Processes, AKilledOneReleasesTheOthersWithItsName) {
   for (int size = 2; size <= 5; ++size) {
     for (int repeat = 0; repeat < 3; ++repeat) {
       const int victim = static_cast<int>(random() % size);
-      // At least 1: the group is formed.
+      // At least 1, so that the group is formed.
       const int moment = 1 + static_cast<int>(random() % 40);
       SharedCounters counters;
       ForkedRanks ranks(size, [&](const GroupPlace& place) {
@@ -232,7 +231,7 @@ TEST(Processes, AKilledOneReleasesTheOthersWithItsName) {
   }
 }
 
-// A rank's child that was forked without exec holds all its descriptors.
+// A rank's child that was forked without exec holds all of its descriptors.
 TEST(Processes, AnOrphanDoesNotHideItsRanksDeath) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
@@ -246,7 +245,7 @@ TEST(Processes, AnOrphanDoesNotHideItsRanksDeath) {
       if (place.rank == 1 && fork() == 0) {
         close(ends[1]);
         char none;
-        // Until the test has ended, or died.
+        // Until the test ends or dies.
         if (read(ends[0], &none, 1) < 0) _exit(1);
         _exit(0);
       }
@@ -299,7 +298,7 @@ TEST(Processes, OneThatDiesWhileTheGroupFormsIsNamed) {
     const std::vector<absl::Status> ends = ranks.Wait(Soon());
     EXPECT_EQ(ends[victim].code(), absl::StatusCode::kCancelled);
     if (victim == 0) {
-      // Nobody can know more than that nothing was said.
+      // The others only know that rank 0 published nothing.
       EXPECT_EQ(ends[1].code(), absl::StatusCode::kDeadlineExceeded);
       EXPECT_EQ(ends[2].code(), absl::StatusCode::kDeadlineExceeded);
     } else {

@@ -38,9 +38,9 @@ struct SharedMemoryOptions {
 // which accepts its tags in any order.
 //
 // Errors besides those of Transport:
-//   ResourceExhausted  there is no memory, or no descriptor, for that: the
-//                      message says how much was asked and what is the limit.
-//                      The group is as it was, unless it was being formed.
+//   ResourceExhausted  not enough memory or descriptors: the message gives
+//                      the requested amount and the limit. The group stays
+//                      usable, unless it was being formed.
 absl::StatusOr<std::unique_ptr<Transport>> NewSharedMemoryTransport(
     const GroupPlace& place, const SharedMemoryOptions& options,
     Instant deadline);

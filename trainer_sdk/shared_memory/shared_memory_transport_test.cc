@@ -81,7 +81,7 @@ TEST_F(SharedMemoryTransportTest, AnAllocationBeyondTheHostIsRefusedToAll) {
       EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
     }
   }
-  // The group is as it was.
+  // The group is still usable.
   for (const absl::Status& status : RunRanks(3, [&](int rank) {
          auto memory = transports_[rank]->Allocate(100, Context(0));
          if (!memory.ok()) return memory.status();
@@ -102,7 +102,7 @@ TEST_F(SharedMemoryTransportTest, AllocationsOfDifferentSizesAreExplained) {
   }
 }
 
-// Ranks need not agree about where their buffers are, nor free together, and
+// Ranks need not use the same kind of memory or free it at the same time, and
 // memory may outlive its transport.
 TEST_F(SharedMemoryTransportTest, MixesMemoryOfTheHeapAndOther) {
   constexpr int64_t kCount = 100'000;
@@ -113,7 +113,7 @@ TEST_F(SharedMemoryTransportTest, MixesMemoryOfTheHeapAndOther) {
          if (!a.ok()) return a.status();
          if (!b.ok()) return b.status();
          std::vector<float> own(kCount);
-         // At another place on each rank, and on one outside.
+         // In a different place on each rank, and outside the heap on one.
          for (int shift = 0; shift < 4; ++shift) {
            float* data = nullptr;
            switch ((rank + shift) % 4) {
@@ -164,7 +164,7 @@ TEST_F(SharedMemoryTransportTest, CountsThatDoNotFitTogetherAreExplained) {
     operation.kind = OperationKind::kAllToAll;
     operation.input = data.data();
     operation.output = data.data() + 10;
-    // Rank 0 sends 3 to rank 1, which wants 4.
+    // Rank 0 sends 3 elements to rank 1, which expects 4.
     operation.counts =
         rank == 0 ? std::vector<int64_t>{1, 3} : std::vector<int64_t>{2, 1};
     operation.receive_counts =

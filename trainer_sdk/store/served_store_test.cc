@@ -1,4 +1,4 @@
-// The client against the project's own server.
+// The client against Muster's own server.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -41,15 +41,15 @@ std::unique_ptr<TcpStore> ClientOf(int port) {
       .value();
 }
 
-// Keys that no other test has.
+// A store with keys that no other test uses.
 std::shared_ptr<Store> Fresh(int port) {
   static int made = 0;
   return std::make_shared<PrefixStore>("test" + std::to_string(++made),
                                        ClientOf(port));
 }
 
-// One server and one relay for all tests, so that what a test leaves behind
-// would be seen.
+// All tests share one server and one relay, so that leftovers of a test would
+// be noticed.
 StoreServer& SharedServer() {
   static StoreServer& server = *Serve().release();
   return server;
@@ -73,7 +73,7 @@ TEST(ServedStore, WaitersAreReleasedWhenTheRoundIsOver) {
   auto waiting = std::async(std::launch::async,
                             [&store] { return store->Wait({"k"}, Late()); });
   ASSERT_TRUE(store->Add("n", 1).ok());
-  // Whether the wait has come to the server by now or comes too late.
+  // The wait may or may not have reached the server by now.
   server->Close("the round is over");
   absl::Status released = waiting.get();
   EXPECT_TRUE(absl::IsUnavailable(released)) << released;

@@ -35,7 +35,7 @@ TEST(StoreBarrier, NobodyPassesBeforeAllHaveCome) {
   InProcessStore store;
   std::atomic<int> came = 0;
   OnEachRank(kSize, [&](int rank) {
-    // The same name over and over, without anything between.
+    // Reuses the name repeatedly without a pause.
     for (int time = 1; time <= kTimes; ++time) {
       ++came;
       absl::Status passed = StoreBarrier(store, "b", rank, kSize, Late());
@@ -58,7 +58,7 @@ TEST(StoreBarrier, ATimeoutNamesTheAbsent) {
 TEST(StoreBarrier, WhoComesBackAfterATimeoutIsCountedOnce) {
   InProcessStore store;
   EXPECT_FALSE(StoreBarrier(store, "b", 0, 2, Soon()).ok());
-  // Twice rank 0 is not two ranks.
+  // Two arrivals of rank 0 count once.
   absl::Status late = StoreBarrier(store, "b", 0, 2, Soon());
   EXPECT_THAT(std::string(late.message()), HasSubstr("rank 1 of 2"));
 
@@ -66,7 +66,7 @@ TEST(StoreBarrier, WhoComesBackAfterATimeoutIsCountedOnce) {
       [&store] { EXPECT_TRUE(StoreBarrier(store, "b", 1, 2, Late()).ok()); });
   EXPECT_TRUE(StoreBarrier(store, "b", 0, 2, Late()).ok());
   other.join();
-  // And the next time it holds again.
+  // The next use of the barrier blocks again.
   EXPECT_FALSE(StoreBarrier(store, "b", 1, 2, Soon()).ok());
 }
 

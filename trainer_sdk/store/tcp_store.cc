@@ -196,8 +196,8 @@ absl::Status TcpStore::AfterRefusedAdd(const StoreRequest& add,
   if (!value.ok()) return lost;
   const absl::StatusOr<int64_t> sum =
       SumOf(std::string(add.key.substr(1)), value->strings.front(), add.number);
-  // The server could have added, so it closed the connection for another
-  // reason.
+  // The value is a number, so the server did not reject the Add: it closed the
+  // connection for another reason.
   if (sum.ok()) return lost;
   connection_ = *std::move(again);
   owed_.clear();

@@ -55,7 +55,7 @@ std::string Number(int64_t number) {
   return bytes;
 }
 
-// The requests about key "k": "/k" on the wire.
+// The encoded request for key "k", which is "/k" on the wire.
 std::string AboutK(StoreCommand command) {
   std::string bytes(1, static_cast<char>(command));
   if (command == StoreCommand::kCheck || command == StoreCommand::kWait) {
@@ -79,7 +79,7 @@ TEST(TcpStore, GreetsAsPyTorchDoes) {
 }
 
 TEST(TcpStore, TriesAgainWhileTheServerIsNotReady) {
-  // Twice something is wrong with whoever listens; then it is a store.
+  // The first two connections fail; the third one is a store.
   ScriptedServer server([](ScriptedPeer& peer, int connection) {
     if (connection < 2) return;
     peer.Greet();
@@ -157,7 +157,7 @@ TEST(TcpStore, AnAnswerThatDoesNotComeBreaksTheStoreForGood) {
   ScriptedServer server([](ScriptedPeer& peer, int) {
     peer.Greet();
     peer.Receive(AboutK(StoreCommand::kAdd).size() + 8);
-    peer.Receive(1);  // of another question, or the end
+    peer.Receive(1);  // one byte of the next request, or the end
     peer.Send(Number(1));
     peer.AwaitClose();
   });
@@ -165,7 +165,7 @@ TEST(TcpStore, AnAnswerThatDoesNotComeBreaksTheStoreForGood) {
   absl::Status broken = store->Add("k", 1).status();
   EXPECT_TRUE(absl::IsUnavailable(broken)) << broken;
   EXPECT_THAT(Text(broken), HasSubstr("has not answered in time"));
-  // The late answer must not become that of another question.
+  // A late reply must not be taken for that of another request.
   EXPECT_EQ(store->Delete("k").status(), broken);
 }
 
@@ -176,7 +176,7 @@ TEST(TcpStore, ALateAnswerCostsOnlyTheOneWhoAsked) {
     peer.Receive(AboutK(StoreCommand::kCheck).size());
     given_up.get_future().wait();
     peer.Send(kReady);
-    // The next question is not mixed up with it.
+    // The next request gets its own reply.
     peer.Receive(AboutK(StoreCommand::kAdd).size() + 8);
     peer.Send(Number(7));
     peer.AwaitClose();
@@ -233,7 +233,7 @@ TEST(TcpStore, NoAnswerWhateverHarmsTheClient) {
   ScriptedServer server([](ScriptedPeer& peer, int seed) {
     peer.Greet();
     std::minstd_rand random(seed + 1);
-    // Small numbers make lengths that may be right; others are absurd.
+    // Small bytes give plausible lengths; others give absurd ones.
     const int most = seed % 2 == 0 ? 4 : 256;
     std::string nonsense(random() % 200, '\0');
     for (char& byte : nonsense) byte = static_cast<char>(random() % most);
@@ -242,7 +242,8 @@ TEST(TcpStore, NoAnswerWhateverHarmsTheClient) {
   for (int seed = 0; seed < kSeeds; ++seed) {
     auto store = Connect(server.port());
     if (!store.ok()) continue;
-    // Ends, with whatever: the connection is closed behind the nonsense.
+    // Each call must return, with any result, because the connection is closed
+    // after the nonsense.
     for (int times = 0; times < 20; ++times) {
       (*store)->Get("k", MonotonicNow()).status().IgnoreError();
       (*store)->Add("k", 1).status().IgnoreError();
@@ -260,7 +261,8 @@ TEST(TcpStore, WhatIsBeyondTheStoresBoundsIsNotSent) {
     peer.AwaitClose();
   });
   auto store = Connect(server.port()).value();
-  const std::string long_key(kMaxStoreKeyBytes, 'k');  // and the slash
+  // too long with the slash
+  const std::string long_key(kMaxStoreKeyBytes, 'k');
   const std::string long_value(kMaxStoreValueBytes + 1, 'v');
   const std::vector<std::string> many(kMaxStoreKeys + 1, "k");
   const std::vector<std::string> heavy(9000, std::string(8000, 'k'));
@@ -273,8 +275,8 @@ TEST(TcpStore, WhatIsBeyondTheStoresBoundsIsNotSent) {
   EXPECT_EQ(store->Add("k", 1).value(), 1);
 }
 
-// The main connection of a client that waits for "k", which is absent until
-// `there`; then plays `line` on the connection for waiting.
+// A client that waits for "k", which is absent until SetKey. `line` scripts the
+// server's side of the connections for waiting.
 class WaitingClient {
  public:
   explicit WaitingClient(std::function<void(ScriptedPeer&)> line,
@@ -307,13 +309,13 @@ class WaitingClient {
   std::unique_ptr<TcpStore> store_;
 };
 
-// The server's end of a connection for waiting: a WAIT, and the CANCEL_WAIT
-// behind it, if the client still comes to that before its deadline.
+// The server's end of a connection for waiting: receives a WAIT, and the
+// CANCEL_WAIT after it unless the client's deadline has passed before.
 class WaitLine {
  public:
   explicit WaitLine(ScriptedPeer& peer) : peer_(peer) {}
 
-  // False where the client has gone.
+  // False if the client has gone.
   bool ReceiveWait() {
     const std::string wait = AboutK(StoreCommand::kWait);
     const std::string bytes = peer_.Receive(wait.size());
@@ -330,7 +332,7 @@ class WaitLine {
   ScriptedPeer& peer_;
 };
 
-// Waits briefly for "k", again if that was too brief to come to the server;
+// Waits briefly for "k", and repeats that until a wait reaches the server.
 // `seen` counts the waits that did.
 absl::Status WaitBriefly(TcpStore& store, const std::atomic<int>& seen) {
   const int before = seen;
@@ -348,7 +350,7 @@ TEST(TcpStoreWait, IsTakenBackAtTheDeadline) {
     if (!line.ReceiveWaitAndCancel()) return;
     ++seen;
     peer.Send(kCanceled);
-    // The same connection serves the next wait.
+    // The same connection is used for the next wait.
     EXPECT_TRUE(line.ReceiveWait());
     peer.Send(kStopWaiting);
     peer.AwaitClose();
@@ -402,7 +404,7 @@ TEST(TcpStoreWait, ALineThatBreaksIsNotUsedAgain) {
   EXPECT_TRUE(client.store().Wait({"k"}, In(kLong)).ok());
 }
 
-// Where the waits of a whole job end at once, a store may take its time.
+// A store may be slow if all waits of a large job end at the same time.
 TEST(TcpStoreWait, AStoreThatIsSlowToCancelIsLateAndNotGone) {
   std::atomic<int> seen = 0;
   WaitingClient client([&seen](ScriptedPeer& peer) {
@@ -410,7 +412,8 @@ TEST(TcpStoreWait, AStoreThatIsSlowToCancelIsLateAndNotGone) {
     if (seen == 0) {
       if (line.ReceiveWaitAndCancel()) ++seen;
     } else {
-      // What is still owed on the line before must not be this wait's answer.
+      // The late reply on the previous connection must not be taken for this
+      // wait's.
       EXPECT_TRUE(line.ReceiveWait());
       peer.Send(kStopWaiting);
     }
@@ -449,7 +452,7 @@ TEST(TcpStoreWait, MoreThreadsThanLinesAreServedAllTheSame) {
   std::thread first(
       [&client] { EXPECT_TRUE(client.store().Wait({"k"}, In(kLong)).ok()); });
   taken.get_future().wait();
-  // The only line is in use: this one asks now and then.
+  // The only connection is in use, so this wait polls.
   EXPECT_FALSE(client.store().Wait({"k"}, In(kShort)).ok());
   std::thread second(
       [&client] { EXPECT_TRUE(client.store().Wait({"k"}, In(kLong)).ok()); });

@@ -56,7 +56,7 @@ class FrameInboxTest : public testing::Test {
     return {tag, DType::kInt8, static_cast<int64_t>(text.size())};
   }
 
-  // A frame from rank 1 arrives with `text` as data.
+  // A frame from rank 1 arrives with `text` as its data.
   absl::Status Arrives(const FrameHeader& header, const std::string& text) {
     const auto place = inbox_.Place(1, header);
     if (!place.ok()) return place.status();
@@ -165,7 +165,7 @@ TEST_F(FrameInboxTest, AMessageOfAnotherSizeOrTypeIsExplained) {
   EXPECT_THAT(
       std::string(s.message()),
       testing::AllOf(HasSubstr("sent 4 int8"), HasSubstr("receives 3 int8")));
-  // The same where it came before it was asked for.
+  // The same if the message arrived before its receive.
   ASSERT_TRUE(Arrives(Message(2, "abcd"), "abcd").ok());
   const Ticket late = inbox_.PostMessage(1, LabelOf(2, "abc"), first_.data());
   EXPECT_FALSE(inbox_.done(late));
@@ -176,13 +176,13 @@ TEST_F(FrameInboxTest, WhatIsKeptIsBounded) {
   ASSERT_TRUE(inbox_.Begin(Receiving()).ok());
   const std::string all(kKeepBytes, 'x');
   ASSERT_TRUE(Arrives(Message(1, all), all).ok());
-  // It waits at its sender as long as nobody waits for what is behind it.
+  // It stays at its sender while no receive waits for anything after it.
   EXPECT_TRUE(NotYet(Arrives(Message(2, "y"), "y")));
   inbox_.PostMessage(1, LabelOf(3, "z"), first_.data());
   const absl::Status s = Arrives(Message(2, "y"), "y");
   EXPECT_TRUE(absl::IsFailedPrecondition(s));
   EXPECT_THAT(std::string(s.message()), HasSubstr("tag 2"));
-  // What is taken makes room.
+  // A message that is received makes room.
   std::string taken(kKeepBytes, '_');
   inbox_.PostMessage(1, LabelOf(1, all), taken.data());
   EXPECT_EQ(taken, all);

@@ -59,7 +59,7 @@ TEST(Frame, LengthsThatCannotBeAreRefused) {
   header.type = FrameType::kAnnounce;
   EXPECT_FALSE(DecodeFrameHeader(EncodeFrameHeader(header).data()).ok());
   header.type = FrameType::kMessage;
-  header.label.count = int64_t{1} << 62;  // times 4 is 0 for 64 bits
+  header.label.count = int64_t{1} << 62;  // times 4 is 0 modulo 2^64
   header.bytes = 0;
   EXPECT_FALSE(DecodeFrameHeader(EncodeFrameHeader(header).data()).ok());
 }

@@ -24,7 +24,7 @@ sockaddr_storage Address(const char* text, in_port_t port) {
   return address;
 }
 
-// A process that listens.
+// A listening process.
 class ListenerWatchTest : public testing::Test {
  protected:
   ListenerWatchTest()
@@ -42,7 +42,7 @@ class ListenerWatchTest : public testing::Test {
                          start_);
   }
 
-  // Once something happens to it.
+  // Waits for an event, then looks again.
   absl::Status LookAgain(ListenerWatch& watch) {
     pollfd polled = watch.polled();
     EXPECT_EQ(poll(&polled, 1, 30'000), 1);
@@ -60,7 +60,7 @@ class ListenerWatchTest : public testing::Test {
 
 TEST_F(ListenerWatchTest, EndsWithTheListenerThatNeverTookIt) {
   ListenerWatch watch = Watch();
-  // Dialled, or connected at once.
+  // Connecting may complete at once.
   if (watch.polled().events == POLLOUT) {
     EXPECT_EQ(LookAgain(watch), absl::OkStatus());
   }
@@ -76,12 +76,12 @@ TEST_F(ListenerWatchTest, EndsWithTheListenerThatNeverTookIt) {
 TEST_F(ListenerWatchTest, WhoHangsUpIsDialledAgain) {
   ListenerWatch watch = Watch();
   for (int time = 0; time < 3; ++time) {
-    ASSERT_TRUE(Accept().open());  // and closed
+    ASSERT_TRUE(Accept().open());  // accepted and closed
     for (;;) {
       pollfd polled[] = {{listener_.get(), POLLIN, 0}, watch.polled()};
       ASSERT_GT(poll(polled, 2, 30'000), 0);
       ASSERT_EQ(watch.Look(start_), absl::OkStatus());
-      if (polled[0].revents != 0) break;  // it calls again
+      if (polled[0].revents != 0) break;  // the watch dials again
     }
   }
   EXPECT_TRUE(Accept().open());
@@ -101,7 +101,7 @@ TEST_F(ListenerWatchTest, WhoRefusesFromTheBeginningMayStillCall) {
 }
 
 TEST_F(ListenerWatchTest, WhoCannotBeReachedIsNotWatched) {
-  // No TCP connection leads to a broadcast address.
+  // A broadcast address cannot be reached by TCP.
   ListenerWatch watch(Address("255.255.255.255", htons(1)), sizeof(sockaddr_in),
                       "rank 1", kPatience, start_);
   EXPECT_EQ(watch.polled().fd, -1);

@@ -32,7 +32,7 @@ GroupPlace PlaceOf(std::shared_ptr<Store> store, int rank, int size) {
 
 Instant In(Duration duration) { return MonotonicNow() + duration; }
 
-// Connects to where a rank says that it listens.
+// Connects to the address that a rank has published.
 void Connect(int fd, const std::string& where) {
   const std::vector<std::string> words = absl::StrSplit(where, ' ');
   sockaddr_in address{};
@@ -49,7 +49,7 @@ OwnedFd Call(const std::string& where) {
   return caller;
 }
 
-// The listener of a rank that the test plays.
+// The listener of a rank that the test simulates.
 class Listening {
  public:
   Listening() : socket_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -64,7 +64,7 @@ class Listening {
     told_ = absl::StrCat(kLoopback, " ", ntohs(address.sin_port), " 4711 h");
   }
 
-  // What it says in the store.
+  // The text that it publishes in the store.
   const std::string& told() const { return told_; }
   OwnedFd Accept() {
     return OwnedFd(accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
@@ -82,7 +82,7 @@ TEST(Rendezvous, TurnsStrangersAway) {
     ranks[0] = ConnectRanks(PlaceOf(store, 0, 2), kLoopback,
                             In(std::chrono::seconds(30)));
   });
-  // Somebody finds the port before rank 1 does, and says what he likes.
+  // A stranger connects before rank 1 does and sends nonsense.
   const auto where = store->Get("tcp/0", In(std::chrono::seconds(30)));
   ASSERT_TRUE(where.ok()) << where.status();
   const OwnedFd stranger = Call(*where);
@@ -94,7 +94,7 @@ TEST(Rendezvous, TurnsStrangersAway) {
   first.join();
   ASSERT_TRUE(ranks[0].ok()) << ranks[0].status();
   ASSERT_TRUE(ranks[1].ok()) << ranks[1].status();
-  // The two are connected with each other.
+  // The two ranks are connected to each other.
   ASSERT_EQ(send(ranks[0]->sockets[1].get(), "hi", 2, 0), 2);
   char heard[2];
   ASSERT_EQ(recv(ranks[1]->sockets[0].get(), heard, 2, MSG_WAITALL), 2);
@@ -103,7 +103,7 @@ TEST(Rendezvous, TurnsStrangersAway) {
   EXPECT_EQ(ranks[1]->names[0].pid, getpid());
 }
 
-// One after the other they would hold it up for longer than it has.
+// If strangers were heard one after another, they would use up the deadline.
 TEST(Rendezvous, SilentStrangersHoldNobodyUp) {
   const auto store = std::make_shared<InProcessStore>();
   const Instant deadline = In(std::chrono::seconds(60));
@@ -123,7 +123,7 @@ TEST(Rendezvous, SilentStrangersHoldNobodyUp) {
 
 TEST(Rendezvous, SaysThatItHasNoDescriptorForACall) {
 #if defined(__SANITIZE_ADDRESS__)
-  // The sanitizer looks at an object's type through a pipe of its own.
+  // The sanitizer needs a pipe of its own to check types.
   GTEST_SKIP() << "needs the last descriptor, as the sanitizer does";
 #endif
   const auto store = std::make_shared<InProcessStore>();
@@ -136,9 +136,10 @@ TEST(Rendezvous, SaysThatItHasNoDescriptorForACall) {
   });
   const auto where = store->Get("tcp/0", In(std::chrono::seconds(60)));
   ASSERT_TRUE(where.ok()) << where.status();
-  // Then rank 0 has all that it opens by itself.
+  // Now rank 0 has opened all of its own descriptors.
   const OwnedFd watched = above.Accept();
-  // The next descriptor is one too many: the call is made by this one.
+  // Accepting one more connection exceeds the limit. This descriptor makes the
+  // connection.
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
   OwnedFd caller(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -164,7 +165,7 @@ TEST(Rendezvous, NamesWhoDidNotCome) {
 
 TEST(Rendezvous, NamesWhoListensNoMore) {
   const auto store = std::make_shared<InProcessStore>();
-  // Rank 0 told its port and died.
+  // Rank 0 published its port and died.
   ASSERT_TRUE(store->Set("tcp/secret", std::string(32, '0')).ok());
   ASSERT_TRUE(store->Set("tcp/0", "127.0.0.1 1 4711 gone").ok());
   const auto ranks = ConnectRanks(PlaceOf(store, 1, 2), kLoopback,
@@ -174,7 +175,7 @@ TEST(Rendezvous, NamesWhoListensNoMore) {
               HasSubstr("rank 0 (host gone, pid 4711) at 127.0.0.1:1"));
 }
 
-// It has told its port, and would have called.
+// It has published its port, and would have connected.
 TEST(Rendezvous, NamesWhoDiesBeforeItCalls) {
   const auto store = std::make_shared<InProcessStore>();
   auto next = std::make_unique<Listening>();
@@ -184,7 +185,7 @@ TEST(Rendezvous, NamesWhoDiesBeforeItCalls) {
     ranks = ConnectRanks(PlaceOf(store, 0, 2), kLoopback,
                          In(std::chrono::seconds(30)));
   });
-  // As a rank that takes calls, some time: strangers are sent away.
+  // Like a rank that accepts connections and closes those of strangers.
   ASSERT_TRUE(next->Accept().open());
   OwnedFd watched = next->Accept();
   ASSERT_TRUE(watched.open());

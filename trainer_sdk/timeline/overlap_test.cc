@@ -11,7 +11,7 @@ TimelineSpan Span(SpanKind kind, int64_t begin, int64_t end) {
 
 TEST(OverlapTest, WhatTheWaitLeavesIsHidden) {
   const CommunicationOverlap overlap = OverlapOf(
-      {Span(SpanKind::kReduce, 70, 95),  // 5 before the wait
+      {Span(SpanKind::kReduce, 70, 95),  // 5 of it before the wait
        Span(SpanKind::kStep, 0, 120), Span(SpanKind::kReduce, 20, 50),
        Span(SpanKind::kForward, 0, 10), Span(SpanKind::kBackward, 10, 75),
        Span(SpanKind::kWait, 75, 98)});
@@ -24,7 +24,7 @@ TEST(OverlapTest, WhatTheWaitLeavesIsHidden) {
   EXPECT_DOUBLE_EQ(overlap.ExposedShare(), 23.0 / 120);
 }
 
-// Two reducers' at once count once; so do those that touch.
+// Overlapping and adjacent intervals are counted once.
 TEST(OverlapTest, TimeIsCountedOnce) {
   const CommunicationOverlap overlap = OverlapOf(
       {Span(SpanKind::kReduce, 10, 40), Span(SpanKind::kReduce, 20, 30),

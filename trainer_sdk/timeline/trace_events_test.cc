@@ -16,7 +16,7 @@ std::vector<Json> EventsOf(const Timeline& timeline) {
   return Json::parse(out.str())["traceEvents"].get<std::vector<Json>>();
 }
 
-// The first event of that phase and name; null if there is none.
+// The first event with that phase and name; null if there is none.
 Json Find(const std::vector<Json>& events, const std::string& phase,
           const std::string& name) {
   for (const Json& event : events) {
@@ -48,7 +48,7 @@ TEST(TraceEventsTest, RanksAreProcessesAndCommunicationIsAThread) {
   EXPECT_EQ(bucket["args"]["step"], 5);
   EXPECT_EQ(bucket["args"]["bytes"], 1 << 20);
   EXPECT_EQ(bucket["args"]["waited_us"], 1.25);
-  // Of both ranks, for the viewer.
+  // Metadata events of both ranks, for the viewer.
   for (const int rank : {0, 1}) {
     int names = 0;
     for (const Json& event : events) {
@@ -59,7 +59,7 @@ TEST(TraceEventsTest, RanksAreProcessesAndCommunicationIsAThread) {
   EXPECT_EQ(Find(events, "M", "process_name")["args"]["name"], "rank 0");
 }
 
-// From where the bucket was full on the computing thread.
+// The arrow starts on the computing thread, where the bucket was full.
 TEST(TraceEventsTest, AnArrowLeadsToEachReduction) {
   const TimelineSpan one{
       .kind = SpanKind::kReduce, .begin = 700, .end = 800, .asked = 100};
@@ -104,7 +104,8 @@ TEST(TraceEventsTest, EachKindHasAName) {
   }
 }
 
-// Above 2^53 ns of uptime times are still exact, as they count from the first.
+// Times are exact even if the uptime exceeds 2^53 ns, because they count from
+// the first span.
 TEST(TraceEventsTest, AnOldClockLosesNothing) {
   const int64_t old = int64_t{1} << 60;
   const std::vector<Json> events = EventsOf(

@@ -18,7 +18,8 @@
 namespace muster {
 namespace {
 
-// Sums over a world and over its halves; the world's transport.
+// Sums over a world and over its halves; returns the name of the world's
+// transport.
 absl::StatusOr<std::string> SumTwice(GroupPlace place, TransportChoice choice) {
   ProcessGroupOptions options;
   options.timeout = std::chrono::seconds(30);
@@ -87,7 +88,7 @@ TEST(NewTransportTest, ABrokenGroupIsMadeAgainOverTheSameStore) {
             if (!world.ok()) return world.status();
             const absl::Status sound = (*world)->Run(Barrier());
             if (times == 2) return sound;
-            // A slower rank may hear of it in its barrier.
+            // A slower rank may see the abort in its barrier.
             (*world)->Abort("made again");
           }
           return absl::OkStatus();
@@ -129,13 +130,13 @@ TEST(NewTransportTest, EveryCreationHasKeysOfItsOwn) {
   place.store = store;
   ASSERT_TRUE(NewProcessGroup(place, TransportChoice::kLocal).ok());
   place.size = 2;
-  // One that fails counts.
+  // A failed creation counts too.
   EXPECT_FALSE(NewProcessGroup(place, TransportChoice::kLocal).ok());
   EXPECT_EQ(store->Add("group//creations/0", 0).value(), 2);
 }
 
-// Lets the first Add of each process through in the order of `turns_`, so that
-// ranks of two groups come to the store in the order that mixes them.
+// Lets the first Add of each process pass in the order of `turns_`, so that
+// ranks of two groups reach the store in the order that could mix them up.
 class Turnstile {
  public:
   explicit Turnstile(std::vector<int> turns) : turns_(std::move(turns)) {}
@@ -200,9 +201,9 @@ class StoreWithTurns final : public Store {
   const int process_;
 };
 
-// Four ranks in two groups over one store, as the first program of a reader who
-// knows nothing of prefixes: 0 + 1 and 2 + 3. The first rank 0 and the first
-// rank 1 that come are of different groups.
+// Four ranks in two groups, 0 + 1 and 2 + 3, over one store, as in a program
+// whose author does not know prefixes. The first rank 0 and the first rank 1 to
+// arrive are of different groups.
 TEST(NewTransportTest, GroupsOfDifferentNamesInOneStoreNeverMix) {
   const auto store = std::make_shared<InProcessStore>();
   Turnstile turns({0, 3, 1, 2});

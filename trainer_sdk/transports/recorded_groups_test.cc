@@ -1,5 +1,4 @@
-// What the flight recorders of several ranks tell of groups that are made more
-// than once.
+// The flight recorders of several ranks when groups are made more than once.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -81,7 +80,7 @@ TEST_F(RecordedGroups, OfOneNameAreToldApart) {
       }));
   ASSERT_TRUE(status.ok()) << status;
   EXPECT_THAT(Findings(), IsEmpty());
-  // Nor by their place in the log of a rank alone.
+  // The two groups of one name have different births.
   std::vector<uint64_t> births;
   for (const FlightGroup& group : recorders_[3]->Snapshot().groups) {
     if (group.name == "world/dp:1") births.push_back(group.birth);
@@ -97,7 +96,7 @@ TEST_F(RecordedGroups, OneThatBrokeIsForgivenOnceItIsMadeAgain) {
     CallOptions soon;
     soon.timeout = std::chrono::milliseconds(100);
     for (int i = 1; i < worlds; i++) {
-      // Rank 2 stays away; whoever is late hears of the failure instead.
+      // Rank 2 stays away. A late rank sees the failure instead.
       if (rank != 2) {
         EXPECT_FALSE((*world)->Run(Barrier(), soon).ok());
       }
@@ -121,7 +120,8 @@ TEST_F(RecordedGroups, WhoCallsSomethingWhereOthersSplitIsNamed) {
     if (!world.ok()) return world.status();
     auto part = (*world)->Split(rank % 2, 0);
     if (!part.ok()) return part.status();
-    // What fails next on one rank would end a Split that another is still in.
+    // Otherwise the next failure on one rank would end a Split that another
+    // rank is still in.
     absl::Status split = (*world)->Run(Barrier());
     if (!split.ok()) return split;
     CallOptions soon;

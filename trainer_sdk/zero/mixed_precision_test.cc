@@ -1,5 +1,5 @@
-// Training in 16 bits with float32 master weights, replicated and sharded,
-// against the same written out plainly for all ranks in one place.
+// Compares training in 16 bits with float32 master weights, replicated and
+// sharded, with a simple computation for all ranks in one place.
 
 #include <cmath>
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kSteps = 30;
 constexpr double kClip = 1.5;
-// So high at first that float16 overflows, and soon again.
+// High enough that float16 overflows at first, and soon again.
 const LossScalerOptions kScale = {.initial = 65536, .growth_interval = 4};
 
 float RoundedTo(DType type, float value) {
@@ -31,16 +31,16 @@ float RoundedTo(DType type, float value) {
   return static_cast<float>(DecodeElement(type, &bits));
 }
 
-// What is there after a step.
+// The state after a step.
 struct After {
   std::vector<float> values;
   double loss_scale = 1;
 };
 
-// float16 has a loss scale, bfloat16 has none.
+// float16 uses a loss scale, bfloat16 does not.
 bool IsScaled(DType type) { return type == DType::kFloat16; }
 
-// All parameters in one list.
+// All parameters as one list of weights.
 std::vector<After> Plain(DType type, int world, const ToyPlan& plan) {
   struct Weight {
     size_t parameter;
@@ -139,7 +139,7 @@ TEST_P(MixedPrecision, IsThePlainOneBitForBit) {
   for (size_t step = 1; step < expected.size(); ++step) {
     if (expected[step].loss_scale < expected[step - 1].loss_scale) ++skipped;
   }
-  // Else it would not show much.
+  // The test is meaningful only if several steps are skipped.
   ASSERT_EQ(skipped > 2, IsScaled(type));
   const absl::Status failure = FirstFailure(RunWorld(
       world,
@@ -160,7 +160,7 @@ TEST_P(MixedPrecision, IsThePlainOneBitForBit) {
           if (InOneList((*toy)->values()) != after.values) {
             return absl::InternalError(absl::StrCat("step ", step, ": values"));
           }
-          // A step that is skipped changes nothing at all.
+          // A skipped step changes nothing.
           if (after.loss_scale < scale &&
               (BitsOf((*toy)->optimizer().State()) != before ||
                (*toy)->values() != values)) {

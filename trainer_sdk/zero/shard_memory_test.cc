@@ -1,4 +1,4 @@
-// What ZeRO-1 is for, by counting: the bytes of a rank are the formula's.
+// Checks the memory of ZeRO-1: the bytes on each rank match the formula.
 
 #include <malloc.h>
 
@@ -16,7 +16,7 @@
 
 namespace {
 
-// Of this thread, which is a rank.
+// Counts of this thread, which is a rank.
 thread_local int64_t live_bytes = 0;
 thread_local int64_t peak_bytes = 0;
 
@@ -46,15 +46,16 @@ void operator delete[](void* memory, size_t) noexcept { Freed(memory); }
 namespace muster {
 namespace {
 
-// Not divisible by 3, and by 4 only as a whole.
+// Not divisible by 3; divisible by 4 only in total.
 constexpr int64_t kMatrix = 250000;
 constexpr int64_t kVector = 500;
 constexpr int kLayers = 4;
 constexpr int64_t kParameters = kLayers * (kMatrix + kVector);
-// Names, lists, threads' and allocators' own: nothing that grows with weights.
+// Bound in bytes for names, lists, threads and allocators: nothing that grows
+// with the number of weights.
 constexpr int64_t kSmall = 16 << 10;
 
-// Bytes for each element of weights, of gradients, and of what is sharded.
+// Bytes per element of weights, of gradients, and of sharded state.
 struct Form {
   DType type = DType::kFloat32;
   int64_t values = 0;
@@ -93,7 +94,7 @@ absl::Status Measure(const Form& form, ProcessGroup& group) {
   for (const GradientBucket& bucket : (*reducer)->buckets()) {
     mine += ShardCounts(bucket.count, group.size())[group.rank()];
   }
-  // To an element of each bucket, an equal part.
+  // An equal part, to within one element per bucket.
   const auto buckets = static_cast<int64_t>((*reducer)->buckets().size());
   if (std::abs(mine - kParameters / group.size()) > buckets) {
     return absl::InternalError(absl::StrCat("a part of ", mine));
@@ -109,7 +110,7 @@ absl::Status Measure(const Form& form, ProcessGroup& group) {
       "all of a rank", live_bytes - begin + gradients,
       (form.values + form.gradients) * kParameters + form.state * mine);
   if (!status.ok()) return status;
-  // A step takes no memory for a while either.
+  // A step allocates no memory, not even temporarily.
   const int64_t before_step = peak_bytes = live_bytes;
   for (int64_t step = 1; step <= 2; ++step) {
     status = (*reducer)->Begin(GradientSync::kReduce);
@@ -138,13 +139,13 @@ class ShardMemory : public testing::TestWithParam<int> {
   }
 };
 
-// 16 bytes an element on one rank, 4 + 12 / N on N: two moments and the master
-// weight are the 12.
+// 16 bytes per element on one rank, 4 + 12 / N on N ranks: 12 bytes are two
+// moments and the master weight.
 TEST_P(ShardMemory, SixteenBitFormIsFourAndTwelveNths) {
   Run({.type = DType::kBFloat16, .values = 2, .gradients = 2, .state = 12});
 }
 
-// Values are their own masters: 8 + 8 / N.
+// The values are the master weights: 8 + 8 / N bytes.
 TEST_P(ShardMemory, Float32FormIsEightAndEightNths) {
   Run({.type = DType::kFloat32, .values = 4, .gradients = 4, .state = 8});
 }

@@ -24,7 +24,7 @@ using ::testing::HasSubstr;
 
 using Values = std::vector<std::vector<float>>;
 
-// What a step leaves.
+// The results of each step.
 struct Trace {
   std::vector<double> squares;
   std::vector<Values> values;
@@ -38,7 +38,8 @@ TransportFactory SharedMemory() {
   };
 }
 
-// Bits, as NaNs are equal to nothing and zeros of two signs are equal.
+// Compares bits, because NaNs differ from themselves and zeros of both signs
+// are equal.
 bool SameBits(const Values& a, const Values& b) {
   for (size_t i = 0; i < a.size(); ++i) {
     if (!a[i].empty() && std::memcmp(a[i].data(), b[i].data(),
@@ -49,12 +50,12 @@ bool SameBits(const Values& a, const Values& b) {
   return a.size() == b.size();
 }
 
-// All elements of all state, by name.
+// All elements of the state, by name.
 using Saved = std::map<std::string, std::vector<float>>;
 
-// Trains on `world` ranks in steps [begin, end) and compares all ranks; what
-// rank 0 saw. State begins as `from` says and is left in `to`, with the values
-// as "values/pI".
+// Trains on `world` ranks in steps [begin, end), compares all ranks, and
+// returns rank 0's trace. The state is loaded from `from` and saved to `to`,
+// with the values as "values/pI".
 Trace Train(int world, const ToyPlan& plan, int begin, int end,
             const Saved* from = nullptr, Saved* to = nullptr,
             const TransportFactory& transport = SharedMemory()) {
@@ -124,7 +125,7 @@ struct Rule {
   std::shared_ptr<const UpdateRule> rule;
 };
 
-// By ranks, precision, rule, and the norm's bound.
+// Parameters: ranks, precision, rule, bound of the norm.
 class Sharded
     : public testing::TestWithParam<std::tuple<int, DType, Rule, double>> {
  protected:
@@ -180,13 +181,13 @@ TEST(ShardedOptimizerTest, EveryPlaceAndUseOfGradientsWillDo) {
       ExpectSame(Train(2, plan, 0, 4), expected);
     }
   }
-  // Another hook leaves averages everywhere, of which a rank takes its own.
+  // Another hook computes averages everywhere; a rank uses its own part.
   plan.ddp.hook = std::make_shared<AllReduceHook>();
   ExpectSame(Train(2, plan, 0, 4), expected);
 }
 
 TEST(ShardedOptimizerTest, TheNetworkIsAsGood) {
-  // Sums of whole numbers do not depend on the order that networks add in.
+  // Sums of integers do not depend on the network's order of additions.
   ToyPlan plan;
   plan.gradients = ToyPlan::Gradients::kWhole;
   plan.clip = 3;
@@ -206,7 +207,8 @@ TEST(ShardedOptimizerTest, TheNetworkIsAsGood) {
   }
 }
 
-// By precision: what is saved on some ranks goes on alike on others.
+// Parameter: precision. State saved on some ranks is loaded on another number
+// of ranks.
 class Resharded : public testing::TestWithParam<DType> {};
 
 TEST_P(Resharded, StateIsTheSameOnAnyNumberOfRanks) {
@@ -229,7 +231,7 @@ TEST_P(Resharded, StateIsTheSameOnAnyNumberOfRanks) {
       SCOPED_TRACE(absl::StrCat(saved_on, " ranks, then ", loaded_on));
       ExpectSame(trace, undisturbed);
     }
-    // DDP's ranks take it too.
+    // Replicated training can load it too.
     ToyPlan replicated = plan;
     replicated.state = ToyPlan::State::kReplicated;
     const Trace after = Train(2, replicated, 4, 8, &saved);
@@ -241,7 +243,7 @@ INSTANTIATE_TEST_SUITE_P(Precisions, Resharded,
                          testing::Values(DType::kFloat32, DType::kBFloat16),
                          [](const auto& tested) { return Name(tested.param); });
 
-// What Create says of parameters and options that don't go together.
+// The error of Create for parameters and options that do not fit together.
 std::string WhatIsWrong(const DdpOptions& options, DType gradient,
                         std::vector<Tensor> parameters) {
   const auto statuses = RunWorld(1, [&](ProcessGroup& group) -> absl::Status {
@@ -281,7 +283,7 @@ TEST(ShardedOptimizerTest, WhatDoesNotFitIsNamed) {
               HasSubstr("cannot be gathered in one bucket"));
 }
 
-// Each rank would change all weights by a gradient of which it has a part.
+// Each rank would update all weights by a gradient of which it has only a part.
 TEST(ShardedOptimizerTest, AReplicatedOptimizerBehindItsReducerIsRefused) {
   const auto statuses = RunWorld(2, [](ProcessGroup& group) -> absl::Status {
     std::vector<float> values(4, 1), gradient(4, 1);

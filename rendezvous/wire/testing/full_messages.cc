@@ -100,6 +100,7 @@ Failure FullFailure(int seed) {
   failure.message = "killed";
   failure.error_file = "/tmp/e\xfe.json";
   failure.traceback = "Traceback\n\xff";
+  failure.raised_first = true;
   failure.stderr_tail = {"one", "two\x1b[31m"};
   failure.silent_for = milliseconds(31);
   failure.stack = {"main.py:3", "\xff"};

@@ -24,6 +24,8 @@ namespace muster {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::SizeIs;
 using ::testing::StartsWith;
 using Program = std::unique_ptr<Subprocess>;
 
@@ -142,6 +144,25 @@ TEST_F(Hosting, APortInUseIsOneLine) {
   EXPECT_THAT(node->Output(), HasSubstr("port in use"));
   EXPECT_EQ(node->Lines("").size(), 1u) << node->Output();
   close(holder);
+}
+
+TEST_F(Hosting, AStoresPortInUseBlamesNoRank) {
+  for (const std::string flag : {"--master-port", "--store-port"}) {
+    int port = 0;
+    const int holder = ListenOnLoopback(&port);
+    const std::string number = std::to_string(port);
+    Program node = Launch(
+        {"--standalone", "--nproc-per-node=2", flag + "=" + number, kWorker});
+    EXPECT_EQ(node->ExitCode(), 1) << node->Output();
+    const std::string output = node->Output();
+    EXPECT_THAT(node->Lines("port " + number + " is taken on "), SizeIs(1))
+        << output;
+    EXPECT_THAT(output, HasSubstr("choose another with " + flag));
+    EXPECT_THAT(output, Not(HasSubstr("rank 0 (")));
+    EXPECT_THAT(output, Not(HasSubstr("ROOT CAUSE")));
+    EXPECT_THAT(output, Not(HasSubstr("pid 0")));
+    close(holder);
+  }
 }
 
 TEST_F(Hosting, AnotherRunIdIsOneLine) {

@@ -4,6 +4,7 @@
 import os
 import pty
 import re
+import resource
 import select
 import shutil
 import signal
@@ -168,6 +169,56 @@ class Output(unittest.TestCase):
                 encoding='utf-8') as log:
         self.assertEqual(len(log.readlines()), 1)
     self.assertTrue(os.readlink(logs + '/latest').startswith('j_'))
+
+  def redirected(self, flags, script, limit=resource.RLIM_INFINITY):
+    """The exit status, what was said, the bytes of the log files."""
+    logs = os.path.join(self.folder, 'logs')
+    process = self.launch(
+        ['-r', '3', '--log-dir=' + logs, *flags], script,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE,
+                                              (limit, limit)))
+    said = process.communicate(timeout=_PATIENCE_S)[1].decode()
+    folder = logs + '/latest/attempt_0/0/'
+    return process.returncode, said, sum(
+        os.path.getsize(folder + name) for name in os.listdir(folder))
+
+  def test_a_redirected_stream_is_rotated_only_where_that_is_asked_for(self):
+    script = 'yes 0123456789abcdef | head -c 8000000'
+    status, said, size = self.redirected(['--log-rotate-mb=1'], script)
+    self.assertEqual(status, 0, said)
+    dropped = re.search(r'rotation has deleted (\d+) bytes', said)
+    self.assertTrue(dropped, said)
+    self.assertEqual(int(dropped[1]) + size, 8000000)
+
+  def test_a_redirected_stream_is_kept_whole_in_a_temporary_folder(self):
+    process = self.launch(
+        ['-r', '3'], 'yes 0123456789abcdef | head -c 50000000',
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    said = process.communicate(timeout=_PATIENCE_S)[1].decode()
+    self.assertEqual(process.returncode, 0, said)
+    folder = re.search(r'log and error files are in (\S+)', said)[1]
+    size = 0
+    for path, _, names in os.walk(folder):
+      size += sum(os.path.getsize(os.path.join(path, name)) for name in names
+                  if name.startswith('stdout.log'))
+    self.assertEqual(size, 50000000)
+
+  def test_redirected_bytes_that_no_file_has_change_the_status(self):
+    status, said, size = self.redirected([], 'seq 1 100000', limit=10 << 10)
+    self.assertEqual(status, 74, said)
+    self.assertEqual(size, 10 << 10)
+    self.assertRegex(said, r'log: cannot write \S+: File too large')
+    self.assertRegex(said, r'launch: \d+ bytes of workers\' output are lost')
+
+  def test_a_log_folder_that_a_worker_removes_is_told(self):
+    status, said, _ = self.redirected([], """
+      log=$(echo %s/logs/latest/*/0/stdout.log); echo first
+      until [ -s $log ]; do :; done
+      rm -rf %s/logs/latest/attempt_0; echo second""" % (self.folder, self.folder))
+    self.assertEqual(status, 74, said)
+    self.assertIn('stdout.log was removed while it was written: 6 bytes', said)
+    self.assertIn('launch: 6 bytes of workers\' output are lost', said)
 
   def test_lines_begin_as_the_template_says(self):
     process = self.launch(

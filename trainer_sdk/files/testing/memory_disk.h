@@ -32,8 +32,8 @@ class MemoryDisk : public FileSystem {
   // bytes cannot be added, everything else works.
   void FillUp(int64_t first, int64_t count);
 
-  // From now on `path` cannot be removed. Of several entries with that name,
-  // none can. Empty: everything can be removed again.
+  // From now on `path` cannot be removed. If it is called for several paths,
+  // none of them can be. Empty: everything can be removed again.
   void KeepBusy(const std::string& path);
 
   // The file system that the next process finds after this one has ended.

@@ -1,4 +1,4 @@
-// What the ranks of a pipeline hear when one of them fails, lags or dies.
+// The errors of a pipeline's ranks when one rank fails, is late or dies.
 #include <signal.h>
 
 #include <condition_variable>
@@ -28,13 +28,13 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 constexpr int kRanks = 4;
-// Far more than anything takes, sanitizers and a busy machine included.
+// Much longer than any step takes, even with sanitizers on a busy machine.
 constexpr Duration kLong = std::chrono::seconds(60);
 const PipelineShape kShape{kRanks, 1, 6};
 const Action kFatal{2, ActionKind::kForward, 1};
 
-// One step of this rank, in which stage 2 meets `on_fatal` before its second
-// forward pass.
+// One step of this rank. Stage 2 calls `on_fatal` before its second forward
+// pass.
 absl::Status OneStep(ProcessGroup& group, Duration timeout,
                      const std::function<absl::Status()>& on_fatal) {
   std::vector<Action> calls;
@@ -47,7 +47,7 @@ absl::Status OneStep(ProcessGroup& group, Duration timeout,
                               {&stage}, {.timeout = timeout});
   if (!runtime.ok()) return runtime.status();
   absl::Status status = (*runtime)->Step().status();
-  // It is broken for good, and the cause stays.
+  // The pipeline stays broken, with the same cause.
   EXPECT_EQ((*runtime)->Step().status(), status);
   EXPECT_EQ((*runtime)->Evaluate().status(), status);
   return status;
@@ -86,7 +86,7 @@ TEST(PipelineFailuresTest, AStageThatFailsIsNamedEverywhere) {
   }
 }
 
-// A door that one thread opens for another.
+// A gate that one thread opens for another.
 class Door {
  public:
   void Open() {
@@ -154,7 +154,7 @@ TEST(PipelineFailuresTest, WhoDiesIsNamed) {
     EXPECT_THAT(Text(statuses[neighbour]), HasSubstr("stage 2 on rank 2: "));
     EXPECT_THAT(Text(statuses[neighbour]), HasSubstr("died"));
   }
-  // Who is not its neighbour hears it from one.
+  // A rank that is not its neighbour learns of it from one that is.
   EXPECT_THAT(Text(statuses[0]),
               HasSubstr("but the pipeline broke: stage 1 on rank 1 "));
   EXPECT_THAT(Text(statuses[0]), HasSubstr("died"));

@@ -26,7 +26,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr int64_t kFew = 200;
-// More than a ring of shared memory has room for.
+// More elements than a ring of shared memory holds.
 constexpr int64_t kMany = 70'000;
 
 TransportFactory Over(TransportChoice choice) {
@@ -42,7 +42,7 @@ std::vector<Action> Computations(const std::vector<Action>& actions) {
   return computations;
 }
 
-// What a rank has.
+// One rank's runtime and stages.
 struct Pipeline {
   std::vector<Action> calls;
   std::vector<std::unique_ptr<RecordingStage>> stages;
@@ -63,9 +63,9 @@ struct Pipeline {
   }
 };
 
-// Buffers that a rank may need for what flows between stages: for what it has
-// asked for and not used; for what its stages and those behind them hold, which
-// it may have sent; and for what a pass takes and gives.
+// The largest number of buffers that a rank may need: for inputs that were
+// requested and not used; for data of its own and the next stages, which it may
+// have sent; and for the input and output of a pass.
 int MostBuffers(const PipelineSchedule& lowered, int rank) {
   const PipelineShape& shape = lowered.shape;
   int asked = 0;
@@ -90,8 +90,8 @@ int MostBuffers(const PipelineSchedule& lowered, int rank) {
   return most_asked + held + 2;
 }
 
-// Two steps, an evaluation and a third step: each exactly the actions of the
-// schedule, in order, with everything where it belongs.
+// Runs two steps, an evaluation and a third step. Each must perform exactly the
+// actions of the schedule, in order, with the right data.
 void ExpectPerformed(const PipelineSchedule& schedule, TransportChoice choice,
                      int64_t elements = kFew) {
   const PipelineShape& shape = schedule.shape;
@@ -135,7 +135,7 @@ void ExpectPerformed(const PipelineSchedule& schedule, TransportChoice choice,
           EXPECT_EQ(stage->last_weight_passes.size(), 3u);
         }
         if (group.rank() == shape.ranks - 1) {
-          // Gradients are divided by the number of micro-batches once.
+          // Each gradient is divided by the number of micro-batches once.
           auto& factors = mine.stages.back()->factors;
           std::sort(factors.begin(), factors.end(), std::greater<>());
           const size_t steps = static_cast<size_t>(shape.micro_batches) * 3;
@@ -184,8 +184,8 @@ TEST(PipelineRuntimeTest, PerformsOverNetworksToo) {
   }
 }
 
-// No generator makes this: backward passes in another order than forward ones,
-// weights' parts when nobody would think of it.
+// A schedule that no generator makes: backward passes in another order than
+// forward passes, and weights' backward at unusual positions.
 TEST(PipelineRuntimeTest, PerformsWhatComesAsCsv) {
   const auto schedule = ReadScheduleCsv(
       "0F2,0F0,0F1,0I0,0I2,0I1,0W1,0W2,0W0\n"
@@ -208,8 +208,8 @@ TEST(PipelineRuntimeTest, BuffersAreForWhatIsUnderWayAndNotForAll) {
   ExpectPerformed(schedule, TransportChoice::kSharedMemory);
 }
 
-// Whose stages are slow cannot be tested without a clock; that what is known of
-// all ranks fits together can.
+// Durations cannot be tested without a clock, but the ranks' measurements must
+// be consistent with each other.
 TEST(PipelineRuntimeTest, AMeasuredStepIsTheScheduleInTime) {
   const auto schedule = *MakeSchedule(ScheduleKind::kZeroBubble1P, {3, 1, 4});
   const auto statuses = RunWorld(3, [&](ProcessGroup& group) -> absl::Status {

@@ -28,7 +28,7 @@ RankPlan Training(const PipelineSchedule& schedule, int rank) {
   return PlanRank(schedule, rank, PipelinePass::Purpose::kTraining);
 }
 
-// Every kind of schedule in a few sizes.
+// Every kind of schedule in several sizes.
 std::vector<PipelineSchedule> SomeSchedules() {
   std::vector<PipelineSchedule> schedules;
   for (const ScheduleKind kind : AllScheduleKinds()) {
@@ -50,8 +50,8 @@ TEST(RankPlanTest, IsTheRanksListAsItIs) {
   }
 }
 
-// A place is one micro-batch's at a time, from its forward pass to the end of
-// its backward pass.
+// A place belongs to one micro-batch at a time, from its forward pass to the
+// end of its backward pass.
 TEST(RankPlanTest, PlacesAreNotShared) {
   for (const PipelineSchedule& schedule : SomeSchedules()) {
     for (int rank = 0; rank < schedule.shape.ranks; ++rank) {

@@ -23,7 +23,7 @@ PipelineTimeline Timeline(ScheduleKind kind, const PipelineShape& shape,
   return *timeline;
 }
 
-// By ranks and micro-batches; forward 2, backward 1 + 2.
+// Parameters: ranks, micro-batches. Forward takes 2; backward takes 1 + 2.
 class Bubble : public testing::TestWithParam<std::tuple<int, int>> {
  protected:
   const int p = std::get<0>(GetParam());
@@ -52,7 +52,7 @@ TEST_P(Bubble, OfInterleavedIsDividedByTheChunks) {
 }
 
 TEST_P(Bubble, OfZeroBubbleIsAThirdWhereAllPassesTakeTheSame) {
-  if (m < 2 * p - 1) return;  // There is not enough to fill it with.
+  if (m < 2 * p - 1) return;  // not enough passes to fill the bubble
   const PipelineTimeline timeline =
       Timeline(ScheduleKind::kZeroBubble1P, {p, 1, m});
   EXPECT_EQ(timeline.makespan, 3 * m + p - 1);

@@ -48,8 +48,8 @@ TEST(ValidatorTest, ABackwardBeforeItsForwardWaitsForEver) {
 }
 
 TEST(ValidatorTest, RanksThatWaitInACircleAreNamed) {
-  // Rank 0 wants micro-batch 1's gradient first, rank 1 gives 0's first but
-  // only after a forward that rank 0 has put behind.
+  // Rank 0 needs the gradient of micro-batch 0 before its second forward. Rank
+  // 1 needs the input from that forward before it computes this gradient.
   PipelineSchedule schedule{.shape = {2, 1, 2}, .ranks = {}};
   schedule.ranks = {{{0, ActionKind::kForward, 0},
                      {0, ActionKind::kBackward, 0},
@@ -141,7 +141,7 @@ TEST_F(Lowered, WhatIsReceivedLaterIsNotUsed) {
 }
 
 TEST_F(Lowered, ReceivesHaveTheOrderOfTheSends) {
-  // Both are posted in time, but each would take the other's bytes.
+  // Both are posted in time, but each would receive the other's bytes.
   Remove({1, ActionKind::kRecvForward, 0});
   Remove({1, ActionKind::kRecvForward, 1});
   schedule_.ranks[1].insert(
@@ -158,8 +158,8 @@ TEST_F(Lowered, NobodySendsWithoutAMessage) {
 }
 
 TEST_F(Lowered, ASendBehindWhatWaitsForItIsADeadlock) {
-  // Rank 0's first output leaves only after its own first backward, which is
-  // made from it.
+  // Rank 0 sends its first output only after its first backward, which depends
+  // on that output.
   Remove({0, ActionKind::kSendForward, 0});
   schedule_.ranks[0].push_back({0, ActionKind::kSendForward, 0});
   EXPECT_THAT(Complaint(), HasSubstr("wait for each other for ever: rank 0 at "

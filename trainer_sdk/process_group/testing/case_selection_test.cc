@@ -10,7 +10,7 @@
 namespace muster {
 namespace {
 
-// Kind, type, reduction and the shortest length of the class.
+// Kind, type, reduction, and the shortest length of its class.
 using Stratum = std::tuple<OperationKind, DType, ReduceOp, int64_t>;
 
 constexpr int64_t kLarge = 40'000;
@@ -42,7 +42,8 @@ std::set<Stratum> AllStrata() {
   return all;
 }
 
-// What is selected for any of the sizes; adds to the number of cases.
+// The strata selected for any of the sizes. Adds the number of cases to
+// `cases`.
 std::set<Stratum> StrataOf(const CaseSelection& selection, size_t* cases) {
   std::set<Stratum> found;
   for (size_t at = 0; at < selection.sizes.size(); at++) {
@@ -96,8 +97,8 @@ TEST(CaseSelectionTest, TheStrataAreSpreadOverTheSizes) {
 }
 
 TEST(CaseSelectionTest, EveryVariantIsTakenWhereAllAre) {
-  // In and out of place, and where there are parts, even and uneven; all_to_all
-  // only out of place; one of each of the longest.
+  // In and out of place; even and uneven if there are parts; all_to_all only
+  // out of place; one variant of each longest stratum.
   constexpr size_t kLengths = 5 * 7;
   constexpr size_t kShort = kLengths * (5 * (2 + 2 + 4) + 4 + 4 + 4 + 2 + 2);
   size_t cases = 0;

@@ -1,4 +1,4 @@
-// The suite must be passed by a right transport and failed by wrong ones.
+// The suite must accept a correct transport and reject defective ones.
 #include "trainer_sdk/process_group/testing/conformance_checks.h"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ ConformanceSubject Reference() {
   subject.name = "Reference";
   subject.factory = ReferenceTransports();
   subject.every_nth = 23;
-  // The reference stages nothing: length alone makes no case harder for it.
+  // The reference has no staging, so length alone does not make a case harder.
   subject.longest_every_nth = 23;
   return subject;
 }
@@ -31,7 +31,7 @@ ConformanceSubject Reference() {
 INSTANTIATE_TEST_SUITE_P(Reference, TransportConformance,
                          testing::Values(Reference()));
 
-// A right transport with something wrong on one rank.
+// A correct transport with a defect on one rank.
 class Spoiled : public Transport {
  public:
   using Execution = std::function<absl::Status(
@@ -71,7 +71,7 @@ ConformanceSubject With(const Spoiled::Execution& execution, int first = 1) {
   return subject;
 }
 
-// Lets `spoil` change an operation's output once it is done.
+// Changes an operation's output by `spoil` after it is done.
 ConformanceSubject Afterwards(
     const std::function<void(const Operation&)>& spoil) {
   return With([spoil](Transport& right, const Operation& operation,
@@ -87,7 +87,7 @@ void FlipBit(const Operation& operation) {
 }
 
 absl::Status Every(ConformanceSubject subject) {
-  subject.every_nth = 1;  // the defect may show in few cases
+  subject.every_nth = 1;  // the defect may show in few cases only
   return CheckCollectives(subject, 3);
 }
 
@@ -199,7 +199,7 @@ TEST(ConformanceChecksTest, SeeGroupsThatMeet) {
                    .ok());
 }
 
-// As a transport whose staging memory is its maker's thread's own would be.
+// A transport whose staging memory belongs to the thread that made it.
 TEST(ConformanceChecksTest, SeeWhatIsWrongOnOtherThreadsThanTheMakers) {
   ConformanceSubject subject = Reference();
   subject.factory =
@@ -255,7 +255,7 @@ TEST(ConformanceChecksTest, SeeAGroupThatIsBrokenForOneRankOnly) {
   const auto forgets = [](Transport& right, const Operation& operation,
                           const OperationContext& context) {
     const absl::Status status = right.Execute(operation, context);
-    // As if all that it needed had come before.
+    // As if it had received everything that it needs before.
     return operation.kind == OperationKind::kBarrier && context.sequence == 1
                ? absl::OkStatus()
                : status;

@@ -1,0 +1,19 @@
+#ifndef MUSTER_AGENT_GUARDIAN_LEFT_BEHIND_H_
+#define MUSTER_AGENT_GUARDIAN_LEFT_BEHIND_H_
+
+#include <string>
+
+namespace muster {
+
+// A process that a worker had started, that outlived the worker, and that
+// Muster stopped.
+struct LeftBehind {
+  int rank = -1;     // RANK in its environment; -1: not known
+  std::string name;  // the kernel's short name, at most 15 bytes
+
+  bool operator==(const LeftBehind&) const = default;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_GUARDIAN_LEFT_BEHIND_H_

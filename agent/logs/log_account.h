@@ -1,0 +1,45 @@
+#ifndef MUSTER_AGENT_LOGS_LOG_ACCOUNT_H_
+#define MUSTER_AGENT_LOGS_LOG_ACCOUNT_H_
+
+#include <cstdint>
+#include <mutex>
+
+#include "base/rotating_file.h"
+
+namespace muster {
+
+// The bytes that are missing in the workers' log files, summed up as the files
+// are closed. Thread-safe.
+class LogAccount {
+ public:
+  // Where else a stream's bytes can be read.
+  enum class Copies {
+    kConsole,   // the console has shown them
+    kFileOnly,  // nowhere
+  };
+  struct Sums {
+    int64_t lost = 0;            // of any stream
+    int64_t lost_file_only = 0;  // of streams that only their file has
+    int64_t dropped = 0;         // deleted by rotation
+  };
+
+  void Add(Copies copies, const RotatingFile::Totals& totals) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    sums_.lost += totals.lost;
+    if (copies == Copies::kFileOnly) sums_.lost_file_only += totals.lost;
+    sums_.dropped += totals.dropped;
+  }
+
+  Sums sums() const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return sums_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  Sums sums_;  // guarded by mutex_
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_AGENT_LOGS_LOG_ACCOUNT_H_
