@@ -6,8 +6,8 @@
 
 namespace muster {
 
-// Checks that the schedule is a complete training step and cannot deadlock: -
-// Each stage does each micro-batch's forward once, and its backward once,
+// Checks that the schedule is a complete training step and cannot deadlock:
+//  - Each stage does each micro-batch's forward once, and its backward once,
 //    whole (B) or in two parts (I, W), on the rank that has the stage.
 //  - If every rank does its actions in order and waits for the inputs that
 //    other ranks compute, every rank reaches its end.
@@ -15,8 +15,8 @@ namespace muster {
 // a deadlock, what each blocked rank waits for.
 absl::Status CheckComputations(const PipelineSchedule& schedule);
 
-// The same for a schedule with its communication (AddCommunication), and: -
-// every message between neighbouring stages on different ranks is sent once,
+// The same for a schedule with its communication (AddCommunication), and:
+//  - every message between neighbouring stages on different ranks is sent once,
 //    after it has been computed, and received once, before it is used;
 //  - between two ranks, in each direction of data, messages are received in
 //    the order in which they are sent: transports do not match them by name.
