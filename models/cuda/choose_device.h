@@ -5,10 +5,10 @@
 
 namespace muster::cuda {
 
-// Which of the `visible` GPUs a worker computes on: that of its local rank, as
-// PyTorch's scripts do it; the only one, where a worker is shown its own, or
-// several share one. FailedPrecondition: there are several, and fewer than
-// workers on this host. Pure.
+// The index of the GPU for a worker, of the `visible` ones: its local rank, as
+// in PyTorch's scripts. If only one is visible, that one: either each worker
+// sees its own, or several share it. FailedPrecondition: several GPUs are
+// visible, but fewer than there are workers on this host. Pure.
 absl::StatusOr<int> ChooseDevice(int visible, int local_rank,
                                  int local_world_size);
 

@@ -8,22 +8,22 @@
 
 namespace muster::cuda {
 
-// A matrix as BLAS libraries take it, column after column.
+// A column-major matrix, as BLAS libraries take it.
 struct ColumnMajorMatrix {
   ElementType type = ElementType::kFloat32;
   int64_t rows = 0;
   int64_t columns = 0;
-  // From one column to the next.
+  // Elements from one column to the next.
   int64_t stride = 0;
   int64_t batch_stride = 0;
-  // Bytes that all of a batch's matrices are aligned to; at most 256.
+  // Alignment of all matrices of the batch, in bytes; at most 256.
   int64_t alignment = 0;
 
   auto operator<=>(const ColumnMajorMatrix&) const = default;
 };
 
-// All of a Product that decides how it is best computed: what a search for the
-// best way is worth remembering by.
+// The properties of a Product that decide which algorithm is fastest; the key
+// under which a chosen algorithm is remembered.
 struct ColumnMajorPlan {
   MatrixForm a_form = MatrixForm::kPlain;
   MatrixForm b_form = MatrixForm::kPlain;
@@ -31,16 +31,16 @@ struct ColumnMajorPlan {
   ColumnMajorMatrix b;
   ColumnMajorMatrix result;
   enum class Addend { kNone, kSame, kElsewhere } addend = Addend::kNone;
-  // Of the bias, for each row; 0 for none.
+  // Alignment of the bias, which has one element per row, in bytes; 0: no bias.
   int64_t bias_alignment = 0;
   int64_t batch = 1;
 
   auto operator<=>(const ColumnMajorPlan&) const = default;
 };
 
-// A row-major product in the terms of a column-major library: of what it sees
-// as the transposed matrices, in the other order. Its a is `product.b` and its
-// b `product.a`; a bias for each column is one for each row. Pure.
+// Expresses a row-major product for a column-major library: as the product of
+// the transposed matrices in reverse order. The result's `a` is `product.b` and
+// its `b` is `product.a`; a bias per column becomes one per row. Pure.
 ColumnMajorPlan InColumnMajor(const Product& product);
 
 }  // namespace muster::cuda

@@ -12,19 +12,21 @@
 
 namespace muster::cuda {
 
-// NVIDIA's cuBLASLt, loaded at run time: a program starts without it. Its
-// functions under the ends of their names. Immutable, hence thread-safe.
+// NVIDIA's cuBLASLt, loaded at run time, so that a program starts without it.
+// The functions have their names without the prefix. Immutable, so thread-safe.
 class CublasLt {
  public:
-  // libcublasLt.so of the versions that have this interface, the newest first.
+  // The file names of libcublasLt.so in the versions with this interface,
+  // newest first.
   static std::vector<std::string> DefaultNames();
 
-  // The first of `names` that is there. NotFound: none is, or it lacks
-  // something; in the loader's words.
+  // Loads the first of `names` that exists. NotFound: none exists or a function
+  // is missing; gives the loader's message.
   static absl::StatusOr<std::shared_ptr<const CublasLt>> Load(
       const std::vector<std::string>& names = DefaultNames());
 
-  // OK for success, else what `call` said.
+  // OK for success; otherwise an error with the name of `call` and cuBLASLt's
+  // message.
   absl::Status StatusOf(const char* call, cublasStatus_t result) const;
 
   decltype(&cublasLtGetStatusString) GetStatusString = nullptr;

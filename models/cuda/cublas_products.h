@@ -16,27 +16,27 @@
 
 namespace muster::cuda {
 
-// Products by cuBLASLt, on the device that is current when it is made. How each
-// is best computed is asked for once for each shape: a model has a few dozen,
-// and 1024 are the most that are remembered. One thread at a time.
+// Matrix products by cuBLASLt, on the device that is current at construction.
+// The algorithm is looked up once per shape: a model has a few dozen shapes,
+// and at most 1024 are remembered. Not thread-safe.
 class CublasProducts {
  public:
-  // What NVIDIA recommends for Hopper.
+  // NVIDIA's recommendation for Hopper.
   static constexpr size_t kWorkspaceBytes = size_t{32} << 20;
 
-  // `workspace`, in device memory, must outlive it.
+  // `workspace`: device memory that must outlive it.
   static absl::StatusOr<std::unique_ptr<CublasProducts>> Create(
       std::shared_ptr<const CublasLt> lt, void* workspace);
   ~CublasProducts();
   CublasProducts(const CublasProducts&) = delete;
   CublasProducts& operator=(const CublasProducts&) = delete;
 
-  // Puts it on the stream. Unimplemented: cuBLASLt knows no way to do it;
-  // Unavailable: its words.
+  // Enqueues the product on the stream. Unimplemented: cuBLASLt has no
+  // algorithm for it. Unavailable: gives cuBLASLt's message.
   absl::Status Multiply(const Product& product, CudaStream stream);
 
  private:
-  // A shape as the library wants to know it.
+  // The library's description of a shape, with the chosen algorithm.
   struct Way;
 
   CublasProducts(std::shared_ptr<const CublasLt> lt, void* workspace);

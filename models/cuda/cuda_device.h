@@ -14,15 +14,15 @@
 
 namespace muster::cuda {
 
-// A GPU by CUDA's runtime and cuBLASLt. It is the current device of the threads
-// that use it.
+// A GPU, used by CUDA's runtime and cuBLASLt. It must be the current device of
+// every thread that uses this object.
 class CudaDevice final : public Device {
  public:
-  // Device `ordinal` of those that this process sees, from 0. NotFound: there
-  // is no cuBLASLt. Unavailable: there is no driver; or CUDA's call and its
-  // words, also where there is no GPU.
+  // Opens device `ordinal` of those visible to this process, from 0. NotFound:
+  // there is no cuBLASLt. Unavailable: there is no driver or no GPU, or a CUDA
+  // call failed; names the call and its message.
   static absl::StatusOr<std::unique_ptr<CudaDevice>> Open(int ordinal);
-  // Of those that this process sees; 0 where there is no driver.
+  // The number of devices visible to this process; 0 without a driver.
   static int Count();
   ~CudaDevice() override;
   CudaDevice(const CudaDevice&) = delete;
@@ -46,19 +46,19 @@ class CudaDevice final : public Device {
  private:
   CudaDevice() = default;
   absl::Status Prepare(int ordinal);
-  // What comes on `later` waits for what is on `earlier`.
+  // Makes later work on `later` wait for the current work on `earlier`.
   void Order(CudaStream earlier, CudaStream later);
-  // Keeps the first error.
+  // Records an error, unless there was one before.
   void Note(absl::Status status);
 
   absl::Status status_;
-  // Whether the device reads the host's memory by the host's page tables, as
+  // Whether the device reads host memory through the host's page tables, as
   // Grace Hopper does.
   int reads_in_place_ = 0;
   CudaStream stream_ = nullptr;
   CudaStream side_stream_ = nullptr;
   CudaEvent reached_ = nullptr;
-  // Those of Mark, which go round; the first marked_ are taken.
+  // Events of Mark, which are reused; the first marked_ are in use.
   std::vector<CudaEvent> marks_;
   size_t marked_ = 0;
   std::shared_ptr<void> workspace_;

@@ -13,46 +13,48 @@
 
 namespace muster::cuda {
 
-// A GPU and two streams of it, as training code uses them. What is put on a
-// stream is done in order, later; its errors are told by status(), and the
-// first stays. All here goes on stream(), and our kernels too; communication
-// goes on side_stream(), beside it. One thread at a time.
+// A GPU with two streams, as used by training code. Work on a stream is done in
+// order and asynchronously. Errors are reported by status(), which keeps the
+// first. All methods and the kernels use stream(); communication uses
+// side_stream(), concurrently. Not thread-safe.
 class Device {
  public:
   virtual ~Device() = default;
 
-  // Aligned to 256 bytes; of any content. ResourceExhausted: there is not so
-  // much. It may not be freed before what uses it is done.
+  // Allocates device memory, aligned to 256 bytes and not initialised.
+  // ResourceExhausted: not enough memory. Free it only after all work that uses
+  // it is done.
   virtual absl::StatusOr<std::shared_ptr<void>> Allocate(int64_t bytes) = 0;
 
   virtual CudaStream stream() const = 0;
   virtual CudaStream side_stream() const = 0;
-  // What comes on one stream from now on waits for what is on the other now.
+  // Make later work on one stream wait for the current work on the other.
   virtual void SideWaitsForMain() = 0;
   virtual void MainWaitsForSide() = 0;
 
-  // The host's memory may be changed at once.
+  // Copies from host to device. The host memory may be changed when this
+  // returns.
   virtual void CopyIn(void* to, const void* from, int64_t bytes) = 0;
-  // Waits until it is there.
+  // Copies from device to host. Blocks until the data has arrived.
   virtual void CopyOut(void* to, const void* from, int64_t bytes) = 0;
-  // Within the device.
+  // Copies within the device.
   virtual void Copy(void* to, const void* from, int64_t bytes) = 0;
   virtual void Zero(void* at, int64_t bytes) = 0;
   virtual void Multiply(const Product& product) = 0;
 
-  // Waits for stream().
+  // Blocks until the work on stream() is done.
   virtual void Wait() = 0;
 
-  // Notes when what is on that stream now is done; the note's number, counted
-  // from 0. For timelines.
+  // Records the time at which the current work of that stream is done. Returns
+  // the index of the mark, from 0. For timelines.
   enum class StreamName { kMain, kSide };
   virtual int Mark(StreamName stream) = 0;
-  // How long after the first note each was; waits for them all. The next note
-  // is the first again.
+  // Blocks until all marks are reached, and returns the time of each after the
+  // first mark. Then the next mark has index 0 again.
   virtual std::vector<Duration> ReadMarks() = 0;
 
-  // The first error of anything above or of a kernel's launch, as far as it is
-  // known by now: Wait makes all known. CUDA's call and its words.
+  // The first error of any method above or of a kernel launch, as far as it is
+  // known; after Wait all are known. Names the CUDA call and its message.
   virtual absl::Status status() = 0;
 };
 

@@ -10,19 +10,19 @@
 
 namespace muster::cuda {
 
-// Arrays in device memory that live as long as this. Movable; the device must
+// Arrays in device memory, freed with this object. Movable; the device must
 // outlive it.
 class DeviceArrays {
  public:
   explicit DeviceArrays(Device& device) : device_(&device) {}
 
-  // Of any content. Null if this or an earlier one could not be had.
+  // An uninitialised array. Null if this or an earlier allocation failed.
   template <typename T>
   T* Add(int64_t count) {
     return static_cast<T*>(AddBytes(count * static_cast<int64_t>(sizeof(T))));
   }
 
-  // Whether all could be had; says so before any is used.
+  // OK if all allocations succeeded. Check it before the arrays are used.
   const absl::Status& status() const { return status_; }
   int64_t bytes() const { return bytes_; }
 

@@ -9,10 +9,9 @@
 
 namespace muster::cuda {
 
-// FLOP/s of products of square matrices of `size` rows on the device, the best
-// of several runs: what else it does may be compared with that. Waits for the
-// device, which has no other notes meanwhile. ResourceExhausted: its memory is
-// full.
+// The FLOP/s of products of square matrices with `size` rows on the device, the
+// best of several runs; a reference for other rates. Blocks. No other marks may
+// be set on the device meanwhile. ResourceExhausted: not enough device memory.
 absl::StatusOr<double> MeasureDeviceMatrixRate(Device& device, ElementType type,
                                                int64_t size);
 

@@ -7,9 +7,9 @@
 
 namespace muster::cuda {
 
-// Whether this machine has NVIDIA's driver. Where it has none, CUDA's runtime
-// speaks of a driver that is too old. Unavailable: there is none, and the
-// loader's words.
+// Checks that NVIDIA's driver is installed. Without a driver, CUDA's runtime
+// reports one that is too old. Unavailable: there is none; gives the loader's
+// message.
 absl::Status CheckDriverIsThere(const std::string& name = "libcuda.so.1");
 
 }  // namespace muster::cuda

@@ -18,8 +18,8 @@ constexpr int64_t SizeOf(ElementType type) {
   return type == ElementType::kFloat32 ? 4 : 2;
 }
 
-// A row-major matrix in device memory, or several, one for each product of a
-// batch. Strides are in elements.
+// A row-major matrix in device memory, or one for each product of a batch.
+// Strides are in elements.
 struct Matrix {
   ElementType type = ElementType::kFloat32;
   const void* data = nullptr;
@@ -39,20 +39,20 @@ struct Matrix {
 enum class MatrixForm { kPlain, kTransposed };
 
 // result = factor a b + addend + bias, where a and b are taken as they are or
-// transposed, `batch` times. Sums are float32, rounded once to the result's
-// type.
+// transposed, for each of `batch` products. Sums are in float32 and rounded
+// once to the result's type.
 struct Product {
   MatrixForm a_form = MatrixForm::kPlain;
   Matrix a;
   MatrixForm b_form = MatrixForm::kPlain;
-  // Of a's type.
+  // Its type must be that of `a`.
   Matrix b;
-  // Written.
+  // The output.
   Matrix result;
   float factor = 1;
-  // As the result lies, and may be the same; null for none.
+  // Laid out as the result, and may be the same memory; null: none.
   const void* addend = nullptr;
-  // An element of the result's type for each of its columns; null for none.
+  // One element per column, of the result's type; null: none.
   const void* bias = nullptr;
   int64_t batch = 1;
 };

@@ -11,18 +11,19 @@
 
 namespace muster {
 
-// Told the index of each tensor as soon as its gradient of this pass is whole.
+// Called with the index of each tensor as soon as its gradient of this pass is
+// complete.
 using GradientReady = std::function<void(int tensor)>;
 
-// A layer norm, as its backward pass needs it.
+// The activations of a layer norm for its backward pass.
 struct NormActivations {
   AlignedFloats output;
   AlignedFloats mean;
   AlignedFloats scale;
 };
 
-// Gradients of linear layers' outputs: what one block's backward pass keeps
-// from the input's part to the weights'.
+// Gradients of the linear layers' outputs: one block's data from BackwardInput
+// to BackwardWeight.
 struct GptBlockGradients {
   AlignedFloats qkv;
   AlignedFloats middle;
@@ -30,14 +31,14 @@ struct GptBlockGradients {
   AlignedFloats output;
 };
 
-// What one block keeps of a micro-batch from its forward to its backward pass.
+// One block's data from the forward to the backward pass of a micro-batch.
 struct GptBlockActivations {
   AlignedFloats input;
   NormActivations norm_1;
   AlignedFloats qkv;
   AlignedFloats probabilities;
   AlignedFloats attention;
-  // The input and what attention adds.
+  // The block's input plus the output of attention.
   AlignedFloats middle;
   NormActivations norm_2;
   AlignedFloats gelu;
@@ -46,24 +47,25 @@ struct GptBlockActivations {
   GptBlockGradients gradients;
 };
 
-// One transformer block: attention and a two-layer perceptron, each behind a
-// norm and added to the residual stream. Rows are batch * time positions of
-// `width` values. Nothing is kept between calls but in the activations. One
-// call at a time.
+// A transformer block: attention and a two-layer perceptron, each after a norm,
+// and each added to the residual stream. Rows are batch * time positions of
+// `width` values. State between calls is only in the activations. Not
+// thread-safe.
 class GptBlock {
  public:
   GptBlock(const GptConfig& config, int64_t batch, int64_t time);
 
-  // `stream` becomes the block's output.
+  // Replaces `stream`, the input, by the block's output.
   void Forward(const GptBlockWeights& weights, std::vector<float>* stream,
                GptBlockActivations* kept) const;
 
-  // `gradient`, that of the output, becomes that of the input. Adds to the
-  // norms' gradients, and keeps what BackwardWeight needs.
+  // Replaces `gradient`, that of the output, by that of the input. Adds to the
+  // norms' gradients, and keeps data for BackwardWeight.
   void BackwardInput(const GptBlockWeights& weights, GptBlockActivations* kept,
                      std::vector<float>* gradient) const;
 
-  // Adds to the linear layers' gradients; then all of the block's are whole.
+  // Adds to the linear layers' gradients, after which all gradients of the
+  // block are complete.
   void BackwardWeight(const GptBlockWeights& weights,
                       const GptBlockActivations& kept,
                       const GradientReady& ready) const;
@@ -78,7 +80,7 @@ class GptBlock {
                     std::vector<float>* input_gradient) const;
 
   const AttentionShape shape_;
-  // Working memory, of no meaning between calls.
+  // Working memory, with no content between calls.
   mutable AlignedFloats mlp_;
   mutable AlignedFloats inner_;
   mutable AlignedFloats scratch_;

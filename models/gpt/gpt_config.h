@@ -13,38 +13,38 @@ namespace muster {
 struct GptConfig {
   enum class Biases { kAll, kNone };
 
-  // Different tokens.
+  // Number of tokens.
   int64_t vocabulary = 50257;
-  // The longest sequence.
+  // Maximum length of a sequence, in tokens.
   int64_t context = 1024;
   int64_t layers = 12;
   int64_t heads = 12;
-  // Of the residual stream; heads divide it.
+  // Width of the residual stream; a multiple of `heads`.
   int64_t width = 768;
-  // Whether linear layers and norms have biases: GPT-2's do.
+  // Whether linear layers and norms have biases, as in GPT-2.
   Biases biases = Biases::kAll;
 
-  // InvalidArgument: which number is out of its bounds, or does not divide.
+  // InvalidArgument: names the number that is out of range or does not divide.
   absl::Status Check() const;
 
-  // Floating-point operations of one token's forward and backward pass:
-  // 6 N + 6 L C T, with N the parameters less the position table, L layers,
-  // width C and context T (the formula of llm.c).
+  // Floating-point operations of the forward and backward pass per token: 6 N +
+  // 6 L C T, where N is the number of parameters without the position table, L
+  // the layers, C the width and T the context (llm.c's formula).
   double FlopsPerToken() const;
   int64_t Parameters() const;
 
   bool operator==(const GptConfig&) const = default;
 };
 
-// The layers that one pipeline stage has: [first, last). The one with layer 0
-// has the embeddings too, the one with the last layer the final norm and the
-// head.
+// The layers of one pipeline stage: [first, last). The stage with layer 0 also
+// has the embeddings, and the stage with the last layer has the final norm and
+// the head.
 struct GptLayers {
   int64_t first = 0;
   int64_t last = 0;
 };
 
-// One tensor, under Hugging Face's name for it in GPT2LMHeadModel.
+// A tensor, with its name in Hugging Face's GPT2LMHeadModel.
 struct GptTensor {
   std::string name;
   std::vector<int64_t> shape;
@@ -52,9 +52,9 @@ struct GptTensor {
   int64_t count() const;
 };
 
-// The tensors of some layers, in the order of the forward pass. The head's
-// matrix is the token table: a stage that has the head but not the embeddings
-// has a copy of it, under the same name, at its end.
+// The tensors of these layers, in the order of the forward pass. The head's
+// matrix is the token table: a stage with the head but without the embeddings
+// has a copy of it, with the same name, at the end.
 std::vector<GptTensor> TensorsOf(const GptConfig& config, GptLayers layers);
 
 }  // namespace muster

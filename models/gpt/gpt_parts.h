@@ -9,12 +9,13 @@
 
 namespace muster {
 
-// The parts of a transformer, as a person thinks of them: 0 the embeddings, a
-// block each, the head.
+// Names of the parts of a transformer: part 0 is the embeddings, then one part
+// per block, then the head.
 std::vector<std::string> GptPartNames(const GptConfig& config);
 
-// The part in whose backward pass each tensor's gradient is done. The token
-// table is in the embeddings, where the sum of its two uses is complete.
+// By tensor: the part in whose backward pass its gradient is complete. The
+// token table belongs to the embeddings, where the sum over its two uses is
+// complete.
 std::vector<int64_t> GptPartsOf(const std::vector<GptTensor>& tensors,
                                 const GptConfig& config);
 

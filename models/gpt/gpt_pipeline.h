@@ -22,68 +22,67 @@ namespace muster {
 
 struct GptPipelineOptions {
   GptConfig model;
-  // Sequences in a micro-batch, and tokens of each: at most the context.
+  // Sequences per micro-batch, and tokens per sequence (at most the context).
   int64_t batch = 1;
   int64_t time = 1;
   GptStage::Checkpointing checkpointing = GptStage::Checkpointing::kNone;
-  // Of the weights.
+  // Seed of the weights.
   uint64_t seed = 0;
   std::shared_ptr<const UpdateRule> rule;
-  // Whether each rank keeps all of the optimizer's state for its stages, or
-  // shares it with those that have the same ones (ZeRO-1).
+  // Whether each rank keeps the whole optimizer state of its stages, or shares
+  // it with the ranks that have the same stages (ZeRO-1).
   enum class State { kReplicated, kSharded } state = State::kReplicated;
-  // Of the whole model's gradient's norm; 0: none.
+  // Bound for the norm of the whole model's gradient; 0: none.
   double clip = 0;
   PipelineOptions pipeline;
 };
 
-// What is known of a step when it is done; the same on every rank.
+// The results of a step, equal on all ranks.
 struct GptPipelineStep {
   // Mean over all micro-batches.
   double loss = 0;
-  // Of the whole model's gradient, before it was clipped.
+  // Norm of the whole model's gradient, before clipping.
   double gradient_norm = 0;
 };
 
-// One rank's part of a transformer that is trained by a pipeline of stages,
-// each of which several ranks have alike, on other data: pipeline and data
-// parallelism in a DeviceMesh(pp, dp). Gradients of stages are averaged over dp
-// by Reducers, while the pipeline goes on. The weights are those of a training
-// on one rank, up to the order of sums. Not thread-safe.
+// One rank's part of a transformer trained with pipeline and data parallelism
+// in a DeviceMesh(pp, dp): each stage is on several ranks, which use different
+// data. Reducers average the gradients of a stage over dp while the pipeline
+// runs. The weights equal those of a training on one rank, up to the order of
+// sums. Not thread-safe.
 class GptPipeline {
  public:
-  // Gives micro-batch m of data-parallel rank d its tokens and targets: it is
-  // number d * (micro-batches of the schedule) + m of the step.
+  // Provides the tokens and targets of micro-batch m of data-parallel rank d,
+  // which is number d * (micro-batches of the schedule) + m of the step.
   using Source = GptPipelineStage::Source;
 
-  // Collective over `world`, of p * dp ranks for a schedule of p, ranks of dp
-  // next to each other; `world` need not outlive it. InvalidArgument: the ranks
-  // are no multiple of the schedule's, or the layers too few, or one rank has
-  // several stages and no other rank is there, or micro-batches are empty or
-  // longer than the context. Other errors are those of groups, PipelineRuntime
-  // and Reducer.
+  // Collective over `world`, which has p * dp ranks for a schedule of p; the
+  // ranks of one dp group are consecutive. `world` may be destroyed earlier.
+  // InvalidArgument: the number of ranks is not a multiple of the schedule's,
+  // there are too few layers, a pipeline of one rank has several stages, or
+  // micro-batches are empty or longer than the context. Other errors are those
+  // of groups, PipelineRuntime and Reducer.
   static absl::StatusOr<std::unique_ptr<GptPipeline>> Create(
       ProcessGroup& world, PipelineSchedule schedule,
       const GptPipelineOptions& options, Source source);
 
-  // Collective: the schedule's micro-batches, then the optimizer with `step`.
-  // OutOfRange: the gradient is no number. An error breaks all groups that this
-  // rank is in, so that the others hear of it, and why.
+  // Collective: runs the schedule's micro-batches, then the optimizer with
+  // `step`. OutOfRange: the gradient is not finite. An error breaks all groups
+  // of this rank, so that the other ranks learn of it and its cause.
   absl::StatusOr<GptPipelineStep> Step(const OptimizerStep& step);
 
   // Collective: the mean loss over as many micro-batches as a step has.
   absl::StatusOr<double> Evaluate();
 
-  // All that the next step depends on, this rank's part of it, for checkpoints:
-  // weights under their names in the whole model, so that any other split of
-  // the layers, or none, can go on with it. Places stay the same, and may be
-  // written from outside between steps.
+  // This rank's part of the state that the next step depends on, for
+  // checkpoints. Weights have their names in the whole model, so that a
+  // training with any other split of the layers can resume. The memory stays
+  // the same and may be written between steps.
   std::vector<CheckpointSlice> State();
 
-  // Which data this rank's pipeline is for.
+  // The index of this rank's pipeline among the data-parallel ones.
   int data_rank() const { return mesh_->coordinate("dp"); }
-  // The weights of this rank's stages: its own rank in the pipeline, that + p,
-  // ...
+  // The weights of this rank's stages: its rank in the pipeline, that + p, ...
   const GptWeights& weights(int chunk) const {
     return *chunks_[static_cast<size_t>(chunk)].weights;
   }
@@ -91,14 +90,14 @@ class GptPipeline {
   const DeviceMesh& mesh() const { return *mesh_; }
 
  private:
-  // A stage of this rank.
+  // One stage of this rank.
   struct Chunk {
     std::unique_ptr<GptWeights> weights;
     std::unique_ptr<ProcessGroup> data;
     std::unique_ptr<GptStageGradients> gradients;
     std::unique_ptr<GptPipelineStage> stage;
     std::unique_ptr<Optimizer> optimizer;
-    // Of the tied token table; null where there is none.
+    // Optimizer of the tied token table; null if there is none.
     std::unique_ptr<Optimizer> tied_optimizer;
   };
 
@@ -115,8 +114,8 @@ class GptPipeline {
 
   const GptPipelineOptions options_;
   std::unique_ptr<DeviceMesh> mesh_;
-  // Of those that have the token table; null elsewhere, and where one stage has
-  // all of it.
+  // The group of the ranks that have the token table; null on other ranks, and
+  // if one stage has both of its uses.
   std::unique_ptr<ProcessGroup> tied_;
   std::vector<Chunk> chunks_;
   std::unique_ptr<PipelineRuntime> runtime_;

@@ -12,17 +12,17 @@
 
 namespace muster {
 
-// Some layers of a transformer as a stage of a pipeline. Activations of a
-// micro-batch stay in its place's arrays, which are used again.
+// Layers of a transformer as a pipeline stage. The activations of a micro-batch
+// are in the arrays of its place, which are reused.
 class GptPipelineStage : public PipelineStage {
  public:
-  // Gives a micro-batch of the step its tokens, or its targets, as the first
-  // and the last stage need them.
+  // Fills a micro-batch of the step: the tokens on the first stage, the targets
+  // on the last.
   using Source =
       std::function<absl::Status(int micro_batch, GptMicroBatch* filled)>;
 
-  // `weights` and `listener`, which may be null, must outlive it. What the
-  // listener hears of are indices of `weights`' tensors.
+  // `weights`, and `listener` if it is not null, must outlive it. The listener
+  // receives indices of `weights`' tensors.
   GptPipelineStage(GptWeights& weights, int64_t batch, int64_t time,
                    GptStage::Checkpointing checkpointing, Source source,
                    WeightPassListener* listener);
@@ -46,8 +46,8 @@ class GptPipelineStage : public PipelineStage {
   }
   void Read(const void* from);
   void Write(void* to) const;
-  // Does `pass`, which tells what it is told of gradients, within what the
-  // listener hears of.
+  // Runs `pass`, which reports complete gradients, between the listener's Begin
+  // and End.
   absl::Status Heard(const PipelinePass& pass,
                      const std::function<void(const GradientReady&)>& perform);
 
@@ -56,7 +56,7 @@ class GptPipelineStage : public PipelineStage {
   const Source source_;
   WeightPassListener* const listener_;
   std::vector<GptMicroBatch> places_;
-  // What goes into a pass and comes out of it.
+  // Input and output of a pass.
   std::vector<float> stream_;
 };
 

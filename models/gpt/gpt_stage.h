@@ -9,63 +9,64 @@
 
 namespace muster {
 
-// One micro-batch on its way through a stage. After its backward pass it has
-// its tokens and targets alone: the stage keeps the memory for its next ones.
+// The data of one micro-batch in a stage. After the backward pass only tokens
+// and targets remain: the stage reuses the memory.
 struct GptMicroBatch {
-  // batch * time each; the first stage needs tokens, the last targets. Below
-  // the size of the vocabulary.
+  // batch * time each; the first stage needs tokens, the last one targets.
+  // Values are below the size of the vocabulary.
   std::vector<int32_t> tokens = {};
   std::vector<int32_t> targets = {};
 
-  // What the forward pass keeps for the backward pass.
+  // Data from the forward to the backward pass.
   std::vector<GptBlockActivations> blocks = {};
   std::vector<float> final_input = {};
   NormActivations final_norm = {};
-  // Become their own gradient.
+  // Replaced by their gradient.
   std::vector<float> logits = {};
-  // Of the stage's input.
+  // Gradient of the stage's input.
   std::vector<float> input_gradient = {};
 };
 
-// Some layers of a transformer and what belongs to them: the whole model, or a
-// pipeline's stage. Passes may be mixed as a schedule wants, for micro-batches
-// apart. Single-threaded but for what OpenBLAS does.
+// Layers of a transformer with what belongs to them: the whole model, or a
+// pipeline stage. Passes of different micro-batches may be interleaved. Not
+// thread-safe; uses one thread, except in OpenBLAS.
 class GptStage {
  public:
-  // Whether blocks keep all that their backward pass needs, or only their
-  // input, and compute the rest again (Chen et al., 2016).
+  // Whether blocks keep everything that their backward pass needs, or only
+  // their input and recompute the rest (Chen et al., 2016).
   enum class Checkpointing { kNone, kBlocks };
 
   // `weights` must outlive it.
   GptStage(GptWeights& weights, int64_t batch, int64_t time,
            Checkpointing checkpointing = Checkpointing::kNone);
 
-  // Elements of the stream between stages: batch * time * width.
+  // Elements of the data between stages: batch * time * width.
   int64_t stream_count() const;
 
-  // `stream` is the last stage's output, or anything for the first, and becomes
-  // this one's.
+  // Replaces `stream`, the output of the previous stage (ignored for the
+  // first), by this stage's output.
   void Forward(GptMicroBatch* micro_batch, std::vector<float>* stream) const;
 
-  // The last stage's: from its output to the mean loss over the micro-batch.
-  // Gradients will be the loss's times `factor`.
+  // Last stage only: computes the mean loss over the micro-batch from the
+  // stage's output. Gradients will be those of the loss times `factor`.
   double Loss(GptMicroBatch* micro_batch, const std::vector<float>& stream,
               float factor) const;
-  // The same without a backward pass; logits are what they say.
+  // The same without a later backward pass; the logits keep their values.
   double LossOnly(GptMicroBatch* micro_batch,
                   const std::vector<float>& stream) const;
 
-  // `gradient`, that of the stage's output, or anything for the last, becomes
-  // that of its input.
+  // Replaces `gradient`, that of the stage's output (ignored for the last
+  // stage), by that of its input.
   void BackwardInput(GptMicroBatch* micro_batch,
                      std::vector<float>* gradient) const;
 
-  // Adds to the gradients of all weights; each tensor's index is told once,
-  // when nothing more will be added in this pass.
+  // Adds to the gradients of all weights. Each tensor's index is reported once,
+  // when its gradient is complete for this pass.
   void BackwardWeight(GptMicroBatch* micro_batch,
                       const GradientReady& ready) const;
 
-  // Both, layer by layer, so that gradients are ready as early as can be.
+  // Both parts, layer by layer, so that gradients are complete as early as
+  // possible.
   void Backward(GptMicroBatch* micro_batch, std::vector<float>* gradient,
                 const GradientReady& ready) const;
 
@@ -96,11 +97,11 @@ class GptStage {
   const int64_t time_;
   const Checkpointing checkpointing_;
   const GptBlock block_;
-  // Of micro-batches that are done: as many as were ever on their way at once.
-  // New memory would cost a page fault for each 4 KiB in each step.
+  // Memory of finished micro-batches, as many as were ever in flight at once.
+  // New memory would cost a page fault per 4 KiB in each step.
   mutable std::vector<GptMicroBatch> spare_;
-  // Working memory, of no meaning between calls. The gradients are lent to one
-  // block after the other: they stay in the processor's cache.
+  // Working memory, with no content between calls. Blocks use the gradients one
+  // after another, so that they stay in the cache.
   mutable std::vector<float> inner_;
   mutable GptBlockGradients gradients_;
 };

@@ -13,28 +13,28 @@
 
 namespace muster {
 
-// Some of a stage's tensors, whose gradients a reducer averages: its parameter
-// i is the stage's tensor tensors[i].
+// A subset of a stage's tensors whose gradients one reducer averages: its
+// parameter i is the stage's tensor tensors[i].
 struct GptTensorGroup {
   std::vector<int> tensors;
   std::unique_ptr<Reducer> reducer;
 };
 
-// The gradients of one pipeline stage: averaged over those who have the same
-// stage, while the stage's last backward pass of a step makes them, and while
-// other stages' passes follow.
+// Averages the gradients of one pipeline stage over the ranks that have this
+// stage, during the stage's last backward pass of a step and during the passes
+// of other stages that follow.
 //
-// The token table is in two stages, at the first as embeddings and at the last
-// as the head, and its gradient is the sum of both. So it has a reducer of its
-// own, over all ranks of both stages, which gives both the same gradient bit
-// for bit, and with it the same table for good (Megatron-LM's embedding group).
-// As a reducer averages, each stage's share is doubled first, which is exact.
+// The token table is in two stages, as embeddings in the first and as the head
+// in the last, and its gradient is the sum of both. It has a reducer of its own
+// over all ranks of both stages. So both get bit-identical gradients and keep
+// equal tables (Megatron-LM's embedding group). Because a reducer averages,
+// each stage's gradient is doubled first, which is exact.
 class GptStageGradients : public WeightPassListener {
  public:
-  // Collective over both groups, which must outlive it, and are its own while a
-  // step lasts. `data`: the ranks that have the stage. `tied`: those that have
-  // the token table too, or null for a stage without, or with both of its uses.
-  // Gradients go to the reducers' buckets.
+  // Collective over both groups, which must outlive it and must not be used
+  // otherwise during a step. `data`: the ranks that have the stage. `tied`: the
+  // ranks that have the token table; null for a stage without it or with both
+  // of its uses. Gradients lie in the reducers' buckets.
   static absl::StatusOr<std::unique_ptr<GptStageGradients>> Create(
       GptWeights& weights, ProcessGroup& data, ProcessGroup* tied,
       const DdpOptions& options);
@@ -43,13 +43,13 @@ class GptStageGradients : public WeightPassListener {
   absl::Status Ready(int tensor) override;
   absl::Status End() override;
 
-  // After the step's last pass of any stage: waits until gradients are averages
-  // everywhere.
+  // Called after the step's last pass of any stage: blocks until all gradients
+  // are averaged.
   absl::Status Finish();
 
-  // All but the tied table.
+  // All tensors but the tied table.
   const GptTensorGroup& own() const { return own_; }
-  // No tensor where none is tied.
+  // Empty if no tensor is tied.
   const GptTensorGroup& tied() const { return tied_; }
 
  private:
@@ -58,14 +58,14 @@ class GptStageGradients : public WeightPassListener {
   absl::Status MakeReducer(ProcessGroup& group, DdpOptions options,
                            GptTensorGroup* made);
   void Place();
-  // Calls of both reducers.
+  // Makes a call of both reducers.
   template <typename Call>
   absl::Status Each(Call call);
 
   GptWeights& weights_;
   GptTensorGroup own_;
   GptTensorGroup tied_;
-  // By tensor: its parameter's number in its group.
+  // By tensor: its parameter index in its group.
   std::vector<int> parameters_;
   int tied_tensor_ = -1;
   WeightPass pass_ = WeightPass::kMoreToCome;

@@ -14,12 +14,12 @@
 
 namespace muster {
 
-// A weight, or nothing where the model has none (biases), and where its
-// gradient goes.
+// A weight and the address of its gradient; null if the model does not have it
+// (biases).
 struct GptWeight {
   const float* value = nullptr;
   float* gradient = nullptr;
-  // Its place in the list of tensors; -1 for nothing.
+  // Its index in the list of tensors; -1: none.
   int index = -1;
 };
 
@@ -29,7 +29,7 @@ struct GptPair {
   GptWeight bias;
 };
 
-// One transformer block's.
+// The weights of one transformer block.
 struct GptBlockWeights {
   GptPair norm_1;
   GptPair attention_in;
@@ -39,11 +39,11 @@ struct GptBlockWeights {
   GptPair mlp_out;
 };
 
-// The weights of some layers, one behind the other in one array, and where the
-// gradient of each is: anywhere (DDP's buckets), in one array at first.
+// The weights of several layers in one array, and the address of each gradient:
+// initially in one array, later anywhere, such as in DDP's buckets.
 class GptWeights {
  public:
-  // Zeros.
+  // All values are zero.
   GptWeights(const GptConfig& config, GptLayers layers);
   GptWeights(const GptWeights&) = delete;
   GptWeights& operator=(const GptWeights&) = delete;
@@ -52,13 +52,13 @@ class GptWeights {
   GptLayers layers() const { return layers_; }
   const std::vector<GptTensor>& tensors() const { return tensors_; }
 
-  // All of them.
+  // All values.
   float* data() { return values_.data(); }
   const float* data() const { return values_.data(); }
   int64_t count() const { return static_cast<int64_t>(values_.size()); }
 
-  // With its value and the present place of its gradient. Scales and biases are
-  // not pulled towards zero.
+  // The tensor with its value and the current address of its gradient. Weight
+  // decay does not apply to scales and biases.
   Tensor tensor(int index);
 
   float* value(int tensor) { return values_.data() + offsets_[tensor]; }
@@ -68,14 +68,15 @@ class GptWeights {
   }
   void ZeroGradients();
 
-  // By name; nothing for a name that the layers do not have.
+  // By name; null if the layers do not have it.
   GptWeight Find(const std::string& name) const;
   GptBlockWeights Block(int64_t layer) const;
   GptPair FinalNorm() const;
 
-  // As GPT-2's: normal with deviation 0.02, projections into the residual
-  // stream divided by sqrt(2 layers), biases 0, norms 1. The draws of a tensor
-  // depend on its name alone, so stages together are the whole model.
+  // Initialises as GPT-2: normal with deviation 0.02, projections into the
+  // residual stream divided by sqrt(2 layers), biases 0, norms 1. The random
+  // numbers of a tensor depend only on its name and `seed`, so the stages of a
+  // pipeline together equal the whole model.
   void Initialize(uint64_t seed);
 
  private:
@@ -87,8 +88,8 @@ class GptWeights {
   std::map<std::string, int> index_;
   std::vector<int64_t> offsets_;
   std::vector<float> values_;
-  // Zeros that take no memory until they are written: gradients that are
-  // elsewhere, or not computed at all, cost nothing.
+  // Zeroed memory whose pages are allocated on the first write, so gradients
+  // that are elsewhere or not computed cost nothing.
   struct Free {
     void operator()(float* array) const { std::free(array); }
   };

@@ -9,18 +9,18 @@
 namespace muster {
 
 // Writes a whole model so that Hugging Face's GPT2LMHeadModel.from_pretrained
-// reads it: `folder`/model.safetensors and `folder`/config.json; the folder is
-// made. Biases that the model has not are written as zeros, as theirs always
-// has some. Errors name the file.
+// can read it: `folder`/model.safetensors and `folder`/config.json. Creates the
+// folder. Biases that the model does not have are written as zeros, because
+// GPT2LMHeadModel always has them. Errors name the file.
 absl::Status WriteHuggingFaceModel(const GptWeights& weights,
                                    const std::string& folder);
 
-// Fills weights, of a whole model or a stage, from a safetensors file with
-// Hugging Face's names, with "transformer." or without, of float32, float16 or
-// bfloat16. What belongs to other layers, the head (which is the token table)
-// and their attention masks are passed over.
-// NotFound, DataLoss: the file. InvalidArgument: a tensor that is not there or
-// has another shape; one that the model has no place for.
+// Fills the weights of a whole model or a stage from a safetensors file with
+// Hugging Face's names, with or without "transformer.", of type float32,
+// float16 or bfloat16. Ignores tensors of other layers, the head (which is the
+// token table) and attention masks. NotFound, DataLoss: the file.
+// InvalidArgument: a tensor is missing, has another shape, or is unknown to the
+// model.
 absl::Status ReadHuggingFaceWeights(const std::string& path,
                                     GptWeights* weights);
 

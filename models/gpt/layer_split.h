@@ -8,9 +8,10 @@
 
 namespace muster {
 
-// The layers of each stage of a pipeline, in order, as evenly as can be: where
-// some have one more, they are the first ones, as the last stage has the head
-// to do besides. Pure. InvalidArgument: fewer layers than stages.
+// The layers of each stage of a pipeline, in order, distributed as evenly as
+// possible. If some stages have one layer more, they are the first ones,
+// because the last stage also has the head. Pure. InvalidArgument: fewer layers
+// than stages.
 absl::StatusOr<std::vector<GptLayers>> SplitLayers(const GptConfig& config,
                                                    int stages);
 

@@ -6,9 +6,9 @@
 
 namespace muster::cuda {
 
-// As kernels/attention.h, by products over all heads of a sequence at once:
-// heads lie side by side in qkv, so they need not be moved. The probabilities
-// are of type T. T: float, Bfloat16.
+// As in kernels/attention.h, by products over all heads of a sequence at once.
+// Heads are adjacent in qkv, so they need not be moved. The probabilities are
+// of type T. T: float, Bfloat16.
 template <typename T>
 void AttentionForward(Device& device, const AttentionShape& shape, const T* qkv,
                       T* probabilities, T* output);

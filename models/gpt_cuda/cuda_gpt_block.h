@@ -12,11 +12,11 @@
 
 namespace muster::cuda {
 
-// Told the index of each tensor as soon as all that adds to its gradient in
-// this pass is on the device's stream.
+// Called with the index of each tensor as soon as all work that adds to its
+// gradient in this pass is enqueued.
 using CudaGradientReady = std::function<void(int tensor)>;
 
-// A layer norm, as its backward pass needs it.
+// The activations of a layer norm for its backward pass.
 template <typename T>
 struct CudaNormActivations {
   T* output = nullptr;
@@ -24,14 +24,14 @@ struct CudaNormActivations {
   float* scale = nullptr;
 };
 
-// What one block keeps from its forward to its backward pass, but its input.
+// One block's data from the forward to the backward pass, except its input.
 template <typename T>
 struct CudaBlockActivations {
   CudaNormActivations<T> norm_1;
   T* qkv = nullptr;
   T* probabilities = nullptr;
   T* attention = nullptr;
-  // The input and what attention adds.
+  // The block's input plus the output of attention.
   T* middle = nullptr;
   CudaNormActivations<T> norm_2;
   // Before the bias and the activation.
@@ -43,7 +43,7 @@ struct CudaBlockActivations {
 template <typename T>
 class CudaGptBlock {
  public:
-  // `device` must outlive it. Its memory is there if status() is OK.
+  // `device` must outlive it. Its memory is valid if status() is OK.
   CudaGptBlock(Device& device, const GptConfig& config, int64_t batch,
                int64_t time);
 
@@ -54,13 +54,13 @@ class CudaGptBlock {
   void Forward(const CudaGptBlockWeights<T>& weights, const T* input,
                const CudaBlockActivations<T>& kept, T* output) const;
 
-  // `gradient`, that of the output, becomes that of the input. Adds to all
-  // weights' gradients.
+  // Replaces `gradient`, that of the output, by that of the input. Adds to the
+  // gradients of all weights.
   void Backward(const CudaGptBlockWeights<T>& weights, const T* input,
                 const CudaBlockActivations<T>& kept, T* gradient,
                 const CudaGradientReady& ready) const;
 
-  // A norm of the stream, also the stage's last.
+  // A norm of the stream; also used for the stage's final norm.
   void Norm(const CudaGptPair<T>& weights, const T* input,
             const CudaNormActivations<T>& kept) const;
   // Adds to input_gradient and the weights' gradients.
@@ -73,7 +73,7 @@ class CudaGptBlock {
 
   Device& device_;
   const AttentionShape shape_;
-  // Working memory, of no meaning between calls.
+  // Working memory, with no content between calls.
   DeviceArrays arrays_;
   T* inner_;
   T* mlp_gradient_;

@@ -17,43 +17,44 @@
 
 namespace muster::cuda {
 
-// AdamW on a GPU for a model's weights, or for a rank's share of them: the
-// float32 that are trained, and their means and squares, 12 bytes for each
-// element of the share. Decay is for matrices alone. Does not communicate. T:
-// what the passes read; float, Bfloat16. Calls that take no device memory to
-// the host return when the work is on the device's stream.
+// AdamW on a GPU for all weights of a model or for a rank's share: the float32
+// master weights and both moments, 12 bytes per element of the share. Decay
+// applies to matrices only. Does not communicate. T is the type that the passes
+// read: float, Bfloat16. Calls that do not copy to the host return when the
+// work is enqueued on the device's stream.
 template <typename T>
 class CudaGptOptimizer {
  public:
-  // `from`: what `weights` was made of. `own`: ranges of the weights' array
-  // that do not overlap. `device` and `weights` must outlive it.
-  // ResourceExhausted: the device's memory is full.
+  // `from`: the weights that `weights` was made from. `own`: disjoint ranges of
+  // the weights' array. `device` and `weights` must outlive it.
+  // ResourceExhausted: not enough device memory.
   static absl::StatusOr<std::unique_ptr<CudaGptOptimizer>> Create(
       Device& device, CudaGptWeights<T>& weights, const GptWeights& from,
       std::vector<ElementRange> own);
-  // Of all weights.
+  // For all weights.
   static absl::StatusOr<std::unique_ptr<CudaGptOptimizer>> Create(
       Device& device, CudaGptWeights<T>& weights, const GptWeights& from);
 
-  // The share's square sum of the gradient; waits for it.
+  // The sum of squares of the share's gradient. Blocks.
   double GradientSquareSum();
-  // One step with what is in the share's gradients, for what the passes read.
+  // Updates the share by its gradients, and writes the values that the passes
+  // read.
   void Step(const AdamWOptions& options, const OptimizerStep& step);
 
-  // The share by tensors, and its elements.
+  // The share as pieces of tensors, and its number of elements.
   const std::vector<TensorPiece>& pieces() const { return pieces_; }
   int64_t count() const { return count_; }
-  // On the device.
+  // Device memory in bytes.
   int64_t bytes() const { return arrays_.bytes(); }
 
-  // What is kept from step to step.
+  // The arrays kept from step to step.
   enum class Kept { kTrained, kMean, kSquare };
-  // to[count()]: all pieces, one behind the other. Waits.
+  // Copies all pieces, concatenated, to to[count()]. Blocks.
   void CopyOut(Kept kept, float* to) const;
-  // The host's memory may be changed at once. After kTrained was copied in:
-  // Round.
+  // Copies from the host, whose memory may be changed when this returns. Call
+  // Round after kTrained was copied.
   void CopyIn(Kept kept, const float* from);
-  // Makes what the passes read of what is trained, in the share.
+  // Rounds this rank's master weights to the compute type.
   void Round();
 
  private:
@@ -61,8 +62,8 @@ class CudaGptOptimizer {
                    std::vector<ElementRange> own);
   absl::Status Fill(const GptWeights& from);
   float* Find(Kept kept) const;
-  // Calls visit(piece, where it is in the weights' array, where among what is
-  // kept).
+  // Calls visit(piece, its offset in the weights' array, its offset in the kept
+  // arrays).
   template <typename Visit>
   void ForEachPiece(Visit visit) const;
 
@@ -75,7 +76,7 @@ class CudaGptOptimizer {
   float* trained_ = nullptr;
   float* mean_ = nullptr;
   float* square_ = nullptr;
-  // A range's sum each, behind what they are made of.
+  // One sum per range, followed by working memory.
   double* sums_ = nullptr;
 };
 

@@ -14,13 +14,13 @@
 
 namespace muster::cuda {
 
-// One micro-batch on its way through a stage, and the device memory for it. It
-// may be used for one micro-batch after the other.
+// One micro-batch in a stage, with its device memory. May be reused for another
+// micro-batch.
 template <typename T>
 class CudaGptMicroBatch {
  public:
-  // batch * time each; the first stage needs tokens, the last targets. Below
-  // the size of the vocabulary. Read until the backward pass.
+  // batch * time each; the first stage needs tokens, the last one targets.
+  // Values are below the size of the vocabulary. Read until the backward pass.
   std::vector<int32_t> tokens;
   std::vector<int32_t> targets;
 
@@ -31,26 +31,26 @@ class CudaGptMicroBatch {
   explicit CudaGptMicroBatch(Device& device) : arrays(device) {}
 
   DeviceArrays arrays;
-  // tokens, and how RowsOfTokens sorts them.
+  // The tokens in device memory, and their positions as sorted by RowsOfTokens.
   int32_t* tokens_there = nullptr;
   int32_t* tokens_found = nullptr;
   int32_t* begins = nullptr;
   int32_t* rows = nullptr;
   int32_t* targets_there = nullptr;
-  // Each block's input, and behind the last its output, the final norm's input.
+  // Each block's input; the last element is the input of the final norm.
   std::vector<T*> stream;
-  // As many as there are blocks, or one that they all use.
+  // One per block, or one that all blocks share.
   std::vector<CudaBlockActivations<T>> blocks;
   CudaNormActivations<T> final_norm;
-  // Become their own gradient.
+  // Replaced by their gradient.
   T* logits = nullptr;
   float* losses = nullptr;
   double* mean_loss = nullptr;
 };
 
-// Some layers of a transformer on a GPU; GptStage's contract, with these
-// differences: all calls but ReadLoss return when their work is on the device's
-// stream; errors are the device's status(); streams are arrays of
+// Layers of a transformer on a GPU. The contract is that of GptStage with these
+// differences: all calls but ReadLoss return when their work is enqueued on the
+// device's stream; errors are the device's status(); streams are arrays of
 // stream_count() elements in device memory. T: float, Bfloat16.
 template <typename T>
 class CudaGptStage {
@@ -58,35 +58,37 @@ class CudaGptStage {
   // As GptStage::Checkpointing.
   enum class Checkpointing { kNone, kBlocks };
 
-  // Both must outlive it. ResourceExhausted: the device's memory is full.
+  // `device` and `weights` must outlive it. ResourceExhausted: not enough
+  // device memory.
   static absl::StatusOr<std::unique_ptr<CudaGptStage>> Create(
       Device& device, CudaGptWeights<T>& weights, int64_t batch, int64_t time,
       Checkpointing checkpointing = Checkpointing::kNone);
 
-  // The device must outlive it. ResourceExhausted: its memory is full.
+  // The device must outlive it. ResourceExhausted: not enough device memory.
   absl::StatusOr<std::unique_ptr<CudaGptMicroBatch<T>>> NewMicroBatch() const;
 
   int64_t stream_count() const { return rows() * width(); }
 
-  // `input` is the last stage's output, or null for the first. The output
-  // stays where Output says until the micro-batch's next forward pass.
+  // `input`: the previous stage's output; null for the first. Output returns
+  // the result, which is valid until the micro-batch's next forward pass.
   void Forward(CudaGptMicroBatch<T>* micro_batch, const T* input) const;
   static const T* Output(const CudaGptMicroBatch<T>& micro_batch) {
     return micro_batch.stream.back();
   }
 
-  // The last stage's. Gradients will be the loss's times `factor`.
+  // Last stage only. Gradients will be those of the loss times `factor`.
   void Loss(CudaGptMicroBatch<T>* micro_batch, float factor) const;
-  // The same without a backward pass.
+  // The same without a later backward pass.
   void LossOnly(CudaGptMicroBatch<T>* micro_batch) const;
-  // The mean loss over the micro-batch. Waits for it.
+  // The mean loss over the micro-batch. Blocks until it is computed.
   double ReadLoss(const CudaGptMicroBatch<T>& micro_batch) const;
-  // The same to *to in device memory, without waiting.
+  // Copies that loss to *to in device memory, without blocking.
   void CopyLoss(const CudaGptMicroBatch<T>& micro_batch, double* to) const;
 
-  // `gradient`, that of the stage's output, or anything for the last, becomes
-  // that of its input. Adds to the gradients of all weights; each tensor's
-  // index is told once, when nothing more will be added in this pass.
+  // Replaces `gradient`, that of the stage's output (ignored for the last
+  // stage), by that of its input. Adds to the gradients of all weights. Each
+  // tensor's index is reported once, when its gradient is complete for this
+  // pass.
   void Backward(CudaGptMicroBatch<T>* micro_batch, T* gradient,
                 const CudaGradientReady& ready) const;
 
@@ -104,7 +106,7 @@ class CudaGptStage {
   int64_t layer_count() const {
     return weights_.layers().last - weights_.layers().first;
   }
-  // Columns of the logits: those behind the vocabulary's are of no class.
+  // Columns of the logits; those beyond the vocabulary belong to no class.
   int64_t classes() const { return weights_.padded_vocabulary(); }
   const CudaBlockActivations<T>& Kept(const CudaGptMicroBatch<T>& micro_batch,
                                       int64_t block) const;
@@ -121,7 +123,7 @@ class CudaGptStage {
   const int64_t time_;
   const Checkpointing checkpointing_;
   const CudaGptBlock<T> block_;
-  // Working memory, of no meaning between calls.
+  // Working memory, with no content between calls.
   DeviceArrays arrays_;
   T* inner_;
 };

@@ -16,11 +16,11 @@
 
 namespace muster::cuda {
 
-// GptWeights' name of it.
+// The token table's name in GptWeights.
 inline constexpr char kTokenTable[] = "transformer.wte.weight";
 
-// A weight on the device, or nothing where the model has none, and where its
-// float32 gradient goes; see GptWeight.
+// A weight on the device and the address of its float32 gradient; null if the
+// model does not have it. See GptWeight.
 template <typename T>
 struct CudaGptWeight {
   const T* value = nullptr;
@@ -44,16 +44,15 @@ struct CudaGptBlockWeights {
   CudaGptPair<T> mlp_out;
 };
 
-// The weights of some layers on a GPU, as the passes read them, of type T, and
-// their float32 gradients. Both are one array, the tensors in GptWeights'
-// order, each from a multiple of 256 bytes on. T: float, Bfloat16. Calls that
-// take no device memory to the host return when the work is on the device's
-// stream.
+// The weights of several layers on a GPU in the type T that the passes read,
+// and their float32 gradients. Each is one array of the tensors in GptWeights'
+// order, aligned to 256 bytes. T: float, Bfloat16. Calls that do not copy to
+// the host return when the work is enqueued on the device's stream.
 template <typename T>
 class CudaGptWeights {
  public:
-  // Values are rounded to T. `device` must outlive it. ResourceExhausted: its
-  // memory is full.
+  // Rounds the values to T. `device` must outlive it. ResourceExhausted: not
+  // enough device memory.
   static absl::StatusOr<std::unique_ptr<CudaGptWeights>> Create(
       Device& device, const GptWeights& from);
 
@@ -61,16 +60,16 @@ class CudaGptWeights {
   GptLayers layers() const { return layers_; }
   const std::vector<GptTensor>& tensors() const { return tensors_; }
 
-  // Rows of the token table and those behind it, which stay zero: a multiple of
-  // 64. cuBLAS is up to three times slower where a matrix has 50257 rows.
+  // The number of rows of the token table including padding rows, which stay
+  // zero: a multiple of 64. cuBLAS is up to three times slower with 50257 rows.
   int64_t padded_vocabulary() const;
 
-  // Of one array, with the gaps between tensors, which stay zero.
+  // Elements of one array, including the gaps between tensors, which stay zero.
   int64_t count() const { return count_; }
   T* values() { return values_; }
   float* gradients() { return gradients_; }
   const float* gradients() const { return gradients_; }
-  // Where tensors begin in it.
+  // Offsets of the tensors, in elements.
   const std::vector<int64_t>& offsets() const { return offsets_; }
   int64_t offset(int tensor) const { return offsets_[tensor]; }
   void ZeroGradients();
@@ -79,7 +78,7 @@ class CudaGptWeights {
   CudaGptBlockWeights<T> Block(int64_t layer) const;
   CudaGptPair<T> FinalNorm() const;
 
-  // The values, to a GptWeights of the same layers. Waits.
+  // Copies the values to a GptWeights of the same layers. Blocks.
   void CopyTo(GptWeights* weights) const;
 
  private:

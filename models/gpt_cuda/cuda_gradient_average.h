@@ -13,12 +13,12 @@
 
 namespace muster::cuda {
 
-// Averages gradients that lie in device memory over all ranks of a group while
-// the backward pass makes them: a full bucket goes to the side stream as one
-// all_reduce, or as a reduce_scatter where ranks share the optimizer's state,
-// behind what has made it, and beside what follows. What Reducer is
-// for gradients in the host's memory, without its options: it zeroes, copies
-// and compares parameters there, and knows no streams.
+// Averages gradients in device memory over all ranks of a group during the
+// backward pass. A full bucket is enqueued on the side stream, after the work
+// that produced it and concurrently with later work, as one all_reduce, or as a
+// reduce_scatter if ranks share the optimizer's state. It is the counterpart of
+// Reducer, which is for host memory: Reducer zeroes, copies and compares
+// parameters on the host and has no streams.
 //
 //   average.Begin();
 //   stage->Backward(..., [&](int tensor) { average.MarkReady(tensor); });
@@ -26,48 +26,49 @@ namespace muster::cuda {
 //   device.Wait();
 //   status = average.Confirm();  // they are
 //
-// One thread at a time.
+// Not thread-safe.
 class CudaGradientAverage {
  public:
   struct Limits {
-    // In bytes; PyTorch's.
+    // In bytes. The defaults are PyTorch's.
     int64_t first = int64_t{1} << 20;
     int64_t others = int64_t{25} << 20;
   };
 
-  // Which averages a rank has at the end: all, or those of its own share, which
-  // takes half the time; of the rest it has anything then.
+  // The averages that a rank gets: all, or only those of its own share, in half
+  // the time; then the rest of the array is undefined.
   enum class Averages { kAll, kOwnShare };
 
-  // gradients[total] has a tensor at each of `offsets`, ascending from 0; the
-  // same on every rank. All must outlive it; the group is its own from Begin
-  // to Finish, and its operations take device memory and streams: NCCL's.
+  // gradients[total] has a tensor at each of `offsets`, ascending from 0 and
+  // equal on every rank. All arguments must outlive it. The group must not be
+  // used otherwise from Begin to Finish, and its operations must take device
+  // memory and streams, as NCCL's do.
   CudaGradientAverage(Device& device, ProcessGroup& group, float* gradients,
                       const std::vector<int64_t>& offsets, int64_t total,
                       const Limits& limits, Averages averages = Averages::kAll);
 
-  // Buckets and the wait for them are noted there from now on; it must outlive
-  // the last Finish. Null: no longer.
+  // Records buckets and waits in `timeline` from now on; it must outlive the
+  // last Finish. Null: stops recording.
   void NoteIn(CudaStepTimeline* timeline) { timeline_ = timeline; }
 
-  // A backward pass whose gradients are to be averaged; without it they add up
-  // on each rank alone.
+  // Begins a backward pass whose gradients are averaged; without it gradients
+  // accumulate on each rank.
   void Begin();
-  // All that adds to the tensor's gradient in this pass is on the stream.
+  // All work that adds to the tensor's gradient in this pass is enqueued.
   void MarkReady(int tensor);
-  // The first error of a bucket's reduction; FailedPrecondition: not all
-  // tensors were ready.
+  // Returns the first error of a bucket's reduction. FailedPrecondition: not
+  // all tensors were marked.
   absl::Status Finish();
-  // Once the device has done all that, and before it is made use of: whether
-  // the group is whole. One that breaks with operations on a stream ends them,
-  // and the stream runs on over gradients that are anything. Every rank calls
-  // it.
+  // Call it on every rank once the device has done all that work, and before
+  // the averages are used: returns whether the group is intact. A group that
+  // breaks during an operation on a stream ends the operation, and the stream
+  // continues with undefined gradients.
   absl::Status Confirm();
 
   const std::vector<ContiguousBucket>& buckets() const {
     return tracker_.buckets();
   }
-  // What of the array is averaged on this rank; none is empty.
+  // The ranges of the array that are averaged on this rank; none is empty.
   std::vector<ElementRange> averaged() const;
 
  private:

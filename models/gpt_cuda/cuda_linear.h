@@ -8,7 +8,7 @@
 
 namespace muster::cuda {
 
-// A linear layer's size, as in kernels/linear.h.
+// The size of a linear layer, as in kernels/linear.h.
 struct LinearShape {
   int64_t rows = 0;
   int64_t in = 0;
@@ -16,12 +16,13 @@ struct LinearShape {
 };
 
 // output = input weight + bias + addend; bias and addend may be null, and the
-// addend be the output. T: float, Bfloat16.
+// addend may be the same memory as the output. T: float, Bfloat16.
 template <typename T>
 void LinearForward(Device& device, const LinearShape& shape, const T* input,
                    const T* weight, const T* bias, const T* addend, T* output);
 
-// The gradient of the input, from that of the output: overwritten.
+// Computes the gradient of the input from that of the output. Overwrites
+// `input_gradient`.
 template <typename T>
 void LinearBackwardInput(Device& device, const LinearShape& shape,
                          const T* output_gradient, const T* weight,

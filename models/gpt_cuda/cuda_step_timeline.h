@@ -10,29 +10,30 @@
 
 namespace muster::cuda {
 
-// What a GPU does in a step, by notes on its two streams: TimelineRecorder for
-// work that is done later than it is asked for.
+// Records the activities of a GPU in a step by marks on its two streams: the
+// counterpart of TimelineRecorder for asynchronous work.
 //
 //   timeline.BeginStep(step);
 //   timeline.Begin(SpanKind::kForward); ...; timeline.End();
 //   spans = timeline.EndStep();
 //
-// One thread at a time.
+// Not thread-safe.
 class CudaStepTimeline {
  public:
-  // The device must outlive it, and has no other notes while a step lasts.
+  // The device must outlive it and must have no other marks during a step.
   explicit CudaStepTimeline(Device& device) : device_(device) {}
 
-  // Waits for the device: the step begins with both streams empty.
+  // Waits for the device, so that the step begins with empty streams.
   void BeginStep(int64_t step);
-  // Of what is on the main stream in between; spans nest.
+  // A span of the main stream's work between Begin and End; spans may be
+  // nested.
   void Begin(SpanKind kind, int64_t number = 0);
   void End();
-  // Within a backward pass: a gradient of that part of the model is made. A
-  // part ends with its last one, and there the next begins.
+  // Within a backward pass: a gradient of that part of the model is enqueued. A
+  // part ends with its last gradient, and there the next part begins.
   void MadeGradientOf(int64_t part);
 
-  // Numbers of the device's notes.
+  // Indices of the device's marks.
   struct Reduction {
     int64_t bucket = 0;
     int64_t bytes = 0;
@@ -42,17 +43,17 @@ class CudaStepTimeline {
   };
   void Add(const Reduction& reduction);
 
-  // Waits for what is noted. The step's spans, on the host's monotonic clock as
-  // far as the begin of the step can be told by it: some microseconds.
+  // Waits for the marks and returns the step's spans, by the host's monotonic
+  // clock. The begin of the step is known to within some microseconds.
   std::vector<TimelineSpan> EndStep();
 
  private:
-  // With notes for times.
+  // Spans with marks in place of times.
   std::vector<TimelineSpan> spans_;
-  // Indices of those that have no end yet.
+  // Indices of the spans without an end.
   std::vector<size_t> open_;
   int64_t step_ = 0;
-  // Of the part that was told last; -1: none in this pass.
+  // The current part; -1: none in this pass yet.
   int64_t part_ = -1;
   int part_begin_ = 0;
   int part_end_ = 0;

@@ -10,11 +10,11 @@
 
 namespace muster::cuda {
 
-// Each rank has its share of every bucket of `values` (ShareOf), in device
-// memory; what follows on stream() sees all of it. Goes on the side stream,
-// behind what is on stream(). The group's errors, as far as they are known by
-// now: one that breaks later leaves anything there, which
-// CudaGradientAverage::Confirm tells. T: float, Bfloat16.
+// Gathers every rank's share of each bucket of `values` (ShareOf) in device
+// memory; later work on stream() sees all of it. Uses the side stream, after
+// the current work of stream(). Returns the group's errors as far as they are
+// known; if the group breaks later, the values are undefined and
+// CudaGradientAverage::Confirm reports it. T: float, Bfloat16.
 template <typename T>
 absl::Status GatherShares(Device& device, ProcessGroup& group,
                           const std::vector<ContiguousBucket>& buckets,

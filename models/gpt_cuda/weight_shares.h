@@ -8,8 +8,8 @@
 
 namespace muster::cuda {
 
-// Whose which elements of an array of tensors are, where ranks share the
-// optimizer's state (ZeRO-1). Pure, all of it.
+// The distribution of an array of tensors over ranks that share the optimizer's
+// state (ZeRO-1). Pure.
 
 // Elements [begin, end) of an array, or of a tensor.
 struct ElementRange {
@@ -20,30 +20,31 @@ struct ElementRange {
   bool operator==(const ElementRange&) const = default;
 };
 
-// A bucket is shared in parts of equal length, in the order of the ranks, for
-// which NCCL has its fastest calls. What they leave, fewer than 64 elements a
-// rank, is the last rank's, too.
+// The division of a bucket: parts of equal length in rank order, for which NCCL
+// has its fastest operations. The remainder, less than 64 elements per rank,
+// also belongs to the last rank.
 struct BucketShares {
-  // Elements of a rank's part: a multiple of 64, so that each begins where
-  // memory is read fastest.
+  // Elements of a rank's part: a multiple of 64, so that each part is well
+  // aligned.
   int64_t part = 0;
-  // May be empty.
+  // The remainder; may be empty.
   ElementRange rest;
 };
 BucketShares SharesOf(const ContiguousBucket& bucket, int ranks);
 
-// All that is `rank`'s of a bucket; may be empty.
+// All of `rank`'s elements of a bucket; may be empty.
 ElementRange ShareOf(const ContiguousBucket& bucket, int rank, int ranks);
 
 // A piece of a tensor.
 struct TensorPiece {
   int tensor = 0;
-  // Of the tensor's elements.
+  // Range of the tensor's elements.
   ElementRange range;
 };
 
-// What of the tensors is in `ranges`, in their order. The i-th tensor has
-// counts[i] elements from offsets[i] on; between tensors are gaps.
+// The pieces of the tensors that are in `ranges`, in their order. The i-th
+// tensor has counts[i] elements from offsets[i]; there may be gaps between
+// tensors.
 std::vector<TensorPiece> PiecesIn(const std::vector<ElementRange>& ranges,
                                   const std::vector<int64_t>& offsets,
                                   const std::vector<int64_t>& counts);

@@ -7,8 +7,9 @@
 
 namespace muster {
 
-// Memory that begins with a cache line. A large std::vector's begins 16 bytes
-// after one, so that every register of 64 bytes would span two lines.
+// An allocator for memory that begins at a cache line. The memory of a large
+// std::vector begins 16 bytes after one, so that every 64-byte register would
+// span two lines.
 template <typename T>
 struct LineAllocator {
   using value_type = T;
@@ -30,7 +31,7 @@ struct LineAllocator {
   static constexpr std::align_val_t kLine{64};
 };
 
-// What kernels read and write.
+// The input and output arrays of kernels.
 using AlignedFloats = std::vector<float, LineAllocator<float>>;
 
 }  // namespace muster

@@ -5,12 +5,13 @@
 
 namespace muster {
 
-// Each position's values averaged over those up to it, weighted by how its
-// query fits their keys (Vaswani et al., 2017). qkv[batch, time, 3 width] holds
-// queries, keys and values side by side, output[batch, time, width] the result;
-// probabilities[batch, heads, time, time] are kept for the backward pass, zero
-// above the diagonal. What the diagonal hides is not computed. `scratch` holds
-// AttentionScratchCount elements. T: float, double.
+// Causal self-attention (Vaswani et al., 2017): for each position, the average
+// of the values up to it, weighted by how its query matches their keys.
+// qkv[batch, time, 3 width] holds queries, keys and values side by side, and
+// output[batch, time, width] the result. probabilities[batch, heads, time,
+// time] are kept for the backward pass, zero above the diagonal. Elements above
+// the diagonal are not computed. `scratch`: AttentionScratchCount elements. T:
+// float, double.
 template <typename T>
 void AttentionForward(const AttentionShape& shape, const T* qkv, T* scratch,
                       T* probabilities, T* output);

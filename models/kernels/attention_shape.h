@@ -8,34 +8,34 @@ namespace muster {
 // The size of causal self-attention.
 struct AttentionShape {
   int64_t batch = 1;
-  // Positions of a sequence.
+  // Positions per sequence.
   int64_t time = 1;
   int64_t heads = 1;
-  // Of all heads together; heads divide it.
+  // Width of all heads together; a multiple of `heads`.
   int64_t width = 1;
 };
 
-// Of one head.
+// The width of one head.
 constexpr int64_t HeadWidth(const AttentionShape& shape) {
   return shape.width / shape.heads;
 }
 
-// Elements of the probabilities.
+// Number of elements of the probabilities.
 constexpr int64_t ProbabilitiesCount(const AttentionShape& shape) {
   return shape.batch * shape.heads * shape.time * shape.time;
 }
 
-// Rows of matrices made for attention's products are this many elements, or a
-// multiple.
+// Rows of the matrices that are made for attention's products have a multiple
+// of this number of elements.
 inline constexpr int64_t kAttentionPanel = 16;
 
-// Static: kernels_avx2.cc must not give the linker a copy of it, or of anything
-// else, that other files' callers then run on any processor.
+// Static, because kernels_avx2.cc must not give the linker a copy of this
+// function that other files would then run on any processor.
 static constexpr int64_t InPanels(int64_t columns) {
   return (columns + kAttentionPanel - 1) / kAttentionPanel * kAttentionPanel;
 }
 
-// Elements of working memory for either pass.
+// Number of elements of working memory for either pass.
 constexpr int64_t AttentionScratchCount(const AttentionShape& shape) {
   return HeadWidth(shape) * InPanels(shape.time) +
          3 * shape.time * InPanels(HeadWidth(shape)) + shape.time * shape.time;

@@ -6,11 +6,12 @@
 
 namespace muster {
 
-// Those of one kind, which this processor must be. T: float, double.
+// The kernels for one kind of processor, which this processor must support. T:
+// float, double.
 template <typename T>
 const KernelTable<T>& KernelsOf(ProcessorKind kind);
 
-// Those of ChosenProcessorKind().
+// The kernels for ChosenProcessorKind().
 template <typename T>
 const KernelTable<T>& BestKernels();
 

@@ -11,7 +11,7 @@ template <typename T>
 double CrossEntropy(const T* logits, const int32_t* targets, int64_t rows,
                     int64_t classes);
 
-// The same, and the logits become their own gradient, times `factor`.
+// The same, and replaces the logits by their gradient times `factor`.
 template <typename T>
 double CrossEntropyWithGradient(T* logits, const int32_t* targets, int64_t rows,
                                 int64_t classes, T factor);

@@ -6,8 +6,8 @@
 namespace muster {
 
 // output[batch, time, width] = token_table[token] + position_table[position].
-// Tokens are rows of the table; whoever reads them from outside checks that.
-// T: float, double.
+// Tokens are row indices of the table; the caller must check them. T: float,
+// double.
 template <typename T>
 void EmbeddingForward(const int32_t* tokens, const T* token_table,
                       const T* position_table, int64_t batch, int64_t time,

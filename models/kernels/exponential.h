@@ -7,19 +7,19 @@
 
 namespace muster {
 
-// e^x to within 2 units in the last place, without a branch or a table, so
-// that compilers do it for many values at once. Below -87.3 it is about 1e-38,
-// above 88 about 1.7e38; of a NaN a NaN. Static: see kernel_table.h.
+// e^x to within 2 units in the last place, without branches or tables, so that
+// compilers vectorise it. Below -87.3 the result is about 1e-38, above 88 about
+// 1.7e38; a NaN gives a NaN. Static: see kernel_table.h.
 [[maybe_unused]] static inline float Exponential(float x) {
-  // One instruction each, and what is no number stays none.
+  // One instruction each; a NaN stays a NaN.
   const float above = -87.3f > x ? -87.3f : x;
   const float clamped = 88.0f < above ? 88.0f : above;
-  // e^x = 2^n e^r with n whole and |r| <= ln 2 / 2. Adding 1.5 * 2^23 rounds to
-  // a whole number, which then stands in the low bits.
+  // e^x = 2^n e^r with integer n and |r| <= ln 2 / 2. Adding 1.5 * 2^23 rounds
+  // to an integer, which is then in the low bits.
   constexpr float kRound = 12582912.0f;
   const float shifted = clamped * 1.44269504089f + kRound;
   const float n = shifted - kRound;
-  // ln 2 in two parts, the first exact times n.
+  // ln 2 in two parts; the product of n and the first part is exact.
   float r = clamped - n * 0.693145751953125f;
   r = r - n * 1.42860677e-6f;
   float p = 1.9875691500e-4f;

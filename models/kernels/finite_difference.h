@@ -13,7 +13,7 @@
 
 namespace muster {
 
-// Numbers without a pattern, about evenly between -1 and 1.
+// Pseudo-random numbers between -1 and 1.
 inline std::vector<double> Numbers(int64_t count, int seed) {
   std::vector<double> numbers;
   for (int64_t i = 0; i < count; ++i) {
@@ -23,7 +23,8 @@ inline std::vector<double> Numbers(int64_t count, int seed) {
   return numbers;
 }
 
-// A sum, and the sum of its terms' magnitudes, by which its rounding is known.
+// A sum, and the sum of the magnitudes of its terms, which bounds its rounding
+// error.
 struct LossSum {
   double value = 0;
   double magnitude = 0;
@@ -38,13 +39,14 @@ inline LossSum Dot(const std::vector<double>& a, const std::vector<double>& b) {
   return sum;
 }
 
-// The entry of `gradient` that is not the slope of `loss` there; -1: none. Of
-// `operations` roundings in a row is a loss, which reads `at`.
+// The index of the first entry of `gradient` that differs from the slope of
+// `loss` at `at`; -1: none. `loss` reads `at`, and its result has at most
+// `operations` roundings in a row.
 //
-// Central differences D(h) and D(2h) in double, extrapolated (Richardson):
-// (4 D(h) - D(2h)) / 3. Each term of the series is about h^2 of the one before;
-// h times what the step makes of D is allowed. A loss's rounding is divided by
-// 2 h and 4 h.
+// Central differences D(h) and D(2h) in double, extrapolated (Richardson): (4
+// D(h) - D(2h)) / 3. Each term of the series is about h^2 times the previous
+// one, so an error of h |D(2h) - D(h)| is allowed. The rounding error of the
+// loss is divided by 2 h and 4 h.
 inline int64_t WrongEntry(std::vector<double>& at,
                           const std::vector<double>& gradient, int operations,
                           const std::function<LossSum()>& loss) {
@@ -73,8 +75,8 @@ inline int64_t WrongEntry(std::vector<double>& at,
   return -1;
 }
 
-// `gradient` is that of `loss`, and would not be if an entry were wrong by the
-// 1000th part of the largest.
+// Expects that `gradient` is that of `loss`, and that an error of 1/1000 of the
+// largest entry would be detected.
 inline void ExpectGradient(std::vector<double>& at,
                            const std::vector<double>& gradient, int operations,
                            const std::function<LossSum()>& loss) {

@@ -5,13 +5,14 @@
 
 namespace muster {
 
-// GPT-2's activation, the Gaussian error linear unit by a tanh (Hendrycks and
-// Gimpel, 2016; "gelu_new"), and its slope there, which is all that the
-// backward pass needs. Nothing overlaps. T: float, double.
+// GPT-2's activation: the Gaussian error linear unit approximated with tanh
+// (Hendrycks and Gimpel, 2016; "gelu_new"). `slope` gets its derivative, which
+// is all that the backward pass needs. Buffers must not overlap. T: float,
+// double.
 template <typename T>
 void GeluForward(const T* input, int64_t count, T* output, T* slope);
 
-// `gradient`, that of the output, becomes that of the input.
+// Replaces `gradient`, that of the output, by that of the input.
 template <typename T>
 void GeluBackward(const T* slope, int64_t count, T* gradient);
 

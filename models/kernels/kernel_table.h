@@ -7,12 +7,12 @@
 
 namespace muster {
 
-// The arithmetic that is compiled once for each kind of processor; see the
-// headers of the same names for what it does. Everything that it is made of is
-// in .inc files and static functions: of an inline function with a name for the
-// linker, one copy would serve all kinds of processor, and the rest could not
-// run it. Who includes them defines kVectorBytes, the size of a register.
-// T: float, double.
+// The arithmetic that is compiled once per kind of processor; the headers of
+// the same names say what it does. Its sources are .inc files with static
+// functions only: of an inline function with external linkage, the linker would
+// keep one copy for all kinds of processors, which some of them could not run.
+// A file that includes them defines kVectorBytes, the size of a register in
+// bytes. T: float, double.
 template <typename T>
 struct KernelTable {
   void (*gelu_forward)(const T* input, int64_t count, T* output, T* slope);

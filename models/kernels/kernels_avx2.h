@@ -5,8 +5,8 @@
 
 namespace muster {
 
-// For ProcessorKind::kAvx2; null where the compiler's target is no x86.
-// T: float, double.
+// The kernels for ProcessorKind::kAvx2; null if the target is not x86. T:
+// float, double.
 template <typename T>
 const KernelTable<T>* Avx2Kernels();
 

@@ -5,8 +5,8 @@
 
 namespace muster {
 
-// For ProcessorKind::kAvx512; null where the compiler's target is no x86.
-// T: float, double.
+// The kernels for ProcessorKind::kAvx512; null if the target is not x86. T:
+// float, double.
 template <typename T>
 const KernelTable<T>* Avx512Kernels();
 

@@ -5,7 +5,7 @@
 
 namespace muster {
 
-// For any processor. T: float, double.
+// The kernels for any processor. T: float, double.
 template <typename T>
 const KernelTable<T>& BaselineKernels();
 

@@ -5,16 +5,16 @@
 
 namespace muster {
 
-// Each row of `width` values made zero mean and unit variance (1e-5, GPT-2's,
-// is added to it), then times gain plus bias, which may be null (Ba et al.,
-// 2016). `mean` and `scale` (the reciprocal deviation), one for each row, are
-// for the backward pass. T: float, double.
+// Normalises each row of `width` values to mean zero and variance one (after
+// adding GPT-2's 1e-5 to the variance), then multiplies by gain and adds bias,
+// which may be null (Ba et al., 2016). `mean` and `scale` (the reciprocal
+// deviation), one per row, are kept for the backward pass. T: float, double.
 template <typename T>
 void LayerNormForward(const T* input, const T* gain, const T* bias,
                       int64_t rows, int64_t width, T* output, T* mean,
                       T* scale);
 
-// Adds to input_gradient (the residual's gradient is there already), and to
+// Adds to input_gradient, which already has the residual's gradient, and to
 // those of gain and bias.
 template <typename T>
 void LayerNormBackward(const T* output_gradient, const T* input, const T* gain,

@@ -5,20 +5,21 @@
 
 namespace muster {
 
-// Rows of activations times a weight: output[rows, out] = input[rows, in]
-// weight[in, out] + bias[out]. The weight lies as in GPT-2's checkpoints, one
-// row for each input; without a bias, it and its gradient are null. Everything
-// dense and row-major. T: float, double.
+// A linear layer: output[rows, out] = input[rows, in] weight[in, out] +
+// bias[out]. The weight is laid out as in GPT-2's checkpoints, with one row per
+// input. Without a bias, `bias` and its gradient are null. All arrays are dense
+// and row-major. T: float, double.
 template <typename T>
 void LinearForward(const T* input, const T* weight, const T* bias, int64_t rows,
                    int64_t in, int64_t out, T* output);
 
-// The same, added to what is in `output`.
+// The same, but adds to the contents of `output`.
 template <typename T>
 void AddLinear(const T* input, const T* weight, const T* bias, int64_t rows,
                int64_t in, int64_t out, T* output);
 
-// The gradient of the input, from that of the output: overwritten.
+// Computes the gradient of the input from that of the output. Overwrites
+// `input_gradient`.
 template <typename T>
 void LinearBackwardInput(const T* output_gradient, const T* weight,
                          int64_t rows, int64_t in, int64_t out,

@@ -22,9 +22,9 @@ enum class Form { kPlain, kTransposed };
 
 // c = alpha a b + beta c, where a and b are taken as they are or transposed.
 // Runs on MatrixThreads() threads (matrix_threads.h), each of which computes
-// some of c's rows or columns: by OpenBLAS on one thread, and for floats on a
-// processor with AVX-512 by product_avx512.h. The number of threads changes no
-// bit of c.
+// some rows or columns of c: by product_avx512.h for floats on a processor with
+// AVX-512, otherwise by OpenBLAS with one thread each. The result does not
+// depend on the number of threads, bit for bit.
 void MatrixProduct(Form a_form, MatrixView<const float> a, Form b_form,
                    MatrixView<const float> b, float alpha, float beta,
                    MatrixView<float> c);

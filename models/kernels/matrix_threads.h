@@ -3,37 +3,38 @@
 
 namespace muster {
 
-// What decides how many threads a process's matrix products should have.
+// The facts that determine the number of threads for a process's matrix
+// products.
 struct MatrixThreadFacts {
   // OPENBLAS_NUM_THREADS and OMP_NUM_THREADS; 0: not set to a number.
   int openblas = 0;
   int omp = 0;
-  // Cores that this process may run on, and those that the machine has.
+  // Cores on which this process may run, and cores of the machine.
   int allotted_cores = 1;
   int machine_cores = 1;
-  // Cores' worth of time that the control group has; 0: any.
+  // CPU quota of the control group, in cores; 0: unlimited.
   int quota = 0;
-  // Of this job on this host, this one included.
+  // Processes of this job on this host, including this one.
   int processes = 1;
 };
 
-// As many as the cores that are this process's: what was asked for, but
-// OpenMP's number only up to the cores that there are (launch sets it to a
-// rank's share); else the cores that the process is bound to, or where it is
-// bound to none its share of all of them. At least 1. Pure.
+// The number of threads, at least 1. If a number is set in the environment,
+// that one, but OpenMP's only up to the number of cores (launch sets it to a
+// rank's share). Otherwise the cores to which the process is bound, or, if it
+// is not bound, its share of all cores. Pure.
 int ChooseMatrixThreads(const MatrixThreadFacts& facts);
 
-// Of this process, one of `processes` on this host.
+// The facts of this process, which is one of `processes` on this host.
 MatrixThreadFacts ReadMatrixThreadFacts(int processes);
 
-// The threads of each later product in this process. Their number does not
-// change a product's bits: matrix_product.h splits the work, and OpenBLAS,
-// which rounds otherwise on another number of its own threads, is left with one
+// Sets the number of threads of all later products in this process. It does not
+// change the results: matrix_product.h divides the work itself and limits
+// OpenBLAS, whose rounding depends on its number of threads, to one
 // (openblas_set_num_threads). Any thread.
 void UseMatrixThreads(int count);
 
-// What UseMatrixThreads was called with last; before the first call, OpenBLAS's
-// own number. Any thread.
+// The last argument of UseMatrixThreads; before its first call, OpenBLAS's own
+// number. Any thread.
 int MatrixThreads();
 
 }  // namespace muster

@@ -5,10 +5,10 @@
 
 namespace muster {
 
-// Calls part(0) to part(count - 1), some on the calling thread and each other
-// on a thread that is kept for later calls, and returns after all of them.
-// Thread-safe: concurrent calls take turns. A forked child has threads of its
-// own.
+// Calls part(0) to part(count - 1), some on the calling thread and the others
+// on threads that are kept for later calls. Returns after all of them.
+// Thread-safe: concurrent calls take turns. A forked child starts its own
+// threads.
 void RunParts(int count, const std::function<void(int)>& part);
 
 }  // namespace muster

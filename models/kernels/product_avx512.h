@@ -5,23 +5,23 @@
 
 namespace muster {
 
-// A factor of a product: element (i, j) is data[i * row + j * column], and one
-// of the two steps is 1.
+// A factor of a product: element (i, j) is data[i * row + j * column], where
+// `row` or `column` is 1.
 struct ProductFactor {
   const float* data;
   int64_t row;
   int64_t column;
 };
 
-// c = alpha a b + beta c on the calling thread, where a is rows x inner,
-// b inner x columns and c's rows are `stride` apart. Each element of c is the
-// same bits whatever the number of rows and columns.
+// c = alpha a b + beta c on the calling thread, where a is rows x inner, b is
+// inner x columns and the rows of c are `stride` apart. Each element of c is
+// bit-identical for any number of rows and columns.
 using SingleProduct = void (*)(int64_t rows, int64_t columns, int64_t inner,
                                float alpha, const ProductFactor& a,
                                const ProductFactor& b, float beta, float* c,
                                int64_t stride);
 
-// For ProcessorKind::kAvx512; null where the compiler's target is no x86.
+// For ProcessorKind::kAvx512; null if the target is not x86.
 SingleProduct Avx512Product();
 
 }  // namespace muster

@@ -5,7 +5,7 @@
 
 namespace muster {
 
-// term(0) + ... + term(count - 1), in eight sums side by side: quicker, more
+// term(0) + ... + term(count - 1), in eight interleaved sums: faster, more
 // exact, and in the same order on every machine. Static: see kernel_table.h.
 template <typename Term>
 static inline auto SumOf(int64_t count, Term term) {
@@ -21,7 +21,7 @@ static inline auto SumOf(int64_t count, Term term) {
          ((lanes[2] + lanes[6]) + (lanes[3] + lanes[7]));
 }
 
-// The largest of `count` >= 1 values.
+// The largest of `count` values; `count` must be at least 1.
 template <typename T>
 static inline T LargestOf(const T* values, int64_t count) {
   constexpr int64_t kLanes = 8;

@@ -9,14 +9,14 @@
 
 namespace muster {
 
-// The same training as one that knows nothing of pipelines: micro-batches are
-// those of all pipelines together. However ranks share it, it is this one, up
-// to the order of sums, so this is what its checkpoints tell. Pure.
+// The options of the equivalent training without pipelines: its micro-batches
+// are those of all pipelines together. Any split of the ranks computes this
+// training, up to the order of sums, so checkpoints describe this one. Pure.
 GptTrainingOptions AsWhole(const PipelineTrainingOptions& options,
                            const PipelineShape& shape, int world);
 
-// How it is shared, which ranks must have alike, in lines as DescribeCourse's:
-// "pp 2". Pure.
+// The split, which must be equal on all ranks, in lines as those of
+// DescribeCourse: "pp 2". Pure.
 std::string DescribeSplit(const PipelineTrainingOptions& options,
                           const PipelineSchedule& schedule);
 

@@ -9,33 +9,34 @@
 
 namespace muster {
 
-// How a transformer is trained by pipelines.
+// Options of a transformer's training by pipelines.
 struct PipelineTrainingOptions {
-  // What the other example has too, with its defaults; of these AsWhole fills
-  // in what depends on the number of pipelines.
+  // The options of the other trainer, with its defaults. AsWhole sets those
+  // that depend on the number of pipelines.
   GptTrainingOptions training;
-  // Where the picture of the last step goes; empty: nowhere.
+  // File for the picture of the last step; empty: none.
   std::string svg;
 
-  // Ranks of a pipeline; 0: all that there are.
+  // Ranks per pipeline; 0: all ranks.
   int ranks = 0;
-  // Stages that each of them has.
+  // Stages per rank.
   int chunks = 1;
   std::string schedule = "1f1b";
-  // A file with a schedule, in place of the three above and `micro_batches`.
+  // A CSV file with a schedule, which replaces the three options above and
+  // `micro_batches`.
   std::string schedule_csv;
-  // Of each pipeline, in a step.
+  // Micro-batches per pipeline and step.
   int micro_batches = 8;
 };
 
-// InvalidArgument: what is wrong with which flag, or the help that was asked
-// for, with exit code 0 in `exit_code`.
+// InvalidArgument: names the flag and says what is wrong; or contains the
+// requested help, with `exit_code` 0.
 absl::StatusOr<PipelineTrainingOptions> ReadPipelineOptions(int argc,
                                                             char** argv,
                                                             int* exit_code);
 
-// The schedule that is asked for in a world of `world` ranks. InvalidArgument,
-// NotFound: why there is none.
+// The requested schedule in a world of `world` ranks. InvalidArgument,
+// NotFound: the reason why there is none.
 absl::StatusOr<PipelineSchedule> ChosenSchedule(
     const PipelineTrainingOptions& options, int world);
 

@@ -17,22 +17,22 @@
 
 namespace muster {
 
-// One rank's part of a training by pipelines: which data each micro-batch is,
-// and the learning rate. The rest is GptPipeline's.
+// One rank's part of a training by pipelines: it chooses the data of each
+// micro-batch and the learning rate; GptPipeline does the rest.
 class PipelineTrainer : public ResumableTrainer {
  public:
   // Collective. InvalidArgument: the text is too short. FailedPrecondition:
-  // ranks have other options than rank 0, or another text. Others are
+  // ranks have other options or another text than rank 0. Other errors are
   // GptPipeline's.
   static absl::StatusOr<std::unique_ptr<PipelineTrainer>> Create(
       const PipelineTrainingOptions& options, PipelineSchedule schedule,
       std::shared_ptr<const Tokens> tokens, ProcessGroup& world);
 
-  // OutOfRange: the gradient is no number.
+  // OutOfRange: the gradient is not finite.
   absl::StatusOr<GptStep> Step(int64_t step) override;
 
-  // The mean loss over a step's number of windows of the text's last tenth, the
-  // same ones each time.
+  // The mean loss over as many windows as a step has, from the last tenth of
+  // the text; always the same windows.
   absl::StatusOr<double> Validate() override;
 
   // Names and types are those of a training without pipelines, whatever the
@@ -43,12 +43,13 @@ class PipelineTrainer : public ResumableTrainer {
   const GptProgress& progress() const override { return progress_; }
   absl::Status Restore(const GptProgress& progress) override;
 
-  // AsWhole, here.
+  // The result of AsWhole for this training.
   const GptTrainingOptions& training() const { return training_; }
 
-  // Whether any step was done here.
+  // Whether this object has done any step.
   bool has_stepped() const { return step_ >= 0; }
-  // Collective, after a step: how the pipeline of this rank did it, as SVG.
+  // Collective, after a step: the measured timeline of this rank's pipeline as
+  // SVG.
   absl::StatusOr<std::string> Picture();
 
  private:
@@ -60,9 +61,9 @@ class PipelineTrainer : public ResumableTrainer {
   const PipelineTrainingOptions options_;
   const GptTrainingOptions training_;
   const GptBatches batches_;
-  // What the pipeline is doing.
+  // The kind of the current pass.
   enum class Pass { kTraining, kValidation } pass_ = Pass::kTraining;
-  // The last one; -1: none.
+  // The last step; -1: none.
   int64_t step_ = -1;
   GptProgress progress_;
   std::unique_ptr<GptPipeline> pipeline_;

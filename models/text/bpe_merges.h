@@ -8,7 +8,7 @@
 
 namespace muster {
 
-// Two tokens, one behind the other, that become one.
+// Two adjacent tokens that are merged into one.
 struct BpeMerge {
   int32_t left = 0;
   int32_t right = 0;
@@ -17,14 +17,14 @@ struct BpeMerge {
   friend bool operator==(const BpeMerge&, const BpeMerge&) = default;
 };
 
-// Which merges there are, the earlier in the list the sooner they are done.
-// Immutable, so thread-safe.
+// The list of merges, in order of priority. Immutable, so thread-safe.
 class BpeMergeTable {
  public:
-  // Tokens are not negative; no two merges are of the same two tokens.
+  // Tokens must not be negative, and no two merges may have the same pair.
   explicit BpeMergeTable(std::span<const BpeMerge> merges);
 
-  // The place in the list of the merge of these two; kNone where there is none.
+  // The priority (index in the list) of the merge of these two tokens; kNone if
+  // there is none.
   static constexpr uint32_t kNone = ~uint32_t{0};
   uint32_t Find(int32_t left, int32_t right) const {
     size_t slot = SlotOf(left, right);
@@ -45,37 +45,39 @@ class BpeMergeTable {
   }
 
   std::vector<BpeMerge> merges_;
-  // Places by hash, at most half of them taken.
+  // Hash table of indices into merges_, at most half full.
   size_t mask_;
   std::vector<uint32_t> slots_;
 };
 
-// Merges the tokens of one piece of text until nothing more can be: again and
-// again the earliest merge that there is, the leftmost of equals. As good as
-// linear in the piece's length (a heap of merges over a linked list), so that a
-// long line of one letter is no trap. Keeps its memory between pieces; one
-// thread at a time.
+// Merges the tokens of one piece of text until no merge applies: repeatedly the
+// one with the highest priority, the leftmost of equals. The time is nearly
+// linear in the length of the piece (a heap of merges over a linked list), so
+// long runs of one letter are no problem. Reuses its memory. Not thread-safe.
 class BpeMerger {
  public:
   // `table` must outlive it.
   explicit BpeMerger(const BpeMergeTable& table) : table_(table) {}
 
-  // In place. At most 2^31 - 1 tokens.
+  // Merges in place. At most 2^31 - 1 tokens.
   void Merge(std::vector<int32_t>* tokens);
 
  private:
   void MergeShort(std::vector<int32_t>* tokens);
   void MergeLong(std::vector<int32_t>* tokens);
-  // Puts the merge of the token at `at` with the next one into the heap.
+  // Adds the merge of the token at `at` and its successor to the heap, if there
+  // is one.
   void Offer(const std::vector<int32_t>& tokens, uint32_t at);
 
   const BpeMergeTable& table_;
-  // By place: which token follows and precedes, past the merged ones.
+  // By position: the next and the previous remaining token.
   std::vector<uint32_t> next_;
   std::vector<uint32_t> previous_;
-  // Merge's place in the list, then token's place: the smallest is next.
+  // Entries combine the priority of the merge and the token's position; the
+  // smallest is next.
   std::vector<uint64_t> heap_;
-  // For short pieces: the merge of each token with its next.
+  // For short pieces: the priority of the merge of each token with its
+  // successor.
   std::vector<uint32_t> places_;
 };
 

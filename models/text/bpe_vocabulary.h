@@ -15,9 +15,9 @@
 
 namespace muster {
 
-// GPT-2's byte-level byte-pair encoding (Radford et al., 2019): a text is cut
-// into pieces (text_pieces.h), a piece into bytes, and these are merged into
-// longer tokens. Bytes that are no UTF-8 are encoded as any others.
+// GPT-2's byte-level byte-pair encoding (Radford et al., 2019): a text is split
+// into pieces (text_pieces.h) and each piece into bytes, which are merged into
+// longer tokens. Bytes that are not UTF-8 are encoded like others.
 class BpeVocabulary : public Vocabulary {
  public:
   static constexpr int64_t kMostTokens = 1 << 20;
@@ -26,14 +26,15 @@ class BpeVocabulary : public Vocabulary {
   struct Parts {
     // The text of each token.
     std::vector<std::string> tokens;
-    // Which tokens the single bytes are.
+    // By byte: its token.
     std::array<int32_t, 256> bytes;
-    // The first one goes first.
+    // In order of priority.
     std::vector<BpeMerge> merges;
   };
 
-  // InvalidArgument: too much; a byte's token is another text; a merge's token
-  // is not its parts' text, or the same parts are merged twice.
+  // InvalidArgument: there is too much; the token of a byte has another text;
+  // the token of a merge does not have the text of its parts; or a pair is
+  // merged twice.
   static absl::StatusOr<std::unique_ptr<BpeVocabulary>> Create(Parts parts);
 
   const Parts& parts() const { return parts_; }
@@ -42,7 +43,8 @@ class BpeVocabulary : public Vocabulary {
   int64_t size() const override {
     return static_cast<int64_t>(parts_.tokens.size());
   }
-  // A special token's text ("<|endoftext|>") is a text like any other.
+  // The text of a special token ("<|endoftext|>") is encoded like any other
+  // text.
   absl::StatusOr<std::vector<int32_t>> Encode(
       std::string_view text) const override;
   std::string Decode(std::span<const int32_t> tokens) const override;

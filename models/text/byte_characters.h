@@ -14,8 +14,8 @@ namespace muster {
 // The character of a byte, in UTF-8.
 std::string CharacterOfByte(unsigned char byte);
 
-// The bytes that `characters` spell; nullopt where one of them is no byte's or
-// `characters` is no UTF-8.
+// The bytes that `characters` spell; nullopt if a character spells no byte or
+// the text is not UTF-8.
 std::optional<std::string> BytesOfCharacters(std::string_view characters);
 
 }  // namespace muster

@@ -13,11 +13,11 @@
 
 namespace muster {
 
-// A token for each different byte of a text, numbered in the bytes' order, as
-// nanoGPT's character data.
+// One token per distinct byte of a text, numbered in the order of the bytes, as
+// in nanoGPT's character data.
 class CharVocabulary : public Vocabulary {
  public:
-  // Of the bytes that `text` has.
+  // Makes tokens for the bytes that occur in `text`.
   explicit CharVocabulary(std::string_view text);
 
   // The bytes, by token.
@@ -32,7 +32,7 @@ class CharVocabulary : public Vocabulary {
 
  private:
   std::string bytes_;
-  // By byte; -1 for those that there are not.
+  // By byte; -1: no token.
   std::array<int32_t, 256> tokens_;
 };
 

@@ -9,11 +9,12 @@
 
 namespace muster {
 
-// A file's bytes, mapped: reading a text that is larger than the memory needs
-// none. A file that is cut short meanwhile ends the process.
+// A file mapped into memory, so that a text may be larger than the memory. If
+// the file is truncated while it is mapped, an access kills the process.
 class MappedFile {
  public:
-  // NotFound: it cannot be read, and why. An empty file is read.
+  // NotFound: the file cannot be read; gives the reason. An empty file is
+  // valid.
   static absl::StatusOr<MappedFile> Open(const std::string& path);
 
   MappedFile(MappedFile&& other) noexcept;

@@ -9,8 +9,8 @@
 
 namespace muster {
 
-// The vocabulary whose Serialize gave `bytes`. InvalidArgument: nothing of the
-// kind, or not sound.
+// The vocabulary whose Serialize returned `bytes`. InvalidArgument: the bytes
+// are no vocabulary, or an inconsistent one.
 absl::StatusOr<std::unique_ptr<Vocabulary>> ParseVocabulary(
     std::string_view bytes);
 

@@ -6,22 +6,21 @@
 
 namespace muster {
 
-// Cuts a text as GPT-2 does before it merges bytes within each piece: what the
-// regular expression
+// Splits a text into pieces as GPT-2 does before it merges bytes within each
+// piece. The pieces are the consecutive matches of the regular expression
 //
 //   's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
 //
-// finds, one match behind the other. Letters, numbers and white space are those
-// of Unicode (15.0). A byte that belongs to no well-formed character is neither
-// of them.
+// Letters, numbers and white space are those of Unicode 15.0. A byte that
+// belongs to no valid character is none of these.
 
-// Takes the first piece off `text`, which is not empty; the piece is not
-// either. Linear in the piece's length.
+// Removes the first piece from `text`, which must not be empty, and returns it.
+// The piece is not empty. Linear in the length of the piece.
 std::string_view TakePiece(std::string_view* text);
 
-// The length of the longest beginning of `text`, up to `most` bytes, that is
-// cut into the same pieces alone as it is in front of the rest: what may be
-// encoded by itself. 0 where there is none.
+// The length of the longest prefix of `text`, up to `most` bytes, that is split
+// into the same pieces with and without the rest of the text, so that it can be
+// encoded separately. 0 if there is none.
 size_t WholePieces(std::string_view text, size_t most);
 
 }  // namespace muster

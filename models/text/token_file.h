@@ -14,22 +14,22 @@
 
 namespace muster {
 
-// A text that was tokenised once (token_file_writer.h), mapped into memory:
-// opening it costs nothing, however long it is, and the ranks of a host share
-// its pages. A file that is cut short while it is mapped ends the process, as
-// with every mapping; writers replace files instead.
+// A tokenised text (token_file_writer.h), mapped into memory: opening it takes
+// no time, however long it is, and the ranks of a host share its pages. If the
+// file is truncated while it is mapped, an access kills the process; so writers
+// replace files instead.
 class TokenFile : public Tokens {
  public:
-  // NotFound: it cannot be read, and why. InvalidArgument: it is no token file,
-  // or not whole.
+  // NotFound: the file cannot be read; gives the reason. InvalidArgument: it is
+  // no token file or is incomplete.
   static absl::StatusOr<std::unique_ptr<TokenFile>> Open(
       const std::string& path);
 
-  // Whether the file at `path` says of itself that it is one: to tell it from a
-  // text. False where it cannot be read.
+  // Whether the file at `path` has the magic number of a token file;
+  // distinguishes it from a text. False if it cannot be read.
   static bool Is(const std::string& path);
 
-  // What the tokens are of.
+  // The vocabulary of the tokens.
   const Vocabulary& vocabulary() const { return *vocabulary_; }
 
   int64_t count() const override { return count_; }
@@ -38,7 +38,7 @@ class TokenFile : public Tokens {
  private:
   TokenFile(std::string path, MappedFile file);
 
-  // Takes the parts of what is mapped.
+  // Finds the parts of the mapped file.
   absl::Status Parse();
   template <typename Stored>
   absl::Status Copy(int64_t begin, std::span<int32_t> out) const;

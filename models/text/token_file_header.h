@@ -6,9 +6,10 @@
 
 namespace muster {
 
-// A token file: this header, the vocabulary (Vocabulary::Serialize), zeros up
-// to a multiple of kTokenFileAlignment, and the tokens, each in two bytes where
-// that is enough for the vocabulary, else in four. Little-endian.
+// The header of a token file. It is followed by the vocabulary
+// (Vocabulary::Serialize), zeros up to a multiple of kTokenFileAlignment, and
+// the tokens, with two bytes each if that is enough for the vocabulary, else
+// four. Little-endian.
 struct TokenFileHeader {
   static constexpr uint64_t kMagic = 0x4e4b4f545254534d;  // "MSTRTOKN"
   static constexpr uint32_t kVersion = 1;
@@ -18,7 +19,7 @@ struct TokenFileHeader {
   uint32_t token_bytes = 0;
   uint64_t vocabulary_tokens = 0;
   uint64_t vocabulary_bytes = 0;
-  // Written last: 0 in a file that is not whole.
+  // Number of tokens. Written last, so it is 0 in an incomplete file.
   uint64_t count = 0;
 };
 
@@ -27,14 +28,14 @@ static_assert(sizeof(TokenFileHeader) == 40);
 
 inline constexpr uint64_t kTokenFileAlignment = 64;
 
-// Where the tokens begin, behind a vocabulary of so many bytes.
+// Offset of the tokens, after a vocabulary of `vocabulary_bytes` bytes.
 constexpr uint64_t TokensOffset(uint64_t vocabulary_bytes) {
   return (sizeof(TokenFileHeader) + vocabulary_bytes + kTokenFileAlignment -
           1) /
          kTokenFileAlignment * kTokenFileAlignment;
 }
 
-// Bytes of a token in the file.
+// Bytes per token in the file.
 constexpr uint32_t StoredTokenBytes(uint64_t vocabulary_tokens) {
   return vocabulary_tokens <= (1 << 16) ? 2 : 4;
 }

@@ -14,22 +14,23 @@
 
 namespace muster {
 
-// Writes a token file piece by piece. Until Finish it is at PATH.part, and what
-// was at PATH stays as it is.
+// Writes a token file in pieces. Until Finish the data is in PATH.part, and an
+// existing file at PATH is unchanged.
 class TokenFileWriter {
  public:
-  // `vocabulary` must outlive it. Unavailable: it cannot be written, and why.
+  // `vocabulary` must outlive it. Unavailable: the file cannot be written;
+  // gives the reason.
   static absl::StatusOr<std::unique_ptr<TokenFileWriter>> Create(
       const std::string& path, const Vocabulary& vocabulary);
 
-  // Not finished: removes what was written.
+  // Removes the file if Finish was not called.
   ~TokenFileWriter();
   TokenFileWriter(const TokenFileWriter&) = delete;
   TokenFileWriter& operator=(const TokenFileWriter&) = delete;
 
-  // Tokens are of the vocabulary. Unavailable: as Create.
+  // The tokens must be of the vocabulary. Unavailable: as for Create.
   absl::Status Append(std::span<const int32_t> tokens);
-  // Puts the file, whole and on the disk, at its place.
+  // Syncs the file to the disk and renames it to its final name.
   absl::Status Finish();
 
   int64_t count() const { return count_; }
@@ -48,10 +49,11 @@ class TokenFileWriter {
   int64_t count_ = 0;
 };
 
-// Encodes `text` into a token file at `path`, about a MiB at a time, so that no
-// more of it than that is in memory as tokens. `progress`, if not null, is told
-// now and then how many of the text's bytes are done. Errors are Encode's, with
-// the place in the whole text, and the writer's. The number of tokens.
+// Encodes `text` into a token file at `path`, about one MiB at a time, so that
+// only that much is in memory as tokens. `progress`, if not null, is called
+// occasionally with the number of bytes done. Returns the number of tokens.
+// Errors are those of Encode, with the position in the whole text, and of the
+// writer.
 absl::StatusOr<int64_t> WriteTokenFile(
     const std::string& path, const Vocabulary& vocabulary,
     std::string_view text,

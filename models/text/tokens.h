@@ -10,14 +10,15 @@
 
 namespace muster {
 
-// A long text as tokens, wherever it lies. Thread-safe.
+// A long text as tokens, in memory or in a file. Thread-safe.
 class Tokens {
  public:
   virtual ~Tokens() = default;
 
   virtual int64_t count() const = 0;
-  // Tokens `begin` and on, as many as `out` holds. OutOfRange: there are not so
-  // many. DataLoss: one is outside of the vocabulary, and where.
+  // Reads tokens from index `begin` into all of `out`. OutOfRange: there are
+  // not enough tokens. DataLoss: a token is not in the vocabulary; gives its
+  // position.
   virtual absl::Status Read(int64_t begin, std::span<int32_t> out) const = 0;
 };
 

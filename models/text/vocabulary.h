@@ -11,8 +11,8 @@
 
 namespace muster {
 
-// What a text is to a model: tokens, numbered from 0, and back. Any bytes are a
-// text; what is encoded and decoded is the same byte for byte.
+// Converts texts to tokens, numbered from 0, and back. A text may contain any
+// bytes; decoding returns exactly the encoded bytes.
 //
 // Immutable, so thread-safe.
 class Vocabulary {
@@ -21,22 +21,23 @@ class Vocabulary {
 
   // "characters", "bpe".
   virtual const char* kind() const = 0;
-  // How many tokens there are.
+  // The number of tokens.
   virtual int64_t size() const = 0;
 
-  // InvalidArgument: what there is no token for, and where.
+  // InvalidArgument: names the byte without a token and its position.
   virtual absl::StatusOr<std::vector<int32_t>> Encode(
       std::string_view text) const = 0;
-  // Tokens are at least 0 and below size(); others end the process.
+  // Tokens must be in [0, size()); others abort the process.
   virtual std::string Decode(std::span<const int32_t> tokens) const = 0;
 
-  // All of it, as ParseVocabulary (stored_vocabulary.h) reads it: equal for
-  // equal vocabularies. Goes with prepared tokens and with checkpoints, so that
-  // whoever has those needs no other file to read and write text.
+  // The complete vocabulary in the form that ParseVocabulary
+  // (stored_vocabulary.h) reads; equal for equal vocabularies. Stored in token
+  // files and checkpoints, so that no other file is needed to read and write
+  // text.
   virtual std::string Serialize() const = 0;
 
-  // For logs, and equal where the vocabularies are:
-  // "characters, 65 tokens (5d1b0c8a)".
+  // For logs; equal if the vocabularies are: "characters, 65 tokens
+  // (5d1b0c8a)".
   std::string Describe() const;
 };
 

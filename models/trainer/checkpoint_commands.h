@@ -6,7 +6,7 @@
 
 namespace muster {
 
-// What is done with a checkpoint in one process, printed to stdout.
+// Commands that use a checkpoint in one process. Results are printed to stdout.
 absl::Status ValidateGpt(const GptValidation& validation);
 absl::Status WriteWithGpt(const GptWriting& writing);
 absl::Status ExportGpt(const GptExport& exported);

@@ -22,22 +22,21 @@
 
 namespace muster {
 
-// A training on a GPU: weights, gradients and AdamW's state, or this rank's
-// share of the state, stay there, and gradients are averaged on its second
-// stream. What it keeps is what HostGptTrainer keeps, so either goes on from
-// the other's checkpoints.
+// A training on a GPU. Weights, gradients and AdamW's state (or this rank's
+// share of it) stay in device memory, and gradients are averaged on a second
+// stream. The checkpoints are those of HostGptTrainer, so each can resume from
+// the other's.
 //
-// T is what the passes compute in: float, or Bfloat16 with float32 master
-// weights and gradients. A rank adds up its micro-batches' gradients in the
-// order in which they come, in float32.
+// T is the type in which the passes compute: float, or Bfloat16 with float32
+// master weights and gradients. A rank adds the gradients of its micro-batches
+// in float32, in their order.
 template <typename T>
 class CudaGptTrainer final : public GptTrainer {
  public:
-  // Collective over `world`, whose buffers are in the host's memory, and which
-  // must outlive it. `gradients` has the same ranks and takes buffers of the
-  // device, on its side stream; null where there is one rank. Errors are
-  // CheckTraining's and FirstWeights'; ResourceExhausted: the device's memory
-  // is full.
+  // Collective over `world`, which uses host memory and must outlive it.
+  // `gradients` has the same ranks and takes device memory on the device's side
+  // stream; null for one rank. Errors are those of CheckTraining and
+  // FirstWeights; ResourceExhausted: not enough device memory.
   static absl::StatusOr<std::unique_ptr<CudaGptTrainer>> Create(
       const GptTrainingOptions& options, std::shared_ptr<const Tokens> tokens,
       ProcessGroup& world, std::unique_ptr<cuda::Device> device,
@@ -70,26 +69,25 @@ class CudaGptTrainer final : public GptTrainer {
   int64_t micro_batches_of_rank() const {
     return options_.micro_batches / world_.size();
   }
-  // Puts the passes of this rank's micro-batch `index`, counted from 0, on the
-  // stream, and its loss to losses_.
+  // Enqueues the passes of this rank's micro-batch `index` (from 0), and the
+  // copy of its loss to losses_.
   absl::Status Pass(int64_t step, int64_t index);
-  // With the averaged gradients; their norm.
+  // Updates the weights by the averaged gradients; returns their norm.
   absl::StatusOr<double> Update(int64_t step, double learning_rate);
-  // Of the averages, wherever they are; waits for them.
+  // The sum of squares of the averages on all ranks. Blocks.
   absl::StatusOr<double> GradientSquareSum();
-  // Every rank's share of the weights to all.
+  // Gathers every rank's share of the weights on all ranks.
   absl::Status Gather();
   void Fill(GptMicroBatch* from);
 
   const GptTrainingOptions options_;
   const GptBatches batches_;
   ProcessGroup& world_;
-  // The device outlives all that is on it.
+  // Declared first, so that the device outlives everything on it.
   const std::unique_ptr<cuda::Device> device_;
   const std::unique_ptr<ProcessGroup> group_;
-  // The weights in the host's memory, as of the last call of State or Weights,
-  // and what else a checkpoint has: the optimizer's pieces one behind the
-  // other.
+  // Host memory for checkpoints, as of the last call of State or Weights: the
+  // weights, and the optimizer's pieces, concatenated.
   GptWeights host_;
   std::vector<float> masters_;
   std::vector<float> means_;
@@ -99,15 +97,15 @@ class CudaGptTrainer final : public GptTrainer {
   std::unique_ptr<cuda::CudaGptStage<T>> stage_;
   std::unique_ptr<cuda::CudaGptMicroBatch<T>> micro_batch_;
   cuda::DeviceArrays arrays_;
-  // Of a pass, from its end to its begin.
+  // Gradient of the stream during a backward pass.
   T* gradient_ = nullptr;
   // By micro-batch of this rank.
   double* losses_ = nullptr;
-  // Null: there is one rank.
+  // Null if there is one rank.
   std::unique_ptr<cuda::CudaGradientAverage> average_;
-  // Null: nothing is recorded.
+  // Null if no timeline is recorded.
   std::unique_ptr<cuda::CudaStepTimeline> timeline_;
-  // Of the last steps.
+  // Spans of the last steps.
   std::deque<std::vector<TimelineSpan>> spans_;
   // By tensor: its part of the model.
   const std::vector<int64_t> parts_;

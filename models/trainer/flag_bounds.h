@@ -5,18 +5,19 @@
 
 namespace muster {
 
-// For CLI::Option::check: which numbers a flag takes, said in words where it is
-// given another. CLI11's own bounds let nan through, and print their ends to
-// the last of 309 digits. None takes an infinity.
+// For CLI::Option::check: the range of a number, with an error in words.
+// CLI11's own bounds accept nan and print their ends with all 309 digits. None
+// of these accepts an infinity.
 CLI::Validator FromZero();
 CLI::Validator AboveZero();
-// A share of what was, as AdamW's betas.
+// In [0, 1), as for AdamW's betas.
 CLI::Validator FromZeroToBelowOne();
 
-// Of at most 32 bits. CLI11 says of a word only that it is "not in range".
+// An integer of at most 32 bits. CLI11's error would only be "not in range".
 CLI::Validator WholeBetween(int least, int most);
 
-// Of 64 bits, where CLI11 makes -1 the largest there is.
+// An integer of 64 bits that is not negative. CLI11 would convert -1 to the
+// largest value.
 CLI::Validator WholeFromZero();
 
 }  // namespace muster

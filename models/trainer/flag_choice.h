@@ -10,9 +10,9 @@
 
 namespace muster {
 
-// For CLI::Option::transform: one of these words, for a value of an
-// enumeration. CLI11's own CheckedTransformer takes numbers as well, and its
-// error shows them.
+// For CLI::Option::transform: accepts one of these words as a value of an
+// enumeration. CLI11's CheckedTransformer also accepts numbers, and shows them
+// in its error.
 template <typename T>
 CLI::Validator Choice(std::vector<std::pair<std::string, T>> words) {
   const auto choose = [words = std::move(words)](std::string& word) {

@@ -11,16 +11,18 @@
 
 namespace muster {
 
-// Whether options, text and ranks go together, before anything is made of that
-// size. Collective. InvalidArgument: the text is too short, or the ranks do not
-// divide the micro-batches, or a GPU is asked for what only CPUs do here.
-// FailedPrecondition: ranks have other options than rank 0, or another text.
+// Checks that options, text and ranks fit together, before anything large is
+// allocated. Collective. InvalidArgument: the text is too short, the
+// micro-batches are not a multiple of the number of ranks, or an option is not
+// supported on GPUs. FailedPrecondition: ranks have other options or another
+// text than rank 0.
 absl::Status CheckTraining(const GptTrainingOptions& options,
                            const std::shared_ptr<const Tokens>& tokens,
                            ProcessGroup& world);
 
-// What weights begin with: drawn, or from the options' file; rank 0's on every
-// rank. Collective. Errors are the file's, and BroadcastParameters'.
+// Initialises the weights, from random numbers or from the file in the options;
+// all ranks get rank 0's. Collective. Errors are those of the file and of
+// BroadcastParameters.
 absl::Status FirstWeights(const GptTrainingOptions& options,
                           ProcessGroup& world, GptWeights* weights);
 

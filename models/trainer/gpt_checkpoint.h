@@ -17,32 +17,32 @@
 
 namespace muster {
 
-// A training's checkpoints.
+// The checkpoints of a training.
 class GptCheckpoints {
  public:
-  // Collective. Everything must outlive it.
+  // Collective. All arguments must outlive it.
   static absl::StatusOr<std::unique_ptr<GptCheckpoints>> Create(
       const GptTrainingOptions& options, const Vocabulary& vocabulary,
       ResumableTrainer& trainer, ProcessGroup& world);
 
-  // Collective: puts the trainer where the newest checkpoint was; how many
-  // steps it has done, 0 if there is no checkpoint. FailedPrecondition: it is
-  // of another model, another precision or another vocabulary, and in what.
+  // Collective: restores the trainer from the newest checkpoint. Returns the
+  // number of steps done, 0 without a checkpoint. FailedPrecondition: the
+  // checkpoint is of another model, precision or vocabulary; says what differs.
   absl::StatusOr<int64_t> Resume();
-  // What is to be said of it: the folder, and which ones were passed over.
+  // A message about it: its folder, and the checkpoints that were skipped.
   const std::string& resumed_from() const { return resumed_from_; }
-  // In what this training has other options than the one that was saved; empty:
-  // nothing.
+  // The options that differ from those of the saved training; empty: none.
   const std::string& other_options() const { return other_options_; }
 
-  // Of writers that died, and could not be cleared away.
+  // Leftovers of dead writers that could not be removed.
   const std::vector<std::string>& left_over() const {
     return writer_->left_over();
   }
 
-  // Collective: behind `step`. The writing goes on beside the training.
+  // Collective: saves the state after `step`. The files are written in the
+  // background.
   absl::Status Save(int64_t step);
-  // Until it is written.
+  // Waits until the pending checkpoint is written.
   absl::Status Wait() { return writer_->Wait(); }
 
  private:
@@ -60,16 +60,17 @@ class GptCheckpoints {
   std::string other_options_;
 };
 
-// What a checkpoint holds for those who do not train.
+// The content of a checkpoint, for use without training.
 struct TrainedGpt {
   int64_t step = 0;
-  // Where it was, and what was passed over because it is not whole.
+  // The folder, and the checkpoints that were skipped because they are damaged.
   std::string from;
   std::unique_ptr<GptWeights> weights;
   std::unique_ptr<Vocabulary> vocabulary;
 };
 
-// The newest whole one. NotFound, DataLoss, InvalidArgument: why there is none.
+// Opens the newest intact checkpoint. NotFound, DataLoss, InvalidArgument: the
+// reason why there is none.
 absl::StatusOr<TrainedGpt> OpenTrainedGpt(const std::string& directory);
 
 }  // namespace muster

@@ -11,28 +11,28 @@
 
 namespace muster {
 
-// How far the optimizer is, besides its tensors.
+// The optimizer's progress, in addition to its tensors.
 struct GptProgress {
-  // Steps that changed weights; fewer than steps where a loss scale was too
-  // high.
+  // Steps that changed weights; fewer than all steps if the loss scale was too
+  // high in some.
   int64_t updates = 0;
   LossScaler::State scaler;
 };
 
-// What a checkpoint says besides its tensors: enough to go on, and to write
-// text without any other file.
+// A checkpoint's state besides its tensors: sufficient to resume, and to
+// generate text without any other file.
 struct GptCheckpointState {
   GptConfig model;
   GptProgress progress;
-  // DescribeCourse: to say so where a training goes on as another one.
+  // DescribeCourse; used to report options that differ when a training resumes.
   std::string course;
   // Vocabulary::Serialize.
   std::string vocabulary;
 };
 
-// One line of JSON, and behind it the vocabulary as it is.
+// One line of JSON, followed by the vocabulary.
 std::string ToBytes(const GptCheckpointState& state);
-// InvalidArgument: nothing of the kind, and what is wrong.
+// InvalidArgument: the bytes are no such state; says what is wrong.
 absl::StatusOr<GptCheckpointState> ParseGptCheckpointState(
     std::string_view bytes);
 

@@ -12,13 +12,13 @@
 
 namespace muster {
 
-// `gpt prepare`: a text's tokens, written once.
+// `gpt prepare`: tokenises a text once and writes the tokens.
 struct GptPreparation {
   GptTextFiles text;
   std::string out;
 };
 
-// `gpt validate`: the loss of the newest checkpoint.
+// `gpt validate`: computes the loss of the newest checkpoint.
 struct GptValidation {
   GptTextFiles text;
   std::string checkpoint_directory;
@@ -27,14 +27,15 @@ struct GptValidation {
   uint64_t seed = 1337;
 };
 
-// `gpt sample`: text that the newest checkpoint writes.
+// `gpt sample`: generates text with the newest checkpoint.
 struct GptWriting {
   std::string checkpoint_directory;
   std::string prompt = "\n";
   GptSampling sampling;
 };
 
-// `gpt export`: its weights, as Hugging Face's GPT2LMHeadModel has them.
+// `gpt export`: writes its weights in the form of Hugging Face's
+// GPT2LMHeadModel.
 struct GptExport {
   std::string checkpoint_directory;
   std::string out;
@@ -44,8 +45,8 @@ struct GptExport {
 using GptCommand = std::variant<GptTrainingOptions, GptPreparation,
                                 GptValidation, GptWriting, GptExport>;
 
-// InvalidArgument: what is wrong with which flag, or the help that was asked
-// for, with exit code 0 in `exit_code`.
+// InvalidArgument: names the flag and says what is wrong; or contains the
+// requested help, with `exit_code` 0.
 absl::StatusOr<GptCommand> ReadGptCommand(int argc, char** argv,
                                           int* exit_code);
 

@@ -8,20 +8,20 @@
 
 namespace muster {
 
-// How text is written.
+// Options of text generation.
 struct GptSampling {
-  // Tokens to write.
+  // Number of tokens to generate.
   int64_t count = 500;
-  // Below 1 likely tokens become likelier; above 0.
+  // Greater than 0; values below 1 make likely tokens more likely.
   double temperature = 1;
-  // Only the likeliest are drawn from; 0: all.
+  // Draws only from this number of most likely tokens; 0: from all.
   int64_t most_likely = 0;
   uint64_t seed = 1337;
 };
 
-// `tokens`, at least one, and those that the whole model's `weights` put behind
-// them: drawn one after the other, each given those before it as far as the
-// context reaches.
+// Returns `tokens`, at least one, followed by generated tokens. Each is drawn
+// by the whole model's `weights` from those before it, as far as the context
+// reaches.
 std::vector<int32_t> Sample(GptWeights& weights, const GptSampling& sampling,
                             std::vector<int32_t> tokens);
 

@@ -10,22 +10,22 @@
 
 namespace muster {
 
-// What is known of a step when it is done.
+// The results of a step.
 struct GptStep {
   // Mean over the micro-batches of all ranks.
   double loss = 0;
   double learning_rate = 0;
-  // Before it was clipped; no finite number in a step that was left out because
-  // the loss scale was too high.
+  // Before clipping; not finite in a step that was skipped because the loss
+  // scale was too high.
   double gradient_norm = 0;
 };
 
-// The mean of losses by micro-batch, of which each rank knows its own; others
-// are 0. Collective.
+// The mean of the losses by micro-batch. Each rank sets those that it computed;
+// the others are 0. Collective.
 absl::StatusOr<double> MeanLoss(ProcessGroup& world,
                                 std::vector<double> losses);
 
-// What a step ends with whose gradient is no number: OutOfRange.
+// The error of a step whose gradient is not finite: OutOfRange.
 absl::Status GradientIsNoNumber(int64_t step);
 
 }  // namespace muster

@@ -8,20 +8,19 @@
 
 namespace muster {
 
-// One rank's part of a data-parallel training, wherever it computes: its share
-// of each step's micro-batches, gradients averaged while the backward pass
-// makes them, AdamW, so that all ranks keep the same weights.
+// One rank's part of a data-parallel training on any device: it computes its
+// share of each step's micro-batches, averages gradients during the backward
+// pass, and runs AdamW, so that all ranks keep equal weights.
 class GptTrainer : public ResumableTrainer {
  public:
-  // The weights as they are now, in the host's memory; valid until the next
-  // call.
+  // The current weights in host memory; valid until the next call.
   virtual absl::StatusOr<GptWeights*> Weights() = 0;
 
-  // FLOP/s of all ranks together in matrix products alone, for MFU.
+  // FLOP/s of all ranks together in matrix products only, for MFU.
   virtual absl::StatusOr<double> MeasurePeak() = 0;
 
-  // What all ranks did in the last steps, on rank 0; elsewhere without ranks.
-  // FailedPrecondition: the options name no file for it.
+  // The timelines of all ranks in the last steps on rank 0; empty on other
+  // ranks. FailedPrecondition: the options name no file for it.
   virtual absl::StatusOr<Timeline> GatherTimelines() = 0;
 };
 

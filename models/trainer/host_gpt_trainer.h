@@ -22,22 +22,22 @@
 
 namespace muster {
 
-// A training on CPUs: gradients averaged by a Reducer.
+// A training on CPUs; a Reducer averages gradients.
 //
-// N ranks with one micro-batch each do bit for bit what one rank does that
-// accumulates N: each micro-batch's gradient is computed by itself and then
-// added, in the order in which the transport adds those of ranks (as long as N
-// is a power of two, which divides exactly, and gradients are float32). Added
-// in pairs, any number of ranks that is a power of two does the same bit for
-// bit.
+// N ranks with one micro-batch each give the bit-identical result of one rank
+// that accumulates N. For that, each micro-batch's gradient is computed
+// separately and then added in the order in which the transport adds those of
+// ranks. This holds if N is a power of two, for which division is exact, and
+// gradients are float32. With pairwise addition, the result is bit-identical
+// for any number of ranks that is a power of two.
 //
-// In bfloat16 and float16 weights are rounded to that and gradients averaged in
-// it, while products and sums are float32's: the kernels of a CPU know no
-// other.
+// With bfloat16 and float16, weights are rounded to that type and gradients are
+// averaged in it, but products and sums are in float32, because the CPU kernels
+// have no other type.
 class HostGptTrainer final : public GptTrainer {
  public:
-  // Collective; `world` must outlive it. Errors are CheckTraining's and
-  // FirstWeights'.
+  // Collective; `world` must outlive it. Errors are those of CheckTraining and
+  // FirstWeights.
   static absl::StatusOr<std::unique_ptr<HostGptTrainer>> Create(
       const GptTrainingOptions& options, std::shared_ptr<const Tokens> tokens,
       ProcessGroup& world);
@@ -66,11 +66,12 @@ class HostGptTrainer final : public GptTrainer {
   bool is_mixed() const { return options_.precision != DType::kFloat32; }
   std::vector<Tensor> TensorsToTrain();
   void PlaceGradients();
-  // This rank's micro-batch `index` of the step, counted from 0; its loss.
+  // Runs this rank's micro-batch `index` (from 0) of the step; returns its
+  // loss.
   absl::StatusOr<double> Pass(int64_t step, int64_t index);
-  // Puts the gradient of micro-batch `index` to those before it.
+  // Adds the gradient of micro-batch `index` to those before it.
   void Accumulate(int tensor, int64_t index);
-  // With the averaged gradients; their norm.
+  // Updates the weights by the averaged gradients; returns their norm.
   absl::StatusOr<double> Update(int64_t step, double learning_rate);
 
   const GptTrainingOptions options_;
@@ -78,17 +79,17 @@ class HostGptTrainer final : public GptTrainer {
   ProcessGroup& world_;
   GptWeights weights_;
   GptStage model_;
-  // The sum of several micro-batches' gradients, where the buckets' type is too
-  // short for it.
+  // The sum of several micro-batches' gradients, if the type of the buckets is
+  // too short for it.
   std::vector<float> accumulated_;
-  // Null: gradients are added one after the other.
+  // Null: gradients are added in order.
   std::unique_ptr<PairwiseSum> pairs_;
-  // The reducer's and the optimizer's, one after the other, so that nothing
-  // that goes on beside them is in their way.
+  // The group of the reducer and the optimizer, used by one after the other,
+  // separate from operations that run concurrently.
   std::unique_ptr<ProcessGroup> group_;
   std::unique_ptr<Reducer> reducer_;
   std::unique_ptr<Optimizer> optimizer_;
-  // Null: nothing is recorded.
+  // Null: no timeline is recorded.
   std::shared_ptr<TimelineRecorder> recorder_;
   // By tensor: its part of the model.
   const std::vector<int64_t> parts_;

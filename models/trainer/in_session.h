@@ -8,12 +8,12 @@
 
 namespace muster {
 
-// What `train` returns in this process's session; an error names the rank.
-// Errors besides are Session::FromEnvironment's.
+// Runs `train` in this process's session and returns its status. Errors name
+// the rank. Other errors are those of Session::FromEnvironment.
 absl::Status InSession(const std::function<absl::Status(Session&)>& train);
 
-// What `command` returns. ResourceExhausted: there was not enough memory for
-// it, and what takes less.
+// Runs `command` and returns its status. ResourceExhausted: there was not
+// enough memory; says what needs less.
 absl::Status WithinMemory(const std::function<absl::Status()>& command);
 
 }  // namespace muster

@@ -12,10 +12,10 @@
 
 namespace muster {
 
-// A trainer on this rank's GPU, its gradients averaged over NCCL. Collective;
-// session and world must outlive it. Errors are CudaGptTrainer's,
-// ChooseDevice's and the transport's; Unavailable: there is no GPU, in CUDA's
-// words; Unimplemented: this was built without a CUDA toolkit.
+// Makes a trainer on this rank's GPU that averages gradients over NCCL.
+// Collective; session and world must outlive it. Errors are those of
+// CudaGptTrainer, ChooseDevice and the transport; Unavailable: there is no GPU,
+// with CUDA's message; Unimplemented: built without a CUDA toolkit.
 absl::StatusOr<std::unique_ptr<GptTrainer>> NewCudaTrainer(
     const GptTrainingOptions& options, std::shared_ptr<const Tokens> tokens,
     Session& session, ProcessGroup& world);

@@ -12,25 +12,25 @@
 
 namespace muster {
 
-// One rank's part of a training that goes step by step, and on from a
-// checkpoint, however the ranks share the model and the data. All calls but
-// progress and State are collective. One thread at a time.
+// One rank's part of a training that runs step by step and can resume from a
+// checkpoint, whatever the distribution of the model and the data. All calls
+// but progress and State are collective. Not thread-safe.
 class ResumableTrainer {
  public:
   virtual ~ResumableTrainer() = default;
 
-  // Steps count from 0. OutOfRange: the gradient is no number, and no loss
-  // scale is to blame.
+  // Steps count from 0. OutOfRange: the gradient is not finite, and not because
+  // of a loss scale.
   virtual absl::StatusOr<GptStep> Step(int64_t step) = 0;
 
-  // The mean loss over windows of the text's last tenth, the same ones each
-  // time.
+  // The mean loss over windows of the text's last tenth, always the same
+  // windows.
   virtual absl::StatusOr<double> Validate() = 0;
 
-  // All that the next step depends on, as it is now: this rank's part of it, in
-  // the host's memory, for checkpoints. Places stay the same; after they were
-  // written from outside, Restore. Names and types are the same wherever the
-  // training computes, and however it is shared.
+  // This rank's part of the state that the next step depends on, in host
+  // memory, for checkpoints. The memory stays the same; call Restore after it
+  // was written. Names and types do not depend on the device or the
+  // distribution.
   virtual absl::StatusOr<std::vector<CheckpointSlice>> State() = 0;
   virtual const GptProgress& progress() const = 0;
   virtual absl::Status Restore(const GptProgress& progress) = 0;

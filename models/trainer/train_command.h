@@ -7,7 +7,7 @@
 
 namespace muster {
 
-// `gpt train`: to the last step, or until any rank is asked to stop.
+// `gpt train`: trains to the last step, or until any rank is asked to stop.
 absl::Status TrainGpt(GptTrainingOptions options, Session& session);
 
 }  // namespace muster

@@ -10,25 +10,25 @@
 
 namespace muster {
 
-// What decides the losses of a training, a line for each option: "seed 1337".
-// A checkpoint tells it, so that whoever goes on with another one is told.
-// Pure.
+// The options that determine the losses of a training, one per line: "seed
+// 1337". Stored in checkpoints, so that a resumed training can report
+// differences. Pure.
 std::string DescribeCourse(const GptTrainingOptions& options);
-// The lines of it without which a checkpoint cannot be read. Pure.
+// The lines that must match for a checkpoint to be usable. Pure.
 std::string DescribeModel(const GptConfig& model);
 std::string DescribePrecision(const GptTrainingOptions& options);
 
-// What ranks must have alike besides because they do it together, in lines of
-// the same kind, though no loss depends on it. Pure.
+// Further options that must be equal on all ranks, although no loss depends on
+// them, in the same form. Pure.
 std::string DescribeJointWork(const GptTrainingOptions& options);
 
-// What is not the same in two of them: "batch 12, was 8; seed 1337, was 7";
-// empty: nothing. What `is` has no line for is no matter. Pure.
+// The differences of two such texts: "batch 12, was 8; seed 1337, was 7";
+// empty: none. Lines that `is` does not have are ignored. Pure.
 std::string CourseDifference(const std::string& is, const std::string& was,
                              const char* between = ", was ");
 
-// Collective. FailedPrecondition, on every rank: some rank has other lines than
-// rank 0, which, and there in what.
+// Collective. FailedPrecondition on every rank: names a rank whose lines differ
+// from rank 0's, and the differences.
 absl::Status CheckSameCourse(ProcessGroup& world, const std::string& course);
 
 }  // namespace muster

@@ -9,10 +9,10 @@ class App;
 
 namespace muster {
 
-// --data, --vocab, --merges. `files` is filled when flags are read.
+// --data, --vocab, --merges. `files` is set when the flags are parsed.
 void AddTextFlags(CLI::App& app, GptTextFiles* files);
 
-// What every training of a GPT takes, however ranks share it: text, model,
+// The flags of every training of a GPT, whatever its distribution: text, model,
 // optimizer, checkpoints, log.
 void AddCommonFlags(CLI::App& app, GptTrainingOptions* options);
 

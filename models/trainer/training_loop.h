@@ -10,7 +10,7 @@
 
 namespace muster {
 
-// What a training consists of.
+// The parts of a training.
 struct TrainingRun {
   const GptTrainingOptions& options;
   const Vocabulary& vocabulary;
@@ -19,10 +19,10 @@ struct TrainingRun {
   GptReporter& reporter;
 };
 
-// Collective: from the newest checkpoint, or the beginning where there is none,
-// to the options' last step, or to that behind which any rank was asked to
-// stop, with reports, validations and checkpoints on the way. Checkpoints are
-// written when it returns. A disk that is full is said, and no error.
+// Collective: trains from the newest checkpoint, or from the start without one,
+// to the options' last step, or until any rank is asked to stop; with reports,
+// validations and checkpoints. All checkpoints are written when it returns. A
+// full disk is reported, but is no error.
 absl::Status RunTraining(const TrainingRun& run);
 
 }  // namespace muster

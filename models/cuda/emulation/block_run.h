@@ -13,18 +13,19 @@
 
 namespace muster::emulation {
 
-// As CUDA's dim3, without its third dimension.
+// Like CUDA's dim3, without the third dimension.
 struct Extent {
   unsigned x = 1;
   unsigned y = 1;
 };
 
-// In which order warps, and their threads, run. A warp goes on alone as far as
-// it can, up to where the whole block must wait: a kernel that is right gives
-// the same with both orders; one that lacks a barrier rarely does.
+// The order in which warps and their threads run. A warp runs alone up to the
+// next point at which the whole block must wait. A correct kernel gives the
+// same result in both orders; one that lacks a barrier rarely does.
 enum class ThreadOrder { kForward, kBackward };
 
-// Holds on the calling thread while it lives; kForward without one.
+// Sets the order for the calling thread while this object lives; the default is
+// kForward.
 class ScopedThreadOrder {
  public:
   explicit ScopedThreadOrder(ThreadOrder order);
@@ -36,23 +37,23 @@ class ScopedThreadOrder {
   const ThreadOrder before_;
 };
 
-// Runs a kernel's thread blocks one after the other, the threads of a block as
-// fibers of the calling thread, which change places only where they must wait
-// for each other: the same input gives the same output, always. A kernel that
-// CUDA leaves undefined ends the process and says where: a barrier that some
-// threads of the block don't come to, or come to elsewhere; an exchange that
-// not all lanes of a warp take part in, or in another place.
+// Runs a kernel's thread blocks one after another. The threads of a block are
+// fibers of the calling thread, which switch only where they must wait for each
+// other, so that results are deterministic. Undefined behaviour in CUDA aborts
+// the process and names the place: a barrier that only some threads of the
+// block reach, or that they reach at different places; an exchange in which not
+// all lanes of a warp take part, or at different places.
 class BlockRun {
  public:
   static constexpr unsigned kWarpSize = 32;
-  // What GPUs allow.
+  // The limit of GPUs.
   static constexpr unsigned kMostThreads = 1024;
 
-  // `body` is what each thread does.
+  // `body`: the code of each thread.
   static void RunGrid(Extent blocks, Extent threads,
                       const std::function<void()>& body);
 
-  // The one that the calling fiber is in.
+  // The run that the calling fiber belongs to.
   static BlockRun& Current();
 
   const Extent& thread() const { return threads_at_[running_]; }
@@ -62,15 +63,15 @@ class BlockRun {
 
   // __syncthreads.
   void Barrier(const std::source_location& here);
-  // __shfl_xor_sync: the value of the lane that is this one's number with the
-  // bits of `lane_mask` turned.
+  // __shfl_xor_sync: the value of the lane whose number is this lane's number
+  // XOR `lane_mask`.
   uint64_t Exchange(uint32_t mask, uint64_t value, int lane_mask,
                     const std::source_location& here);
 
  private:
-  // Of __builtin_setjmp, which leaves signals alone, other than swapcontext,
-  // and AddressSanitizer, other than setjmp: switches are to be cheap, and no
-  // frame is left for good.
+  // For __builtin_setjmp: cheaper than swapcontext, because it ignores the
+  // signal mask, and, unlike setjmp, not intercepted by AddressSanitizer, which
+  // would take each switch for the end of the frames.
   using Context = void* [5];
 
   enum class State { kReady, kWaiting, kDone };
@@ -79,11 +80,11 @@ class BlockRun {
     std::unique_ptr<char[]> stack;
     Context context;
     State state = State::kDone;
-    // How many exchanges it has been in.
+    // Number of exchanges that it has taken part in.
     unsigned exchanges = 0;
   };
 
-  // Those who wait in one place until all are there.
+  // The threads that wait at one place until all have arrived.
   struct Gathering {
     unsigned arrived = 0;
     std::source_location place;
@@ -91,8 +92,8 @@ class BlockRun {
 
   struct Warp {
     Gathering gathering;
-    // Of this exchange and the one before: a lane may put its next value down
-    // while others have not read this one yet.
+    // Values of this exchange and the previous one: a lane may write its next
+    // value while others have not read this one yet.
     std::array<std::array<uint64_t, kWarpSize>, 2> values;
   };
 
@@ -100,17 +101,17 @@ class BlockRun {
 
   void MakeFibers();
   void RunBlock(Extent block);
-  // Until all of it wait or are done, which are added to `done`; whether any
-  // thread ran.
+  // Runs a warp until all its threads wait or are done; adds the number of
+  // those that are done to `done`. Returns whether any thread ran.
   bool RunWarp(unsigned warp, unsigned* done);
-  // What a fiber does: `body` once for each block.
+  // The main function of a fiber: runs `body` once for each block.
   static void Enter();
-  // From the scheduler to the fiber that is running_, at first by what makes
-  // it, and back from it.
+  // Start and Resume switch from the scheduler to the fiber running_, the first
+  // time and later; Yield switches back.
   void Start(const ucontext_t& begin);
   void Resume();
   void Yield();
-  // Waits until `size` threads, from `first` on, are here.
+  // Waits until the `size` threads from `first` on have arrived.
   void Gather(Gathering& gathering, unsigned first, unsigned size,
               const char* what, const std::source_location& here);
   std::string Stuck() const;

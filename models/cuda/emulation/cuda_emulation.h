@@ -10,17 +10,17 @@
 
 #include "models/cuda/emulation/block_run.h"
 
-// CUDA C++'s execution model for a C++ compiler, as far as our kernels need it:
-// their sources are compiled with it, and run on the CPU, where tests can look
-// at every access. What it is strict about, see block_run.h. What it cannot
-// show: how fast a kernel is, races between blocks, how memory is ordered, and
-// rounding by a GPU's own mathematical functions.
+// Emulates CUDA C++'s execution model with a C++ compiler, to the extent that
+// the kernels need: their sources compile with it and run on the CPU, where
+// tests can check every access. block_run.h lists the errors that it detects.
+// It does not show a kernel's speed, races between blocks, memory ordering, or
+// the rounding of a GPU's mathematical functions.
 
 #define __global__
 #define __device__
 #define __shared__ static thread_local
 
-// The executing thread's.
+// The values for the executing thread.
 #define threadIdx (::muster::emulation::BlockRun::Current().thread())
 #define blockIdx (::muster::emulation::BlockRun::Current().block())
 #define blockDim (::muster::emulation::BlockRun::Current().threads())
@@ -31,7 +31,7 @@ inline void __syncthreads(
   ::muster::emulation::BlockRun::Current().Barrier(here);
 }
 
-// Only whole warps exchange values here: `mask` has all 32 lanes.
+// Only whole warps exchange values here: `mask` must have all 32 lanes.
 template <typename T>
 T __shfl_xor_sync(uint32_t mask, T value, int lane_mask,
                   std::source_location here = std::source_location::current()) {

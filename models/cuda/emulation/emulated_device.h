@@ -9,11 +9,11 @@
 
 namespace muster::cuda {
 
-// The device of emulated kernels: the host's memory, everything done at once,
-// products by OpenBLAS in float32. New memory is no number.
+// The device for emulated kernels: host memory, synchronous execution, and
+// products by OpenBLAS in float32. New memory is filled with NaNs.
 class EmulatedDevice : public Device {
  public:
-  // Allocations beyond `most_bytes` altogether fail.
+  // Allocations beyond a total of `most_bytes` fail.
   explicit EmulatedDevice(int64_t most_bytes = int64_t{1} << 40)
       : left_(most_bytes) {}
 
@@ -34,7 +34,7 @@ class EmulatedDevice : public Device {
 
  private:
   int64_t left_;
-  // By the host's clock, as everything is done at once.
+  // Times of the host's clock, because all work is synchronous.
   std::vector<Instant> marks_;
 };
 

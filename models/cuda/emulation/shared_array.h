@@ -9,11 +9,11 @@
 namespace muster {
 namespace emulation {
 
-// The shared memory of the kernels that the calling thread has run.
+// The shared memory of the kernels that the calling thread runs.
 class SharedMemory {
  public:
-  // Nothing is there that a block before this one has written: all bytes set,
-  // which is no number.
+  // Sets all bytes, which gives NaNs, so that a kernel cannot use what an
+  // earlier block has written.
   static void Spoil();
 
  protected:
@@ -30,7 +30,7 @@ class SharedMemory {
 
 }  // namespace emulation
 
-// See kernels/execution.h; here every index is checked.
+// See kernels/execution.h. This version checks every index.
 template <typename T, int size>
 class SharedArray : private emulation::SharedMemory {
  public:

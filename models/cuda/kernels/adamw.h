@@ -9,9 +9,9 @@
 
 namespace muster::cuda {
 
-// What a step changes: `count` elements each. `working` is what the passes
-// read, rounded from the float32 that are kept: steps are too small for
-// bfloat16 to show them.
+// The arrays that a step changes, `count` elements each. `working` is the copy
+// that the passes read, rounded from the float32 weights: steps are too small
+// to change bfloat16 weights.
 template <typename T>
 struct AdamWTensors {
   int64_t count = 0;
@@ -22,7 +22,7 @@ struct AdamWTensors {
   T* working = nullptr;
 };
 
-// As optim/adamw.h, with gradients multiplied by step.gradient_factor first.
+// As in optim/adamw.h, with gradients multiplied by step.gradient_factor first.
 // T: float, Bfloat16.
 template <typename T>
 void AdamWStep(const AdamWOptions& options, const OptimizerStep& step,

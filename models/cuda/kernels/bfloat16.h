@@ -5,7 +5,7 @@
 
 namespace muster::cuda {
 
-// The upper half of a float32: what cuBLAS and NCCL call bfloat16.
+// The upper half of a float32, as bfloat16 in cuBLAS and NCCL.
 struct Bfloat16 {
   uint16_t bits;
 };

@@ -7,15 +7,15 @@
 
 namespace muster::cuda {
 
-// scores[matrices, time, time], times `factor`, become the probabilities of
-// each row up to the diagonal; zero above it, whatever was there.
-// T: float, Bfloat16.
+// Multiplies scores[matrices, time, time] by `factor` and replaces each row up
+// to the diagonal by its softmax; elements above the diagonal become zero. T:
+// float, Bfloat16.
 template <typename T>
 void CausalSoftmaxForward(int64_t matrices, int64_t time, float factor,
                           T* scores, CudaStream stream);
 
-// `gradient`, that of the probabilities, becomes that of the scores; zero above
-// the diagonal.
+// Replaces `gradient`, that of the probabilities, by that of the scores; zero
+// above the diagonal.
 template <typename T>
 void CausalSoftmaxBackward(const T* probabilities, int64_t matrices,
                            int64_t time, float factor, T* gradient,

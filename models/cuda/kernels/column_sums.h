@@ -7,19 +7,20 @@
 
 namespace muster::cuda {
 
-// Into how many parts rows are divided, each summed by blocks of its own.
+// The number of parts into which rows are divided; each part is summed by
+// blocks of its own.
 int64_t RowParts(int64_t rows);
 
-// Elements of working memory.
+// Number of elements of working memory.
 int64_t ColumnSumsScratchCount(int64_t rows, int64_t columns);
 
-// Adds to sums[columns] those of values[rows, columns], a bias's gradient: in
-// float32, in the same order always. T: float, Bfloat16.
+// Adds the column sums of values[rows, columns] to sums[columns], as for the
+// gradient of a bias. Computed in float32 in a fixed order. T: float, Bfloat16.
 template <typename T>
 void ColumnSums(const T* values, int64_t rows, int64_t columns, float* scratch,
                 float* sums, CudaStream stream);
 
-// Adds partial[parts, columns] to sums[columns].
+// Adds the column sums of partial[parts, columns] to sums[columns].
 void AddPartialSums(const float* partial, int64_t parts, int64_t columns,
                     float* sums, CudaStream stream);
 

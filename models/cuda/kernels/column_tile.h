@@ -3,8 +3,8 @@
 
 #include "models/cuda/kernels/execution.h"
 
-// For kernel sources alone: a block's share of sums over the rows of a matrix,
-// which are the columns of a tile, and some part of the rows.
+// For kernel sources only: a block's share of sums over the rows of a matrix,
+// namely the columns of one tile and one part of the rows.
 
 namespace muster::cuda {
 
@@ -25,7 +25,7 @@ __device__ inline int64_t OwnColumn() {
   return static_cast<int64_t>(blockIdx.x) * kTileColumns + threadIdx.x;
 }
 
-// This thread's rows are FirstRow(), and every kTileRows-th before EndRow().
+// This thread handles FirstRow() and every kTileRows-th row before EndRow().
 __device__ inline int64_t FirstRow() {
   return blockIdx.y * kRowsOfPart + threadIdx.y;
 }
@@ -35,8 +35,8 @@ __device__ inline int64_t EndRow(int64_t rows) {
   return end < rows ? end : rows;
 }
 
-// Adds the threads of each column, always in the same order; all of them get
-// the sum. All threads of the block call it; `tile` may be used again at once.
+// Adds the values of a column's threads in a fixed order; all of them get the
+// sum. All threads of the block must call it. `tile` may be reused at once.
 __device__ inline float TileSum(float own, ColumnTile& tile) {
   const int x = static_cast<int>(threadIdx.x);
   __syncthreads();
@@ -47,7 +47,7 @@ __device__ inline float TileSum(float own, ColumnTile& tile) {
   return sum;
 }
 
-// partial[part, column] is the sum over the threads of that column.
+// Sets partial[part, column] to the sum over the threads of that column.
 __device__ inline void PutTileSums(float own, ColumnTile& tile, int64_t columns,
                                    float* partial) {
   const float sum = TileSum(own, tile);

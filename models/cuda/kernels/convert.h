@@ -8,7 +8,7 @@
 
 namespace muster::cuda {
 
-// Rounds to nearest even. Nothing overlaps.
+// Narrow rounds to nearest, ties to even. Buffers must not overlap.
 void Narrow(const float* from, int64_t count, Bfloat16* to, CudaStream stream);
 void Widen(const Bfloat16* from, int64_t count, float* to, CudaStream stream);
 

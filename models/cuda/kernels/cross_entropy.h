@@ -7,17 +7,17 @@
 
 namespace muster::cuda {
 
-// As kernels/cross_entropy.h, where rows are `stride` elements apart: GPT-2's
-// 50257 classes are padded, without which products are slow. *mean_loss is in
-// device memory. `losses` is working memory of `rows` elements. T: float,
-// Bfloat16.
+// As in kernels/cross_entropy.h, but rows are `stride` elements apart: the
+// 50257 classes of GPT-2 are padded, because products are slow otherwise.
+// *mean_loss is in device memory. `losses`: working memory of `rows` elements.
+// T: float, Bfloat16.
 template <typename T>
 void CrossEntropy(const T* logits, const int32_t* targets, int64_t rows,
                   int64_t classes, int64_t stride, float* losses,
                   double* mean_loss, CudaStream stream);
 
-// The same, and the logits become their own gradient, times `factor`; what lies
-// between the rows becomes 0, that of classes which do not exist.
+// The same, and replaces the logits by their gradient times `factor`. The
+// padding between rows, which belongs to no class, becomes 0.
 template <typename T>
 void CrossEntropyWithGradient(T* logits, const int32_t* targets, int64_t rows,
                               int64_t classes, int64_t stride, float factor,

@@ -1,13 +1,14 @@
 #ifndef MUSTER_MODELS_CUDA_KERNELS_CUDA_STREAM_H_
 #define MUSTER_MODELS_CUDA_KERNELS_CUDA_STREAM_H_
 
-// As CUDA's headers declare it, which a machine without them need not have.
+// Declared as in CUDA's headers, so that a machine without them can compile
+// this.
 struct CUstream_st;
 struct CUevent_st;
 
 namespace muster::cuda {
 
-// cudaStream_t, in names for the linker too; null is the default stream.
+// cudaStream_t, with the same name for the linker; null is the default stream.
 using CudaStream = ::CUstream_st*;
 // cudaEvent_t.
 using CudaEvent = ::CUevent_st*;

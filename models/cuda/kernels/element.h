@@ -6,8 +6,8 @@
 #include "models/cuda/kernels/bfloat16.h"
 #include "models/cuda/kernels/execution.h"
 
-// For kernel sources alone: tensors' elements, and the float32 in which all
-// arithmetic is done.
+// For kernel sources only: the elements of tensors, and conversions to and from
+// float32, in which all arithmetic is done.
 
 namespace muster::cuda {
 
@@ -20,7 +20,7 @@ __device__ inline float ToFloat(Bfloat16 value) {
   return wide;
 }
 
-// Rounded to nearest even; any NaN becomes the one of a GPU.
+// Rounds to nearest, ties to even. Any NaN becomes the GPU's canonical NaN.
 __device__ inline Bfloat16 Narrowed(float value) {
   Bfloat16 narrow;
 #ifdef __CUDACC__

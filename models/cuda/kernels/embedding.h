@@ -13,7 +13,7 @@ struct EmbeddingShape {
   int64_t width = 1;
 };
 
-// As kernels/embedding.h. T: float, Bfloat16.
+// As in kernels/embedding.h. T: float, Bfloat16.
 template <typename T>
 void EmbeddingForward(const EmbeddingShape& shape, const int32_t* tokens,
                       const T* token_table, const T* position_table, T* output,
@@ -27,7 +27,7 @@ struct DeviceTokenRows {
   const int32_t* rows = nullptr;
 };
 
-// Adds to the float32 gradients of both tables, in the same order always.
+// Adds to the float32 gradients of both tables, in a fixed order.
 template <typename T>
 void EmbeddingBackward(const EmbeddingShape& shape,
                        const DeviceTokenRows& token_rows,

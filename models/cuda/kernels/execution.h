@@ -24,8 +24,8 @@ struct SharedArray {
 using ::muster::SharedArray;
 #endif
 
-// Thread blocks in two dimensions of some threads in one or two. Blocks in y
-// are at most 65535.
+// A two-dimensional grid of thread blocks, and the one or two dimensions of a
+// block. At most 65535 blocks in y.
 struct Grid {
   int64_t blocks = 1;
   int64_t blocks_y = 1;
@@ -37,8 +37,8 @@ constexpr int64_t DividedUp(int64_t count, int64_t by) {
   return (count + by - 1) / by;
 }
 
-// Puts a kernel on a stream; in the emulation, runs it. Nothing is launched for
-// no blocks. Errors are CUDA's last error of this thread.
+// Launches a kernel on a stream; the emulation runs it. Does nothing if there
+// are no blocks. Errors are CUDA's last error of this thread.
 template <typename... Parameters>
 void Launch(void (*kernel)(Parameters...), const Grid& grid,
             [[maybe_unused]] CudaStream stream,

@@ -7,15 +7,16 @@
 
 namespace muster::cuda {
 
-// As kernels/gelu.h, of input[rows, width] + bias[width], where bias may be
-// null. The slope is not kept: computing it again costs less than reading it.
-// All pointers here and in the other kernels' headers are to device memory; all
-// calls return when the work is on the stream. T: float, Bfloat16.
+// As in kernels/gelu.h, for input[rows, width] + bias[width], where bias may be
+// null. The slope is recomputed in the backward pass, which costs less than to
+// store and read it. In this and the other kernels' headers all pointers are to
+// device memory, and all calls return when the work is enqueued. T: float,
+// Bfloat16.
 template <typename T>
 void BiasGeluForward(const T* input, const T* bias, int64_t rows, int64_t width,
                      T* output, CudaStream stream);
 
-// `gradient`, that of the output, becomes that of input + bias.
+// Replaces `gradient`, that of the output, by that of input + bias.
 template <typename T>
 void BiasGeluBackward(const T* input, const T* bias, int64_t rows,
                       int64_t width, T* gradient, CudaStream stream);

@@ -3,8 +3,8 @@
 
 #include "models/cuda/kernels/execution.h"
 
-// For kernel sources alone: sums and maxima over the threads of a warp or of a
-// block, which all of them get, always added in the same order.
+// For kernel sources only: sums and maxima over the threads of a warp or a
+// block. All threads get the result; the order of additions is fixed.
 
 namespace muster::cuda {
 
@@ -26,8 +26,8 @@ __device__ inline float WarpMost(float value) {
   return value;
 }
 
-// All threads of a block with `warps` warps in x, and one row of them in y.
-// `line` may be used again at once.
+// For all threads of a block with `warps` warps in x and size 1 in y. `line`
+// may be reused at once.
 template <typename T, int warps>
 __device__ T BlockSum(T value, SharedArray<T, warps>& line) {
   value = WarpSum(value);

@@ -14,8 +14,8 @@
 
 namespace muster::cuda {
 
-// What each kernel's test is run with: the elements' type, and the order of the
-// emulation's threads.
+// The parameters of each kernel's test: the element type, and the order of the
+// emulated threads.
 template <typename T, emulation::ThreadOrder thread_order>
 struct KernelCase {
   using Element = T;
@@ -33,7 +33,7 @@ class KernelTest : public testing::Test {
  public:
   using Element = typename Case::Element;
 
-  // The nearest that the kernel's type has.
+  // Rounds to the kernel's type.
   static std::vector<Element> Narrowed(const std::vector<float>& values) {
     std::vector<Element> narrow(values.size());
     if constexpr (std::is_same_v<Element, float>) {
@@ -56,8 +56,8 @@ class KernelTest : public testing::Test {
     return wide;
   }
 
-  // Numbers without a pattern, about evenly between -size and size, that the
-  // kernel's type has.
+  // Pseudo-random numbers between -size and size, representable in the kernel's
+  // type.
   static std::vector<float> Numbers(int64_t count, int seed, float size = 1) {
     std::vector<float> numbers;
     for (int64_t i = 0; i < count; ++i) {
@@ -69,8 +69,8 @@ class KernelTest : public testing::Test {
     return Widened(Narrowed(numbers));
   }
 
-  // As exact as float32 is, and where the results are of the kernel's type, as
-  // that is.
+  // Within the accuracy of float32, plus `rounding` for results of the kernel's
+  // type.
   static void ExpectNear(const std::vector<float>& found,
                          const std::vector<float>& expected,
                          float rounding = 0) {
@@ -85,8 +85,8 @@ class KernelTest : public testing::Test {
 
   static void ExpectElements(const std::vector<Element>& found,
                              const std::vector<float>& expected) {
-    // Half of bfloat16's last place, and where float32 differs in its own last
-    // place, the neighbour.
+    // Half of bfloat16's last place; or a full place, if the float32 results
+    // differ in their last place.
     ExpectNear(Widened(found), expected,
                std::is_same_v<Element, float> ? 0 : 1.0f / 256);
   }

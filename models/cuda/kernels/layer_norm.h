@@ -7,20 +7,19 @@
 
 namespace muster::cuda {
 
-// As kernels/layer_norm.h; mean and scale are float32. The residual stream is
-// added by the product before, which needs no memory traffic of its own for it
-// (its beta is 1): fused with the norm it would.
-// T: float, Bfloat16.
+// As in kernels/layer_norm.h; mean and scale are float32. The residual stream
+// is added by the preceding product (with beta 1), which needs no extra memory
+// traffic; a norm that added it would. T: float, Bfloat16.
 template <typename T>
 void LayerNormForward(const T* input, const T* gain, const T* bias,
                       int64_t rows, int64_t width, T* output, float* mean,
                       float* scale, CudaStream stream);
 
-// Elements of working memory for the backward pass.
+// Number of elements of working memory for the backward pass.
 int64_t LayerNormScratchCount(int64_t rows, int64_t width);
 
-// Adds to input_gradient, and to the float32 gradients of gain and bias, in the
-// same order always. `bias_gradient` may be null.
+// Adds to input_gradient, and to the float32 gradients of gain and bias, in a
+// fixed order. `bias_gradient` may be null.
 template <typename T>
 void LayerNormBackward(const T* output_gradient, const T* input, const T* gain,
                        const float* mean, const float* scale, int64_t rows,

@@ -7,11 +7,11 @@
 
 namespace muster::cuda {
 
-// Elements of working memory.
+// Number of elements of working memory.
 constexpr int64_t kSquareSumScratch = 512;
 
-// *sum, in device memory, is that of the squares: in float64, in the same order
-// always, for gradients' norm. No number if an element is none.
+// Sets *sum, in device memory, to the sum of squares, in float64 and in a fixed
+// order; for the norm of gradients. NaN if an element is.
 void SquareSum(const float* values, int64_t count, double* scratch, double* sum,
                CudaStream stream);
 

@@ -6,18 +6,18 @@
 
 namespace muster::cuda {
 
-// Where each token of a micro-batch occurs, so that its gradient can be summed
-// by one block, in order, without atomic additions.
+// The positions of each token in a micro-batch, so that one block can sum its
+// gradient in order, without atomic additions.
 struct TokenRows {
-  // Those that occur, ascending.
+  // The tokens that occur, ascending.
   std::vector<int32_t> tokens;
-  // tokens[i] is at rows[begins[i]], … rows[begins[i + 1] - 1], ascending; one
-  // more element than tokens.
+  // tokens[i] is at rows[begins[i]], …, rows[begins[i + 1] - 1], ascending.
+  // `begins` has one element more than `tokens`.
   std::vector<int32_t> begins;
   std::vector<int32_t> rows;
 };
 
-// Pure. Of at most 2^31 - 1 tokens.
+// `tokens` must have at most 2^31 - 1 elements. Pure.
 TokenRows RowsOfTokens(const std::vector<int32_t>& tokens);
 
 }  // namespace muster::cuda

@@ -8,8 +8,7 @@
 
 namespace muster::cuda {
 
-// Each tensor's gradient, copied from the device that holds the weights. Waits
-// for the device.
+// Each tensor's gradient, copied to the host. Blocks.
 template <typename T>
 std::vector<std::vector<float>> ReadGradients(
     Device& device, const CudaGptWeights<T>& weights) {

@@ -7,8 +7,8 @@
 
 namespace muster {
 
-// "steps 1998 to 2000 of 2 ranks: 4.12 ms of communication a step, ...": what
-// is in it, and what DescribeOverlap says of it.
+// "steps 1998 to 2000 of 2 ranks: 4.12 ms of communication a step, ...": the
+// steps and ranks, and the text of DescribeOverlap.
 std::string DescribeTimeline(const Timeline& timeline);
 
 }  // namespace muster

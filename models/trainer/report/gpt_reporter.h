@@ -12,14 +12,14 @@
 
 namespace muster {
 
-// Where a training's reports go: every rank's progress to its agent, rank 0's
-// also to the console and the log.
+// The destination of a training's reports: every rank's progress goes to its
+// agent, rank 0's also to the console and the log.
 class GptReporter {
  public:
   struct Options {
-    // Warnings begin with its name.
+    // Prefix of warnings.
     std::string program = "gpt";
-    // JSON lines are added to this file; empty: none.
+    // File to which JSON lines are appended; empty: none.
     std::string log;
     int64_t steps = 0;
     int64_t log_every = 1;
@@ -32,16 +32,16 @@ class GptReporter {
   // `session` must outlive it.
   GptReporter(const Options& options, Session& session);
 
-  // Rank 0 opens the log. Training begins, or goes on, behind `step`.
+  // Opens the log on rank 0. The training begins or resumes after `step`.
   absl::Status Begin(int64_t step);
 
   void Step(int64_t step, double loss, double learning_rate,
             double gradient_norm);
   void Validation(int64_t step, double loss);
-  // Behind this step, because it was asked to.
+  // The training stopped after this step, because it was asked to.
   void Stopped(int64_t step);
 
-  // Rank 0's lines of any other kind; Warn's go to stderr.
+  // Other lines of rank 0; those of Warn go to stderr.
   void Say(const std::string& line);
   void Warn(const std::string& line);
 

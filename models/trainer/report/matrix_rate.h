@@ -7,9 +7,8 @@
 namespace muster {
 
 // The FLOP/s that all ranks of a world together reach with matrix products
-// alone, measured on all of them at the same time for a fraction of a second:
-// the peak that model FLOP/s are compared with where no data sheet tells it.
-// Collective.
+// only, measured on all of them at the same time for a fraction of a second. It
+// is the peak for MFU if no data sheet gives one. Collective.
 absl::StatusOr<double> MeasureMatrixRate(ProcessGroup& world);
 
 }  // namespace muster

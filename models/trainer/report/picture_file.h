@@ -9,21 +9,20 @@
 
 namespace muster {
 
-// What a training leaves at its end for people to look at: a timeline, the
-// picture of a schedule.
+// A picture that a training writes at its end: a timeline or a schedule.
 struct PictureFile {
   // "timeline"
   std::string kind;
-  // Empty: none is wanted.
+  // Empty: not requested.
   std::string path;
 };
 
-// Before a training, whose picture would be lost otherwise. InvalidArgument: no
-// file can be written there; why.
+// Called before a training, so that its picture is not lost. InvalidArgument:
+// no file can be written there; gives the reason.
 absl::Status CheckPictureFile(const PictureFile& file);
 
-// What `draw` writes. InvalidArgument: it cannot be written, which at the end
-// of a training is worth a warning; why.
+// Writes the output of `draw`. InvalidArgument: the file cannot be written;
+// gives the reason. At the end of a training, report it as a warning only.
 absl::Status WritePictureFile(const PictureFile& file,
                               const std::function<void(std::ostream&)>& draw);
 

@@ -8,30 +8,30 @@
 
 namespace muster {
 
-// What is said of a training after some of its steps.
+// A report on a training after some of its steps.
 struct StepReport {
-  // Done so far, and of how many.
+  // Steps done so far, and in total.
   int64_t step = 0;
   int64_t steps = 0;
-  // Of the last one.
+  // Of the last step.
   double loss = 0;
   double learning_rate = 0;
   double gradient_norm = 0;
-  // Since the report before.
+  // Since the previous report.
   double tokens_per_second = 0;
-  // Model FLOP/s over the peak; 0: no peak is known.
+  // Model FLOP/s divided by the peak; 0: the peak is unknown.
   double mfu = 0;
-  // At this speed.
+  // Estimated remaining time at this speed.
   Duration left{};
 };
 
-// Lines of the console, columns below one another:
+// Lines for the console, with aligned columns:
 //   step   100/2000  loss 2.4512  lr 9.9e-04  norm 1.234  14,473 tokens/s
 //   MFU 41.2 %  1:02 left
 std::string ProgressLine(const StepReport& report);
 std::string ValidationLine(int64_t step, int64_t steps, double loss);
 
-// Lines of the log, JSON objects; numbers can be read back exactly.
+// Lines for the log: JSON objects, with numbers that are exact when parsed.
 //   {"event":"start","step":40,"world_size":4,"restart":1}
 std::string StartJson(int64_t step, int world_size, int restart);
 //   {"event":"stop","step":60}

@@ -13,19 +13,19 @@
 
 namespace muster {
 
-// As many characters as the small model has tokens.
+// A vocabulary with as many characters as the small model has tokens.
 const CharVocabulary& Vocabulary11();
 
-// What rank 0 saw of a training that went on from a checkpoint.
+// Rank 0's results of a training that resumed from a checkpoint.
 struct CheckpointedCourse {
   std::vector<double> losses;
   // GptCheckpoints::other_options.
   std::string other_options;
 };
 
-// One rank's part: goes on from the newest checkpoint of the options' folder to
-// step `last`, and saves there. `course`, all ranks' own, gets what rank 0 saw
-// besides what it has. Collective.
+// One rank's part: resumes from the newest checkpoint in the options' folder,
+// trains to step `last` and saves there. `course`, shared by all ranks, gets
+// rank 0's results appended. Collective.
 absl::Status GoOnTo(int64_t last, const GptTrainingOptions& options,
                     ResumableTrainer& trainer, ProcessGroup& group,
                     CheckpointedCourse* course);

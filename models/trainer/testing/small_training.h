@@ -12,7 +12,7 @@
 
 namespace muster {
 
-// What tests of this example train: a model that is done in milliseconds.
+// The training that tests use: a model that takes milliseconds.
 inline GptTrainingOptions SmallTraining() {
   GptTrainingOptions options;
   options.model = {.vocabulary = 11,

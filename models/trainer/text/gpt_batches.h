@@ -11,27 +11,27 @@
 
 namespace muster {
 
-// The micro-batches of a training: windows of a text, drawn anew for each step,
-// the text's last tenth held back for validation. Which windows depends on the
-// seed, the step and the micro-batch's number in the step alone: not on how
-// many ranks there are, nor on whether the training was begun again.
+// The micro-batches of a training: random windows of a text, drawn for each
+// step. The text's last tenth is reserved for validation. The windows depend
+// only on the seed, the step and the micro-batch's number in the step, not on
+// the number of ranks or on restarts.
 class GptBatches {
  public:
-  // `batch` windows of `context` tokens make a micro-batch.
+  // A micro-batch consists of `batch` windows of `context` tokens.
   GptBatches(std::shared_ptr<const Tokens> tokens, uint64_t seed, int64_t batch,
              int64_t context);
 
-  // InvalidArgument: too few tokens for a window in either part.
+  // InvalidArgument: either part has too few tokens for a window.
   absl::Status Check() const;
 
-  // Steps and micro-batches count from 0. Errors are Tokens::Read's.
+  // Steps and micro-batches count from 0. Errors are those of Tokens::Read.
   absl::StatusOr<GptMicroBatch> Training(int64_t step,
                                          int64_t micro_batch) const;
-  // The same ones each time.
+  // The validation micro-batches, the same in every call.
   absl::StatusOr<GptMicroBatch> Validation(int64_t micro_batch) const;
 
  private:
-  // Of windows in tokens [begin, end).
+  // Draws windows from tokens [begin, end).
   absl::StatusOr<GptMicroBatch> Draw(uint64_t seed, int64_t step,
                                      int64_t micro_batch, int64_t begin,
                                      int64_t end) const;
@@ -40,7 +40,7 @@ class GptBatches {
   const uint64_t seed_;
   const int64_t batch_;
   const int64_t context_;
-  // The first token that is for validation.
+  // Index of the first token for validation.
   const int64_t held_back_;
 };
 

@@ -10,11 +10,11 @@
 
 namespace muster {
 
-// Where a text is.
+// The files of a text.
 struct GptTextFiles {
   // The text itself, or its tokens (`gpt prepare`).
   std::string data;
-  // Of a text: GPT-2's vocab.json and merges.txt. Both empty: its characters
+  // For a text: GPT-2's vocab.json and merges.txt. Both empty: its characters
   // are the tokens.
   std::string vocabulary;
   std::string merges;
@@ -26,11 +26,11 @@ struct GptText {
   std::shared_ptr<const Tokens> tokens;
 };
 
-// InvalidArgument, NotFound: what is wrong with which file.
+// InvalidArgument, NotFound: names the file and the problem.
 absl::StatusOr<GptText> LoadText(const GptTextFiles& files);
 
-// Encodes the text into a token file at `path`; how many tokens. Errors as
-// LoadText's and WriteTokenFile's.
+// Encodes the text into a token file at `path`; returns the number of tokens.
+// Errors are those of LoadText and WriteTokenFile.
 absl::StatusOr<int64_t> PrepareText(const GptTextFiles& files,
                                     const std::string& path);
 

@@ -8,16 +8,16 @@
 
 namespace muster {
 
-// "60000 tokens (3f0a8c5d1e2b4c67)", by which texts are told apart: how many
-// tokens, and XXH3 over them and over what they mean.
+// Identifies a text: "60000 tokens (3f0a8c5d1e2b4c67)", the number of tokens
+// and an XXH3 hash of the tokens and their meaning.
 //
-// Up to 4 Mi tokens all of them count. A longer text, which would have to be
-// read from its file first, is seen through windows: 256 of 16 Ki tokens, from
-// its beginning to its end, as far from one another each. Tokens put in or left
-// out anywhere move all that is behind them, so they are noticed; some that
-// were replaced by as many others between two windows are not.
+// All of up to 4 Mi tokens are hashed. Of a longer text, which would have to be
+// read from its file, 256 windows of 16 Ki tokens are hashed, evenly spaced
+// from its beginning to its end. An insertion or deletion anywhere shifts all
+// later tokens, so it is detected; a replacement by the same number of tokens
+// between two windows is not.
 //
-// Errors are Tokens::Read's.
+// Errors are those of Tokens::Read.
 absl::StatusOr<std::string> TextFingerprint(const GptText& text);
 
 }  // namespace muster

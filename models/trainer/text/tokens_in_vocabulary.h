@@ -10,9 +10,10 @@
 
 namespace muster {
 
-// The same text in the tokens of `vocabulary`, a model's: those that it has, or
-// others, and then all of it is in memory. InvalidArgument: what of it the
-// model has no token for, and where. Others are Tokens::Read's.
+// The text in the tokens of `vocabulary`, which is a model's. If the text has
+// other tokens, it is re-encoded in memory. InvalidArgument: the model has no
+// token for some text; gives its position. Other errors are those of
+// Tokens::Read.
 absl::StatusOr<std::shared_ptr<const Tokens>> TokensInVocabulary(
     const GptText& text, const Vocabulary& vocabulary);
 
