@@ -1,6 +1,6 @@
-// Tells Muster how a training goes, and trains together with the other ranks:
-// a Session, its store and its progress line. Runs under `launch`, torchrun,
-// mpirun and srun, and alone:
+// Reports a training's progress to Muster and meets the other ranks through the
+// store of its Session. Runs under `launch`, torchrun, mpirun and srun, and
+// without a launcher:
 //
 //   bazel build //examples/progress:train
 //   launch --standalone --nproc-per-node 2 bazel-bin/examples/progress/train
@@ -18,7 +18,7 @@
 namespace muster {
 namespace {
 
-// Each rank looks for the least of (weight - 3)^2 by itself.
+// Each rank minimises (weight - 3)^2 by itself.
 double Train(int steps, Progress& progress) {
   double weight = 0, loss = 0;
   progress.Send({.watchdog = std::chrono::seconds(30), .status = "training"});
@@ -27,12 +27,12 @@ double Train(int steps, Progress& progress) {
     weight -= 0.1 * 2 * (weight - 3);
     progress.Send({.step = step, .loss = loss});
   }
-  // What comes now may take its time.
+  // Disables the watchdog: the rest may take any time.
   progress.Send({.watchdog = Duration::zero(), .status = "done"});
   return loss;
 }
 
-// All ranks count how many they are.
+// Counts the ranks through the store.
 absl::StatusOr<int64_t> CountRanks(Session& session) {
   absl::StatusOr<int64_t> counted = session.store()->Add("ranks", 1);
   if (!counted.ok()) return counted;
@@ -56,7 +56,7 @@ int Main(int steps) {
     std::cerr << ranks.status() << "\n";
     return 1;
   }
-  // One write, so that the lines of several ranks do not mix.
+  // One write, so that the lines of several ranks are not mixed.
   std::printf(
       "rank %d of %d, local rank %d of %d, node %d of %d, by %s: loss %.4f, "
       "%lld ranks met\n",

@@ -1,4 +1,4 @@
-// Finds the line through a thousand points, on as many processes as it gets:
+// Fits a line to a thousand points, on any number of processes:
 //   launch --standalone --nproc-per-node 2 ./tutorial
 
 #include <iostream>
@@ -11,28 +11,28 @@
 
 using namespace muster;
 
-// Where there is an error instead, value() throws it.
+// value() throws if there is an error.
 int main() {
-  // This process's place in the world, whoever launched it.
+  // This process's place in the world, whatever launched it.
   auto session = Session::FromEnvironment().value();
   const int rank = session->rank(), ranks = session->world_size();
 
-  // All ranks: over shared memory on one host, over TCP between hosts.
+  // The group of all ranks: shared memory on one host, TCP between hosts.
   auto world = NewWorld(*session).value();
 
-  // Which examples are this rank's; each epoch has an order of its own.
+  // The examples of this rank, in a different order in each epoch.
   const DistributedSamplerOptions share{
       .length = 1000, .rank = rank, .world_size = ranks};
   auto sampler = DistributedSampler::Create(share).value();
 
-  // The model, y = line[0] * x + line[1]: its gradient is averaged over all
-  // ranks, and SGD changes it.
+  // The model is y = line[0] * x + line[1]. Its gradient is averaged over all
+  // ranks, and SGD updates it.
   float line[2] = {}, gradient[2] = {};
   const std::vector<Tensor> tensors = {{"line", {2}, line, gradient}};
   const auto rule = SgdRule({.momentum = 0.9});
   auto model = DataParallel::Create(*world, tensors, rule).value();
 
-  StopRequest::Listen();  // SIGTERM and Ctrl-C only ask now.
+  StopRequest::Listen();  // SIGTERM and Ctrl-C now only request a stop.
   for (int epoch = 1; epoch <= 300; ++epoch) {
     absl::Status status = model->Begin();
     double loss = gradient[0] = gradient[1] = 0;
@@ -43,13 +43,14 @@ int main() {
       gradient[0] += 2 * error * x / sampler.size();
       gradient[1] += 2 * error / sampler.size();
     }
-    // Larger models mark each gradient as the backward pass makes it.
+    // Larger models mark each gradient as soon as the backward pass has made
+    // it.
     status.Update(model->Finish());
     status.Update(model->Step({.step = epoch, .learning_rate = 0.3}));
     if (!status.ok()) throw absl::BadStatusOrAccess(status);
 
     session->progress().Send({.step = epoch, .loss = loss});
-    // The place for a checkpoint: all ranks leave behind the same step.
+    // The place for a checkpoint: all ranks stop after the same step.
     if (StopRequest::AskedAnyone(*world).value()) break;
   }
   if (rank == 0) std::cout << "y = " << line[0] << " x + " << line[1] << "\n";

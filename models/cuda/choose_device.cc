@@ -6,7 +6,7 @@ namespace muster::cuda {
 
 absl::StatusOr<int> ChooseDevice(int visible, int local_rank,
                                  int local_world_size) {
-  // With none, opening one says why.
+  // Without a GPU, opening device 0 gives the error.
   if (visible <= 1) return 0;
   if (visible >= local_world_size) return local_rank;
   return absl::FailedPreconditionError(

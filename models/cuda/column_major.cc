@@ -17,7 +17,7 @@ int64_t AlignmentOf(uint64_t address, int64_t stride_bytes,
 ColumnMajorMatrix Transposed(const Matrix& matrix, const void* other,
                              int64_t batch) {
   const int64_t size = SizeOf(matrix.type);
-  // Without a batch its stride is never used.
+  // Without a batch, its stride is not used.
   const int64_t batch_stride = batch > 1 ? matrix.batch_stride : 0;
   return {.type = matrix.type,
           .rows = matrix.columns,

@@ -34,7 +34,7 @@ TEST(ColumnMajorTest, AlignmentIsThatOfEveryRowOfEveryMatrix) {
   EXPECT_EQ(InColumnMajor(product).a.alignment, 16);
   product.addend = At(8192 + 64);
   EXPECT_EQ(InColumnMajor(product).result.alignment, 64);
-  // A batch's second matrix begins elsewhere.
+  // The second matrix of a batch begins at another address.
   product.a.batch_stride = 2;
   EXPECT_EQ(InColumnMajor(product).b.alignment, 256);
   product.batch = 2;
@@ -58,7 +58,7 @@ TEST(ColumnMajorTest, WhatIsAddedMakesAnotherPlan) {
   product.bias = At(20);
   EXPECT_NE(InColumnMajor(product), plain);
   EXPECT_EQ(InColumnMajor(product).bias_alignment, 4);
-  // The factor does not matter, nor where matrices are.
+  // The factor and the addresses of the matrices do not matter.
   product.bias = nullptr;
   product.factor = 2;
   product.a.data = At(65536);

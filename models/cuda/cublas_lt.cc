@@ -15,7 +15,8 @@ absl::StatusOr<std::shared_ptr<const CublasLt>> CublasLt::Load(
   void* file = nullptr;
   std::string why;
   for (const std::string& name : names) {
-    // Never closed: what it has started may outlive any object of ours.
+    // Never closed, because what the library has started may outlive all of our
+    // objects.
     file = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (file != nullptr) break;
     absl::StrAppend(&why, why.empty() ? "" : "; ", dlerror());

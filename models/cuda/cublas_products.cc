@@ -26,7 +26,7 @@ std::string Describe(const ColumnMajorMatrix& matrix) {
 
 }  // namespace
 
-// Destroyed with the library that made its parts.
+// Destroys its parts with the library that made them, which must outlive it.
 struct CublasProducts::Way {
   explicit Way(const CublasLt& library) : lt(library) {}
   ~Way() {
@@ -105,7 +105,7 @@ absl::Status CublasProducts::Prepare(const ColumnMajorPlan& plan,
   if (plan.bias_alignment > 0) {
     set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
     set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, CudaTypeOf(plan.result.type));
-    // Of which the search looks at the alignment.
+    // The search considers the alignment of this pointer.
     set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
   }
   if (status.ok()) status = MakeLayout(plan.a, plan.batch, &way->a);
@@ -126,7 +126,7 @@ absl::Status CublasProducts::Choose(const ColumnMajorPlan& plan, Way* way) {
                                preference, attribute, &value, sizeof(value)));
   };
   set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, uint64_t{kWorkspaceBytes});
-  // It takes all for aligned to 256 bytes otherwise, which heads are not.
+  // By default it assumes an alignment of 256 bytes, which heads do not have.
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
       static_cast<uint32_t>(plan.a.alignment));
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
@@ -165,7 +165,7 @@ absl::StatusOr<CublasProducts::Way*> CublasProducts::Find(
       !status.ok()) {
     return status;
   }
-  // Shapes that change for ever must not fill the memory.
+  // A program whose shapes keep changing must not fill the memory.
   if (ways_.size() == kMostWays) ways_.clear();
   return ways_.emplace(plan, std::move(way)).first->second.get();
 }

@@ -9,8 +9,8 @@
 #include "gtest/gtest.h"
 #include "models/cuda/emulation/emulated_device.h"
 
-// Against the emulated device's products, over a library that stands in for
-// cuBLASLt on the host (fake_cublas_lt.cc).
+// Compares with the emulated device's products, over a fake of cuBLASLt on the
+// host (fake_cublas_lt.cc).
 
 namespace muster::cuda {
 namespace {
@@ -36,7 +36,7 @@ class CublasProductsTest : public testing::Test {
     products_ = *std::move(products);
   }
 
-  // Does `product`, whose result is in `results`, by both.
+  // Performs `product`, whose result is in `results`, with both.
   void Compare(const Product& product, std::vector<float>* results) {
     const std::vector<float> before = *results;
     const absl::Status status = products_->Multiply(product, nullptr);
@@ -86,7 +86,7 @@ TEST_F(CublasProductsTest, AllForms) {
   }
 }
 
-// Heads side by side, as attention has them.
+// Heads side by side, as in attention.
 TEST_F(CublasProductsTest, BatchesWithGaps) {
   constexpr int64_t kTime = 3;
   constexpr int64_t kHeads = 2;
@@ -114,8 +114,8 @@ TEST_F(CublasProductsTest, BatchesWithGaps) {
           &scores);
 }
 
-// A way that was found for well-aligned matrices is not taken for others; the
-// stand-in would notice.
+// An algorithm chosen for well-aligned matrices must not be used for others;
+// the fake would detect that.
 TEST_F(CublasProductsTest, EachAlignmentHasAWayOfItsOwn) {
   const auto a = Numbers(64 + 64, 1);
   const auto bias = Numbers(64 + 64, 2);
@@ -174,7 +174,7 @@ TEST_F(CublasProductsTest, MoreShapesThanItRemembers) {
   const auto count = reinterpret_cast<int (*)()>(
       dlsym(dlopen(kFake, RTLD_NOW), "FakeCublasLtThings"));
   ASSERT_NE(count, nullptr);
-  // A way has four, and there is the handle.
+  // Four descriptors per shape, and the handle.
   EXPECT_LE(count(), 4 * 1024 + 1);
   products_.reset();
   EXPECT_EQ(count(), 0);

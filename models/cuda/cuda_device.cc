@@ -34,7 +34,7 @@ absl::StatusOr<std::unique_ptr<CudaDevice>> CudaDevice::Open(int ordinal) {
 absl::Status CudaDevice::Prepare(int ordinal) {
   const cudaError_t chosen = cudaSetDevice(ordinal);
   if (chosen == cudaErrorInsufficientDriver) {
-    // Says so too where there is none at all.
+    // This error also occurs if there is no driver at all.
     absl::Status none = CheckDriverIsThere();
     if (!none.ok()) return none;
   }
@@ -47,7 +47,8 @@ absl::Status CudaDevice::Prepare(int ordinal) {
                    cudaDevAttrPageableMemoryAccessUsesHostPageTables, ordinal));
   if (!status.ok()) return status;
   for (CudaStream* const stream : {&stream_, &side_stream_}) {
-    // Apart from the default stream, which waits for others and they for it.
+    // Not synchronised with the default stream, on which they would wait for
+    // each other.
     status = StatusOf("cudaStreamCreateWithFlags",
                       cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking));
     if (!status.ok()) return status;
@@ -84,8 +85,7 @@ int CudaDevice::Count() {
 }
 
 void CudaDevice::Order(CudaStream earlier, CudaStream later) {
-  // A wait is for the event as it was recorded last before it, so that one
-  // event serves all.
+  // A wait refers to the last record before it, so one event is enough.
   Note(StatusOf("cudaEventRecord", cudaEventRecord(reached_, earlier)));
   Note(StatusOf("cudaStreamWaitEvent", cudaStreamWaitEvent(later, reached_)));
 }
@@ -98,7 +98,8 @@ absl::StatusOr<std::shared_ptr<void>> CudaDevice::Allocate(int64_t bytes) {
   void* memory = nullptr;
   const cudaError_t result = cudaMalloc(&memory, static_cast<size_t>(bytes));
   if (result != cudaSuccess) {
-    // A later look at the last error must not find this one.
+    // Clears the error, so that a later check of the last error does not find
+    // it.
     cudaGetLastError();
     return absl::Status(StatusOf("cudaMalloc", result).code(),
                         absl::StrCat("cudaMalloc of ", bytes, " bytes says: ",
@@ -108,8 +109,7 @@ absl::StatusOr<std::shared_ptr<void>> CudaDevice::Allocate(int64_t bytes) {
 }
 
 void CudaDevice::CopyIn(void* to, const void* from, int64_t bytes) {
-  // From pageable memory the runtime takes its copy before it returns, where it
-  // needs one.
+  // For pageable memory the runtime makes its copy before it returns.
   Note(StatusOf("cudaMemcpyAsync to the device",
                 cudaMemcpyAsync(to, from, static_cast<size_t>(bytes),
                                 cudaMemcpyHostToDevice, stream_)));

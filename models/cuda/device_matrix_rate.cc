@@ -11,8 +11,9 @@
 namespace muster::cuda {
 namespace {
 
-// A GPU is faster on zeros, which cost it less power, than on anything that is
-// trained. One row of numbers in [-1, 1), doubled until the matrix is full.
+// Fills a matrix with numbers in [-1, 1): one row, then doubled until it is
+// full. Not zeros, with which a GPU needs less power and is faster than in
+// training.
 void FillWithNumbers(Device& device, ElementType type, int64_t size, char* to) {
   std::mt19937 random(1);
   std::vector<float> numbers(static_cast<size_t>(size));
@@ -50,7 +51,7 @@ absl::StatusOr<double> MeasureDeviceMatrixRate(Device& device, ElementType type,
   const auto square = [&](const char* data) {
     return Matrix{type, data, size, size, size, 0};
   };
-  // The first run chooses the library's algorithm.
+  // In the first run the library chooses its algorithm.
   std::vector<int> begins;
   std::vector<int> ends;
   for (int run = 0; run <= kRuns; ++run) {

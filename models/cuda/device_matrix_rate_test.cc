@@ -9,7 +9,7 @@
 namespace muster::cuda {
 namespace {
 
-// Products take a millisecond each by its notes, whatever they take.
+// A device on which every product takes one millisecond by its marks.
 class TimedDevice final : public EmulatedDevice {
  public:
   void Multiply(const Product& product) override {

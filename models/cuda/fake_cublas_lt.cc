@@ -1,7 +1,7 @@
-// A stand-in for libcublasLt.so: as much of its interface as ours needs, on the
-// host's memory, by its definition and column-major, so that how the library is
-// called can be tested without a GPU. What the real one would refuse or do
-// wrong ends the process.
+// A fake of libcublasLt.so, with the part of its interface that we use, on host
+// memory: column-major products by their definition. It tests our calls without
+// a GPU. It aborts the process on calls that the real library would reject or
+// compute wrongly.
 
 #include <cublasLt.h>
 
@@ -32,11 +32,11 @@ struct Operation {
 
 struct Preference {
   uint64_t workspace;
-  // Of A, B, C and D; the library's default.
+  // Alignment of A, B, C and D, in bytes; the library's defaults.
   uint32_t alignment[4];
 };
 
-// What the real one decides, and what has to hold then.
+// An algorithm, and the conditions under which it is valid.
 struct Choice {
   Preference preference;
   uint64_t bias_alignment;
@@ -106,7 +106,7 @@ int64_t At(const Layout& layout, int32_t product, uint64_t row,
          static_cast<int64_t>(row);
 }
 
-// A factor's element in its form.
+// An element of a factor in its form.
 float Factor(const Layout& layout, cublasOperation_t form, const void* data,
              int32_t product, uint64_t row, uint64_t column) {
   return form == CUBLAS_OP_N
@@ -118,7 +118,7 @@ float Factor(const Layout& layout, cublasOperation_t form, const void* data,
 
 extern "C" {
 
-// For tests: descriptions that were made and not destroyed.
+// For tests: the number of descriptors that were made and not destroyed.
 int FakeCublasLtThings() { return things; }
 
 const char* cublasLtGetStatusString(cublasStatus_t) { return "a fake error"; }
@@ -215,7 +215,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
     cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t d,
     cublasLtMatmulPreference_t preference, int,
     cublasLtMatmulHeuristicResult_t found[], int* count) {
-  // The real one has no such way either.
+  // The real library does not support these types either.
   *count = In<Layout>(a)->type == In<Layout>(b)->type &&
            !(In<Layout>(a)->type == CUDA_R_32F &&
              In<Layout>(d)->type == CUDA_R_16BF);
@@ -265,7 +265,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t operation,
                  Factor(bl, how.b, b, i, k, column);
         }
         sum *= factor;
-        // What is not kept is not read: it may be anything.
+        // With beta 0, C is not read and may have any contents.
         if (keep != 0) sum += keep * Read(cl.type, c, At(cl, i, row, column));
         if (how.epilogue == CUBLASLT_EPILOGUE_BIAS) {
           sum += Read(how.bias_type, how.bias, static_cast<int64_t>(row));

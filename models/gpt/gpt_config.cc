@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kMost = int64_t{1} << 24;
 
-// Adds tensors under a common beginning of their names.
+// Adds tensors with a common prefix of their names.
 class Tensors {
  public:
   explicit Tensors(GptConfig::Biases biases) : biases_(biases) {}

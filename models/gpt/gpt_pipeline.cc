@@ -113,7 +113,7 @@ absl::StatusOr<std::unique_ptr<Optimizer>> GptPipeline::MakeOptimizer(
   for (const int i : group.tensors) tensors.push_back(chunk.weights->tensor(i));
   const Reducer* const reducer = group.reducer.get();
   if (options_.state == GptPipelineOptions::State::kSharded) {
-    // Between a reducer's Finish and its next Begin its group is free.
+    // The reducer uses its group only between Begin and Finish.
     auto sharded = ShardedOptimizer::Create(ranks, *reducer, options_.rule,
                                             std::move(tensors));
     if (!sharded.ok()) return sharded.status();
@@ -179,7 +179,7 @@ absl::StatusOr<double> GptPipeline::SumOfSquares() {
     if (chunk.tied_optimizer == nullptr) continue;
     const absl::StatusOr<double> tied = chunk.tied_optimizer->SumOfSquares();
     if (!tied.ok()) return tied.status();
-    // The last stage has a copy.
+    // The last stage has a copy, which must not count again.
     if (chunk.weights->layers().first == 0) sum += *tied;
   }
   absl::Status status = mesh_->group("pp").Run(

@@ -49,26 +49,27 @@ void Append(const GptWeights& weights, Values* values) {
   }
 }
 
-// A training's outcome.
+// The results of a training.
 struct Course {
   std::vector<GptPipelineStep> steps;
-  // Before the first, behind the first, ...
+  // Before the first step, after the first step, ...
   std::vector<Values> weights;
   double evaluation = 0;
 };
 
-// Changes floats as rounding does.
+// Changes floats by rounding-size errors.
 void Disturb(float* values, int64_t count, Disturbance* disturb) {
   for (int64_t i = 0; i < count; ++i) {
     values[i] = static_cast<float>((*disturb)(values[i]));
   }
 }
 
-// A defect of the sequential training, to be found.
+// A defect planted in the sequential training, which the test must detect.
 enum class Planted { kNone, kForgottenMicroBatch };
 
-// Whole, on one rank, micro-batch after micro-batch, by plain descent. Sums of
-// losses and gradients, and the weights of each step, are disturbed.
+// The whole model on one rank, micro-batch after micro-batch, with plain
+// gradient descent. Sums of losses and gradients, and the weights of each step,
+// are disturbed by rounding-size errors.
 Course Sequential(int micro_batches, double clip, Disturbance disturb,
                   Planted planted = Planted::kNone) {
   GptWeights weights(kConfig, {0, kConfig.layers});
@@ -126,7 +127,7 @@ GptPipelineOptions Options(double clip) {
 
 TransportFactory SharedMemory() {
   return [](GroupPlace place, Instant deadline) {
-    // Little memory: there are many groups.
+    // Little memory, because there are many groups.
     return NewSharedMemoryTransport(
         place, {.staging_bytes = 24 << 10, .channel_bytes = 4 << 10}, deadline);
   };
@@ -185,14 +186,14 @@ Course Pipelined(ScheduleKind kind, const PipelineShape& shape, int data,
       },
       factory);
   EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
-  // Two stages have the table, on each data-parallel rank.
+  // Two stages have the table on each data-parallel rank.
   EXPECT_EQ(tables.size(), static_cast<size_t>(2 * data));
   EXPECT_THAT(tables, testing::Each(testing::ContainerEq(tables[0])));
   return course;
 }
 
-// A course's losses, its norms, and for each step what it took off the weights,
-// as a gradient.
+// A course's losses, its norms, and for each step the change of the weights as
+// a gradient.
 std::vector<std::vector<double>> NumbersOf(const Course& course) {
   std::vector<std::vector<double>> lists(2);
   for (const GptPipelineStep& step : course.steps) {
@@ -212,7 +213,7 @@ std::vector<std::vector<double>> NumbersOf(const Course& course) {
   return lists;
 }
 
-// The first of a course's lists that rounding does not explain; -1: none.
+// Finds the first of a course's lists that rounding does not explain; -1: none.
 class SequentialTraining {
  public:
   SequentialTraining(int micro_batches, double clip)
@@ -220,7 +221,8 @@ class SequentialTraining {
         conditions_(Condition([&](Disturbance disturb) {
           return NumbersOf(Sequential(micro_batches, clip, disturb));
         })),
-        // In a row: the longest product's sum, and that of the micro-batches.
+        // Roundings in a row: the sum of the longest product, and that over the
+        // micro-batches.
         operations_(static_cast<double>(4 * kConfig.width + micro_batches)) {}
 
   const Course& course() const { return course_; }
@@ -256,14 +258,15 @@ void ExpectSameCourse(const Course& got, int micro_batches, double clip) {
   EXPECT_EQ(sequential.WrongList(got), -1);
 }
 
-// By kind, ranks of a pipeline, stages a rank, micro-batches, pipelines.
+// Parameters: kind, ranks per pipeline, stages per rank, micro-batches,
+// pipelines.
 class Grid : public testing::TestWithParam<
                  std::tuple<ScheduleKind, int, int, int, int>> {};
 
 TEST_P(Grid, EqualsSequentialTraining) {
   const auto [kind, ranks, chunks, micro_batches, data] = GetParam();
   const PipelineShape shape{ranks, chunks, micro_batches};
-  // Which shapes a schedule has is its generator's to say, and tested there.
+  // Which shapes a schedule supports is tested with its generator.
   if (!MakeSchedule(kind, shape).ok()) return;
   ExpectSameCourse(Pipelined(kind, shape, data, Options(0)),
                    micro_batches * data, 0);
@@ -276,7 +279,7 @@ INSTANTIATE_TEST_SUITE_P(Small, Grid,
                                           testing::Values(2, 5, 8),
                                           testing::Values(1, 2)));
 
-// Uneven shares of everything: three pipelines.
+// Three pipelines, so that all shares are uneven.
 TEST(GptPipelineTest, ShardedStateChangesNoBit) {
   GptPipelineOptions options = Options(0.1);
   options.rule = AdamWRule({});
@@ -315,7 +318,7 @@ TEST(GptPipelineTest, EqualsSequentialTrainingOverNetworks) {
   }
 }
 
-// Elements of all tensors, by name.
+// The elements of all tensors, by name.
 using Checkpoint = std::map<std::string, std::vector<float>>;
 
 void Copy(const std::vector<CheckpointSlice>& from, Checkpoint* to) {
@@ -337,8 +340,8 @@ void Copy(const Checkpoint& from, const std::vector<CheckpointSlice>& to) {
   }
 }
 
-// Steps [from, to) of a pipeline that begins with `checkpoint`, unless it is
-// empty, and leaves its state there; the last loss.
+// Runs steps [from, to) of a pipeline that starts from `checkpoint`, unless it
+// is empty, and leaves its state there. Returns the last loss.
 double Continue(const PipelineShape& shape, int data,
                 GptPipelineOptions::State state, int from, int to,
                 Checkpoint* checkpoint) {
@@ -393,7 +396,7 @@ TEST(GptPipelineTest, AnyMeshGoesOnWhereAnotherStopped) {
                     &from);
   };
   const double loss = go_on(checkpoint);
-  // By how much the loss changes with all that is in the checkpoint.
+  // How much the loss depends on each part of the checkpoint.
   const std::vector<double> conditions = Condition([&](Disturbance disturb) {
     Checkpoint disturbed = checkpoint;
     for (auto& [name, values] : disturbed) {
@@ -404,7 +407,7 @@ TEST(GptPipelineTest, AnyMeshGoesOnWhereAnotherStopped) {
   const double bound =
       RoundingBound<float>(4 * kConfig.width + 4, conditions[0]);
   EXPECT_NEAR(loss, expected, bound);
-  // A step more, or less, would be found.
+  // One step more or less would be detected.
   Checkpoint fewer = checkpoint;
   EXPECT_GT(
       std::abs(Continue({3, 1, 4}, 1, GptPipelineOptions::State::kReplicated, 3,
@@ -413,8 +416,8 @@ TEST(GptPipelineTest, AnyMeshGoesOnWhereAnotherStopped) {
       bound);
 }
 
-// One rank's failure is all ranks' at once, of its own pipeline and of others,
-// whatever they wait for.
+// The failure of one rank fails all ranks of its own and of the other pipelines
+// at once, whatever they wait for.
 TEST(GptPipelineTest, WhatFailsIsHeardEverywhere) {
   for (const int fatal_step : {0, 1}) {
     const auto statuses = RunWorld(

@@ -10,7 +10,7 @@ namespace muster {
 namespace {
 
 constexpr char kTokenTable[] = "transformer.wte.weight";
-// The stages that share the table.
+// The number of stages that share the table.
 constexpr double kShares = 2;
 
 }  // namespace
@@ -92,7 +92,7 @@ absl::Status GptStageGradients::End() {
 
 absl::Status GptStageGradients::Finish() {
   absl::Status status = Each([](Reducer& reducer) { return reducer.Finish(); });
-  // The first step may have moved them.
+  // The first step may have moved the gradients.
   Place();
   return status;
 }

@@ -27,7 +27,7 @@ GptMicroBatch Tokens() {
 
 void Ignore(int) {}
 
-// The whole model's loss and its gradients, all in one array.
+// The whole model's loss and gradients, the latter in one array.
 double WholePass(GptWeights* weights, std::vector<float>* gradients,
                  GptStage::Checkpointing checkpointing) {
   const GptStage model(*weights, kBatch, kTime, checkpointing);
@@ -98,7 +98,8 @@ TEST_P(AnyBiases, MemoryThatWasUsedBeforeChangesNoBit) {
     return std::vector<float>(first, first + weights.count());
   };
   const std::vector<float> fresh = pass();
-  // Others in between, of other tokens, one of them without a backward pass.
+  // Other micro-batches in between, with other tokens, one of them without a
+  // backward pass.
   for (const bool backward : {true, false}) {
     GptMicroBatch other = Tokens();
     std::swap(other.tokens, other.targets);
@@ -122,8 +123,8 @@ TEST_P(AnyBiases, CheckpointingChangesNoBit) {
   EXPECT_EQ(kept, again);
 }
 
-// Two stages, one after the other, with the backward pass in two parts: the
-// same as the whole model but for the table, of which each has a gradient.
+// Two stages, with the backward pass in two parts, give the results of the
+// whole model, except that each stage has a gradient of the table.
 TEST_P(AnyBiases, StagesTogetherAreTheModel) {
   GptWeights whole(config(), {0, 4});
   whole.Initialize(1);
@@ -162,8 +163,8 @@ TEST_P(AnyBiases, StagesTogetherAreTheModel) {
         ASSERT_EQ(sum, got) << tensor.name << "[" << k << "]";
         continue;
       }
-      // The table: in the whole model each of the embedding's additions rounds
-      // at the size that the head's product has given, here at its own.
+      // The table: in the whole model, additions for the embedding round at the
+      // magnitude of the head's gradient; here at their own.
       const double magnitude =
           std::abs(in_first.gradient[k]) + std::abs(in_second.gradient[k]);
       ASSERT_NEAR(sum, got, RoundingBound<float>(kBatch * kTime, magnitude))

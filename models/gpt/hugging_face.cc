@@ -23,14 +23,14 @@ bool EndsWith(std::string_view name, std::string_view end) {
          name.substr(name.size() - end.size()) == end;
 }
 
-// Theirs, which GPT-2's published files have without the prefix.
+// The name in GPT2LMHeadModel; GPT-2's published files lack its prefix.
 std::string FullName(const std::string& name) {
   if (name.rfind(kPrefix, 0) == 0 || name == "lm_head.weight") return name;
   return absl::StrCat(std::string(kPrefix), name);
 }
 
-// What their files have and a GptWeights has not: the head, which is the token
-// table again, and the constant masks of attention.
+// Tensors in their files that a GptWeights does not have: the head, which is
+// the token table, and the constant masks of attention.
 bool IsNoWeight(const std::string& name) {
   return name == "lm_head.weight" || EndsWith(name, ".attn.bias") ||
          EndsWith(name, ".attn.masked_bias");
@@ -93,14 +93,14 @@ absl::Status ReadTensor(const SafetensorsFile& file,
 absl::Status WriteHuggingFaceModel(const GptWeights& weights,
                                    const std::string& folder) {
   GptConfig config = weights.config();
-  // Theirs has all of them.
+  // GPT2LMHeadModel has all biases.
   config.biases = GptConfig::Biases::kAll;
   const std::vector<GptTensor> tensors = TensorsOf(config, {0, config.layers});
   int64_t longest = 0;
   for (const GptTensor& tensor : tensors) {
     longest = std::max(longest, tensor.shape[0]);
   }
-  // For any bias.
+  // Serves for any missing bias.
   const std::vector<float> zeros(
       static_cast<size_t>(std::max(longest, 4 * config.width)));
   std::vector<SafetensorsData> data;

@@ -49,7 +49,7 @@ TEST_F(HuggingFace, WhatIsWrittenIsReadBack) {
   const absl::Status status = ReadHuggingFaceWeights(ModelFile(), &read);
   ASSERT_TRUE(status.ok()) << status;
   EXPECT_EQ(All(read), All(written));
-  // Over what is there already, too.
+  // Existing files are replaced.
   EXPECT_TRUE(WriteHuggingFaceModel(written, folder_).ok());
 }
 
@@ -99,7 +99,8 @@ TEST_F(HuggingFace, AStageTakesItsOwn) {
   }
 }
 
-// As GPT-2's own file is: no prefix, the masks in it; and of 16 bits.
+// Like GPT-2's own file: without the prefix and with the masks; and 16-bit
+// types.
 TEST_F(HuggingFace, NamesWithoutPrefixAndNarrowTypesAreRead) {
   GptWeights whole(Config(GptConfig::Biases::kAll), {0, 2});
   whole.Initialize(5);

@@ -39,7 +39,7 @@ TEST(BucketTrackerTest, BucketsAreFullInTheirOrderWhateverComesFirst) {
     EXPECT_EQ(tracker.MarkReady(2), 0);
     EXPECT_EQ(tracker.MarkReady(3), 0);
     EXPECT_EQ(tracker.MarkReady(0), 0);
-    // With the first, the second too, which waited for it.
+    // The first bucket is full, and the second, which waited for it.
     EXPECT_EQ(tracker.MarkReady(4), 2);
     EXPECT_EQ(tracker.full(), 2);
     EXPECT_EQ(tracker.MarkReady(1), 1);

@@ -7,18 +7,18 @@
 namespace muster::cuda {
 namespace {
 
-// Matrices of one sequence, a product's for each head.
+// The matrices of one sequence, one product per head.
 template <typename T>
 class Sequence {
  public:
   Sequence(const AttentionShape& shape, int64_t sequence)
       : shape_(shape), sequence_(sequence) {}
 
-  // Queries (0), keys (1) or values (2) of an array like qkv.
+  // Queries (0), keys (1) or values (2) of an array with the layout of qkv.
   Matrix Part(const T* qkv, int64_t part) const {
     return Heads(qkv, 3 * shape_.width, part * shape_.width);
   }
-  // Of an array like the output.
+  // The heads of an array with the layout of the output.
   Matrix Output(const T* output) const {
     return Heads(output, shape_.width, 0);
   }
@@ -54,8 +54,8 @@ float Factor(const AttentionShape& shape) {
 
 }  // namespace
 
-// One sequence after the other: its matrices, 24 MB for GPT-2's twelve heads,
-// are still in the GPU's cache when they are used next.
+// Processes one sequence after another, so that its matrices (24 MB for GPT-2's
+// twelve heads) are still in the GPU's cache when they are used next.
 
 template <typename T>
 void AttentionForward(Device& device, const AttentionShape& shape, const T* qkv,

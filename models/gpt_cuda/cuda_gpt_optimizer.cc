@@ -63,7 +63,7 @@ CudaGptOptimizer<T>::Create(Device& device, CudaGptWeights<T>& weights,
 
 template <typename T>
 absl::Status CudaGptOptimizer<T>::Fill(const GptWeights& from) {
-  // A share may be empty; an array may not.
+  // A share may be empty, but an array may not.
   const int64_t room = std::max<int64_t>(1, count_);
   trained_ = arrays_.Add<float>(room);
   mean_ = arrays_.Add<float>(room);

@@ -8,8 +8,8 @@
 #include "gtest/gtest.h"
 #include "models/cuda/emulation/emulated_device.h"
 
-// A share of the state, in the emulation of CUDA, against all of it. That all
-// of it trains as the CPU does is cuda_gpt_stage_test's.
+// Compares a share of the state with the whole state, in the emulation of CUDA.
+// cuda_gpt_stage_test compares the whole state with the CPU.
 
 namespace muster::cuda {
 namespace {
@@ -31,7 +31,7 @@ class CudaGptOptimizerTest : public testing::Test {
 
   CudaGptOptimizerTest() : host_(kConfig, {0, 1}) { host_.Initialize(1); }
 
-  // Empty: of all weights.
+  // `own` empty: all weights.
   Model NewModel(const std::vector<ElementRange>& own) {
     Model model = {.weights = *CudaGptWeights<T>::Create(device_, host_)};
     auto made = own.empty()
@@ -93,7 +93,7 @@ TYPED_TEST(CudaGptOptimizerTest, AShareIsSteppedAsAllOfItAndNothingElseIs) {
   auto whole = this->NewModel({});
   const auto before = this->Values(whole);
   const int64_t count = whole.weights->count();
-  // From the middle of a tensor to the middle of another.
+  // From the middle of one tensor to the middle of another.
   const std::vector<ElementRange> own = {{500, count - 100}, {3, 70}};
   auto share = this->NewModel(own);
   EXPECT_LT(share.optimizer->bytes(), whole.optimizer->bytes());

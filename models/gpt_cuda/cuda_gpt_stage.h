@@ -55,7 +55,7 @@ class CudaGptMicroBatch {
 template <typename T>
 class CudaGptStage {
  public:
-  // As GptStage::Checkpointing.
+  // See GptStage::Checkpointing.
   enum class Checkpointing { kNone, kBlocks };
 
   // `device` and `weights` must outlive it. ResourceExhausted: not enough

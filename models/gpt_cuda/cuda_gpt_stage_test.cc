@@ -12,7 +12,7 @@
 #include "models/gpt_cuda/cuda_gpt_optimizer.h"
 #include "models/gpt_cuda/testing/read_gradients.h"
 
-// The whole stage in the emulation of CUDA, against the CPU's.
+// Compares the whole stage in the emulation of CUDA with the CPU's.
 
 namespace muster::cuda {
 namespace {
@@ -36,7 +36,7 @@ Texts SomeTexts(int seed) {
   return texts;
 }
 
-// What a pass over a model yields: the gradients by tensor.
+// The loss and the gradients by tensor of one pass.
 struct PassResult {
   double loss = 0;
   std::vector<std::vector<float>> gradients;
@@ -48,7 +48,7 @@ GptConfig ConfigWith(GptConfig::Biases biases) {
   return config;
 }
 
-// Weights large enough for every part to matter.
+// Weights that are large enough for every part to matter.
 void Initialize(GptWeights* weights) {
   weights->Initialize(3);
   for (int64_t i = 0; i < weights->count(); ++i) {
@@ -136,8 +136,8 @@ class CudaGptStageTest : public testing::Test {
     return Pass(*weights, *stage, NewMicroBatch(*stage, texts).get(), factor);
   }
 
-  // float32 element by element; bfloat16 by the whole tensor's distance, as
-  // each activation is rounded by up to 1/256.
+  // float32 is compared by element; bfloat16 by the distance of whole tensors,
+  // because each activation is rounded by up to 1/256.
   static void ExpectSame(const GptWeights& weights, const PassResult& found,
                          const PassResult& expected) {
     constexpr bool kExact = std::is_same_v<T, float>;
@@ -181,7 +181,7 @@ TYPED_TEST(CudaGptStageTest, LossAndEveryGradientAsOnTheCpu) {
   }
 }
 
-// Products read and write the table with rows that belong to no token.
+// Products also read and write the padding rows of the table.
 TYPED_TEST(CudaGptStageTest, WhatIsBehindTheTokenTableStaysZero) {
   GptWeights host(kConfig, {0, 2});
   Initialize(&host);
@@ -249,7 +249,7 @@ TYPED_TEST(CudaGptStageTest, TwoStagesAreTheWholeModelToTheLastBit) {
   last_stage->Backward(last_batch.get(), gradient, [](int) {});
   first_stage->Backward(first_batch.get(), gradient, [](int) {});
   EXPECT_EQ(last_stage->ReadLoss(*last_batch), expected.loss);
-  // The token table is in both, and the whole model's gradient adds them in
+  // Both stages have the token table, and the whole model adds its gradients in
   // another order.
   const int table = whole.Find("transformer.wte.weight").index;
   for (const auto& part : {std::pair(&first, first_weights.get()),
@@ -354,9 +354,9 @@ TYPED_TEST(CudaGptStageTest, TrainsAsTheCpuDoes) {
   constexpr float kRounding = std::is_same_v<TypeParam, float> ? 0 : 1.0f / 256;
   for (int64_t i = 0; i < host.count(); ++i) {
     const float kept = trained[static_cast<size_t>(i)];
-    // At most as far apart as two trainings go in six steps.
+    // The largest distance between two trainings after six steps.
     ASSERT_NEAR(kept, host.data()[i], 12.5 * kRate);
-    // What the passes read is what is kept, rounded to 8 bits.
+    // The passes read the master weights rounded to 8 bits.
     ASSERT_NEAR(read.data()[i], kept, kRounding * std::fabs(kept));
   }
 }

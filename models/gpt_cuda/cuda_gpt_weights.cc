@@ -9,10 +9,10 @@
 namespace muster::cuda {
 namespace {
 
-// Products are fastest from 16 bytes on; 64 elements are as much in either
-// type, and DDP's buckets begin anywhere between tensors.
+// Products are fastest with an alignment of 16 bytes or more; 64 elements
+// suffice for either type. DDP's buckets may begin between any two tensors.
 constexpr int64_t kTensorStep = 64;
-// Of the token table's rows.
+// For the rows of the token table.
 constexpr int64_t kVocabularyStep = 64;
 
 constexpr int64_t kFloat = sizeof(float);

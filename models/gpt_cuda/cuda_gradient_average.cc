@@ -33,7 +33,7 @@ void CudaGradientAverage::MarkReady(int tensor) {
 }
 
 void CudaGradientAverage::Reduce(int index) {
-  // A broken group fails each call; the first says why.
+  // Every call of a broken group fails; the first error is kept.
   if (!status_.ok()) return;
   const ContiguousBucket& bucket =
       tracker_.buckets()[static_cast<size_t>(index)];
@@ -101,7 +101,7 @@ absl::Status CudaGradientAverage::Finish() {
 }
 
 absl::Status CudaGradientAverage::Confirm() {
-  // Of nothing, it is only told whether there is a group.
+  // An empty operation only reports whether the group is intact.
   return Run(
       AllReduce(gradients_, gradients_, 0, DType::kFloat32, ReduceOp::kAvg));
 }

@@ -23,12 +23,13 @@ constexpr int64_t kBatch = 1;
 constexpr int64_t kTime = 5;
 constexpr GptConfig kConfig{
     .vocabulary = 11, .context = 6, .layers = 2, .heads = 2, .width = 8};
-// Bytes, for several buckets of these small tensors.
+// In bytes, so that these small tensors fill several buckets.
 constexpr CudaGradientAverage::Limits kLimits = {.first = 300, .others = 4000};
 
 using Averages = CudaGradientAverage::Averages;
 
-// What crosses from stream to stream, in order with what is put on the second.
+// Logs synchronisation between the streams, in order with the operations on the
+// side stream.
 class OrderedDevice final : public EmulatedDevice {
  public:
   void SideWaitsForMain() override { log.emplace_back("side waits"); }
@@ -41,7 +42,7 @@ class OrderedDevice final : public EmulatedDevice {
   mutable std::vector<std::string> log;
 };
 
-// One rank's gradients, of its own tokens; averaged if there is an average.
+// One rank's gradients for its own tokens, averaged if `average` is not null.
 std::vector<std::vector<float>> Gradients(int rank, OrderedDevice& device,
                                           CudaGptWeights<Bfloat16>& weights,
                                           CudaGradientAverage* average,
@@ -112,7 +113,8 @@ TEST(CudaGradientAverageTest, IsTheRanksMean) {
     absl::Status status;
     auto gradients = Gradients(world.rank(), model.device, *model.weights,
                                &average, &status);
-    // Each bucket behind what has made it, and what follows behind them all.
+    // Each bucket follows the work that made it, and later work follows all
+    // buckets.
     std::vector<std::string> log;
     for (size_t i = 0; i < average.buckets().size(); ++i) {
       log.insert(log.end(), {"side waits", "operation"});
@@ -132,12 +134,12 @@ TEST(CudaGradientAverageTest, IsTheRanksMean) {
   }
 }
 
-// Each rank has the averages of its own ranges, which are all of the array
-// together, to the bits of those that every rank has.
+// Each rank has the averages of its own ranges, which together cover the array;
+// they are bit-identical to averages on all ranks.
 TEST(CudaGradientAverageTest, ARankMayHaveThoseOfItsShareOnly) {
   constexpr int kRanks = 3;
   std::mutex mutex;
-  // By element of the array: how many ranks say they have it.
+  // By element of the array: the number of ranks that have it.
   std::vector<int> owners;
   const auto statuses = RunWorld(kRanks, [&](ProcessGroup& world) {
     Model all;
@@ -183,7 +185,7 @@ TEST(CudaGradientAverageTest, SharesOfTheWeightsAreGathered) {
     absl::Status status =
         GatherShares(model.device, world, average.buckets(), values);
     EXPECT_EQ(std::memcmp(values, whole.data(), count * sizeof(Bfloat16)), 0);
-    // Behind what has made the shares, and before what reads them.
+    // After the work that made the shares, before the work that reads them.
     const std::vector<std::string>& log = model.device.log;
     EXPECT_GE(log.size(), average.buckets().size() + 2);
     EXPECT_EQ(log.front(), "side waits");
@@ -238,8 +240,8 @@ TEST(CudaGradientAverageTest, AGroupThatBreaksWhileTheDeviceWorksIsTold) {
   }
 }
 
-// The buckets of a noted pass lie between its begin and the end of the wait for
-// them, in their order.
+// The buckets of a recorded pass are between its begin and the end of the wait
+// for them, in order.
 TEST(CudaGradientAverageTest, ATimelineShowsBucketsBesideTheBackwardPass) {
   const auto statuses = RunWorld(2, [&](ProcessGroup& world) {
     Model model;

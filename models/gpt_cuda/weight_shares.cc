@@ -28,7 +28,7 @@ std::vector<TensorPiece> PiecesIn(const std::vector<ElementRange>& ranges,
                                   const std::vector<int64_t>& counts) {
   std::vector<TensorPiece> pieces;
   for (const ElementRange& range : ranges) {
-    // The tensor before the first that begins behind the range's begin.
+    // The last tensor that begins at or before the range's begin.
     const auto behind =
         std::upper_bound(offsets.begin(), offsets.end(), range.begin);
     auto i = static_cast<size_t>(std::max<int64_t>(

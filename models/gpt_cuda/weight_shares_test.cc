@@ -50,7 +50,7 @@ TEST(WeightSharesTest, AFewElementsAreTheLastRanks) {
 using Pieces = std::vector<std::tuple<int, int64_t, int64_t>>;
 
 Pieces In(const std::vector<ElementRange>& ranges) {
-  // Gaps: [10, 64), [70, 128).
+  // The gaps are [10, 64) and [70, 128).
   Pieces all;
   for (const TensorPiece& piece :
        PiecesIn(ranges, {0, 64, 128}, {10, 6, 100})) {

@@ -9,7 +9,8 @@
 namespace muster {
 namespace {
 
-// In a row: a score's and an output's sums, the softmax, the loss's sum.
+// Roundings in a row: the sums of a score and an output, the softmax, and the
+// sum of the loss.
 constexpr int kOperations = 4 + 5 + 8 + 2 * 5 * 12;
 constexpr AttentionShape kShape{.batch = 2, .time = 5, .heads = 3, .width = 12};
 
@@ -42,7 +43,7 @@ TEST(AttentionTest, NothingIsSeenOfTheFuture) {
   std::vector<double> after(before.size());
   AttentionForward(kShape, qkv.data(), scratch.data(), probabilities.data(),
                    before.data());
-  // The first sequence's last position changes.
+  // Changes the last position of the first sequence.
   for (int64_t j = 0; j < 3 * kShape.width; ++j) {
     qkv[(kShape.time - 1) * 3 * kShape.width + j] += 1;
   }
@@ -72,7 +73,7 @@ TEST(AttentionTest, ProbabilitiesOfAPositionAddUpToOne) {
       sum += p;
       EXPECT_EQ(p == 0, j > row % kShape.time);
     }
-    // Each is divided by the same sum.
+    // All are divided by the same sum.
     EXPECT_NEAR(sum, 1, RoundingBound<double>(kShape.time + 2, 1));
   }
 }

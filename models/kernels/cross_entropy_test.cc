@@ -18,9 +18,11 @@ TEST(CrossEntropyTest, GradientIsThatOfDifferences) {
   std::vector<double> gradient = logits;
   const double loss = CrossEntropyWithGradient(gradient.data(), targets.data(),
                                                kRows, kClasses, 0.5);
-  // In a row: a row's sum, its exponentials and logarithm, the rows' sum.
+  // Roundings in a row: a row's sum, its exponentials and logarithm, and the
+  // sum over rows.
   constexpr int kOperations = kClasses + 8 + kRows;
-  // A row's loss is a logarithm and a logit, neither above this.
+  // A row's loss is the sum of a logarithm and a logit, neither of which
+  // exceeds this.
   const double magnitude = 2 + std::log(kClasses);
   EXPECT_NEAR(loss,
               CrossEntropy(logits.data(), targets.data(), kRows, kClasses),
@@ -35,7 +37,7 @@ TEST(CrossEntropyTest, GradientIsThatOfDifferences) {
 TEST(CrossEntropyTest, WithoutKnowledgeItIsTheLogarithmOfTheClasses) {
   const std::vector<float> logits(65, 3.0f);
   const int32_t target = 12;
-  // The sum of 65 times e^0 is exact; of the logarithms each rounds once.
+  // The sum of 65 times e^0 is exact, and each logarithm rounds once.
   EXPECT_NEAR(CrossEntropy(logits.data(), &target, 1, 65), std::log(65.0),
               RoundingBound<double>(1, std::log(65.0)));
 }
@@ -43,7 +45,7 @@ TEST(CrossEntropyTest, WithoutKnowledgeItIsTheLogarithmOfTheClasses) {
 TEST(CrossEntropyTest, LargeLogitsDoNotOverflow) {
   std::vector<float> logits = {1e4f, -1e4f};
   const int32_t wrong = 1;
-  // Beside 1, e^-20000 is nothing.
+  // e^-20000 vanishes beside 1.
   EXPECT_EQ(CrossEntropy(logits.data(), &wrong, 1, 2), 2e4);
   CrossEntropyWithGradient(logits.data(), &wrong, 1, 2, 1.0f);
   EXPECT_EQ(logits[0], 1);

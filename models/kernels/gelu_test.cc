@@ -11,12 +11,12 @@
 namespace muster {
 namespace {
 
-// In a row: an exponential, which is within two units in the last place, and
-// the products and sums around it.
+// Roundings in a row: an exponential with an error of two units in the last
+// place, and the products and sums around it.
 constexpr int kOperations = 20;
 
-// The share of the input is 1 / (1 + e^-2u): its error is that of its own
-// operations, and of the exponent's, as often as the exponent is large.
+// The share of the input is 1 / (1 + e^-2u). Its relative error is that of its
+// own operations, plus that of the exponent times the exponent's size.
 double Amplification(double x) {
   const double exponent =
       2 * std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
@@ -24,10 +24,10 @@ double Amplification(double x) {
   return share + std::abs(exponent) * share * (1 - share);
 }
 
-// A float's exponential ends at e^88: no share is below its inverse.
+// A float's exponential ends at e^88, so no share is below the inverse.
 const double kLeastShare = std::exp(-87.0);
 
-// The size of the slope's terms, for each unit of the share.
+// The magnitude of the slope's terms per unit of the share.
 double Steepness(double x) { return 1 + 2 * std::abs(x) * (1 + 0.14 * x * x); }
 
 TEST(GeluTest, GradientIsThatOfDifferences) {
@@ -43,7 +43,7 @@ TEST(GeluTest, GradientIsThatOfDifferences) {
   loss();
   std::vector<double> gradient = upstream;
   GeluBackward(slope.data(), 40, gradient.data());
-  // In a row: an output's operations and the loss's sum.
+  // Roundings in a row: an output's operations and the sum of the loss.
   ExpectGradient(input, gradient, kOperations + 40, loss);
 }
 
@@ -54,7 +54,7 @@ TEST(GeluTest, IsItsDefinition) {
     GeluForward(&x, 1, &got, &slope);
     const double inner =
         std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
-    // 1 + tanh is left of terms of 1.
+    // 1 + tanh is the difference of terms of size 1.
     EXPECT_NEAR(got, 0.5 * x * (1 + std::tanh(inner)),
                 RoundingBound<double>(kOperations,
                                       std::abs(x) * (1 + Amplification(x))))

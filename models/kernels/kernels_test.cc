@@ -20,8 +20,8 @@ std::vector<T> Some(int64_t count, int seed) {
 template <typename T>
 using Lists = std::vector<std::vector<T>>;
 
-// The first list that rounding alone does not explain, and -1 if there is none.
-// `operations`: roundings in a row. `exact` is its reference, in double.
+// The index of the first list that rounding alone does not explain; -1: none.
+// `operations`: roundings in a row. `exact`: the reference in double.
 template <typename T>
 int WrongList(const Lists<T>& got, double operations, const Disturbed& exact) {
   const Lists<double> expected = exact(Disturbance());
@@ -35,7 +35,7 @@ int WrongList(const Lists<T>& got, double operations, const Disturbed& exact) {
   return -1;
 }
 
-// What a table's kernels make of the same numbers.
+// The results of a table's kernels for the same inputs.
 template <typename T>
 Lists<T> AttentionBy(const KernelTable<T>& kernels,
                      const AttentionShape& shape) {
@@ -53,10 +53,10 @@ Lists<T> AttentionBy(const KernelTable<T>& kernels,
   return {probabilities, output, gradient};
 }
 
-// A defect of the reference, to be found.
+// A defect planted in the reference, which the test must detect.
 enum class Planted { kNone, kForgottenTerm };
 
-// By its definition, in double, one number after the other.
+// Attention by its definition, in double, one element at a time.
 Lists<double> PlainAttention(const AttentionShape& shape, Disturbance disturb,
                              Planted planted = Planted::kNone) {
   const int64_t time = shape.time;
@@ -119,13 +119,13 @@ Lists<double> PlainAttention(const AttentionShape& shape, Disturbance disturb,
   return {probabilities, output, gradient};
 }
 
-// Everything but attention.
+// The results of all kernels but attention.
 template <typename T>
 Lists<T> RestBy(const KernelTable<T>& kernels, int64_t rows, int64_t width,
                 Disturbance disturb = Disturbance()) {
   const int64_t count = rows * width;
   const auto some = [&](int64_t size, int seed) {
-    // As T has them, in double as well.
+    // Rounded to float, so that T and double have the same inputs.
     std::vector<double> numbers = Some<double>(size, seed);
     for (double& number : numbers) number = static_cast<float>(number);
     disturb(numbers);
@@ -172,7 +172,7 @@ TYPED_TEST_SUITE(KernelsTest, Types);
 TYPED_TEST(KernelsTest, AttentionIsItsDefinition) {
   for (const AttentionShape& shape : kShapes) {
     SCOPED_TRACE(shape.time);
-    // A score's sum, the softmax, a sum over the positions.
+    // A score's sum, the softmax, and a sum over the positions.
     const auto operations =
         static_cast<double>(HeadWidth(shape) + 2 * shape.time + 12);
     const Disturbed exact = [&](Disturbance disturb) {
@@ -184,7 +184,7 @@ TYPED_TEST(KernelsTest, AttentionIsItsDefinition) {
                           operations, exact),
                 -1);
     }
-    // Alone, a position has no choice, whatever its score is.
+    // A single position has probability 1 whatever its score.
     if (shape.time == 1) continue;
     EXPECT_NE(
         WrongList(PlainAttention(shape, Disturbance(), Planted::kForgottenTerm),
@@ -194,12 +194,12 @@ TYPED_TEST(KernelsTest, AttentionIsItsDefinition) {
   }
 }
 
-// The reference is the baseline's kernels in double, which the tests of each
-// compare with differences.
+// The reference is the baseline's kernels in double, which other tests compare
+// with finite differences.
 TYPED_TEST(KernelsTest, ProcessorsDifferByRoundingAlone) {
   for (const int64_t width : {5, 8, 61, 128}) {
     SCOPED_TRACE(width);
-    // Two sums over a row, an exponential, products.
+    // Two sums over a row, an exponential, and products.
     const double operations = 2 * static_cast<double>(width) + 20;
     const Disturbed exact = [&](Disturbance disturb) {
       return RestBy(KernelsOf<double>(ProcessorKind::kBaseline), 3, width,

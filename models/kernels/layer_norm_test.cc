@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kRows = 3;
 constexpr int64_t kWidth = 11;
-// In a row: the mean's and the variance's sums, the scale and the product.
+// Roundings in a row: the sums of mean and variance, the scale and the product.
 constexpr int kOperations = 2 * kWidth + 8;
 
 TEST(LayerNormTest, RowsHaveNoMeanAndUnitVariance) {
@@ -30,9 +30,9 @@ TEST(LayerNormTest, RowsHaveNoMeanAndUnitVariance) {
       sum += output[i * kWidth + j];
       square += output[i * kWidth + j] * output[i * kWidth + j];
     }
-    // Of elements of about 1 each.
+    // The sum of elements of size about 1.
     EXPECT_NEAR(sum, 0, RoundingBound<double>(kOperations, kWidth));
-    // Up to the epsilon that keeps a constant row finite.
+    // Except for the epsilon that keeps a constant row finite.
     double variance = 0;
     for (int64_t j = 0; j < kWidth; ++j) {
       const double from_mean = input[i * kWidth + j] - mean[i];

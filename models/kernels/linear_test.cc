@@ -12,7 +12,7 @@ TEST(LinearTest, GradientsAreThoseOfDifferences) {
   constexpr int64_t kRows = 4;
   constexpr int64_t kIn = 3;
   constexpr int64_t kOut = 5;
-  // In a row: an output's sum, and the loss's.
+  // Roundings in a row: the sums of an output and of the loss.
   constexpr int kOperations = kIn + 2 + kRows * kOut;
   std::vector<double> input = Numbers(kRows * kIn, 1);
   std::vector<double> weight = Numbers(kIn * kOut, 2);
@@ -28,7 +28,7 @@ TEST(LinearTest, GradientsAreThoseOfDifferences) {
   LinearBackwardInput(upstream.data(), weight.data(), kRows, kIn, kOut,
                       input_gradient.data());
   ExpectGradient(input, input_gradient, kOperations, loss);
-  // They are added to.
+  // LinearBackwardWeight adds to them.
   std::vector<double> weight_gradient(kIn * kOut, 1);
   std::vector<double> bias_gradient(kOut, 1);
   LinearBackwardWeight(input.data(), upstream.data(), kRows, kIn, kOut,

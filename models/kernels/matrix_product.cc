@@ -17,8 +17,7 @@ CBLAS_TRANSPOSE Blas(Form form) {
   return form == Form::kPlain ? CblasNoTrans : CblasTrans;
 }
 
-// The shape of the product's factor; BLAS reads past the end of one that does
-// not fit.
+// Checks the shapes, because BLAS reads beyond the end if they do not fit.
 template <typename T>
 void CheckShapes(Form a_form, const MatrixView<const T>& a, Form b_form,
                  const MatrixView<const T>& b, const MatrixView<T>& c) {
@@ -33,16 +32,16 @@ void CheckShapes(Form a_form, const MatrixView<const T>& a, Form b_form,
       << " x " << columns << " into " << c.rows << " x " << c.columns;
 }
 
-// Rows or columns of c that one thread computes at least, or a multiple: whole
-// tiles of every kernel, here and in OpenBLAS.
+// The number of rows or columns of c for one thread is a multiple of this:
+// whole tiles of all kernels, ours and OpenBLAS's.
 constexpr int64_t kGrain = 96;
-// Multiplications that are worth another thread. For up to 100^3 of them
-// OpenBLAS 0.3.21 has other kernels, which round otherwise (its
-// sgemm_small_matrix_permit): what one thread does stays above.
+// The minimum number of multiplications for a further thread. Up to 100^3
+// multiplications, OpenBLAS 0.3.21 uses kernels with other rounding
+// (sgemm_small_matrix_permit), so each thread's work stays above that.
 constexpr int64_t kWorth = 1 << 20;
 
 // Calls part(begin, end) for parts of [0, length), each on a thread of its own
-// and worth it. A row or column has `work` multiplications.
+// if it is large enough. A row or column has `work` multiplications.
 template <typename Part>
 void InParts(int64_t length, int64_t work, Part part) {
   const int64_t grains = std::max<int64_t>(1, length / kGrain);
@@ -56,8 +55,8 @@ void InParts(int64_t length, int64_t work, Part part) {
   });
 }
 
-// By OpenBLAS, in parts of rows: which of c's columns are in a part changes the
-// bits of its kernel for Haswell.
+// By OpenBLAS, in parts of rows. Parts of columns would change the rounding of
+// its kernel for Haswell.
 template <typename T, typename Product>
 void Multiply(Form a_form, const MatrixView<const T>& a, Form b_form,
               const MatrixView<const T>& b, T alpha, T beta,
@@ -81,7 +80,7 @@ ProductFactor Factor(Form form, const MatrixView<const float>& view) {
   return {view.data, plain ? view.stride : 1, plain ? 1 : view.stride};
 }
 
-// Null where OpenBLAS is to do it.
+// Null: OpenBLAS is used.
 SingleProduct OwnProduct() {
   static const SingleProduct own =
       ChosenProcessorKind() == ProcessorKind::kAvx512 ? Avx512Product()
@@ -89,8 +88,8 @@ SingleProduct OwnProduct() {
   return own;
 }
 
-// By our own kernel, in parts of rows or of columns: no element's bits depend
-// on which.
+// By our own kernel, in parts of rows or columns, neither of which affects any
+// element's bits.
 void MultiplyInParts(SingleProduct product, int64_t inner, float alpha,
                      const ProductFactor& a, const ProductFactor& b, float beta,
                      const MatrixView<float>& c) {

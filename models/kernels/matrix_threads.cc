@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kMost = 1 << 16;
 
-// The first number, as in OpenMP's lists by nesting level.
+// The first number; OpenMP allows a list by nesting level.
 int NumberIn(const char* variable) {
   const char* const text = std::getenv(variable);
   if (text == nullptr) return 0;
@@ -29,7 +29,7 @@ int AllottedCores(int machine_cores) {
   return CPU_COUNT(&set);
 }
 
-// "max 100000" is none.
+// "max 100000" means unlimited.
 int Quota() {
   std::ifstream file("/sys/fs/cgroup/cpu.max");
   double microseconds = 0;
@@ -56,7 +56,7 @@ int ChooseMatrixThreads(const MatrixThreadFacts& facts) {
   if (facts.omp > 0) {
     return std::max(1, std::min(facts.omp, facts.allotted_cores));
   }
-  // Whoever is bound to some of the cores has them to itself.
+  // A process that is bound to some of the cores has them to itself.
   int cores = facts.allotted_cores < facts.machine_cores
                   ? facts.allotted_cores
                   : facts.allotted_cores / processes;

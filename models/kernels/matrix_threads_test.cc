@@ -77,7 +77,7 @@ class MatrixThreadsTest : public testing::Test {
     return {numbers.begin(), numbers.end()};
   }
 
-  // c = a b + beta c on so many threads.
+  // Computes c = a b + beta c on this number of threads.
   std::vector<T> Product(Form a_form, Form b_form, T beta, const Shape& shape,
                          int threads) const {
     const auto view = [](Form form, const std::vector<T>& of, int64_t rows,
@@ -105,14 +105,14 @@ using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(MatrixThreadsTest, Types);
 
 // Products of tall, wide and deep matrices, with and without remainders of a
-// kernel's tiles; the last one's parts would be so small that OpenBLAS took
-// another kernel.
+// kernel's tiles. The parts of the last one would be so small that OpenBLAS
+// would use another kernel.
 TYPED_TEST(MatrixThreadsTest, ChangeNoBit) {
   using Shape = typename TestFixture::Shape;
   for (const Shape& shape :
        {Shape{601, 129, 520}, Shape{256, 777, 300}, Shape{389, 96, 1001},
         Shape{768, 128, 128}, Shape{224, 7, 704}}) {
-    // As Linear's passes are.
+    // The forms that linear layers use.
     for (const auto& [a_form, b_form, beta] :
          {std::tuple(Form::kPlain, Form::kPlain, TypeParam{0}),
           std::tuple(Form::kPlain, Form::kTransposed, TypeParam{0}),
@@ -120,7 +120,7 @@ TYPED_TEST(MatrixThreadsTest, ChangeNoBit) {
       const std::vector<TypeParam> alone =
           this->Product(a_form, b_form, beta, shape, 1);
       for (const int threads : {2, 3, 4}) {
-        // Without the elements, which would be pages.
+        // Without printing the elements, which would fill pages.
         EXPECT_TRUE(this->Product(a_form, b_form, beta, shape, threads) ==
                     alone)
             << shape.rows << " x " << shape.inner << " x " << shape.columns
@@ -130,7 +130,7 @@ TYPED_TEST(MatrixThreadsTest, ChangeNoBit) {
   }
 }
 
-// OpenBLAS's own threads would change bits.
+// OpenBLAS's own threads would change the rounding.
 TEST(MatrixThreadsCountTest, OpenBlasIsLeftWithOneThread) {
   UseMatrixThreads(3);
   EXPECT_EQ(MatrixThreads(), 3);

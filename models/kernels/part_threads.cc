@@ -9,7 +9,7 @@
 namespace muster {
 namespace {
 
-// Never destroyed: its threads wait in it until the process ends.
+// Never destroyed, because its threads wait in it until the process ends.
 class Crew {
  public:
   void Run(int count, const std::function<void(int)>& part) {
@@ -50,14 +50,14 @@ class Crew {
   std::condition_variable work_;
   std::condition_variable done_;
   int threads_ = 0;
-  // Of the call whose turn it is.
+  // The call whose turn it is.
   const std::function<void(int)>* part_ = nullptr;
   int next_ = 0;
   int count_ = 0;
   int unfinished_ = 0;
 };
 
-// This process's: a parent's threads are not in a forked child.
+// The crew of this process: a forked child does not have its parent's threads.
 Crew& OwnCrew() {
   static std::mutex mutex;
   static Crew* crew = nullptr;

@@ -5,7 +5,7 @@
 
 #if defined(__x86_64__)
 
-// Everything below is compiled for such a processor: see kernel_table.h.
+// Everything below is compiled for AVX-512: see kernel_table.h.
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512dq,avx512bw,avx512vl,fma")
 #pragma GCC target("prefer-vector-width=512")
@@ -14,16 +14,16 @@
 namespace muster {
 namespace {
 
-// After Goto and van de Geijn (Anatomy of High-Performance Matrix
-// Multiplication, 2008): b's panels of some columns are packed for the
-// first-level cache, and a tile of c is summed in registers. A tile's rows of a
-// are few enough streams to be read where they are; columns of a are packed.
+// The method of Goto and van de Geijn (Anatomy of High-Performance Matrix
+// Multiplication, 2008): panels of b are packed to fit the L1 cache, and a tile
+// of c is summed in registers. The rows of a in a tile are read in place,
+// because they are few streams; columns of a are packed.
 constexpr int64_t kLanes = 16;
-// A tile: 12 x 2 of the 32 registers are sums.
+// A tile of c; 12 x 2 of the 32 registers are sums.
 constexpr int kTileRows = 12;
 constexpr int kTileVectors = 2;
 constexpr int64_t kPanel = kTileVectors * kLanes;
-// Rows by which packing looks ahead.
+// The number of rows that packing prefetches.
 constexpr int64_t kAhead = 16;
 // Rows of a packed panel: 32 KiB.
 constexpr int64_t kDepth = 256;
@@ -31,26 +31,26 @@ constexpr int64_t kDepth = 256;
 struct Tile {
   int64_t depth;
   float alpha;
-  // a's first element, steps.
+  // a's first element, and its steps.
   const float* a;
   int64_t a_row;
   int64_t a_column;
   const float* panel;
-  // Of what is in c already.
+  // The factor of c's current contents.
   float beta;
   float* c;
   int64_t stride;
-  // Of the last vector.
+  // Mask of the last vector.
   __mmask16 mask;
-  // The next tile's first element of a; the cache lines of one of its streams,
-  // and of all of them.
+  // The first element of a in the next tile; the cache lines of one of its
+  // streams, and of all.
   const float* next;
   int64_t lines;
   int64_t all_lines;
 };
 
-// The next tile's part of a, a line with each step of this one: its streams are
-// too short for the processor to see them coming.
+// Prefetches the next tile's part of a, one line per step of this tile, because
+// its streams are too short for the processor's prefetcher.
 struct Ahead {
   const float* stream;
   int64_t step;
@@ -128,8 +128,8 @@ void MultiplyRows(const Tile& tile) {
   }
 }
 
-// All rows of c below a panel. A tile's first element of a is `tile_step`
-// elements after that of the tile before.
+// All rows of c for one panel. The first elements of a in two consecutive tiles
+// are `tile_step` apart.
 template <int kVectors>
 void MultiplyPanel(int64_t rows, int64_t tile_step, Tile tile) {
   int64_t i = 0;
@@ -140,7 +140,7 @@ void MultiplyPanel(int64_t rows, int64_t tile_step, Tile tile) {
     tile.c += count * tile.stride;
   };
   while (i + kTileRows <= rows) {
-    // After the last of the whole tiles, the next panel's first.
+    // After the last whole tile, the first tile of the next panel.
     tile.next = i + 2 * kTileRows <= rows ? tile.a + tile_step : first;
     MultiplyRows<kTileRows, kVectors>(tile);
     advance(kTileRows);
@@ -160,7 +160,7 @@ void MultiplyPanel(int64_t rows, int64_t tile_step, Tile tile) {
   }
 }
 
-// Rows k of a panel from b's rows, which lie one after the other.
+// Packs rows of a panel from rows of b, which are contiguous.
 void PackRows(const float* b, int64_t step, int64_t depth, int64_t columns,
               float* panel) {
   const auto low =
@@ -179,7 +179,7 @@ void PackRows(const float* b, int64_t step, int64_t depth, int64_t columns,
   }
 }
 
-// The same from b's columns: 16 x 16 elements change places in registers.
+// The same from columns of b: transposes 16 x 16 elements in registers.
 void Transpose16(__m512* r) {
   __m512 t[16];
   for (int i = 0; i < 16; i += 2) {
@@ -229,16 +229,16 @@ void PackColumns(const float* b, int64_t step, int64_t depth, int64_t columns,
   }
 }
 
-// Rows of a whose columns lie one after the other, in tiles: the columns of one
-// matrix are apart by so much that few fit into the cache's sets. `packed` has
-// room for PackedCount elements.
+// Packs rows of a, whose columns are contiguous, into tiles: unpacked columns
+// are so far apart that few fit into the cache's sets. `packed` must have
+// PackedCount elements.
 void PackTiles(const float* a, int64_t step, int64_t rows, int64_t depth,
                float* packed) {
   for (int64_t i = 0; i < rows; i += kTileRows) {
     const int64_t here = rows - i < kTileRows ? rows - i : kTileRows;
     const auto mask = static_cast<__mmask16>((1u << here) - 1);
     for (int64_t k = 0; k < depth; ++k) {
-      // The last four are the next store's, or lie behind the end.
+      // The last four are overwritten by the next store, or are beyond the end.
       _mm512_storeu_ps(packed, _mm512_maskz_loadu_ps(mask, a + k * step + i));
       packed += kTileRows;
     }
@@ -307,7 +307,8 @@ size_t PackedCount(int64_t rows, int64_t inner) {
 void Product(int64_t rows, int64_t columns, int64_t inner, float alpha,
              const ProductFactor& a, const ProductFactor& b, float beta,
              float* c, int64_t stride) {
-  // Kept: new memory would cost a page fault for each 4 KiB of each product.
+  // Kept between calls, because new memory would cost a page fault per 4 KiB in
+  // each product.
   thread_local std::vector<float> packed;
   if (a.column != 1 && packed.size() < PackedCount(rows, inner)) {
     packed.resize(PackedCount(rows, inner));

@@ -32,7 +32,7 @@
 namespace muster {
 namespace {
 
-// A file that cannot be written is no reason to lose a training.
+// A picture that cannot be written does not fail the training.
 absl::Status KeepPicture(const PictureFile& file, PipelineTrainer& trainer,
                          GptReporter& reporter, int rank) {
   const absl::StatusOr<std::string> picture = trainer.Picture();
@@ -62,7 +62,7 @@ absl::Status Train(PipelineTrainingOptions options, Session& session) {
   const PipelineShape shape = schedule->shape;
   const auto world = NewWorld(session);
   if (!world.ok()) return world.status();
-  // Not before: until all ranks are here a signal just ends the process.
+  // Not earlier: until all ranks have arrived, a signal should end the process.
   StopRequest::Listen();
   const auto trainer = PipelineTrainer::Create(options, *std::move(schedule),
                                                text->tokens, **world);

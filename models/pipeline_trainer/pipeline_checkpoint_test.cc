@@ -1,5 +1,5 @@
-// Checkpoints of a training by pipelines: gone on from by the same ranks, by
-// others, and by a training without pipelines.
+// Checkpoints of a training by pipelines, resumed by the same ranks, by other
+// numbers of ranks, and by a training without pipelines.
 
 #include <cstdint>
 #include <cstdlib>
@@ -27,10 +27,10 @@ namespace {
 
 using Sharding = GptTrainingOptions::Sharding;
 
-// All of a checkpoint's, by name.
+// All tensors of a checkpoint, by name.
 using Tensors = std::map<std::string, std::vector<float>>;
 
-// How ranks share a training.
+// The distribution of a training over ranks.
 struct Mesh {
   int pipelines = 1;
   int ranks = 1;
@@ -41,7 +41,7 @@ struct Mesh {
   int world() const { return pipelines * ranks; }
 };
 
-// Eight micro-batches a step, however they are shared.
+// Eight micro-batches per step, whatever the distribution.
 PipelineTrainingOptions OptionsOf(const Mesh& mesh) {
   PipelineTrainingOptions options;
   options.training = SmallTraining();
@@ -68,8 +68,8 @@ class PipelineCheckpoint : public testing::Test {
   }
   ~PipelineCheckpoint() override { std::filesystem::remove_all(folder_); }
 
-  // Goes on from the newest checkpoint of `name` to step `last`, and saves
-  // there; the losses on the way.
+  // Resumes from the newest checkpoint of `name`, trains to step `last` and
+  // saves there. Returns the losses.
   std::vector<double> TrainTo(
       int64_t last, const std::string& name,
       const PipelineTrainingOptions& options, int world,
@@ -114,7 +114,7 @@ class PipelineCheckpoint : public testing::Test {
     return course.losses;
   }
 
-  // The newest checkpoint's.
+  // The newest checkpoint.
   Tensors ReadAll(const std::string& name) const {
     Tensors tensors;
     const auto opened = CheckpointReader::OpenNewest(FolderOf(name));
@@ -178,8 +178,9 @@ TEST_F(PipelineCheckpoint, TheSameRanksGoOnAsIfNothingHadHappened) {
   }
 }
 
-// Over a network three ranks' gradients are added in an order that depends on
-// where in a bucket they are: buckets must be the same before and after.
+// Over a network, the order in which three ranks' gradients are added depends
+// on their position in the bucket, so buckets must be the same before and
+// after.
 TEST_F(PipelineCheckpoint, SoTheyDoOverANetwork) {
   PipelineTrainingOptions options = OptionsOf({.ranks = 1});
   options.training.model.width = 64;
@@ -189,16 +190,16 @@ TEST_F(PipelineCheckpoint, SoTheyDoOverANetwork) {
   TrainTo(3, "disturbed", options, 3, Tcp());
   TrainTo(5, "disturbed", options, 3, Tcp());
   const Tensors undisturbed = ReadAll("undisturbed");
-  // Weights, and two numbers of the optimizer's for each.
+  // The weights, and two optimizer tensors for each.
   EXPECT_EQ(undisturbed.size(), 3 * 52u);
   for (const auto& [name, values] : ReadAll("disturbed")) {
     EXPECT_TRUE(values == undisturbed.at(name)) << name;
   }
 }
 
-// Another split into stages, other numbers of pipelines and of ranks, with the
-// optimizer's state shared out or not, and ranks that have the whole model: the
-// training is the same one, up to the order of sums.
+// Another split into stages, other numbers of pipelines and ranks, sharded and
+// replicated state, and ranks with the whole model: the training is the same up
+// to the order of sums.
 TEST_F(PipelineCheckpoint, AnyRanksGoOnWhereOthersStopped) {
   const std::vector<double> undisturbed =
       TrainWholeTo(12, "undisturbed", Sharding::kNone, 1);
@@ -226,7 +227,7 @@ TEST_F(PipelineCheckpoint, AnyRanksGoOnWhereOthersStopped) {
   }
 }
 
-// So that whoever reads the other example's reads these.
+// So that a reader of the other trainer's checkpoints can read these.
 TEST_F(PipelineCheckpoint, HoldsWhatOneWithoutPipelinesHolds) {
   TrainWholeTo(3, "whole", Sharding::kNone, 1);
   TrainTo(3, "split", {.pipelines = 2, .ranks = 2});

@@ -19,7 +19,7 @@ GptTrainingOptions AsWhole(const PipelineTrainingOptions& options,
 
 std::string DescribeSplit(const PipelineTrainingOptions& options,
                           const PipelineSchedule& schedule) {
-  // The file may be another one on another host.
+  // The file may differ between hosts.
   const std::string name =
       options.schedule_csv.empty()
           ? options.schedule

@@ -94,7 +94,7 @@ TEST(PipelineCourseTest, MicroBatchesAreThoseOfAllPipelines) {
   EXPECT_EQ(whole.batch, options.training.batch);
 }
 
-// Two files of one shape are told apart by what is in them.
+// Two files of one shape are distinguished by their contents.
 TEST(PipelineCourseTest, ASplitIsWhatRanksMustHaveAlike) {
   const auto split = [](std::vector<std::string> words) {
     const PipelineTrainingOptions options = Options(std::move(words));

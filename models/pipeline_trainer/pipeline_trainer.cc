@@ -18,7 +18,7 @@ PipelineTrainer::PipelineTrainer(const PipelineTrainingOptions& options,
       training_(training),
       batches_(std::move(tokens), training.seed, training.batch,
                training.model.context) {
-  // Of no use here, but whoever goes on in float16 could not with none.
+  // Not used here, but a training that resumes in float16 needs a scale.
   progress_.scaler = LossScaler(training.loss_scale).state();
 }
 

@@ -117,7 +117,7 @@ TEST(PipelineTrainerTest, WhatCannotBeIsSaid) {
   EXPECT_THAT(complaint(options, 1), HasSubstr("a text of 500 tokens"));
 }
 
-// Before they wait for each other in vain.
+// The error comes before they wait for each other.
 TEST(PipelineTrainerTest, ARankWithOtherOptionsIsNamed) {
   const auto complaint =
       [](const std::function<void(PipelineTrainingOptions&)>& change) {

@@ -18,10 +18,10 @@ namespace {
 
 constexpr size_t kMostBytes = size_t{64} << 20;
 
-// Numbers by token, as the file spells them.
+// The number of each token, by its spelling in the file.
 using TokenNumbers = std::unordered_map<std::string, int32_t>;
 
-// Takes {"token": number, ...} and nothing else, without building a tree.
+// Parses {"token": number, ...} and nothing else, without building a tree.
 class TokenReader : public nlohmann::json_sax<nlohmann::json> {
  public:
   bool null() override { return Refuse("is null"); }
@@ -57,7 +57,7 @@ class TokenReader : public nlohmann::json_sax<nlohmann::json> {
   }
   bool parse_error(size_t, const std::string&,
                    const nlohmann::json::exception& error) override {
-    // Behind the library's own "[json.exception.parse_error.101] ".
+    // Skips the library's prefix "[json.exception.parse_error.101] ".
     const std::string what = error.what();
     const size_t begin = what.find("] ");
     error_ = begin == std::string::npos ? what : what.substr(begin + 2);
@@ -96,13 +96,14 @@ absl::StatusOr<TokenNumbers> ParseTokens(std::string_view json) {
   return std::move(reader.numbers());
 }
 
-// Their texts by number; numbers without a token are refused.
+// The texts by number. Fails if a number has no token.
 absl::StatusOr<std::vector<std::string>> TextsOf(const TokenNumbers& numbers) {
   std::vector<std::string> texts(numbers.size());
   for (const auto& [characters, number] : numbers) {
     const auto place = static_cast<size_t>(number);
     if (place < texts.size() && texts[place].empty() && !characters.empty()) {
-      // Special tokens may be of other characters, and mean these.
+      // Special tokens may contain other characters, which stand for
+      // themselves.
       texts[place] = BytesOfCharacters(characters).value_or(characters);
     }
   }
@@ -131,7 +132,7 @@ absl::StatusOr<std::array<int32_t, 256>> BytesOf(const TokenNumbers& numbers) {
   return bytes;
 }
 
-// One line: two tokens with a space in between.
+// Parses one line: two tokens separated by a space.
 absl::StatusOr<BpeMerge> ParseMerge(std::string_view line,
                                     const TokenNumbers& numbers) {
   const size_t space = line.find(' ');
@@ -167,7 +168,7 @@ absl::StatusOr<std::vector<BpeMerge>> ParseMerges(std::string_view text,
     std::string_view line = text.substr(0, length);
     text.remove_prefix(std::min(length + 1, text.size()));
     if (line.ends_with('\r')) line.remove_suffix(1);
-    // "#version: 0.2". A merge may begin with '#' too.
+    // The line "#version: 0.2". A merge may begin with '#' too.
     if (number == 1 && line.starts_with("#version")) continue;
     if (line.empty() && text.empty()) break;
     const auto wrong = [&](const std::string& what) {
@@ -186,7 +187,7 @@ absl::StatusOr<std::vector<BpeMerge>> ParseMerges(std::string_view text,
   return merges;
 }
 
-// `vocabulary` and `merges` are what to call the two in messages.
+// `vocabulary` and `merges`: names of the two in messages.
 absl::StatusOr<std::unique_ptr<BpeVocabulary>> Parse(
     std::string_view vocabulary_json, std::string_view merges_text,
     const std::string& vocabulary, const std::string& merges) {

@@ -10,10 +10,11 @@
 namespace muster {
 namespace {
 
-// Up to this length looking at everything for each merge is quicker.
+// Up to this length, a scan of all tokens for each merge is faster than the
+// heap.
 constexpr size_t kShort = 24;
 constexpr uint32_t kEnd = ~uint32_t{0};
-// In the list of tokens: this one was merged into an earlier one.
+// Marks a token that was merged into an earlier one.
 constexpr int32_t kGone = -1;
 
 }  // namespace
@@ -46,7 +47,7 @@ void BpeMerger::MergeShort(std::vector<int32_t>* tokens) {
     places_.push_back(table_.Find((*tokens)[i], (*tokens)[i + 1]));
   }
   while (!places_.empty()) {
-    // The first one of the smallest.
+    // The leftmost of the smallest.
     const auto least = std::min_element(places_.begin(), places_.end());
     if (*least == BpeMergeTable::kNone) return;
     const auto at = static_cast<size_t>(least - places_.begin());
@@ -87,7 +88,7 @@ void BpeMerger::MergeLong(std::vector<int32_t>* tokens) {
     const auto at = static_cast<uint32_t>(heap_.back());
     heap_.pop_back();
     const uint32_t second = next_[at];
-    // One of the two may be merged with another by now.
+    // One of the two may have been merged with another token meanwhile.
     if ((*tokens)[at] != merge.left || second == kEnd ||
         (*tokens)[second] != merge.right) {
       continue;

@@ -18,7 +18,7 @@ std::vector<int32_t> Merged(const Merges& merges, std::vector<int32_t> tokens) {
   return tokens;
 }
 
-// The definition, word for word.
+// The literal definition.
 std::vector<int32_t> MergedPlainly(const Merges& merges,
                                    std::vector<int32_t> tokens) {
   for (;;) {
@@ -63,7 +63,7 @@ TEST(BpeMergerTest, WhatWasMergedIsMergedOn) {
   EXPECT_THAT(Merged({{1, 1, 2}}, {1}), ElementsAre(1));
 }
 
-// Every length around the one from which on another way is taken.
+// All lengths around the limit between the two methods.
 TEST(BpeMergerTest, IsTheDefinitionAtEveryLength) {
   std::mt19937 draw(7);
   for (int round = 0; round < 60; ++round) {
@@ -90,7 +90,7 @@ TEST(BpeMergerTest, IsTheDefinitionAtEveryLength) {
   }
 }
 
-// Would take hours if it were quadratic.
+// Would take hours with a quadratic method.
 TEST(BpeMergerTest, ALongPieceIsNoTrap) {
   const size_t length = 1 << 19;
   const std::vector<int32_t> tokens = Merged({{1, 1, 2}, {2, 2, 3}, {3, 3, 4}},

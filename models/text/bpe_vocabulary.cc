@@ -16,8 +16,8 @@
 namespace muster {
 namespace {
 
-// Words come again and again. A longer piece is no word, and how many of them
-// are remembered is bounded.
+// Words recur, so their tokens are cached. A longer piece is not a word. The
+// number of cached pieces is bounded.
 constexpr size_t kRememberedBytes = 64;
 constexpr size_t kRememberedPieces = 1 << 16;
 
@@ -82,7 +82,7 @@ absl::Status CheckMerges(const BpeVocabulary::Parts& parts) {
   return absl::OkStatus();
 }
 
-// The first merge of tokens that an earlier one merges already.
+// Finds the first merge of a pair that an earlier merge has already.
 absl::Status CheckDistinct(const BpeVocabulary::Parts& parts) {
   const std::vector<BpeMerge>& merges = parts.merges;
   std::vector<size_t> order(merges.size());
@@ -125,7 +125,7 @@ absl::StatusOr<std::vector<int32_t>> BpeVocabulary::Encode(
     size_t end;
   };
   std::vector<int32_t> tokens;
-  // Where the tokens of a piece are that came before.
+  // The positions of the tokens of earlier pieces.
   std::unordered_map<std::string_view, Place> seen;
   BpeMerger merger(table_);
   std::vector<int32_t> merged;
@@ -134,7 +134,7 @@ absl::StatusOr<std::vector<int32_t>> BpeVocabulary::Encode(
     const bool remember = piece.size() <= kRememberedBytes;
     if (remember) {
       if (const auto found = seen.find(piece); found != seen.end()) {
-        // Not as a range of `tokens` itself, which may move as it grows.
+        // Element by element, because `tokens` may be reallocated as it grows.
         for (size_t i = found->second.begin; i < found->second.end; ++i) {
           tokens.push_back(tokens[i]);
         }

@@ -21,7 +21,7 @@ std::vector<int32_t> Encoded(std::string_view text) {
 
 TEST(BpeVocabularyTest, MergesWithinPieces) {
   EXPECT_THAT(Encoded("hello world"), ElementsAre(259, 261, 'r', 'l', 'd'));
-  // The space belongs to the second word, so that "o" and it do not meet.
+  // The space belongs to the second word, so it is not adjacent to "o".
   EXPECT_THAT(Encoded("he hello"), ElementsAre(256, ' ', 259));
   EXPECT_THAT(Encoded(""), ElementsAre());
 }
@@ -46,7 +46,7 @@ TEST(BpeVocabularyTest, AnyBytesComeBack) {
   }
 }
 
-// More different pieces than are remembered, and each of them twice.
+// More distinct pieces than are cached, each of them twice.
 TEST(BpeVocabularyTest, WhatIsRememberedIsBounded) {
   std::string text;
   for (int round = 0; round < 2; ++round) {

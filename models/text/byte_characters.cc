@@ -25,7 +25,7 @@ constexpr std::array<int, 256> MakeCharacters() {
 }
 
 constexpr std::array<int, 256> kCharacters = MakeCharacters();
-// 68 bytes have stand-ins.
+// 68 bytes are spelled by substitutes.
 constexpr int kEnd = kFirstStandIn + 68;
 
 constexpr std::array<int, kEnd> MakeBytes() {

@@ -34,7 +34,7 @@ TEST(ByteCharactersTest, OthersSpellNothing) {
   EXPECT_EQ(BytesOfCharacters("a b"), std::nullopt);
   EXPECT_EQ(BytesOfCharacters("界"), std::nullopt);
   EXPECT_EQ(BytesOfCharacters("\xc3"), std::nullopt);
-  // The first one behind the stand-ins.
+  // The first character after the substitutes.
   EXPECT_EQ(BytesOfCharacters("ń"), std::nullopt);
 }
 

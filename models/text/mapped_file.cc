@@ -23,7 +23,7 @@ absl::Status Unreadable(const std::string& path, const char* why) {
 }  // namespace
 
 absl::StatusOr<MappedFile> MappedFile::Open(const std::string& path) {
-  // Without waiting: a named pipe has no other end yet.
+  // O_NONBLOCK, because opening a named pipe would block.
   const OwnedFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat facts = {};
   if (!file.open() || fstat(file.get(), &facts) != 0) {
@@ -31,7 +31,7 @@ absl::StatusOr<MappedFile> MappedFile::Open(const std::string& path) {
   }
   if (!S_ISREG(facts.st_mode)) return Unreadable(path, "it is not a file");
   const auto bytes = static_cast<size_t>(facts.st_size);
-  // Nothing cannot be mapped.
+  // An empty file cannot be mapped.
   if (bytes == 0) return MappedFile(std::string_view());
   void* const data = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file.get(), 0);
   if (data == MAP_FAILED) return Unreadable(path, std::strerror(errno));

@@ -22,7 +22,7 @@ absl::Status Short() {
   return absl::InvalidArgumentError("the vocabulary is cut short");
 }
 
-// Takes integers off a text that may end.
+// Reads integers from a text that may end early.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : bytes_(bytes) {}
@@ -69,7 +69,7 @@ absl::StatusOr<std::unique_ptr<Vocabulary>> ParseBpe(std::string_view bytes) {
   Reader reader(bytes);
   const auto tokens = reader.Take<uint32_t>();
   const auto merges = reader.Take<uint32_t>();
-  // Before anything is reserved for them.
+  // Checked before memory is reserved for them.
   if (reader.left() / sizeof(uint32_t) < tokens ||
       reader.left() / sizeof(BpeMerge) < merges) {
     return Short();

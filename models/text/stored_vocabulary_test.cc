@@ -44,7 +44,7 @@ TEST(StoredVocabularyTest, AnythingElseIsRefused) {
   for (size_t length = 0; length < bpe.size(); length += 7) {
     EXPECT_FALSE(ParseVocabulary(bpe.substr(0, length)).ok()) << length;
   }
-  // Counts of more than there is reserve nothing.
+  // Counts that are too large do not reserve memory.
   EXPECT_THAT(Refusal("muster bpe\n" + std::string(8, '\xff')),
               HasSubstr("cut short"));
 }

@@ -41,7 +41,7 @@ constexpr std::array<CharacterClass, 128> MakeAscii() {
 constexpr std::array<CharacterClass, 128> kAscii = MakeAscii();
 
 CharacterClass ClassOf(utf8proc_int32_t character) {
-  // The one white space (Unicode's White_Space) that is no separator.
+  // The only white space (Unicode's White_Space) that is not a separator.
   if (character == 0x85) return CharacterClass::kSpace;
   switch (utf8proc_category(character)) {
     case UTF8PROC_CATEGORY_LU:
@@ -63,12 +63,12 @@ CharacterClass ClassOf(utf8proc_int32_t character) {
   }
 }
 
-// Of `text`, which is not empty.
+// The first character of `text`, which must not be empty.
 Character First(std::string_view text) {
   const auto byte = static_cast<unsigned char>(text[0]);
   if (byte < kAscii.size()) return {kAscii[byte], 1};
   utf8proc_int32_t character;
-  // Four bytes are the longest character; no more need to be looked at.
+  // A character has at most four bytes.
   const utf8proc_ssize_t length = utf8proc_iterate(
       reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
       static_cast<utf8proc_ssize_t>(std::min<size_t>(text.size(), 4)),
@@ -77,7 +77,7 @@ Character First(std::string_view text) {
   return {ClassOf(character), static_cast<size_t>(length)};
 }
 
-// 's 't 're 've 'm 'll 'd: its length; 0 for anything else.
+// The length of 's 't 're 've 'm 'll 'd; 0 for anything else.
 size_t Contraction(std::string_view text) {
   if (text.size() < 2 || text[0] != '\'') return 0;
   switch (text[1]) {
@@ -96,9 +96,9 @@ size_t Contraction(std::string_view text) {
   }
 }
 
-// A run of white space: all of it at the text's end; else all but its last
-// character, which goes with what follows or, where that is all there is, is
-// a piece.
+// The length of a run of white space: all of it at the end of the text; else
+// all but the last character, which belongs to the next piece, or is a piece if
+// it is the only one.
 size_t SpaceRun(std::string_view text) {
   size_t end = 0;
   size_t last = 0;
@@ -113,7 +113,7 @@ size_t SpaceRun(std::string_view text) {
 
 size_t PieceLength(std::string_view text) {
   if (const size_t length = Contraction(text); length > 0) return length;
-  // One space may precede letters, numbers or others.
+  // One space may precede letters, numbers or other characters.
   size_t end = text[0] == ' ' && text.size() > 1 ? 1 : 0;
   const Character first = First(text.substr(end));
   if (first.kind == CharacterClass::kSpace) return SpaceRun(text);
@@ -125,11 +125,11 @@ size_t PieceLength(std::string_view text) {
   return end;
 }
 
-// Whether a character that is no white space ends just before `at`.
+// Whether a character that is not white space ends directly before `at`.
 bool EndsWithVisible(std::string_view text, size_t at) {
   for (size_t begin = at; begin > 0 && at - begin < 4;) {
     --begin;
-    // Continuation bytes belong to a character that begins further in front.
+    // Continuation bytes belong to a character that begins earlier.
     if ((static_cast<unsigned char>(text[begin]) & 0xc0) == 0x80) continue;
     const Character last = First(text.substr(begin));
     return begin + last.length == at && last.kind != CharacterClass::kSpace;
@@ -148,7 +148,7 @@ std::string_view TakePiece(std::string_view* text) {
 
 size_t WholePieces(std::string_view text, size_t most) {
   if (text.size() <= most) return text.size();
-  // No piece has white space behind anything else.
+  // No piece has white space after anything else.
   for (size_t at = most; at > 0; --at) {
     if (IsAsciiSpace(static_cast<unsigned char>(text[at])) &&
         EndsWithVisible(text, at)) {

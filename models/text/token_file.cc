@@ -12,7 +12,7 @@
 namespace muster {
 namespace {
 
-// Larger than any vocabulary that can be serialized; offsets cannot overflow.
+// Larger than any serialized vocabulary, so that offsets cannot overflow.
 constexpr uint64_t kMostVocabularyBytes = uint64_t{1} << 40;
 
 absl::StatusOr<TokenFileHeader> ParseHeader(std::string_view bytes) {
@@ -109,7 +109,8 @@ absl::Status TokenFile::Copy(int64_t begin, std::span<int32_t> out) const {
   for (size_t i = 0; i < out.size(); ++i) {
     Stored token;
     std::memcpy(&token, first + i * sizeof(Stored), sizeof(Stored));
-    // Looked at as they are used: the whole file may be larger than memory.
+    // Checked when they are read, because the file may be larger than the
+    // memory.
     if (token >= vocabulary) {
       return absl::DataLossError(absl::StrCat(
           "'", path_, "' is damaged: token ", begin + static_cast<int64_t>(i),

@@ -69,7 +69,8 @@ TEST_F(TokenFileTest, ComesBackWithItsVocabulary) {
 TEST_F(TokenFileTest, IsTheSameInPortionsAsInOne) {
   const auto vocabulary = SmallBpe();
   std::string text;
-  while (text.size() < 1200u << 10) text += "hello,world1";  // no place to cut
+  // no position to split
+  while (text.size() < 1200u << 10) text += "hello,world1";
   while (text.size() < 4u << 20) text += " hello world\n  hell,";
   std::vector<int64_t> done;
   const auto count = WriteTokenFile(
@@ -172,7 +173,7 @@ TEST_F(TokenFileTest, DamagedFilesAreRefused) {
   EXPECT_THAT(Refusal(), HasSubstr("header is damaged"));
   with(offsetof(TokenFileHeader, vocabulary_bytes) + 1, 1);
   EXPECT_THAT(Refusal(), HasSubstr("not what its header says"));
-  // As a writer leaves it that was killed.
+  // As left by a writer that was killed.
   with(offsetof(TokenFileHeader, count), 0);
   EXPECT_THAT(Refusal(), HasSubstr("not what its header says"));
   for (size_t length = 0; length < sound.size(); ++length) {

@@ -65,7 +65,7 @@ absl::Status TokenFileWriter::WriteAll(const void* data, size_t bytes) {
 }
 
 absl::Status TokenFileWriter::Begin() {
-  // Whoever else writes the same file has another one after the unlink.
+  // After the unlink, another writer of the same name has a file of its own.
   unlink(part_.c_str());
   file_ = OwnedFd(
       open(part_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
@@ -119,7 +119,7 @@ absl::StatusOr<int64_t> WriteTokenFile(
   while (done < text.size()) {
     const std::string_view rest = text.substr(done);
     size_t portion = 0;
-    // Longer where there is no place to cut.
+    // Longer if the text cannot be split there.
     for (size_t most = kPortionBytes; portion == 0; most *= 2) {
       portion = WholePieces(rest, most);
     }

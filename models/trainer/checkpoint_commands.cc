@@ -16,7 +16,7 @@
 namespace muster {
 namespace {
 
-// Says which one it is where people look for it, beside the output.
+// Also prints which checkpoint it is, separately from the output.
 absl::StatusOr<TrainedGpt> Open(const std::string& directory) {
   absl::StatusOr<TrainedGpt> trained = OpenTrainedGpt(directory);
   if (trained.ok()) {

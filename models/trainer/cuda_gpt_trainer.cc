@@ -19,10 +19,11 @@
 namespace muster {
 namespace {
 
-// Large enough for a GPU's best speed.
+// Large enough for the GPU's maximum speed.
 constexpr int64_t kMatrixSize = 8192;
 
-// Notes what is put on the stream from its making to its end; null: nothing.
+// Records the work enqueued from construction to destruction; nothing if the
+// timeline is null.
 class NotedSpan {
  public:
   NotedSpan(cuda::CudaStepTimeline* timeline, SpanKind kind, int64_t number = 0)
@@ -56,7 +57,8 @@ CudaGptTrainer<T>::CudaGptTrainer(const GptTrainingOptions& options,
       host_(options.model, {0, options.model.layers}),
       arrays_(*device_),
       parts_(GptPartsOf(host_.tensors(), options.model)),
-      // No loss is scaled here; those who go on from this may have one.
+      // No loss scale is used here, but a training that resumes from this state
+      // may use one.
       progress_{.scaler = LossScaler(options.loss_scale).state()} {}
 
 template <typename T>
@@ -142,7 +144,7 @@ absl::Status CudaGptTrainer<T>::Pass(int64_t step, int64_t index) {
   {
     const NotedSpan forward(timeline_.get(), SpanKind::kForward, index);
     stage_->Forward(micro_batch_.get(), nullptr);
-    // What is left of the mean is the ranks'.
+    // The ranks' average does the rest of the division.
     stage_->Loss(micro_batch_.get(), 1.0f / static_cast<float>(mine));
     stage_->CopyLoss(*micro_batch_, losses_ + index);
   }
@@ -183,7 +185,7 @@ absl::StatusOr<GptStep> CudaGptTrainer<T>::Step(int64_t step) {
   }
   if (absl::Status status = device_->status(); !status.ok()) return status;
   if (is_sharded()) {
-    // The gathered weights are what the next step and checkpoint are made of.
+    // The next step and the checkpoint use the gathered weights.
     if (absl::Status status = average_->Confirm(); !status.ok()) return status;
   }
   const absl::StatusOr<double> mean = MeanLoss(world_, std::move(losses));
@@ -212,7 +214,7 @@ absl::StatusOr<double> CudaGptTrainer<T>::Update(int64_t step,
 template <typename T>
 absl::StatusOr<double> CudaGptTrainer<T>::GradientSquareSum() {
   double sum = optimizer_->GradientSquareSum();
-  // Before a failed device's numbers are taken for the gradient's.
+  // Checked first, because a failed device's numbers are not the gradient's.
   if (absl::Status status = device_->status(); !status.ok()) return status;
   if (average_ != nullptr) {
     if (absl::Status status = average_->Confirm(); !status.ok()) return status;
@@ -318,7 +320,7 @@ absl::Status CudaGptTrainer<T>::Restore(const GptProgress& progress) {
 
 template <typename T>
 absl::StatusOr<double> CudaGptTrainer<T>::MeasurePeak() {
-  // Together: ranks that share a GPU have a share of its speed.
+  // At the same time, because ranks that share a GPU share its speed.
   absl::Status status = world_.Run(Barrier());
   if (!status.ok()) return status;
   const absl::StatusOr<double> own = cuda::MeasureDeviceMatrixRate(

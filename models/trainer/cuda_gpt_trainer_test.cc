@@ -26,7 +26,7 @@ namespace {
 
 using Device = GptTrainingOptions::Device;
 
-// Smaller still: kernels are emulated.
+// Even smaller, because kernels are emulated.
 GptTrainingOptions OnCpu() {
   GptTrainingOptions options = SmallTraining();
   options.model.layers = 1;
@@ -72,7 +72,7 @@ struct Course {
   std::vector<float> weights;
 };
 
-// What each rank saw of `steps` steps.
+// The results of `steps` steps on each rank.
 std::vector<Course> Train(const GptTrainingOptions& options, int world,
                           int64_t steps) {
   std::vector<Course> courses(static_cast<size_t>(world));
@@ -134,8 +134,8 @@ TEST(CudaGptTrainerTest, AllRanksStayAlike) {
   }
 }
 
-// Each rank's part of the norm is summed by itself: without clipping no bit
-// depends on it.
+// Each rank sums its part of the norm separately; without clipping, no bit
+// depends on that.
 TEST(CudaGptTrainerTest, SharedStateIsDdpToTheLastBit) {
   for (const DType precision : {DType::kFloat32, DType::kBFloat16}) {
     GptTrainingOptions options = OnGpu(precision);
@@ -210,13 +210,13 @@ TEST(CudaGptTrainerTest, AGradientThatIsNoNumberEndsIt) {
   EXPECT_EQ(statuses[0].code(), absl::StatusCode::kOutOfRange) << statuses[0];
 }
 
-// What is on its streams ends with the group, as NCCL's operations do.
+// The work on its streams ends when the group breaks, as NCCL's operations do.
 class DeviceOfABrokenGroup final : public cuda::EmulatedDevice {
  public:
   explicit DeviceOfABrokenGroup(ProcessGroup& group) : group_(group) {}
 
-  // From now on, the group breaks while the host waits for the device for the
-  // `waits`-th time, from 1.
+  // From now on, the group breaks during the `waits`-th wait of the host for
+  // the device, from 1.
   void BreakIn(int waits) { waits_ = waits; }
 
   void CopyOut(void* to, const void* from, int64_t bytes) override {
@@ -237,7 +237,7 @@ class DeviceOfABrokenGroup final : public cuda::EmulatedDevice {
   int waits_ = 0;
 };
 
-// What two ranks say of `act`, in which their group breaks so.
+// The statuses of `act` on two ranks whose group breaks in it.
 std::vector<absl::Status> WhileTheGroupBreaks(
     int waits, const GptTrainingOptions& options,
     const std::function<absl::Status(GptTrainer&)>& act) {
@@ -274,7 +274,7 @@ TEST(CudaGptTrainerTest, NoStepIsMadeOfGradientsThatWereNotAveraged) {
   ExpectItIsTold(WhileTheGroupBreaks(1, OnGpu(), FirstStep));
 }
 
-// Waits are for the gradient's norm, then for the losses.
+// The host waits for the gradient's norm, then for the losses.
 TEST(CudaGptTrainerTest, NoStepEndsWithWeightsThatWereNotGathered) {
   GptTrainingOptions options = OnGpu();
   options.sharding = GptTrainingOptions::Sharding::kZero1;
@@ -292,7 +292,7 @@ TEST(CudaGptTrainerTest, ARankKeepsItsShareOfTheStateOnly) {
     options.sharding = GptTrainingOptions::Sharding::kZero1;
     std::mutex mutex;
     int64_t weights = 0;
-    // By what is kept of a weight: elements of each rank.
+    // By the kind of state per weight: the number of elements on each rank.
     std::map<std::string, std::vector<int64_t>> kept;
     const auto statuses = RunWorld(
         kRanks,
@@ -366,7 +366,7 @@ TEST(CudaGptTrainerTest, ATimelineHasTheLastStepsOfAllRanks) {
     ASSERT_EQ(counts.size(), 2u);
     for (const int64_t step : {3, 4}) {
       EXPECT_EQ(counts[step][SpanKind::kStep], 1);
-      // Two micro-batches for each rank, reduced once.
+      // Two micro-batches per rank, reduced once.
       EXPECT_EQ(counts[step][SpanKind::kForward], 2);
       EXPECT_EQ(counts[step][SpanKind::kBackward], 2);
       EXPECT_EQ(counts[step][SpanKind::kReduce], 1);
@@ -384,8 +384,8 @@ class CudaGptCheckpointTest : public testing::Test {
   }
   ~CudaGptCheckpointTest() override { std::filesystem::remove_all(folder_); }
 
-  // Goes on from the newest checkpoint in `name` to step `last`, and saves
-  // there; the losses on the way.
+  // Resumes from the newest checkpoint in `name`, trains to step `last` and
+  // saves there. Returns the losses.
   std::vector<double> TrainTo(int64_t last, GptTrainingOptions options,
                               int world, const std::string& name) {
     options.checkpoint_directory = folder_ + "/" + name;
@@ -404,7 +404,7 @@ class CudaGptCheckpointTest : public testing::Test {
   }
 
   std::string folder_;
-  // Of the last TrainTo: with which other options it went on.
+  // The differing options that the last TrainTo reported.
   std::string told_;
 };
 
@@ -447,7 +447,7 @@ TEST_F(CudaGptCheckpointTest, SharedStateGoesOnOnAnyNumberOfRanks) {
     go_on(5, 2);
     options.sharding = GptTrainingOptions::Sharding::kNone;
     go_on(6, 2);
-    // Onto the processors, and their share of the state.
+    // To the CPU, with sharded state.
     options.sharding = GptTrainingOptions::Sharding::kZero1;
     options.device = Device::kCpu;
     go_on(7, 2);
@@ -474,7 +474,8 @@ TEST_F(CudaGptCheckpointTest, CpusAndGpusGoOnFromEachOther) {
   EXPECT_THAT(losses, testing::Pointwise(testing::DoubleNear(1e-4), host));
 }
 
-// In bfloat16 master weights travel, and what is written with are the rounded.
+// In bfloat16 the master weights are saved; text is generated with the rounded
+// ones.
 TEST_F(CudaGptCheckpointTest, MasterWeightsAreInIt) {
   GptTrainingOptions host = OnGpu(DType::kBFloat16);
   host.device = Device::kCpu;

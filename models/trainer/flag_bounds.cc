@@ -13,7 +13,7 @@
 namespace muster {
 namespace {
 
-// All of `text` as a number.
+// Parses all of `text` as a number.
 template <typename Number>
 bool Parse(const std::string& text, Number* number) {
   const char* const end = text.data() + text.size();

@@ -10,7 +10,7 @@ namespace muster {
 // of these accepts an infinity.
 CLI::Validator FromZero();
 CLI::Validator AboveZero();
-// In [0, 1), as for AdamW's betas.
+// A number in [0, 1), such as AdamW's betas.
 CLI::Validator FromZeroToBelowOne();
 
 // An integer of at most 32 bits. CLI11's error would only be "not in range".

@@ -19,8 +19,8 @@ std::string Described(const std::string& vocabulary) {
   return parsed.ok() ? (*parsed)->Describe() : "of no known kind";
 }
 
-// What keeps a training from going on from a checkpoint: all of it, "layers 3,
-// there 2"; empty: nothing.
+// All differences that keep a training from resuming, such as "layers 3, there
+// 2"; empty: none.
 std::string Obstacle(const GptTrainingOptions& options,
                      const std::string& vocabulary,
                      const GptCheckpointState& state) {
@@ -28,7 +28,7 @@ std::string Obstacle(const GptTrainingOptions& options,
   GptConfig there = state.model;
   std::vector<std::string> obstacles;
   if (state.vocabulary != vocabulary) {
-    // Says how many tokens there are as well.
+    // The description includes the number of tokens.
     there.vocabulary = options.model.vocabulary;
     obstacles.push_back(absl::StrCat("vocabulary ", Described(vocabulary),
                                      kThere, Described(state.vocabulary)));
@@ -42,7 +42,7 @@ std::string Obstacle(const GptTrainingOptions& options,
   return absl::StrJoin(obstacles, "; ");
 }
 
-// The folder, and what was passed over because it is not whole.
+// The folder, and the checkpoints that were skipped because they are damaged.
 std::string Told(const CheckpointReader& reader) {
   std::string told = reader.folder();
   for (const SkippedCheckpoint& skipped : reader.skipped()) {

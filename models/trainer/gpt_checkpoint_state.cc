@@ -19,7 +19,7 @@ absl::Status Wrong(std::string_view what) {
                    absl::string_view(what.data(), what.size())));
 }
 
-// Members by name; the first that is missing or no number is remembered.
+// Reads members by name; remembers the first that is missing or not a number.
 class Members {
  public:
   explicit Members(const Json& json) : json_(json) {}

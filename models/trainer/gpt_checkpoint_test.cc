@@ -31,8 +31,8 @@ class GptCheckpoint : public testing::Test {
     std::filesystem::remove_all(options_.checkpoint_directory);
   }
 
-  // Goes on from the newest checkpoint to step `last`, and saves there; the
-  // losses on the way.
+  // Resumes from the newest checkpoint, trains to step `last` and saves there.
+  // Returns the losses.
   std::vector<double> TrainTo(int64_t last, int world) {
     CheckpointedCourse course;
     const auto statuses = RunWorld(
@@ -66,8 +66,8 @@ class GptCheckpoint : public testing::Test {
   GptTrainingOptions options_;
 };
 
-// Saved by four ranks, gone on with two, then one, then four: the losses are
-// those of a training that nobody touched, whoever keeps the optimizer's state.
+// Saved by four ranks, resumed with two, then one, then four: the losses are
+// those of an uninterrupted training, with sharded and with replicated state.
 TEST_F(GptCheckpoint, GoesOnWithAnyNumberOfRanksAsIfNothingHadHappened) {
   const std::string folder = options_.checkpoint_directory;
   options_.checkpoint_directory = folder + "/undisturbed";
@@ -88,7 +88,7 @@ TEST_F(GptCheckpoint, GoesOnWithAnyNumberOfRanksAsIfNothingHadHappened) {
   }
 }
 
-// With the optimizer's state shared out or not: one reads the other's.
+// Sharded and replicated state read each other's checkpoints.
 TEST_F(GptCheckpoint, ShardedAndWholeStateAreTheSameCheckpoint) {
   const std::string folder = options_.checkpoint_directory;
   options_.checkpoint_directory = folder + "/undisturbed";
@@ -116,7 +116,7 @@ TEST_F(GptCheckpoint, HoldsAllThatWritingNeeds) {
   EXPECT_EQ(trained->vocabulary->Serialize(), Vocabulary11().Serialize());
 }
 
-// All that is in the way is said.
+// All differences are reported.
 TEST_F(GptCheckpoint, OfAnotherModelOrVocabularyIsRefused) {
   TrainTo(3, 2);
   const CharVocabulary capitals("ABCDEFGHIJK");
@@ -138,7 +138,8 @@ TEST_F(GptCheckpoint, OfAnotherModelOrVocabularyIsRefused) {
   EXPECT_THAT(std::string(other_model.message()),
               HasSubstr("training: biases off, there on; layers 1, there 2; "
                         "width 32, there 16; precision bf16, there fp32; "));
-  // A text with other characters is another vocabulary: that is said once.
+  // A text with other characters has another vocabulary, which is reported
+  // once.
   options_.model.vocabulary = 12;
   const CharVocabulary more("abcdefghijkl");
   EXPECT_THAT(std::string(ResumeWith(more).message()),

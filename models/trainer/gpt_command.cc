@@ -17,7 +17,7 @@ void AddCheckpointFlag(CLI::App& app, std::string* directory) {
       ->check(CLI::ExistingDirectory);
 }
 
-// CLI11 would say only that a command is missing.
+// CLI11 would only report that a command is missing.
 absl::Status CheckCommand(const CLI::App& app, const std::string& word) {
   std::string all;
   for (const CLI::App* const command :

@@ -10,7 +10,7 @@
 namespace muster {
 namespace {
 
-// The logits behind the last of `tokens`.
+// The logits after the last of `tokens`.
 std::vector<float> LogitsBehind(GptWeights& weights,
                                 const std::vector<int32_t>& tokens) {
   const auto length = std::min<int64_t>(weights.config().context,
@@ -25,7 +25,7 @@ std::vector<float> LogitsBehind(GptWeights& weights,
   return {batch.logits.end() - weights.config().vocabulary, batch.logits.end()};
 }
 
-// The smallest logit that may still be drawn.
+// The smallest logit that may be drawn.
 float Least(std::vector<float> logits, int64_t most_likely) {
   if (most_likely <= 0 || most_likely >= static_cast<int64_t>(logits.size())) {
     return *std::min_element(logits.begin(), logits.end());

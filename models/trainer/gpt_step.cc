@@ -9,8 +9,8 @@ namespace muster {
 
 absl::StatusOr<double> MeanLoss(ProcessGroup& world,
                                 std::vector<double> losses) {
-  // Nothing is added to a loss but zeros, so that the mean does not depend on
-  // who computed which.
+  // Only zeros are added to a loss, so the mean does not depend on which rank
+  // computed it.
   absl::Status status = world.Run(AllReduce(losses.data(), losses.data(),
                                             static_cast<int64_t>(losses.size()),
                                             DType::kFloat64));

@@ -1,4 +1,4 @@
-// A training's timeline, from what ranks do to the file.
+// A training's timeline, from the ranks' recording to the file.
 
 #include <fstream>
 #include <map>
@@ -28,7 +28,7 @@ TransportFactory Gloo() {
   };
 }
 
-// Enough gradients for a second bucket, and two micro-batches a rank.
+// Enough gradients for a second bucket, and two micro-batches per rank.
 GptTrainingOptions Recorded() {
   GptTrainingOptions options = SmallTraining();
   options.model.width = 96;
@@ -38,7 +38,7 @@ GptTrainingOptions Recorded() {
   return options;
 }
 
-// Rank 0's, of the last of `steps`.
+// Rank 0's timeline of the last of `steps`.
 Timeline Train(const GptTrainingOptions& options, int64_t steps, int ranks,
                const TransportFactory& factory) {
   Timeline timeline;
@@ -75,7 +75,7 @@ Stretch StretchOf(const Json& event) {
   return {begin, begin + event["dur"].get<double>()};
 }
 
-// Of one rank's step: what has each name, in order.
+// The events of one rank's step, by name, in order.
 using Names = std::map<std::string, std::vector<Json>>;
 
 Names InFile(const std::string& path, int rank, int64_t step) {
@@ -101,13 +101,13 @@ TEST_P(GptTimelineTest, BucketsLieBetweenBackwardAndUpdate) {
                   {.kind = "timeline", .path = options.timeline},
                   [&](std::ostream& out) { WriteTraceEvents(timeline, out); })
                   .ok());
-  // The first two of four steps are not in it.
+  // The file does not contain the first two of four steps.
   EXPECT_TRUE(InFile(options.timeline, 0, 2).empty());
   for (int rank = 0; rank < kRanks; ++rank) {
     for (const int64_t step : {3, 4}) {
       Names names = InFile(options.timeline, rank, step);
       ASSERT_EQ(names["step " + std::to_string(step)].size(), 1u);
-      // SmallTraining's four micro-batches are two on each rank.
+      // SmallTraining's four micro-batches are two per rank.
       ASSERT_EQ(names["forward"].size(), 2u);
       ASSERT_EQ(names["backward"].size(), 2u);
       for (const char* part :

@@ -16,7 +16,8 @@
 namespace muster {
 namespace {
 
-// A gradient that overflows float16 even so is no matter of scale.
+// If a gradient still overflows float16 at this scale, the scale is not the
+// cause.
 constexpr double kLeastScale = 1.0 / 1024;
 
 }  // namespace
@@ -117,13 +118,13 @@ absl::Status HostGptTrainer::MakeOptimizer() {
         rule, TensorsToTrain(),
         [this](int parameter) { return reducer_->average(parameter); });
   }
-  // From the first step on, weights are what can be represented.
+  // The weights must be representable from the first step on.
   return optimizer_->OnStateLoaded();
 }
 
 void HostGptTrainer::PlaceGradients() {
-  // Several micro-batches' are computed aside, each by itself; so are those
-  // that go to buckets of another type.
+  // Gradients of several micro-batches are computed separately, and so are
+  // those for buckets of another type.
   if (is_mixed() || micro_batches_of_rank() > 1) return;
   for (int i = 0; i < static_cast<int>(weights_.tensors().size()); ++i) {
     weights_.PlaceGradient(i, static_cast<float*>(reducer_->gradient(i)));
@@ -161,7 +162,7 @@ absl::StatusOr<double> HostGptTrainer::Pass(int64_t step, int64_t index) {
   {
     const RecordedSpan forward(recorder_.get(), SpanKind::kForward, index);
     model_.Forward(&*micro_batch, &stream);
-    // The reducer averages over the ranks.
+    // The reducer divides by the number of ranks.
     const double scale =
         options_.precision == DType::kFloat16 ? scaler_.scale() : 1;
     loss = model_.Loss(&*micro_batch, stream,
@@ -192,7 +193,7 @@ absl::StatusOr<GptStep> HostGptTrainer::Step(int64_t step) {
     if (!loss.ok()) return loss.status();
     losses[world_.rank() * mine + i] = *loss;
   }
-  // The first pass may have moved them.
+  // The first pass may have moved the gradients.
   PlaceGradients();
   const double learning_rate = options_.learning_rate.At(step);
   const absl::StatusOr<double> norm = Update(step, learning_rate);

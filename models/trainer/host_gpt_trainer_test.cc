@@ -19,10 +19,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// What one rank saw.
+// One rank's results.
 struct Course {
   std::vector<double> losses;
-  // Of the weights, after each step.
+  // Hashes of the weights after each step.
   std::vector<uint64_t> hashes;
   std::vector<double> norms;
   double validation = 0;
@@ -136,8 +136,8 @@ TEST(HostGptTrainerTest, AnyNumberOfRanksTakesTheSameCourse) {
   }
 }
 
-// In pairs the course is the same to the last bit on any number of ranks, over
-// any transport, and however the optimizer's state is kept.
+// With pairwise addition, the training is bit-identical on any number of ranks,
+// over any transport, with sharded and replicated state.
 TEST(HostGptTrainerTest, InPairsTheNumberOfRanksDoesNotMatter) {
   Training training{.options = WithMicroBatches(8)};
   training.options.order = GptTrainingOptions::GradientOrder::kPairwise;
@@ -173,8 +173,8 @@ TEST(HostGptTrainerTest, PairsNeedAPowerOfTwo) {
   EXPECT_EQ(statuses[0].code(), absl::StatusCode::kInvalidArgument);
 }
 
-// The optimizer's state shared out is the same training bit for bit, whatever
-// the type of the weights, also where ranks don't divide the elements.
+// Sharded state gives the bit-identical training for every type of weights,
+// even if the elements are not a multiple of the ranks.
 TEST(HostGptTrainerTest, ZeroIsTheSameCourseBitForBit) {
   for (const DType precision :
        {DType::kFloat32, DType::kBFloat16, DType::kFloat16}) {
@@ -203,8 +203,8 @@ TEST(HostGptTrainerTest, LearnsIn16Bits) {
   }
 }
 
-// The first loss scale is too high for these gradients: such a step is left
-// out on every rank, and the next has half the scale.
+// The first loss scale is too high for these gradients: the step is skipped on
+// every rank, and the next one uses half the scale.
 TEST(HostGptTrainerTest, AnOverflowLeavesTheStepOut) {
   Training training{.world = 2, .steps = 12};
   training.options.precision = DType::kFloat16;
@@ -220,7 +220,7 @@ TEST(HostGptTrainerTest, AnOverflowLeavesTheStepOut) {
   EXPECT_EQ(courses[0].hashes, courses[1].hashes);
 }
 
-// Nor is it with a scale, once that has been halved in vain.
+// Also with a loss scale, after halving it has not helped.
 TEST(HostGptTrainerTest, AGradientThatIsNoNumberIsAnError) {
   for (const DType precision : {DType::kFloat32, DType::kFloat16}) {
     GptTrainingOptions options = SmallTraining();
@@ -243,7 +243,7 @@ TEST(HostGptTrainerTest, RecomputedActivationsAreTheSame) {
   EXPECT_EQ(Train(training)[0].hashes, kept.hashes);
 }
 
-// What State and progress() have is all that the next steps depend on.
+// State and progress() contain everything that later steps depend on.
 TEST(HostGptTrainerTest, GoesOnFromAStateAsIfNothingHadHappened) {
   for (const DType precision : {DType::kFloat32, DType::kFloat16}) {
     Training training{.world = 2, .steps = 10};
@@ -260,7 +260,7 @@ TEST(HostGptTrainerTest, GoesOnFromAStateAsIfNothingHadHappened) {
           absl::Status status = TakeSteps(**first, 0, 6, &course);
           if (!status.ok()) return status;
           GptTrainingOptions options = training.options;
-          options.seed = 99;  // Other weights to begin with.
+          options.seed = 99;  // other initial weights
           auto second = HostGptTrainer::Create(options, LearnableText(), group);
           if (!second.ok()) return second.status();
           const auto from = *(*first)->State();
@@ -273,7 +273,8 @@ TEST(HostGptTrainerTest, GoesOnFromAStateAsIfNothingHadHappened) {
           status = (*second)->Restore((*first)->progress());
           if (!status.ok()) return status;
           EXPECT_EQ(WeightsHash(**second), whole[0].hashes[5]);
-          // The data is the seed's, too: the first goes on, restored itself.
+          // The data depends on the seed as well, so the first trainer
+          // continues after its own Restore.
           status = (*first)->Restore((*second)->progress());
           if (status.ok()) status = TakeSteps(**first, 6, 10, &course);
           EXPECT_EQ(course.hashes, whole[0].hashes) << Name(precision);

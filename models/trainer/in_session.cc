@@ -12,7 +12,7 @@ absl::Status InSession(const std::function<absl::Status(Session&)>& train) {
   if (!session.ok()) return session.status();
   absl::Status status = train(**session);
   if (status.ok()) return status;
-  // Some name the rank that they are of themselves.
+  // Some errors begin with the rank already.
   const std::string rank = absl::StrCat("rank ", (*session)->rank());
   if (status.message().substr(0, rank.size()) == rank) return status;
   return absl::Status(status.code(),

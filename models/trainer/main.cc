@@ -1,6 +1,6 @@
-// Trains a GPT-2-style transformer on a text, and lets it write: a Session, a
-// process group, DDP, checkpoints. Runs under `launch`, torchrun, mpirun and
-// srun, and alone:
+// Trains a GPT-2-style transformer on a text and generates text with it, using
+// a Session, a process group, DDP and checkpoints. Runs under `launch`,
+// torchrun, mpirun and srun, and without a launcher:
 //
 //   bazel build --config=opt //models/trainer:gpt
 //   cd bazel-bin/models/trainer
@@ -31,7 +31,7 @@ absl::Status Prepare(const GptPreparation& preparation) {
   return absl::OkStatus();
 }
 
-// Each command to those who do it.
+// Calls the function that performs each command.
 struct Do {
   absl::Status operator()(const GptTrainingOptions& options) const {
     return InSession(

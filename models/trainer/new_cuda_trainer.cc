@@ -26,7 +26,7 @@ absl::StatusOr<std::unique_ptr<cuda::Device>> OpenDevice(Session& session) {
   return *std::move(device);
 }
 
-// Null for one rank, which has nobody to average with.
+// Null for one rank, which needs no averaging.
 absl::StatusOr<std::unique_ptr<ProcessGroup>> NewGradientGroup(
     Session& session) {
   if (session.world_size() == 1) return nullptr;

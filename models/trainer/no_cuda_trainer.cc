@@ -1,6 +1,6 @@
 #include "models/trainer/new_cuda_trainer.h"
 
-// Where the build found no CUDA toolkit.
+// For a build without a CUDA toolkit.
 
 namespace muster {
 

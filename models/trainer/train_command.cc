@@ -50,7 +50,7 @@ absl::StatusOr<std::unique_ptr<GptTrainer>> NewTrainer(
   return HostGptTrainer::Create(options, std::move(tokens), world);
 }
 
-// Collective. A file that cannot be written is no reason to lose a training.
+// Collective. A timeline that cannot be written does not fail the training.
 absl::Status KeepTimeline(const PictureFile& file, GptTrainer& trainer,
                           GptReporter& reporter, int rank) {
   if (file.path.empty()) return absl::OkStatus();
@@ -81,7 +81,7 @@ absl::Status TrainGpt(GptTrainingOptions options, Session& session) {
   options.text_fingerprint = *fingerprint;
   const auto world = NewWorld(session);
   if (!world.ok()) return world.status();
-  // Not before: until all ranks are here a signal just ends the process.
+  // Not earlier: until all ranks have arrived, a signal should end the process.
   StopRequest::Listen();
   const auto trainer = NewTrainer(options, text->tokens, session, **world);
   if (!trainer.ok()) return trainer.status();

@@ -15,7 +15,7 @@
 namespace muster {
 namespace {
 
-// What is behind the name in each line, by name.
+// The value of each line, by name.
 std::map<std::string, std::string> ByName(const std::string& course) {
   std::map<std::string, std::string> values;
   for (const auto& line : absl::StrSplit(course, '\n', absl::SkipEmpty())) {
@@ -41,7 +41,7 @@ absl::StatusOr<std::string> OfRank0(ProcessGroup& world,
   return theirs;
 }
 
-// Lines of a course, one for each option.
+// The lines of a course, one per option.
 class Lines {
  public:
   template <typename T>
@@ -71,7 +71,7 @@ const char* Word(DType precision) {
   }
 }
 
-// Where a learning rate does not decay, more steps are the same training.
+// If the rate does not decay, more steps are the same training.
 std::string DescribeDecay(const LearningRateSchedule& schedule) {
   if (schedule.decay == LearningRateSchedule::Decay::kNone) return "none";
   const bool is_cosine = schedule.decay == LearningRateSchedule::Decay::kCosine;
@@ -125,7 +125,8 @@ std::string DescribeJointWork(const GptTrainingOptions& options) {
   Lines lines;
   lines.AddFlag("zero",
                 options.sharding == GptTrainingOptions::Sharding::kZero1);
-  // A checkpoint has the scale that was come to.
+  // A checkpoint contains the current scale, so the initial one does not
+  // matter.
   lines.Add("loss-scale", options.loss_scale.initial);
   lines.Add("steps", options.steps);
   lines.Add("validate-every", options.validate_every);

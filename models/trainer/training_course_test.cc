@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// What `change` makes of a training: another one, in these options.
+// The differences between the default training and one with `change`.
 std::string OtherCourse(
     const std::function<void(GptTrainingOptions&)>& change) {
   GptTrainingOptions options;
@@ -51,8 +51,8 @@ TEST(TrainingCourseTest, SaysSoInTheFlagsWords) {
             "bf16, was fp32; text 3 tokens (00ff), was ");
 }
 
-// Ranks do it together, so it must be alike, but whoever changes it later has
-// the same training.
+// It must be equal on all ranks because they do it together, but changing it
+// later continues the same training.
 TEST(TrainingCourseTest, WhatChangesNoLossIsNoOtherTraining) {
   const auto change = [](GptTrainingOptions& options) {
     options.sharding = GptTrainingOptions::Sharding::kZero1;
@@ -72,7 +72,7 @@ TEST(TrainingCourseTest, WhatChangesNoLossIsNoOtherTraining) {
             "validation-batches 1, was 20; zero on, was off");
 }
 
-// They are where the learning rate goes down to its lowest.
+// The number of steps is also the end of the decay.
 TEST(TrainingCourseTest, MoreStepsAreAnotherTrainingWhereTheRateDecays) {
   const auto longer = [](GptTrainingOptions& options) {
     options.steps = options.learning_rate.decay_until = 5000;
@@ -86,7 +86,8 @@ TEST(TrainingCourseTest, MoreStepsAreAnotherTrainingWhereTheRateDecays) {
   EXPECT_EQ(CourseDifference(DescribeCourse(options), was), "");
 }
 
-// Each rank is told who it is; the one that differs also in what.
+// Each rank gets an error that names the rank; the rank that differs also gets
+// the differences.
 TEST(TrainingCourseTest, RanksHaveRank0sOptions) {
   for (const int strange : {-1, 0, 2}) {
     const auto statuses = RunWorld(3, [&](ProcessGroup& world) {

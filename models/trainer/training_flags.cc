@@ -8,9 +8,9 @@
 namespace muster {
 namespace {
 
-// Leaves the bounds out of the help.
+// Hides the bounds in the help.
 CLI::Validator Quiet(CLI::Validator bounds) { return bounds.description(""); }
-// Of something there is at least one of.
+// Counts that are at least 1, and at least 0.
 CLI::Validator Some() { return WholeBetween(1, 1 << 30); }
 CLI::Validator Any() { return WholeBetween(0, 1 << 30); }
 
@@ -70,7 +70,7 @@ void AddOptimizerFlags(CLI::App& app, GptTrainingOptions* options) {
       "backward pass (activation checkpointing)");
 }
 
-// What a GPT that is whole on each rank can do besides.
+// Options for a GPT that is whole on each rank.
 void AddArithmeticFlags(CLI::App& app, GptTrainingOptions* options) {
   app.add_option("--device", options->device,
                  "what computes: cpu, or cuda: a GPU for each rank, gradients "
@@ -92,7 +92,7 @@ void AddArithmeticFlags(CLI::App& app, GptTrainingOptions* options) {
       app.add_option("--loss-scale", options->loss_scale.initial,
                      "the first one of fp16; it grows and shrinks as needed")
           ->check(AboveZero());
-  // Once all flags are read.
+  // Runs after all flags are parsed.
   app.callback([scale, options] {
     if (scale->count() > 0 && options->precision != DType::kFloat16) {
       throw CLI::ValidationError("--loss-scale", "is for --precision fp16");

@@ -21,8 +21,8 @@ bool IsOfTheDisk(const absl::Status& status) {
          status.code() == absl::StatusCode::kInternal;
 }
 
-// A disk that is full is no reason to lose a training: that the last checkpoint
-// failed is said when the next one is due, which is tried all the same.
+// A full disk does not fail the training: the failure of a checkpoint is
+// reported when the next one is due, which is tried again.
 absl::Status Save(int64_t step, GptCheckpoints& checkpoints,
                   GptReporter& reporter) {
   absl::Status status = checkpoints.Save(step);
@@ -31,7 +31,7 @@ absl::Status Save(int64_t step, GptCheckpoints& checkpoints,
   return checkpoints.Save(step);
 }
 
-// The steps from `step` on. No checkpoints: none are kept.
+// Runs the steps from `step` on. `checkpoints` null: none are saved.
 absl::Status TakeSteps(int64_t step, const TrainingRun& run,
                        GptCheckpoints* checkpoints) {
   const GptTrainingOptions& options = run.options;
@@ -60,7 +60,7 @@ absl::Status TakeSteps(int64_t step, const TrainingRun& run,
   return absl::OkStatus();
 }
 
-// Behind which step the newest checkpoint is; 0: there is none.
+// The step of the newest checkpoint; 0: there is none.
 absl::StatusOr<int64_t> Resume(const TrainingRun& run,
                                GptCheckpoints& checkpoints) {
   for (const std::string& path : checkpoints.left_over()) {

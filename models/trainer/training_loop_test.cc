@@ -27,7 +27,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// What a process may write into one file at most, so that its disk seems full.
+// Limits the size of a file that this process may write, to simulate a full
+// disk.
 void LimitFiles(rlim_t bytes) {
   rlimit limit{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
@@ -35,8 +36,8 @@ void LimitFiles(rlim_t bytes) {
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-// Has one tensor, of more bytes than LimitFiles leaves, whose elements are how
-// many steps were ever taken.
+// A trainer with one tensor that is larger than LimitFiles allows. Each element
+// counts all steps ever taken.
 class CountingTrainer : public ResumableTrainer {
  public:
   explicit CountingTrainer(std::function<void(int64_t)> on_step)
@@ -95,7 +96,8 @@ class TrainingLoop : public testing::Test {
     std::filesystem::remove_all(folder_);
   }
 
-  // To step `last`; what it did. `on_step` is told of each step.
+  // Trains to step `last` and returns the trainer. `on_step` is called in each
+  // step.
   std::unique_ptr<CountingTrainer> TrainTo(
       int64_t last, std::function<void(int64_t)> on_step = [](int64_t) {}) {
     options_.steps = options_.learning_rate.decay_until = last;
@@ -116,7 +118,7 @@ class TrainingLoop : public testing::Test {
     return trainer;
   }
 
-  // Where the trainer is told that it is to stop.
+  // The file that asks the trainer to stop.
   std::string notice() const { return folder_ + "/notice"; }
   const std::string& said() const { return said_; }
   const std::string& warned() const { return warned_; }
@@ -146,7 +148,7 @@ TEST_F(TrainingLoop, GoesOnBehindItsLastStep) {
   EXPECT_THAT(second->taken(), ElementsAre(5, 6));
   EXPECT_EQ(second->value(), 7);
   EXPECT_EQ(second->progress().updates, 7);
-  // Behind 6, and at the end.
+  // After step 6, and at the end.
   EXPECT_EQ(second->validations(), 2);
   EXPECT_THAT(said(), HasSubstr("going on behind step 5 from "));
   EXPECT_THAT(warned(), HasSubstr("no longer the training that was begun: "

@@ -7,15 +7,15 @@
 #include "base/check.h"
 #include "models/cuda/emulation/shared_array.h"
 
-// The compiler must not take such a function's registers for those that it
-// leaves alone (-fipa-ra did), nor a sanitizer watch it leave.
+// The compiler must not assume which registers such a function preserves
+// (-fipa-ra did), and sanitizers must not instrument its switch of stacks.
 #define MUSTER_SWITCHES_STACKS \
   __attribute__((noipa, no_sanitize_address, no_sanitize_undefined))
 
 namespace muster::emulation {
 namespace {
 
-// Kernels call no deep functions.
+// Bytes of a fiber's stack; kernels have no deep calls.
 constexpr size_t kStackBytes = 64 << 10;
 
 thread_local BlockRun* current = nullptr;
@@ -77,7 +77,7 @@ void BlockRun::MakeFibers() {
 void BlockRun::Enter() {
   BlockRun& run = *current;
   for (;;) {
-    // Until its next block.
+    // Waits for the next block.
     run.Yield();
     run.body_();
     run.fibers_[run.running_].state = State::kDone;

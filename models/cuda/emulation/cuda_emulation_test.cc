@@ -53,7 +53,7 @@ TEST_P(CudaEmulationTest, ABarrierShowsWhatAllHaveWritten) {
   }
 }
 
-// The two orders are there to show just this.
+// This is the purpose of the two orders.
 TEST(CudaEmulationOrderTest, AMissingBarrierShowsInOneOfTheOrders) {
   const auto sum = [](ThreadOrder order) {
     const ScopedThreadOrder scoped(order);
@@ -68,7 +68,7 @@ TEST(CudaEmulationOrderTest, AMissingBarrierShowsInOneOfTheOrders) {
   EXPECT_NE(sum(ThreadOrder::kForward), sum(ThreadOrder::kBackward));
 }
 
-// A warp that uses memory again before others have read it.
+// A warp that reuses memory before the others have read it.
 TEST(CudaEmulationOrderTest, AWarpRunsAheadOfOthersThroughItsExchanges) {
   for (const auto order : {ThreadOrder::kForward, ThreadOrder::kBackward}) {
     const ScopedThreadOrder scoped(order);
@@ -81,7 +81,7 @@ TEST(CudaEmulationOrderTest, AWarpRunsAheadOfOthersThroughItsExchanges) {
       for (int step = 16; step > 0; step /= 2) __shfl_xor_sync(kAll, 1, step);
       if (threadIdx.x == 0) value[0] = 6;
     });
-    // The warp that came to the barrier last goes on first.
+    // The warp that reached the barrier last continues first.
     EXPECT_EQ(read[0], 5);
     EXPECT_EQ(read[40], order == ThreadOrder::kForward ? 5 : 6);
   }

@@ -61,7 +61,7 @@ absl::StatusOr<std::shared_ptr<void>> EmulatedDevice::Allocate(int64_t bytes) {
     return absl::ResourceExhaustedError("the emulated device's memory is full");
   }
   left_ -= bytes;
-  // malloc, so that AddressSanitizer sees what is beyond.
+  // malloc, so that AddressSanitizer detects accesses beyond the end.
   std::shared_ptr<void> memory(std::malloc(static_cast<size_t>(bytes)),
                                &std::free);
   std::memset(memory.get(), 0xff, static_cast<size_t>(bytes));

@@ -3,19 +3,19 @@
 namespace muster::emulation {
 namespace {
 
-// All arrays live until their thread ends.
+// A list of all arrays, which live until their thread ends.
 thread_local SharedMemory* first = nullptr;
 
 }  // namespace
 
 SharedMemory::SharedMemory(void* data, size_t bytes)
     : data_(data), bytes_(bytes), next_(first) {
-  // The block that meets the array first finds it like any other.
+  // So that the first block finds the same contents as later ones.
   std::memset(data_, 0xff, bytes_);
   first = this;
 }
 
-// Objects of a thread end in the reverse order of their making.
+// Objects of a thread are destroyed in reverse order of construction.
 SharedMemory::~SharedMemory() { first = next_; }
 
 void SharedMemory::Spoil() {

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kThreads = 256;
 
-// The step's numbers, made in double on the host as the CPU's are.
+// The factors of a step, computed in double on the host, as for the CPU.
 struct Factors {
   float gradient;
   float keep;

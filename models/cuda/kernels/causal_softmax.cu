@@ -7,7 +7,7 @@ namespace {
 
 constexpr int kWarps = 4;
 
-// The row of this thread's warp, among those of all matrices.
+// The row of this thread's warp, counted over all matrices.
 __device__ int64_t OwnRow() {
   return static_cast<int64_t>(blockIdx.x) * kWarps + threadIdx.x / kWarp;
 }
@@ -47,7 +47,7 @@ __global__ void Backward(const T* probabilities, int64_t rows, int64_t time,
   for (int64_t j = lane; j < seen; j += kWarp) {
     sum += ToFloat(p[j]) * ToFloat(d[j]);
   }
-  // What all probabilities of the row lose when one grows.
+  // The decrease of all probabilities of the row when one grows.
   const float lost = WarpSum(sum);
   for (int64_t j = lane; j < time; j += kWarp) {
     Put(j < seen ? factor * ToFloat(p[j]) * (ToFloat(d[j]) - lost) : 0, &d[j]);

@@ -12,7 +12,7 @@ TYPED_TEST_SUITE(CudaCausalSoftmaxTest, KernelCases);
 
 constexpr float kFactor = 0.7f;
 
-// By its definition, in double.
+// The softmax by its definition, in double.
 std::vector<float> Probabilities(const std::vector<float>& scores,
                                  int64_t matrices, int64_t time) {
   std::vector<float> all(scores.size());
@@ -36,7 +36,7 @@ TYPED_TEST(CudaCausalSoftmaxTest, AsItIsDefined) {
     constexpr int64_t kMatrices = 3;
     auto scores = this->Numbers(kMatrices * time * time, 1, 4);
     const auto expected = Probabilities(scores, kMatrices, time);
-    // What is above the diagonal may be anything: a product of nothing.
+    // Elements above the diagonal may have any value.
     for (int64_t row = 0; row < kMatrices * time; ++row) {
       for (int64_t j = row % time + 1; j < time; ++j) {
         scores[static_cast<size_t>(row * time + j)] = NAN;
@@ -46,7 +46,7 @@ TYPED_TEST(CudaCausalSoftmaxTest, AsItIsDefined) {
     CausalSoftmaxForward(kMatrices, time, kFactor, own.data(), nullptr);
     this->ExpectElements(own, expected);
 
-    // From these probabilities, whatever rounding has made of them.
+    // Computed from these probabilities, rounding included.
     const auto p = this->Widened(own);
     const auto given = this->Numbers(kMatrices * time * time, 2);
     std::vector<float> gradient(given.size());

@@ -19,8 +19,8 @@ __global__ void PartialSums(const T* values, int64_t rows, int64_t columns,
   PutTileSums(sum, tile, columns, partial);
 }
 
-// A column's parts by several threads: one after the other they would take as
-// long as what has made them.
+// Several threads add the parts of a column; one thread would take as long as
+// the kernel that made the parts.
 __global__ void AddParts(const float* partial, int64_t parts, int64_t columns,
                          float* sums) {
   __shared__ ColumnTile tile;

@@ -11,7 +11,8 @@ class CudaColumnSumsTest : public KernelTest<Case> {};
 TYPED_TEST_SUITE(CudaColumnSumsTest, KernelCases);
 
 TYPED_TEST(CudaColumnSumsTest, AddsToWhatIsThere) {
-  // Of the largest, some threads have more than one part and others have one.
+  // With the largest number of rows, some threads have several parts and others
+  // one.
   for (const int64_t rows : {1, 5, 128, 300, 1500}) {
     constexpr int64_t kColumns = 39;
     const auto values = this->Numbers(rows * kColumns, 1);

@@ -12,7 +12,8 @@ namespace {
 
 TEST(CudaConvertTest, AsTheReductionsDoIt) {
   std::vector<float> values;
-  // Every bfloat16, and float32s below, at and above the middle of two.
+  // All bfloat16 values, and float32 values below, at and above the middle
+  // between two of them.
   for (uint32_t upper = 0; upper < 0x10000; upper += 37) {
     for (const uint32_t lower : {0x0u, 0x7fffu, 0x8000u, 0x8001u, 0xffffu}) {
       values.push_back(std::bit_cast<float>(upper << 16 | lower));
@@ -25,7 +26,7 @@ TEST(CudaConvertTest, AsTheReductionsDoIt) {
   std::vector<uint16_t> expected(values.size());
   muster::Narrow(values.data(), DType::kBFloat16, expected.data(), count);
   for (size_t i = 0; i < values.size(); ++i) {
-    // A NaN is any NaN.
+    // Any NaN is accepted.
     if (values[i] != values[i]) {
       EXPECT_GT(narrow[i].bits & 0x7fff, 0x7f80);
     } else {

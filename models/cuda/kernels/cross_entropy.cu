@@ -7,29 +7,30 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / kWarp;
-// Elements that a thread reads before it makes use of the first: what is read
-// one by one waits for memory once for each.
+// Elements that a thread reads before it uses the first: separate reads would
+// each wait for the memory.
 constexpr int kAtOnce = 4;
 
-// The logits of the columns first, first + kThreads, …; none is -infinity.
+// Reads the logits of columns first, first + kThreads, …; -infinity where there
+// is no column.
 template <typename T>
 __device__ void ReadLogits(const T* row, int64_t first, int64_t classes,
                            float (&logits)[kAtOnce]) {
   for (int i = 0; i < kAtOnce; ++i) {
     const int64_t j = first + i * kThreads;
-    // Reads in any case: a branch would part the reads.
+    // Reads unconditionally, because a branch would separate the reads.
     const float logit = ToFloat(row[j < classes ? j : first]);
     logits[i] = j < classes ? logit : -INFINITY;
   }
 }
 
-// A row's largest logit and the sum of e^(logit - largest).
+// A row's largest logit, and the sum of e^(logit - largest).
 struct Partition {
   float most;
   float sum;
 };
 
-// One pass over the row; every thread of the block gets the result.
+// Reads the row once; every thread of the block gets the result.
 template <typename T>
 __device__ Partition RowPartition(const T* row, int64_t classes,
                                   SharedArray<float, kWarps>& line) {
@@ -46,11 +47,11 @@ __device__ Partition RowPartition(const T* row, int64_t classes,
     most = new_most;
   }
   const float largest = BlockMost(most, line);
-  // A thread without a column has seen nothing: its sum is 0.
+  // The sum of a thread without a column is 0.
   return {largest, BlockSum(sum * expf(most - largest), line)};
 }
 
-// A block for each row.
+// One block per row.
 template <typename T>
 __global__ void RowLoss(const T* logits, const int32_t* targets,
                         int64_t classes, int64_t stride, float* losses) {
@@ -70,7 +71,8 @@ __global__ void RowLossAndGradient(T* logits, const int32_t* targets,
   __shared__ SharedArray<float, kWarps> line;
   T* const row = logits + static_cast<int64_t>(blockIdx.x) * stride;
   const int32_t target = targets[blockIdx.x];
-  // Before other threads overwrite it, which the barriers below hold back.
+  // Read before other threads can overwrite it, which they do after the
+  // barriers below.
   const float aimed = ToFloat(row[target]);
   const Partition all = RowPartition(row, classes, line);
   if (threadIdx.x == 0) losses[blockIdx.x] = logf(all.sum) + all.most - aimed;
@@ -91,7 +93,7 @@ __global__ void RowLossAndGradient(T* logits, const int32_t* targets,
   }
 }
 
-// One block.
+// Runs as one block.
 __global__ void Mean(const float* values, int64_t count, double* mean) {
   __shared__ SharedArray<double, kWarps> line;
   double sum = 0;

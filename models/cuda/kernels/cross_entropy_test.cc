@@ -16,7 +16,7 @@ class CudaCrossEntropyTest : public KernelTest<Case> {
     auto gradient = logits;
     const double expected = muster::CrossEntropyWithGradient(
         gradient.data(), targets.data(), rows, classes, kFactor);
-    // What lies between the rows is not read.
+    // The gap between the rows is not read.
     constexpr float kBetween = 400;
     constexpr int64_t kGap = 3;
     const int64_t stride = classes + kGap;

@@ -10,7 +10,7 @@ namespace muster::cuda {
 
 // cudaStream_t, with the same name for the linker; null is the default stream.
 using CudaStream = ::CUstream_st*;
-// cudaEvent_t.
+// cudaEvent_t, with the same name for the linker.
 using CudaEvent = ::CUevent_st*;
 
 }  // namespace muster::cuda

@@ -24,7 +24,7 @@ __global__ void Forward(EmbeddingShape shape, const int32_t* tokens,
       &output[row * shape.width + column]);
 }
 
-// A block for each token that occurs: nobody else adds to its row.
+// One block per token that occurs, so no other block adds to its row.
 template <typename T>
 __global__ void TokenBackward(EmbeddingShape shape, DeviceTokenRows token_rows,
                               const T* output_gradient, float* gradient) {
@@ -40,7 +40,7 @@ __global__ void TokenBackward(EmbeddingShape shape, DeviceTokenRows token_rows,
   gradient[token * shape.width + column] += sum;
 }
 
-// A block for each position.
+// One block per position.
 template <typename T>
 __global__ void PositionBackward(EmbeddingShape shape, const T* output_gradient,
                                  float* gradient) {

@@ -9,7 +9,7 @@ namespace {
 template <typename Case>
 class CudaGeluTest : public KernelTest<Case> {
  public:
-  // The CPU's output and slope of input + bias.
+  // The CPU's output, and the slope of input + bias.
   static void Reference(const std::vector<float>& input,
                         const std::vector<float>& bias,
                         std::vector<float>* output, std::vector<float>* slope) {
@@ -25,8 +25,8 @@ class CudaGeluTest : public KernelTest<Case> {
 TYPED_TEST_SUITE(CudaGeluTest, KernelCases);
 
 TYPED_TEST(CudaGeluTest, AsOnTheCpu) {
-  // More columns than threads, and fewer.
-  // More than a thread reads at once, several for each thread, and one for few.
+  // More columns than threads read at once, several per thread, and fewer than
+  // threads.
   for (const int64_t width : {1300, 517, 9}) {
     constexpr int64_t kRows = 3;
     const auto input = this->Numbers(kRows * width, 1, 6);
@@ -68,7 +68,7 @@ TYPED_TEST(CudaGeluTest, WithoutABias) {
   this->ExpectElements(gradient, slope);
 }
 
-// e^x overflows on the way, and the result must not.
+// e^x overflows in between, but the result must not.
 TYPED_TEST(CudaGeluTest, FarFromZero) {
   const auto input = this->Narrowed({-1e4f, -100, 100, 1e4f});
   auto output = input;

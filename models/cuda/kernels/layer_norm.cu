@@ -10,7 +10,7 @@ namespace {
 constexpr float kEpsilon = 1e-5f;  // GPT-2's
 constexpr int kWarps = 4;
 
-// The row of this thread's warp; a block has kWarps of them.
+// The row of this thread's warp; a block has kWarps rows.
 __device__ int64_t OwnRow() {
   return static_cast<int64_t>(blockIdx.x) * kWarps + threadIdx.x / kWarp;
 }
@@ -57,7 +57,7 @@ __global__ void InputBackward(const T* output_gradient, const T* input,
   T* const dx = input_gradient + row * width;
   const float m = mean[row];
   const float s = scale[row];
-  // What the mean and the deviation pass on.
+  // The gradients that pass through the mean and the deviation.
   float by_mean = 0;
   float by_scale = 0;
   for (int64_t j = lane; j < width; j += kWarp) {
@@ -74,7 +74,7 @@ __global__ void InputBackward(const T* output_gradient, const T* input,
   }
 }
 
-// The gain's share of a part of the rows, and then the bias's.
+// Sums over a part of the rows: for the gain, then for the bias.
 template <typename T>
 __global__ void WeightBackward(const T* output_gradient, const T* input,
                                const float* mean, const float* scale,

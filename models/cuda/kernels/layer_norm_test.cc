@@ -39,7 +39,7 @@ class CudaLayerNormTest : public KernelTest<Case> {
     this->ExpectNear(own_mean, mean);
     this->ExpectNear(own_scale, scale);
 
-    // All that is added to is not zero before.
+    // The arrays to which gradients are added are not zero before.
     const auto output_gradient = this->Numbers(rows * width, 4);
     auto input_gradient = this->Numbers(rows * width, 5);
     auto gain_gradient = this->Numbers(width, 6);
@@ -71,7 +71,7 @@ TYPED_TEST(CudaLayerNormTest, AsOnTheCpu) {
   using Bias = typename TestFixture::Bias;
   this->CompareWithCpu(7, 45, Bias::kThere);
   this->CompareWithCpu(1, 5, Bias::kThere);
-  // More rows than one part of the sums has.
+  // More rows than one part of the sums.
   this->CompareWithCpu(131, 33, Bias::kThere);
 }
 

@@ -7,7 +7,7 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / kWarp;
 
-// Each block has its part of the values, and its place in `partial`.
+// Each block sums a part of the values into its element of `partial`.
 __global__ void PartialSquares(const float* values, int64_t count,
                                double* partial) {
   __shared__ SharedArray<double, kWarps> line;
@@ -22,7 +22,7 @@ __global__ void PartialSquares(const float* values, int64_t count,
   if (threadIdx.x == 0) partial[blockIdx.x] = sum;
 }
 
-// One block.
+// Runs as one block.
 __global__ void Sum(const double* partial, double* total) {
   __shared__ SharedArray<double, kWarps> line;
   double sum = 0;

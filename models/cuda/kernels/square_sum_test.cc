@@ -26,7 +26,7 @@ INSTANTIATE_TEST_SUITE_P(Orders, CudaSquareSumTest,
 TEST_P(CudaSquareSumTest, OfAnyCount) {
   EXPECT_EQ(Sum({}), 0);
   EXPECT_EQ(Sum({3}), 9);
-  // More than all threads at once, and not a multiple.
+  // More values than threads, and not a multiple.
   std::vector<float> values(kSquareSumScratch * 256 + 777);
   double expected = 0;
   for (size_t i = 0; i < values.size(); ++i) {
@@ -42,7 +42,7 @@ TEST_P(CudaSquareSumTest, WhatIsNoNumberShows) {
   EXPECT_TRUE(std::isnan(Sum(values)));
   values[777] = INFINITY;
   EXPECT_TRUE(std::isinf(Sum(values)));
-  // Whose square float32 does not hold.
+  // Its square exceeds float32.
   values[777] = 1e30f;
   EXPECT_NEAR(Sum(values), 1e60, 1e54);
 }

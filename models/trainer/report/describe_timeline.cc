@@ -15,7 +15,7 @@ std::string DescribeTimeline(const Timeline& timeline) {
   if (timeline.ranks.empty() || timeline.ranks[0].empty()) {
     return "no step was taken";
   }
-  // As progress lines count them.
+  // Counted from 1, as in progress lines.
   const int64_t first = timeline.ranks[0].front().step + 1;
   const int64_t last = timeline.ranks[0].back().step + 1;
   return absl::StrCat(first == last

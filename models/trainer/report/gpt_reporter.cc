@@ -57,7 +57,7 @@ void GptReporter::Step(int64_t step, double loss, double learning_rate,
 }
 
 void GptReporter::Validation(int64_t step, double loss) {
-  // Its time is not the training's.
+  // The validation's time does not count as training.
   last_ = MonotonicNow();
   last_step_ = step;
   Say(ValidationLine(step, options_.steps, loss));
@@ -84,7 +84,7 @@ void GptReporter::Log(const std::string& json) {
   if (!log_.is_open()) return;
   log_ << json << '\n' << std::flush;
   if (log_) return;
-  // A disk that was full may have room again for the next line.
+  // A full disk may have room again for the next line.
   log_.clear();
   Warn(absl::StrCat("cannot write a line of the log '", options_.log, "'"));
 }

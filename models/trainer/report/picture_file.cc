@@ -19,7 +19,7 @@ absl::Status CannotWrite(const PictureFile& file, int error) {
 
 absl::Status CheckPictureFile(const PictureFile& file) {
   if (file.path.empty()) return absl::OkStatus();
-  // What is there stays until there is something new.
+  // An existing file is kept until there is a new one.
   errno = 0;
   const std::ofstream stream(file.path, std::ios::app);
   return stream ? absl::OkStatus() : CannotWrite(file, errno);

@@ -13,7 +13,7 @@ struct StepReport {
   // Steps done so far, and in total.
   int64_t step = 0;
   int64_t steps = 0;
-  // Of the last step.
+  // The last step's results.
   double loss = 0;
   double learning_rate = 0;
   double gradient_norm = 0;

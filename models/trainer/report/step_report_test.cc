@@ -54,7 +54,7 @@ TEST(StepReportTest, TheLogIsReadBackExactly) {
   EXPECT_EQ(json["mfu"].get<double>(), report.mfu);
 }
 
-// A loss that is no number must not end the log: JSON has a word for nothing.
+// JSON has no NaN, so null is written.
 TEST(StepReportTest, NoNumberIsNull) {
   StepReport report = Report();
   report.loss = std::numeric_limits<double>::quiet_NaN();

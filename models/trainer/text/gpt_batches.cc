@@ -10,7 +10,7 @@
 namespace muster {
 namespace {
 
-// Validation draws other windows than training with the same seed.
+// Makes validation draw other windows than training with the same seed.
 constexpr uint64_t kValidationSeed = 0x76616c6964617465;
 
 }  // namespace
@@ -25,8 +25,8 @@ GptBatches::GptBatches(std::shared_ptr<const Tokens> tokens, uint64_t seed,
 
 absl::Status GptBatches::Check() const {
   const int64_t length = tokens_->count();
-  // Windows have a target behind their last token. The held back part is the
-  // shorter one.
+  // A window has one more token as the target of its last one. The validation
+  // part is the shorter one.
   if (length - held_back_ < context_ + 1) {
     return absl::InvalidArgumentError(absl::StrCat(
         "a text of ", length, " tokens: its last tenth, for validation, has ",

@@ -10,7 +10,7 @@
 namespace muster {
 namespace {
 
-// Each token is its place.
+// Each token equals its position.
 std::shared_ptr<const Tokens> Places(int count) {
   std::vector<int32_t> tokens(static_cast<size_t>(count));
   std::iota(tokens.begin(), tokens.end(), 0);

@@ -59,7 +59,7 @@ absl::StatusOr<GptText> LoadText(const GptTextFiles& files) {
     auto opened = TokenFile::Open(files.data);
     if (!opened.ok()) return opened.status();
     const std::shared_ptr<const TokenFile> file = *std::move(opened);
-    // Lives as long as its file.
+    // The vocabulary shares ownership of its file.
     return GptText{{file, &file->vocabulary()}, file};
   }
   const absl::StatusOr<std::string> text = ReadText(files.data);
