@@ -8,7 +8,7 @@ import sys
 import unittest
 
 _HERE = os.path.dirname(os.path.realpath(__file__))
-_ROOT = os.path.join(_HERE, os.pardir, os.pardir, os.pardir)
+_ROOT = os.path.join(_HERE, os.pardir, os.pardir)
 sys.path[:0] = [os.path.join(_ROOT, 'tests', 'python')]
 
 import xml_main
