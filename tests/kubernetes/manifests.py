@@ -63,5 +63,5 @@ def pods():
 def pod_timeout():
   """How long a pod waits by itself, in seconds."""
   source = read(os.path.join(
-      ROOT, 'agent', 'cluster', 'kubernetes', 'kubernetes_defaults.cc'))
+      ROOT, 'launcher', 'cluster', 'kubernetes', 'kubernetes_defaults.cc'))
   return int(re.search(r'kPodSeconds\[\] = "(\d+)"', source).group(1))

@@ -283,7 +283,7 @@ class InStep(unittest.TestCase):
 
   def test_variables_are_read(self):
     sources = ''.join(read(path) for path in glob.glob(
-        os.path.join(ROOT, 'agent', 'cluster', 'kubernetes', '*.cc')))
+        os.path.join(ROOT, 'launcher', 'cluster', 'kubernetes', '*.cc')))
     sources += read(os.path.join(ROOT, 'rendezvous', 'token', 'token.h'))
     known = set(re.findall(r'"(MUSTER_\w+)"', sources))
     for name, _, pod in pods():
