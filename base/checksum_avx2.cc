@@ -1,6 +1,7 @@
 #include "base/checksum_avx2.h"
 
-#if defined(__x86_64__)
+// clang, which builds the fuzzers, has no #pragma GCC target.
+#if defined(__x86_64__) && !defined(__clang__)
 
 // Everything below is compiled for AVX2, and all of xxhash.h is static. The C
 // headers that xxhash.h needs are included first, so that none of their inline

@@ -175,9 +175,7 @@ TEST(JobFinished, ASpareThatMissedTheEndIsToldTheVerdict) {
   job.StartAll({"a", "spare"});
   job.agent("spare").deaf = true;
   job.Succeeds("a");
-  EXPECT_FALSE(job.job().OwesVerdict());
   job.BreakStream("spare");
-  EXPECT_TRUE(job.job().OwesVerdict());
   job.Wait(seconds(60));
   job.agent("spare").deaf = false;
   job.Reconnect("spare");
