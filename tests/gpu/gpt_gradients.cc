@@ -9,6 +9,7 @@
 #include "models/cuda/cuda_device.h"
 #include "models/gpt/gpt_stage.h"
 #include "models/gpt_cuda/cuda_gpt_stage.h"
+#include "models/gpt_cuda/testing/read_gradients.h"
 #include "tests/gpu/gpt_passes.h"
 
 namespace muster {

@@ -12,7 +12,7 @@ ROOT = os.path.join(HERE, '..', '..')
 KUBERNETES = os.path.join(ROOT, 'deploy', 'kubernetes')
 KNOWN = {'ARG', 'FROM', 'WORKDIR', 'COPY', 'RUN', 'USER', 'CMD'}
 # Built into no program.
-NOT_NEEDED = {'deploy', 'docs', 'examples', 'tests', 'shared'}
+NOT_NEEDED = {'deploy', 'docs', 'examples', 'models', 'tests', 'shared'}
 
 
 def read(*path):
