@@ -45,8 +45,8 @@ class House:
   def __enter__(self):
     self._folder = tempfile.TemporaryDirectory(prefix='mutation.')
     self._sources = os.path.join(self._folder.name, 'sources')
-    for top in ('base', 'rendezvous', 'agent', 'store', 'trainer_sdk', 'models',
-                'tests/simulation'):
+    for top in ('base', 'rendezvous', 'agent', 'launcher', 'store',
+                'trainer_sdk', 'models', 'tests/simulation'):
       shutil.copytree(os.path.join(ROOT, top), os.path.join(self._sources, top))
     self._programs = programs_of(self._chosen)
     self._objects = os.path.join(self._folder.name, 'objects')
