@@ -254,7 +254,7 @@ TYPED_TEST(CudaGptStageTest, TwoStagesAreTheWholeModelToTheLastBit) {
   const int table = whole.Find("transformer.wte.weight").index;
   for (const auto& part : {std::pair(&first, first_weights.get()),
                            std::pair(&last, last_weights.get())}) {
-    const auto gradients = Gradients(*part.second);
+    const auto gradients = this->Gradients(*part.second);
     for (size_t i = 0; i < part.first->tensors().size(); ++i) {
       const std::string& name = part.first->tensors()[i].name;
       const int at = whole.Find(name).index;
