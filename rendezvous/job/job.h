@@ -109,7 +109,8 @@ class Job {
     std::string killed_on;
     Instant outlived;
     bool outlived_put_off = false;
-    Instant deadline;  // members that have not stopped by then are lost
+    // Members that have not stopped by then are lost.
+    Instant deadline = Instant::max();
   };
 
   // --- events (job.cc)

@@ -63,6 +63,18 @@ TEST(JobCancel, TwiceLeavesNoGrace) {
   EXPECT_EQ(job.kind("a"), DirectiveKind::kFinished);
 }
 
+TEST(JobCancel, TwiceNeverGivesMoreTime) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  CtrlC(job, "a");
+  job.Wait(milliseconds(14999));
+  CtrlC(job, "a");
+  job.Idle("a");
+  EXPECT_EQ(job.phase(), JobPhase::kStopping);
+  job.Wait(milliseconds(1));
+  EXPECT_EQ(job.kind("a"), DirectiveKind::kFinished);
+}
+
 TEST(JobCancel, TheWishIsRepeatedInEveryReportAndCountsOnce) {
   JobFixture job(QuickSpec(2, 2));
   job.StartAll({"a", "b"});

@@ -222,11 +222,13 @@ void Job::BreakRound(Break reason) {
   StopMembers();
 }
 
-// Sends the members the newest order to stop, also if they have one already.
+// Sends the members the newest order to stop, also if they have one already. A
+// later order never gives them more time than the first.
 void Job::StopMembers() {
-  break_.deadline =
+  const Instant deadline =
       now_ + kStopMargin +
       (break_.at_once ? Duration::zero() : spec_.shutdown_timeout);
+  break_.deadline = std::min(break_.deadline, deadline);
   for (const World::Member& member : world_.members) {
     Node* node = nodes_.Find(member.node_id);
     if (node != nullptr && node->part != Part::kNone) Tell(*node);

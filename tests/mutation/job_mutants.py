@@ -393,6 +393,9 @@ ALL = [Mutant(*mutant) for mutant in (
      'if (!follows.has_value()) {', 'if (true) {'),
     ('a second cancel leaves the grace', _PHASES,
      'if (wish.at_once && !break_.at_once) {', 'if (false) {'),
+    ('a second cancel gives more time', _PHASES,
+     'break_.deadline = std::min(break_.deadline, deadline);',
+     'break_.deadline = deadline;'),
     # --- ranks
     ('survivors move', _RANKS,
      'if (rank.has_value() && *rank < size && result.order[*rank] == kFree) {',

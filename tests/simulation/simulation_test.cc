@@ -65,6 +65,9 @@ TEST(Simulation, SeedsThatOnceFailed) {
                 7000558980,
                 // A contender's report comes late on its old stream.
                 7000624637,
+                // A second Ctrl-C comes just before the end of the grace.
+                8000430807,
+                8000527955,
             }),
             "");
 }
