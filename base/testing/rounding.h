@@ -20,14 +20,20 @@ namespace muster {
 // Each rounding's relative error is at most this.
 template <typename T>
 inline constexpr double kUnitRoundoff = std::numeric_limits<T>::epsilon() / 2;
+// bfloat16 has 8 significant bits.
+inline constexpr double kBfloat16Roundoff = 0x1p-8;
 
 // The relative error of `operations` roundings in a row. In the worst case they
 // add up (Higham, Accuracy and Stability of Numerical Algorithms, 2002, chapter
 // 3); independent ones have a standard deviation of sqrt(operations / 3) units,
 // of which eight are left with a probability of 1e-15 (Higham and Mary, 2019).
+inline double RoundingGrowth(double operations, double unit_roundoff) {
+  return std::min(operations, 8 * std::sqrt(operations / 3)) * unit_roundoff;
+}
+
 template <typename T>
 double RoundingGrowth(double operations) {
-  return std::min(operations, 8 * std::sqrt(operations / 3)) * kUnitRoundoff<T>;
+  return RoundingGrowth(operations, kUnitRoundoff<T>);
 }
 
 // The least distance that no rounding explains, for two results of `operations`
@@ -89,6 +95,44 @@ inline std::vector<double> Condition(const Disturbed& compute) {
   }
   return conditions;
 }
+
+// The lists of numbers that a reference computes, and how far rounding may take
+// the lists of other computations from them. The reference may itself compute
+// in float32.
+class RoundingReference {
+ public:
+  explicit RoundingReference(const Disturbed& compute)
+      : lists_(compute(Disturbance())), conditions_(Condition(compute)) {}
+
+  const std::vector<std::vector<double>>& lists() const { return lists_; }
+  const std::vector<double>& conditions() const { return conditions_; }
+
+  // The index of the first list of `got` that is further from the reference's
+  // than `growth` times its condition; -1: none.
+  template <typename Element>
+  int ListBeyond(double growth,
+                 const std::vector<std::vector<Element>>& got) const {
+    if (got.size() != lists_.size()) return 0;
+    for (size_t i = 0; i < got.size(); ++i) {
+      if (!(Distance(got[i], lists_[i]) <= growth * conditions_[i])) {
+        return static_cast<int>(i);
+      }
+    }
+    return -1;
+  }
+
+  // The index of the first list of `got` that `operations` roundings of T in a
+  // row, in `got` and in the reference, do not explain; -1: none.
+  template <typename T, typename Element>
+  int WrongList(double operations,
+                const std::vector<std::vector<Element>>& got) const {
+    return ListBeyond(2 * RoundingGrowth<T>(operations), got);
+  }
+
+ private:
+  std::vector<std::vector<double>> lists_;
+  std::vector<double> conditions_;
+};
 
 }  // namespace muster
 

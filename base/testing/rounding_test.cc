@@ -32,7 +32,26 @@ TEST(RoundingTest, ConditionOfADifferenceIsThatOfItsTerms) {
   });
   EXPECT_GT(conditions[0], 1998);
   EXPECT_LT(conditions[0], 2000);
-  EXPECT_NEAR(conditions[1], 1000, 0x1p-20);
+  // Each run rounds twice: the disturbed term, and the quotient.
+  EXPECT_NEAR(conditions[1], 1000,
+              RoundingBound<double>(2, 1000 / Disturbance::kSize));
+}
+
+TEST(RoundingTest, TheFirstListThatRoundingDoesNotExplainIsNamed) {
+  const RoundingReference reference([](Disturbance disturb) {
+    return std::vector<std::vector<double>>{{0.5}, {disturb(1.0), 0.25}};
+  });
+  using Lists = std::vector<std::vector<double>>;
+  EXPECT_EQ(reference.WrongList<float>(4, Lists{{0.5}, {1, 0.25}}), -1);
+  EXPECT_EQ(reference.WrongList<float>(4, Lists{{0.5}, {1 + 0x1p-22, 0.25}}),
+            -1);
+  EXPECT_EQ(reference.WrongList<float>(4, Lists{{0.5}, {1 + 0x1p-20, 0.25}}),
+            1);
+  EXPECT_EQ(reference.WrongList<float>(4, Lists{{0.5 + 0x1p-50}, {1, 0.25}}),
+            0);
+  EXPECT_EQ(reference.WrongList<float>(4, Lists{{0.5}, {1}}), 1);
+  EXPECT_EQ(reference.WrongList<float>(4, Lists{{0.5}, {1, NAN}}), 1);
+  EXPECT_EQ(reference.WrongList<float>(4, Lists{{0.5}}), 0);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "base/testing/rounding.h"
 #include "gtest/gtest.h"
 #include "models/cuda/emulation/emulated_device.h"
 
@@ -36,7 +37,8 @@ class CublasProductsTest : public testing::Test {
     products_ = *std::move(products);
   }
 
-  // Performs `product`, whose result is in `results`, with both.
+  // Performs `product`, whose result is in `results`, with both. All numbers
+  // are at most 1.
   void Compare(const Product& product, std::vector<float>* results) {
     const std::vector<float> before = *results;
     const absl::Status status = products_->Multiply(product, nullptr);
@@ -44,9 +46,17 @@ class CublasProductsTest : public testing::Test {
     const std::vector<float> found = *results;
     *results = before;
     EmulatedDevice().Multiply(product);
-    for (size_t i = 0; i < found.size(); ++i) {
-      ASSERT_NEAR(found[i], (*results)[i], 1e-5) << "element " << i;
-    }
+    const int64_t inner = product.a_form == MatrixForm::kPlain
+                              ? product.a.columns
+                              : product.a.rows;
+    // A product's sum, its factor, the bias and the addend.
+    const auto terms = static_cast<double>(inner);
+    const double bound =
+        RoundingBound<float>(terms + 3, product.factor * terms + 2);
+    EXPECT_LE(Distance(found, *results), bound);
+    std::vector<float> planted = found;
+    for (float& value : planted) value *= 1.001f;
+    EXPECT_GT(Distance(planted, *results), bound) << "planted";
   }
 
   char workspace_[1] = {};

@@ -218,9 +218,9 @@ class SequentialTraining {
  public:
   SequentialTraining(int micro_batches, double clip)
       : course_(Sequential(micro_batches, clip, Disturbance())),
-        conditions_(Condition([&](Disturbance disturb) {
+        reference_([&](Disturbance disturb) {
           return NumbersOf(Sequential(micro_batches, clip, disturb));
-        })),
+        }),
         // Roundings in a row: the sum of the longest product, and that over the
         // micro-batches.
         operations_(static_cast<double>(4 * kConfig.width + micro_batches)) {}
@@ -228,20 +228,12 @@ class SequentialTraining {
   const Course& course() const { return course_; }
 
   int WrongList(const Course& got) const {
-    const auto numbers = NumbersOf(got);
-    const auto expected = NumbersOf(course_);
-    for (size_t i = 0; i < expected.size(); ++i) {
-      const double bound = RoundingBound<float>(operations_, conditions_[i]);
-      if (!(Distance(numbers[i], expected[i]) <= bound)) {
-        return static_cast<int>(i);
-      }
-    }
-    return -1;
+    return reference_.WrongList<float>(operations_, NumbersOf(got));
   }
 
  private:
   Course course_;
-  std::vector<double> conditions_;
+  RoundingReference reference_;
   double operations_;
 };
 

@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/testing/rounding.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "models/cuda/emulation/emulated_device.h"
@@ -125,10 +126,15 @@ TYPED_TEST(CudaGptOptimizerTest, SquareSumsOfSharesAddUp) {
     expected += gradient * gradient;
   }
   EXPECT_GT(expected, 1);
-  EXPECT_NEAR(whole.optimizer->GradientSquareSum(), expected, 1e-9);
+  // Squares of floats are exact in double; each addition rounds.
+  const double bound =
+      RoundingBound<double>(static_cast<double>(count), expected);
+  EXPECT_NEAR(whole.optimizer->GradientSquareSum(), expected, bound);
   EXPECT_NEAR(first.optimizer->GradientSquareSum() +
                   second.optimizer->GradientSquareSum(),
-              expected, 1e-9);
+              expected, bound);
+  // A share that lacks one typical element would be noticed.
+  EXPECT_GT(expected / static_cast<double>(count), bound);
 }
 
 TYPED_TEST(CudaGptOptimizerTest, WhatIsKeptGoesOnElsewhere) {

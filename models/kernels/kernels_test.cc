@@ -20,21 +20,6 @@ std::vector<T> Some(int64_t count, int seed) {
 template <typename T>
 using Lists = std::vector<std::vector<T>>;
 
-// The index of the first list that rounding alone does not explain; -1: none.
-// `operations`: roundings in a row. `exact`: the reference in double.
-template <typename T>
-int WrongList(const Lists<T>& got, double operations, const Disturbed& exact) {
-  const Lists<double> expected = exact(Disturbance());
-  const std::vector<double> conditions = Condition(exact);
-  for (size_t i = 0; i < expected.size(); ++i) {
-    const double apart = Distance(got[i], expected[i]);
-    if (!(apart <= RoundingBound<T>(operations, conditions[i]))) {
-      return static_cast<int>(i);
-    }
-  }
-  return -1;
-}
-
 // The results of a table's kernels for the same inputs.
 template <typename T>
 Lists<T> AttentionBy(const KernelTable<T>& kernels,
@@ -175,21 +160,20 @@ TYPED_TEST(KernelsTest, AttentionIsItsDefinition) {
     // A score's sum, the softmax, and a sum over the positions.
     const auto operations =
         static_cast<double>(HeadWidth(shape) + 2 * shape.time + 12);
-    const Disturbed exact = [&](Disturbance disturb) {
-      return PlainAttention(shape, disturb);
-    };
+    const RoundingReference exact(
+        [&](Disturbance disturb) { return PlainAttention(shape, disturb); });
     for (const ProcessorKind kind : ProcessorKinds()) {
       SCOPED_TRACE(Name(kind));
-      EXPECT_EQ(WrongList(AttentionBy(KernelsOf<TypeParam>(kind), shape),
-                          operations, exact),
+      EXPECT_EQ(exact.WrongList<TypeParam>(
+                    operations, AttentionBy(KernelsOf<TypeParam>(kind), shape)),
                 -1);
     }
     // A single position has probability 1 whatever its score.
     if (shape.time == 1) continue;
-    EXPECT_NE(
-        WrongList(PlainAttention(shape, Disturbance(), Planted::kForgottenTerm),
-                  operations, exact),
-        -1)
+    EXPECT_NE(exact.WrongList<TypeParam>(
+                  operations, PlainAttention(shape, Disturbance(),
+                                             Planted::kForgottenTerm)),
+              -1)
         << "planted";
   }
 }
@@ -201,19 +185,19 @@ TYPED_TEST(KernelsTest, ProcessorsDifferByRoundingAlone) {
     SCOPED_TRACE(width);
     // Two sums over a row, an exponential, and products.
     const double operations = 2 * static_cast<double>(width) + 20;
-    const Disturbed exact = [&](Disturbance disturb) {
+    const RoundingReference exact([&](Disturbance disturb) {
       return RestBy(KernelsOf<double>(ProcessorKind::kBaseline), 3, width,
                     disturb);
-    };
+    });
     for (const ProcessorKind kind : ProcessorKinds()) {
       SCOPED_TRACE(Name(kind));
-      EXPECT_EQ(WrongList(RestBy(KernelsOf<TypeParam>(kind), 3, width),
-                          operations, exact),
+      EXPECT_EQ(exact.WrongList<TypeParam>(
+                    operations, RestBy(KernelsOf<TypeParam>(kind), 3, width)),
                 -1);
     }
-    Lists<double> planted = exact(Disturbance());
+    Lists<double> planted = exact.lists();
     planted[3][1] *= 1.001;
-    EXPECT_EQ(WrongList<double>(planted, operations, exact), 3) << "planted";
+    EXPECT_EQ(exact.WrongList<TypeParam>(operations, planted), 3) << "planted";
   }
 }
 

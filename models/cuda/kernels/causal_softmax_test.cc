@@ -13,29 +13,48 @@ TYPED_TEST_SUITE(CudaCausalSoftmaxTest, KernelCases);
 constexpr float kFactor = 0.7f;
 
 // The softmax by its definition, in double.
-std::vector<float> Probabilities(const std::vector<float>& scores,
-                                 int64_t matrices, int64_t time) {
-  std::vector<float> all(scores.size());
-  for (int64_t row = 0; row < matrices * time; ++row) {
-    const int64_t seen = row % time + 1;
+std::vector<double> Probabilities(std::vector<double> scores, int64_t time,
+                                  Disturbance& disturb) {
+  disturb(scores);
+  std::vector<double> all(scores.size());
+  for (size_t row = 0; row < scores.size() / size_t(time); ++row) {
+    const size_t begin = row * size_t(time);
+    const size_t end = begin + row % size_t(time) + 1;
     double sum = 0;
-    for (int64_t j = 0; j < seen; ++j) {
-      sum += std::exp(kFactor * double{scores[size_t(row * time + j)]});
+    for (size_t at = begin; at < end; ++at) {
+      all[at] = std::exp(kFactor * scores[at]);
+      sum += all[at];
     }
-    for (int64_t j = 0; j < seen; ++j) {
-      const auto at = static_cast<size_t>(row * time + j);
-      all[at] =
-          static_cast<float>(std::exp(kFactor * double{scores[at]}) / sum);
+    for (size_t at = begin; at < end; ++at) all[at] /= sum;
+  }
+  disturb(all);
+  return all;
+}
+
+// The scores' gradient for the gradient of these probabilities.
+std::vector<double> ScoresGradient(std::vector<double> p,
+                                   std::vector<double> given, int64_t time,
+                                   Disturbance& disturb) {
+  disturb(p);
+  disturb(given);
+  std::vector<double> gradient(given.size());
+  for (size_t begin = 0; begin < given.size(); begin += size_t(time)) {
+    double lost = 0;
+    for (size_t j = begin; j < begin + size_t(time); ++j) {
+      lost += p[j] * given[j];
+    }
+    for (size_t j = begin; j < begin + size_t(time); ++j) {
+      gradient[j] = kFactor * p[j] * disturb(given[j] - lost);
     }
   }
-  return all;
+  return gradient;
 }
 
 TYPED_TEST(CudaCausalSoftmaxTest, AsItIsDefined) {
   for (const int64_t time : {1, 3, 37, 70}) {
     constexpr int64_t kMatrices = 3;
     auto scores = this->Numbers(kMatrices * time * time, 1, 4);
-    const auto expected = Probabilities(scores, kMatrices, time);
+    const std::vector<double> exact_scores(scores.begin(), scores.end());
     // Elements above the diagonal may have any value.
     for (int64_t row = 0; row < kMatrices * time; ++row) {
       for (int64_t j = row % time + 1; j < time; ++j) {
@@ -44,34 +63,34 @@ TYPED_TEST(CudaCausalSoftmaxTest, AsItIsDefined) {
     }
     auto own = this->Narrowed(scores);
     CausalSoftmaxForward(kMatrices, time, kFactor, own.data(), nullptr);
-    this->ExpectElements(own, expected);
+    // Roundings in a row: a product, an exponential of two units in the last
+    // place, the sum of a row, and a quotient.
+    const auto operations = static_cast<double>(time) + 6;
+    this->ExpectRounded({this->FoundOf(own)}, operations,
+                        [&](Disturbance disturb) {
+                          return std::vector<std::vector<double>>{
+                              Probabilities(exact_scores, time, disturb)};
+                        });
 
-    // Computed from these probabilities, rounding included.
+    // Computed from the kernel's own probabilities.
     const auto p = this->Widened(own);
     const auto given = this->Numbers(kMatrices * time * time, 2);
-    std::vector<float> gradient(given.size());
-    for (size_t row = 0; row < size_t(kMatrices * time); ++row) {
-      const size_t begin = row * size_t(time);
-      double lost = 0;
-      for (size_t j = 0; j < size_t(time); ++j) {
-        lost += double{p[begin + j]} * given[begin + j];
-      }
-      for (size_t j = 0; j < size_t(time); ++j) {
-        gradient[begin + j] = static_cast<float>(kFactor * p[begin + j] *
-                                                 (given[begin + j] - lost));
-      }
-    }
     auto own_gradient = this->Narrowed(given);
     CausalSoftmaxBackward(own.data(), kMatrices, time, kFactor,
                           own_gradient.data(), nullptr);
-    this->ExpectElements(own_gradient, gradient);
+    this->ExpectRounded(
+        {this->FoundOf(own_gradient)}, operations, [&](Disturbance disturb) {
+          return std::vector<std::vector<double>>{
+              ScoresGradient({p.begin(), p.end()}, {given.begin(), given.end()},
+                             time, disturb)};
+        });
   }
 }
 
 TYPED_TEST(CudaCausalSoftmaxTest, LargeScoresDoNotOverflow) {
   auto own = this->Narrowed({1e4f, 0, -1e4f, 1e4f});
   CausalSoftmaxForward(1, 2, 1, own.data(), nullptr);
-  this->ExpectElements(own, {1, 0, 0, 1});
+  EXPECT_EQ(this->Widened(own), (std::vector<float>{1, 0, 0, 1}));
 }
 
 }  // namespace

@@ -13,15 +13,13 @@ class CudaCrossEntropyTest : public KernelTest<Case> {
                       const std::vector<int32_t>& targets) {
     constexpr float kFactor = 0.5f;
     const auto rows = static_cast<int64_t>(targets.size());
-    auto gradient = logits;
-    const double expected = muster::CrossEntropyWithGradient(
-        gradient.data(), targets.data(), rows, classes, kFactor);
     // The gap between the rows is not read.
     constexpr float kBetween = 400;
     constexpr int64_t kGap = 3;
     const int64_t stride = classes + kGap;
-    const auto spread = [&](const std::vector<float>& values, float between) {
-      std::vector<float> all(static_cast<size_t>(rows * stride), between);
+    const auto spread = [&](const auto& values, float between) {
+      auto all = values;
+      all.assign(static_cast<size_t>(rows * stride), between);
       for (int64_t i = 0; i < rows * classes; ++i) {
         all[static_cast<size_t>(i / classes * stride + i % classes)] =
             values[static_cast<size_t>(i)];
@@ -33,12 +31,23 @@ class CudaCrossEntropyTest : public KernelTest<Case> {
     double loss = 0;
     CrossEntropy(own.data(), targets.data(), rows, classes, stride,
                  losses.data(), &loss, nullptr);
-    EXPECT_NEAR(loss, expected, 1e-5);
-    this->ExpectElements(own, spread(logits, kBetween));
+    EXPECT_EQ(this->Widened(own), spread(logits, kBetween));
+    const auto only = static_cast<float>(loss);
     CrossEntropyWithGradient(own.data(), targets.data(), rows, classes, stride,
                              kFactor, losses.data(), &loss, nullptr);
-    EXPECT_NEAR(loss, expected, 1e-5);
-    this->ExpectElements(own, spread(gradient, 0));
+    // Roundings in a row: the sum over the classes, its exponentials and
+    // logarithm, and two products.
+    this->ExpectRounded(
+        {{{only}}, {{static_cast<float>(loss)}}, this->FoundOf(own)},
+        static_cast<double>(classes) + 10, [&](Disturbance disturb) {
+          std::vector<double> gradient(logits.begin(), logits.end());
+          disturb(gradient);
+          const double mean = muster::CrossEntropyWithGradient<double>(
+              gradient.data(), targets.data(), rows, classes, kFactor);
+          disturb(gradient);
+          return std::vector<std::vector<double>>{
+              {disturb(mean)}, {disturb(mean)}, spread(gradient, 0)};
+        });
   }
 };
 

@@ -1,12 +1,14 @@
 #ifndef MUSTER_MODELS_CUDA_KERNELS_KERNEL_CASE_H_
 #define MUSTER_MODELS_CUDA_KERNELS_KERNEL_CASE_H_
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 #include <vector>
 
+#include "base/testing/rounding.h"
 #include "gtest/gtest.h"
 #include "models/cuda/emulation/block_run.h"
 #include "models/cuda/kernels/bfloat16.h"
@@ -69,29 +71,63 @@ class KernelTest : public testing::Test {
     return Widened(Narrowed(numbers));
   }
 
-  // Within the accuracy of float32, plus `rounding` for results of the kernel's
-  // type.
-  static void ExpectNear(const std::vector<float>& found,
-                         const std::vector<float>& expected,
-                         float rounding = 0) {
-    ASSERT_EQ(found.size(), expected.size());
+  // Rounds to float32.
+  static std::vector<float> Floats(const std::vector<double>& values) {
+    return {values.begin(), values.end()};
+  }
+
+  // A kernel's results; the last rounding of each is to their own type.
+  struct Found {
+    std::vector<float> values;
+    double last_roundoff = 0;
+  };
+
+  static Found FoundOf(const std::vector<Element>& values) {
+    return {Widened(values),
+            std::is_same_v<Element, float> ? 0 : kBfloat16Roundoff};
+  }
+
+  // Expects that rounding explains the distance from what `exact` computes:
+  // `operations` roundings of float32 in a row, and one to the results' type.
+  // Expects that a wrong factor of each list would be more than that.
+  static void ExpectRounded(const std::vector<Found>& found, double operations,
+                            const Disturbed& exact) {
+    const RoundingReference reference(exact);
+    ASSERT_EQ(found.size(), reference.lists().size());
     for (size_t i = 0; i < found.size(); ++i) {
-      const float size = std::fabs(expected[i]);
-      ASSERT_NEAR(found[i], expected[i],
-                  1e-5f * std::fmax(1.0f, size) + rounding * size)
-          << "element " << i;
+      SCOPED_TRACE(i);
+      const std::vector<double>& expected = reference.lists()[i];
+      const double bound =
+          RoundingBound<float>(operations, reference.conditions()[i]);
+      EXPECT_EQ(WrongElement(found[i], expected, bound), -1);
+      if (std::count(expected.begin(), expected.end(), 0) ==
+          std::ssize(expected)) {
+        continue;
+      }
+      Found planted = found[i];
+      for (float& value : planted.values) {
+        value *= 1.001f + 4 * static_cast<float>(planted.last_roundoff);
+      }
+      EXPECT_NE(WrongElement(planted, expected, bound), -1) << "planted";
     }
   }
 
-  static void ExpectElements(const std::vector<Element>& found,
-                             const std::vector<float>& expected) {
-    // Half of bfloat16's last place; or a full place, if the float32 results
-    // differ in their last place.
-    ExpectNear(Widened(found), expected,
-               std::is_same_v<Element, float> ? 0 : 1.0f / 256);
+ private:
+  // The index of the first element beyond the bound; -1: none.
+  static int64_t WrongElement(const Found& found,
+                              const std::vector<double>& expected,
+                              double bound) {
+    if (found.values.size() != expected.size()) return 0;
+    for (size_t i = 0; i < expected.size(); ++i) {
+      const double limit =
+          bound + found.last_roundoff * (std::abs(expected[i]) + bound);
+      if (!(std::abs(found.values[i] - expected[i]) <= limit)) {
+        return static_cast<int64_t>(i);
+      }
+    }
+    return -1;
   }
 
- private:
   const emulation::ScopedThreadOrder order_{Case::kOrder};
 };
 

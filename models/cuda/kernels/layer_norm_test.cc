@@ -17,51 +17,70 @@ class CudaLayerNormTest : public KernelTest<Case> {
     const auto input = this->Numbers(rows * width, 1, 3);
     const auto gain = this->Numbers(width, 2);
     const auto bias = this->Numbers(width, 3);
-    const float* const bias_data =
-        has_bias == Bias::kThere ? bias.data() : nullptr;
-    std::vector<float> expected(input.size());
-    std::vector<float> mean(static_cast<size_t>(rows));
-    std::vector<float> scale(mean.size());
-    muster::LayerNormForward(input.data(), gain.data(), bias_data, rows, width,
-                             expected.data(), mean.data(), scale.data());
+    const auto upstream = this->Numbers(rows * width, 4);
+    // The arrays to which gradients are added are not zero before.
+    const auto input_before = this->Numbers(rows * width, 5);
+    const auto gain_before = this->Numbers(width, 6);
+    const auto bias_before = this->Numbers(width, 7);
 
     const auto own_input = this->Narrowed(input);
     const auto own_gain = this->Narrowed(gain);
     const auto own_bias = this->Narrowed(bias);
+    const bool biased = has_bias == Bias::kThere;
     std::vector<Element> output(input.size());
-    std::vector<float> own_mean(mean.size());
-    std::vector<float> own_scale(mean.size());
+    std::vector<float> mean(static_cast<size_t>(rows));
+    std::vector<float> scale(mean.size());
     LayerNormForward(own_input.data(), own_gain.data(),
-                     bias_data == nullptr ? nullptr : own_bias.data(), rows,
-                     width, output.data(), own_mean.data(), own_scale.data(),
-                     nullptr);
-    this->ExpectElements(output, expected);
-    this->ExpectNear(own_mean, mean);
-    this->ExpectNear(own_scale, scale);
-
-    // The arrays to which gradients are added are not zero before.
-    const auto output_gradient = this->Numbers(rows * width, 4);
-    auto input_gradient = this->Numbers(rows * width, 5);
-    auto gain_gradient = this->Numbers(width, 6);
-    auto bias_gradient = this->Numbers(width, 7);
-    auto own_input_gradient = this->Narrowed(input_gradient);
-    auto own_gain_gradient = gain_gradient;
-    auto own_bias_gradient = bias_gradient;
-    muster::LayerNormBackward(
-        output_gradient.data(), input.data(), gain.data(), mean.data(),
-        scale.data(), rows, width, input_gradient.data(), gain_gradient.data(),
-        bias_data == nullptr ? nullptr : bias_gradient.data());
-    const auto own_output_gradient = this->Narrowed(output_gradient);
+                     biased ? own_bias.data() : nullptr, rows, width,
+                     output.data(), mean.data(), scale.data(), nullptr);
+    auto input_gradient = this->Narrowed(input_before);
+    auto gain_gradient = gain_before;
+    auto bias_gradient = bias_before;
+    const auto own_upstream = this->Narrowed(upstream);
     std::vector<float> scratch(
         static_cast<size_t>(LayerNormScratchCount(rows, width)));
-    LayerNormBackward(
-        own_output_gradient.data(), own_input.data(), own_gain.data(),
-        mean.data(), scale.data(), rows, width, scratch.data(),
-        own_input_gradient.data(), own_gain_gradient.data(),
-        bias_data == nullptr ? nullptr : own_bias_gradient.data(), nullptr);
-    this->ExpectElements(own_input_gradient, input_gradient);
-    this->ExpectNear(own_gain_gradient, gain_gradient);
-    this->ExpectNear(own_bias_gradient, bias_gradient);
+    LayerNormBackward(own_upstream.data(), own_input.data(), own_gain.data(),
+                      mean.data(), scale.data(), rows, width, scratch.data(),
+                      input_gradient.data(), gain_gradient.data(),
+                      biased ? bias_gradient.data() : nullptr, nullptr);
+
+    const auto exact = [&](Disturbance disturb) {
+      const auto wide = [&](const std::vector<float>& values) {
+        std::vector<double> list(values.begin(), values.end());
+        disturb(list);
+        return list;
+      };
+      const auto x = wide(input);
+      const auto g = wide(gain);
+      const auto b = wide(bias);
+      const auto dy = wide(upstream);
+      std::vector<std::vector<double>> made = {
+          std::vector<double>(input.size()),
+          std::vector<double>(mean.size()),
+          std::vector<double>(mean.size()),
+          wide(input_before),
+          wide(gain_before),
+          wide(bias_before)};
+      muster::LayerNormForward(x.data(), g.data(), biased ? b.data() : nullptr,
+                               rows, width, made[0].data(), made[1].data(),
+                               made[2].data());
+      for (int i = 0; i < 3; ++i) disturb(made[i]);
+      muster::LayerNormBackward(dy.data(), x.data(), g.data(), made[1].data(),
+                                made[2].data(), rows, width, made[3].data(),
+                                made[4].data(),
+                                biased ? made[5].data() : nullptr);
+      for (int i = 3; i < 6; ++i) disturb(made[i]);
+      return made;
+    };
+    // Roundings in a row: two sums over a row, the sum over the rows, a root
+    // and products.
+    this->ExpectRounded({this->FoundOf(output),
+                         {mean},
+                         {scale},
+                         this->FoundOf(input_gradient),
+                         {gain_gradient},
+                         {bias_gradient}},
+                        static_cast<double>(rows + 2 * width) + 8, exact);
   }
 };
 
