@@ -28,6 +28,8 @@ expect 0 '*all_reduce, 2 ranks*  512 * sum *values : 0 OK*' \
   bench --standalone --nproc-per-node=2 --log-dir=logs all_reduce "${small[@]}"
 expect 0 '*sendrecv, 2 ranks, transport tcp*values : 0 OK*' \
   bench --standalone --nproc-per-node=2 sendrecv --transport=tcp "${small[@]}"
+expect 0 '*all_reduce, 2 ranks, transport gloo*values : 0 OK*' \
+  bench --standalone --nproc-per-node=2 all_reduce --transport=gloo "${small[@]}"
 
 # Each of them is a worker of this job, and measures in it.
 expect 0 '*all_gather, 2 ranks*values : 0 OK*' \

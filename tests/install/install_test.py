@@ -68,8 +68,9 @@ class Install(unittest.TestCase):
     cls.files = files_below(cls.prefix)
 
   def test_puts_everything_at_its_place(self):
-    for name in 'launch', 'agent', 'rendezvousd', 'muster-bench':
-      self.assertEqual(self.files['bin/' + name] & 0o7777, 0o755)
+    for name in ('bin/launch', 'bin/agent', 'bin/rendezvousd',
+                 'bin/muster-bench', 'lib/libmuster_gloo.so'):
+      self.assertEqual(self.files[name] & 0o7777, 0o755)
     for name in ('include/muster/trainer_sdk/session/session.h',
                  'include/muster/base/time.h', 'lib/libmuster_trainer_sdk.a',
                  'lib/pkgconfig/muster-trainer-sdk.pc',
@@ -225,14 +226,75 @@ class Libraries(unittest.TestCase):
     self.assertEqual([name for name in strong if not re.match('muster::', name)],
                      [])
 
-  def test_the_shared_one_needs_no_model_library(self):
-    needed = run('readelf', '-d', self.lib + '.so.0.1.0').stdout
-    self.assertIn('NEEDED', needed)
-    self.assertNotRegex(needed, r'(?i)NEEDED.*(blas|utf8proc|cublas)')
+  def test_none_needs_gloo_or_a_library_of_models(self):
+    for file in (self.lib + '.so.0.1.0', _BUILT + '/launcher/launch',
+                 _BUILT + '/launcher/agent',
+                 _BUILT + '/rendezvous/daemon/rendezvousd',
+                 _BUILT + '/trainer_sdk/bench/muster-bench'):
+      loaded = run('ldd', file).stdout
+      with self.subTest(file):
+        self.assertIn('libc.so', loaded)
+        self.assertNotRegex(loaded, r'(?i)gloo|blas|utf8proc|cublas')
+
+  def test_gloos_plugin_shows_one_function(self):
+    shown = run('nm', '--dynamic', '--defined-only', _BUILT +
+                '/trainer_sdk/gloo/libmuster_gloo.so').stdout
+    self.assertEqual(re.findall(r'(?m) T (\S+)$', shown), ['MusterGlooPlugin'])
 
   def test_the_shared_one_has_its_name(self):
     self.assertIn('Library soname: [libmuster_trainer_sdk.so.0.1]',
                   run('readelf', '-d', self.lib + '.so.0.1.0').stdout)
+
+
+class Gloo(unittest.TestCase):
+  """The transport that is loaded where it is chosen."""
+
+  @classmethod
+  def setUpClass(cls):
+    super().setUpClass()
+    cls.prefix = temporary_folder(cls) + '/usr'
+    run(_INSTALL, '--built', _BUILT, cls.prefix, check=True)
+    cls.plugin = cls.prefix + '/lib/libmuster_gloo.so'
+
+  def bench(self, **changes):
+    return run(self.prefix + '/bin/launch', 'bench', '--standalone',
+               '--nproc-per-node=2', 'all_reduce', '--transport=gloo',
+               '-b', '8', '-e', '8', '-n', '1', env=environment(**changes))
+
+  def test_works_as_it_was_installed(self):
+    done = self.bench()
+    self.assertEqual(done.returncode, 0, done.stdout)
+    self.assertIn('transport gloo', done.stdout)
+
+  def test_a_plugin_that_is_missing_is_told(self):
+    moved = self.prefix + '/moved'
+    os.mkdir(moved)
+    os.rename(self.plugin, moved + '/libmuster_gloo.so')
+    try:
+      done = self.bench()
+      self.assertNotEqual(done.returncode, 0, done.stdout)
+      self.assertIn('the Gloo transport needs libmuster_gloo.so, which is '
+                    'neither in %s/bin nor in' % self.prefix, done.stdout)
+      self.assertIn("Muster's tools/install puts it into PREFIX/lib",
+                    done.stdout)
+      done = self.bench(LD_LIBRARY_PATH=moved)
+      self.assertEqual(done.returncode, 0, done.stdout)
+    finally:
+      os.rename(moved + '/libmuster_gloo.so', self.plugin)
+      os.rmdir(moved)
+
+  def test_a_plugin_that_cannot_be_loaded_is_told(self):
+    kept = self.plugin + '.kept'
+    os.rename(self.plugin, kept)
+    try:
+      with open(self.plugin, 'w', encoding='utf-8') as file:
+        file.write('nothing')
+      done = self.bench()
+      self.assertNotEqual(done.returncode, 0, done.stdout)
+      self.assertIn('libmuster_gloo.so cannot be loaded: ', done.stdout)
+      self.assertIn('install libgloo (Debian: libgloo0)', done.stdout)
+    finally:
+      os.replace(kept, self.plugin)
 
 
 class OutsideProgram(unittest.TestCase):
@@ -281,7 +343,7 @@ class OutsideProgram(unittest.TestCase):
         '--define-variable=sdk=-l:libmuster_trainer_sdk.a'))
     self.assertNotIn('libmuster_trainer_sdk',
                      run('readelf', '-d', self.folder + '/static').stdout)
-    self.run_on_two_ranks('./static')
+    self.run_on_two_ranks('./static', LD_LIBRARY_PATH=self.prefix + '/lib')
 
   def test_the_static_library_names_all_that_it_needs(self):
     # All of it, also what this program does not use.

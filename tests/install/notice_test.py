@@ -26,6 +26,7 @@ _PROGRAMS = {
     'muster-bench': 'trainer_sdk/bench/muster-bench',
     'libmuster_trainer_sdk.so':
         'trainer_sdk/library/libmuster_trainer_sdk.so.*',
+    'libmuster_gloo.so': 'trainer_sdk/gloo/libmuster_gloo.so',
     'gpt': 'models/trainer/gpt',
 }
 # Where g++ looks for archives on Debian.

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <exception>
+#include <initializer_list>
+#include <string>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -12,8 +13,6 @@
 #include "base/check.h"
 #include "base/monotonic_clock.h"
 #include "base/seconds_text.h"
-#include "trainer_sdk/gloo/gloo_slot.h"
-#include "trainer_sdk/gloo/without_sigpipe.h"
 
 namespace muster {
 namespace {
@@ -27,11 +26,68 @@ std::string Describe(const MessageLabel& label) {
                       label.tag);
 }
 
+// Gloo matches a send with a receive of the same slot, and aborts the process
+// if the send is longer than the receive. So a slot number here encodes
+// everything on which both sides must agree. Ranks that disagree wait for each
+// other until the group breaks.
+
+// The use of a slot; the first number in its hash.
+enum Purpose : uint64_t {
+  kAnnouncement = 1,
+  kPart,
+  kPartNote,
+  kLabel,
+  kMessage
+};
+
+// FNV-1a over integers with a finalizer, so that close numbers give distant
+// slots.
+uint64_t Hash(std::initializer_list<uint64_t> numbers) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (const uint64_t number : numbers) {
+    hash = (hash ^ number) * 0x100000001b3u;
+    hash ^= hash >> 32;
+    hash *= 0xd6e8feb86659fd93u;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
+// The announcement of collective number `sequence`.
+uint64_t AnnouncementSlot(uint64_t sequence) {
+  return Hash({kAnnouncement, sequence});
+}
+
+// The n-th part of a collective that one rank sends to another, and the note
+// with its length.
+uint64_t PartSlot(const OperationSignature& signature, uint64_t n,
+                  int64_t bytes) {
+  return Hash({kPart, signature.sequence, static_cast<uint64_t>(signature.kind),
+               n, static_cast<uint64_t>(bytes)});
+}
+
+uint64_t PartNoteSlot(const OperationSignature& signature, uint64_t n) {
+  return Hash({kPartNote, signature.sequence,
+               static_cast<uint64_t>(signature.kind), n});
+}
+
+// The label of the next point-to-point message with this tag, and its data.
+uint64_t LabelSlot(int tag) {
+  return Hash({kLabel, static_cast<uint64_t>(tag)});
+}
+
+uint64_t MessageSlot(int tag, int64_t bytes) {
+  return Hash(
+      {kMessage, static_cast<uint64_t>(tag), static_cast<uint64_t>(bytes)});
+}
+
 }  // namespace
 
-GlooMesh::GlooMesh(std::shared_ptr<gloo::Context> context,
+GlooMesh::GlooMesh(const GlooPlugin& plugin, GlooHandle context, int rank,
                    std::vector<PeerName> names)
-    : context_(std::move(context)),
+    : plugin_(plugin),
+      context_(std::move(context)),
+      rank_(rank),
       names_(std::move(names)),
       sent_(names_.size()),
       received_(names_.size()) {}
@@ -57,14 +113,11 @@ absl::Status GlooMesh::Gone(int peer) {
 }
 
 void GlooMesh::Interrupt() {
-  if (waited_for_ == nullptr) return;
-  waited_for_->abortWaitRecv();
-  waited_for_->abortWaitSend();
+  if (waited_for_ != nullptr) plugin_.interrupt(waited_for_);
 }
 
 // Buffers are destroyed first, because they refer to the context's connections.
 GlooMesh::~GlooMesh() {
-  const WithoutSigpipe guard;
   watch_.reset();
   outgoing_.clear();
   incoming_.clear();
@@ -84,7 +137,7 @@ absl::Status GlooMesh::Begin(const OperationSignature& signature,
   const int previous = (rank() + size() - 1) % size();
   const uint64_t slot = AnnouncementSlot(signature.sequence);
   Note theirs{};
-  const std::unique_ptr<Buffer> buffer =
+  const GlooHandle buffer =
       PostReceive(previous, slot, theirs.data(), kNoteBytes);
   PostNote(next, slot, Encoded(signature));
   if (absl::Status s = WaitFor(previous, buffer.get()); !s.ok()) return s;
@@ -100,33 +153,31 @@ absl::Status GlooMesh::Begin(const OperationSignature& signature,
       muster::Describe(signature)));
 }
 
+GlooHandle GlooMesh::NewBuffer(const void* data, int64_t bytes) {
+  return GlooHandle(
+      plugin_.new_buffer(context_.get(),
+                         bytes > 0 ? const_cast<void*>(data) : &nothing_,
+                         static_cast<size_t>(std::max<int64_t>(bytes, 1))),
+      GlooDelete{plugin_.delete_buffer});
+}
+
 void GlooMesh::Post(int peer, uint64_t slot, const void* data, int64_t bytes,
                     std::unique_ptr<Note> note) {
   if (!failed_.ok()) return;
-  Outgoing outgoing;
-  outgoing.peer = peer;
-  outgoing.note = std::move(note);
-  outgoing.buffer = context_->createUnboundBuffer(
-      bytes > 0 ? const_cast<void*>(data) : &nothing_,
-      static_cast<size_t>(std::max<int64_t>(bytes, 1)));
-  failed_ = Guard(peer, [&] {
-    outgoing.buffer->send(peer, slot);
-    return true;
-  });
+  Outgoing outgoing{peer, std::move(note), NewBuffer(data, bytes)};
+  GlooText why;
+  failed_ = StatusOf(plugin_.send(outgoing.buffer.get(), peer, slot, &why),
+                     peer, why);
   if (failed_.ok()) outgoing_.push_back(std::move(outgoing));
 }
 
-std::unique_ptr<GlooMesh::Buffer> GlooMesh::PostReceive(int peer, uint64_t slot,
-                                                        void* data,
-                                                        int64_t bytes) {
-  std::unique_ptr<Buffer> buffer = context_->createUnboundBuffer(
-      bytes > 0 ? data : &nothing_,
-      static_cast<size_t>(std::max<int64_t>(bytes, 1)));
+GlooHandle GlooMesh::PostReceive(int peer, uint64_t slot, void* data,
+                                 int64_t bytes) {
+  GlooHandle buffer = NewBuffer(data, bytes);
   if (!failed_.ok()) return buffer;
-  failed_ = Guard(peer, [&] {
-    buffer->recv(peer, slot);
-    return true;
-  });
+  GlooText why;
+  failed_ =
+      StatusOf(plugin_.receive(buffer.get(), peer, slot, &why), peer, why);
   return buffer;
 }
 
@@ -263,9 +314,7 @@ absl::Status GlooMesh::CompareLabel(const Incoming& incoming) const {
 absl::Status GlooMesh::Flush() {
   while (!outgoing_.empty()) {
     Outgoing& first = outgoing_.front();
-    Buffer* const buffer = first.buffer.get();
-    absl::Status s = WaitAt(first.peer, buffer,
-                            [&] { return buffer->waitSend(Patience()); });
+    absl::Status s = WaitAt(first.peer, first.buffer.get(), plugin_.wait_send);
     if (!s.ok()) return s;
     outgoing_.pop_front();
   }
@@ -274,39 +323,39 @@ absl::Status GlooMesh::Flush() {
 
 absl::Status GlooMesh::Finish() { return Flush(); }
 
-absl::Status GlooMesh::WaitFor(int peer, Buffer* buffer) {
+absl::Status GlooMesh::WaitFor(int peer, void* buffer) {
   if (!failed_.ok()) return failed_;
-  return WaitAt(peer, buffer, [&] { return buffer->waitRecv(Patience()); });
+  return WaitAt(peer, buffer, plugin_.wait_receive);
 }
 
-std::chrono::milliseconds GlooMesh::Patience() const {
-  return std::chrono::ceil<std::chrono::milliseconds>(std::max<Duration>(
-      deadline_ - MonotonicNow(), std::chrono::milliseconds(1)));
+int64_t GlooMesh::PatienceMs() const {
+  return std::chrono::ceil<std::chrono::milliseconds>(
+             std::max<Duration>(deadline_ - MonotonicNow(),
+                                std::chrono::milliseconds(1)))
+      .count();
 }
 
-absl::Status GlooMesh::WaitAt(int peer, Buffer* buffer,
-                              const std::function<bool()>& wait) {
+absl::Status GlooMesh::WaitAt(int peer, void* buffer,
+                              GlooOutcome (*wait)(void*, int64_t, GlooText*)) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (closed_) return absl::AbortedError("the transport was closed");
     if (!gone_.ok()) return gone_;
     waited_for_ = buffer;
   }
-  absl::Status s = Guard(peer, wait);
+  GlooText why;
+  absl::Status s = StatusOf(wait(buffer, PatienceMs(), &why), peer, why);
   const std::lock_guard<std::mutex> lock(mutex_);
   waited_for_ = nullptr;
   // The error that interrupted the wait, unless Close did.
   return absl::IsAborted(s) && !gone_.ok() ? gone_ : s;
 }
 
-absl::Status GlooMesh::Guard(int peer, const std::function<bool()>& call) {
-  const WithoutSigpipe guard;
-  std::string thrown;
-  try {
-    if (call()) return absl::OkStatus();
+absl::Status GlooMesh::StatusOf(GlooOutcome outcome, int peer,
+                                const GlooText& why) const {
+  if (outcome == GlooOutcome::kDone) return absl::OkStatus();
+  if (outcome == GlooOutcome::kInterrupted) {
     return absl::AbortedError("the transport was closed");
-  } catch (const std::exception& e) {
-    thrown = e.what();
   }
   if (MonotonicNow() >= deadline_) {
     return absl::DeadlineExceededError(
@@ -315,7 +364,7 @@ absl::Status GlooMesh::Guard(int peer, const std::function<bool()>& call) {
   }
   return absl::UnavailableError(
       absl::StrCat(muster::Describe(names_[peer]),
-                   " died, left or broke its connection: ", thrown));
+                   " died, left or broke its connection: ", why.Text()));
 }
 
 void GlooMesh::Abandon() {
@@ -329,12 +378,7 @@ void GlooMesh::Close() {
     Interrupt();
   }
   if (watch_ != nullptr) watch_->Cut();
-  const WithoutSigpipe guard;
-  try {
-    context_->closeConnections();
-  } catch (const std::exception&) {
-    // Ignored: the connections are closed anyway.
-  }
+  plugin_.reset_connections(context_.get());
 }
 
 }  // namespace muster

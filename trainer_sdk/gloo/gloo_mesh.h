@@ -1,9 +1,6 @@
 #ifndef MUSTER_TRAINER_SDK_GLOO_GLOO_MESH_H_
 #define MUSTER_TRAINER_SDK_GLOO_GLOO_MESH_H_
 
-#include <gloo/context.h>
-#include <gloo/transport/unbound_buffer.h>
-
 #include <array>
 #include <chrono>
 #include <deque>
@@ -16,18 +13,28 @@
 #include "absl/status/status.h"
 #include "base/owned_fd.h"
 #include "base/time.h"
+#include "trainer_sdk/gloo/gloo_plugin.h"
 #include "trainer_sdk/gloo/peer_watch.h"
 #include "trainer_sdk/network/mesh.h"
 #include "trainer_sdk/network/peer_name.h"
 
 namespace muster {
 
+// Deletes what the plugin has made, by one of its functions.
+struct GlooDelete {
+  void (*function)(void*) = nullptr;
+  void operator()(void* made) const { function(made); }
+};
+using GlooHandle = std::unique_ptr<void, GlooDelete>;
+
 // A mesh of Gloo pairs, whose own thread moves the bytes. Each rank first sends
 // the next rank the signature of its collective. A message is preceded by its
 // label, and a part of an all_to_all with counts by its length.
 class GlooMesh final : public Mesh {
  public:
-  GlooMesh(std::shared_ptr<gloo::Context> context, std::vector<PeerName> names);
+  // `context`: of `plugin`, for this rank and the ranks with these names.
+  GlooMesh(const GlooPlugin& plugin, GlooHandle context, int rank,
+           std::vector<PeerName> names);
   ~GlooMesh() override;
 
   // Call it once, before anything is sent. Detects the death of peers by
@@ -37,8 +44,8 @@ class GlooMesh final : public Mesh {
   absl::Status Watch(std::vector<OwnedFd> sockets,
                      std::function<void(const absl::Status& gone)> on_gone);
 
-  int rank() const override { return context_->rank; }
-  int size() const override { return context_->size; }
+  int rank() const override { return rank_; }
+  int size() const override { return static_cast<int>(names_.size()); }
   const PeerName& name(int peer) const override { return names_[peer]; }
   absl::Status Begin(const OperationSignature& signature,
                      Instant deadline) override;
@@ -58,12 +65,10 @@ class GlooMesh final : public Mesh {
 
   // For a mesh whose construction failed: called instead of Close, directly
   // before destruction. Sends no goodbye and resets no connection (see
-  // MeshContext).
+  // GlooPlugin::reset_connections).
   void Abandon();
 
  private:
-  using Buffer = gloo::transport::UnboundBuffer;
-
   // Text sent before a collective or a message.
   static constexpr int kNoteBytes = 192;
   using Note = std::array<char, kNoteBytes>;
@@ -71,7 +76,7 @@ class GlooMesh final : public Mesh {
   struct Outgoing {
     int peer = 0;
     std::unique_ptr<Note> note;  // data to send, if not the caller's
-    std::unique_ptr<Buffer> buffer;
+    GlooHandle buffer;
   };
   struct Incoming {
     int peer = 0;
@@ -83,23 +88,24 @@ class GlooMesh final : public Mesh {
     // Text that arrives before the data; null if there is none, or once the
     // receive of the data is posted.
     std::unique_ptr<Note> note;
-    std::unique_ptr<Buffer> buffer;  // the note's, later the data's
+    GlooHandle buffer;  // the note's, later the data's
   };
 
   void Post(int peer, uint64_t slot, const void* data, int64_t bytes,
             std::unique_ptr<Note> note);
-  std::unique_ptr<Buffer> PostReceive(int peer, uint64_t slot, void* data,
-                                      int64_t bytes);
-  // Calls Gloo; an exception becomes an error that names `peer`.
-  absl::Status Guard(int peer, const std::function<bool()>& call);
-  absl::Status WaitFor(int peer, Buffer* buffer);
+  GlooHandle PostReceive(int peer, uint64_t slot, void* data, int64_t bytes);
+  GlooHandle NewBuffer(const void* data, int64_t bytes);
+  // The outcome of a call of the plugin; an error names `peer`.
+  absl::Status StatusOf(GlooOutcome outcome, int peer,
+                        const GlooText& why) const;
+  absl::Status WaitFor(int peer, void* buffer);
   // Waits by `wait`, which Close and the death of a peer interrupt.
-  absl::Status WaitAt(int peer, Buffer* buffer,
-                      const std::function<bool()>& wait);
+  absl::Status WaitAt(int peer, void* buffer,
+                      GlooOutcome (*wait)(void*, int64_t, GlooText*));
   // Records that `peer` is gone, and returns the error.
   absl::Status Gone(int peer);
-  void Interrupt();  // ends the running wait; needs mutex_
-  std::chrono::milliseconds Patience() const;  // until the deadline
+  void Interrupt();            // ends the running wait; needs mutex_
+  int64_t PatienceMs() const;  // until the deadline
   bool PartsAreNoted() const;
   void PostNote(int peer, uint64_t slot, const std::string& text);
   void PostNoteReceive(Incoming& incoming, uint64_t slot);
@@ -111,7 +117,9 @@ class GlooMesh final : public Mesh {
 
   // Gloo sends no empty messages, so one byte with no meaning is sent instead.
   char nothing_ = 0;
-  std::shared_ptr<gloo::Context> context_;
+  const GlooPlugin& plugin_;
+  GlooHandle context_;
+  const int rank_;
   const std::vector<PeerName> names_;
 
   OperationSignature signature_;
@@ -126,7 +134,7 @@ class GlooMesh final : public Mesh {
   std::mutex mutex_;  // guards the three below
   bool closed_ = false;
   absl::Status gone_;  // error for the peer that died
-  Buffer* waited_for_ = nullptr;
+  void* waited_for_ = nullptr;
 
   // Last: its thread uses the members above.
   std::unique_ptr<PeerWatch> watch_;

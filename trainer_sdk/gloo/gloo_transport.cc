@@ -1,10 +1,7 @@
 #include "trainer_sdk/gloo/gloo_transport.h"
 
-#include <gloo/transport/tcp/device.h>
-
 #include <algorithm>
 #include <chrono>
-#include <exception>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,8 +10,7 @@
 #include "base/check.h"
 #include "base/monotonic_clock.h"
 #include "trainer_sdk/gloo/gloo_mesh.h"
-#include "trainer_sdk/gloo/mesh_context.h"
-#include "trainer_sdk/gloo/without_sigpipe.h"
+#include "trainer_sdk/gloo/gloo_plugin.h"
 #include "trainer_sdk/network/peer_name.h"
 #include "trainer_sdk/process_group/formation.h"
 #include "trainer_sdk/process_group/store_exchange.h"
@@ -24,9 +20,12 @@
 namespace muster {
 namespace {
 
-constexpr int kNobody = -1;
-
 std::string RankKey(int rank) { return absl::StrCat("gloo/rank/", rank); }
+
+absl::Status Failed(const std::string& what, Instant deadline) {
+  return MonotonicNow() >= deadline ? absl::DeadlineExceededError(what)
+                                    : absl::UnavailableError(what);
+}
 
 // Exchanges the addresses at which each rank can be reached.
 absl::StatusOr<std::vector<std::string>> ExchangeAddresses(
@@ -51,31 +50,37 @@ absl::StatusOr<std::vector<std::string>> ExchangeAddresses(
   return addresses;
 }
 
-// May throw Gloo's exceptions. `connecting` is then the rank being connected,
-// if any.
-absl::Status ConnectPairs(const GroupPlace& place, Instant deadline,
-                          MeshContext& context, int& connecting) {
-  const auto addresses =
-      ExchangeAddresses(place, context.Addresses(), deadline);
-  if (!addresses.ok()) return addresses.status();
-  const FormationReaction interruption(place.formation,
-                                       [&](const absl::Status&) {
-                                         const WithoutSigpipe guard;
-                                         try {
-                                           context.Interrupt();
-                                         } catch (const std::exception&) {
-                                           // Ignored: the connection is closed
-                                           // anyway.
-                                         }
-                                       });
+absl::Status ConnectPairs(const GroupPlace& place,
+                          const std::vector<PeerName>& names, Instant deadline,
+                          const GlooPlugin& gloo, void* context) {
+  std::vector<std::string> own(place.size);
   for (int peer = 0; peer < place.size; ++peer) {
-    // After an interruption Connect does nothing, and this reports the cause.
+    if (peer == place.rank) continue;
+    GlooText address;
+    gloo.address(context, peer, &address);
+    own[peer] = address.Text();
+  }
+  const auto addresses = ExchangeAddresses(place, own, deadline);
+  if (!addresses.ok()) return addresses.status();
+  const FormationReaction interruption(
+      place.formation,
+      [&](const absl::Status&) { gloo.interrupt_connect(context); });
+  for (int peer = 0; peer < place.size; ++peer) {
+    // After an interruption `connect` does nothing, and this reports the cause.
     if (absl::Status s = FormationStatus(place); !s.ok()) return s;
     if (peer == place.rank) continue;
-    connecting = peer;
-    context.Connect(peer, (*addresses)[peer]);
+    const std::string& address = (*addresses)[peer];
+    GlooText why;
+    if (gloo.connect(context, peer, address.data(), address.size(), &why) ==
+        GlooOutcome::kDone) {
+      continue;
+    }
+    // Gloo's message about an interruption does not contain the cause.
+    if (absl::Status s = FormationStatus(place); !s.ok()) return s;
+    return Failed(
+        absl::StrCat("with ", Describe(names[peer]), ": ", why.Text()),
+        deadline);
   }
-  connecting = kNobody;
   return FormationStatus(place);
 }
 
@@ -90,42 +95,31 @@ absl::Status WatchWhileForming(const GroupPlace& place,
 }
 
 absl::StatusOr<std::unique_ptr<Mesh>> Connect(const GroupPlace& place,
+                                              const GlooPlugin& gloo,
                                               ConnectedRanks ranks,
                                               const std::string& address,
                                               Instant deadline) {
-  // Gloo's thread is started in this scope and inherits this signal mask.
-  const WithoutSigpipe guard;
+  // Connecting a pair may take five times as long.
+  const auto patience = std::chrono::ceil<std::chrono::milliseconds>(
+      std::max<Duration>(deadline - MonotonicNow(),
+                         std::chrono::milliseconds(5)) /
+      5);
+  GlooText why;
+  void* const context = gloo.new_context(address.c_str(), place.rank,
+                                         place.size, patience.count(), &why);
   std::unique_ptr<GlooMesh> mesh;
   absl::Status failure;
-  int connecting = kNobody;
-  try {
-    gloo::transport::tcp::attr attributes;
-    attributes.hostname = address;
-    // Connecting a pair may take five times as long.
-    const auto patience = std::chrono::ceil<std::chrono::milliseconds>(
-        std::max<Duration>(deadline - MonotonicNow(),
-                           std::chrono::milliseconds(5)) /
-        5);
-    const auto context = std::make_shared<MeshContext>(
-        place.rank, place.size, gloo::transport::tcp::CreateDevice(attributes),
-        patience);
-    mesh = std::make_unique<GlooMesh>(context, ranks.names);
+  if (context == nullptr) {
+    failure = FormationStatus(place);
+    if (failure.ok()) failure = Failed(why.Text(), deadline);
+  } else {
+    mesh = std::make_unique<GlooMesh>(
+        gloo, GlooHandle(context, GlooDelete{gloo.delete_context}), place.rank,
+        ranks.names);
     // Gloo itself would wait for a dead peer until the deadline.
     failure = WatchWhileForming(place, std::move(ranks.sockets), *mesh);
     if (failure.ok()) {
-      failure = ConnectPairs(place, deadline, *context, connecting);
-    }
-  } catch (const std::exception& e) {
-    // Gloo's message about an interruption does not contain the cause.
-    failure = FormationStatus(place);
-    if (failure.ok()) {
-      const std::string what =
-          connecting == kNobody
-              ? e.what()
-              : absl::StrCat("with ", Describe(ranks.names[connecting]), ": ",
-                             e.what());
-      failure = MonotonicNow() >= deadline ? absl::DeadlineExceededError(what)
-                                           : absl::UnavailableError(what);
+      failure = ConnectPairs(place, ranks.names, deadline, gloo, context);
     }
   }
   if (failure.ok()) return std::unique_ptr<Mesh>(std::move(mesh));
@@ -144,6 +138,8 @@ absl::StatusOr<std::unique_ptr<Mesh>> Connect(const GroupPlace& place,
 
 absl::StatusOr<std::unique_ptr<NetworkTransport>> NewGlooTransport(
     GroupPlace place, const GlooOptions& options, Instant deadline) {
+  const absl::StatusOr<const GlooPlugin*> gloo = LoadGlooPlugin();
+  if (!gloo.ok()) return gloo.status();
   const absl::StatusOr<std::string> address = LocalAddress(options.address);
   if (!address.ok()) return address.status();
   // Exchanges the ranks' names, and makes the connections by which their ends
@@ -160,7 +156,7 @@ absl::StatusOr<std::unique_ptr<NetworkTransport>> NewGlooTransport(
     ranks->names[rank].rank = options.told_as[rank];
   }
   absl::StatusOr<std::unique_ptr<Mesh>> mesh =
-      Connect(place, *std::move(ranks), *address, deadline);
+      Connect(place, **gloo, *std::move(ranks), *address, deadline);
   if (!mesh.ok()) return mesh.status();
   return std::make_unique<NetworkTransport>("gloo", std::move(place),
                                             *std::move(mesh));

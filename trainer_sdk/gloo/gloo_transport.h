@@ -25,8 +25,8 @@ struct GlooOptions {
 // computation on the same core is disturbed less. Collective: every rank of
 // `place`'s group calls it.
 //
-// Links the shared libgloo. Gloo's exceptions do not leave this function or the
-// transport.
+// Loads libmuster_gloo.so and with it libgloo, which no program links.
+//   NotFound          one of both is missing; says how to get it
 //   DeadlineExceeded  some ranks did not come; names them
 //   Unavailable       the store or a connection failed
 absl::StatusOr<std::unique_ptr<NetworkTransport>> NewGlooTransport(

@@ -1,0 +1,81 @@
+#ifndef MUSTER_TRAINER_SDK_GLOO_GLOO_PLUGIN_H_
+#define MUSTER_TRAINER_SDK_GLOO_GLOO_PLUGIN_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace muster {
+
+// A text or an address that the plugin hands out.
+struct GlooText {
+  size_t size = 0;
+  char bytes[1024];
+
+  std::string Text() const { return std::string(bytes, size); }
+};
+
+enum class GlooOutcome : int32_t {
+  kDone,
+  kInterrupted,  // by `interrupt`
+  kFailed,       // Gloo threw an exception
+};
+
+// The functions of libmuster_gloo.so, the only file of Muster that needs
+// libgloo. Only C types cross this boundary, and no exception does: the plugin
+// and the program may have different copies of Abseil and of the C++ library.
+//
+// A function that can fail writes Gloo's message to `why`. While a function
+// calls Gloo, SIGPIPE is blocked in its thread, because Gloo writes to broken
+// connections without MSG_NOSIGNAL; Gloo's own thread has it blocked always.
+struct GlooPlugin {
+  static constexpr int32_t kVersion = 1;
+
+  int32_t version;  // kVersion
+
+  // A context of `size` ranks with one pair for each peer, which listens at
+  // the address `host`. The pairs exist before they are connected, so that a
+  // `connect` can be interrupted. `patience_ms` bounds each wait of a pair; a
+  // `connect` may take five times as long. Null: failed.
+  void* (*new_context)(const char* host, int32_t rank, int32_t size,
+                       int64_t patience_ms, GlooText* why);
+  // Closes the connections gracefully. Delete the context's buffers before it.
+  void (*delete_context)(void* context);
+  // The address with which `peer` connects to this rank.
+  void (*address)(void* context, int32_t peer, GlooText* address);
+  // Blocks until `peer`, which calls this too, is connected. `address`: the
+  // peer's address for this rank. Does nothing once interrupted.
+  GlooOutcome (*connect)(void* context, int32_t peer, const char* address,
+                         size_t bytes, GlooText* why);
+  // Makes a running `connect` fail, and later ones do nothing. Any thread.
+  void (*interrupt_connect)(void* context);
+  // Resets all connections. Any thread. Not before all pairs are connected:
+  // a peer that has not accepted its connection yet would be killed, because
+  // Gloo's thread there throws (Gloo of May 2022).
+  void (*reset_connections)(void* context);
+
+  // A buffer that sends or receives the `bytes` at `data`.
+  void* (*new_buffer)(void* context, void* data, size_t bytes);
+  void (*delete_buffer)(void* buffer);
+  // Start to send or to receive, and wait for the end of it.
+  GlooOutcome (*send)(void* buffer, int32_t peer, uint64_t slot, GlooText* why);
+  GlooOutcome (*receive)(void* buffer, int32_t peer, uint64_t slot,
+                         GlooText* why);
+  GlooOutcome (*wait_send)(void* buffer, int64_t timeout_ms, GlooText* why);
+  GlooOutcome (*wait_receive)(void* buffer, int64_t timeout_ms, GlooText* why);
+  // Ends a running wait. Any thread.
+  void (*interrupt)(void* buffer);
+};
+
+// Loads libmuster_gloo.so once in the process: from the folder of the program
+// (or of the shared library) that contains this code, from `lib` beside that
+// folder, from the program's Bazel runfiles, or where the dynamic linker finds
+// it. NotFound: the plugin or libgloo is missing; says what to do.
+// FailedPrecondition: the plugin is of another version.
+absl::StatusOr<const GlooPlugin*> LoadGlooPlugin();
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_GLOO_GLOO_PLUGIN_H_

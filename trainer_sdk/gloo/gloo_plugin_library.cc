@@ -1,0 +1,279 @@
+// libmuster_gloo.so: GlooPlugin's functions over Gloo. Nothing of it is linked
+// into another file.
+#include <gloo/context.h>
+#include <gloo/transport/address.h>
+#include <gloo/transport/context.h>
+#include <gloo/transport/pair.h>
+#include <gloo/transport/tcp/address.h>
+#include <gloo/transport/tcp/device.h>
+#include <gloo/transport/unbound_buffer.h>
+#include <netinet/in.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <cstring>
+#include <ctime>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "trainer_sdk/gloo/gloo_plugin.h"
+
+namespace muster {
+namespace {
+
+using Buffer = gloo::transport::UnboundBuffer;
+
+// While it lives, SIGPIPE is blocked in this thread, so that a write to a
+// broken connection does not kill the process. Threads started meanwhile keep
+// the signal blocked. The process's signal disposition is unchanged.
+class WithoutSigpipe {
+ public:
+  WithoutSigpipe() {
+    const sigset_t blocked = Sigpipe();
+    pthread_sigmask(SIG_BLOCK, &blocked, &before_);
+  }
+  ~WithoutSigpipe() {
+    const int error = errno;
+    if (sigismember(&before_, SIGPIPE) == 0) {
+      // A pending SIGPIPE would be delivered when the mask is restored. SIGPIPE
+      // is sent to the writing thread, so it came from this scope.
+      const sigset_t blocked = Sigpipe();
+      const timespec at_once{};
+      while (sigtimedwait(&blocked, nullptr, &at_once) < 0 && errno == EINTR) {
+      }
+      pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    }
+    errno = error;
+  }
+  WithoutSigpipe(const WithoutSigpipe&) = delete;
+  WithoutSigpipe& operator=(const WithoutSigpipe&) = delete;
+
+ private:
+  static sigset_t Sigpipe() {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGPIPE);
+    return set;
+  }
+
+  sigset_t before_;
+};
+
+void Write(const void* data, size_t size, GlooText* text) {
+  text->size = std::min(size, sizeof(text->bytes));
+  std::memcpy(text->bytes, data, text->size);
+}
+
+// Calls Gloo; `call` returns whether it was not interrupted.
+template <typename Call>
+GlooOutcome Guard(GlooText* why, const Call& call) {
+  const WithoutSigpipe guard;
+  try {
+    return call() ? GlooOutcome::kDone : GlooOutcome::kInterrupted;
+  } catch (const std::exception& e) {
+    Write(e.what(), std::strlen(e.what()), why);
+    return GlooOutcome::kFailed;
+  }
+}
+
+// For calls whose failure changes nothing: the connections are closed anyway.
+template <typename Call>
+void GuardWithoutError(const Call& call) {
+  GlooText ignored;
+  Guard(&ignored, [&] {
+    call();
+    return true;
+  });
+}
+
+template <typename Ip>
+int Compare(const Ip& one, const Ip& other, uint16_t port,
+            uint16_t other_port) {
+  const int ip = std::memcmp(&one, &other, sizeof(one));
+  return ip != 0 ? ip : port - other_port;
+}
+
+// Gloo lets the rank with the larger address dial the other one. Ports are
+// compared in network byte order.
+bool Calls(const std::vector<char>& mine, const std::vector<char>& theirs) {
+  using gloo::transport::tcp::Address;
+  const sockaddr_storage self = Address(mine).getSockaddr();
+  const sockaddr_storage peer = Address(theirs).getSockaddr();
+  if (self.ss_family != peer.ss_family) return false;
+  if (self.ss_family == AF_INET) {
+    sockaddr_in a;
+    sockaddr_in b;
+    std::memcpy(&a, &self, sizeof(a));
+    std::memcpy(&b, &peer, sizeof(b));
+    return Compare(a.sin_addr, b.sin_addr, a.sin_port, b.sin_port) > 0;
+  }
+  sockaddr_in6 a;
+  sockaddr_in6 b;
+  std::memcpy(&a, &self, sizeof(a));
+  std::memcpy(&b, &peer, sizeof(b));
+  return Compare(a.sin6_addr, b.sin6_addr, a.sin6_port, b.sin6_port) > 0;
+}
+
+// A Gloo context whose pairs are created before they are connected, so that
+// Connect can be interrupted; Gloo's own rendezvous cannot. Every method may
+// throw Gloo's exceptions.
+class MeshContext final : public gloo::Context {
+ public:
+  MeshContext(int rank, int size,
+              std::shared_ptr<gloo::transport::Device> device,
+              std::chrono::milliseconds patience)
+      : gloo::Context(rank, size) {
+    setTimeout(patience);
+    device_ = std::move(device);
+    transportContext_ = device_->createContext(rank, size);
+    transportContext_->setTimeout(patience);
+    for (int peer = 0; peer < size; ++peer) {
+      if (peer != rank) transportContext_->createPair(peer);
+    }
+  }
+
+  void Connect(int peer, const std::vector<char>& theirs) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (interrupted_) return;
+      connecting_ = peer;
+      calls_ = Calls(getPair(peer)->address().bytes(), theirs);
+    }
+    struct Over {
+      MeshContext& context;
+      ~Over() {
+        const std::lock_guard<std::mutex> lock(context.mutex_);
+        context.connecting_ = kNobody;
+        context.over_.notify_all();
+      }
+    } const over{*this};
+    getPair(peer)->connect(theirs);
+  }
+
+  void Interrupt() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    interrupted_ = true;
+    const auto is_over = [this] { return connecting_ == kNobody; };
+    if (calls_) over_.wait_for(lock, kCallGrace, is_over);
+    if (!is_over()) getPair(connecting_)->close();
+  }
+
+ private:
+  static constexpr int kNobody = -1;
+  // Interrupt waits this long for a connection that this rank dials, before it
+  // closes the pair: longer than dialling a live host takes. Closing a
+  // connection to a dead host resets nothing.
+  static constexpr std::chrono::milliseconds kCallGrace{250};
+
+  std::mutex mutex_;
+  std::condition_variable over_;
+  // Guarded by mutex_:
+  bool interrupted_ = false;
+  int connecting_ = kNobody;
+  // Whether this rank dials the peer, instead of accepting its connection.
+  bool calls_ = false;
+};
+
+MeshContext* Context(void* context) {
+  return static_cast<MeshContext*>(context);
+}
+
+const GlooPlugin kPlugin = {
+    .version = GlooPlugin::kVersion,
+    .new_context = [](const char* host, int32_t rank, int32_t size,
+                      int64_t patience_ms, GlooText* why) -> void* {
+      std::unique_ptr<MeshContext> context;
+      Guard(why, [&] {
+        gloo::transport::tcp::attr attributes;
+        attributes.hostname = host;
+        context = std::make_unique<MeshContext>(
+            rank, size, gloo::transport::tcp::CreateDevice(attributes),
+            std::chrono::milliseconds(patience_ms));
+        return true;
+      });
+      return context.release();
+    },
+    .delete_context =
+        [](void* context) {
+          const WithoutSigpipe guard;
+          delete Context(context);
+        },
+    .address =
+        [](void* context, int32_t peer, GlooText* address) noexcept {
+          const std::vector<char> bytes =
+              Context(context)->getPair(peer)->address().bytes();
+          Write(bytes.data(), bytes.size(), address);
+        },
+    .connect =
+        [](void* context, int32_t peer, const char* address, size_t bytes,
+           GlooText* why) {
+          return Guard(why, [&] {
+            Context(context)->Connect(peer, {address, address + bytes});
+            return true;
+          });
+        },
+    .interrupt_connect =
+        [](void* context) {
+          GuardWithoutError([&] { Context(context)->Interrupt(); });
+        },
+    .reset_connections =
+        [](void* context) {
+          GuardWithoutError([&] { Context(context)->closeConnections(); });
+        },
+    .new_buffer = [](void* context, void* data,
+                     size_t bytes) noexcept -> void* {
+      return Context(context)->createUnboundBuffer(data, bytes).release();
+    },
+    .delete_buffer =
+        [](void* buffer) {
+          const WithoutSigpipe guard;
+          delete static_cast<Buffer*>(buffer);
+        },
+    .send =
+        [](void* buffer, int32_t peer, uint64_t slot, GlooText* why) {
+          return Guard(why, [&] {
+            static_cast<Buffer*>(buffer)->send(peer, slot);
+            return true;
+          });
+        },
+    .receive =
+        [](void* buffer, int32_t peer, uint64_t slot, GlooText* why) {
+          return Guard(why, [&] {
+            static_cast<Buffer*>(buffer)->recv(peer, slot);
+            return true;
+          });
+        },
+    .wait_send =
+        [](void* buffer, int64_t timeout_ms, GlooText* why) {
+          return Guard(why, [&] {
+            return static_cast<Buffer*>(buffer)->waitSend(
+                std::chrono::milliseconds(timeout_ms));
+          });
+        },
+    .wait_receive =
+        [](void* buffer, int64_t timeout_ms, GlooText* why) {
+          return Guard(why, [&] {
+            return static_cast<Buffer*>(buffer)->waitRecv(
+                std::chrono::milliseconds(timeout_ms));
+          });
+        },
+    .interrupt =
+        [](void* buffer) {
+          static_cast<Buffer*>(buffer)->abortWaitRecv();
+          static_cast<Buffer*>(buffer)->abortWaitSend();
+        },
+};
+
+}  // namespace
+}  // namespace muster
+
+extern "C" __attribute__((visibility("default"))) const muster::GlooPlugin*
+MusterGlooPlugin() {
+  return &muster::kPlugin;
+}
