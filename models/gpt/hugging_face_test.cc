@@ -1,5 +1,6 @@
 #include "models/gpt/hugging_face.h"
 
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -7,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/testing/rounding.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "trainer_sdk/reduce/reduce.h"
@@ -126,7 +128,7 @@ TEST_F(HuggingFace, NamesWithoutPrefixAndNarrowTypesAreRead) {
   ASSERT_TRUE(status.ok()) << status;
   for (int64_t i = 0; i < whole.count(); ++i) {
     EXPECT_NEAR(read.data()[i], whole.data()[i],
-                std::abs(whole.data()[i]) / 256);
+                kBfloat16Roundoff * std::abs(whole.data()[i]));
   }
 }
 

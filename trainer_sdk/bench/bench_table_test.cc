@@ -38,13 +38,13 @@ TEST(BenchTableTest, WhatAKindHasNotIsNotShown) {
 }
 
 TEST(BenchTableTest, BusFactorsAreNcclTests) {
-  EXPECT_DOUBLE_EQ(BusFactor(OperationKind::kAllReduce, 4), 1.5);
-  EXPECT_DOUBLE_EQ(BusFactor(OperationKind::kReduceScatter, 4), 0.75);
-  EXPECT_DOUBLE_EQ(BusFactor(OperationKind::kAllGather, 4), 0.75);
-  EXPECT_DOUBLE_EQ(BusFactor(OperationKind::kAllToAll, 4), 0.75);
-  EXPECT_DOUBLE_EQ(BusFactor(OperationKind::kBroadcast, 4), 1);
-  EXPECT_DOUBLE_EQ(BusFactor(OperationKind::kReduce, 4), 1);
-  EXPECT_DOUBLE_EQ(BusFactor(OperationKind::kBatch, 4), 1);
+  EXPECT_EQ(BusFactor(OperationKind::kAllReduce, 4), 1.5);
+  EXPECT_EQ(BusFactor(OperationKind::kReduceScatter, 4), 0.75);
+  EXPECT_EQ(BusFactor(OperationKind::kAllGather, 4), 0.75);
+  EXPECT_EQ(BusFactor(OperationKind::kAllToAll, 4), 0.75);
+  EXPECT_EQ(BusFactor(OperationKind::kBroadcast, 4), 1);
+  EXPECT_EQ(BusFactor(OperationKind::kReduce, 4), 1);
+  EXPECT_EQ(BusFactor(OperationKind::kBatch, 4), 1);
 }
 
 }  // namespace

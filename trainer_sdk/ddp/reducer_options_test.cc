@@ -16,6 +16,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/fnv_hash.h"
+#include "base/testing/rounding.h"
 #include "gtest/gtest.h"
 #include "trainer_sdk/ddp/compress_hook.h"
 #include "trainer_sdk/ddp/power_sgd_hook.h"
@@ -190,7 +191,7 @@ std::shared_ptr<CommHook> NewHook(Hook hook) {
 }
 
 // kBits: the transport adds in rank order, so results are bit-identical.
-enum class Exactness { kBits, kTolerance };
+enum class Exactness { kBits, kRounding };
 
 float AsFloat(TensorData view, int64_t k) {
   return static_cast<float>(DecodeElement(
@@ -264,19 +265,44 @@ class OneCase {
     return status;
   }
 
-  bool IsRight(float value, float expected) const {
-    // PowerSGD approximates after its exact first step.
-    if (exactness_ == Exactness::kBits && case_.hook != Hook::kPowerSgd) {
-      return value == expected;
+  // The magnitude of the terms of an average.
+  double Magnitude(int step, int i, int64_t k) const {
+    double sum = 0;
+    for (int rank = 0; rank < group_.size(); ++rank) {
+      sum += std::abs(Accumulated(case_, rank, step, i, k));
     }
-    const double error = std::abs(double{value} - expected);
-    // One rounding on each rank and one at the end.
-    const double roundings = (group_.size() + 1) * EpsilonOf(Sent(case_));
-    return error <= std::max(roundings * 4, 2e-5);
+    return sum / group_.size();
   }
+
+  // How far rounding may take an average from the expected one.
+  double Bound(int step, int i, int64_t k) const {
+    if (case_.hook == Hook::kPowerSgd) {
+      // The result is P P' M, where P is square and orthonormal, so that the
+      // magnitude is at most that of M's column. Roundings in a row: the sum
+      // over the ranks, a product over the longer side of the matrix, and as
+      // much for each of three columns made orthogonal.
+      const int64_t columns = kShapes[i].columns;
+      double magnitude = 0;
+      for (int64_t row = 0; row < kShapes[i].rows; ++row) {
+        magnitude += Magnitude(step, i, row * columns + k % columns);
+      }
+      return RoundingBound<float>(
+          static_cast<double>(group_.size() + (3 + 1) * (columns + 2)),
+          magnitude);
+    }
+    if (exactness_ == Exactness::kBits) return 0;
+    // Both sides add the ranks' values and divide, in the type that is sent.
+    return 2 * RoundingGrowth(group_.size() + 1, Roundoff()) *
+           Magnitude(step, i, k);
+  }
+
+  double Roundoff() const { return EpsilonOf(Sent(case_)) / 2; }
 
   absl::Status Compare(int step) {
     FnvHash hash;
+    // Whether the comparison notices a wrong factor.
+    bool notices = false;
+    const double wrong_factor = 1.001 + 32 * Roundoff();
     for (int i = 0; i < kParameters; ++i) {
       const TensorData average = reducer_->average(i);
       for (int64_t k = 0; k < static_cast<int64_t>(own_[i].size()); ++k) {
@@ -286,7 +312,10 @@ class OneCase {
         // they may keep any value.
         if (!expected) continue;
         const float value = AsFloat(average, k);
-        if (!IsRight(value, *expected)) {
+        const double bound = Bound(step, i, k);
+        const double error = std::abs(double{value} - *expected);
+        notices = notices || std::abs(value * wrong_factor - *expected) > bound;
+        if (!(error <= bound)) {
           return absl::InternalError(absl::StrCat("step ", step, ", p", i, "[",
                                                   k, "] is ", value, ", not ",
                                                   *expected));
@@ -295,6 +324,10 @@ class OneCase {
         std::memcpy(&bits, &value, sizeof(bits));
         hash.AddWord(bits);
       }
+    }
+    if (!notices) {
+      return absl::InternalError(
+          absl::StrCat("step ", step, ": a planted factor is not noticed"));
     }
     const auto mine = static_cast<int64_t>(hash.value());
     std::vector<int64_t> all(static_cast<size_t>(group_.size()));
@@ -361,12 +394,12 @@ INSTANTIATE_TEST_SUITE_P(
                                 [](GroupPlace place, Instant deadline) {
                                   return NewTcpTransport(place, {}, deadline);
                                 },
-                                Exactness::kTolerance, 5},
+                                Exactness::kRounding, 5},
                         Subject{"gloo",
                                 [](GroupPlace place, Instant deadline) {
                                   return NewGlooTransport(place, {}, deadline);
                                 },
-                                Exactness::kTolerance, 31}),
+                                Exactness::kRounding, 31}),
         testing::Values(1, 2, 3, 4)),
     [](const auto& tested) {
       return absl::StrCat(std::get<0>(tested.param).name, "_",

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/monotonic_clock.h"
+#include "base/testing/rounding.h"
 #include "trainer_sdk/flight_recorder/flight_files.h"
 #include "trainer_sdk/process_group/operation.h"
 #include "trainer_sdk/process_group/operations.h"
@@ -33,6 +34,12 @@ OperationSignature Sum(uint64_t sequence) {
 
 Instant At(int64_t milliseconds) {
   return Instant(std::chrono::milliseconds(milliseconds));
+}
+
+// Of a difference of two times in seconds since 1970: each is nanoseconds, as a
+// double and multiplied.
+double Rounding(const FlightLog& log) {
+  return RoundingBound<double>(2, log.groups[0].made);
 }
 
 class FlightRecorderTest : public testing::Test {
@@ -77,9 +84,11 @@ TEST_F(FlightRecorderTest, HoldsWhatWasRecorded) {
   ASSERT_THAT(log.records, SizeIs(3));
   EXPECT_EQ(log.records[0].signature, Sum(1));
   EXPECT_EQ(log.records[0].bytes, 16);
-  EXPECT_NEAR(log.records[0].ended - log.records[0].started, 0.5, 1e-3);
+  EXPECT_NEAR(log.records[0].ended - log.records[0].started, 0.5,
+              Rounding(log));
   EXPECT_EQ(log.records[1].status, absl::StatusCode::kUnavailable);
-  EXPECT_NEAR(log.records[1].started - log.records[1].queued, 0.1, 1e-3);
+  EXPECT_NEAR(log.records[1].started - log.records[1].queued, 0.1,
+              Rounding(log));
   EXPECT_EQ(log.records[2].started, 0);
   EXPECT_EQ(log.records[2].ended, 0);
   EXPECT_EQ(log.written, log.records[2].queued);
@@ -176,7 +185,7 @@ TEST_F(FlightRecorderTest, EveryGroupHasAPlaceOfItsOwn) {
   ASSERT_THAT(log.groups, SizeIs(2));
   EXPECT_EQ(log.groups[0].birth, 1u);
   EXPECT_EQ(log.groups[1].birth, 2u);
-  EXPECT_NEAR(log.groups[1].made - log.groups[0].made, 1.5, 1e-3);
+  EXPECT_NEAR(log.groups[1].made - log.groups[0].made, 1.5, Rounding(log));
   ASSERT_THAT(log.records, SizeIs(2));
   EXPECT_EQ(log.records[0].group, 0);
   EXPECT_EQ(log.records[1].group, 1);

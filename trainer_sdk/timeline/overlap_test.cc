@@ -20,8 +20,8 @@ TEST(OverlapTest, WhatTheWaitLeavesIsHidden) {
   EXPECT_EQ(overlap.communication, Duration(30 + 25));
   EXPECT_EQ(overlap.hidden, Duration(30 + 5));
   EXPECT_EQ(overlap.exposed, Duration(23));
-  EXPECT_DOUBLE_EQ(overlap.HiddenShare(), 35.0 / 55);
-  EXPECT_DOUBLE_EQ(overlap.ExposedShare(), 23.0 / 120);
+  EXPECT_EQ(overlap.HiddenShare(), 35.0 / 55);
+  EXPECT_EQ(overlap.ExposedShare(), 23.0 / 120);
 }
 
 // Overlapping and adjacent intervals are counted once.

@@ -1,6 +1,7 @@
 #include "models/trainer/testing/checkpointed_steps.h"
 
 #include "models/trainer/gpt_checkpoint.h"
+#include "models/trainer/testing/small_training.h"
 
 namespace muster {
 
@@ -11,7 +12,7 @@ const CharVocabulary& Vocabulary11() {
 
 absl::Status GoOnTo(int64_t last, const GptTrainingOptions& options,
                     ResumableTrainer& trainer, ProcessGroup& group,
-                    CheckpointedCourse* course) {
+                    CheckpointedCourse* course, Disturbance* disturb) {
   const bool tells = group.rank() == 0;
   const auto checkpoints =
       GptCheckpoints::Create(options, Vocabulary11(), trainer, group);
@@ -23,6 +24,9 @@ absl::Status GoOnTo(int64_t last, const GptTrainingOptions& options,
     const auto done = trainer.Step(i);
     if (!done.ok()) return done.status();
     if (tells) course->losses.push_back(done->loss);
+    if (disturb == nullptr) continue;
+    const absl::Status disturbed = DisturbState(trainer, *disturb);
+    if (!disturbed.ok()) return disturbed;
   }
   const absl::Status status = (*checkpoints)->Save(last);
   return status.ok() ? (*checkpoints)->Wait() : status;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/testing/rounding.h"
 #include "models/text/char_vocabulary.h"
 #include "models/trainer/resumable_trainer.h"
 #include "models/trainer/training_options.h"
@@ -25,10 +26,11 @@ struct CheckpointedCourse {
 
 // One rank's part: resumes from the newest checkpoint in the options' folder,
 // trains to step `last` and saves there. `course`, shared by all ranks, gets
-// rank 0's results appended. Collective.
+// rank 0's results appended. Disturbs the state after each step unless
+// `disturb` is null. Collective.
 absl::Status GoOnTo(int64_t last, const GptTrainingOptions& options,
                     ResumableTrainer& trainer, ProcessGroup& group,
-                    CheckpointedCourse* course);
+                    CheckpointedCourse* course, Disturbance* disturb = nullptr);
 
 }  // namespace muster
 

@@ -5,8 +5,12 @@
 #include <memory>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "base/testing/rounding.h"
 #include "models/text/tokens.h"
+#include "models/trainer/resumable_trainer.h"
 #include "models/trainer/training_options.h"
+#include "trainer_sdk/checkpoint/checkpoint_slice.h"
 #include "trainer_sdk/process_group/transport.h"
 #include "trainer_sdk/shared_memory/shared_memory_transport.h"
 
@@ -34,6 +38,29 @@ inline std::shared_ptr<const Tokens> LearnableText() {
   tokens.reserve(500);
   for (int i = 0; i < 500; ++i) tokens.push_back(i * 3 % 11);
   return std::make_shared<TokensInMemory>(std::move(tokens));
+}
+
+// The roundings in a row in a step of a training: the longest product, and a
+// gradient's sum over the tokens and micro-batches.
+inline double RoundingsOf(const GptTrainingOptions& options) {
+  return static_cast<double>(4 * options.model.width +
+                             options.batch * options.model.context +
+                             options.micro_batches);
+}
+
+// Disturbs this rank's float32 state after a step: weights and moments.
+// Collective.
+inline absl::Status DisturbState(ResumableTrainer& trainer,
+                                 Disturbance& disturb) {
+  const auto state = trainer.State();
+  if (!state.ok()) return state.status();
+  for (const CheckpointSlice& slice : *state) {
+    auto* const values = static_cast<float*>(slice.data);
+    for (int64_t i = 0; i < slice.end - slice.begin; ++i) {
+      values[i] = static_cast<float>(disturb(values[i]));
+    }
+  }
+  return trainer.Restore(trainer.progress());
 }
 
 inline TransportFactory SharedMemory() {

@@ -107,7 +107,7 @@ void ExpectPerformed(const PipelineSchedule& schedule, TransportChoice choice,
           mine.calls.clear();
           const auto loss = runtime.Step(8);
           if (!loss.ok()) return loss.status();
-          EXPECT_DOUBLE_EQ(*loss, mean);
+          EXPECT_EQ(*loss, mean);
           const auto expected = Computations(lowered.ranks[group.rank()]);
           EXPECT_EQ(mine.calls, expected);
           std::vector<Action> measured;
@@ -123,7 +123,7 @@ void ExpectPerformed(const PipelineSchedule& schedule, TransportChoice choice,
           mine.calls.clear();
           const auto evaluation = runtime.Evaluate();
           if (!evaluation.ok()) return evaluation.status();
-          EXPECT_DOUBLE_EQ(*evaluation, mean);
+          EXPECT_EQ(*evaluation, mean);
           for (const Action& call : mine.calls) {
             EXPECT_EQ(call.kind, ActionKind::kForward);
           }

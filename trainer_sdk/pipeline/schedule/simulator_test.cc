@@ -37,7 +37,7 @@ TEST_P(Bubble, OfGPipeAnd1F1BIsTheRanksButOneOverTheMicroBatches) {
     const PipelineTimeline timeline = Timeline(kind, {p, 1, m}, costs);
     EXPECT_EQ(timeline.makespan, (m + p - 1) * pass) << ScheduleName(kind);
     EXPECT_THAT(timeline.busy, Each(m * pass));
-    EXPECT_DOUBLE_EQ(timeline.BubbleOverIdeal(), (p - 1.0) / m);
+    EXPECT_EQ(timeline.BubbleOverIdeal(), (p - 1.0) / m);
   }
 }
 
@@ -47,7 +47,7 @@ TEST_P(Bubble, OfInterleavedIsDividedByTheChunks) {
     const PipelineTimeline timeline =
         Timeline(ScheduleKind::kInterleaved1F1B, {p, v, m}, costs);
     EXPECT_EQ(timeline.makespan, (v * m + p - 1) * pass) << v;
-    EXPECT_DOUBLE_EQ(timeline.BubbleOverIdeal(), (p - 1.0) / (v * m));
+    EXPECT_EQ(timeline.BubbleOverIdeal(), (p - 1.0) / (v * m));
   }
 }
 
@@ -56,7 +56,7 @@ TEST_P(Bubble, OfZeroBubbleIsAThirdWhereAllPassesTakeTheSame) {
   const PipelineTimeline timeline =
       Timeline(ScheduleKind::kZeroBubble1P, {p, 1, m});
   EXPECT_EQ(timeline.makespan, 3 * m + p - 1);
-  EXPECT_DOUBLE_EQ(timeline.BubbleOverIdeal(), (p - 1.0) / (3 * m));
+  EXPECT_EQ(timeline.BubbleOverIdeal(), (p - 1.0) / (3 * m));
 }
 
 TEST_P(Bubble, ActivationsHeldBy1F1BAreThoseOfTheRanksBehind) {
