@@ -151,8 +151,15 @@ ALL = [Mutant(*mutant) for mutant in (
      '           first});',
      '           part.offset});'),
     ("a rank takes another's shard", _SHARDS,
-     'const int64_t begin = ShardBegin(bucket.count, rank, ranks);',
+     'const int64_t begin = ShardBegin(bucket.count, rank, ranks, form);',
      'const int64_t begin = 0;'),
+    ("a rank's part on a device begins anywhere", _SHARDS,
+     'count / ranks / kAlignment * kAlignment * rank',
+     'count / ranks * rank'),
+    ("what equal parts leave on a device is nobody's", _SHARDS,
+     'rank == ranks ? count\n'
+     '                         : ',
+     ''),
     # --- the plan of a step
     ('the next scale is taken off', _PLAN,
      'const double squares = sum_of_squares * inverse * inverse;',

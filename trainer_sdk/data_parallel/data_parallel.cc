@@ -9,6 +9,13 @@
 #include "trainer_sdk/zero/sharded_optimizer.h"
 
 namespace muster {
+namespace {
+
+int64_t BytesOf(const TensorData& data) {
+  return data.count * SizeOf(data.dtype);
+}
+
+}  // namespace
 
 DataParallel::DataParallel(std::vector<Tensor> tensors,
                            std::unique_ptr<ProcessGroup> group)
@@ -33,7 +40,9 @@ absl::StatusOr<std::unique_ptr<DataParallel>> DataParallel::Create(
   if (!group.ok()) return group.status();
   std::unique_ptr<DataParallel> made(
       new DataParallel(tensors, *std::move(group)));
-  const absl::Status same = BroadcastParameters(*made->group_, tensors);
+  const absl::Status same = BroadcastParameters(
+      *made->group_, tensors,
+      options.ddp.device == nullptr ? HostDevice() : *options.ddp.device);
   if (!same.ok()) return same;
   if (sharded) options.ddp = ForSharding(std::move(options.ddp));
   auto reducer = Reducer::Create(*made->group_, tensors, options.ddp);
@@ -45,11 +54,14 @@ absl::StatusOr<std::unique_ptr<DataParallel>> DataParallel::Create(
     if (!optimizer.ok()) return optimizer.status();
     made->optimizer_ = *std::move(optimizer);
   } else {
-    made->optimizer_ = std::make_unique<ReplicatedOptimizer>(
+    auto optimizer = std::make_unique<ReplicatedOptimizer>(
         std::move(rule), tensors,
         [reducer = made->reducer_.get()](int parameter) {
           return reducer->average(parameter);
-        });
+        },
+        made->reducer_->device());
+    if (!optimizer->status().ok()) return optimizer->status();
+    made->optimizer_ = std::move(optimizer);
   }
   return made;
 }
@@ -87,13 +99,27 @@ absl::Status DataParallel::Step(const OptimizerStep& step) {
 
 std::vector<CheckpointSlice> DataParallel::State() {
   std::vector<CheckpointSlice> slices = optimizer_->State();
-  for (const Tensor& tensor : tensors_) {
+  Device& device = reducer_->device();
+  if (!device.is_host()) host_values_.resize(tensors_.size());
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    Tensor tensor = tensors_[i];
+    if (!device.is_host()) {
+      std::vector<char>& copy = host_values_[i];
+      copy.resize(static_cast<size_t>(BytesOf(tensor.value)));
+      device.CopyOut(copy.data(), tensor.value.data, BytesOf(tensor.value));
+      tensor.value.data = copy.data();
+    }
     slices.push_back(WholeTensor(tensor));
   }
   return slices;
 }
 
 absl::Status DataParallel::OnStateLoaded() {
+  for (size_t i = 0; i < host_values_.size(); ++i) {
+    const TensorData& value = tensors_[i].value;
+    reducer_->device().CopyIn(value.data, host_values_[i].data(),
+                              BytesOf(value));
+  }
   return optimizer_->OnStateLoaded();
 }
 

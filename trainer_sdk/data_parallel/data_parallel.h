@@ -35,6 +35,9 @@ struct DataParallelOptions {
 //     (*model)->Finish();  // gradients are the averages over all ranks
 //     (*model)->Step({.step = step, .learning_rate = 1e-3});
 //
+// With DdpOptions::device, values and gradients are in the memory of that
+// device; Finish and Step enqueue work and do not wait for it.
+//
 // Not thread-safe: one call at a time. Errors are those of Reducer and
 // Optimizer.
 class DataParallel {
@@ -68,8 +71,9 @@ class DataParallel {
   absl::Status Step(const OptimizerStep& step);
 
   // The checkpointed state: values and the optimizer's state. The memory of the
-  // slices stays the same over the life of this object. Call OnStateLoaded
-  // after a checkpoint was read into it.
+  // slices is the host's and stays the same over the life of this object; on a
+  // device it is a copy of this moment: call reducer().Confirm() before it is
+  // saved. Call OnStateLoaded after a checkpoint was read into it.
   std::vector<CheckpointSlice> State();
   absl::Status OnStateLoaded();
 
@@ -81,6 +85,8 @@ class DataParallel {
 
   const std::vector<Tensor> tensors_;
   std::vector<bool> marked_;
+  // Copies of the values in host memory; empty on the host and before State.
+  std::vector<std::vector<char>> host_values_;
   // Each member uses those before it and is destroyed before them.
   const std::unique_ptr<ProcessGroup> group_;
   std::unique_ptr<Reducer> reducer_;

@@ -18,27 +18,28 @@ int64_t BytesOf(const TensorData& value) {
   return value.count * SizeOf(value.dtype);
 }
 
-absl::Status CheckSame(ProcessGroup& group,
+absl::Status CheckSame(Device& device, ProcessGroup& group,
                        const std::vector<Tensor>& tensors) {
   for (const Tensor& tensor : tensors) {
     absl::Status wrong = CheckData(tensor, tensor.value, "value");
     if (!wrong.ok()) return wrong;
   }
-  return CheckSameParameters(group, tensors, &Tensor::value);
+  return CheckSameParameters(device, group, tensors, &Tensor::value);
 }
 
 // Broadcasts from rank 0. The type is int8 for every value, because nothing is
 // computed.
-absl::Status Send(ProcessGroup& group, void* data, int64_t bytes,
-                  const std::string& what) {
-  absl::Status status =
-      group.Run(Broadcast(data, data, bytes, DType::kInt8, 0));
+absl::Status Send(Device& device, ProcessGroup& group, void* data,
+                  int64_t bytes, const std::string& what) {
+  Operation operation = Broadcast(data, data, bytes, DType::kInt8, 0);
+  operation.stream = device.handle(Device::Stream::kCommunication);
+  absl::Status status = group.Run(operation);
   if (status.ok()) return status;
   return absl::Status(status.code(), absl::StrCat("sending rank 0's ", what,
                                                   ": ", status.message()));
 }
 
-// Broadcasts the values [first, last) as one message.
+// Broadcasts the values [first, last), in host memory, as one message.
 absl::Status SendPacked(ProcessGroup& group, const std::vector<Tensor>& tensors,
                         size_t first, size_t last) {
   std::vector<char> packed;
@@ -46,10 +47,10 @@ absl::Status SendPacked(ProcessGroup& group, const std::vector<Tensor>& tensors,
     const char* const data = static_cast<const char*>(tensors[i].value.data);
     packed.insert(packed.end(), data, data + BytesOf(tensors[i].value));
   }
-  absl::Status status =
-      Send(group, packed.data(), static_cast<int64_t>(packed.size()),
-           absl::StrCat("parameters '", tensors[first].name, "' to '",
-                        tensors[last - 1].name, "'"));
+  absl::Status status = Send(
+      HostDevice(), group, packed.data(), static_cast<int64_t>(packed.size()),
+      absl::StrCat("parameters '", tensors[first].name, "' to '",
+                   tensors[last - 1].name, "'"));
   if (!status.ok()) return status;
   const char* from = packed.data();
   for (size_t i = first; i < last; ++i) {
@@ -63,12 +64,14 @@ absl::Status SendPacked(ProcessGroup& group, const std::vector<Tensor>& tensors,
 }  // namespace
 
 absl::Status BroadcastParameters(ProcessGroup& group,
-                                 const std::vector<Tensor>& tensors) {
-  absl::Status status = CheckSame(group, tensors);
+                                 const std::vector<Tensor>& tensors,
+                                 Device& device) {
+  absl::Status status = CheckSame(device, group, tensors);
+  device.WaitForOther(Device::Stream::kCommunication);
   for (size_t i = 0; i < tensors.size() && status.ok();) {
     const int64_t bytes = BytesOf(tensors[i].value);
-    if (bytes >= kPacked) {
-      status = Send(group, tensors[i].value.data, bytes,
+    if (bytes >= kPacked || !device.is_host()) {
+      status = Send(device, group, tensors[i].value.data, bytes,
                     absl::StrCat("parameter '", tensors[i].name, "'"));
       ++i;
       continue;
@@ -81,6 +84,8 @@ absl::Status BroadcastParameters(ProcessGroup& group,
     }
     status = SendPacked(group, tensors, first, i);
   }
+  device.WaitForOther(Device::Stream::kCompute);
+  if (status.ok()) status = ConfirmIntact(device, group);
   return status;
 }
 

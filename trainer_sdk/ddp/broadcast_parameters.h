@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "trainer_sdk/device/device.h"
 #include "trainer_sdk/process_group/process_group.h"
 #include "trainer_sdk/tensor/tensor.h"
 
@@ -14,9 +15,11 @@ namespace muster {
 // Small values are sent together. Collective and blocking. InvalidArgument:
 // CheckData rejects a value. FailedPrecondition: the ranks' lists differ; says
 // where, and nothing has changed. Other errors are the group's, with the name
-// of the value.
+// of the value. `device` has the memory of the values, which the group's
+// operations must take.
 absl::Status BroadcastParameters(ProcessGroup& group,
-                                 const std::vector<Tensor>& tensors);
+                                 const std::vector<Tensor>& tensors,
+                                 Device& device = HostDevice());
 
 }  // namespace muster
 

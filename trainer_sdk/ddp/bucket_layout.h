@@ -10,9 +10,17 @@
 
 namespace muster {
 
-// Allocates the buckets of `assignment`, filled with zeros. Collective.
+// Allocates the buckets of `assignment` by `group`, filled with zeros.
+// Collective.
 absl::StatusOr<std::vector<GradientBucket>> MakeBuckets(
-    ProcessGroup& group, const std::vector<Tensor>& parameters,
+    Device& device, ProcessGroup& group, const std::vector<Tensor>& parameters,
+    const std::vector<std::vector<int>>& assignment);
+
+// Makes the buckets of `assignment` out of the memory of the gradients, each
+// from its first gradient in memory to its last. InvalidArgument: a bucket
+// would contain gradients of another, or they are not aligned to each other.
+absl::StatusOr<std::vector<GradientBucket>> BucketsInPlace(
+    Device& device, const std::vector<Tensor>& parameters,
     const std::vector<std::vector<int>>& assignment);
 
 // The address of each parameter's gradient in `buckets`, by parameter.

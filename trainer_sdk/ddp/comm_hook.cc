@@ -6,8 +6,9 @@ namespace muster {
 
 absl::Status AllReduceHook::Reduce(GradientBucket& bucket,
                                    ProcessGroup& group) {
-  return group.Run(AllReduce(bucket.data, bucket.data, bucket.count,
-                             bucket.dtype, ReduceOp::kAvg));
+  return bucket.Run(AllReduce(bucket.data, bucket.data, bucket.count,
+                              bucket.dtype, ReduceOp::kAvg),
+                    group);
 }
 
 }  // namespace muster

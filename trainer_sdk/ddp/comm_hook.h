@@ -22,7 +22,13 @@ class CommHook {
   // the hook divides the sum itself. Called on the reducer's thread, during the
   // backward pass, for one bucket after another in the same order on every
   // rank. Nothing else uses `group` meanwhile. An error breaks the reducer.
+  // On a device, Reduce enqueues work on the stream for communication and does
+  // not wait for it, as GradientBucket::Run does.
   virtual absl::Status Reduce(GradientBucket& bucket, ProcessGroup& group) = 0;
+
+  // Whether Reduce takes buckets in the memory of any device
+  // (GradientBucket::device), not only of the host.
+  virtual bool takes_device_memory() const { return false; }
 
   // Whether Reduce gives each rank the average of only its own part of a
   // bucket, if there are several ranks.
@@ -65,6 +71,7 @@ class CommHook {
 class AllReduceHook : public CommHook {
  public:
   absl::Status Reduce(GradientBucket& bucket, ProcessGroup& group) override;
+  bool takes_device_memory() const override { return true; }
 };
 
 }  // namespace muster

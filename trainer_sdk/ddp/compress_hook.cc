@@ -1,10 +1,9 @@
 #include "trainer_sdk/ddp/compress_hook.h"
 
-#include <cstddef>
+#include <utility>
 
 #include "base/check.h"
 #include "trainer_sdk/process_group/operations.h"
-#include "trainer_sdk/reduce/reduce.h"
 
 namespace muster {
 
@@ -17,12 +16,24 @@ absl::Status CompressHook::Reduce(GradientBucket& bucket, ProcessGroup& group) {
   if (bucket.dtype != DType::kFloat32) {
     return AllReduceHook().Reduce(bucket, group);
   }
-  narrow_.resize(static_cast<size_t>(bucket.count));
-  float* const data = static_cast<float*>(bucket.data);
-  Narrow(data, type_, narrow_.data(), bucket.count);
-  absl::Status status = group.Run(AllReduce(
-      narrow_.data(), narrow_.data(), bucket.count, type_, ReduceOp::kAvg));
-  if (status.ok()) Widen(type_, narrow_.data(), data, bucket.count);
+  constexpr auto kStream = Device::Stream::kCommunication;
+  Device& device = *bucket.device;
+  if (room_ < bucket.count) {
+    // Earlier work may still use the memory that is replaced.
+    device.WaitForOther(Device::Stream::kCompute);
+    device.Wait();
+    auto memory = device.Allocate(bucket.count * SizeOf(type_));
+    if (!memory.ok()) return memory.status();
+    narrow_ = *std::move(memory);
+    room_ = bucket.count;
+  }
+  const TensorData wide(bucket.data, bucket.count, bucket.dtype);
+  const TensorData narrow(narrow_.get(), bucket.count, type_);
+  device.Convert(kStream, wide, narrow, type_);
+  absl::Status status = bucket.Run(
+      AllReduce(narrow.data, narrow.data, bucket.count, type_, ReduceOp::kAvg),
+      group);
+  if (status.ok()) device.Convert(kStream, narrow, wide, DType::kFloat32);
   return status;
 }
 

@@ -2,7 +2,7 @@
 #define MUSTER_TRAINER_SDK_DDP_COMPRESS_HOOK_H_
 
 #include <cstdint>
-#include <vector>
+#include <memory>
 
 #include "trainer_sdk/ddp/comm_hook.h"
 
@@ -19,10 +19,13 @@ class CompressHook : public CommHook {
   explicit CompressHook(DType type);
 
   absl::Status Reduce(GradientBucket& bucket, ProcessGroup& group) override;
+  bool takes_device_memory() const override { return true; }
 
  private:
   const DType type_;
-  std::vector<uint16_t> narrow_;
+  // Room for the longest bucket so far, on the device of the buckets.
+  std::shared_ptr<void> narrow_;
+  int64_t room_ = 0;
 };
 
 }  // namespace muster

@@ -5,6 +5,9 @@
 #include <memory>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "trainer_sdk/device/device.h"
+#include "trainer_sdk/process_group/process_group.h"
 #include "trainer_sdk/process_group/transport.h"
 
 namespace muster {
@@ -27,12 +30,26 @@ struct GradientBucket {
   // Number of elements.
   int64_t count = 0;
   void* data = nullptr;
+  // Do not overlap. Elements between two parts belong to no parameter.
   std::vector<Part> parts;
-  // The memory that `data` points into.
+  // The memory that `data` points into; null if it is the caller's.
   std::unique_ptr<TransportMemory> memory;
+  // The device with this memory.
+  Device* device = &HostDevice();
 
-  void* at(const Part& part) const {
-    return static_cast<char*>(data) + part.offset * SizeOf(dtype);
+  void* at(int64_t element) const {
+    return static_cast<char*>(data) + element * SizeOf(dtype);
+  }
+  void* at(const Part& part) const { return at(part.offset); }
+  TensorData view(const Part& part) const {
+    return {at(part), part.count, dtype};
+  }
+
+  // Runs an operation on this memory; on a device, enqueues it on the stream
+  // for communication.
+  absl::Status Run(Operation operation, ProcessGroup& group) const {
+    operation.stream = device->handle(Device::Stream::kCommunication);
+    return group.Run(operation);
   }
 };
 

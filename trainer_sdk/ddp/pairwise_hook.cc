@@ -30,8 +30,10 @@ absl::Status PairwiseHook::Reduce(GradientBucket& bucket,
                                   ProcessGroup& /*group*/) {
   for (const std::unique_ptr<ProcessGroup>& pair : pairs_) {
     // Division by two is exact, so it does not matter when it is done.
-    absl::Status status = pair->Run(AllReduce(
-        bucket.data, bucket.data, bucket.count, bucket.dtype, ReduceOp::kAvg));
+    absl::Status status =
+        bucket.Run(AllReduce(bucket.data, bucket.data, bucket.count,
+                             bucket.dtype, ReduceOp::kAvg),
+                   *pair);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();

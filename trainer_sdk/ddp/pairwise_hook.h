@@ -23,6 +23,7 @@ class PairwiseHook : public CommHook {
       ProcessGroup& group);
 
   absl::Status Reduce(GradientBucket& bucket, ProcessGroup& group) override;
+  bool takes_device_memory() const override { return true; }
 
  private:
   PairwiseHook() = default;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
 #include "trainer_sdk/ddp/bucket_layout.h"
-#include "trainer_sdk/ddp/gradient_copies.h"
 #include "trainer_sdk/ddp/reduction_thread.h"
 #include "trainer_sdk/ddp/same_parameters.h"
 #include "trainer_sdk/process_group/operations.h"
@@ -27,9 +25,8 @@ std::vector<std::string> NamesOf(const std::vector<Tensor>& parameters) {
   return names;
 }
 
-void Copy(const void* from, void* to, int64_t bytes) {
-  if (bytes > 0) std::memcpy(to, from, static_cast<size_t>(bytes));
-}
+constexpr auto kCompute = Device::Stream::kCompute;
+constexpr auto kCommunication = Device::Stream::kCommunication;
 
 bool IsPermutation(const std::vector<int32_t>& order) {
   std::vector<bool> seen(order.size(), false);
@@ -44,7 +41,7 @@ bool IsPermutation(const std::vector<int32_t>& order) {
 }
 
 absl::Status CheckArguments(const std::vector<Tensor>& parameters,
-                            const DdpOptions& options) {
+                            const DdpOptions& options, const Device& device) {
   for (const Tensor& parameter : parameters) {
     // The caller has no memory for gradients that are in the buckets.
     if (options.place == GradientPlace::kBucket && parameter.count() >= 0) {
@@ -53,13 +50,25 @@ absl::Status CheckArguments(const std::vector<Tensor>& parameters,
     absl::Status wrong = CheckData(parameter, parameter.gradient, "gradient");
     if (!wrong.ok()) return wrong;
   }
+  if (options.place == GradientPlace::kInPlace &&
+      options.order != BucketOrder::kReverse) {
+    return absl::InvalidArgumentError(
+        "gradients that are reduced in place have buckets that stay as they "
+        "are: GradientPlace::kInPlace needs BucketOrder::kReverse");
+  }
+  if (!device.is_host() && !options.hook->takes_device_memory()) {
+    return absl::InvalidArgumentError(
+        "the gradients are on a device, and the communication hook takes only "
+        "host memory (CommHook::takes_device_memory)");
+  }
   if (!options.narrow_to) return absl::OkStatus();
   if (*options.narrow_to != DType::kBFloat16 &&
       *options.narrow_to != DType::kFloat16) {
     return absl::InvalidArgumentError(absl::StrCat(
         "gradients cannot be narrowed to ", Name(*options.narrow_to)));
   }
-  if (options.place == GradientPlace::kBucket) {
+  if (options.place == GradientPlace::kBucket ||
+      options.place == GradientPlace::kInPlace) {
     return absl::InvalidArgumentError(
         "gradients that lie in the buckets cannot be narrowed on their way");
   }
@@ -92,6 +101,7 @@ class Reducer::Body {
  public:
   Body(ProcessGroup& group, std::vector<Tensor> parameters, DdpOptions options)
       : group_(group),
+        device_(options.device == nullptr ? HostDevice() : *options.device),
         alone_(IsAlone(group, options)),
         parameters_(std::move(parameters)),
         as_in_buckets_(AsInBuckets(parameters_, options.narrow_to)),
@@ -103,13 +113,21 @@ class Reducer::Body {
     }
   }
 
+  ~Body() {
+    // Work on the device uses the buckets.
+    device_.WaitForOther(kCompute);
+    device_.Wait();
+  }
+  Body(const Body&) = delete;
+  Body& operator=(const Body&) = delete;
+
   absl::Status Prepare() {
-    if (absl::Status wrong = CheckArguments(parameters_, options_);
+    if (absl::Status wrong = CheckArguments(parameters_, options_, device_);
         !wrong.ok()) {
       return wrong;
     }
-    if (absl::Status differ =
-            CheckSameParameters(group_, as_in_buckets_, &Tensor::gradient);
+    if (absl::Status differ = CheckSameParameters(
+            device_, group_, as_in_buckets_, &Tensor::gradient);
         !differ.ok()) {
       return differ;
     }
@@ -118,7 +136,8 @@ class Reducer::Body {
         !status.ok()) {
       return status;
     }
-    return alone_ ? absl::OkStatus() : thread_.Start();
+    // Work of a device is asynchronous by itself.
+    return alone_ || !device_.is_host() ? device_.status() : thread_.Start();
   }
 
   absl::Status Begin(GradientSync sync) {
@@ -155,16 +174,17 @@ class Reducer::Body {
                         [this] { return ShareUse(); });
       });
     }
-    const Instant begin = MonotonicNow();
-    broken_ = thread_.Drain();
-    const Instant end = MonotonicNow();
-    exposed_ += end - begin;
-    if (options_.observer != nullptr) options_.observer->OnWaited(begin, end);
+    broken_ = device_.is_host() ? Drain() : WaitOnDevice();
     if (!broken_.ok()) return broken_;
     if (steps_ == 1 && options_.use != ParameterUse::kMayVary &&
         options_.order == BucketOrder::kObserved) {
       broken_ = FollowObservedOrder();
     }
+    return broken_;
+  }
+
+  absl::Status Confirm() {
+    if (broken_.ok() && !alone_) broken_ = ConfirmIntact(device_, group_);
     return broken_;
   }
 
@@ -181,6 +201,7 @@ class Reducer::Body {
     return {places_[parameter], count, in_bucket};
   }
   const DdpOptions& options() const { return options_; }
+  Device& device() const { return device_; }
   int ranks() const { return group_.size(); }
   const std::vector<GradientBucket>& buckets() const { return buckets_; }
   ReducerTimes times() const { return {thread_.busy(), exposed_, steps_}; }
@@ -212,6 +233,30 @@ class Reducer::Body {
     return status;
   }
 
+  // Waits for the reductions in host memory.
+  absl::Status Drain() {
+    const Instant begin = MonotonicNow();
+    absl::Status status = thread_.Drain();
+    const Instant end = MonotonicNow();
+    exposed_ += end - begin;
+    if (options_.observer != nullptr) options_.observer->OnWaited(begin, end);
+    return status;
+  }
+
+  // Makes the caller's stream wait for the reductions on the device.
+  absl::Status WaitOnDevice() {
+    Observe(DevicePoint::kWaits);
+    device_.WaitForOther(kCompute);
+    Observe(DevicePoint::kWaited);
+    absl::Status status = thread_.Drain();
+    return status.ok() ? device_.status() : status;
+  }
+
+  void Observe(DevicePoint point, const BucketReduction& reduction = {}) {
+    if (options_.observer == nullptr) return;
+    options_.observer->OnDevicePoint(point, reduction.bucket, reduction.bytes);
+  }
+
   Instant NowForObserver() const {
     return options_.observer == nullptr ? Instant() : MonotonicNow();
   }
@@ -219,6 +264,14 @@ class Reducer::Body {
   // Runs `reduce`, and reports its times to the observer.
   template <typename Reduction>
   absl::Status Observed(BucketReduction told, Reduction reduce) {
+    if (!device_.is_host()) {
+      Observe(DevicePoint::kAsked, told);
+      device_.WaitForOther(kCommunication);
+      Observe(DevicePoint::kBegan, told);
+      absl::Status status = reduce();
+      Observe(DevicePoint::kEnded, told);
+      return status;
+    }
     if (options_.observer == nullptr) return reduce();
     told.began = MonotonicNow();
     absl::Status status = reduce();
@@ -232,9 +285,11 @@ class Reducer::Body {
     for (size_t i = 0; i < bucket.parts.size(); ++i) {
       const GradientBucket::Part& part = bucket.parts[i];
       if (!used[i]) {
-        ZeroInBucket(bucket, part);
-      } else if (options_.place != GradientPlace::kBucket) {
-        CopyIntoBucket(parameters_[part.parameter].gradient, bucket, part);
+        device_.Zero(kCommunication, bucket.at(part),
+                     part.count * SizeOf(bucket.dtype));
+      } else if (has_copies()) {
+        device_.Convert(kCommunication, parameters_[part.parameter].gradient,
+                        bucket.view(part), bucket.dtype);
       }
     }
     absl::Status status = options_.hook->Reduce(bucket, group_);
@@ -248,7 +303,9 @@ class Reducer::Body {
     if (options_.place != GradientPlace::kOwn) return;
     for (const GradientBucket::Part& part : bucket.parts) {
       if (used_somewhere_[part.parameter] == 0) continue;
-      CopyFromBucket(parameters_[part.parameter].gradient, bucket, part);
+      const TensorData& gradient = parameters_[part.parameter].gradient;
+      device_.Convert(kCommunication, bucket.view(part), gradient,
+                      gradient.dtype);
     }
   }
 
@@ -258,9 +315,10 @@ class Reducer::Body {
       used_somewhere_[i] = tracker_.used(static_cast<int>(i)) ? 1 : 0;
     }
     absl::Status status =
-        group_.Run(AllReduce(used_somewhere_.data(), used_somewhere_.data(),
-                             static_cast<int64_t>(used_somewhere_.size()),
-                             DType::kInt32, ReduceOp::kMax));
+        RunFromHost(device_, group_,
+                    AllReduce(used_somewhere_.data(), used_somewhere_.data(),
+                              static_cast<int64_t>(used_somewhere_.size()),
+                              DType::kInt32, ReduceOp::kMax));
     if (!status.ok()) return status;
     for (const GradientBucket& bucket : buckets_) CopyBack(bucket);
     return absl::OkStatus();
@@ -269,7 +327,8 @@ class Reducer::Body {
   absl::Status FollowObservedOrder() {
     const std::vector<int> mine = tracker_.ObservedOrder();
     std::vector<int32_t> order(mine.begin(), mine.end());
-    absl::Status status = group_.Run(
+    absl::Status status = RunFromHost(
+        device_, group_,
         Broadcast(order.data(), order.data(),
                   static_cast<int64_t>(order.size()), DType::kInt32, 0));
     if (!status.ok()) return status;
@@ -280,6 +339,12 @@ class Reducer::Body {
     return PutIntoBuckets({order.begin(), order.end()});
   }
 
+  // Whether gradients are copied into the buckets.
+  bool has_copies() const {
+    return options_.place == GradientPlace::kOwn ||
+           options_.place == GradientPlace::kOwnToBucket;
+  }
+
   // Also moves the contents of gradients that are in buckets.
   absl::Status PutIntoBuckets(const std::vector<int>& order) {
     const std::vector<std::vector<int>> assignment =
@@ -287,20 +352,23 @@ class Reducer::Body {
     // The old buckets live until their contents have been moved.
     std::vector<GradientBucket> old = std::move(buckets_);
     absl::StatusOr<std::vector<GradientBucket>> buckets =
-        MakeBuckets(group_, as_in_buckets_, assignment);
+        options_.place == GradientPlace::kInPlace
+            ? BucketsInPlace(device_, parameters_, assignment)
+            : MakeBuckets(device_, group_, as_in_buckets_, assignment);
     if (!buckets.ok()) return buckets.status();
     buckets_ = *std::move(buckets);
     const std::vector<void*> old_places = std::move(places_);
     places_ = PlacesIn(buckets_, parameters_.size());
     if (!old.empty() && options_.place != GradientPlace::kOwn) {
       for (size_t i = 0; i < places_.size(); ++i) {
-        Copy(old_places[i], places_[i],
-             as_in_buckets_[i].count() *
-                 SizeOf(as_in_buckets_[i].gradient.dtype));
+        device_.Copy(kCompute, places_[i], old_places[i],
+                     as_in_buckets_[i].count() *
+                         SizeOf(as_in_buckets_[i].gradient.dtype));
       }
     }
+    if (!old.empty()) device_.Wait();
     gradients_ = places_;
-    if (options_.place != GradientPlace::kBucket) {
+    if (has_copies()) {
       for (size_t i = 0; i < gradients_.size(); ++i) {
         gradients_[i] = parameters_[i].gradient.data;
       }
@@ -311,6 +379,7 @@ class Reducer::Body {
   }
 
   ProcessGroup& group_;
+  Device& device_;
   // Whether there is nothing to average.
   const bool alone_;
   const std::vector<Tensor> parameters_;
@@ -357,6 +426,7 @@ absl::Status Reducer::MarkUnused(int parameter) {
   return body_->MarkUnused(parameter);
 }
 absl::Status Reducer::Finish() { return body_->Finish(); }
+absl::Status Reducer::Confirm() { return body_->Confirm(); }
 void* Reducer::gradient(int parameter) const {
   return body_->gradient(parameter);
 }
@@ -364,6 +434,7 @@ TensorData Reducer::average(int parameter) const {
   return body_->average(parameter);
 }
 const DdpOptions& Reducer::options() const { return body_->options(); }
+Device& Reducer::device() const { return body_->device(); }
 int Reducer::ranks() const { return body_->ranks(); }
 const std::vector<GradientBucket>& Reducer::buckets() const {
   return body_->buckets();

@@ -14,6 +14,7 @@
 #include "trainer_sdk/ddp/comm_hook.h"
 #include "trainer_sdk/ddp/gradient_bucket.h"
 #include "trainer_sdk/ddp/reducer_observer.h"
+#include "trainer_sdk/device/device.h"
 #include "trainer_sdk/process_group/process_group.h"
 #include "trainer_sdk/tensor/tensor.h"
 
@@ -30,16 +31,26 @@ enum class GradientPlace {
   // At Tensor::gradient. Gradients are copied into the bucket and the average
   // stays there: Reducer::average returns its address.
   kOwnToBucket,
+  // At Tensor::gradient, which are reduced there without a copy. A bucket is
+  // the memory from its first gradient to its last, so the gradients of each
+  // type must lie in the order of their tensors, with nothing between them but
+  // gaps, whose contents are averaged as well. Needs BucketOrder::kReverse.
+  kInPlace,
 };
 
 struct DdpOptions {
+  // The device with the gradients, which must outlive the reducer. Null: the
+  // host. The group's operations must take the device's memory, as those of
+  // NCCL do for a GPU. Every option works on a device; a hook must say so
+  // (CommHook::takes_device_memory).
+  Device* device = nullptr;
   BucketLimits limits = {};
   ParameterUse use = ParameterUse::kAll;
   GradientPlace place = GradientPlace::kOwn;
   BucketOrder order = BucketOrder::kObserved;
   // bfloat16 or float16: the type of the buckets, to which float32 gradients
-  // are rounded when they are copied. Not for GradientPlace::kBucket, where
-  // gradients keep their type.
+  // are rounded when they are copied. Not for GradientPlace::kBucket and
+  // kInPlace, where gradients keep their type.
   std::optional<DType> narrow_to = {};
   // Null: AllReduceHook.
   std::shared_ptr<CommHook> hook = {};
@@ -49,7 +60,7 @@ struct DdpOptions {
 
 // Times, summed over all steps.
 struct ReducerTimes {
-  // Time that the reducer's thread spent copying and reducing.
+  // Time that the reducer's thread spent copying and reducing; 0 on a device.
   Duration communication{};
   // The part of it for which Finish had to wait, so that it was not hidden
   // behind the backward pass.
@@ -74,6 +85,12 @@ struct ReducerTimes {
 // A group of one rank reduces nothing, unless there is a hook or gradients go
 // to buckets.
 //
+// On a device there is no thread. MarkReady enqueues a full bucket on the
+// stream for communication, after the current work of the caller's stream, and
+// Finish makes later work of the caller's stream wait for all buckets; neither
+// blocks. The exceptions block: Create, the end of a step with
+// ParameterUse::kMayVary, and the first step with BucketOrder::kObserved.
+//
 // Begin, MarkReady, MarkUnused and Finish may be called from any thread, but
 // one at a time. An error of communication breaks the reducer: every later call
 // fails with it. Errors of use (backward_tracker.h) name the parameters.
@@ -83,8 +100,8 @@ class Reducer {
   // tensors' gradients. `group` must outlive the reducer and must not be used
   // otherwise from Begin to Finish. FailedPrecondition: the ranks' tensors
   // differ; names them and the ranks. InvalidArgument: CheckData rejects a
-  // gradient (not checked if gradients are in the buckets), or gradients cannot
-  // be narrowed to the type in the options.
+  // gradient (not checked if gradients are in the buckets), or the options do
+  // not fit together, the tensors or the device; says why.
   static absl::StatusOr<std::unique_ptr<Reducer>> Create(
       ProcessGroup& group, std::vector<Tensor> tensors,
       DdpOptions options = {});
@@ -97,11 +114,17 @@ class Reducer {
   absl::Status Begin(GradientSync sync);
   absl::Status MarkReady(int parameter);
   absl::Status MarkUnused(int parameter);
-  // Ends the pass. Blocks until pending reductions are done. After a pass with
+  // Ends the pass. Blocks until pending reductions are done (on a device: until
+  // they are enqueued). After a pass with
   // kReduce, every gradient that any rank used in this step is the average; a
   // rank that did not use it counts as 0. Gradients that no rank used stay
   // unchanged (in buckets: they are 0).
   absl::Status Finish();
+  // On a device: blocks until it has done all work, and says whether the
+  // averages since the last call are what Finish promises. They are undefined
+  // if the group broke, or the device failed, while it worked. Collective. Call
+  // it before averages, or weights made of them, leave the device.
+  absl::Status Confirm();
 
   // The address at which the backward pass writes the parameter's gradient.
   // With GradientPlace::kBucket it changes after the first Finish that reduced,
@@ -114,6 +137,7 @@ class Reducer {
 
   const std::vector<GradientBucket>& buckets() const;
   const DdpOptions& options() const;
+  Device& device() const;
   // The size of the group.
   int ranks() const;
   ReducerTimes times() const;

@@ -32,6 +32,10 @@ void ReductionThread::Add(std::function<absl::Status()> job) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!failure_.ok()) return;
+    if (!thread_.joinable()) {
+      failure_ = job();
+      return;
+    }
     jobs_.push_back(std::move(job));
   }
   changed_.notify_all();

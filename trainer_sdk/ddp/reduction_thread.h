@@ -12,8 +12,9 @@
 
 namespace muster {
 
-// Runs jobs one after another, concurrently with the backward pass. After the
-// first job that fails, all further jobs are dropped. Thread-safe.
+// Runs jobs one after another, concurrently with the backward pass. Without
+// Start, Add runs its job at once, on the caller's thread. After the first job
+// that fails, all further jobs are dropped. Thread-safe.
 class ReductionThread {
  public:
   ReductionThread() = default;
@@ -22,8 +23,8 @@ class ReductionThread {
   ReductionThread(const ReductionThread&) = delete;
   ReductionThread& operator=(const ReductionThread&) = delete;
 
-  // Call it once, before anything else. ResourceExhausted: the system has no
-  // thread.
+  // Call it before anything else, at most once. ResourceExhausted: the system
+  // has no thread.
   absl::Status Start();
 
   void Add(std::function<absl::Status()> job);

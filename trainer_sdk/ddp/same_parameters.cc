@@ -23,11 +23,12 @@ int64_t DigestOf(const Tensor& parameter, TensorData Tensor::*part) {
 }
 
 // Gathers one value of every rank, in rank order.
-absl::StatusOr<std::vector<int64_t>> Gathered(ProcessGroup& group,
+absl::StatusOr<std::vector<int64_t>> Gathered(Device& device,
+                                              ProcessGroup& group,
                                               int64_t mine) {
   std::vector<int64_t> all(static_cast<size_t>(group.size()));
-  absl::Status status =
-      group.Run(AllGather(&mine, all.data(), 1, DType::kInt64));
+  absl::Status status = RunFromHost(
+      device, group, AllGather(&mine, all.data(), 1, DType::kInt64));
   if (!status.ok()) return status;
   return all;
 }
@@ -44,11 +45,12 @@ std::string Others(const std::vector<int64_t>& values) {
 
 }  // namespace
 
-absl::Status CheckSameParameters(ProcessGroup& group,
+absl::Status CheckSameParameters(Device& device, ProcessGroup& group,
                                  const std::vector<Tensor>& parameters,
                                  TensorData Tensor::*part) {
+  if (group.size() == 1) return absl::OkStatus();
   absl::StatusOr<std::vector<int64_t>> counts =
-      Gathered(group, static_cast<int64_t>(parameters.size()));
+      Gathered(device, group, static_cast<int64_t>(parameters.size()));
   if (!counts.ok()) return counts.status();
   for (size_t rank = 1; rank < counts->size(); ++rank) {
     if ((*counts)[rank] == (*counts)[0]) continue;
@@ -63,7 +65,8 @@ absl::Status CheckSameParameters(ProcessGroup& group,
   std::vector<int64_t> most = least;
   for (const auto& [values, op] :
        {std::pair(&least, ReduceOp::kMin), std::pair(&most, ReduceOp::kMax)}) {
-    absl::Status status = group.Run(
+    absl::Status status = RunFromHost(
+        device, group,
         AllReduce(values->data(), values->data(),
                   static_cast<int64_t>(values->size()), DType::kInt64, op));
     if (!status.ok()) return status;
@@ -73,7 +76,7 @@ absl::Status CheckSameParameters(ProcessGroup& group,
     const Tensor& mine = parameters[i];
     // Every rank has found the same index, so all call this.
     const absl::StatusOr<std::vector<int64_t>> digests =
-        Gathered(group, DigestOf(mine, part));
+        Gathered(device, group, DigestOf(mine, part));
     if (!digests.ok()) return digests.status();
     return absl::FailedPreconditionError(
         absl::StrCat("the ranks have different models: parameter ", i,

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "trainer_sdk/device/device.h"
 #include "trainer_sdk/process_group/process_group.h"
 #include "trainer_sdk/tensor/tensor.h"
 
@@ -12,8 +13,8 @@ namespace muster {
 // Collective. Returns FailedPrecondition on every rank if the lists differ:
 // names the first tensor that differs (name, elements, rows, type of `part`)
 // and the ranks on which it differs from rank 0; or says how many parameters
-// each rank has.
-absl::Status CheckSameParameters(ProcessGroup& group,
+// each rank has. `device` has the memory that the group's operations take.
+absl::Status CheckSameParameters(Device& device, ProcessGroup& group,
                                  const std::vector<Tensor>& parameters,
                                  TensorData Tensor::*part);
 

@@ -25,6 +25,10 @@ absl::Status CheckStep(const OptimizerStep& step);
 // (ReplicatedOptimizer) or a part of it (ShardedOptimizer: ZeRO-1). Not
 // thread-safe.
 //
+// On a device, Step and OnStateLoaded enqueue work and do not wait for it;
+// SumOfSquares and State block. Weights of a group that broke meanwhile are
+// undefined: see Reducer::Confirm.
+//
 //   squares = optimizer->SumOfSquares();       // if gradients are clipped
 //   optimizer->Step({step, learning_rate, ClipCoefficient(*squares, clip)});
 class Optimizer {
@@ -43,7 +47,8 @@ class Optimizer {
   virtual absl::Status Step(const OptimizerStep& step) = 0;
 
   // This rank's slices of the optimizer's state, including master weights
-  // ("master/NAME"). Their memory stays the same. The slices of all ranks
+  // ("master/NAME"). Their memory is the host's and stays the same; on a device
+  // it is a copy of the state as of this call. The slices of all ranks
   // together contain each element of each name at least once.
   virtual std::vector<CheckpointSlice> State() = 0;
 

@@ -1,39 +1,15 @@
 #include "trainer_sdk/optim/optimizer_shard.h"
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
-#include <cstring>
 #include <utility>
 
 #include "base/check.h"
-#include "trainer_sdk/optim/gradient_norm.h"
-#include "trainer_sdk/reduce/reduce.h"
 
 namespace muster {
 namespace {
 
-// The number of elements converted at a time, so that they fit the L1 cache.
-constexpr int64_t kBlock = 2048;
-
-const void* At(TensorData view, int64_t element) {
-  return static_cast<const char*>(view.data) + element * SizeOf(view.dtype);
-}
-
-// The elements as float32: in place, or converted into `block`.
-const float* Floats(TensorData view, int64_t begin, int64_t count,
-                    float* block) {
-  if (view.dtype == DType::kFloat32) {
-    return static_cast<const float*>(At(view, begin));
-  }
-  Widen(view.dtype, At(view, begin), block, count);
-  return block;
-}
-
-std::vector<std::string> NamesOf(const UpdateRule* rule) {
-  MUSTER_CHECK(rule != nullptr) << "an optimizer without a rule";
-  return rule->states();
-}
+constexpr auto kCompute = Device::Stream::kCompute;
+constexpr int64_t kFloat = sizeof(float);
 
 void CheckParameter(const Tensor& parameter) {
   const absl::Status wrong = CheckData(parameter, parameter.value, "value");
@@ -50,156 +26,172 @@ void CheckParameter(const Tensor& parameter) {
       << Name(parameter.precision);
 }
 
-bool HasMaster(const Tensor& parameter) {
-  return parameter.precision != DType::kFloat32;
-}
-
-char* ValueAt(const Tensor& parameter, int64_t element) {
-  return static_cast<char*>(parameter.value.data) +
-         element * SizeOf(parameter.value.dtype);
-}
-
-// Writes `from`, rounded, to the parameter's values beginning at element
-// `begin`.
-void WriteRounded(const Tensor& parameter, const float* from, int64_t begin,
-                  int64_t count) {
-  char* const to = ValueAt(parameter, begin);
-  if (parameter.value.dtype == parameter.precision) {
-    Narrow(from, parameter.precision, to, count);
-    return;
-  }
-  std::array<uint16_t, kBlock> block;
-  for (int64_t at = 0; at < count; at += kBlock) {
-    const int64_t size = std::min(kBlock, count - at);
-    Narrow(from + at, parameter.precision, block.data(), size);
-    Widen(parameter.precision, block.data(), reinterpret_cast<float*>(to) + at,
-          size);
-  }
-}
-
 }  // namespace
 
 OptimizerShard::OptimizerShard(std::shared_ptr<const UpdateRule> rule,
                                std::vector<Tensor> parameters,
-                               std::vector<ParameterRange> ranges)
+                               std::vector<ParameterRange> ranges,
+                               Device& device)
     : rule_(std::move(rule)),
-      state_names_(NamesOf(rule_.get())),
       parameters_(std::move(parameters)),
-      ranges_(std::move(ranges)) {
+      ranges_(std::move(ranges)),
+      device_(device) {
+  MUSTER_CHECK(rule_ != nullptr) << "an optimizer without a rule";
+  for (const Tensor& parameter : parameters_) CheckParameter(parameter);
+  status_ = Prepare();
+}
+
+absl::Status OptimizerShard::Prepare() {
+  absl::Status status = device_.Update(*rule_, {.step = 1}, {});
+  for (const std::string& name : rule_->states()) {
+    arrays_.push_back({.name = name});
+  }
+  arrays_.push_back({.name = "master"});
   int64_t count = 0;
   int64_t masters = 0;
-  for (const Tensor& parameter : parameters_) {
-    CheckParameter(parameter);
-  }
-  for (const ParameterRange& range : ranges_) {
+  for (size_t i = 0; i < ranges_.size(); ++i) {
     offsets_.push_back(count);
     master_offsets_.push_back(masters);
-    count += range.count();
-    if (HasMaster(parameters_[range.parameter])) masters += range.count();
+    count += ranges_[i].count();
+    if (HasMaster(static_cast<int>(i))) masters += ranges_[i].count();
   }
-  for (size_t i = 0; i < state_names_.size(); ++i) {
-    states_.emplace_back(static_cast<size_t>(count));
+  for (Array& array : arrays_) {
+    array.count = is_master(array) ? masters : count;
+    if (status.ok()) status = Allocate(array);
   }
-  masters_.resize(static_cast<size_t>(masters));
+  if (!device_.is_host() && status.ok()) {
+    auto words = device_.Allocate(sizeof(SquareSum::Words));
+    if (!words.ok()) return words.status();
+    words_ = *std::move(words);
+  }
+  if (!status.ok()) return status;
   for (size_t i = 0; i < ranges_.size(); ++i) {
-    const ParameterRange& range = ranges_[i];
-    const Tensor& parameter = parameters_[range.parameter];
-    if (!HasMaster(parameter)) continue;
-    float* const master = masters_.data() + master_offsets_[i];
-    const float* const floats =
-        Floats(parameter.value, range.begin, range.count(), master);
-    if (floats != master) std::copy_n(floats, range.count(), master);
+    const int range = static_cast<int>(i);
+    if (!HasMaster(range)) continue;
+    device_.Convert(kCompute, Values(range),
+                    {Trained(range), ranges_[i].count(), DType::kFloat32},
+                    DType::kFloat32);
   }
   // This includes the values in other ranks' ranges.
   for (const Tensor& parameter : parameters_) {
-    if (parameter.value.dtype == parameter.precision) continue;
-    const float* const values = static_cast<const float*>(parameter.value.data);
-    WriteRounded(parameter, values, 0, parameter.count());
+    const TensorData& value = parameter.value;
+    if (value.dtype == parameter.precision) continue;
+    device_.Convert(kCompute, value, value, parameter.precision);
   }
+  return device_.status();
 }
 
-float* OptimizerShard::Trained(int i) {
+absl::Status OptimizerShard::Allocate(Array& array) {
+  auto memory = device_.Allocate(array.count * kFloat);
+  if (!memory.ok()) return memory.status();
+  array.memory = *std::move(memory);
+  device_.Zero(kCompute, array.data(), array.count * kFloat);
+  return absl::OkStatus();
+}
+
+bool OptimizerShard::HasMaster(int i) const {
+  return parameters_[ranges_[i].parameter].precision != DType::kFloat32;
+}
+
+float* OptimizerShard::Trained(int i) const {
+  if (!HasMaster(i)) return static_cast<float*>(Values(i).data);
+  return arrays_.back().data() + OffsetIn(arrays_.back(), i);
+}
+
+int64_t OptimizerShard::OffsetIn(const Array& array, int i) const {
+  return (is_master(array) ? master_offsets_ : offsets_)[i];
+}
+
+TensorData OptimizerShard::Values(int i) const {
   const ParameterRange& range = ranges_[i];
-  const Tensor& parameter = parameters_[range.parameter];
-  return HasMaster(parameter)
-             ? masters_.data() + master_offsets_[i]
-             : reinterpret_cast<float*>(ValueAt(parameter, range.begin));
+  const TensorData& value = parameters_[range.parameter].value;
+  return {static_cast<char*>(value.data) + range.begin * SizeOf(value.dtype),
+          range.count(), value.dtype};
+}
+
+absl::StatusOr<SquareSum::Words> OptimizerShard::SquaresOf(
+    const std::vector<TensorData>& views) {
+  SquareSum::Words words{};
+  if (device_.is_host()) {
+    SquareSum sum;
+    for (const TensorData& view : views) sum.Add(view);
+    return sum.words();
+  }
+  auto* const there = static_cast<int64_t*>(words_.get());
+  device_.Zero(kCompute, there, sizeof(words));
+  for (const TensorData& view : views) device_.AddSquares(view, there);
+  device_.CopyOut(words.data(), there, sizeof(words));
+  if (absl::Status status = device_.status(); !status.ok()) return status;
+  SquareSum::Carry(&words);
+  return words;
 }
 
 void OptimizerShard::Update(const OptimizerStep& step, int i,
-                            TensorData gradient) {
-  const ParameterRange& range = ranges_[i];
-  const Tensor& parameter = parameters_[range.parameter];
-  float* const weights = Trained(i);
-  std::vector<float*> states;
-  for (std::vector<float>& state : states_) {
-    states.push_back(state.data() + offsets_[i]);
+                            const TensorData& gradient) {
+  const Tensor& parameter = parameters_[ranges_[i].parameter];
+  WeightUpdate update{.count = ranges_[i].count(),
+                      .decay = parameter.decay,
+                      .weights = Trained(i),
+                      .gradient = gradient,
+                      .precision = parameter.precision};
+  for (size_t n = 0; n + 1 < arrays_.size(); ++n) {
+    update.states.push_back(arrays_[n].data() + offsets_[i]);
   }
-  const bool as_is =
-      gradient.dtype == DType::kFloat32 && step.gradient_factor == 1;
-  const int64_t most = as_is ? range.count() : kBlock;
-  std::array<float, kBlock> block;
-  for (int64_t at = 0; at < range.count(); at += most) {
-    const int64_t count = std::min(most, range.count() - at);
-    const float* values = Floats(gradient, at, count, block.data());
-    if (step.gradient_factor != 1) {
-      if (values != block.data()) std::copy_n(values, count, block.data());
-      Scale(block.data(), count, step.gradient_factor);
-      values = block.data();
-    }
-    rule_->Update(step, parameter.decay, count, weights + at, values,
-                  states.data());
-    for (float*& state : states) state += count;
-  }
-  WriteValues(i);
+  if (HasMaster(i)) update.values = Values(i);
+  const absl::Status status = device_.Update(*rule_, step, update);
+  MUSTER_CHECK(status.ok()) << status.message();
 }
 
-void OptimizerShard::WriteValues(int i) const {
-  const ParameterRange& range = ranges_[i];
-  const Tensor& parameter = parameters_[range.parameter];
-  if (!HasMaster(parameter)) return;
-  WriteRounded(parameter, masters_.data() + master_offsets_[i], range.begin,
-               range.count());
+void OptimizerShard::WriteValues(int i) {
+  if (!HasMaster(i)) return;
+  device_.Convert(kCompute, {Trained(i), ranges_[i].count(), DType::kFloat32},
+                  Values(i), parameters_[ranges_[i].parameter].precision);
 }
 
 void OptimizerShard::CopyRounded(int i, void* to) {
-  const ParameterRange& range = ranges_[i];
-  const Tensor& parameter = parameters_[range.parameter];
-  if (HasMaster(parameter)) {
-    Narrow(Trained(i), parameter.precision, to, range.count());
-  } else {
-    std::copy_n(Trained(i), range.count(), static_cast<float*>(to));
-  }
+  const int64_t count = ranges_[i].count();
+  const DType precision = parameters_[ranges_[i].parameter].precision;
+  device_.Convert(kCompute, {Trained(i), count, DType::kFloat32},
+                  {to, count, precision}, precision);
 }
 
 std::vector<CheckpointSlice> OptimizerShard::State() {
-  std::vector<CheckpointSlice> slices;
-  const auto add = [&](const std::string& name, const ParameterRange& range,
-                       float* data) {
-    if (range.count() == 0) return;
-    const Tensor& parameter = parameters_[range.parameter];
-    slices.push_back({.tensor = {.name = name + "/" + parameter.name,
-                                 .dtype = DType::kFloat32,
-                                 .shape = parameter.shape},
-                      .begin = range.begin,
-                      .end = range.end,
-                      .data = data});
-  };
-  for (size_t i = 0; i < ranges_.size(); ++i) {
-    for (size_t n = 0; n < states_.size(); ++n) {
-      add(state_names_[n], ranges_[i], states_[n].data() + offsets_[i]);
+  if (!device_.is_host() && status_.ok()) {
+    for (Array& array : arrays_) {
+      array.host.resize(static_cast<size_t>(array.count));
+      device_.CopyOut(array.host.data(), array.data(), array.count * kFloat);
     }
-    if (HasMaster(parameters_[ranges_[i].parameter])) {
-      add("master", ranges_[i], masters_.data() + master_offsets_[i]);
+  }
+  std::vector<CheckpointSlice> slices;
+  for (size_t i = 0; i < ranges_.size(); ++i) {
+    const ParameterRange& range = ranges_[i];
+    const Tensor& parameter = parameters_[range.parameter];
+    for (Array& array : arrays_) {
+      if (range.count() == 0) continue;
+      if (is_master(array) && !HasMaster(static_cast<int>(i))) continue;
+      float* const data = device_.is_host() ? array.data() : array.host.data();
+      slices.push_back({.tensor = {.name = array.name + "/" + parameter.name,
+                                   .dtype = DType::kFloat32,
+                                   .shape = parameter.shape},
+                        .begin = range.begin,
+                        .end = range.end,
+                        .data = data + OffsetIn(array, static_cast<int>(i))});
     }
   }
   return slices;
 }
 
+void OptimizerShard::TakeState() {
+  for (const Array& array : arrays_) {
+    device_.CopyIn(array.data(), array.host.data(),
+                   static_cast<int64_t>(array.host.size()) * kFloat);
+  }
+}
+
 int64_t OptimizerShard::bytes() const {
-  size_t floats = masters_.capacity();
-  for (const std::vector<float>& state : states_) floats += state.capacity();
-  return static_cast<int64_t>(floats * sizeof(float));
+  int64_t floats = 0;
+  for (const Array& array : arrays_) floats += array.count;
+  return floats * kFloat;
 }
 
 }  // namespace muster

@@ -6,8 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "trainer_sdk/checkpoint/checkpoint_slice.h"
+#include "trainer_sdk/device/device.h"
 #include "trainer_sdk/optim/optimizer.h"
+#include "trainer_sdk/optim/square_sum.h"
 #include "trainer_sdk/optim/update_rule.h"
 
 namespace muster {
@@ -22,48 +26,88 @@ struct ParameterRange {
 };
 
 // The optimizer's state for some ranges of the parameters, and the arithmetic
-// on them. Does not communicate. Not thread-safe.
+// on them, on a device. Does not communicate. Not thread-safe.
 class OptimizerShard {
  public:
   // Sets the state to zero and the master weights to the values, and rounds all
-  // values to their precision. Ranges must not overlap.
+  // values to their precision. Ranges must not overlap. `device` has the values
+  // and the gradients, and must outlive the shard.
   OptimizerShard(std::shared_ptr<const UpdateRule> rule,
                  std::vector<Tensor> parameters,
-                 std::vector<ParameterRange> ranges);
+                 std::vector<ParameterRange> ranges, Device& device);
+
+  // Waits for the work of the device.
+  ~OptimizerShard() { device_.Wait(); }
+  OptimizerShard(const OptimizerShard&) = delete;
+  OptimizerShard& operator=(const OptimizerShard&) = delete;
+
+  // OK, or why the shard cannot be used: ResourceExhausted (not enough device
+  // memory), or InvalidArgument (the device does not have the rule).
+  const absl::Status& status() const { return status_; }
 
   const std::vector<Tensor>& parameters() const { return parameters_; }
   const std::vector<ParameterRange>& ranges() const { return ranges_; }
+  Device& device() const { return device_; }
+
+  // The sum of the squares of all `views`. Blocks.
+  absl::StatusOr<SquareSum::Words> SquaresOf(
+      const std::vector<TensorData>& views);
 
   // Updates range `i` by `gradient`, which is that of the range and not of the
   // whole parameter, and writes the values.
-  void Update(const OptimizerStep& step, int i, TensorData gradient);
+  void Update(const OptimizerStep& step, int i, const TensorData& gradient);
 
   // Writes the values of range `i` from its master weights, if it has any.
-  void WriteValues(int i) const;
+  void WriteValues(int i);
 
   // Copies the values of range `i` to `to`, as elements of their precision.
   void CopyRounded(int i, void* to);
 
-  // Slices of the ranges that are not empty.
+  // Slices of the ranges that are not empty, in host memory. On a device they
+  // are copies of this moment; blocks.
   std::vector<CheckpointSlice> State();
+  // Call it after the memory of State was changed: copies it to the device.
+  void TakeState();
 
-  // Memory allocated for state and master weights, in bytes.
+  // Device memory of state and master weights, in bytes.
   int64_t bytes() const;
 
  private:
-  float* Trained(int i);
+  // One float32 array on the device: a state of all ranges, or their master
+  // weights.
+  struct Array {
+    std::string name;
+    std::shared_ptr<void> memory;
+    int64_t count = 0;
+    // The copy in host memory; empty on the host and before State.
+    std::vector<float> host;
+
+    float* data() const { return static_cast<float*>(memory.get()); }
+  };
+
+  absl::Status Prepare();
+  absl::Status Allocate(Array& array);
+  bool is_master(const Array& array) const { return &array == &arrays_.back(); }
+  // The offset of range `i` in an array.
+  int64_t OffsetIn(const Array& array, int i) const;
+  bool HasMaster(int i) const;
+  float* Trained(int i) const;
+  // The values of range `i`.
+  TensorData Values(int i) const;
 
   const std::shared_ptr<const UpdateRule> rule_;
-  const std::vector<std::string> state_names_;
   const std::vector<Tensor> parameters_;
   const std::vector<ParameterRange> ranges_;
+  Device& device_;
   // By range: offset of its part in each state and in the master weights, in
   // elements.
   std::vector<int64_t> offsets_;
   std::vector<int64_t> master_offsets_;
-  // By state: the elements of all ranges, concatenated.
-  std::vector<std::vector<float>> states_;
-  std::vector<float> masters_;
+  // The states in the order of the rule, then the master weights.
+  std::vector<Array> arrays_;
+  // SquareSum::Words on a device; null on the host.
+  std::shared_ptr<void> words_;
+  absl::Status status_;
 };
 
 }  // namespace muster

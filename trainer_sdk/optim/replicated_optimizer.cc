@@ -22,13 +22,15 @@ std::vector<ParameterRange> WholeOf(const std::vector<Tensor>& parameters) {
 
 ReplicatedOptimizer::ReplicatedOptimizer(std::shared_ptr<const UpdateRule> rule,
                                          std::vector<Tensor> parameters,
-                                         GradientSource gradients)
+                                         GradientSource gradients,
+                                         Device& device)
     : gradients_(std::move(gradients)),
-      shard_(std::move(rule), parameters, WholeOf(parameters)) {
+      shard_(std::move(rule), parameters, WholeOf(parameters), device) {
   MUSTER_CHECK(gradients_ != nullptr) << "an optimizer without gradients";
 }
 
 absl::Status ReplicatedOptimizer::CheckGradients() const {
+  if (!shard_.status().ok()) return shard_.status();
   for (const ParameterRange& range : shard_.ranges()) {
     const Tensor& parameter = shard_.parameters()[range.parameter];
     const TensorData gradient = gradients_(range.parameter);
@@ -51,11 +53,13 @@ absl::Status ReplicatedOptimizer::CheckGradients() const {
 
 absl::StatusOr<double> ReplicatedOptimizer::SumOfSquares() {
   if (absl::Status wrong = CheckGradients(); !wrong.ok()) return wrong;
-  SquareSum sum;
+  std::vector<TensorData> gradients;
   for (const ParameterRange& range : shard_.ranges()) {
-    sum.Add(gradients_(range.parameter));
+    gradients.push_back(gradients_(range.parameter));
   }
-  return SquareSum::Value(sum.words());
+  const auto words = shard_.SquaresOf(gradients);
+  if (!words.ok()) return words.status();
+  return SquareSum::Value(*words);
 }
 
 absl::Status ReplicatedOptimizer::Step(const OptimizerStep& step) {
@@ -64,14 +68,16 @@ absl::Status ReplicatedOptimizer::Step(const OptimizerStep& step) {
   for (const ParameterRange& range : shard_.ranges()) {
     shard_.Update(step, range.parameter, gradients_(range.parameter));
   }
-  return absl::OkStatus();
+  return shard_.device().status();
 }
 
 absl::Status ReplicatedOptimizer::OnStateLoaded() {
+  if (!shard_.status().ok()) return shard_.status();
+  shard_.TakeState();
   for (const ParameterRange& range : shard_.ranges()) {
     shard_.WriteValues(range.parameter);
   }
-  return absl::OkStatus();
+  return shard_.device().status();
 }
 
 }  // namespace muster

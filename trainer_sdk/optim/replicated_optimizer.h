@@ -14,16 +14,23 @@ namespace muster {
 // start with equal weights and get equal gradients, as with DDP, keep equal
 // weights. SumOfSquares and Step change nothing if they fail with
 //   InvalidArgument     a gradient has another number of elements than its
-//                       parameter; the step or learning rate was not given
+//                       parameter; the step or learning rate was not given; the
+//                       device does not have the rule
+//   ResourceExhausted   the device does not have enough memory for the state
 //   FailedPrecondition  the gradients' averages are shared out among the ranks
 //                       (ForSharding): this needs a ShardedOptimizer
 class ReplicatedOptimizer : public Optimizer {
  public:
   // `rule` and `gradients` must not be null, and each tensor's value must pass
   // CheckData. The optimizer takes gradients from `gradients` and ignores
-  // Tensor::gradient.
+  // Tensor::gradient. `device` has values and gradients, and must outlive the
+  // optimizer.
   ReplicatedOptimizer(std::shared_ptr<const UpdateRule> rule,
-                      std::vector<Tensor> tensors, GradientSource gradients);
+                      std::vector<Tensor> tensors, GradientSource gradients,
+                      Device& device = HostDevice());
+
+  // OK, or why every call fails.
+  const absl::Status& status() const { return shard_.status(); }
 
   absl::StatusOr<double> SumOfSquares() override;
   absl::Status Step(const OptimizerStep& step) override;

@@ -34,14 +34,6 @@ Parts PartsOf(float value) {
   return {exponent, (bits & ((1u << kMantissaBits) - 1)) | hidden};
 }
 
-// Propagates carries, so that every digit but the last is below 2^32.
-void Carry(SquareSum::Words* words) {
-  for (int i = 0; i + 1 < SquareSum::kDigits; ++i) {
-    (*words)[i + 1] += (*words)[i] / kDigit;
-    (*words)[i] %= kDigit;
-  }
-}
-
 // Adds value * 2^bit; bit 0 is the lowest of the number.
 void AddAt(uint64_t value, int bit, SquareSum::Words* words) {
   const auto shifted = static_cast<unsigned __int128>(value)
@@ -112,6 +104,13 @@ void SquareSum::Flush() {
 SquareSum::Words SquareSum::words() {
   Flush();
   return words_;
+}
+
+void SquareSum::Carry(Words* words) {
+  for (int i = 0; i + 1 < kDigits; ++i) {
+    (*words)[i + 1] += (*words)[i] / kDigit;
+    (*words)[i] %= kDigit;
+  }
 }
 
 double SquareSum::Value(const Words& words) {

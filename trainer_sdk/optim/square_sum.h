@@ -32,6 +32,10 @@ class SquareSum {
   // The sum rounded to double; NaN if some element was NaN or infinite.
   static double Value(const Words& words);
 
+  // Propagates carries, so that every digit but the last is below 2^32. The
+  // value stays the same.
+  static void Carry(Words* words);
+
  private:
   // By exponent of the float: sums of squared mantissas. There are several sets
   // of sums, so that additions to one exponent do not wait for each other.

@@ -21,6 +21,8 @@ class AdamW : public UpdateRule {
               states[0], states[1]);
   }
 
+  const AdamWOptions* adamw() const override { return &options_; }
+
  private:
   const AdamWOptions options_;
 };
@@ -42,6 +44,8 @@ class Sgd : public UpdateRule {
     SgdStep(options, step.learning_rate, step.step, count, weights, gradient,
             options.momentum == 0 ? nullptr : states[0]);
   }
+
+  const SgdOptions* sgd() const override { return &options_; }
 
  private:
   const SgdOptions options_;

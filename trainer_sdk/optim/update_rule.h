@@ -43,6 +43,12 @@ class UpdateRule {
   virtual void Update(const OptimizerStep& step, WeightDecay decay,
                       int64_t count, float* weights, const float* gradient,
                       float* const* states) const = 0;
+
+  // The options of the rule if it is AdamWRule's or SgdRule's, else null. A
+  // device other than the host has these formulas only, unless it knows a
+  // caller's own rule.
+  virtual const AdamWOptions* adamw() const { return nullptr; }
+  virtual const SgdOptions* sgd() const { return nullptr; }
 };
 
 // AdamWStep and SgdStep as rules.

@@ -14,7 +14,8 @@
 
 namespace muster {
 
-// Contiguous elements in host memory, which belongs to the caller. It is like a
+// Contiguous elements in memory of the host or, for functions that take a
+// Device, of that device. The memory belongs to the caller. It is like a
 // std::span whose element type is a runtime value, because C++ has no type for
 // bfloat16 and float16.
 struct TensorData {

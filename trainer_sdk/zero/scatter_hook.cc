@@ -10,13 +10,27 @@
 namespace muster {
 
 absl::Status ScatterHook::Reduce(GradientBucket& bucket, ProcessGroup& group) {
-  const std::vector<int64_t> counts = ShardCounts(bucket.count, group.size());
-  const int64_t begin = ShardBegin(bucket.count, group.rank(), group.size());
+  const int ranks = group.size();
+  const ShardForm form = ShardFormOf(*bucket.device);
+  const std::vector<int64_t> counts = ShardCounts(bucket.count, ranks, form);
   // In place.
   void* const own =
-      static_cast<char*>(bucket.data) + begin * SizeOf(bucket.dtype);
-  return group.Run(
-      ReduceScatter(bucket.data, own, counts, bucket.dtype, ReduceOp::kAvg));
+      bucket.at(ShardBegin(bucket.count, group.rank(), ranks, form));
+  if (form == ShardForm::kEven) {
+    return bucket.Run(
+        ReduceScatter(bucket.data, own, counts, bucket.dtype, ReduceOp::kAvg),
+        group);
+  }
+  absl::Status status = bucket.Run(
+      ReduceScatter(bucket.data, own, counts[0], bucket.dtype, ReduceOp::kAvg),
+      group);
+  const int64_t rest = bucket.count - counts[0] * ranks;
+  // With one rank, the first part is all there is.
+  if (!status.ok() || rest == 0 || ranks == 1) return status;
+  void* const at = bucket.at(bucket.count - rest);
+  return bucket.Run(
+      muster::Reduce(at, at, rest, bucket.dtype, ranks - 1, ReduceOp::kAvg),
+      group);
 }
 
 DdpOptions ForSharding(DdpOptions options) {

@@ -13,6 +13,7 @@ namespace muster {
 class ScatterHook : public CommHook {
  public:
   absl::Status Reduce(GradientBucket& bucket, ProcessGroup& group) override;
+  bool takes_device_memory() const override { return true; }
   bool scatters() const override { return true; }
 };
 

@@ -9,16 +9,30 @@
 
 namespace muster {
 
-// The partition of a bucket among ranks: contiguous parts in rank order, whose
-// lengths differ by at most one element. The number of ranks need not divide
-// the number of elements and may exceed it. Pure.
+// The partition of a bucket among ranks: contiguous parts in rank order. The
+// number of ranks need not divide the number of elements and may exceed it.
+// Pure.
+
+enum class ShardForm {
+  // Lengths differ by at most one element. For host memory.
+  kEven,
+  // Equal lengths that are a multiple of 64 elements, for which NCCL has its
+  // fastest operations; the last rank's part also has the rest, less than 64
+  // elements per rank. For devices.
+  kAligned,
+};
+
+// The form for buckets in the memory of `device`.
+ShardForm ShardFormOf(const Device& device);
 
 // The number of elements in each rank's part of `count`. `ranks` must be at
 // least 1.
-std::vector<int64_t> ShardCounts(int64_t count, int ranks);
+std::vector<int64_t> ShardCounts(int64_t count, int ranks,
+                                 ShardForm form = ShardForm::kEven);
 
 // The index of the first element of `rank`'s part.
-int64_t ShardBegin(int64_t count, int rank, int ranks);
+int64_t ShardBegin(int64_t count, int rank, int ranks,
+                   ShardForm form = ShardForm::kEven);
 
 // A range of a parameter that belongs to this rank, and its position in a
 // bucket.

@@ -31,6 +31,15 @@ TEST(ShardPartitionTest, PartsDifferByOneElementAtMost) {
   EXPECT_EQ(ShardBegin(int64_t{1} << 62, 3, 4), int64_t{3} << 60);
 }
 
+TEST(ShardPartitionTest, AlignedPartsAreEqualAndTheLastRankHasTheRest) {
+  EXPECT_THAT(ShardCounts(1000, 3, ShardForm::kAligned),
+              ElementsAre(320, 320, 360));
+  EXPECT_THAT(ShardCounts(128, 2, ShardForm::kAligned), ElementsAre(64, 64));
+  EXPECT_THAT(ShardCounts(127, 2, ShardForm::kAligned), ElementsAre(0, 127));
+  EXPECT_THAT(ShardCounts(70, 1, ShardForm::kAligned), ElementsAre(70));
+  EXPECT_EQ(ShardBegin(1000, 2, 3, ShardForm::kAligned), 640);
+}
+
 GradientBucket Bucket(int index,
                       const std::vector<std::pair<int, int>>& parts) {
   GradientBucket bucket;

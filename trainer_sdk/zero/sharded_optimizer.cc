@@ -1,17 +1,18 @@
 #include "trainer_sdk/zero/sharded_optimizer.h"
 
 #include <cstddef>
-#include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "trainer_sdk/optim/square_sum.h"
 #include "trainer_sdk/process_group/operations.h"
 #include "trainer_sdk/process_group/work.h"
-#include "trainer_sdk/reduce/reduce.h"
 
 namespace muster {
 namespace {
+
+constexpr auto kCompute = Device::Stream::kCompute;
+constexpr auto kCommunication = Device::Stream::kCommunication;
 
 std::vector<ParameterRange> RangesOf(const std::vector<ShardPiece>& pieces) {
   std::vector<ParameterRange> ranges;
@@ -76,8 +77,8 @@ absl::Status CheckParameters(const std::vector<GradientBucket>& buckets,
   return absl::OkStatus();
 }
 
-void* Element(const GradientBucket& bucket, DType type, int64_t element) {
-  return static_cast<char*>(bucket.data) + element * SizeOf(type);
+void* Element(void* data, DType type, int64_t element) {
+  return static_cast<char*>(data) + element * SizeOf(type);
 }
 
 }  // namespace
@@ -89,7 +90,9 @@ ShardedOptimizer::ShardedOptimizer(ProcessGroup& group, const Reducer& reducer,
     : group_(group),
       reducer_(reducer),
       pieces_(std::move(pieces)),
-      shard_(std::move(rule), std::move(parameters), RangesOf(pieces_)) {}
+      shard_(std::move(rule), std::move(parameters), RangesOf(pieces_),
+             reducer.device()),
+      values_(FindValues()) {}
 
 absl::StatusOr<std::unique_ptr<ShardedOptimizer>> ShardedOptimizer::Create(
     ProcessGroup& group, const Reducer& reducer,
@@ -106,28 +109,49 @@ absl::StatusOr<std::unique_ptr<ShardedOptimizer>> ShardedOptimizer::Create(
   }
   std::vector<ShardPiece> pieces =
       PiecesOf(reducer.buckets(), group.rank(), group.size());
-  return std::unique_ptr<ShardedOptimizer>(
+  std::unique_ptr<ShardedOptimizer> optimizer(
       new ShardedOptimizer(group, reducer, std::move(rule),
                            std::move(parameters), std::move(pieces)));
+  if (!optimizer->shard_.status().ok()) return optimizer->shard_.status();
+  return optimizer;
+}
+
+std::vector<void*> ShardedOptimizer::FindValues() const {
+  std::vector<void*> found;
+  for (const GradientBucket& bucket : reducer_.buckets()) {
+    void* begin = nullptr;
+    bool fits = reducer_.options().place == GradientPlace::kInPlace;
+    for (const GradientBucket::Part& part : bucket.parts) {
+      if (part.count == 0) continue;
+      const Tensor& parameter = shard_.parameters()[part.parameter];
+      const DType type = parameter.value.dtype;
+      void* const here = Element(parameter.value.data, type, -part.offset);
+      if (begin == nullptr) begin = here;
+      if (begin != here || type != parameter.precision) fits = false;
+    }
+    found.push_back(fits ? begin : nullptr);
+  }
+  return found;
 }
 
 TensorData ShardedOptimizer::GradientOf(const ShardPiece& piece) const {
   const GradientBucket& bucket = reducer_.buckets()[piece.bucket];
-  return {Element(bucket, bucket.dtype, piece.offset), piece.range.count(),
-          bucket.dtype};
+  return {bucket.at(piece.offset), piece.range.count(), bucket.dtype};
 }
 
 absl::StatusOr<double> ShardedOptimizer::SumOfSquares() {
-  SquareSum sum;
-  for (const ShardPiece& piece : pieces_) {
-    sum.Add(GradientOf(piece));
-  }
-  SquareSum::Words words = sum.words();
-  absl::Status status = group_.Run(AllReduce(words.data(), words.data(),
-                                             static_cast<int64_t>(words.size()),
-                                             DType::kInt64, ReduceOp::kSum));
+  std::vector<TensorData> gradients;
+  for (const ShardPiece& piece : pieces_)
+    gradients.push_back(GradientOf(piece));
+  auto words = shard_.SquaresOf(gradients);
+  if (!words.ok()) return words.status();
+  absl::Status status =
+      RunFromHost(shard_.device(), group_,
+                  AllReduce(words->data(), words->data(),
+                            static_cast<int64_t>(words->size()), DType::kInt64,
+                            ReduceOp::kSum));
   if (!status.ok()) return status;
-  return SquareSum::Value(words);
+  return SquareSum::Value(*words);
 }
 
 absl::Status ShardedOptimizer::Step(const OptimizerStep& step) {
@@ -138,13 +162,17 @@ absl::Status ShardedOptimizer::Step(const OptimizerStep& step) {
 }
 
 absl::Status ShardedOptimizer::OnStateLoaded() {
-  return Gather([](int) {});
+  shard_.TakeState();
+  return Gather([&](int piece) {
+    if (values_[pieces_[piece].bucket] != nullptr) shard_.WriteValues(piece);
+  });
 }
 
 template <typename Prepare>
 absl::Status ShardedOptimizer::Gather(Prepare prepare) {
+  Device& device = shard_.device();
   // The next bucket is updated while one is gathered.
-  std::vector<std::shared_ptr<Work>> works;
+  std::vector<Works> works;
   size_t next = 0;
   for (const GradientBucket& bucket : reducer_.buckets()) {
     const size_t first = next;
@@ -152,25 +180,53 @@ absl::Status ShardedOptimizer::Gather(Prepare prepare) {
          ++next) {
       prepare(static_cast<int>(next));
     }
-    // Written only now, because the gradients were in the same memory.
     const DType type = TypeOfValues(bucket);
-    for (size_t i = first; i < next; ++i) {
+    void* const values = values_[bucket.index];
+    // Written only now, because the gradients were in the same memory.
+    for (size_t i = first; i < next && values == nullptr; ++i) {
       shard_.CopyRounded(static_cast<int>(i),
-                         Element(bucket, type, pieces_[i].offset));
+                         Element(bucket.data, type, pieces_[i].offset));
     }
-    const int64_t begin =
-        ShardBegin(bucket.count, group_.rank(), group_.size());
-    works.push_back(group_.Start(
-        AllGather(Element(bucket, type, begin), bucket.data,
-                  ShardCounts(bucket.count, group_.size()), type)));
+    device.WaitForOther(kCommunication);
+    works.push_back(StartGather(values == nullptr ? bucket.data : values,
+                                bucket.count, type));
   }
   absl::Status failure;
   for (const GradientBucket& bucket : reducer_.buckets()) {
-    const absl::Status status = works[bucket.index]->Wait();
-    if (failure.ok()) failure = status;
-    if (failure.ok()) TakeFromBucket(bucket);
+    for (const std::shared_ptr<Work>& work : works[bucket.index]) {
+      const absl::Status status = work->Wait();
+      if (failure.ok()) failure = status;
+    }
+    device.WaitForOther(kCompute);
+    if (failure.ok() && values_[bucket.index] == nullptr)
+      TakeFromBucket(bucket);
   }
-  return failure;
+  return failure.ok() ? device.status() : failure;
+}
+
+ShardedOptimizer::Works ShardedOptimizer::StartGather(void* data, int64_t count,
+                                                      DType type) {
+  const int ranks = group_.size();
+  const ShardForm form = ShardFormOf(shard_.device());
+  const std::vector<int64_t> counts = ShardCounts(count, ranks, form);
+  // In place.
+  void* const own =
+      Element(data, type, ShardBegin(count, group_.rank(), ranks, form));
+  Works works;
+  const auto start = [&](Operation operation) {
+    operation.stream = shard_.device().handle(kCommunication);
+    works.push_back(group_.Start(std::move(operation)));
+  };
+  if (form == ShardForm::kEven) {
+    start(AllGather(own, data, counts, type));
+    return works;
+  }
+  start(AllGather(own, data, counts[0], type));
+  const int64_t rest = count - counts[0] * ranks;
+  if (rest == 0 || ranks == 1) return works;
+  void* const at = Element(data, type, count - rest);
+  start(Broadcast(at, at, rest, type, ranks - 1));
+  return works;
 }
 
 DType ShardedOptimizer::TypeOfValues(const GradientBucket& bucket) const {
@@ -181,14 +237,9 @@ void ShardedOptimizer::TakeFromBucket(const GradientBucket& bucket) {
   const DType type = TypeOfValues(bucket);
   for (const GradientBucket::Part& part : bucket.parts) {
     const Tensor& parameter = shard_.parameters()[part.parameter];
-    const void* const from = Element(bucket, type, part.offset);
-    if (part.count == 0) continue;
-    if (parameter.value.dtype == type) {
-      std::memcpy(parameter.value.data, from,
-                  static_cast<size_t>(part.count * SizeOf(type)));
-    } else {
-      Widen(type, from, static_cast<float*>(parameter.value.data), part.count);
-    }
+    shard_.device().Convert(
+        kCompute, {Element(bucket.data, type, part.offset), part.count, type},
+        parameter.value, parameter.value.dtype);
   }
 }
 

@@ -1,0 +1,88 @@
+#ifndef MUSTER_TRAINER_SDK_DEVICE_TESTING_STREAM_DEVICE_H_
+#define MUSTER_TRAINER_SDK_DEVICE_TESTING_STREAM_DEVICE_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "trainer_sdk/device/device.h"
+#include "trainer_sdk/process_group/transport.h"
+
+namespace muster {
+
+// A stream of a StreamDevice: does its work in order, in a thread of its own.
+class WorkStream {
+ public:
+  WorkStream() : thread_([this] { Loop(); }) {}
+  // Waits until all work is done.
+  ~WorkStream();
+  WorkStream(const WorkStream&) = delete;
+  WorkStream& operator=(const WorkStream&) = delete;
+
+  void Add(std::function<void()> work);
+  // Blocks until all work is done.
+  void Drain();
+
+ private:
+  void Loop();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> work_;  // the front is running
+  bool ending_ = false;
+  std::thread thread_;
+};
+
+// A device for tests of what runs on devices: it has the host's arithmetic and
+// real asynchronous streams. Its addresses are not those of the host, so that
+// code that reads or writes device memory itself crashes. Missing waits between
+// streams give wrong results or reports of ThreadSanitizer.
+class StreamDevice final : public Device {
+ public:
+  // Allocations beyond a total of `most_bytes` fail.
+  explicit StreamDevice(int64_t most_bytes = int64_t{1} << 40)
+      : left_(most_bytes) {}
+
+  absl::StatusOr<std::shared_ptr<void>> Allocate(int64_t bytes) override;
+  void* handle(Stream stream) const override;
+  void WaitForOther(Stream stream) override;
+  void CopyIn(void* to, const void* from, int64_t bytes) override;
+  void CopyOut(void* to, const void* from, int64_t bytes) override;
+  void Copy(Stream stream, void* to, const void* from, int64_t bytes) override;
+  void Zero(Stream stream, void* at, int64_t bytes) override;
+  void Convert(Stream stream, const TensorData& from, const TensorData& to,
+               DType precision) override;
+  void AddSquares(const TensorData& values, int64_t* words) override;
+  // Has AdamWRule and SgdRule.
+  absl::Status Update(const UpdateRule& rule, const OptimizerStep& step,
+                      const WeightUpdate& update) override;
+  void Wait() override { compute_->Drain(); }
+  absl::Status status() override { return absl::OkStatus(); }
+
+  // The device's address of host memory, and back. Null stays null.
+  static void* There(void* host);
+  static void* Here(const void* device);
+
+ private:
+  WorkStream& Of(Stream stream) const {
+    return stream == Stream::kCompute ? *compute_ : *communication_;
+  }
+
+  int64_t left_;
+  const std::unique_ptr<WorkStream> compute_ = std::make_unique<WorkStream>();
+  const std::unique_ptr<WorkStream> communication_ =
+      std::make_unique<WorkStream>();
+};
+
+// Transports that take the memory of StreamDevices: an operation is enqueued on
+// its stream and performed by a transport of `inner`. A failure is the result
+// of the next operation, as with NCCL. InvalidArgument: no stream.
+TransportFactory OnStreams(TransportFactory inner);
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_DEVICE_TESTING_STREAM_DEVICE_H_
