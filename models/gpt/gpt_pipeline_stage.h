@@ -8,7 +8,6 @@
 #include "models/gpt/gpt_stage.h"
 #include "models/gpt/gpt_weights.h"
 #include "trainer_sdk/pipeline/runtime/pipeline_stage.h"
-#include "trainer_sdk/pipeline/runtime/weight_pass_listener.h"
 
 namespace muster {
 

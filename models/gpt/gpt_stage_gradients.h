@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "models/gpt/gpt_weights.h"
 #include "trainer_sdk/ddp/reducer.h"
-#include "trainer_sdk/pipeline/runtime/weight_pass_listener.h"
+#include "trainer_sdk/pipeline/runtime/pipeline_stage.h"
 #include "trainer_sdk/process_group/process_group.h"
 
 namespace muster {

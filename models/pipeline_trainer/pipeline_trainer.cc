@@ -6,7 +6,7 @@
 #include "models/pipeline_trainer/pipeline_course.h"
 #include "models/trainer/training_course.h"
 #include "trainer_sdk/optim/loss_scaler.h"
-#include "trainer_sdk/pipeline/runtime/measured_timeline.h"
+#include "trainer_sdk/pipeline/runtime/pipeline_runtime.h"
 #include "trainer_sdk/pipeline/schedule/schedule_svg.h"
 
 namespace muster {

@@ -14,7 +14,7 @@
 #include "trainer_sdk/optim/step_plan.h"
 #include "trainer_sdk/optim/update_rule.h"
 #include "trainer_sdk/process_group/operations.h"
-#include "trainer_sdk/timeline/gather_timeline.h"
+#include "trainer_sdk/timeline/timeline_recorder.h"
 
 namespace muster {
 namespace {

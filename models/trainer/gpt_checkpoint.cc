@@ -9,7 +9,6 @@
 #include "models/trainer/gpt_checkpoint_state.h"
 #include "models/trainer/training_course.h"
 #include "trainer_sdk/checkpoint/checkpoint_reader.h"
-#include "trainer_sdk/checkpoint/open_together.h"
 
 namespace muster {
 namespace {

@@ -9,7 +9,7 @@
 #include "trainer_sdk/ddp/pairwise_hook.h"
 #include "trainer_sdk/optim/replicated_optimizer.h"
 #include "trainer_sdk/optim/step_plan.h"
-#include "trainer_sdk/timeline/gather_timeline.h"
+#include "trainer_sdk/timeline/timeline_recorder.h"
 #include "trainer_sdk/zero/scatter_hook.h"
 #include "trainer_sdk/zero/sharded_optimizer.h"
 

@@ -24,7 +24,6 @@ PURE_FOLDERS = ('rendezvous/protocol/', 'rendezvous/job/', 'agent/lifecycle/',
                 'trainer_sdk/ddp/bucket_assignment', 'trainer_sdk/optim/',
                 'trainer_sdk/pipeline/schedule/',
                 'trainer_sdk/pipeline/runtime/rank_plan',
-                'trainer_sdk/pipeline/runtime/channel_rounds',
                 'trainer_sdk/pipeline/runtime/stream_agreement',
                 'trainer_sdk/pipeline/runtime/first_cause',
                 'trainer_sdk/checkpoint/share_plan',
@@ -32,7 +31,6 @@ PURE_FOLDERS = ('rendezvous/protocol/', 'rendezvous/job/', 'agent/lifecycle/',
                 'trainer_sdk/checkpoint/slice_list',
                 'trainer_sdk/checkpoint/manifest',
                 'trainer_sdk/safetensors/safetensors_header',
-                'trainer_sdk/safetensors/header_reader',
                 'trainer_sdk/zero/shard_partition')
 
 # Linked into other people's programs, where a second gRPC or Protocol Buffers

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <iostream>
 
+#include "trainer_sdk/checkpoint/checkpoint_reader.h"
 #include "trainer_sdk/checkpoint/checkpoint_writer.h"
-#include "trainer_sdk/checkpoint/open_together.h"
 #include "trainer_sdk/data/distributed_sampler.h"
 #include "trainer_sdk/data_parallel/data_parallel.h"
 #include "trainer_sdk/ddp/broadcast_parameters.h"
@@ -17,7 +17,6 @@
 #include "trainer_sdk/optim/learning_rate.h"
 #include "trainer_sdk/optim/replicated_optimizer.h"
 #include "trainer_sdk/optim/step_plan.h"
-#include "trainer_sdk/pipeline/runtime/measured_timeline.h"
 #include "trainer_sdk/pipeline/runtime/pipeline_runtime.h"
 #include "trainer_sdk/pipeline/schedule/generators.h"
 #include "trainer_sdk/pipeline/schedule/schedule_csv.h"

@@ -5,10 +5,10 @@ from mutant import Mutant
 _ANALYSIS = 'trainer_sdk/flight_recorder/flight_analysis.cc'
 _CALLS = 'trainer_sdk/flight_recorder/flight_calls.cc'
 _DEATHS = 'trainer_sdk/flight_recorder/flight_deaths.cc'
-_GROUPS = 'trainer_sdk/flight_recorder/flight_groups.cc'
+_GROUPS = 'trainer_sdk/flight_recorder/flight_log.cc'
 _MOMENT = 'trainer_sdk/flight_recorder/flight_moment.cc'
-_POSITIONS = 'trainer_sdk/flight_recorder/flight_positions.cc'
-_WORDS = 'trainer_sdk/flight_recorder/flight_words.cc'
+_POSITIONS = 'trainer_sdk/flight_recorder/flight_analysis.cc'
+_WORDS = 'trainer_sdk/flight_recorder/flight_moment.cc'
 
 ALL = [Mutant(*mutant) for mutant in (
     # --- who called something else

@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "trainer_sdk/checkpoint/checkpoint_files.h"
 #include "trainer_sdk/files/testing/memory_disk.h"
 
 namespace muster {

@@ -9,6 +9,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "trainer_sdk/checkpoint/checkpoint_slice.h"
+#include "trainer_sdk/checkpoint/manifest.h"
+#include "trainer_sdk/files/file_system.h"
+#include "trainer_sdk/process_group/process_group.h"
 
 namespace muster {
 
@@ -24,8 +27,8 @@ struct SkippedCheckpoint {
 // written by another number of ranks or with another sharding. Thread-safe.
 //
 // Open and OpenNewest read every file once and compare its size and checksum
-// with the manifest. OpenNewestTogether (open_together.h) shares that work
-// among the ranks of a job and makes them open the same checkpoint.
+// with the manifest. OpenNewestTogether shares that work among the ranks of a
+// job and makes them open the same checkpoint.
 class CheckpointReader {
  public:
   // Opens the intact checkpoint that was saved last; skipped() lists those
@@ -68,6 +71,48 @@ class CheckpointReader {
 
   std::unique_ptr<Body> body_;
 };
+
+// The steps of opening a checkpoint, shared by the single-process and the
+// collective way.
+class CheckpointOpening {
+ public:
+  // Compares with the manifest those of the checkpoint's files that rank `rank`
+  // of `ranks` has to verify.
+  static absl::Status Verify(FileSystem& files, const std::string& folder,
+                             const Manifest& manifest, int rank, int ranks);
+
+  // Reads and verifies the state file. The caller has verified all other files.
+  static absl::StatusOr<std::unique_ptr<CheckpointReader>> Make(
+      FileSystem& files, const std::string& folder, Manifest manifest,
+      std::vector<SkippedCheckpoint> skipped);
+
+  // Whether the failure is due to the checkpoint itself, so that an older one
+  // may be opened instead. Missing permissions or file descriptors are not: to
+  // open an older checkpoint then would silently lose work.
+  static bool IsBroken(const absl::Status& status);
+
+  // The error when no checkpoint in the directory is intact.
+  static absl::Status NoneIsWhole(
+      const std::string& directory,
+      const std::vector<SkippedCheckpoint>& skipped);
+};
+
+// Collective: all ranks open the same checkpoint, namely the last saved one
+// that is intact for all of them. Each verifies some of the files. Errors are
+// those of CheckpointReader::OpenNewest, the same on every rank, and the
+// group's. `call` applies to each of its operations, which wait for the slowest
+// rank to verify. NotFound: there is no checkpoint; start afresh.
+absl::StatusOr<std::unique_ptr<CheckpointReader>> OpenNewestTogether(
+    ProcessGroup& group, const std::string& directory,
+    FileSystem* file_system = nullptr, CallOptions call = {});
+
+// Collective: fills each rank's slices, and checks that the ranks together read
+// every element of the checkpoint. Errors are those of CheckpointReader::Read,
+// on every rank, with the number of the rank that failed. FailedPrecondition:
+// no rank asked for a tensor or a part of it.
+absl::Status ReadTogether(ProcessGroup& group, const CheckpointReader& reader,
+                          const std::vector<CheckpointSlice>& slices,
+                          CallOptions call = {});
 
 }  // namespace muster
 

@@ -1,23 +1,108 @@
 #include "trainer_sdk/checkpoint/checkpoint_writer.h"
 
+#include <signal.h>
+
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <ctime>
+#include <memory>
+#include <new>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
+#include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
 #include "trainer_sdk/checkpoint/checkpoint_folders.h"
+#include "trainer_sdk/checkpoint/checkpoint_slice.h"
 #include "trainer_sdk/checkpoint/exchange.h"
 #include "trainer_sdk/checkpoint/joint_save.h"
 #include "trainer_sdk/checkpoint/manifest.h"
-#include "trainer_sdk/checkpoint/save_agreement.h"
-#include "trainer_sdk/checkpoint/snapshot.h"
+#include "trainer_sdk/checkpoint/shard_layout.h"
 #include "trainer_sdk/files/disk.h"
-#include "trainer_sdk/files/without_sigxfsz.h"
 
 namespace muster {
 namespace {
+
+// While it lives, a file of the calling thread that grows beyond the process's
+// size limit makes the write fail; otherwise SIGXFSZ would kill the process.
+class WithoutSigxfsz {
+ public:
+  WithoutSigxfsz();
+  ~WithoutSigxfsz();
+  WithoutSigxfsz(const WithoutSigxfsz&) = delete;
+  WithoutSigxfsz& operator=(const WithoutSigxfsz&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+sigset_t OnlySigxfsz() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGXFSZ);
+  return signals;
+}
+
+WithoutSigxfsz::WithoutSigxfsz() {
+  const sigset_t signals = OnlySigxfsz();
+  pthread_sigmask(SIG_BLOCK, &signals, &before_);
+}
+
+WithoutSigxfsz::~WithoutSigxfsz() {
+  // The kernel sends SIGXFSZ to the writing thread. A pending one would be
+  // delivered when it is unblocked, so it is consumed here.
+  if (sigismember(&before_, SIGXFSZ) == 0) {
+    const sigset_t signals = OnlySigxfsz();
+    const timespec at_once = {};
+    while (sigtimedwait(&signals, nullptr, &at_once) > 0) {
+    }
+  }
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+// A copy of a rank's share at one moment: the data of its shard. The memory is
+// reused by later saves.
+class Snapshot {
+ public:
+  // Performs the copies of the layout. ResourceExhausted: not enough memory.
+  absl::Status Take(const ShardLayout& layout,
+                    const std::vector<CheckpointSlice>& slices);
+
+  std::string_view bytes() const { return {data_.get(), size_}; }
+
+ private:
+  std::unique_ptr<char[]> data_;
+  size_t size_ = 0;
+  size_t room_ = 0;
+};
+
+absl::Status Snapshot::Take(const ShardLayout& layout,
+                            const std::vector<CheckpointSlice>& slices) {
+  size_ = static_cast<size_t>(layout.header.data_bytes());
+  if (size_ > room_) {
+    data_.reset();
+    room_ = 0;
+    // Not initialised, because all of it is overwritten at once.
+    data_.reset(new (std::nothrow) char[size_]);
+    if (data_ == nullptr) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("no memory for a snapshot of ", size_, " bytes"));
+    }
+    room_ = size_;
+  }
+  for (const ShardCopy& copy : layout.copies) {
+    std::memcpy(data_.get() + copy.to,
+                static_cast<const char*>(slices[copy.slice].data) + copy.from,
+                static_cast<size_t>(copy.bytes));
+  }
+  return absl::OkStatus();
+}
 
 // The kernel frees the lock of a process when it ends. A file server frees that
 // of a lost node when its lease expires, on NFS after 90 s.

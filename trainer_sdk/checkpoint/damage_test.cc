@@ -10,7 +10,6 @@
 #include "gtest/gtest.h"
 #include "trainer_sdk/checkpoint/checkpoint_reader.h"
 #include "trainer_sdk/checkpoint/checkpoint_writer.h"
-#include "trainer_sdk/checkpoint/open_together.h"
 #include "trainer_sdk/files/testing/memory_disk.h"
 #include "trainer_sdk/process_group/testing/group_fixture.h"
 

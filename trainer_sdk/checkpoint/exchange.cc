@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/little_endian.h"
-#include "trainer_sdk/checkpoint/message_reader.h"
 #include "trainer_sdk/process_group/operations.h"
 
 namespace muster {

@@ -1,18 +1,149 @@
 #include "trainer_sdk/checkpoint/joint_save.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <random>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/checksum.h"
 #include "base/little_endian.h"
-#include "trainer_sdk/checkpoint/checkpoint_files.h"
+#include "trainer_sdk/checkpoint/checkpoint_folders.h"
 #include "trainer_sdk/checkpoint/exchange.h"
-#include "trainer_sdk/checkpoint/message_reader.h"
-#include "trainer_sdk/checkpoint/replica_check.h"
+#include "trainer_sdk/checkpoint/slice_list.h"
 
 namespace muster {
+
+ReplicaCheck::ReplicaCheck(const SharePlan& plan,
+                           const std::vector<SliceRange>& own, int rank) {
+  const SliceIndex index(own);
+  for (const SharePlan::Replicas& replicas : plan.replicas) {
+    if (!std::binary_search(replicas.owners.begin(), replicas.owners.end(),
+                            rank)) {
+      continue;
+    }
+    for (const SliceRange& range : replicas.ranges) {
+      places_.push_back(index.CopiesOf(range, 0));
+    }
+  }
+}
+
+std::string ReplicaCheck::Digests(
+    const std::vector<CheckpointSlice>& slices) const {
+  std::string digests;
+  for (const std::vector<ShardCopy>& range : places_) {
+    Checksum checksum;
+    for (const ShardCopy& copy : range) {
+      checksum.Add(
+          {static_cast<const char*>(slices[copy.slice].data) + copy.from,
+           static_cast<size_t>(copy.bytes)});
+    }
+    AppendInteger(static_cast<int64_t>(checksum.value()), &digests);
+  }
+  return digests;
+}
+
+absl::Status CompareReplicas(const SharePlan& plan,
+                             const std::vector<std::string_view>& digests) {
+  std::vector<MessageReader> readers(digests.begin(), digests.end());
+  for (const SharePlan::Replicas& replicas : plan.replicas) {
+    const int first = replicas.owners.front();
+    for (const SliceRange& range : replicas.ranges) {
+      const int64_t digest = readers[static_cast<size_t>(first)].Number();
+      for (size_t i = 1; i < replicas.owners.size(); ++i) {
+        const int rank = replicas.owners[i];
+        MessageReader& reader = readers[static_cast<size_t>(rank)];
+        if (reader.Number() == digest && reader.whole()) continue;
+        if (!reader.whole()) {
+          return absl::DataLossError(
+              absl::StrCat("rank ", rank, " told too few digests"));
+        }
+        return absl::FailedPreconditionError(absl::StrCat(
+            Describe(range.tensor), " is not the same on ranks ", first,
+            " and ", rank,
+            ", which both have it: a checkpoint would be a mix of the two. "
+            "Were "
+            "all ranks given rank 0's values at first, and the same averaged "
+            "gradients in each step?"));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+namespace {
+
+int64_t StepOf(const Word& word) { return MessageReader(word.bytes).Number(); }
+
+// The rank's list of slices if it has changed, else empty.
+std::string_view RangesIn(const Word& word) {
+  MessageReader reader(word.bytes);
+  reader.Number();
+  return reader.Text();
+}
+
+}  // namespace
+
+absl::Status SaveAgreement::Reach(const absl::Status& status, int64_t step,
+                                  const std::vector<CheckpointSlice>& slices,
+                                  CallOptions call) {
+  const std::string ranges = WriteRanges(RangesOf(slices));
+  // A known list was checked when it was first sent.
+  const bool known = ranges == known_[static_cast<size_t>(group_.rank())];
+  Word mine = {status, ""};
+  if (mine.status.ok()) {
+    mine.status = known ? CheckPlaces(slices) : CheckSlices(slices);
+  }
+  if (mine.status.ok() && step < 0) {
+    mine.status =
+        absl::InvalidArgumentError(absl::StrCat("a checkpoint of step ", step));
+  }
+  AppendInteger(step, &mine.bytes);
+  AppendString(known ? "" : ranges, &mine.bytes);
+  const auto words = Exchange(group_, mine, call);
+  if (!mine.status.ok()) return mine.status;
+  if (!words.ok()) return words.status();
+  absl::Status failure = FirstFailureOf(*words);
+  if (!failure.ok()) return failure;
+  for (size_t rank = 1; rank < words->size(); ++rank) {
+    const int64_t other = StepOf((*words)[rank]);
+    if (other == StepOf(words->front())) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("rank 0 saves step ", StepOf(words->front()),
+                     ", and rank ", rank, " saves step ", other));
+  }
+  return Plan(slices, *words);
+}
+
+absl::Status SaveAgreement::Plan(const std::vector<CheckpointSlice>& slices,
+                                 const std::vector<Word>& words) {
+  for (size_t rank = 0; rank < words.size(); ++rank) {
+    const std::string_view ranges = RangesIn(words[rank]);
+    if (ranges.empty()) continue;
+    known_[rank] = ranges;
+    state_ = State::kStale;
+  }
+  if (state_ == State::kPlanned) return absl::OkStatus();
+  std::vector<std::vector<SliceRange>> ranks;
+  for (const std::string& bytes : known_) {
+    auto ranges = ReadRanges(bytes);
+    if (!ranges.ok()) return ranges.status();
+    ranks.push_back(*std::move(ranges));
+  }
+  auto plan = PlanShares(ranks);
+  if (!plan.ok()) return plan.status();
+  plan_ = *std::move(plan);
+  const std::vector<SliceRange> own = RangesOf(slices);
+  layout_ = LayOutShard(own, plan_.shares[static_cast<size_t>(group_.rank())]);
+  replicas_ = ReplicaCheck(plan_, own, group_.rank());
+  state_ = State::kPlanned;
+  return absl::OkStatus();
+}
+
 namespace {
 
 // Writes this rank's file if it has a share, and returns the file's record.

@@ -4,15 +4,80 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "trainer_sdk/checkpoint/checkpoint_folders.h"
+#include "trainer_sdk/checkpoint/checkpoint_slice.h"
+#include "trainer_sdk/checkpoint/exchange.h"
 #include "trainer_sdk/checkpoint/shard_layout.h"
 #include "trainer_sdk/checkpoint/share_plan.h"
+#include "trainer_sdk/checkpoint/slice_list.h"
 #include "trainer_sdk/files/file_system.h"
 #include "trainer_sdk/process_group/process_group.h"
 
 namespace muster {
+
+// Checks that ranks which hold the same part of a tensor hold equal bytes. Each
+// of these ranks writes only a share of it, so a checkpoint of differing
+// replicas would be a mixture that no rank ever had.
+class ReplicaCheck {
+ public:
+  ReplicaCheck() = default;
+  // `own`: the slices of rank `rank` that `plan` was made from.
+  ReplicaCheck(const SharePlan& plan, const std::vector<SliceRange>& own,
+               int rank);
+
+  // Digests of the current contents of this rank's replicas, eight bytes per
+  // range. Reads all replicas once.
+  std::string Digests(const std::vector<CheckpointSlice>& slices) const;
+
+ private:
+  // By range: its places in this rank's slices.
+  std::vector<std::vector<ShardCopy>> places_;
+};
+
+// `digests`: those of all ranks, by rank. FailedPrecondition: the replicas of
+// two ranks differ; names the ranks and the tensor. DataLoss: a rank sent too
+// few digests. Pure.
+absl::Status CompareReplicas(const SharePlan& plan,
+                             const std::vector<std::string_view>& digests);
+
+// The ranks' agreement on the plan of a save: what is saved, and which rank
+// writes it. Each rank sends its list of slices only in the first save and when
+// it changes, so that most saves need only two short collectives.
+class SaveAgreement {
+ public:
+  explicit SaveAgreement(ProcessGroup& group)
+      : group_(group), known_(static_cast<size_t>(group.size())) {}
+
+  // Collective. `status`: the reason why this rank cannot save, or OK. If it
+  // fails, it fails on every rank, apart from the wording: with the rank's own
+  // error, else with the first rank's; InvalidArgument if the ranks' slices do
+  // not fit together.
+  absl::Status Reach(const absl::Status& status, int64_t step,
+                     const std::vector<CheckpointSlice>& slices,
+                     CallOptions call);
+
+  // Valid after Reach: the common plan and this rank's layout. The layout may
+  // be an error on this rank only.
+  const SharePlan& plan() const { return plan_; }
+  const absl::StatusOr<ShardLayout>& layout() const { return layout_; }
+  const ReplicaCheck& replicas() const { return replicas_; }
+
+ private:
+  absl::Status Plan(const std::vector<CheckpointSlice>& slices,
+                    const std::vector<Word>& words);
+
+  ProcessGroup& group_;
+  // By rank: its list of slices, encoded.
+  std::vector<std::string> known_;
+  enum class State { kStale, kPlanned } state_ = State::kStale;
+  SharePlan plan_;
+  absl::StatusOr<ShardLayout> layout_;
+  ReplicaCheck replicas_;
+};
 
 // The input of one collective save. The plan is the same on all ranks; each
 // writes its own share.

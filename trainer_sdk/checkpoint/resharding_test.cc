@@ -16,7 +16,6 @@
 #include "gtest/gtest.h"
 #include "trainer_sdk/checkpoint/checkpoint_reader.h"
 #include "trainer_sdk/checkpoint/checkpoint_writer.h"
-#include "trainer_sdk/checkpoint/open_together.h"
 #include "trainer_sdk/checkpoint/testing/sharded_state.h"
 #include "trainer_sdk/process_group/testing/group_fixture.h"
 #include "trainer_sdk/safetensors/safetensors_file.h"

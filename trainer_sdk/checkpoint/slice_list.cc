@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/little_endian.h"
-#include "trainer_sdk/checkpoint/message_reader.h"
+#include "trainer_sdk/checkpoint/exchange.h"
 #include "trainer_sdk/safetensors/safetensors_header.h"
 
 namespace muster {

@@ -6,7 +6,6 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "trainer_sdk/data/permutation.h"
 
 namespace muster {
 namespace {

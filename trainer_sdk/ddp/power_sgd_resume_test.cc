@@ -12,7 +12,6 @@
 #include "gtest/gtest.h"
 #include "trainer_sdk/checkpoint/checkpoint_reader.h"
 #include "trainer_sdk/checkpoint/checkpoint_writer.h"
-#include "trainer_sdk/checkpoint/open_together.h"
 #include "trainer_sdk/ddp/power_sgd_hook.h"
 #include "trainer_sdk/ddp/reducer.h"
 #include "trainer_sdk/optim/sgd.h"

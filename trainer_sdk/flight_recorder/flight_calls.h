@@ -6,7 +6,6 @@
 #include <set>
 #include <vector>
 
-#include "trainer_sdk/flight_recorder/flight_groups.h"
 #include "trainer_sdk/flight_recorder/flight_log.h"
 #include "trainer_sdk/flight_recorder/flight_moment.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "trainer_sdk/flight_recorder/flight_words.h"
+#include "trainer_sdk/flight_recorder/flight_moment.h"
 #include "trainer_sdk/process_group/signature.h"
 
 namespace muster {

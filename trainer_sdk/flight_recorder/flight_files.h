@@ -10,6 +10,13 @@
 
 namespace muster {
 
+// Formats a log as JSON for people and other tools, one record per line. Pure.
+std::string FlightJson(const FlightLog& log);
+
+// Parses the output of FlightJson. InvalidArgument, one line, for anything
+// else; safe for any text of bounded length.
+absl::StatusOr<FlightLog> ParseFlightJson(const std::string& text);
+
 // Parses a dump or a ring. InvalidArgument, one line, for anything else. Pure.
 absl::StatusOr<FlightLog> ParseFlight(const std::string& bytes);
 

@@ -11,7 +11,6 @@
 #include <random>
 #include <string>
 
-#include "trainer_sdk/flight_recorder/flight_json.h"
 #include "trainer_sdk/flight_recorder/flight_ring.h"
 #include "trainer_sdk/process_group/operations.h"
 

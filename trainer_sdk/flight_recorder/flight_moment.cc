@@ -1,6 +1,11 @@
 #include "trainer_sdk/flight_recorder/flight_moment.h"
 
 #include <algorithm>
+#include <cstdio>
+
+#include "absl/strings/str_cat.h"
+#include "trainer_sdk/flight_recorder/flight_log.h"
+#include "trainer_sdk/process_group/signature.h"
 
 namespace muster {
 namespace {
@@ -33,6 +38,52 @@ FlightMoment MomentOf(const std::vector<FlightLog>& logs,
 
 bool IsFresh(double time, const FlightMoment& moment) {
   return moment.patience > 0 && moment.now - time < moment.patience;
+}
+
+std::string SecondsText(double seconds) {
+  char text[64];
+  std::snprintf(text, sizeof(text), "%.1f s", std::max(0.0, seconds));
+  return text;
+}
+
+bool IsStuck(const FlightLog& log, const FlightRecord& record,
+             const FlightMoment& moment) {
+  return (record.in_progress() && !IsFresh(record.started, moment)) ||
+         (record.ended != 0 && record.status != absl::StatusCode::kOk &&
+          !WasMadeAgain(log, record.group, record.ended));
+}
+
+const FlightRecord* StuckRecord(const FlightLog& log,
+                                const FlightMoment& moment) {
+  // The first stuck operation delays the later ones or made them fail.
+  for (const FlightRecord& record : log.records) {
+    if (IsStuck(log, record, moment)) return &record;
+  }
+  return nullptr;
+}
+
+std::string GroupName(const FlightLog& log, const FlightRecord& record) {
+  return FlightGroupLabel(log, record.group);
+}
+
+std::string RankName(const FlightLog& log) {
+  return absl::StrCat("rank ", log.rank, " (", log.host, ", pid ", log.pid,
+                      ")");
+}
+
+std::string LastDone(const FlightLog& log, const FlightMoment& moment) {
+  if (log.records.empty()) return "it called nothing at all";
+  const FlightRecord& last = log.records.back();
+  std::string state = ", which had not begun";
+  if (last.in_progress()) {
+    state =
+        absl::StrCat(", in it for ", SecondsText(moment.now - last.started));
+  } else if (last.ended != 0) {
+    state = absl::StrCat(", done ", SecondsText(moment.now - last.ended),
+                         moment.running ? " ago" : " before the end");
+  }
+  return absl::StrCat("its last was ", Describe(last.signature), " in group ",
+                      GroupName(log, last), state);
 }
 
 }  // namespace muster

@@ -19,7 +19,7 @@
 #include "base/check.h"
 #include "base/monotonic_clock.h"
 #include "base/owned_fd.h"
-#include "trainer_sdk/flight_recorder/flight_json.h"
+#include "trainer_sdk/flight_recorder/flight_files.h"
 
 namespace muster {
 namespace {

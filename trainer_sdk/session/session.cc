@@ -10,7 +10,7 @@
 #include "base/monotonic_clock.h"
 #include "store/server/store_server.h"
 #include "trainer_sdk/session/host_places.h"
-#include "trainer_sdk/session/process_environment.h"
+#include "trainer_sdk/session/session_plan.h"
 #include "trainer_sdk/store/in_process_store.h"
 #include "trainer_sdk/store/prefix_store.h"
 #include "trainer_sdk/store/tcp_store.h"

@@ -1,13 +1,325 @@
 #include "trainer_sdk/session/session_plan.h"
 
-#include <optional>
+#include <unistd.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "trainer_sdk/session/environment_reader.h"
-#include "trainer_sdk/session/launcher_plans.h"
+#include "base/fnv_hash.h"
+#include "trainer_sdk/session/slurm_lists.h"
 
 namespace muster {
+
+int DerivedPort(const std::string& job) {
+  constexpr uint64_t kLeast = 15000, kPorts = 15000;
+  // Not std::hash, which may differ between hosts.
+  uint64_t hash = FnvHashOf(job);
+  // The low bits depend too strongly on the last characters.
+  hash ^= hash >> 32;
+  return static_cast<int>(kLeast + hash % kPorts);
+}
+
 namespace {
+
+// The largest allowed world size.
+constexpr int kMostRanks = 1 << 20;
+
+// Reads environment variables and remembers the first error, so that a caller
+// can read a whole plan and check once. A variable that is set to the empty
+// string counts as unset. Pure.
+class EnvironmentReader {
+ public:
+  explicit EnvironmentReader(
+      const std::map<std::string, std::string>& environment)
+      : environment_(environment) {}
+
+  // The value; "" if it is not set.
+  std::string Text(const std::string& name) const;
+  bool Has(const std::string& name) const { return !Text(name).empty(); }
+
+  // A decimal integer in [least, most]; nothing if it is unset or invalid.
+  std::optional<int64_t> Number(const std::string& name, int64_t least,
+                                int64_t most);
+  // As Number, but an unset variable is an error as well. `beside` says in the
+  // message which launcher set the related variables. Returns `least` on an
+  // error.
+  int64_t Required(const std::string& name, int64_t least, int64_t most,
+                   const std::string& beside);
+
+  // The first of `names` that is set, or the first of them if none is.
+  std::string FirstSet(std::initializer_list<const char*> names) const;
+
+  // For messages: "NAME=value" or "NAME is not set".
+  std::string Shown(const std::string& name) const;
+
+  void Refuse(const std::string& why);
+  // OK, or InvalidArgument with the first error.
+  const absl::Status& status() const { return status_; }
+
+ private:
+  const std::map<std::string, std::string>& environment_;
+  absl::Status status_;
+};
+
+constexpr size_t kShownBytes = 60;
+
+std::string EnvironmentReader::Text(const std::string& name) const {
+  auto found = environment_.find(name);
+  return found == environment_.end() ? "" : found->second;
+}
+
+std::string EnvironmentReader::FirstSet(
+    std::initializer_list<const char*> names) const {
+  for (const char* name : names) {
+    if (Has(name)) return name;
+  }
+  return *names.begin();
+}
+
+std::string EnvironmentReader::Shown(const std::string& name) const {
+  const std::string text = Text(name);
+  if (text.empty()) return name + " is not set";
+  return absl::StrCat(name, "=", absl::CHexEscape(text.substr(0, kShownBytes)),
+                      text.size() > kShownBytes ? "..." : "");
+}
+
+void EnvironmentReader::Refuse(const std::string& why) {
+  if (status_.ok()) status_ = absl::InvalidArgumentError(why);
+}
+
+std::optional<int64_t> EnvironmentReader::Number(const std::string& name,
+                                                 int64_t least, int64_t most) {
+  const std::string text = Text(name);
+  if (text.empty()) return std::nullopt;
+  int64_t number = 0;
+  // SimpleAtoi accepts white space and a sign, which no launcher writes.
+  const bool is_number =
+      text.find_first_not_of("-0123456789") == std::string::npos &&
+      absl::SimpleAtoi(text, &number);
+  if (!is_number || number < least || number > most) {
+    Refuse(absl::StrCat(Shown(name), " is not a number between ", least,
+                        " and ", most));
+    return std::nullopt;
+  }
+  return number;
+}
+
+int64_t EnvironmentReader::Required(const std::string& name, int64_t least,
+                                    int64_t most, const std::string& beside) {
+  if (!Has(name)) {
+    Refuse(absl::StrCat(Shown(name), ", but ", Shown(beside),
+                        "; set both or neither"));
+  }
+  return Number(name, least, most).value_or(least);
+}
+
+Launcher WhoseVariables(const EnvironmentReader& variables) {
+  if (variables.Has("MUSTER_RUN_ID")) return Launcher::kMuster;
+  if (variables.Has("TORCHELASTIC_RUN_ID")) return Launcher::kTorchrun;
+  return Launcher::kEnvironment;
+}
+
+// Whether all ranks, including rank 0, are only clients of the store.
+bool HasAgentStore(EnvironmentReader& variables) {
+  const std::string text = variables.Text("TORCHELASTIC_USE_AGENT_STORE");
+  if (!text.empty() && text != "True" && text != "False") {
+    variables.Refuse(
+        absl::StrCat(variables.Shown("TORCHELASTIC_USE_AGENT_STORE"),
+                     " is neither True nor False"));
+  }
+  return text == "True";
+}
+
+// Detects mpirun inside a worker: its processes inherit RANK and WORLD_SIZE, so
+// each would take itself for that worker.
+void RefuseOuterWorld(EnvironmentReader& variables, const SessionPlan& plan) {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
+    const auto size = variables.Number(name, 1, kMostRanks);
+    if (size && *size > plan.world_size) {
+      variables.Refuse(absl::StrCat(
+          variables.Shown("WORLD_SIZE"), " and ", variables.Shown(name),
+          " contradict each other; unset RANK and WORLD_SIZE if mpirun was "
+          "started by a worker of another job"));
+    }
+  }
+}
+
+SessionPlan PlanOfEnvironment(EnvironmentReader& variables) {
+  SessionPlan plan;
+  plan.launcher = WhoseVariables(variables);
+  plan.rank = variables.Number("RANK", 0, kMostRanks - 1).value_or(0);
+  plan.world_size = variables.Required("WORLD_SIZE", 1, kMostRanks, "RANK");
+  const auto local_rank = variables.Number("LOCAL_RANK", 0, kMostRanks - 1);
+  plan.local_rank = local_rank.value_or(0);
+  plan.local_world_size = variables.Number("LOCAL_WORLD_SIZE", 1, kMostRanks);
+  plan.group_rank = variables.Number("GROUP_RANK", 0, kMostRanks - 1);
+  plan.group_world_size = variables.Number("GROUP_WORLD_SIZE", 1, kMostRanks);
+  if (!local_rank && !plan.local_world_size && !plan.group_rank &&
+      !plan.group_world_size) {
+    // For job operators that start one process per node.
+    plan.local_world_size = 1;
+    plan.group_rank = plan.rank;
+    plan.group_world_size = plan.world_size;
+  }
+  plan.restart_count =
+      variables.Number("TORCHELASTIC_RESTART_COUNT", 0, 1 << 30).value_or(0);
+  plan.round =
+      variables.Number("MUSTER_ROUND", 0, int64_t{1} << 60).value_or(0);
+  plan.run_id = variables.Text(
+      variables.FirstSet({"MUSTER_RUN_ID", "TORCHELASTIC_RUN_ID"}));
+  RefuseOuterWorld(variables, plan);
+
+  if (HasAgentStore(variables)) {
+    plan.store_place = StorePlace::kAgent;
+  } else if (plan.world_size > 1) {
+    plan.store_place = StorePlace::kRankZero;
+  } else {
+    return plan;
+  }
+  plan.master_address = variables.Text("MASTER_ADDR");
+  if (plan.master_address.empty()) {
+    variables.Refuse(
+        "MASTER_ADDR is not set; set it to the address of rank 0's host, and "
+        "MASTER_PORT to a free port there");
+  }
+  plan.master_port = variables.Required("MASTER_PORT", 1, 65535, "RANK");
+  return plan;
+}
+
+// The part that does not depend on the names of the variables. `job`: a name of
+// this mpirun that all ranks know; empty if there is none.
+SessionPlan WithMaster(EnvironmentReader& variables, SessionPlan plan,
+                       const std::string& job) {
+  plan.run_id = job;
+  const bool one_host = plan.local_world_size == plan.world_size;
+  if (one_host) {
+    plan.group_rank = 0;
+    plan.group_world_size = 1;
+  }
+  if (plan.world_size == 1) return plan;
+
+  plan.store_place = StorePlace::kRankZero;
+  plan.master_address = variables.Text("MASTER_ADDR");
+  if (plan.master_address.empty()) {
+    plan.master_address = "127.0.0.1";
+    if (!one_host) {
+      variables.Refuse(
+          "MASTER_ADDR is not set, and mpirun does not say where rank 0 is; "
+          "start with: mpirun -x MASTER_ADDR=<address of rank 0's host>");
+    }
+  }
+  plan.master_port = variables.Number("MASTER_PORT", 1, 65535)
+                         .value_or(job.empty() ? 0 : DerivedPort(job));
+  if (plan.master_port == 0) {
+    variables.Refuse(
+        "MASTER_PORT is not set, and this mpiexec gives the job no name to "
+        "derive it from; set it to a port that is free on rank 0's host");
+  }
+  return plan;
+}
+
+SessionPlan PlanOfOpenMpi(EnvironmentReader& variables) {
+  SessionPlan plan;
+  plan.launcher = Launcher::kOpenMpi;
+  plan.rank =
+      variables.Number("OMPI_COMM_WORLD_RANK", 0, kMostRanks - 1).value_or(0);
+  plan.world_size = variables.Required("OMPI_COMM_WORLD_SIZE", 1, kMostRanks,
+                                       "OMPI_COMM_WORLD_RANK");
+  plan.local_rank = variables.Required("OMPI_COMM_WORLD_LOCAL_RANK", 0,
+                                       kMostRanks - 1, "OMPI_COMM_WORLD_RANK");
+  plan.local_world_size = variables.Required(
+      "OMPI_COMM_WORLD_LOCAL_SIZE", 1, kMostRanks, "OMPI_COMM_WORLD_RANK");
+  const std::string job = variables.Text(
+      variables.FirstSet({"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"}));
+  return WithMaster(variables, plan, job.empty() ? "" : "mpi-" + job);
+}
+
+SessionPlan PlanOfPmi(EnvironmentReader& variables) {
+  SessionPlan plan;
+  plan.launcher = Launcher::kPmi;
+  plan.rank = variables.Number("PMI_RANK", 0, kMostRanks - 1).value_or(0);
+  plan.world_size = variables.Required("PMI_SIZE", 1, kMostRanks, "PMI_RANK");
+  // The names used by MPICH and Intel MPI.
+  plan.local_rank =
+      variables.Required("MPI_LOCALRANKID", 0, kMostRanks - 1, "PMI_RANK");
+  plan.local_world_size = variables.Number("MPI_LOCALNRANKS", 1, kMostRanks);
+  return WithMaster(variables, plan, "");
+}
+
+// Slurm's step ids from here on are the batch script, the interactive shell and
+// others that are not tasks of an srun.
+constexpr uint32_t kLeastSpecialStep = 0xFFFFFFF0;
+
+std::string StepName(const EnvironmentReader& variables) {
+  return variables.FirstSet({"SLURM_STEP_ID", "SLURM_STEPID"});
+}
+
+// Whether this process is a task of an srun. A batch script and an allocation's
+// shell have most of Slurm's variables too, but are not tasks.
+bool IsSlurmTask(const EnvironmentReader& variables) {
+  uint32_t step = 0;
+  return variables.Has("SLURM_PROCID") &&
+         absl::SimpleAtoi(variables.Text(StepName(variables)), &step) &&
+         step < kLeastSpecialStep;
+}
+
+// A step may have fewer tasks than its job; the STEP_ variables describe the
+// step.
+SessionPlan PlanOfSlurm(EnvironmentReader& variables) {
+  SessionPlan plan;
+  plan.launcher = Launcher::kSlurm;
+  plan.rank = variables.Number("SLURM_PROCID", 0, kMostRanks - 1).value_or(0);
+  plan.world_size = variables.Required(
+      variables.FirstSet({"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"}), 1,
+      kMostRanks, "SLURM_PROCID");
+  plan.local_rank =
+      variables.Required("SLURM_LOCALID", 0, kMostRanks - 1, "SLURM_PROCID");
+  plan.group_rank =
+      variables.Required("SLURM_NODEID", 0, kMostRanks - 1, "SLURM_PROCID");
+  plan.group_world_size = variables.Required(
+      variables.FirstSet({"SLURM_STEP_NUM_NODES", "SLURM_NNODES"}), 1,
+      kMostRanks, "SLURM_PROCID");
+  plan.local_world_size =
+      TasksOnNode(variables.Text(variables.FirstSet(
+                      {"SLURM_STEP_TASKS_PER_NODE", "SLURM_TASKS_PER_NODE"})),
+                  *plan.group_rank);
+  plan.restart_count =
+      variables.Number("SLURM_RESTART_COUNT", 0, 1 << 30).value_or(0);
+  plan.run_id = absl::StrCat(
+      "slurm-",
+      variables.Text(variables.FirstSet({"SLURM_JOB_ID", "SLURM_JOBID"})), ".",
+      variables.Text(StepName(variables)));
+  if (plan.world_size == 1) return plan;
+
+  plan.store_place = StorePlace::kRankZero;
+  plan.master_address = variables.Text("MASTER_ADDR");
+  if (plan.master_address.empty() && plan.group_world_size == 1) {
+    plan.master_address = "127.0.0.1";
+  }
+  if (plan.master_address.empty()) {
+    const std::string list =
+        variables.FirstSet({"SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST"});
+    const std::optional<std::string> first = FirstHost(variables.Text(list));
+    plan.master_address = first.value_or("");
+    if (!first) {
+      variables.Refuse(
+          absl::StrCat(variables.Shown(list),
+                       ": that names no host; set MASTER_ADDR to the "
+                       "address of the step's first node"));
+    }
+  }
+  plan.master_port = variables.Number("MASTER_PORT", 1, 65535)
+                         .value_or(DerivedPort(plan.run_id));
+  return plan;
+}
 
 // srun sets PMI's variables too, with the same values.
 bool IsPmiOfSlurm(const EnvironmentReader& variables) {
@@ -100,6 +412,17 @@ absl::StatusOr<SessionPlan> PlanSession(
   Judge(variables, plan);
   if (!variables.status().ok()) return variables.status();
   return plan;
+}
+
+std::map<std::string, std::string> ProcessEnvironment() {
+  std::map<std::string, std::string> variables;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos) continue;
+    variables.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return variables;
 }
 
 }  // namespace muster

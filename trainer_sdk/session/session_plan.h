@@ -67,6 +67,16 @@ struct SessionPlan {
 absl::StatusOr<SessionPlan> PlanSession(
     const std::map<std::string, std::string>& environment);
 
+// The variables of this process. If a name occurs twice, the first value
+// counts, as in getenv. Must not run while another thread changes the
+// environment.
+std::map<std::string, std::string> ProcessEnvironment();
+
+// A port for a job without a configured one, the same for every process with
+// this `job`. Range 15000 to 29999, in which neither common services nor the
+// kernel's ephemeral ports usually are.
+int DerivedPort(const std::string& job);
+
 }  // namespace muster
 
 #endif  // MUSTER_TRAINER_SDK_SESSION_SESSION_PLAN_H_

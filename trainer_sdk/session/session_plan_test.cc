@@ -3,12 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <string>
 #include <utility>
-
-#include "trainer_sdk/session/launcher_plans.h"
 
 namespace muster {
 namespace {
@@ -342,6 +341,15 @@ TEST(DerivedPort, IsWhereFewOthersAreAndSpreads) {
   EXPECT_GT(ports.size(), 97u);
   // The same on every host, in every version.
   EXPECT_EQ(DerivedPort(""), DerivedPort(""));
+}
+
+TEST(ProcessEnvironment, HasWhatIsSet) {
+  ASSERT_EQ(setenv("MUSTER_PROBE", "a=b c\n", 1), 0);
+  EXPECT_EQ(ProcessEnvironment().at("MUSTER_PROBE"), "a=b c\n");
+  ASSERT_EQ(setenv("MUSTER_PROBE", "", 1), 0);
+  EXPECT_EQ(ProcessEnvironment().at("MUSTER_PROBE"), "");
+  ASSERT_EQ(unsetenv("MUSTER_PROBE"), 0);
+  EXPECT_EQ(ProcessEnvironment().count("MUSTER_PROBE"), 0u);
 }
 
 }  // namespace

@@ -6,8 +6,10 @@
 #include <mutex>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "base/time.h"
 #include "trainer_sdk/ddp/reducer_observer.h"
+#include "trainer_sdk/process_group/process_group.h"
 #include "trainer_sdk/timeline/timeline_span.h"
 
 namespace muster {
@@ -85,6 +87,12 @@ class RecordedParts {
   Instant begin_;
   Instant end_;
 };
+
+// Gathers every rank's spans on rank 0, by rank and converted to rank 0's
+// clock; empty on other ranks. ClockLead says how exact the conversion is.
+// Collective and blocking.
+absl::StatusOr<std::vector<std::vector<TimelineSpan>>> GatherTimeline(
+    ProcessGroup& group, std::vector<TimelineSpan> spans);
 
 }  // namespace muster
 

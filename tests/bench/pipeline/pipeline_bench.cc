@@ -26,7 +26,6 @@
 #include "models/gpt/layer_split.h"
 #include "tests/bench/pipeline/measured_costs.h"
 #include "tests/bench/pipeline/stage_times.h"
-#include "trainer_sdk/pipeline/runtime/measured_timeline.h"
 #include "trainer_sdk/pipeline/runtime/pipeline_runtime.h"
 #include "trainer_sdk/pipeline/schedule/generators.h"
 #include "trainer_sdk/process_group/operations.h"

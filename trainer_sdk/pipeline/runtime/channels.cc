@@ -4,10 +4,11 @@
 #include <utility>
 
 #include "base/check.h"
-#include "trainer_sdk/pipeline/runtime/channel_rounds.h"
+#include "trainer_sdk/pipeline/runtime/rank_plan.h"
 #include "trainer_sdk/process_group/operations.h"
 
 namespace muster {
+
 namespace {
 
 // Ranks in a channel's group.

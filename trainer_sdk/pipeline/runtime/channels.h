@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/time.h"
-#include "trainer_sdk/pipeline/runtime/stream_shape.h"
+#include "trainer_sdk/pipeline/runtime/pipeline_stage.h"
 #include "trainer_sdk/pipeline/schedule/schedule.h"
 #include "trainer_sdk/process_group/process_group.h"
 #include "trainer_sdk/process_group/work.h"

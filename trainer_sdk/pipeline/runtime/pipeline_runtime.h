@@ -10,6 +10,7 @@
 #include "base/time.h"
 #include "trainer_sdk/pipeline/runtime/pipeline_stage.h"
 #include "trainer_sdk/pipeline/schedule/schedule.h"
+#include "trainer_sdk/pipeline/schedule/simulator.h"
 #include "trainer_sdk/process_group/process_group.h"
 
 namespace muster {
@@ -81,6 +82,14 @@ class PipelineRuntime {
 
   std::unique_ptr<Body> body_;
 };
+
+// The timeline of the last Step, in nanoseconds from the start of its first
+// pass: input of DrawSchedule and MeasuredCosts. Collective over the pipeline's
+// ranks, as `group` has them, after a Step; the same result on all. Clocks of
+// hosts may differ: their offsets are measured at the ends of a few barriers,
+// whose accuracy limits comparisons between ranks.
+absl::StatusOr<PipelineTimeline> MeasuredTimeline(
+    const PipelineRuntime& runtime, ProcessGroup& group);
 
 }  // namespace muster
 

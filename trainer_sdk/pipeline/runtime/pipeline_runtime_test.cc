@@ -9,7 +9,6 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "trainer_sdk/pipeline/runtime/measured_timeline.h"
 #include "trainer_sdk/pipeline/runtime/rank_plan.h"
 #include "trainer_sdk/pipeline/runtime/recording_stage.h"
 #include "trainer_sdk/pipeline/schedule/generators.h"

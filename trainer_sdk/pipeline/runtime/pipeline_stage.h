@@ -1,11 +1,37 @@
 #ifndef MUSTER_TRAINER_SDK_PIPELINE_RUNTIME_PIPELINE_STAGE_H_
 #define MUSTER_TRAINER_SDK_PIPELINE_RUNTIME_PIPELINE_STAGE_H_
 
+#include <cstdint>
+#include <string>
+#include <vector>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "trainer_sdk/pipeline/runtime/stream_shape.h"
+#include "trainer_sdk/process_group/dtype.h"
 
 namespace muster {
+
+// The shape of one micro-batch's data between two stages; its gradient has the
+// same shape.
+struct StreamShape {
+  DType dtype = DType::kFloat32;
+  // Sizes from the slowest dimension to the fastest; at most kMostDimensions.
+  std::vector<int64_t> sizes;
+
+  static constexpr int kMostDimensions = 8;
+
+  int64_t count() const {
+    int64_t count = 1;
+    for (const int64_t size : sizes) count *= size;
+    return count;
+  }
+  int64_t bytes() const { return count() * SizeOf(dtype); }
+
+  bool operator==(const StreamShape&) const = default;
+};
+
+// "float32[12, 64, 128]"
+std::string ToString(const StreamShape& shape);
 
 // Whether a pass is the last one in a step that adds to the weights' gradients.
 enum class WeightPass { kMoreToCome, kLast };
@@ -71,6 +97,20 @@ class PipelineStage {
                                      const void* output_gradient,
                                      void* input_gradient) = 0;
   virtual absl::Status BackwardWeight(const PipelinePass& pass) = 0;
+};
+
+// Receives the events of each pass that adds to a stage's weight gradients; for
+// example, to average them over data-parallel ranks. Called on the pipeline's
+// thread.
+class WeightPassListener {
+ public:
+  virtual ~WeightPassListener() = default;
+
+  virtual absl::Status Begin(WeightPass pass) = 0;
+  // This pass adds no more to the gradient of the stage's tensor `tensor`. In
+  // the last pass, the gradient is then complete for this step.
+  virtual absl::Status Ready(int tensor) = 0;
+  virtual absl::Status End() = 0;
 };
 
 }  // namespace muster

@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "trainer_sdk/pipeline/runtime/stream_shape.h"
+#include "trainer_sdk/pipeline/runtime/pipeline_stage.h"
 #include "trainer_sdk/pipeline/schedule/schedule.h"
 
 namespace muster {

@@ -14,7 +14,6 @@
 #include "base/time.h"
 #include "trainer_sdk/pipeline/runtime/channels.h"
 #include "trainer_sdk/pipeline/runtime/pipeline_stage.h"
-#include "trainer_sdk/pipeline/runtime/stream_shape.h"
 #include "trainer_sdk/pipeline/schedule/schedule.h"
 
 namespace muster {

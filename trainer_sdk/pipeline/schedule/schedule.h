@@ -1,12 +1,52 @@
 #ifndef MUSTER_TRAINER_SDK_PIPELINE_SCHEDULE_SCHEDULE_H_
 #define MUSTER_TRAINER_SDK_PIPELINE_SCHEDULE_SCHEDULE_H_
 
+#include <compare>
 #include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
 #include <vector>
 
-#include "trainer_sdk/pipeline/schedule/action.h"
+#include "absl/status/statusor.h"
 
 namespace muster {
+
+// An action of a rank in a pipeline schedule, with the names of PyTorch's
+// torch.distributed.pipelining.
+enum class ActionKind : uint8_t {
+  kForward,   // F
+  kBackward,  // B: gradients of the input and of the weights
+  // I: gradient of the input, for which the previous stage waits
+  kInputBackward,
+  kWeightBackward,  // W: gradients of the weights, for which no stage waits
+  kSendForward,     // SEND_F: this stage's output to the next
+  kRecvForward,     // RECV_F: this stage's input from the previous
+  kSendBackward,  // SEND_B: the gradient of this stage's input to the previous
+  kRecvBackward,  // RECV_B: the gradient of this stage's output
+};
+
+// The name in a schedule's text: "F", "SEND_F", ...
+std::string_view ActionName(ActionKind kind);
+
+constexpr bool IsCommunication(ActionKind kind) {
+  return kind >= ActionKind::kSendForward;
+}
+
+// One action, written as stage, name, micro-batch: 2F0, 1SEND_B3.
+struct Action {
+  int stage = 0;
+  ActionKind kind = ActionKind::kForward;
+  int micro_batch = 0;
+
+  auto operator<=>(const Action&) const = default;
+};
+
+std::string ToString(const Action& action);
+
+// InvalidArgument, quoting the text, for anything that ToString does not
+// produce. Numbers have at most six digits.
+absl::StatusOr<Action> ParseAction(std::string_view text);
 
 // The size of a pipeline.
 struct PipelineShape {

@@ -1,4 +1,4 @@
-#include "trainer_sdk/pipeline/schedule/action.h"
+#include "trainer_sdk/pipeline/schedule/schedule.h"
 
 #include <array>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "trainer_sdk/checkpoint/replica_check.h"
+#include "trainer_sdk/checkpoint/joint_save.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

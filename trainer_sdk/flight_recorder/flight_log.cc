@@ -1,4 +1,4 @@
-#include "trainer_sdk/flight_recorder/flight_groups.h"
+#include "trainer_sdk/flight_recorder/flight_log.h"
 
 #include <cstddef>
 #include <map>

@@ -1,4 +1,4 @@
-#include "trainer_sdk/pipeline/runtime/stream_shape.h"
+#include "trainer_sdk/pipeline/runtime/pipeline_stage.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
