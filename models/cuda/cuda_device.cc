@@ -2,6 +2,7 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <utility>
@@ -84,19 +85,19 @@ int CudaDevice::Count() {
   return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
 }
 
-void CudaDevice::Order(CudaStream earlier, CudaStream later) {
+void CudaDevice::WaitForOther(Stream stream) {
+  CudaStream const other = stream == Stream::kCompute ? side_stream_ : stream_;
   // A wait refers to the last record before it, so one event is enough.
-  Note(StatusOf("cudaEventRecord", cudaEventRecord(reached_, earlier)));
-  Note(StatusOf("cudaStreamWaitEvent", cudaStreamWaitEvent(later, reached_)));
+  Note(StatusOf("cudaEventRecord", cudaEventRecord(reached_, other)));
+  Note(StatusOf("cudaStreamWaitEvent",
+                cudaStreamWaitEvent(Of(stream), reached_)));
 }
-
-void CudaDevice::SideWaitsForMain() { Order(stream_, side_stream_); }
-
-void CudaDevice::MainWaitsForSide() { Order(side_stream_, stream_); }
 
 absl::StatusOr<std::shared_ptr<void>> CudaDevice::Allocate(int64_t bytes) {
   void* memory = nullptr;
-  const cudaError_t result = cudaMalloc(&memory, static_cast<size_t>(bytes));
+  // A share of a few weights may be empty, but an allocation may not.
+  const cudaError_t result =
+      cudaMalloc(&memory, static_cast<size_t>(std::max<int64_t>(1, bytes)));
   if (result != cudaSuccess) {
     // Clears the error, so that a later check of the last error does not find
     // it.
@@ -123,15 +124,17 @@ void CudaDevice::CopyOut(void* to, const void* from, int64_t bytes) {
   Wait();
 }
 
-void CudaDevice::Copy(void* to, const void* from, int64_t bytes) {
+void CudaDevice::Copy(Stream stream, void* to, const void* from,
+                      int64_t bytes) {
   Note(StatusOf("cudaMemcpyAsync on the device",
                 cudaMemcpyAsync(to, from, static_cast<size_t>(bytes),
-                                cudaMemcpyDeviceToDevice, stream_)));
+                                cudaMemcpyDeviceToDevice, Of(stream))));
 }
 
-void CudaDevice::Zero(void* at, int64_t bytes) {
-  Note(StatusOf("cudaMemsetAsync",
-                cudaMemsetAsync(at, 0, static_cast<size_t>(bytes), stream_)));
+void CudaDevice::Zero(Stream stream, void* at, int64_t bytes) {
+  Note(
+      StatusOf("cudaMemsetAsync",
+               cudaMemsetAsync(at, 0, static_cast<size_t>(bytes), Of(stream))));
 }
 
 void CudaDevice::Multiply(const Product& product) {
@@ -142,17 +145,15 @@ void CudaDevice::Wait() {
   Note(StatusOf("cudaStreamSynchronize", cudaStreamSynchronize(stream_)));
 }
 
-int CudaDevice::Mark(StreamName stream) {
+int CudaDevice::Mark(Stream stream) {
   if (marked_ == marks_.size()) {
     CudaEvent made = nullptr;
     // With timing, unlike reached_.
     Note(StatusOf("cudaEventCreate", cudaEventCreate(&made)));
     marks_.push_back(made);
   }
-  Note(StatusOf(
-      "cudaEventRecord",
-      cudaEventRecord(marks_[marked_],
-                      stream == StreamName::kMain ? stream_ : side_stream_)));
+  Note(StatusOf("cudaEventRecord",
+                cudaEventRecord(marks_[marked_], Of(stream))));
   return static_cast<int>(marked_++);
 }
 

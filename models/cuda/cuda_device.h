@@ -31,23 +31,22 @@ class CudaDevice final : public Device {
   absl::StatusOr<std::shared_ptr<void>> Allocate(int64_t bytes) override;
   CudaStream stream() const override { return stream_; }
   CudaStream side_stream() const override { return side_stream_; }
-  void SideWaitsForMain() override;
-  void MainWaitsForSide() override;
+  void WaitForOther(Stream stream) override;
   void CopyIn(void* to, const void* from, int64_t bytes) override;
   void CopyOut(void* to, const void* from, int64_t bytes) override;
-  void Copy(void* to, const void* from, int64_t bytes) override;
-  void Zero(void* at, int64_t bytes) override;
+  using Device::Copy;
+  using Device::Zero;
+  void Copy(Stream stream, void* to, const void* from, int64_t bytes) override;
+  void Zero(Stream stream, void* at, int64_t bytes) override;
   void Multiply(const Product& product) override;
   void Wait() override;
-  int Mark(StreamName stream) override;
+  int Mark(Stream stream) override;
   std::vector<Duration> ReadMarks() override;
   absl::Status status() override;
 
  private:
   CudaDevice() = default;
   absl::Status Prepare(int ordinal);
-  // Makes later work on `later` wait for the current work on `earlier`.
-  void Order(CudaStream earlier, CudaStream later);
   // Records an error, unless there was one before.
   void Note(absl::Status status);
 

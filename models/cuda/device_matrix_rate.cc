@@ -55,11 +55,11 @@ absl::StatusOr<double> MeasureDeviceMatrixRate(Device& device, ElementType type,
   std::vector<int> begins;
   std::vector<int> ends;
   for (int run = 0; run <= kRuns; ++run) {
-    begins.push_back(device.Mark(Device::StreamName::kMain));
+    begins.push_back(device.Mark(Device::Stream::kCompute));
     for (int i = 0; i < kProducts; ++i) {
       device.Multiply({.a = square(a), .b = square(b), .result = square(c)});
     }
-    ends.push_back(device.Mark(Device::StreamName::kMain));
+    ends.push_back(device.Mark(Device::Stream::kCompute));
   }
   const std::vector<Duration> marks = device.ReadMarks();
   if (absl::Status status = device.status(); !status.ok()) return status;

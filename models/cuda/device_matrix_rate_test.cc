@@ -22,7 +22,7 @@ class TimedDevice final : public EmulatedDevice {
         result[0] != 0 &&
         result[product.result.rows * product.result.columns - 1] != 0;
   }
-  int Mark(StreamName) override {
+  int Mark(Stream) override {
     notes_.emplace_back(products_ * std::chrono::milliseconds(1));
     return static_cast<int>(notes_.size()) - 1;
   }

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "models/cuda/kernels/bfloat16.h"
+#include "models/cuda/kernels/short_floats.h"
 
 namespace muster::cuda {
 

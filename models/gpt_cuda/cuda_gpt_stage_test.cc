@@ -1,5 +1,6 @@
 #include "models/gpt_cuda/cuda_gpt_stage.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstring>
@@ -10,8 +11,8 @@
 #include "gtest/gtest.h"
 #include "models/cuda/emulation/emulated_device.h"
 #include "models/gpt/gpt_stage.h"
-#include "models/gpt_cuda/cuda_gpt_optimizer.h"
 #include "models/gpt_cuda/testing/read_gradients.h"
+#include "trainer_sdk/optim/replicated_optimizer.h"
 #include "trainer_sdk/reduce/reduce.h"
 
 // Compares the whole stage in the emulation of CUDA with the CPU's.
@@ -122,7 +123,6 @@ template <typename T>
 class CudaGptStageTest : public testing::Test {
  public:
   using Weights = CudaGptWeights<T>;
-  using Optimizer = CudaGptOptimizer<T>;
   using Stage = CudaGptStage<T>;
   using Checkpointing = typename Stage::Checkpointing;
 
@@ -159,11 +159,15 @@ class CudaGptStageTest : public testing::Test {
     return *std::move(made);
   }
 
-  std::unique_ptr<Optimizer> NewOptimizer(Weights& weights,
-                                          const GptWeights& from) {
-    auto made = Optimizer::Create(device_, weights, from);
-    EXPECT_TRUE(made.ok()) << made.status();
-    return *std::move(made);
+  // AdamW on the gradients of `weights`.
+  std::unique_ptr<ReplicatedOptimizer> NewOptimizer(Weights& weights) {
+    std::vector<Tensor> tensors = weights.DeviceTensors();
+    auto made = std::make_unique<ReplicatedOptimizer>(
+        AdamWRule({.weight_decay = 0.1}), tensors,
+        [tensors](int i) { return tensors[static_cast<size_t>(i)].gradient; },
+        device_);
+    EXPECT_TRUE(made->status().ok()) << made->status();
+    return made;
   }
 
   std::unique_ptr<Stage> NewStage(Weights& weights, Checkpointing kept) {
@@ -233,13 +237,12 @@ TYPED_TEST(CudaGptStageTest, WhatIsBehindTheTokenTableStaysZero) {
   const auto stage =
       this->NewStage(*weights, TestFixture::Checkpointing::kNone);
   const auto micro_batch = this->NewMicroBatch(*stage, SomeTexts(1));
-  const auto optimizer = this->NewOptimizer(*weights, host);
+  const auto optimizer = this->NewOptimizer(*weights);
   EXPECT_EQ(weights->padded_vocabulary(), 64);
   for (int step = 1; step <= 2; ++step) {
     weights->ZeroGradients();
     this->Pass(*weights, *stage, micro_batch.get(), 1);
-    optimizer->Step({.weight_decay = 0.1},
-                    {.step = step, .learning_rate = 1e-3});
+    ASSERT_TRUE(optimizer->Step({.step = step, .learning_rate = 1e-3}).ok());
     const CudaGptWeight<TypeParam> table = weights->Find(kTokenTable);
     for (int64_t i = int64_t{19} * 15; i < int64_t{64} * 15; ++i) {
       float value = 0;
@@ -402,25 +405,34 @@ TYPED_TEST(CudaGptStageTest, TrainsAsTheCpuDoes) {
   const auto stage =
       this->NewStage(*weights, TestFixture::Checkpointing::kNone);
   const auto micro_batch = this->NewMicroBatch(*stage, SomeTexts(1));
-  const auto optimizer = this->NewOptimizer(*weights, host);
-  ASSERT_EQ(optimizer->count(), host.count());
+  const auto optimizer = this->NewOptimizer(*weights);
   Lists found(2);
   for (int step = 1; step <= kSteps; ++step) {
     weights->ZeroGradients();
     found[0].push_back(this->Pass(*weights, *stage, micro_batch.get(), 1).loss);
-    found[1].push_back(optimizer->GradientSquareSum());
-    optimizer->Step(kOptions, {.step = step, .learning_rate = kRate});
+    const auto squares = optimizer->SumOfSquares();
+    ASSERT_TRUE(squares.ok()) << squares.status();
+    found[1].push_back(*squares);
+    ASSERT_TRUE(optimizer->Step({.step = step, .learning_rate = kRate}).ok());
   }
-  std::vector<float> trained(static_cast<size_t>(optimizer->count()));
-  optimizer->CopyOut(TestFixture::Optimizer::Kept::kTrained, trained.data());
+  GptWeights read(kConfig, {0, 2});
+  weights->CopyTo(&read);
+  // Float32 values are their own master weights.
+  std::vector<float> trained(read.data(), read.data() + read.count());
+  int64_t at = 0;
+  for (const CheckpointSlice& slice : optimizer->State()) {
+    if (!slice.tensor.name.starts_with("master/")) continue;
+    std::copy_n(static_cast<const float*>(slice.data), slice.end,
+                trained.data() + at);
+    at += slice.end;
+  }
+  EXPECT_EQ(at, this->kWide ? 0 : host.count());
   AppendTrained(host, trained.data(), &found);
   const RoundingReference reference(TrainOnTheCpu);
   this->ExpectSame(reference, found);
   // The training makes progress, more than any rounding.
   EXPECT_LT(found[0].back(), found[0].front() - 0.1);
   // The passes read the master weights, rounded to their type.
-  GptWeights read(kConfig, {0, 2});
-  weights->CopyTo(&read);
   const double roundoff = this->kWide ? 0 : kBfloat16Roundoff;
   for (size_t i = 0; i < trained.size(); ++i) {
     ASSERT_NEAR(read.data()[i], trained[i], roundoff * std::fabs(trained[i]));

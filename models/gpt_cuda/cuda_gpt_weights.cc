@@ -60,6 +60,12 @@ absl::Status CudaGptWeights<T>::Fill(const GptWeights& from) {
   if (!arrays_.status().ok()) return arrays_.status();
   device_.Zero(values_, count_ * static_cast<int64_t>(sizeof(T)));
   device_.Zero(gradients_, count_ * kFloat);
+  CopyFrom(from);
+  return device_.status();
+}
+
+template <typename T>
+void CudaGptWeights<T>::CopyFrom(const GptWeights& from) {
   const float* value = from.data();
   for (size_t i = 0; i < tensors_.size(); ++i) {
     const int64_t count = tensors_[i].count();
@@ -73,7 +79,22 @@ absl::Status CudaGptWeights<T>::Fill(const GptWeights& from) {
     }
     value += count;
   }
-  return device_.status();
+}
+
+template <typename T>
+std::vector<Tensor> CudaGptWeights<T>::DeviceTensors() {
+  std::vector<Tensor> tensors;
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    const GptTensor& tensor = tensors_[i];
+    tensors.push_back({.name = tensor.name,
+                       .shape = tensor.shape,
+                       .value = {values_ + offsets_[i], tensor.count(), kType},
+                       .gradient = {gradients_ + offsets_[i], tensor.count()},
+                       .decay = tensor.shape.size() > 1 ? WeightDecay::kApplied
+                                                        : WeightDecay::kNone,
+                       .precision = kType});
+  }
+  return tensors;
 }
 
 template <typename T>

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -13,6 +14,7 @@
 #include "models/cuda/device_arrays.h"
 #include "models/gpt/gpt_config.h"
 #include "models/gpt/gpt_weights.h"
+#include "trainer_sdk/tensor/tensor.h"
 
 namespace muster::cuda {
 
@@ -51,6 +53,9 @@ struct CudaGptBlockWeights {
 template <typename T>
 class CudaGptWeights {
  public:
+  static constexpr DType kType =
+      std::is_same_v<T, float> ? DType::kFloat32 : DType::kBFloat16;
+
   // Rounds the values to T. `device` must outlive it. ResourceExhausted: not
   // enough device memory.
   static absl::StatusOr<std::unique_ptr<CudaGptWeights>> Create(
@@ -64,22 +69,20 @@ class CudaGptWeights {
   // zero: a multiple of 64. cuBLAS is up to three times slower with 50257 rows.
   int64_t padded_vocabulary() const;
 
-  // Elements of one array, including the gaps between tensors, which stay zero.
-  int64_t count() const { return count_; }
-  T* values() { return values_; }
-  float* gradients() { return gradients_; }
-  const float* gradients() const { return gradients_; }
-  // Offsets of the tensors, in elements.
-  const std::vector<int64_t>& offsets() const { return offsets_; }
-  int64_t offset(int tensor) const { return offsets_[tensor]; }
   void ZeroGradients();
 
   CudaGptWeight<T> Find(const std::string& name) const;
   CudaGptBlockWeights<T> Block(int64_t layer) const;
   CudaGptPair<T> FinalNorm() const;
 
-  // Copies the values to a GptWeights of the same layers. Blocks.
+  // The tensors with their addresses on the device, for Reducer and optimizers.
+  // The gradients may be reduced in place (GradientPlace::kInPlace).
+  std::vector<Tensor> DeviceTensors();
+
+  // Copy the values to and from a GptWeights of the same layers; CopyFrom
+  // rounds them to T. CopyTo blocks.
   void CopyTo(GptWeights* weights) const;
+  void CopyFrom(const GptWeights& from);
 
  private:
   CudaGptWeights(Device& device, const GptWeights& from);
@@ -92,6 +95,7 @@ class CudaGptWeights {
   const std::vector<GptTensor> tensors_;
   std::map<std::string, int> index_;
   std::vector<int64_t> offsets_;
+  // Elements of one array, including the gaps between tensors, which stay zero.
   int64_t count_ = 0;
   DeviceArrays arrays_;
   T* values_ = nullptr;

@@ -9,7 +9,8 @@
 namespace muster::cuda {
 namespace {
 
-constexpr Device::StreamName kMain = Device::StreamName::kMain;
+constexpr Device::Stream kMain = Device::Stream::kCompute;
+constexpr Device::Stream kSide = Device::Stream::kCommunication;
 
 }  // namespace
 
@@ -58,14 +59,30 @@ void CudaStepTimeline::End() {
                     .end = part_end_});
 }
 
-void CudaStepTimeline::Add(const Reduction& reduction) {
-  spans_.push_back({.kind = SpanKind::kReduce,
+void CudaStepTimeline::OnDevicePoint(DevicePoint point, int bucket,
+                                     int64_t bytes) {
+  switch (point) {
+    case DevicePoint::kAsked:
+      reduction_ = {.kind = SpanKind::kReduce,
                     .step = step_,
-                    .number = reduction.bucket,
-                    .begin = reduction.began,
-                    .end = reduction.ended,
-                    .asked = reduction.asked,
-                    .bytes = reduction.bytes});
+                    .number = bucket,
+                    .asked = device_.Mark(kMain),
+                    .bytes = bytes};
+      break;
+    case DevicePoint::kBegan:
+      reduction_.begin = device_.Mark(kSide);
+      break;
+    case DevicePoint::kEnded:
+      reduction_.end = device_.Mark(kSide);
+      spans_.push_back(reduction_);
+      break;
+    case DevicePoint::kWaits:
+      Begin(SpanKind::kWait);
+      break;
+    case DevicePoint::kWaited:
+      End();
+      break;
+  }
 }
 
 std::vector<TimelineSpan> CudaStepTimeline::EndStep() {

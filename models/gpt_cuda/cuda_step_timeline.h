@@ -6,6 +6,7 @@
 
 #include "base/time.h"
 #include "models/cuda/device.h"
+#include "trainer_sdk/ddp/reducer_observer.h"
 #include "trainer_sdk/timeline/timeline_span.h"
 
 namespace muster::cuda {
@@ -17,8 +18,11 @@ namespace muster::cuda {
 //   timeline.Begin(SpanKind::kForward); ...; timeline.End();
 //   spans = timeline.EndStep();
 //
+// As the observer of a Reducer on the same device, it records the buckets and
+// the wait for them.
+//
 // Not thread-safe.
-class CudaStepTimeline {
+class CudaStepTimeline final : public ReducerObserver {
  public:
   // The device must outlive it and must have no other marks during a step.
   explicit CudaStepTimeline(Device& device) : device_(device) {}
@@ -33,15 +37,9 @@ class CudaStepTimeline {
   // part ends with its last gradient, and there the next part begins.
   void MadeGradientOf(int64_t part);
 
-  // Indices of the device's marks.
-  struct Reduction {
-    int64_t bucket = 0;
-    int64_t bytes = 0;
-    int asked = 0;
-    int began = 0;
-    int ended = 0;
-  };
-  void Add(const Reduction& reduction);
+  void OnDevicePoint(DevicePoint point, int bucket, int64_t bytes) override;
+  void OnReduced(const BucketReduction&) override {}
+  void OnWaited(Instant, Instant) override {}
 
   // Waits for the marks and returns the step's spans, by the host's monotonic
   // clock. The begin of the step is known to within some microseconds.
@@ -57,6 +55,8 @@ class CudaStepTimeline {
   int64_t part_ = -1;
   int part_begin_ = 0;
   int part_end_ = 0;
+  // The bucket that is being enqueued.
+  TimelineSpan reduction_;
   Device& device_;
   Instant begin_;
 };

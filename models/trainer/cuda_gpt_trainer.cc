@@ -8,13 +8,15 @@
 
 #include "models/cuda/device_matrix_rate.h"
 #include "models/gpt/gpt_parts.h"
-#include "models/gpt_cuda/cuda_weight_gather.h"
 #include "models/trainer/gpt_beginning.h"
 #include "trainer_sdk/optim/loss_scaler.h"
+#include "trainer_sdk/optim/replicated_optimizer.h"
 #include "trainer_sdk/optim/step_plan.h"
 #include "trainer_sdk/optim/update_rule.h"
 #include "trainer_sdk/process_group/operations.h"
 #include "trainer_sdk/timeline/timeline_recorder.h"
+#include "trainer_sdk/zero/scatter_hook.h"
+#include "trainer_sdk/zero/sharded_optimizer.h"
 
 namespace muster {
 namespace {
@@ -83,8 +85,12 @@ absl::Status CudaGptTrainer<T>::Prepare() {
   auto weights = cuda::CudaGptWeights<T>::Create(*device_, host_);
   if (!weights.ok()) return weights.status();
   weights_ = *std::move(weights);
-  if (group_ != nullptr) MakeAverage();
-  if (status = MakeOptimizer(); !status.ok()) return status;
+  if (!options_.timeline.empty()) {
+    timeline_ = std::make_shared<cuda::CudaStepTimeline>(*device_);
+  }
+  status = MakeReducer();
+  if (status.ok()) status = MakeOptimizer();
+  if (!status.ok()) return status;
   using Stage = cuda::CudaGptStage<T>;
   auto stage =
       Stage::Create(*device_, *weights_, options_.batch, options_.model.context,
@@ -99,33 +105,51 @@ absl::Status CudaGptTrainer<T>::Prepare() {
   gradient_ = arrays_.Add<T>(stage_->stream_count());
   losses_ = arrays_.Add<double>(micro_batches_of_rank());
   if (!arrays_.status().ok()) return arrays_.status();
-  if (!options_.timeline.empty()) {
-    timeline_ = std::make_unique<cuda::CudaStepTimeline>(*device_);
-    if (average_ != nullptr) average_->NoteIn(timeline_.get());
-  }
   return device_->status();
 }
 
 template <typename T>
-void CudaGptTrainer<T>::MakeAverage() {
-  using Averages = cuda::CudaGradientAverage::Averages;
-  average_ = std::make_unique<cuda::CudaGradientAverage>(
-      *device_, *group_, weights_->gradients(), weights_->offsets(),
-      weights_->count(), cuda::CudaGradientAverage::Limits{},
-      options_.sharding == GptTrainingOptions::Sharding::kZero1
-          ? Averages::kOwnShare
-          : Averages::kAll);
+absl::Status CudaGptTrainer<T>::MakeReducer() {
+  DdpOptions options{.device = device_.get(),
+                     .place = GradientPlace::kInPlace,
+                     .order = BucketOrder::kReverse,
+                     .observer = timeline_};
+  if (is_sharded()) options = ForSharding(options);
+  // With one rank, the reducer does not use the group.
+  auto reducer = Reducer::Create(group_ == nullptr ? world_ : *group_,
+                                 weights_->DeviceTensors(), options);
+  if (!reducer.ok()) return reducer.status();
+  reducer_ = *std::move(reducer);
+  return absl::OkStatus();
 }
 
 template <typename T>
 absl::Status CudaGptTrainer<T>::MakeOptimizer() {
-  using Optimizer = cuda::CudaGptOptimizer<T>;
-  auto optimizer = is_sharded() ? Optimizer::Create(*device_, *weights_, host_,
-                                                    average_->averaged())
-                                : Optimizer::Create(*device_, *weights_, host_);
-  if (!optimizer.ok()) return optimizer.status();
-  optimizer_ = *std::move(optimizer);
-  return absl::OkStatus();
+  const auto rule = AdamWRule(options_.adamw);
+  std::vector<Tensor> tensors = weights_->DeviceTensors();
+  if (is_sharded()) {
+    auto sharded =
+        ShardedOptimizer::Create(*group_, *reducer_, rule, std::move(tensors));
+    if (!sharded.ok()) return sharded.status();
+    optimizer_ = *std::move(sharded);
+  } else {
+    auto whole = std::make_unique<ReplicatedOptimizer>(
+        rule, std::move(tensors),
+        [this](int tensor) { return reducer_->average(tensor); }, *device_);
+    if (!whole->status().ok()) return whole->status();
+    optimizer_ = std::move(whole);
+  }
+  if constexpr (std::is_same_v<T, float>) return absl::OkStatus();
+  // The master weights are those of the host, not the values rounded to T.
+  const std::string master = "master/";
+  for (const CheckpointSlice& slice : optimizer_->State()) {
+    if (!slice.tensor.name.starts_with(master)) continue;
+    const float* const from =
+        host_.Find(slice.tensor.name.substr(master.size())).value;
+    std::copy(from + slice.begin, from + slice.end,
+              static_cast<float*>(slice.data));
+  }
+  return optimizer_->OnStateLoaded();
 }
 
 template <typename T>
@@ -148,16 +172,18 @@ absl::Status CudaGptTrainer<T>::Pass(int64_t step, int64_t index) {
     stage_->Loss(micro_batch_.get(), 1.0f / static_cast<float>(mine));
     stage_->CopyLoss(*micro_batch_, losses_ + index);
   }
-  const bool last = index + 1 == mine && average_ != nullptr;
-  if (last) average_->Begin();
-  const NotedSpan backward(timeline_.get(), SpanKind::kBackward, index);
-  stage_->Backward(micro_batch_.get(), gradient_, [&](int tensor) {
-    if (last) average_->MarkReady(tensor);
-    if (timeline_ != nullptr) {
-      timeline_->MadeGradientOf(parts_[static_cast<size_t>(tensor)]);
-    }
-  });
-  return absl::OkStatus();
+  absl::Status status = reducer_->Begin(
+      index + 1 < mine ? GradientSync::kAccumulate : GradientSync::kReduce);
+  {
+    const NotedSpan backward(timeline_.get(), SpanKind::kBackward, index);
+    stage_->Backward(micro_batch_.get(), gradient_, [&](int tensor) {
+      if (status.ok()) status = reducer_->MarkReady(tensor);
+      if (timeline_ != nullptr) {
+        timeline_->MadeGradientOf(parts_[static_cast<size_t>(tensor)]);
+      }
+    });
+  }
+  return status.ok() ? reducer_->Finish() : status;
 }
 
 template <typename T>
@@ -167,9 +193,6 @@ absl::StatusOr<GptStep> CudaGptTrainer<T>::Step(int64_t step) {
   const int64_t mine = micro_batches_of_rank();
   for (int64_t i = 0; i < mine; ++i) {
     if (absl::Status status = Pass(step, i); !status.ok()) return status;
-  }
-  if (average_ != nullptr) {
-    if (absl::Status status = average_->Finish(); !status.ok()) return status;
   }
   const double learning_rate = options_.learning_rate.At(step);
   const absl::StatusOr<double> norm = Update(step, learning_rate);
@@ -186,7 +209,7 @@ absl::StatusOr<GptStep> CudaGptTrainer<T>::Step(int64_t step) {
   if (absl::Status status = device_->status(); !status.ok()) return status;
   if (is_sharded()) {
     // The next step and the checkpoint use the gathered weights.
-    if (absl::Status status = average_->Confirm(); !status.ok()) return status;
+    if (absl::Status status = reducer_->Confirm(); !status.ok()) return status;
   }
   const absl::StatusOr<double> mean = MeanLoss(world_, std::move(losses));
   if (!mean.ok()) return mean.status();
@@ -198,39 +221,19 @@ template <typename T>
 absl::StatusOr<double> CudaGptTrainer<T>::Update(int64_t step,
                                                  double learning_rate) {
   const NotedSpan update(timeline_.get(), SpanKind::kUpdate);
-  const absl::StatusOr<double> sum = GradientSquareSum();
+  const absl::StatusOr<double> sum = optimizer_->SumOfSquares();
   if (!sum.ok()) return sum.status();
+  if (absl::Status status = reducer_->Confirm(); !status.ok()) return status;
   const StepPlan plan = PlanStep(*sum, options_.clip, nullptr);
   if (plan.verdict == LossScaler::Verdict::kSkip) {
     return GradientIsNoNumber(step);
   }
-  optimizer_->Step(options_.adamw, {.step = ++progress_.updates,
-                                    .learning_rate = learning_rate,
-                                    .gradient_factor = plan.gradient_factor});
-  if (absl::Status status = Gather(); !status.ok()) return status;
+  absl::Status status =
+      optimizer_->Step({.step = ++progress_.updates,
+                        .learning_rate = learning_rate,
+                        .gradient_factor = plan.gradient_factor});
+  if (!status.ok()) return status;
   return plan.norm;
-}
-
-template <typename T>
-absl::StatusOr<double> CudaGptTrainer<T>::GradientSquareSum() {
-  double sum = optimizer_->GradientSquareSum();
-  // Checked first, because a failed device's numbers are not the gradient's.
-  if (absl::Status status = device_->status(); !status.ok()) return status;
-  if (average_ != nullptr) {
-    if (absl::Status status = average_->Confirm(); !status.ok()) return status;
-  }
-  if (is_sharded()) {
-    absl::Status status = world_.Run(AllReduce(&sum, &sum, 1, DType::kFloat64));
-    if (!status.ok()) return status;
-  }
-  return sum;
-}
-
-template <typename T>
-absl::Status CudaGptTrainer<T>::Gather() {
-  if (!is_sharded()) return absl::OkStatus();
-  return cuda::GatherShares(*device_, *group_, average_->buckets(),
-                            weights_->values());
 }
 
 template <typename T>
@@ -259,34 +262,8 @@ absl::StatusOr<GptWeights*> CudaGptTrainer<T>::Weights() {
 template <typename T>
 absl::StatusOr<std::vector<CheckpointSlice>> CudaGptTrainer<T>::State() {
   if (const auto weights = Weights(); !weights.ok()) return weights.status();
-  const auto count = static_cast<size_t>(optimizer_->count());
-  means_.resize(count);
-  squares_.resize(count);
-  optimizer_->CopyOut(Kept::kMean, means_.data());
-  optimizer_->CopyOut(Kept::kSquare, squares_.data());
-  if constexpr (!std::is_same_v<T, float>) {
-    masters_.resize(count);
-    optimizer_->CopyOut(Kept::kTrained, masters_.data());
-  }
+  std::vector<CheckpointSlice> slices = optimizer_->State();
   if (absl::Status status = device_->status(); !status.ok()) return status;
-  const std::vector<std::string> names = AdamWRule(options_.adamw)->states();
-  std::vector<CheckpointSlice> slices;
-  int64_t at = 0;
-  for (const cuda::TensorPiece& piece : optimizer_->pieces()) {
-    const GptTensor& tensor =
-        host_.tensors()[static_cast<size_t>(piece.tensor)];
-    const auto add = [&](const std::string& prefix, float* data) {
-      slices.push_back(
-          {.tensor = {.name = prefix + tensor.name, .shape = tensor.shape},
-           .begin = piece.range.begin,
-           .end = piece.range.end,
-           .data = data});
-    };
-    add(names[0] + "/", means_.data() + at);
-    add(names[1] + "/", squares_.data() + at);
-    if (!masters_.empty()) add("master/", masters_.data() + at);
-    at += piece.range.count();
-  }
   for (int i = 0; i < static_cast<int>(host_.tensors().size()); ++i) {
     slices.push_back(WholeTensor(host_.tensor(i)));
   }
@@ -296,26 +273,9 @@ absl::StatusOr<std::vector<CheckpointSlice>> CudaGptTrainer<T>::State() {
 template <typename T>
 absl::Status CudaGptTrainer<T>::Restore(const GptProgress& progress) {
   progress_ = progress;
-  if constexpr (std::is_same_v<T, float>) {
-    std::vector<float> trained;
-    trained.reserve(means_.size());
-    for (const cuda::TensorPiece& piece : optimizer_->pieces()) {
-      const float* const tensor = host_.value(piece.tensor);
-      trained.insert(trained.end(), tensor + piece.range.begin,
-                     tensor + piece.range.end);
-    }
-    optimizer_->CopyIn(Kept::kTrained, trained.data());
-  } else {
-    optimizer_->CopyIn(Kept::kTrained, masters_.data());
-  }
-  optimizer_->CopyIn(Kept::kMean, means_.data());
-  optimizer_->CopyIn(Kept::kSquare, squares_.data());
-  optimizer_->Round();
-  absl::Status status = Gather();
-  device_->Wait();
-  if (status.ok()) status = device_->status();
-  if (status.ok() && is_sharded()) status = average_->Confirm();
-  return status;
+  weights_->CopyFrom(host_);
+  absl::Status status = optimizer_->OnStateLoaded();
+  return status.ok() ? reducer_->Confirm() : status;
 }
 
 template <typename T>

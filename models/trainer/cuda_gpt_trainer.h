@@ -10,20 +10,20 @@
 #include "absl/status/statusor.h"
 #include "models/cuda/device.h"
 #include "models/cuda/device_arrays.h"
-#include "models/gpt_cuda/cuda_gpt_optimizer.h"
 #include "models/gpt_cuda/cuda_gpt_stage.h"
 #include "models/gpt_cuda/cuda_gpt_weights.h"
-#include "models/gpt_cuda/cuda_gradient_average.h"
 #include "models/gpt_cuda/cuda_step_timeline.h"
 #include "models/trainer/gpt_trainer.h"
 #include "models/trainer/text/gpt_batches.h"
 #include "models/trainer/training_options.h"
+#include "trainer_sdk/ddp/reducer.h"
+#include "trainer_sdk/optim/optimizer.h"
 #include "trainer_sdk/process_group/process_group.h"
 
 namespace muster {
 
 // A training on a GPU. Weights, gradients and AdamW's state (or this rank's
-// share of it) stay in device memory, and gradients are averaged on a second
+// share of it) stay in device memory; a Reducer averages gradients on a second
 // stream. The checkpoints are those of HostGptTrainer, so each can resume from
 // the other's.
 //
@@ -52,18 +52,16 @@ class CudaGptTrainer final : public GptTrainer {
   absl::StatusOr<Timeline> GatherTimelines() override;
 
  private:
-  using Kept = typename cuda::CudaGptOptimizer<T>::Kept;
-
   CudaGptTrainer(const GptTrainingOptions& options,
                  std::shared_ptr<const Tokens> tokens, ProcessGroup& world,
                  std::unique_ptr<cuda::Device> device,
                  std::unique_ptr<ProcessGroup> gradients);
   absl::Status Prepare();
-  void MakeAverage();
+  absl::Status MakeReducer();
   absl::Status MakeOptimizer();
 
   bool is_sharded() const {
-    return average_ != nullptr &&
+    return group_ != nullptr &&
            options_.sharding == GptTrainingOptions::Sharding::kZero1;
   }
   int64_t micro_batches_of_rank() const {
@@ -74,10 +72,6 @@ class CudaGptTrainer final : public GptTrainer {
   absl::Status Pass(int64_t step, int64_t index);
   // Updates the weights by the averaged gradients; returns their norm.
   absl::StatusOr<double> Update(int64_t step, double learning_rate);
-  // The sum of squares of the averages on all ranks. Blocks.
-  absl::StatusOr<double> GradientSquareSum();
-  // Gathers every rank's share of the weights on all ranks.
-  absl::Status Gather();
   void Fill(GptMicroBatch* from);
 
   const GptTrainingOptions options_;
@@ -86,14 +80,13 @@ class CudaGptTrainer final : public GptTrainer {
   // Declared first, so that the device outlives everything on it.
   const std::unique_ptr<cuda::Device> device_;
   const std::unique_ptr<ProcessGroup> group_;
-  // Host memory for checkpoints, as of the last call of State or Weights: the
-  // weights, and the optimizer's pieces, concatenated.
+  // The weights as of the last call of State or Weights.
   GptWeights host_;
-  std::vector<float> masters_;
-  std::vector<float> means_;
-  std::vector<float> squares_;
   std::unique_ptr<cuda::CudaGptWeights<T>> weights_;
-  std::unique_ptr<cuda::CudaGptOptimizer<T>> optimizer_;
+  // Null if no timeline is recorded.
+  std::shared_ptr<cuda::CudaStepTimeline> timeline_;
+  std::unique_ptr<Reducer> reducer_;
+  std::unique_ptr<Optimizer> optimizer_;
   std::unique_ptr<cuda::CudaGptStage<T>> stage_;
   std::unique_ptr<cuda::CudaGptMicroBatch<T>> micro_batch_;
   cuda::DeviceArrays arrays_;
@@ -101,10 +94,6 @@ class CudaGptTrainer final : public GptTrainer {
   T* gradient_ = nullptr;
   // By micro-batch of this rank.
   double* losses_ = nullptr;
-  // Null if there is one rank.
-  std::unique_ptr<cuda::CudaGradientAverage> average_;
-  // Null if no timeline is recorded.
-  std::unique_ptr<cuda::CudaStepTimeline> timeline_;
   // Spans of the last steps.
   std::deque<std::vector<TimelineSpan>> spans_;
   // By tensor: its part of the model.

@@ -2,6 +2,7 @@
 
 #include <random>
 #include <utility>
+#include <vector>
 
 namespace muster {
 
@@ -17,11 +18,13 @@ absl::StatusOr<Gpt124m> MakeGpt124m(cuda::CudaDevice& device, int64_t batch,
     auto made = cuda::CudaGptWeights<Bfloat16>::Create(device, host);
     if (!made.ok()) return made.status();
     gpt.weights = *std::move(made);
-    auto optimizer =
-        cuda::CudaGptOptimizer<Bfloat16>::Create(device, *gpt.weights, host);
-    if (!optimizer.ok()) return optimizer.status();
-    gpt.optimizer = *std::move(optimizer);
   }
+  const std::vector<Tensor> tensors = gpt.weights->DeviceTensors();
+  gpt.optimizer = std::make_unique<ReplicatedOptimizer>(
+      AdamWRule({.weight_decay = 0.1}), tensors,
+      [tensors](int i) { return tensors[static_cast<size_t>(i)].gradient; },
+      device);
+  if (!gpt.optimizer->status().ok()) return gpt.optimizer->status();
   auto stage = cuda::CudaGptStage<Bfloat16>::Create(device, *gpt.weights, batch,
                                                     config.context);
   if (!stage.ok()) return stage.status();

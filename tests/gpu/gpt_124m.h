@@ -6,9 +6,9 @@
 
 #include "absl/status/statusor.h"
 #include "models/cuda/cuda_device.h"
-#include "models/gpt_cuda/cuda_gpt_optimizer.h"
 #include "models/gpt_cuda/cuda_gpt_stage.h"
 #include "models/gpt_cuda/cuda_gpt_weights.h"
+#include "trainer_sdk/optim/replicated_optimizer.h"
 
 namespace muster {
 
@@ -16,7 +16,8 @@ namespace muster {
 // random tokens drawn from `seed`. The device must outlive it.
 struct Gpt124m {
   std::unique_ptr<cuda::CudaGptWeights<cuda::Bfloat16>> weights;
-  std::unique_ptr<cuda::CudaGptOptimizer<cuda::Bfloat16>> optimizer;
+  // AdamW with a weight decay of 0.1.
+  std::unique_ptr<ReplicatedOptimizer> optimizer;
   std::unique_ptr<cuda::CudaGptStage<cuda::Bfloat16>> stage;
   std::unique_ptr<cuda::CudaGptMicroBatch<cuda::Bfloat16>> micro_batch;
 };

@@ -9,10 +9,10 @@
 #include "models/cuda/cuda_device.h"
 #include "models/gpt/gpt_parts.h"
 #include "models/gpt_cuda/cuda_gpt_stage.h"
-#include "models/gpt_cuda/cuda_gradient_average.h"
 #include "models/gpt_cuda/cuda_step_timeline.h"
 #include "tests/gpu/gpt_124m.h"
 #include "tests/gpu/gpt_passes.h"
+#include "trainer_sdk/ddp/reducer.h"
 #include "trainer_sdk/session/session.h"
 #include "trainer_sdk/timeline/overlap.h"
 #include "trainer_sdk/timeline/timeline_recorder.h"
@@ -26,31 +26,25 @@ namespace {
 using cuda::Bfloat16;
 using cuda::CudaDevice;
 using cuda::CudaGptMicroBatch;
-using cuda::CudaGptOptimizer;
 using cuda::CudaGptStage;
 using cuda::CudaGptWeights;
-using cuda::CudaGradientAverage;
 using cuda::CudaStepTimeline;
 
 // A training of GPT-2 124M on this rank's GPU.
 class Training {
  public:
-  Training(CudaDevice& device, CudaGptWeights<Bfloat16>& weights,
-           CudaGptOptimizer<Bfloat16>& optimizer,
+  Training(CudaGptWeights<Bfloat16>& weights, Optimizer& optimizer,
            const CudaGptStage<Bfloat16>& stage,
            CudaGptMicroBatch<Bfloat16>& micro_batch, Bfloat16* gradient,
-           CudaGradientAverage& average)
-      : device_(device),
-        weights_(weights),
+           Reducer& reducer, CudaStepTimeline& timeline)
+      : weights_(weights),
         optimizer_(optimizer),
         stage_(stage),
         micro_batch_(micro_batch),
         gradient_(gradient),
-        average_(average),
+        reducer_(reducer),
         parts_(GptPartsOf(weights.tensors(), weights.config())),
-        timeline_(device) {
-    average.NoteIn(&timeline_);
-  }
+        timeline_(timeline) {}
 
   // Runs step number `step` (from 0) and returns its spans.
   absl::StatusOr<std::vector<TimelineSpan>> Step(int64_t step) {
@@ -61,33 +55,32 @@ class Training {
     stage_.Loss(&micro_batch_, 1);
     timeline_.End();
     timeline_.Begin(SpanKind::kBackward);
-    average_.Begin();
+    absl::Status status = reducer_.Begin(GradientSync::kReduce);
     stage_.Backward(&micro_batch_, gradient_, [&](int tensor) {
-      average_.MarkReady(tensor);
+      status.Update(reducer_.MarkReady(tensor));
       timeline_.MadeGradientOf(parts_[static_cast<size_t>(tensor)]);
     });
     timeline_.End();
-    if (absl::Status status = average_.Finish(); !status.ok()) return status;
+    if (status.ok()) status = reducer_.Finish();
+    if (!status.ok()) return status;
     timeline_.Begin(SpanKind::kUpdate);
-    optimizer_.Step({.weight_decay = 0.1}, {.step = static_cast<int>(step) + 1,
-                                            .learning_rate = 3e-4});
+    status = optimizer_.Step({.step = step + 1, .learning_rate = 3e-4});
+    if (!status.ok()) return status;
     timeline_.End();
     std::vector<TimelineSpan> spans = timeline_.EndStep();
-    if (absl::Status status = device_.status(); !status.ok()) return status;
-    if (absl::Status status = average_.Confirm(); !status.ok()) return status;
+    if (status = reducer_.Confirm(); !status.ok()) return status;
     return spans;
   }
 
  private:
-  CudaDevice& device_;
   CudaGptWeights<Bfloat16>& weights_;
-  CudaGptOptimizer<Bfloat16>& optimizer_;
+  Optimizer& optimizer_;
   const CudaGptStage<Bfloat16>& stage_;
   CudaGptMicroBatch<Bfloat16>& micro_batch_;
   Bfloat16* const gradient_;
-  CudaGradientAverage& average_;
+  Reducer& reducer_;
   const std::vector<int64_t> parts_;
-  CudaStepTimeline timeline_;
+  CudaStepTimeline& timeline_;
 };
 
 // Checks that the streams waited for each other: the reduction of each bucket
@@ -156,10 +149,15 @@ absl::Status ShowGptOverlap(int64_t batch, int steps, const std::string& file) {
   cuda::DeviceArrays arrays(**device);
   auto* const gradient = arrays.Add<Bfloat16>(stage->stream_count());
   if (!arrays.status().ok()) return arrays.status();
-  CudaGradientAverage average(**device, **group, weights->gradients(),
-                              weights->offsets(), weights->count(), {});
-  Training training(**device, *weights, *optimizer, *stage, *micro_batch,
-                    gradient, average);
+  const auto step_timeline = std::make_shared<CudaStepTimeline>(**device);
+  auto reducer = Reducer::Create(**group, weights->DeviceTensors(),
+                                 {.device = device->get(),
+                                  .place = GradientPlace::kInPlace,
+                                  .order = BucketOrder::kReverse,
+                                  .observer = step_timeline});
+  if (!reducer.ok()) return reducer.status();
+  Training training(*weights, *optimizer, *stage, *micro_batch, gradient,
+                    **reducer, *step_timeline);
   std::vector<TimelineSpan> last;
   for (int64_t step = 0; step < kWarmUp + steps; ++step) {
     const auto spans = training.Step(step);

@@ -37,8 +37,9 @@ absl::Status MeasureGptSteps(int64_t batch, int steps, double peak_tflops) {
     stage->Forward(micro_batch.get(), nullptr);
     stage->Loss(micro_batch.get(), 1);
     stage->Backward(micro_batch.get(), gradient, [](int) {});
-    optimizer->Step({.weight_decay = 0.1},
-                    {.step = step, .learning_rate = 3e-4});
+    absl::Status status =
+        optimizer->Step({.step = step, .learning_rate = 3e-4});
+    if (!status.ok()) return status;
     (*device)->Wait();
     const std::chrono::duration<double, std::milli> took =
         MonotonicNow() - begin;

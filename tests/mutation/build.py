@@ -41,8 +41,6 @@ _SUITES = (
            ('trainer_sdk/ddp/backward_tracker*.cc',
             'trainer_sdk/ddp/bucket_assignment*.cc',
             'trainer_sdk/ddp/power_sgd_state*.cc',
-            'models/gpt_cuda/contiguous_buckets*.cc',
-            'models/gpt_cuda/weight_shares*.cc',
             'trainer_sdk/optim/gradient_norm*.cc',
             'trainer_sdk/optim/loss_scaler*.cc',
             'trainer_sdk/optim/step_plan*.cc',

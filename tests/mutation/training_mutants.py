@@ -6,8 +6,6 @@ _TRACKER = 'trainer_sdk/ddp/backward_tracker.cc'
 _BUCKETS = 'trainer_sdk/ddp/bucket_assignment.cc'
 _POWER_SGD = 'trainer_sdk/ddp/power_sgd_state.cc'
 _SHARDS = 'trainer_sdk/zero/shard_partition.cc'
-_CUDA_BUCKETS = 'models/gpt_cuda/contiguous_buckets.cc'
-_CUDA_SHARES = 'models/gpt_cuda/weight_shares.cc'
 _PLAN = 'trainer_sdk/optim/step_plan.cc'
 _SCALER = 'trainer_sdk/optim/loss_scaler.cc'
 _NORM = 'trainer_sdk/optim/gradient_norm.cc'
@@ -86,37 +84,6 @@ ALL = [Mutant(*mutant) for mutant in (
     ('every parameter is named', _TRACKER,
      'if (++missing <= kMostNamed) {',
      'if (++missing > 0) {'),
-    # --- a GPU's buckets, and whose what in them is
-    ('the first bucket on a GPU is as long as the others', _CUDA_BUCKETS,
-     'buckets.empty() ? first_count : count',
-     'count'),
-    ('what is left of a GPU\'s weights is in no bucket', _CUDA_BUCKETS,
-     'if (end - begin < full && first > 0) continue;',
-     'if (end - begin < full) continue;'),
-    ('a GPU\'s bucket overtakes one that is not full', _CUDA_BUCKETS,
-     'missing_[static_cast<size_t>(full_)] == 0',
-     'missing_[static_cast<size_t>(bucket_of_[at])] == 0'),
-    ('a GPU\'s buckets are as full as in the pass before', _CUDA_BUCKETS,
-     '  full_ = 0;\n',
-     ''),
-    ('a tensor is ready twice', _CUDA_BUCKETS,
-     ' && ready_[at] == 0)',
-     ')'),
-    ('a rank\'s part begins anywhere', _CUDA_SHARES,
-     'count / ranks / kPartStep * kPartStep',
-     'count / ranks'),
-    ('what equal parts leave is nobody\'s', _CUDA_SHARES,
-     'rank + 1 == ranks ? bucket.end : begin + shares.part',
-     'begin + shares.part'),
-    ('the tensor in which a share begins is left out', _CUDA_SHARES,
-     'static_cast<int64_t>(behind - offsets.begin()) - 1)',
-     'static_cast<int64_t>(behind - offsets.begin()))'),
-    ('a piece reaches into the gap behind its tensor', _CUDA_SHARES,
-     'std::min(counts[i], range.end - offsets[i])',
-     'range.end - offsets[i]'),
-    ('pieces of nothing', _CUDA_SHARES,
-     'if (begin < end) pieces',
-     'pieces'),
     # --- buckets
     ('a bucket closes only beyond its limit', _BUCKETS,
      'if (open.bytes >= (',

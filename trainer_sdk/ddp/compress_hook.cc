@@ -17,7 +17,7 @@ absl::Status CompressHook::Reduce(GradientBucket& bucket, ProcessGroup& group) {
     return AllReduceHook().Reduce(bucket, group);
   }
   constexpr auto kStream = Device::Stream::kCommunication;
-  Device& device = *bucket.device;
+  Device& device = bucket.on();
   if (room_ < bucket.count) {
     // Earlier work may still use the memory that is replaced.
     device.WaitForOther(Device::Stream::kCompute);

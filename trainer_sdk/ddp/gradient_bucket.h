@@ -34,8 +34,8 @@ struct GradientBucket {
   std::vector<Part> parts;
   // The memory that `data` points into; null if it is the caller's.
   std::unique_ptr<TransportMemory> memory;
-  // The device with this memory.
-  Device* device = &HostDevice();
+  // The device with this memory; null: the host.
+  Device* device = nullptr;
 
   void* at(int64_t element) const {
     return static_cast<char*>(data) + element * SizeOf(dtype);
@@ -45,10 +45,12 @@ struct GradientBucket {
     return {at(part), part.count, dtype};
   }
 
+  Device& on() const { return device == nullptr ? HostDevice() : *device; }
+
   // Runs an operation on this memory; on a device, enqueues it on the stream
   // for communication.
   absl::Status Run(Operation operation, ProcessGroup& group) const {
-    operation.stream = device->handle(Device::Stream::kCommunication);
+    operation.stream = on().handle(Device::Stream::kCommunication);
     return group.Run(operation);
   }
 };

@@ -11,7 +11,7 @@ namespace muster {
 
 absl::Status ScatterHook::Reduce(GradientBucket& bucket, ProcessGroup& group) {
   const int ranks = group.size();
-  const ShardForm form = ShardFormOf(*bucket.device);
+  const ShardForm form = ShardFormOf(bucket.device);
   const std::vector<int64_t> counts = ShardCounts(bucket.count, ranks, form);
   // In place.
   void* const own =

@@ -10,8 +10,9 @@ constexpr int64_t kAlignment = 64;
 
 }  // namespace
 
-ShardForm ShardFormOf(const Device& device) {
-  return device.is_host() ? ShardForm::kEven : ShardForm::kAligned;
+ShardForm ShardFormOf(const Device* device) {
+  return device == nullptr || device->is_host() ? ShardForm::kEven
+                                                : ShardForm::kAligned;
 }
 
 std::vector<int64_t> ShardCounts(int64_t count, int ranks, ShardForm form) {
@@ -37,7 +38,7 @@ std::vector<ShardPiece> PiecesOf(const std::vector<GradientBucket>& buckets,
                                  int rank, int ranks) {
   std::vector<ShardPiece> pieces;
   for (const GradientBucket& bucket : buckets) {
-    const ShardForm form = ShardFormOf(*bucket.device);
+    const ShardForm form = ShardFormOf(bucket.device);
     const int64_t begin = ShardBegin(bucket.count, rank, ranks, form);
     const int64_t end = ShardBegin(bucket.count, rank + 1, ranks, form);
     for (const GradientBucket::Part& part : bucket.parts) {

@@ -22,8 +22,8 @@ enum class ShardForm {
   kAligned,
 };
 
-// The form for buckets in the memory of `device`.
-ShardForm ShardFormOf(const Device& device);
+// The form for buckets in the memory of `device`; null: the host.
+ShardForm ShardFormOf(const Device* device);
 
 // The number of elements in each rank's part of `count`. `ranks` must be at
 // least 1.

@@ -207,7 +207,7 @@ absl::Status ShardedOptimizer::Gather(Prepare prepare) {
 ShardedOptimizer::Works ShardedOptimizer::StartGather(void* data, int64_t count,
                                                       DType type) {
   const int ranks = group_.size();
-  const ShardForm form = ShardFormOf(shard_.device());
+  const ShardForm form = ShardFormOf(&shard_.device());
   const std::vector<int64_t> counts = ShardCounts(count, ranks, form);
   // In place.
   void* const own =

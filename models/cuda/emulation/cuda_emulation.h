@@ -31,6 +31,14 @@ inline void __syncthreads(
   ::muster::emulation::BlockRun::Current().Barrier(here);
 }
 
+// Blocks run one after another, and threads switch only where they wait.
+inline unsigned long long atomicAdd(unsigned long long* address,
+                                    unsigned long long value) {
+  const unsigned long long before = *address;
+  *address += value;
+  return before;
+}
+
 // Only whole warps exchange values here: `mask` must have all 32 lanes.
 template <typename T>
 T __shfl_xor_sync(uint32_t mask, T value, int lane_mask,

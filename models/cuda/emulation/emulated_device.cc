@@ -69,22 +69,23 @@ absl::StatusOr<std::shared_ptr<void>> EmulatedDevice::Allocate(int64_t bytes) {
 }
 
 void EmulatedDevice::CopyIn(void* to, const void* from, int64_t bytes) {
-  std::memcpy(to, from, static_cast<size_t>(bytes));
+  HostDevice().CopyIn(to, from, bytes);
 }
 
 void EmulatedDevice::CopyOut(void* to, const void* from, int64_t bytes) {
-  std::memcpy(to, from, static_cast<size_t>(bytes));
+  HostDevice().CopyOut(to, from, bytes);
 }
 
-void EmulatedDevice::Copy(void* to, const void* from, int64_t bytes) {
-  std::memcpy(to, from, static_cast<size_t>(bytes));
+void EmulatedDevice::Copy(Stream stream, void* to, const void* from,
+                          int64_t bytes) {
+  HostDevice().Copy(stream, to, from, bytes);
 }
 
-void EmulatedDevice::Zero(void* at, int64_t bytes) {
-  std::memset(at, 0, static_cast<size_t>(bytes));
+void EmulatedDevice::Zero(Stream stream, void* at, int64_t bytes) {
+  HostDevice().Zero(stream, at, bytes);
 }
 
-int EmulatedDevice::Mark(StreamName) {
+int EmulatedDevice::Mark(Stream) {
   marks_.push_back(MonotonicNow());
   return static_cast<int>(marks_.size()) - 1;
 }

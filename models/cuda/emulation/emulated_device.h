@@ -20,15 +20,16 @@ class EmulatedDevice : public Device {
   absl::StatusOr<std::shared_ptr<void>> Allocate(int64_t bytes) override;
   CudaStream stream() const override { return nullptr; }
   CudaStream side_stream() const override { return nullptr; }
-  void SideWaitsForMain() override {}
-  void MainWaitsForSide() override {}
+  void WaitForOther(Stream) override {}
   void CopyIn(void* to, const void* from, int64_t bytes) override;
   void CopyOut(void* to, const void* from, int64_t bytes) override;
-  void Copy(void* to, const void* from, int64_t bytes) override;
-  void Zero(void* at, int64_t bytes) override;
+  using Device::Copy;
+  using Device::Zero;
+  void Copy(Stream stream, void* to, const void* from, int64_t bytes) override;
+  void Zero(Stream stream, void* at, int64_t bytes) override;
   void Multiply(const Product& product) override;
   void Wait() override {}
-  int Mark(StreamName stream) override;
+  int Mark(Stream stream) override;
   std::vector<Duration> ReadMarks() override;
   absl::Status status() override { return absl::OkStatus(); }
 

@@ -3,14 +3,16 @@
 
 #include <cstdint>
 
-#include "models/cuda/kernels/bfloat16.h"
 #include "models/cuda/kernels/cuda_stream.h"
+#include "trainer_sdk/process_group/dtype.h"
 
 namespace muster::cuda {
 
-// Narrow rounds to nearest, ties to even. Buffers must not overlap.
-void Narrow(const float* from, int64_t count, Bfloat16* to, CudaStream stream);
-void Widen(const Bfloat16* from, int64_t count, float* to, CudaStream stream);
+// Copies `count` elements of type `from_type` to elements of `to_type`, each
+// rounded to `precision`, to nearest, ties to even. The types: float32,
+// bfloat16, float16. Buffers may be the same if the types are.
+void Convert(const void* from, DType from_type, int64_t count, void* to,
+             DType to_type, DType precision, CudaStream stream);
 
 }  // namespace muster::cuda
 

@@ -11,7 +11,7 @@
 #include "base/testing/rounding.h"
 #include "gtest/gtest.h"
 #include "models/cuda/emulation/block_run.h"
-#include "models/cuda/kernels/bfloat16.h"
+#include "models/cuda/kernels/short_floats.h"
 #include "trainer_sdk/reduce/reduce.h"
 
 namespace muster::cuda {

@@ -4,16 +4,16 @@
 #include <cstdint>
 
 #include "models/cuda/kernels/cuda_stream.h"
+#include "trainer_sdk/process_group/dtype.h"
 
 namespace muster::cuda {
 
-// Number of elements of working memory.
-constexpr int64_t kSquareSumScratch = 512;
-
-// Sets *sum, in device memory, to the sum of squares, in float64 and in a fixed
-// order; for the norm of gradients. NaN if an element is.
-void SquareSum(const float* values, int64_t count, double* scratch, double* sum,
-               CudaStream stream);
+// Adds the squares of `count` float32, bfloat16 or float16 elements to the
+// SquareSum::Words (trainer_sdk/optim/square_sum.h) at `words`, which is in
+// device memory. Exact, so the order of additions does not matter. Each digit
+// grows by less than 2^48.
+void AddSquares(const void* values, DType type, int64_t count, int64_t* words,
+                CudaStream stream);
 
 }  // namespace muster::cuda
 

@@ -1,16 +1,27 @@
 #include "models/cuda/kernels/square_sum.h"
 
+#include <bit>
+#include <cmath>
+#include <limits>
+
 #include "models/cuda/kernels/kernel_case.h"
+#include "trainer_sdk/optim/square_sum.h"
 
 namespace muster::cuda {
 namespace {
 
-double Sum(const std::vector<float>& values) {
-  std::vector<double> scratch(kSquareSumScratch, -1);
-  double sum = -1;
-  SquareSum(values.data(), static_cast<int64_t>(values.size()), scratch.data(),
-            &sum, nullptr);
-  return sum;
+using Words = muster::SquareSum::Words;
+
+Words Sum(TensorData values, Words words = {}) {
+  AddSquares(values.data, values.dtype, values.count, words.data(), nullptr);
+  muster::SquareSum::Carry(&words);
+  return words;
+}
+
+Words OnTheHost(TensorData values) {
+  muster::SquareSum sum;
+  sum.Add(values);
+  return sum.words();
 }
 
 class CudaSquareSumTest
@@ -23,29 +34,44 @@ INSTANTIATE_TEST_SUITE_P(Orders, CudaSquareSumTest,
                          testing::Values(emulation::ThreadOrder::kForward,
                                          emulation::ThreadOrder::kBackward));
 
-TEST_P(CudaSquareSumTest, OfAnyCount) {
-  EXPECT_EQ(Sum({}), 0);
-  EXPECT_EQ(Sum({3}), 9);
-  // More values than threads, and not a multiple.
-  std::vector<float> values(kSquareSumScratch * 256 + 777);
-  double expected = 0;
-  for (size_t i = 0; i < values.size(); ++i) {
-    values[i] = static_cast<float>(i % 11) - 5;
-    expected += double{values[i]} * values[i];
+TEST_P(CudaSquareSumTest, IsTheExactSumOfTheHost) {
+  std::vector<float> none;
+  EXPECT_EQ(Sum(none), Words{});
+  std::vector<float> one = {3};
+  EXPECT_EQ(muster::SquareSum::Value(Sum(one)), 9);
+  // Of every size, subnormal numbers included; more than one block.
+  std::vector<float> values;
+  for (uint32_t i = 0; i < 5000; ++i) {
+    values.push_back(std::bit_cast<float>((i * 858993u) & 0x7f7fffffu));
   }
-  EXPECT_EQ(Sum(values), expected);
+  EXPECT_EQ(Sum(values), OnTheHost(values));
+  EXPECT_EQ(Sum(values, Sum(one)), [&] {
+    muster::SquareSum sum;
+    sum.Add(values);
+    sum.Add(one);
+    return sum.words();
+  }());
+}
+
+TEST_P(CudaSquareSumTest, ShortFloatsAreWidened) {
+  std::vector<uint16_t> values;
+  for (uint16_t i = 0; i < 300; ++i) values.push_back(i * 97 & 0x7bff);
+  for (const DType type : {DType::kBFloat16, DType::kFloat16}) {
+    const TensorData view(values.data(), 300, type);
+    EXPECT_EQ(Sum(view), OnTheHost(view)) << Name(type);
+  }
 }
 
 TEST_P(CudaSquareSumTest, WhatIsNoNumberShows) {
   std::vector<float> values(1000, 1);
-  values[777] = NAN;
-  EXPECT_TRUE(std::isnan(Sum(values)));
-  values[777] = INFINITY;
-  EXPECT_TRUE(std::isinf(Sum(values)));
+  for (const float none : {NAN, INFINITY, -INFINITY}) {
+    values[777] = none;
+    EXPECT_TRUE(std::isnan(muster::SquareSum::Value(Sum(values))));
+  }
   // Its square exceeds float32.
   values[777] = 1e30f;
   // The ones vanish beside it.
-  EXPECT_EQ(Sum(values), double{1e30f} * 1e30f);
+  EXPECT_EQ(muster::SquareSum::Value(Sum(values)), double{1e30f} * 1e30f);
 }
 
 }  // namespace

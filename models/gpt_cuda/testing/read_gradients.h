@@ -13,11 +13,10 @@ template <typename T>
 std::vector<std::vector<float>> ReadGradients(
     Device& device, const CudaGptWeights<T>& weights) {
   std::vector<std::vector<float>> all;
-  for (size_t i = 0; i < weights.tensors().size(); ++i) {
-    const int64_t count = weights.tensors()[i].count();
+  for (const GptTensor& tensor : weights.tensors()) {
+    const int64_t count = tensor.count();
     std::vector<float> gradient(static_cast<size_t>(count));
-    device.CopyOut(gradient.data(),
-                   weights.gradients() + weights.offset(static_cast<int>(i)),
+    device.CopyOut(gradient.data(), weights.Find(tensor.name).gradient,
                    count * static_cast<int64_t>(sizeof(float)));
     all.push_back(std::move(gradient));
   }
