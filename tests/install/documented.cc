@@ -11,6 +11,7 @@
 #include "trainer_sdk/ddp/broadcast_parameters.h"
 #include "trainer_sdk/ddp/power_sgd_hook.h"
 #include "trainer_sdk/ddp/reducer.h"
+#include "trainer_sdk/device/device.h"
 #include "trainer_sdk/nccl/nccl_transport.h"
 #include "trainer_sdk/nccl/unique_id.h"
 #include "trainer_sdk/optim/gradient_norm.h"
@@ -121,6 +122,27 @@ absl::Status Train(ProcessGroup& world, CheckpointWriter& writer,
 
   // For a checkpoint: the values and the optimizer's state.
   status.Update(writer.Save(step, (*model)->State(), ""));
+  return status;
+}
+
+absl::Status OnADevice(ProcessGroup& world, Device& device,
+                       const std::vector<Tensor>& tensors, int64_t step) {
+  auto model =
+      DataParallel::Create(world, tensors, AdamWRule({.weight_decay = 0.1}),
+                           {.ddp = {.device = &device,
+                                    .place = GradientPlace::kInPlace,
+                                    .order = BucketOrder::kReverse},
+                            .state = DataParallelOptions::State::kSharded});
+  if (!model.ok()) return model.status();
+
+  // In each step; the passes are enqueued on the stream kCompute:
+  absl::Status status = (*model)->Begin();
+  // ... enqueue the backward pass; as each gradient is enqueued ...
+  status.Update((*model)->MarkReady(0));
+  status.Update((*model)->Finish());
+  status.Update((*model)->Step({.step = step, .learning_rate = 1e-3}));
+  // Before weights or losses leave the device:
+  status.Update((*model)->reducer().Confirm());
   return status;
 }
 

@@ -29,7 +29,7 @@ using ::testing::HasSubstr;
 constexpr int kSteps = 3;
 const std::vector<int64_t> kCounts = {10, 60, 1, 0, 21, 64, 7};
 
-enum class Hook { kNone, kBFloat16, kPairwise };
+enum class Hook { kNone, kBFloat16, kPairwise, kPowerSgd };
 
 struct Case {
   GradientPlace place = GradientPlace::kOwn;
@@ -62,8 +62,8 @@ std::vector<Case> AllCases() {
           continue;
         }
         for (const int passes : {1, 2}) {
-          for (const Hook hook :
-               {Hook::kNone, Hook::kBFloat16, Hook::kPairwise}) {
+          for (const Hook hook : {Hook::kNone, Hook::kBFloat16, Hook::kPairwise,
+                                  Hook::kPowerSgd}) {
             cases.push_back({place, use, order, passes, hook});
           }
           if (place == GradientPlace::kBucket ||
@@ -84,6 +84,9 @@ absl::StatusOr<std::shared_ptr<CommHook>> NewHook(Hook hook,
                                                   ProcessGroup& group) {
   if (hook == Hook::kPairwise) return PairwiseHook::Create(group);
   if (hook == Hook::kNone) return nullptr;
+  if (hook == Hook::kPowerSgd) {
+    return std::make_shared<PowerSgdHook>(PowerSgdOptions{.exact_steps = 1});
+  }
   return std::make_shared<CompressHook>(DType::kBFloat16);
 }
 
@@ -123,7 +126,9 @@ struct Model {
     auto* at = static_cast<float*>(memory.get());
     for (const int64_t count : kCounts) {
       tensors.push_back({.name = absl::StrCat("p", tensors.size()),
-                         .shape = {count},
+                         // Matrices of three rows where that is possible.
+                         .shape = {count % 3 == 0 ? 3 : 1,
+                                   count % 3 == 0 ? count / 3 : count},
                          .gradient = {at, count}});
       at += count + 3;
     }
@@ -233,9 +238,17 @@ absl::Status StatusOf(const DdpOptions& options) {
       OnStreams(ReferenceTransports())));
 }
 
+// A caller's hook, which reads and writes the bucket itself.
+class HookForTheHost final : public CommHook {
+ public:
+  absl::Status Reduce(GradientBucket&, ProcessGroup&) override {
+    return absl::OkStatus();
+  }
+};
+
 TEST(DeviceReducerTest, AHookForHostMemoryIsRefused) {
   const absl::Status status =
-      StatusOf({.hook = std::make_shared<PowerSgdHook>()});
+      StatusOf({.hook = std::make_shared<HookForTheHost>()});
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()), HasSubstr("takes_device_memory"));
 }

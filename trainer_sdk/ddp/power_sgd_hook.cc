@@ -11,11 +11,12 @@
 namespace muster {
 namespace {
 
-absl::Status Reduced(std::vector<float>* values, ReduceOp op,
+absl::Status Reduced(std::vector<float>* values, ReduceOp op, Device& device,
                      ProcessGroup& group) {
-  return group.Run(AllReduce(values->data(), values->data(),
-                             static_cast<int64_t>(values->size()),
-                             DType::kFloat32, op));
+  return RunFromHost(
+      device, group,
+      AllReduce(values->data(), values->data(),
+                static_cast<int64_t>(values->size()), DType::kFloat32, op));
 }
 
 }  // namespace
@@ -68,14 +69,14 @@ bool PowerSgdHook::TakeExactStep(const Plan& plan) const {
   return exact;
 }
 
-absl::Status PowerSgdHook::ReduceRest(Plan& plan, float* data,
+absl::Status PowerSgdHook::ReduceRest(Plan& plan, float* data, Device& device,
                                       ProcessGroup& group) const {
   if (plan.flat.empty()) return absl::OkStatus();
   float* to = plan.flat.data();
   for (const auto& [offset, count] : plan.rest) {
     to = std::copy_n(data + offset, count, to);
   }
-  absl::Status status = Reduced(&plan.flat, ReduceOp::kAvg, group);
+  absl::Status status = Reduced(&plan.flat, ReduceOp::kAvg, device, group);
   if (!status.ok()) return status;
   const float* from = plan.flat.data();
   for (const auto& [offset, count] : plan.rest) {
@@ -93,12 +94,26 @@ absl::Status PowerSgdHook::Reduce(GradientBucket& bucket, ProcessGroup& group) {
   Plan& plan = at->second;
   if (is_new) plan = MakePlan(bucket);
   if (TakeExactStep(plan)) return AllReduceHook().Reduce(bucket, group);
-  auto* const data = static_cast<float*>(bucket.data);
-  absl::Status status = ReduceRest(plan, data, group);
-  return status.ok() ? ReduceMatrices(plan, data, group) : status;
+  Device& device = bucket.on();
+  auto* data = static_cast<float*>(bucket.data);
+  const int64_t bytes = bucket.count * SizeOf(bucket.dtype);
+  if (!device.is_host()) {
+    staged_.resize(static_cast<size_t>(bucket.count));
+    data = staged_.data();
+    device.WaitForOther(Device::Stream::kCompute);
+    device.CopyOut(data, bucket.data, bytes);
+  }
+  absl::Status status = ReduceRest(plan, data, device, group);
+  if (status.ok()) status = ReduceMatrices(plan, data, device, group);
+  if (!device.is_host()) {
+    device.CopyIn(bucket.data, data, bytes);
+    device.WaitForOther(Device::Stream::kCommunication);
+  }
+  return status;
 }
 
 absl::Status PowerSgdHook::ReduceMatrices(Plan& plan, float* data,
+                                          Device& device,
                                           ProcessGroup& group) const {
   const int64_t rank = options_.rank;
   for (const Plan::Place& place : plan.places) {
@@ -114,7 +129,7 @@ absl::Status PowerSgdHook::ReduceMatrices(Plan& plan, float* data,
     TimesThin(m, matrix.q.data(), matrix.rows, matrix.columns, rank,
               plan.p.data() + place.p);
   }
-  absl::Status status = Reduced(&plan.p, ReduceOp::kSum, group);
+  absl::Status status = Reduced(&plan.p, ReduceOp::kSum, device, group);
   if (!status.ok()) return status;
   for (const Plan::Place& place : plan.places) {
     const PowerSgdMatrix& matrix = *place.matrix;
@@ -123,7 +138,7 @@ absl::Status PowerSgdHook::ReduceMatrices(Plan& plan, float* data,
     TransposedTimesThin(data + place.offset, p, matrix.rows, matrix.columns,
                         rank, plan.q.data() + place.q);
   }
-  status = Reduced(&plan.q, ReduceOp::kAvg, group);
+  status = Reduced(&plan.q, ReduceOp::kAvg, device, group);
   if (!status.ok()) return status;
   for (const Plan::Place& place : plan.places) {
     PowerSgdMatrix& matrix = *place.matrix;

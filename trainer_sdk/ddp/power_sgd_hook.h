@@ -35,11 +35,16 @@ struct PowerSgdOptions {
 // interruption. On another number of ranks each rank takes over some of the
 // errors, so that no missing part of the average is lost; it needs memory for
 // them while it reads. The errors of each rank are as large as the matrices.
+//
+// The arithmetic is the host's. With gradients on a device, each bucket is
+// copied to the host and back, and Reduce blocks meanwhile: that is worth it
+// only if the network is much slower than the device's bus.
 class PowerSgdHook : public CommHook {
  public:
   explicit PowerSgdHook(const PowerSgdOptions& options = {});
 
   absl::Status Reduce(GradientBucket& bucket, ProcessGroup& group) override;
+  bool takes_device_memory() const override { return true; }
   // Starts afresh.
   void OnParameters(const std::vector<Tensor>& parameters,
                     const ProcessGroup& group) override;
@@ -74,14 +79,18 @@ class PowerSgdHook : public CommHook {
   Plan MakePlan(const GradientBucket& bucket);
   // Whether this step is exact; if so, counts it for each matrix.
   bool TakeExactStep(const Plan& plan) const;
-  absl::Status ReduceRest(Plan& plan, float* data, ProcessGroup& group) const;
-  absl::Status ReduceMatrices(Plan& plan, float* data,
+  // `data`: the bucket in host memory. `device`: the one of the bucket.
+  absl::Status ReduceRest(Plan& plan, float* data, Device& device,
+                          ProcessGroup& group) const;
+  absl::Status ReduceMatrices(Plan& plan, float* data, Device& device,
                               ProcessGroup& group) const;
 
   const PowerSgdOptions options_;
   PowerSgdState state_;
   // Plans by bucket index.
   std::map<int, Plan> plans_;
+  // A bucket of a device.
+  std::vector<float> staged_;
 };
 
 }  // namespace muster
