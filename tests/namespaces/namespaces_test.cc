@@ -29,7 +29,7 @@
 #include "trainer_sdk/hierarchical/hierarchical_transport.h"
 #include "trainer_sdk/process_group/operations.h"
 #include "trainer_sdk/process_group/testing/case_selection.h"
-#include "trainer_sdk/process_group/testing/run_case.h"
+#include "trainer_sdk/process_group/testing/prepared_operation.h"
 #include "trainer_sdk/shared_memory/testing/forked_ranks.h"
 #include "trainer_sdk/shared_memory/testing/forked_store.h"
 #include "trainer_sdk/store/prefix_store.h"

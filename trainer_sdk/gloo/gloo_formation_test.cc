@@ -10,7 +10,7 @@
 #include "base/monotonic_clock.h"
 #include "store/server/store_server.h"
 #include "trainer_sdk/gloo/gloo_transport.h"
-#include "trainer_sdk/process_group/form_transport.h"
+#include "trainer_sdk/process_group/formation.h"
 #include "trainer_sdk/process_group/testing/rank_threads.h"
 #include "trainer_sdk/store/tcp_store.h"
 

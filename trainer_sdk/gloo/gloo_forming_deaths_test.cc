@@ -15,7 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
 #include "trainer_sdk/gloo/gloo_transport.h"
-#include "trainer_sdk/process_group/form_transport.h"
+#include "trainer_sdk/process_group/formation.h"
 #include "trainer_sdk/shared_memory/testing/forked_ranks.h"
 
 namespace muster {

@@ -1,17 +1,30 @@
 #include "trainer_sdk/gloo/gloo_transport.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "base/check.h"
 #include "base/monotonic_clock.h"
-#include "trainer_sdk/gloo/gloo_mesh.h"
+#include "base/owned_fd.h"
+#include "base/seconds_text.h"
+#include "base/time.h"
 #include "trainer_sdk/gloo/gloo_plugin.h"
-#include "trainer_sdk/network/peer_name.h"
+#include "trainer_sdk/gloo/peer_watch.h"
+#include "trainer_sdk/network/mesh.h"
 #include "trainer_sdk/process_group/formation.h"
 #include "trainer_sdk/process_group/store_exchange.h"
 #include "trainer_sdk/store/prefix_store.h"
@@ -19,6 +32,489 @@
 
 namespace muster {
 namespace {
+
+// Deletes what the plugin has made, by one of its functions.
+struct GlooDelete {
+  void (*function)(void*) = nullptr;
+  void operator()(void* made) const { function(made); }
+};
+
+using GlooHandle = std::unique_ptr<void, GlooDelete>;
+
+// A mesh of Gloo pairs, whose own thread moves the bytes. Each rank first sends
+// the next rank the signature of its collective. A message is preceded by its
+// label, and a part of an all_to_all with counts by its length.
+class GlooMesh final : public Mesh {
+ public:
+  // `context`: of `plugin`, for this rank and the ranks with these names.
+  GlooMesh(const GlooPlugin& plugin, GlooHandle context, int rank,
+           std::vector<PeerName> names);
+  ~GlooMesh() override;
+
+  // Call it once, before anything is sent. Detects the death of peers by
+  // `sockets`, one connection to each rank but this one. The first death fails
+  // the running and all later operations. `on_gone` is then called with the
+  // error on a thread of the mesh's own, and may block.
+  absl::Status Watch(std::vector<OwnedFd> sockets,
+                     std::function<void(const absl::Status& gone)> on_gone);
+
+  int rank() const override { return rank_; }
+  int size() const override { return static_cast<int>(names_.size()); }
+  const PeerName& name(int peer) const override { return names_[peer]; }
+  absl::Status Begin(const OperationSignature& signature,
+                     Instant deadline) override;
+  void Send(int peer, const void* data, int64_t bytes) override;
+  void SendMessage(int peer, const MessageLabel& label,
+                   const void* data) override;
+  Ticket Receive(int peer, void* data, int64_t bytes) override;
+  Ticket ReceiveMessage(int peer, const MessageLabel& label,
+                        void* data) override;
+  absl::Status Wait(Ticket ticket) override;
+  absl::Status Flush() override;
+  absl::Status Finish() override;
+  bool PeerHungUp() override {
+    return watch_ != nullptr && watch_->PeerHungUp();
+  }
+  void Close() override;
+
+  // For a mesh whose construction failed: called instead of Close, directly
+  // before destruction. Sends no goodbye and resets no connection (see
+  // GlooPlugin::reset_connections).
+  void Abandon();
+
+ private:
+  // Text sent before a collective or a message.
+  static constexpr int kNoteBytes = 192;
+  using Note = std::array<char, kNoteBytes>;
+
+  struct Outgoing {
+    int peer = 0;
+    std::unique_ptr<Note> note;  // data to send, if not the caller's
+    GlooHandle buffer;
+  };
+  struct Incoming {
+    int peer = 0;
+    void* data = nullptr;
+    int64_t bytes = 0;
+    uint64_t slot = 0;
+    bool message = false;
+    MessageLabel label;
+    // Text that arrives before the data; null if there is none, or once the
+    // receive of the data is posted.
+    std::unique_ptr<Note> note;
+    GlooHandle buffer;  // the note's, later the data's
+  };
+
+  void Post(int peer, uint64_t slot, const void* data, int64_t bytes,
+            std::unique_ptr<Note> note);
+  GlooHandle PostReceive(int peer, uint64_t slot, void* data, int64_t bytes);
+  GlooHandle NewBuffer(const void* data, int64_t bytes);
+  // The outcome of a call of the plugin; an error names `peer`.
+  absl::Status StatusOf(GlooOutcome outcome, int peer,
+                        const GlooText& why) const;
+  absl::Status WaitFor(int peer, void* buffer);
+  // Waits by `wait`, which Close and the death of a peer interrupt.
+  absl::Status WaitAt(int peer, void* buffer,
+                      GlooOutcome (*wait)(void*, int64_t, GlooText*));
+  // Records that `peer` is gone, and returns the error.
+  absl::Status Gone(int peer);
+  void Interrupt();            // ends the running wait; needs mutex_
+  int64_t PatienceMs() const;  // until the deadline
+  bool PartsAreNoted() const;
+  void PostNote(int peer, uint64_t slot, const std::string& text);
+  void PostNoteReceive(Incoming& incoming, uint64_t slot);
+  // Waits for the note of `incoming`, if it has one, and posts the receive of
+  // the data.
+  absl::Status FollowNote(Incoming& incoming);
+  absl::Status CompareLabel(const Incoming& incoming) const;
+  absl::Status CompareLength(const Incoming& incoming) const;
+
+  // Gloo sends no empty messages, so one byte with no meaning is sent instead.
+  char nothing_ = 0;
+  const GlooPlugin& plugin_;
+  GlooHandle context_;
+  const int rank_;
+  const std::vector<PeerName> names_;
+
+  OperationSignature signature_;
+  Instant begun_;
+  Instant deadline_;
+  // number of parts in this operation, by peer
+  std::vector<uint64_t> sent_, received_;
+  std::deque<Outgoing> outgoing_;
+  std::vector<Incoming> incoming_;  // by ticket
+  absl::Status failed_;             // error of a call that returns no status
+
+  std::mutex mutex_;  // guards the three below
+  bool closed_ = false;
+  absl::Status gone_;  // error for the peer that died
+  void* waited_for_ = nullptr;
+
+  // Last: its thread uses the members above.
+  std::unique_ptr<PeerWatch> watch_;
+};
+
+// Time for Gloo to deliver data that a peer sent before its end, and to detect
+// most ends by itself.
+constexpr Duration kGrace = std::chrono::milliseconds(250);
+
+std::string Describe(const MessageLabel& label) {
+  return absl::StrCat(label.count, " ", Name(label.dtype), " with tag ",
+                      label.tag);
+}
+
+// Gloo matches a send with a receive of the same slot, and aborts the process
+// if the send is longer than the receive. So a slot number here encodes
+// everything on which both sides must agree. Ranks that disagree wait for each
+// other until the group breaks.
+
+// The use of a slot; the first number in its hash.
+enum Purpose : uint64_t {
+  kAnnouncement = 1,
+  kPart,
+  kPartNote,
+  kLabel,
+  kMessage
+};
+
+// FNV-1a over integers with a finalizer, so that close numbers give distant
+// slots.
+uint64_t Hash(std::initializer_list<uint64_t> numbers) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (const uint64_t number : numbers) {
+    hash = (hash ^ number) * 0x100000001b3u;
+    hash ^= hash >> 32;
+    hash *= 0xd6e8feb86659fd93u;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
+// The announcement of collective number `sequence`.
+uint64_t AnnouncementSlot(uint64_t sequence) {
+  return Hash({kAnnouncement, sequence});
+}
+
+// The n-th part of a collective that one rank sends to another, and the note
+// with its length.
+uint64_t PartSlot(const OperationSignature& signature, uint64_t n,
+                  int64_t bytes) {
+  return Hash({kPart, signature.sequence, static_cast<uint64_t>(signature.kind),
+               n, static_cast<uint64_t>(bytes)});
+}
+
+uint64_t PartNoteSlot(const OperationSignature& signature, uint64_t n) {
+  return Hash({kPartNote, signature.sequence,
+               static_cast<uint64_t>(signature.kind), n});
+}
+
+// The label of the next point-to-point message with this tag, and its data.
+uint64_t LabelSlot(int tag) {
+  return Hash({kLabel, static_cast<uint64_t>(tag)});
+}
+
+uint64_t MessageSlot(int tag, int64_t bytes) {
+  return Hash(
+      {kMessage, static_cast<uint64_t>(tag), static_cast<uint64_t>(bytes)});
+}
+
+GlooMesh::GlooMesh(const GlooPlugin& plugin, GlooHandle context, int rank,
+                   std::vector<PeerName> names)
+    : plugin_(plugin),
+      context_(std::move(context)),
+      rank_(rank),
+      names_(std::move(names)),
+      sent_(names_.size()),
+      received_(names_.size()) {}
+
+absl::Status GlooMesh::Watch(
+    std::vector<OwnedFd> sockets,
+    std::function<void(const absl::Status& gone)> on_gone) {
+  auto watch = PeerWatch::Start(
+      std::move(sockets), kGrace,
+      [this, on_gone = std::move(on_gone)](int peer) { on_gone(Gone(peer)); });
+  if (!watch.ok()) return watch.status();
+  watch_ = *std::move(watch);
+  return absl::OkStatus();
+}
+
+absl::Status GlooMesh::Gone(int peer) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  gone_ = absl::UnavailableError(
+      absl::StrCat(muster::Describe(names_[peer]),
+                   " died or broke its connection: it has ended"));
+  Interrupt();
+  return gone_;
+}
+
+void GlooMesh::Interrupt() {
+  if (waited_for_ != nullptr) plugin_.interrupt(waited_for_);
+}
+
+// Buffers are destroyed first, because they refer to the context's connections.
+GlooMesh::~GlooMesh() {
+  watch_.reset();
+  outgoing_.clear();
+  incoming_.clear();
+  context_.reset();
+}
+
+absl::Status GlooMesh::Begin(const OperationSignature& signature,
+                             Instant deadline) {
+  signature_ = signature;
+  begun_ = MonotonicNow();
+  deadline_ = deadline;
+  incoming_.clear();
+  std::fill(sent_.begin(), sent_.end(), 0);
+  std::fill(received_.begin(), received_.end(), 0);
+  if (IsPointToPoint(signature.kind) || size() == 1) return absl::OkStatus();
+  const int next = (rank() + 1) % size();
+  const int previous = (rank() + size() - 1) % size();
+  const uint64_t slot = AnnouncementSlot(signature.sequence);
+  Note theirs{};
+  const GlooHandle buffer =
+      PostReceive(previous, slot, theirs.data(), kNoteBytes);
+  PostNote(next, slot, Encoded(signature));
+  if (absl::Status s = WaitFor(previous, buffer.get()); !s.ok()) return s;
+  theirs.back() = '\0';
+  const absl::StatusOr<OperationSignature> heard =
+      DecodeSignature(theirs.data());
+  if (!heard.ok()) return heard.status();
+  if (SameCollective(*heard, signature)) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      "the ranks called different things: ", muster::Describe(names_[previous]),
+      " called ", muster::Describe(*heard), " where ",
+      muster::Describe(names_[rank()]), " called ",
+      muster::Describe(signature)));
+}
+
+GlooHandle GlooMesh::NewBuffer(const void* data, int64_t bytes) {
+  return GlooHandle(
+      plugin_.new_buffer(context_.get(),
+                         bytes > 0 ? const_cast<void*>(data) : &nothing_,
+                         static_cast<size_t>(std::max<int64_t>(bytes, 1))),
+      GlooDelete{plugin_.delete_buffer});
+}
+
+void GlooMesh::Post(int peer, uint64_t slot, const void* data, int64_t bytes,
+                    std::unique_ptr<Note> note) {
+  if (!failed_.ok()) return;
+  Outgoing outgoing{peer, std::move(note), NewBuffer(data, bytes)};
+  GlooText why;
+  failed_ = StatusOf(plugin_.send(outgoing.buffer.get(), peer, slot, &why),
+                     peer, why);
+  if (failed_.ok()) outgoing_.push_back(std::move(outgoing));
+}
+
+GlooHandle GlooMesh::PostReceive(int peer, uint64_t slot, void* data,
+                                 int64_t bytes) {
+  GlooHandle buffer = NewBuffer(data, bytes);
+  if (!failed_.ok()) return buffer;
+  GlooText why;
+  failed_ =
+      StatusOf(plugin_.receive(buffer.get(), peer, slot, &why), peer, why);
+  return buffer;
+}
+
+// For an all_to_all with counts, only the sender and the receiver of a part
+// know its length, and they may disagree.
+bool GlooMesh::PartsAreNoted() const {
+  return signature_.kind == OperationKind::kAllToAll &&
+         signature_.counts_hash != 0;
+}
+
+void GlooMesh::PostNote(int peer, uint64_t slot, const std::string& text) {
+  auto note = std::make_unique<Note>();
+  note->fill('\0');
+  MUSTER_CHECK(text.size() < note->size()) << "a note without bounds";
+  std::memcpy(note->data(), text.data(), text.size());
+  const char* const data = note->data();
+  Post(peer, slot, data, kNoteBytes, std::move(note));
+}
+
+void GlooMesh::Send(int peer, const void* data, int64_t bytes) {
+  const uint64_t n = sent_[peer]++;
+  if (PartsAreNoted()) {
+    PostNote(peer, PartNoteSlot(signature_, n), absl::StrCat(bytes));
+  }
+  Post(peer, PartSlot(signature_, n, bytes), data, bytes, nullptr);
+}
+
+void GlooMesh::SendMessage(int peer, const MessageLabel& label,
+                           const void* data) {
+  PostNote(peer, LabelSlot(label.tag),
+           absl::StrCat(static_cast<int>(label.dtype), " ", label.count));
+  const int64_t bytes = label.count * SizeOf(label.dtype);
+  Post(peer, MessageSlot(label.tag, bytes), data, bytes, nullptr);
+}
+
+Ticket GlooMesh::Receive(int peer, void* data, int64_t bytes) {
+  Incoming incoming;
+  incoming.peer = peer;
+  incoming.data = data;
+  incoming.bytes = bytes;
+  const uint64_t n = received_[peer]++;
+  incoming.slot = PartSlot(signature_, n, bytes);
+  if (PartsAreNoted()) {
+    PostNoteReceive(incoming, PartNoteSlot(signature_, n));
+  } else {
+    incoming.buffer = PostReceive(peer, incoming.slot, data, bytes);
+  }
+  incoming_.push_back(std::move(incoming));
+  return static_cast<Ticket>(incoming_.size()) - 1;
+}
+
+void GlooMesh::PostNoteReceive(Incoming& incoming, uint64_t slot) {
+  incoming.note = std::make_unique<Note>();
+  incoming.buffer =
+      PostReceive(incoming.peer, slot, incoming.note->data(), kNoteBytes);
+}
+
+Ticket GlooMesh::ReceiveMessage(int peer, const MessageLabel& label,
+                                void* data) {
+  Incoming incoming;
+  incoming.peer = peer;
+  incoming.data = data;
+  incoming.bytes = label.count * SizeOf(label.dtype);
+  incoming.message = true;
+  incoming.label = label;
+  incoming.slot = MessageSlot(label.tag, incoming.bytes);
+  PostNoteReceive(incoming, LabelSlot(label.tag));
+  incoming_.push_back(std::move(incoming));
+  return static_cast<Ticket>(incoming_.size()) - 1;
+}
+
+absl::Status GlooMesh::Wait(Ticket ticket) {
+  // Notes of all parts at once, so that no part waits for another's data.
+  const auto last = PartsAreNoted() ? incoming_.size() : ticket + size_t{1};
+  for (size_t i = ticket; i < last; ++i) {
+    if (absl::Status s = FollowNote(incoming_[i]); !s.ok()) return s;
+  }
+  const Incoming& incoming = incoming_[ticket];
+  return WaitFor(incoming.peer, incoming.buffer.get());
+}
+
+// The data stays at its sender until its receive is posted.
+absl::Status GlooMesh::FollowNote(Incoming& incoming) {
+  if (incoming.note == nullptr) return absl::OkStatus();
+  absl::Status s = WaitFor(incoming.peer, incoming.buffer.get());
+  if (s.ok()) {
+    s = incoming.message ? CompareLabel(incoming) : CompareLength(incoming);
+  }
+  if (!s.ok()) return s;
+  incoming.buffer =
+      PostReceive(incoming.peer, incoming.slot, incoming.data, incoming.bytes);
+  incoming.note = nullptr;
+  return absl::OkStatus();
+}
+
+absl::Status GlooMesh::CompareLength(const Incoming& incoming) const {
+  Note note = *incoming.note;
+  note.back() = '\0';
+  int64_t bytes = 0;
+  if (!absl::SimpleAtoi(note.data(), &bytes)) {
+    return absl::InternalError(absl::StrCat(
+        muster::Describe(names_[incoming.peer]), " sent no part's length"));
+  }
+  if (bytes == incoming.bytes) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat(muster::Describe(names_[incoming.peer]), " sent ", bytes,
+                   " bytes where ", muster::Describe(names_[rank()]),
+                   " receives ", incoming.bytes, " bytes"));
+}
+
+absl::Status GlooMesh::CompareLabel(const Incoming& incoming) const {
+  Note note = *incoming.note;
+  note.back() = '\0';
+  const std::vector<std::string> words =
+      absl::StrSplit(std::string(note.data()), ' ');
+  MessageLabel theirs = incoming.label;
+  int32_t dtype = -1;
+  if (words.size() != 2 || !absl::SimpleAtoi(words[0], &dtype) || dtype < 0 ||
+      dtype >= kDTypes || !absl::SimpleAtoi(words[1], &theirs.count)) {
+    return absl::InternalError(absl::StrCat(
+        muster::Describe(names_[incoming.peer]), " sent no message's label"));
+  }
+  theirs.dtype = static_cast<DType>(dtype);
+  if (theirs.dtype == incoming.label.dtype &&
+      theirs.count == incoming.label.count) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(absl::StrCat(
+      muster::Describe(names_[incoming.peer]), " sent ", Describe(theirs),
+      " where ", muster::Describe(names_[rank()]), " receives ",
+      Describe(incoming.label)));
+}
+
+absl::Status GlooMesh::Flush() {
+  while (!outgoing_.empty()) {
+    Outgoing& first = outgoing_.front();
+    absl::Status s = WaitAt(first.peer, first.buffer.get(), plugin_.wait_send);
+    if (!s.ok()) return s;
+    outgoing_.pop_front();
+  }
+  return failed_;
+}
+
+absl::Status GlooMesh::Finish() { return Flush(); }
+
+absl::Status GlooMesh::WaitFor(int peer, void* buffer) {
+  if (!failed_.ok()) return failed_;
+  return WaitAt(peer, buffer, plugin_.wait_receive);
+}
+
+int64_t GlooMesh::PatienceMs() const {
+  return std::chrono::ceil<std::chrono::milliseconds>(
+             std::max<Duration>(deadline_ - MonotonicNow(),
+                                std::chrono::milliseconds(1)))
+      .count();
+}
+
+absl::Status GlooMesh::WaitAt(int peer, void* buffer,
+                              GlooOutcome (*wait)(void*, int64_t, GlooText*)) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (closed_) return absl::AbortedError("the transport was closed");
+    if (!gone_.ok()) return gone_;
+    waited_for_ = buffer;
+  }
+  GlooText why;
+  absl::Status s = StatusOf(wait(buffer, PatienceMs(), &why), peer, why);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  waited_for_ = nullptr;
+  // The error that interrupted the wait, unless Close did.
+  return absl::IsAborted(s) && !gone_.ok() ? gone_ : s;
+}
+
+absl::Status GlooMesh::StatusOf(GlooOutcome outcome, int peer,
+                                const GlooText& why) const {
+  if (outcome == GlooOutcome::kDone) return absl::OkStatus();
+  if (outcome == GlooOutcome::kInterrupted) {
+    return absl::AbortedError("the transport was closed");
+  }
+  if (MonotonicNow() >= deadline_) {
+    return absl::DeadlineExceededError(
+        absl::StrCat("waited ", SecondsText(MonotonicNow() - begun_), " for ",
+                     muster::Describe(names_[peer])));
+  }
+  return absl::UnavailableError(
+      absl::StrCat(muster::Describe(names_[peer]),
+                   " died, left or broke its connection: ", why.Text()));
+}
+
+void GlooMesh::Abandon() {
+  if (watch_ != nullptr) watch_->Cut();
+}
+
+void GlooMesh::Close() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    closed_ = true;
+    Interrupt();
+  }
+  if (watch_ != nullptr) watch_->Cut();
+  plugin_.reset_connections(context_.get());
+}
 
 std::string RankKey(int rank) { return absl::StrCat("gloo/rank/", rank); }
 

@@ -1,11 +1,10 @@
-#include "trainer_sdk/hierarchical/gloo_network.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "trainer_sdk/hierarchical/hierarchical_transport.h"
 #include "trainer_sdk/process_group/testing/transport_conformance.h"
 
 namespace muster {

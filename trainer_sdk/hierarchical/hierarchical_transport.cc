@@ -1,18 +1,25 @@
 #include "trainer_sdk/hierarchical/hierarchical_transport.h"
 
-#include <chrono>
-#include <mutex>
-#include <utility>
+#include <sys/stat.h>
 
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "trainer_sdk/hierarchical/host_identity.h"
+#include "trainer_sdk/gloo/gloo_transport.h"
 #include "trainer_sdk/hierarchical/host_layout.h"
 #include "trainer_sdk/hierarchical/rank_wording.h"
 #include "trainer_sdk/hierarchical/tiered_collectives.h"
-#include "trainer_sdk/hierarchical/tiers.h"
-#include "trainer_sdk/network/peer_name.h"
+#include "trainer_sdk/network/mesh.h"
 #include "trainer_sdk/process_group/failure_record.h"
 #include "trainer_sdk/process_group/signature.h"
 #include "trainer_sdk/store/prefix_store.h"
@@ -20,6 +27,27 @@
 
 namespace muster {
 namespace {
+
+// A name that is equal for two processes exactly if they can share memory: they
+// run under one kernel since the same boot and in one network namespace. (Two
+// containers on one machine have the same boot id, and often the same host
+// name.)
+absl::StatusOr<std::string> HostIdentity() {
+  const char* const boot_file = "/proc/sys/kernel/random/boot_id";
+  std::string boot;
+  std::ifstream(boot_file) >> boot;
+  if (boot.empty()) {
+    return absl::NotFoundError(absl::StrCat(
+        boot_file, " cannot be read, so it is unknown who shares this host"));
+  }
+  const char* const network_file = "/proc/self/ns/net";
+  struct stat network {};
+  if (stat(network_file, &network) != 0) {
+    return absl::NotFoundError(
+        absl::StrCat(network_file, ": ", std::strerror(errno)));
+  }
+  return absl::StrCat(boot, "/", network.st_ino);
+}
 
 // The longest extension of an operation's deadline, only after a failure.
 constexpr Duration kRecordPatience = std::chrono::seconds(2);
@@ -268,6 +296,15 @@ absl::StatusOr<std::unique_ptr<Transport>> NewHierarchicalTransport(
   tiers.flat = *std::move(made);
   return std::make_unique<HierarchicalTransport>(std::move(place),
                                                  std::move(tiers));
+}
+
+NetworkFactory GlooNetwork() {
+  return
+      [](GroupPlace place, const std::vector<int>& told_as, Instant deadline) {
+        GlooOptions options;
+        options.told_as = told_as;
+        return NewGlooTransport(std::move(place), options, deadline);
+      };
 }
 
 }  // namespace muster

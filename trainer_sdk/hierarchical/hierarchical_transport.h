@@ -43,6 +43,10 @@ struct HierarchicalOptions {
 absl::StatusOr<std::unique_ptr<Transport>> NewHierarchicalTransport(
     GroupPlace place, const HierarchicalOptions& options, Instant deadline);
 
+// Gloo, with GlooOptions from the environment, for
+// HierarchicalOptions::network. In a file of its own because it links libgloo.
+NetworkFactory GlooNetwork();
+
 }  // namespace muster
 
 #endif  // MUSTER_TRAINER_SDK_HIERARCHICAL_HIERARCHICAL_TRANSPORT_H_

@@ -9,7 +9,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "trainer_sdk/hierarchical/rank_wording.h"
-#include "trainer_sdk/network/parts.h"
 #include "trainer_sdk/network/primitives.h"
 #include "trainer_sdk/process_group/operations.h"
 #include "trainer_sdk/reduce/reduce.h"

@@ -11,7 +11,6 @@
 #include "base/monotonic_clock.h"
 #include "base/rank_ranges.h"
 #include "trainer_sdk/process_group/formation.h"
-#include "trainer_sdk/process_group/forming_store.h"
 #include "trainer_sdk/store/call_within.h"
 
 namespace muster {

@@ -14,7 +14,6 @@
 #include "base/monotonic_clock.h"
 #include "store/server/store_server.h"
 #include "trainer_sdk/nccl/fake_library.h"
-#include "trainer_sdk/process_group/form_transport.h"
 #include "trainer_sdk/process_group/formation.h"
 #include "trainer_sdk/process_group/process_group.h"
 #include "trainer_sdk/process_group/testing/rank_threads.h"

@@ -6,11 +6,218 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "trainer_sdk/network/all_reduce.h"
-#include "trainer_sdk/network/parts.h"
 #include "trainer_sdk/network/primitives.h"
+#include "trainer_sdk/reduce/reduce.h"
 
 namespace muster {
+namespace {
+
+// Up to this many bytes per rank, one hop with all data is faster than more
+// hops with less.
+constexpr int64_t kDirectBytes = 32 << 10;
+constexpr int kDirectRanks = 8;
+// Below this size a part of the ring is not worth a hop.
+constexpr int64_t kRingPartBytes = 16 << 10;
+
+// The operation of all steps but the last, which divides.
+ReduceOp Partial(ReduceOp op) {
+  return op == ReduceOp::kAvg ? ReduceOp::kSum : op;
+}
+
+void Combine(Reduction reduction, const void* first, const void* second,
+             void* to, int64_t count) {
+  const void* const sources[] = {first, second};
+  Reduce(reduction.dtype, Partial(reduction.op), sources, 2, &to, 1, count);
+}
+
+absl::Status Direct(Mesh& mesh, Reduction reduction, const void* input,
+                    void* output, int64_t count, Scratch& scratch) {
+  const int rank = mesh.rank(), size = mesh.size();
+  const int64_t bytes = count * SizeOf(reduction.dtype);
+  char* const received = size == 1 ? nullptr : scratch.Get(bytes * size);
+  std::vector<const void*> sources(size);
+  std::vector<Ticket> tickets(size);
+  for (int step = 1; step < size; ++step) {
+    mesh.Send((rank + step) % size, input, bytes);
+  }
+  for (int from = 0; from < size; ++from) {
+    sources[from] = from == rank ? input : received + bytes * from;
+    if (from == rank) continue;
+    tickets[from] = mesh.Receive(from, received + bytes * from, bytes);
+  }
+  for (int from = 0; from < size; ++from) {
+    if (from == rank) continue;
+    if (absl::Status s = mesh.Wait(tickets[from]); !s.ok()) return s;
+  }
+  // `output` may be the same memory as `input`, which may still be in flight.
+  if (absl::Status s = mesh.Flush(); !s.ok()) return s;
+  Reduce(reduction.dtype, reduction.op, sources.data(), size, &output, 1,
+         count);
+  return absl::OkStatus();
+}
+
+// Ranks beyond the largest power of two send their data to a partner and
+// receive the result from it.
+absl::Status Doubling(Mesh& mesh, Reduction reduction, const void* input,
+                      void* output, int64_t count, Scratch& scratch) {
+  const int rank = mesh.rank(), size = mesh.size();
+  const int64_t bytes = count * SizeOf(reduction.dtype);
+  char* const received = scratch.Get(bytes);
+  CopyUnlessSame(output, input, bytes);
+  int power = 1;
+  while (power * 2 <= size) power *= 2;
+  const int extra = size - power;
+  // The first 2 * extra ranks form pairs, whose even rank takes part.
+  if (rank < 2 * extra && rank % 2 == 1) {
+    mesh.Send(rank - 1, output, bytes);
+    if (absl::Status s = mesh.Flush(); !s.ok()) return s;
+    return mesh.Wait(mesh.Receive(rank - 1, output, bytes));
+  }
+  if (rank < 2 * extra) {
+    const Ticket ticket = mesh.Receive(rank + 1, received, bytes);
+    if (absl::Status s = mesh.Wait(ticket); !s.ok()) return s;
+    Combine(reduction, output, received, output, count);
+  }
+  const int place = rank < 2 * extra ? rank / 2 : rank - extra;
+  for (int distance = 1; distance < power; distance *= 2) {
+    const int other = place ^ distance;
+    const int peer = other < extra ? other * 2 : other + extra;
+    mesh.Send(peer, output, bytes);
+    const Ticket ticket = mesh.Receive(peer, received, bytes);
+    if (absl::Status s = mesh.Wait(ticket); !s.ok()) return s;
+    if (absl::Status s = mesh.Flush(); !s.ok()) return s;
+    // The lower rank's data is first on both sides, so that the sums are
+    // bit-identical.
+    const void* const lower = other < place ? received : output;
+    const void* const upper = other < place ? output : received;
+    Combine(reduction, lower, upper, output, count);
+  }
+  if (reduction.op == ReduceOp::kAvg) {
+    Divide(reduction.dtype, output, count, size);
+  }
+  if (rank < 2 * extra) mesh.Send(rank + 1, output, bytes);
+  return absl::OkStatus();
+}
+
+// A ring all_reduce. A chunk is processed in pieces: each is reduced and
+// forwarded as soon as it arrives, so that all links are busy.
+class Ring {
+ public:
+  Ring(Mesh& mesh, Reduction reduction, const void* input, void* output,
+       int64_t count, Scratch& scratch)
+      : mesh_(mesh),
+        reduction_(reduction),
+        element_(SizeOf(reduction.dtype)),
+        input_(static_cast<const char*>(input)),
+        output_(static_cast<char*>(output)),
+        chunks_(RankParts::Even(count, mesh.size())),
+        received_(scratch.Get(kSegmentBytes)) {}
+
+  absl::Status Run() {
+    const int rank = mesh_.rank(), size = mesh_.size();
+    SendChunk(rank, input_);
+    for (int step = 1; step < size; ++step) {
+      const int chunk = (rank - step + size) % size;
+      absl::Status s = ReduceChunk(chunk, step == size - 1 ? kLast : kEarlier);
+      if (!s.ok()) return s;
+    }
+    for (int step = 0; step < size - 1; ++step) {
+      const int chunk = (rank - step + size) % size;
+      absl::Status s = CollectChunk(chunk, step == size - 2 ? kLast : kEarlier);
+      if (!s.ok()) return s;
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  enum Step { kEarlier, kLast };
+
+  template <typename Piece>
+  absl::Status ForEachPiece(int chunk, Piece piece) {
+    const int64_t step = kSegmentBytes / element_;
+    for (int64_t at = 0; at < chunks_.count(chunk); at += step) {
+      absl::Status s = piece((chunks_.begin(chunk) + at) * element_,
+                             std::min(step, chunks_.count(chunk) - at));
+      if (!s.ok()) return s;
+    }
+    return absl::OkStatus();
+  }
+
+  int next() const { return (mesh_.rank() + 1) % mesh_.size(); }
+  int previous() const {
+    return (mesh_.rank() + mesh_.size() - 1) % mesh_.size();
+  }
+
+  void SendChunk(int chunk, const char* from) {
+    ForEachPiece(chunk, [&](int64_t begin, int64_t count) {
+      mesh_.Send(next(), from + begin, count * element_);
+      return absl::OkStatus();
+    }).IgnoreError();  // errors show in Wait
+  }
+
+  // Adds this rank's data to each arriving piece and forwards it.
+  absl::Status ReduceChunk(int chunk, Step step) {
+    return ForEachPiece(chunk, [&](int64_t begin, int64_t count) {
+      const Ticket ticket =
+          mesh_.Receive(previous(), received_, count * element_);
+      if (absl::Status s = mesh_.Wait(ticket); !s.ok()) return s;
+      Combine(reduction_, received_, input_ + begin, output_ + begin, count);
+      if (step == kLast && reduction_.op == ReduceOp::kAvg) {
+        Divide(reduction_.dtype, output_ + begin, count, mesh_.size());
+      }
+      mesh_.Send(next(), output_ + begin, count * element_);
+      return absl::OkStatus();
+    });
+  }
+
+  // Receives and forwards a finished chunk. It may overwrite data that was
+  // sent: the chunk has come through `next`, which has therefore received that
+  // data.
+  absl::Status CollectChunk(int chunk, Step step) {
+    return ForEachPiece(chunk, [&](int64_t begin, int64_t count) {
+      const Ticket ticket =
+          mesh_.Receive(previous(), output_ + begin, count * element_);
+      if (absl::Status s = mesh_.Wait(ticket); !s.ok()) return s;
+      if (step == kEarlier) {
+        mesh_.Send(next(), output_ + begin, count * element_);
+      }
+      return absl::OkStatus();
+    });
+  }
+
+  Mesh& mesh_;
+  const Reduction reduction_;
+  const int64_t element_;
+  const char* const input_;
+  char* const output_;
+  const RankParts chunks_;
+  char* const received_;
+};
+
+}  // namespace
+
+AllReduceWay WayOf(int size, int64_t bytes) {
+  if (size == 1) return AllReduceWay::kDirect;
+  if (bytes >= kRingPartBytes * size) return AllReduceWay::kRing;
+  return size <= kDirectRanks && bytes * (size - 1) <= kDirectBytes
+             ? AllReduceWay::kDirect
+             : AllReduceWay::kDoubling;
+}
+
+absl::Status AllReduceOver(Mesh& mesh, AllReduceWay way, Reduction reduction,
+                           const void* input, void* output, int64_t count,
+                           Scratch& scratch) {
+  switch (way) {
+    case AllReduceWay::kDirect:
+      return Direct(mesh, reduction, input, output, count, scratch);
+    case AllReduceWay::kDoubling:
+      return Doubling(mesh, reduction, input, output, count, scratch);
+    case AllReduceWay::kRing:
+      return Ring(mesh, reduction, input, output, count, scratch).Run();
+  }
+  return absl::OkStatus();
+}
+
 namespace {
 
 // Above this size it is slower that the root exchanges all data with every rank

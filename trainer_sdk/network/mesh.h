@@ -2,14 +2,33 @@
 #define MUSTER_TRAINER_SDK_NETWORK_MESH_H_
 
 #include <cstdint>
+#include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "base/time.h"
-#include "trainer_sdk/network/peer_name.h"
 #include "trainer_sdk/process_group/dtype.h"
 #include "trainer_sdk/process_group/signature.h"
 
 namespace muster {
+
+// The name of a rank in messages.
+struct PeerName {
+  int rank = 0;
+  std::string host;
+  int64_t pid = 0;
+};
+
+// The name of this process as `rank`.
+PeerName OwnName(int rank);
+
+// "rank 3 (host node7, pid 4711)".
+std::string Describe(const PeerName& name);
+
+// The form in the store, "PID HOST". Decoding any other text gives
+// InvalidArgument.
+std::string Encoded(const PeerName& name);
+absl::StatusOr<PeerName> DecodePeerName(int rank, const std::string& text);
 
 // Identifies a point-to-point message; both ends must agree on it.
 struct MessageLabel {

@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "trainer_sdk/network/mesh.h"
-#include "trainer_sdk/network/scratch.h"
+#include "trainer_sdk/network/primitives.h"
 #include "trainer_sdk/process_group/failure_record.h"
 #include "trainer_sdk/process_group/signature.h"
 #include "trainer_sdk/process_group/transport.h"

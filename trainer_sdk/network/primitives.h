@@ -1,14 +1,57 @@
 #ifndef MUSTER_TRAINER_SDK_NETWORK_PRIMITIVES_H_
 #define MUSTER_TRAINER_SDK_NETWORK_PRIMITIVES_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "trainer_sdk/network/mesh.h"
-#include "trainer_sdk/network/parts.h"
-#include "trainer_sdk/network/scratch.h"
 
 namespace muster {
+
+// Memory for received data before it is reduced. Reused, because new pages cost
+// more than a small operation.
+class Scratch {
+ public:
+  // Returns at least `bytes` of uninitialised memory. Invalidates memory
+  // returned before.
+  char* Get(int64_t bytes) {
+    if (bytes > bytes_) {
+      memory_.reset();
+      memory_ = std::make_unique_for_overwrite<std::max_align_t[]>(
+          bytes / sizeof(std::max_align_t) + 1);
+      bytes_ = bytes;
+    }
+    return reinterpret_cast<char*>(memory_.get());
+  }
+
+ private:
+  std::unique_ptr<std::max_align_t[]> memory_;
+  int64_t bytes_ = 0;
+};
+
+// The assignment of consecutive elements to ranks: part r is [begin(r),
+// begin(r) + count(r)). Pure.
+class RankParts {
+ public:
+  // From the fields of an Operation: `counts`, or `count` for each rank if that
+  // is empty.
+  RankParts(const std::vector<int64_t>& counts, int64_t count, int size);
+
+  // Divides `total` elements into `size` parts whose lengths differ by at most
+  // one.
+  static RankParts Even(int64_t total, int size);
+
+  int64_t begin(int part) const { return begins_[part]; }
+  int64_t count(int part) const { return begins_[part + 1] - begins_[part]; }
+  int64_t total() const { return begins_.back(); }
+
+ private:
+  RankParts() = default;
+  std::vector<int64_t> begins_;  // size() is the number of parts + 1
+};
 
 // The building blocks of collectives. All ranks involved call the same
 // function. `element`: size of an element in bytes.

@@ -34,6 +34,15 @@ absl::Status PublishAccount(const GroupPlace& place,
 std::vector<std::optional<OperationSignature>> ReadAccounts(
     const GroupPlace& place, Instant deadline);
 
+// Called after this rank failed with `failure` during `last`. Writes both to
+// the group's store, waits up to `wait` for the accounts of the peers, and
+// returns how the ranks' calls differ (CompareAccounts). Empty if no difference
+// is known or `wait` is zero. Blocks for at most `wait` plus one second, even
+// if the store is unreachable.
+std::string ExchangeAccounts(const GroupPlace& place,
+                             const OperationSignature& last,
+                             const absl::Status& failure, Duration wait);
+
 }  // namespace muster
 
 #endif  // MUSTER_TRAINER_SDK_PROCESS_GROUP_ACCOUNT_H_

@@ -1,9 +1,25 @@
 #ifndef MUSTER_TRAINER_SDK_PROCESS_GROUP_ELEMENT_H_
 #define MUSTER_TRAINER_SDK_PROCESS_GROUP_ELEMENT_H_
 
+#include <ranges>
+
 #include "trainer_sdk/process_group/dtype.h"
 
 namespace muster {
+
+// Contiguous elements that know their type and number: a C array, a
+// std::vector, std::array or std::span of float, double, int8_t, int32_t or
+// int64_t.
+template <typename Range>
+concept ElementRange = std::ranges::contiguous_range<Range> &&
+    std::ranges::sized_range<Range> &&
+    DTypeOf<std::ranges::range_value_t<Range>>()
+.has_value();
+
+template <ElementRange Range>
+constexpr DType ElementTypeOf() {
+  return *DTypeOf<std::ranges::range_value_t<Range>>();
+}
 
 // Converts single elements to and from double by simple code. Used to check
 // results, not to compute them. Pure.

@@ -2,10 +2,13 @@
 #define MUSTER_TRAINER_SDK_PROCESS_GROUP_FORMATION_H_
 
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -102,6 +105,48 @@ class FormationReaction {
 absl::Status FormationStatus(const GroupPlace& place);
 int FormationWakeFd(const GroupPlace& place);
 absl::Status FailFormation(const GroupPlace& place, const absl::Status& mine);
+
+// Forwards to another store. If the formation is given up, a blocked call
+// returns the formation's cause at once, even if the store hangs; the store may
+// still execute the call. Once the formation has ended, calls are forwarded
+// directly.
+class FormingStore final : public Store {
+ public:
+  FormingStore(std::shared_ptr<Store> store,
+               std::shared_ptr<Formation> formation);
+
+  absl::Status Set(const std::string& key, const std::string& value) override;
+  absl::StatusOr<std::string> Get(const std::string& key,
+                                  Instant deadline) override;
+  absl::Status Wait(const std::vector<std::string>& keys,
+                    Instant deadline) override;
+  absl::StatusOr<int64_t> Add(const std::string& key, int64_t amount) override;
+  absl::StatusOr<std::string> CompareSet(const std::string& key,
+                                         const std::string& expected,
+                                         const std::string& desired) override;
+  absl::StatusOr<bool> Delete(const std::string& key) override;
+  absl::StatusOr<bool> Check(const std::vector<std::string>& keys) override;
+
+ private:
+  template <typename Result>
+  Result Call(std::function<Result(Store& store)> call);
+  template <typename Result>
+  Result CallUntil(std::function<Result(Store& store, Instant until)> call,
+                   Instant deadline);
+
+  const std::shared_ptr<Store> store_;
+  const std::shared_ptr<Formation> formation_;
+};
+
+// Makes a transport with `factory`. Blocks until it is made, `deadline` passes,
+// or another rank fails. Starts a Formation unless `place` brings one, and ends
+// it before returning. If one rank fails, all others that are not finished fail
+// at once with that rank's number and cause.
+absl::StatusOr<std::unique_ptr<Transport>> FormTransport(
+    const TransportFactory& factory, GroupPlace place, Instant deadline);
+
+// Prefixes the message of `status` with the group's name: "group world: ...".
+absl::Status NamedAfter(const GroupPlace& place, const absl::Status& status);
 
 }  // namespace muster
 

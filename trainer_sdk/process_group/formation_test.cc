@@ -12,8 +12,6 @@
 #include <utility>
 
 #include "base/monotonic_clock.h"
-#include "trainer_sdk/process_group/form_transport.h"
-#include "trainer_sdk/process_group/forming_store.h"
 #include "trainer_sdk/store/in_process_store.h"
 
 namespace muster {

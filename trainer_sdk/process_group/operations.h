@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "trainer_sdk/process_group/element_range.h"
+#include "trainer_sdk/process_group/element.h"
 #include "trainer_sdk/process_group/operation.h"
 
 namespace muster {

@@ -2,36 +2,130 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
+#include <cstdlib>
 #include <deque>
+#include <limits>
+#include <memory>
 #include <mutex>
 #include <numeric>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/monotonic_clock.h"
+#include "base/seconds_text.h"
+#include "base/time.h"
 #include "trainer_sdk/flight_recorder/flight_recorder.h"
-#include "trainer_sdk/process_group/account_exchange.h"
+#include "trainer_sdk/process_group/account.h"
 #include "trainer_sdk/process_group/argument_check.h"
 #include "trainer_sdk/process_group/failure_record.h"
-#include "trainer_sdk/process_group/form_transport.h"
 #include "trainer_sdk/process_group/formation.h"
-#include "trainer_sdk/process_group/forming_store.h"
-#include "trainer_sdk/process_group/group_call.h"
-#include "trainer_sdk/process_group/group_error.h"
-#include "trainer_sdk/process_group/plain_memory.h"
-#include "trainer_sdk/process_group/queue_time.h"
+#include "trainer_sdk/process_group/operation.h"
 #include "trainer_sdk/process_group/signature.h"
-#include "trainer_sdk/process_group/split_meeting.h"
-#include "trainer_sdk/process_group/split_part.h"
-#include "trainer_sdk/process_group/split_table.h"
+#include "trainer_sdk/process_group/split.h"
+#include "trainer_sdk/process_group/transport.h"
 #include "trainer_sdk/process_group/world_ranks.h"
 #include "trainer_sdk/store/in_process_store.h"
 #include "trainer_sdk/store/prefix_store.h"
 
 namespace muster {
+
+absl::Status Work::Wait() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  completed_changed_.wait(lock, [&] { return completed_; });
+  return status_;
+}
+
+absl::Status Work::Wait(Instant deadline) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (!completed_changed_.wait_until(lock, ToSteady(deadline),
+                                     [&] { return completed_; })) {
+    return absl::DeadlineExceededError("the operation is still under way");
+  }
+  return status_;
+}
+
+bool Work::is_completed() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return completed_;
+}
+
+absl::Status Work::status() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return completed_ ? status_
+                    : absl::FailedPreconditionError(
+                          "the operation is still under way");
+}
+
+void Work::Complete(absl::Status status) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  MUSTER_CHECK(!completed_) << "a work is completed twice";
+  completed_ = true;
+  status_ = std::move(status);
+  completed_changed_.notify_all();
+}
+
 namespace {
+
+constexpr uint64_t kNotNumbered = ~uint64_t{0};
+
+// The group's record of one call of Run or Start.
+struct GroupCall {
+  OperationContext context{kNotNumbered, Instant()};
+  OperationSignature signature;
+  uint64_t record = 0;  // its number in the flight recorder
+  Instant called{};
+  Instant begun{};  // when it reached the head of the queue
+};
+
+// A call that waits for its turn.
+struct QueuedCall {
+  Operation operation;
+  GroupCall call;
+  std::shared_ptr<Work> work;
+};
+
+class PlainMemory final : public TransportMemory {
+ public:
+  PlainMemory(int64_t bytes, void* block)
+      : bytes_(bytes), block_(block, std::free) {}
+  void* data() const override { return block_.get(); }
+  int64_t bytes() const override { return bytes_; }
+
+ private:
+  const int64_t bytes_;
+  const std::unique_ptr<void, decltype(&std::free)> block_;
+};
+
+// Allocates ordinary host memory, for transports without memory of their own.
+// `bytes` must not be negative. ResourceExhausted: not enough memory.
+absl::StatusOr<std::unique_ptr<TransportMemory>> NewPlainMemory(int64_t bytes) {
+  // Rounded up to whole cache lines, so that no other data shares the last
+  // line.
+  void* const block = bytes > std::numeric_limits<int64_t>::max() - 64
+                          ? nullptr
+                          : std::aligned_alloc(64, (bytes + 64) / 64 * 64);
+  if (block == nullptr) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no memory for ", bytes, " bytes"));
+  }
+  return std::make_unique<PlainMemory>(bytes, block);
+}
+
+// End of an error message for an operation whose time was up `whole` after its
+// call, of which it spent `behind` waiting for earlier operations. Needed
+// because a transport knows only how long it waited itself. Empty if `behind`
+// is less than 1 ms. Pure.
+std::string TellQueue(Duration behind, Duration whole) {
+  if (behind < std::chrono::milliseconds(1)) return "";
+  return "; its time was up " + SecondsText(whole) + " after its call, " +
+         SecondsText(behind) + " of them behind earlier operations";
+}
 
 // The longest time to report a failure through a store that may be unreachable.
 constexpr Duration kStorePatience = std::chrono::seconds(1);

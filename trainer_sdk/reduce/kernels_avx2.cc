@@ -1,4 +1,4 @@
-#include "trainer_sdk/reduce/kernels_avx2.h"
+#include "trainer_sdk/reduce/kernels.h"
 
 #if defined(__x86_64__)
 

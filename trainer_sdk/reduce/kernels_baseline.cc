@@ -1,7 +1,7 @@
-#include "trainer_sdk/reduce/kernels_baseline.h"
-
 #include <cstdint>
 #include <cstring>
+
+#include "trainer_sdk/reduce/kernels.h"
 
 namespace muster {
 namespace {

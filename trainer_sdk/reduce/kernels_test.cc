@@ -1,3 +1,5 @@
+#include "trainer_sdk/reduce/kernels.h"
+
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -6,8 +8,6 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "trainer_sdk/reduce/kernels_avx2.h"
-#include "trainer_sdk/reduce/kernels_baseline.h"
 
 namespace muster {
 namespace {

@@ -4,8 +4,7 @@
 
 #include "base/check.h"
 #include "base/processor_kind.h"
-#include "trainer_sdk/reduce/kernels_avx2.h"
-#include "trainer_sdk/reduce/kernels_baseline.h"
+#include "trainer_sdk/reduce/kernels.h"
 
 namespace muster {
 namespace {

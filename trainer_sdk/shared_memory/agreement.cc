@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "trainer_sdk/shared_memory/bell.h"
+#include "trainer_sdk/shared_memory/layout.h"
 
 namespace muster {
 namespace {

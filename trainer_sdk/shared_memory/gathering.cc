@@ -1,7 +1,9 @@
 #include "trainer_sdk/shared_memory/gathering.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/random.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,6 +26,38 @@
 #include "trainer_sdk/shared_memory/memory_file.h"
 
 namespace muster {
+
+absl::StatusOr<LifeSign> MakeLifeSign() {
+  LifeSign sign;
+  sign.told = OwnedFd(static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0)));
+  if (sign.told.open()) {
+    fcntl(sign.told.get(), F_SETFD, FD_CLOEXEC);
+    return sign;
+  }
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("cannot create a pipe: ", std::strerror(errno)));
+  }
+  sign.told = OwnedFd(ends[0]);
+  sign.kept = OwnedFd(ends[1]);
+  return sign;
+}
+
+std::vector<int> Gone(const std::vector<int>& told) {
+  std::vector<pollfd> polled;
+  polled.reserve(told.size());
+  for (const int fd : told) polled.push_back({fd, POLLIN, 0});
+  std::vector<int> gone;
+  if (poll(polled.data(), polled.size(), 0) <= 0) return gone;
+  for (size_t i = 0; i < polled.size(); ++i) {
+    if ((polled[i].revents & (POLLIN | POLLHUP)) != 0) {
+      gone.push_back(static_cast<int>(i));
+    }
+  }
+  return gone;
+}
+
 namespace {
 
 constexpr char kKey[] = "shared_memory/address";

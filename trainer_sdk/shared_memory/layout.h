@@ -5,12 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/time.h"
 #include "trainer_sdk/process_group/signature.h"
+
+namespace muster {
 
 // The layout of the memory that the ranks of a group share. Everything is
 // initially zero, as in a new memory file. The comments say which rank writes a
 // field; data that one rank writes and others read is published by an atomic.
-namespace muster {
 
 inline constexpr int64_t kCacheLine = 64;
 inline constexpr int kStagingSlots = 3;  // see Collectives
@@ -140,6 +142,37 @@ inline constexpr int64_t kPageBytes = 4096;
 constexpr int64_t RoundUp(int64_t value, int64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
+
+// Wakes all sleepers at the bell, in every process.
+void Ring(Bell& bell);
+
+// Rings only if there are sleepers. Correct only after a sequentially
+// consistent store of their condition: then either a rank about to sleep sees
+// that store, or this call sees the sleeper.
+inline void RingIfHeard(Bell& bell) {
+  if (bell.sleepers.load(std::memory_order_seq_cst) != 0) Ring(bell);
+}
+
+// Registers a sleeper while it lives. The condition must be checked again
+// between construction and Sleep.
+class Sleeper {
+ public:
+  explicit Sleeper(Bell& bell) : bell_(bell) {
+    bell_.sleepers.fetch_add(1, std::memory_order_seq_cst);
+    seen_ = bell_.rings.load(std::memory_order_seq_cst);
+  }
+  ~Sleeper() { bell_.sleepers.fetch_sub(1, std::memory_order_seq_cst); }
+  Sleeper(const Sleeper&) = delete;
+  Sleeper& operator=(const Sleeper&) = delete;
+
+  // Sleeps until the bell has rung since the construction, `longest` has
+  // passed, or spuriously.
+  void Sleep(Duration longest) const;
+
+ private:
+  Bell& bell_;
+  uint32_t seen_ = 0;
+};
 
 }  // namespace muster
 

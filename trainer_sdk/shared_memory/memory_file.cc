@@ -8,12 +8,111 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <fstream>
+#include <iterator>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "trainer_sdk/shared_memory/memory_room.h"
+#include "absl/strings/str_split.h"
 
 namespace muster {
+namespace {
+
+std::optional<std::string> Contents(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) return std::nullopt;
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+// Nothing for the text "max".
+std::optional<int64_t> NumberIn(const std::string& path) {
+  const std::optional<std::string> text = Contents(path);
+  int64_t number = 0;
+  if (!text || !absl::SimpleAtoi(*text, &number)) return std::nullopt;
+  return number;
+}
+
+// A limit applies to all groups below it, so each folder up to the root counts.
+absl::Status CheckGroups(const std::string& root, std::string group,
+                         const char* limit_file, const char* usage_file,
+                         int64_t bytes) {
+  while (true) {
+    const std::string folder = absl::StrCat(root, group == "/" ? "" : group);
+    const std::optional<int64_t> limit =
+        NumberIn(absl::StrCat(folder, "/", limit_file));
+    const std::optional<int64_t> usage =
+        NumberIn(absl::StrCat(folder, "/", usage_file));
+    // The page cache counts as used but can be reclaimed, so only requests that
+    // exceed the limit itself are refused.
+    if (limit && bytes > *limit) {
+      return absl::ResourceExhaustedError(absl::StrCat(
+          bytes, " bytes of shared memory are wanted, but control group ",
+          group, " is limited to ", *limit, " (", limit_file, "), of which ",
+          usage.value_or(0), " are used"));
+    }
+    if (group.empty() || group == "/") return absl::OkStatus();
+    const size_t slash = group.rfind('/');
+    group = slash == 0 ? "/" : group.substr(0, slash);
+  }
+}
+
+}  // namespace
+
+std::optional<int64_t> AvailableIn(const std::string& meminfo) {
+  std::optional<int64_t> available;
+  int64_t swap = 0;
+  for (const auto line : absl::StrSplit(meminfo, '\n')) {
+    const std::vector<std::string> words =
+        absl::StrSplit(line, ' ', absl::SkipEmpty());
+    int64_t kibibytes = 0;
+    if (words.size() < 2 || !absl::SimpleAtoi(words[1], &kibibytes)) continue;
+    if (words[0] == "MemAvailable:") available = kibibytes * 1024;
+    if (words[0] == "SwapFree:") swap = kibibytes * 1024;
+  }
+  if (available) *available += swap;
+  return available;
+}
+
+std::optional<std::string> GroupIn(const std::string& cgroups,
+                                   const std::string& controller) {
+  for (const auto line : absl::StrSplit(cgroups, '\n')) {
+    // A line is hierarchy:controllers:path; the path may contain colons.
+    const std::vector<std::string> parts =
+        absl::StrSplit(line, absl::MaxSplits(':', 2));
+    if (parts.size() != 3 || parts[2].empty() || parts[2][0] != '/') continue;
+    for (const auto name : absl::StrSplit(parts[1], ',')) {
+      if (std::string(name) == controller) return parts[2];
+    }
+  }
+  return std::nullopt;
+}
+
+absl::Status CheckMemoryRoom(int64_t bytes) {
+  if (const auto meminfo = Contents("/proc/meminfo")) {
+    const std::optional<int64_t> available = AvailableIn(*meminfo);
+    if (available && bytes > *available) {
+      return absl::ResourceExhaustedError(absl::StrCat(
+          bytes, " bytes of shared memory are wanted, but the host has ",
+          *available, " left (MemAvailable and SwapFree)"));
+    }
+  }
+  const auto cgroups = Contents("/proc/self/cgroup");
+  if (!cgroups) return absl::OkStatus();
+  if (const auto group = GroupIn(*cgroups, "")) {
+    absl::Status room = CheckGroups("/sys/fs/cgroup", *group, "memory.max",
+                                    "memory.current", bytes);
+    if (!room.ok()) return room;
+  }
+  if (const auto group = GroupIn(*cgroups, "memory")) {
+    return CheckGroups("/sys/fs/cgroup/memory", *group, "memory.limit_in_bytes",
+                       "memory.usage_in_bytes", bytes);
+  }
+  return absl::OkStatus();
+}
+
 namespace {
 
 absl::Status Exhausted(const char* what, int64_t bytes, int error) {

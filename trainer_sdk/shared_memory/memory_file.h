@@ -2,6 +2,8 @@
 #define MUSTER_TRAINER_SDK_SHARED_MEMORY_MEMORY_FILE_H_
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -9,6 +11,19 @@
 #include "base/owned_fd.h"
 
 namespace muster {
+
+// Checks that this host and this process's control groups have `bytes` of
+// memory left. ResourceExhausted names the limit and the amount left. A file
+// that cannot be read is ignored.
+absl::Status CheckMemoryRoom(int64_t bytes);
+
+// Available bytes, parsed from /proc/meminfo: MemAvailable plus SwapFree.
+std::optional<int64_t> AvailableIn(const std::string& meminfo);
+
+// The path, with a leading slash, of this process's control group for
+// `controller` ("" for version 2), parsed from /proc/self/cgroup.
+std::optional<std::string> GroupIn(const std::string& cgroups,
+                                   const std::string& controller);
 
 // Creates a file in memory (memfd) of `bytes` zeros that cannot be shrunk. It
 // has a size but no pages yet: see ReservePages. It disappears with the last

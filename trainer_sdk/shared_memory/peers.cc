@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -14,11 +15,63 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
-#include "trainer_sdk/shared_memory/bell.h"
-#include "trainer_sdk/shared_memory/cores.h"
-#include "trainer_sdk/shared_memory/life.h"
+#include "trainer_sdk/shared_memory/gathering.h"
+#include "trainer_sdk/shared_memory/layout.h"
 
 namespace muster {
+
+void SetCause(GroupPage& group, int rank, const absl::Status& cause) {
+  uint32_t none = 0;
+  const uint32_t mine = 1 + static_cast<uint32_t>(rank);
+  if (!group.broken.compare_exchange_strong(none, mine)) return;
+  const std::string text(cause.message());
+  const size_t length = std::min(text.size(), sizeof(group.text) - 1);
+  std::memcpy(group.text, text.data(), length);
+  group.text[length] = '\0';
+  group.code = static_cast<int32_t>(cause.code());
+  group.broken.store(mine | kCauseComplete, std::memory_order_seq_cst);
+}
+
+absl::Status CauseOf(const GroupPage& group) {
+  // The two stores of SetCause are microseconds apart, but the writer may be
+  // killed between them.
+  const Instant give_up = MonotonicNow() + std::chrono::seconds(1);
+  uint32_t state;
+  while (((state = group.broken.load(std::memory_order_acquire)) &
+          kCauseComplete) == 0) {
+    if (MonotonicNow() > give_up) {
+      return absl::UnavailableError(absl::StrCat(
+          "rank ", state - 1, " broke the group and died before it said why"));
+    }
+    sched_yield();
+  }
+  return absl::Status(
+      static_cast<absl::StatusCode>(group.code),
+      std::string(group.text, strnlen(group.text, sizeof(group.text))));
+}
+
+CoreSet AvailableCores() {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  CoreSet cores;
+  // Fails on a machine with more cores than the set has. Then no core is known,
+  // and ranks do not spin.
+  if (sched_getaffinity(0, sizeof(mask), &mask) != 0) return cores;
+  for (int core = 0; core < kMaxCores && core < CPU_SETSIZE; ++core) {
+    cores[core] = CPU_ISSET(core, &mask);
+  }
+  return cores;
+}
+
+bool MaySpin(const std::vector<CoreSet>& cores_of_ranks, int rank) {
+  const CoreSet& mine = cores_of_ranks[rank];
+  size_t bound_to_mine = 0;
+  for (const CoreSet& cores : cores_of_ranks) {
+    if ((cores & ~mine).none()) ++bound_to_mine;
+  }
+  return bound_to_mine <= mine.count();
+}
+
 namespace {
 
 // About 50 us of spinning with pauses: longer than the ranks' usual skew, short

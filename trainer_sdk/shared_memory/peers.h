@@ -1,6 +1,7 @@
 #ifndef MUSTER_TRAINER_SDK_SHARED_MEMORY_PEERS_H_
 #define MUSTER_TRAINER_SDK_SHARED_MEMORY_PEERS_H_
 
+#include <bitset>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -11,12 +12,36 @@
 #include "base/time.h"
 #include "trainer_sdk/process_group/signature.h"
 #include "trainer_sdk/process_group/transport.h"
-#include "trainer_sdk/shared_memory/cause.h"
 #include "trainer_sdk/shared_memory/gathering.h"
 #include "trainer_sdk/shared_memory/layout.h"
 #include "trainer_sdk/shared_memory/memory_file.h"
 
 namespace muster {
+
+// The cause for which a group is broken: one for all ranks, the first that was
+// set.
+
+inline bool IsBroken(const GroupPage& group) {
+  return group.broken.load(std::memory_order_acquire) != 0;
+}
+
+// Breaks the group with `cause`, which must not be OK, unless it is broken
+// already. The caller must wake the sleepers.
+void SetCause(GroupPage& group, int rank, const absl::Status& cause);
+
+// The cause of a broken group. Unavailable with the rank's number if the rank
+// that broke the group died while it wrote the cause.
+absl::Status CauseOf(const GroupPage& group);
+
+using CoreSet = std::bitset<kMaxCores>;
+
+// The cores on which this thread may run.
+CoreSet AvailableCores();
+
+// Whether `rank` may spin while it waits. True if the ranks that can run only
+// on its cores, itself included, all find a core there. Otherwise a spinning
+// rank may delay the rank that it waits for. Pure.
+bool MaySpin(const std::vector<CoreSet>& cores_of_ranks, int rank);
 
 // A condition that a rank waits for.
 class Wish {

@@ -8,6 +8,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,9 +19,39 @@
 #include "store/wire/command.h"
 #include "store/wire/request.h"
 #include "trainer_sdk/store/store.h"
-#include "trainer_sdk/store/wait_lines.h"
 
 namespace muster {
+
+// The connections on which a client's threads wait for keys, one thread per
+// connection. They are opened on demand, at most `most` of them. Thread-safe.
+class WaitLines {
+ public:
+  WaitLines(std::string host, int port, size_t most)
+      : host_(std::move(host)), port_(port), most_(most) {}
+
+  // Sends the WAIT in `request` and blocks until its reply.
+  //   DeadlineExceeded   some keys do not exist; with a message, the store did
+  //                      not say whether they do
+  //   ResourceExhausted  no connection was free or could be opened until
+  //                      `patience`; nothing was sent
+  //   Unavailable        the store cannot be reached
+  absl::Status Wait(const std::string& request, Instant deadline,
+                    Instant patience);
+
+ private:
+  // A free connection; an empty optional if the caller has to open one. Fails
+  // if none is available until `patience`.
+  absl::StatusOr<std::optional<StoreChannel>> Take(Instant patience);
+  void GiveBack(std::optional<StoreChannel> line);
+
+  const std::string host_;
+  const int port_;
+  const size_t most_;
+  std::mutex mutex_;
+  std::condition_variable given_back_;
+  std::vector<StoreChannel> free_;
+  size_t taken_ = 0;
+};
 
 struct TcpStoreOptions {
   std::string host;

@@ -10,8 +10,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "trainer_sdk/network/mesh.h"
-#include "trainer_sdk/network/peer_name.h"
-#include "trainer_sdk/tcp/frame.h"
 #include "trainer_sdk/tcp/frame_connection.h"
 
 namespace muster {

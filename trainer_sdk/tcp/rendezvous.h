@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "base/owned_fd.h"
 #include "base/time.h"
-#include "trainer_sdk/network/peer_name.h"
+#include "trainer_sdk/network/mesh.h"
 #include "trainer_sdk/process_group/transport.h"
 
 namespace muster {

@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "trainer_sdk/optim/update_rule.h"
 #include "trainer_sdk/process_group/dtype.h"
-#include "trainer_sdk/process_group/element_range.h"
+#include "trainer_sdk/process_group/element.h"
 
 namespace muster {
 

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "absl/strings/str_cat.h"
-#include "trainer_sdk/network/peer_name.h"
+#include "trainer_sdk/network/mesh.h"
 
 namespace muster {
 namespace {

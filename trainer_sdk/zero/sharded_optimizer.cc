@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "trainer_sdk/optim/square_sum.h"
 #include "trainer_sdk/process_group/operations.h"
-#include "trainer_sdk/process_group/work.h"
+#include "trainer_sdk/process_group/process_group.h"
 
 namespace muster {
 namespace {

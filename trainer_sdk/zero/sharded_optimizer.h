@@ -12,7 +12,6 @@
 #include "trainer_sdk/optim/optimizer.h"
 #include "trainer_sdk/optim/optimizer_shard.h"
 #include "trainer_sdk/process_group/process_group.h"
-#include "trainer_sdk/process_group/work.h"
 #include "trainer_sdk/zero/shard_partition.h"
 
 namespace muster {

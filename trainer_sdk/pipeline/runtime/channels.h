@@ -14,7 +14,6 @@
 #include "trainer_sdk/pipeline/runtime/pipeline_stage.h"
 #include "trainer_sdk/pipeline/schedule/schedule.h"
 #include "trainer_sdk/process_group/process_group.h"
-#include "trainer_sdk/process_group/work.h"
 
 namespace muster {
 

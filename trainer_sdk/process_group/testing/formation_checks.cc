@@ -1,24 +1,116 @@
 // Checks how the forming of a group must fail.
+#include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
-#include "trainer_sdk/process_group/form_transport.h"
+#include "base/time.h"
+#include "trainer_sdk/process_group/failure_record.h"
 #include "trainer_sdk/process_group/formation.h"
 #include "trainer_sdk/process_group/operations.h"
 #include "trainer_sdk/process_group/testing/conformance_checks.h"
-#include "trainer_sdk/process_group/testing/failing_store.h"
 #include "trainer_sdk/process_group/testing/rank_threads.h"
 #include "trainer_sdk/store/in_process_store.h"
+#include "trainer_sdk/store/store.h"
 
 namespace muster {
 namespace {
+
+// Forwards to another store, except that one call fails with Internal:
+// "planted". Calls with the keys of a FailureRecord are not counted.
+class FailingStore final : public Store {
+ public:
+  // `failing`: index of the call that fails, from 0.
+  FailingStore(std::shared_ptr<Store> store, int failing);
+
+  // Whether that call was reached.
+  bool failed() const { return calls_ > failing_; }
+
+  absl::Status Set(const std::string& key, const std::string& value) override;
+  absl::StatusOr<std::string> Get(const std::string& key,
+                                  Instant deadline) override;
+  absl::Status Wait(const std::vector<std::string>& keys,
+                    Instant deadline) override;
+  absl::StatusOr<int64_t> Add(const std::string& key, int64_t amount) override;
+  absl::StatusOr<std::string> CompareSet(const std::string& key,
+                                         const std::string& expected,
+                                         const std::string& desired) override;
+  absl::StatusOr<bool> Delete(const std::string& key) override;
+  absl::StatusOr<bool> Check(const std::vector<std::string>& keys) override;
+
+ private:
+  // Counts a call with `key`, and returns its planted error or OK.
+  absl::Status Next(const std::string& key);
+
+  const std::shared_ptr<Store> store_;
+  const int failing_;
+  std::atomic<int> calls_{0};
+};
+
+FailingStore::FailingStore(std::shared_ptr<Store> store, int failing)
+    : store_(std::move(store)), failing_(failing) {}
+
+absl::Status FailingStore::Next(const std::string& key) {
+  const bool recorded =
+      key == kFailureKey || absl::EndsWith(key, absl::StrCat("/", kFailureKey));
+  if (recorded || calls_++ != failing_) return absl::OkStatus();
+  return absl::InternalError("planted");
+}
+
+absl::Status FailingStore::Set(const std::string& key,
+                               const std::string& value) {
+  const absl::Status next = Next(key);
+  return next.ok() ? store_->Set(key, value) : next;
+}
+
+absl::StatusOr<std::string> FailingStore::Get(const std::string& key,
+                                              Instant deadline) {
+  const absl::Status next = Next(key);
+  if (!next.ok()) return next;
+  return store_->Get(key, deadline);
+}
+
+absl::Status FailingStore::Wait(const std::vector<std::string>& keys,
+                                Instant deadline) {
+  const absl::Status next = Next(keys.front());
+  return next.ok() ? store_->Wait(keys, deadline) : next;
+}
+
+absl::StatusOr<int64_t> FailingStore::Add(const std::string& key,
+                                          int64_t amount) {
+  const absl::Status next = Next(key);
+  if (!next.ok()) return next;
+  return store_->Add(key, amount);
+}
+
+absl::StatusOr<std::string> FailingStore::CompareSet(
+    const std::string& key, const std::string& expected,
+    const std::string& desired) {
+  const absl::Status next = Next(key);
+  if (!next.ok()) return next;
+  return store_->CompareSet(key, expected, desired);
+}
+
+absl::StatusOr<bool> FailingStore::Delete(const std::string& key) {
+  const absl::Status next = Next(key);
+  if (!next.ok()) return next;
+  return store_->Delete(key);
+}
+
+absl::StatusOr<bool> FailingStore::Check(const std::vector<std::string>& keys) {
+  const absl::Status next = Next(keys.front());
+  if (!next.ok()) return next;
+  return store_->Check(keys);
+}
 
 // Much longer than any step takes: only a rank that was not notified waits so
 // long.

@@ -1,16 +1,103 @@
 #include "trainer_sdk/process_group/testing/prepared_operation.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "base/monotonic_clock.h"
+#include "trainer_sdk/process_group/dtype.h"
+#include "trainer_sdk/process_group/element.h"
 #include "trainer_sdk/process_group/operations.h"
+#include "trainer_sdk/process_group/testing/conformance_subject.h"
 #include "trainer_sdk/process_group/testing/element_values.h"
-#include "trainer_sdk/process_group/testing/guarded_buffer.h"
 
 namespace muster {
 namespace {
+
+// Elements in a subject's memory, between two guard borders that must not be
+// overwritten.
+class GuardedBuffer {
+ public:
+  // The elements are filled with a pattern that no test value has.
+  GuardedBuffer(ConformanceMemory& memory, DType dtype, int64_t length);
+
+  void* at(int64_t element) const;
+  void Write(int64_t begin, const std::vector<double>& values);
+
+  // Returns Internal with the element's index if an element differs from
+  // `expected` by more than `tolerance`.
+  absl::Status Expect(int64_t begin, const std::vector<double>& expected,
+                      double tolerance) const;
+  // Returns Internal if a border was overwritten.
+  absl::Status ExpectBorders() const;
+
+ private:
+  ConformanceMemory& memory_;
+  const DType dtype_;
+  const int64_t bytes_;
+  const std::shared_ptr<void> block_;
+};
+
+constexpr int64_t kBorder = 64;  // bytes; preserves malloc's alignment
+constexpr uint8_t kPattern = 0xA5;
+
+GuardedBuffer::GuardedBuffer(ConformanceMemory& memory, DType dtype,
+                             int64_t length)
+    : memory_(memory),
+      dtype_(dtype),
+      bytes_(length * SizeOf(dtype)),
+      block_(memory.Allocate(bytes_ + 2 * kBorder)) {
+  const std::vector<uint8_t> pattern(bytes_ + 2 * kBorder, kPattern);
+  memory_.Write(block_.get(), pattern.data(), bytes_ + 2 * kBorder);
+}
+
+void* GuardedBuffer::at(int64_t element) const {
+  return static_cast<uint8_t*>(block_.get()) + kBorder +
+         element * SizeOf(dtype_);
+}
+
+void GuardedBuffer::Write(int64_t begin, const std::vector<double>& values) {
+  std::vector<uint8_t> bytes(values.size() * SizeOf(dtype_));
+  for (size_t i = 0; i < values.size(); i++) {
+    EncodeElement(values[i], dtype_, bytes.data() + i * SizeOf(dtype_));
+  }
+  memory_.Write(at(begin), bytes.data(), static_cast<int64_t>(bytes.size()));
+}
+
+absl::Status GuardedBuffer::Expect(int64_t begin,
+                                   const std::vector<double>& expected,
+                                   double tolerance) const {
+  std::vector<uint8_t> bytes(expected.size() * SizeOf(dtype_));
+  memory_.Read(bytes.data(), at(begin), static_cast<int64_t>(bytes.size()));
+  for (size_t i = 0; i < expected.size(); i++) {
+    const double found =
+        DecodeElement(dtype_, bytes.data() + i * SizeOf(dtype_));
+    if (!(std::fabs(found - expected[i]) <= tolerance)) {
+      return absl::InternalError(
+          absl::StrCat("element ", begin + static_cast<int64_t>(i), " is ",
+                       found, ", not ", expected[i]));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status GuardedBuffer::ExpectBorders() const {
+  std::vector<uint8_t> bytes(bytes_ + 2 * kBorder);
+  memory_.Read(bytes.data(), block_.get(), bytes_ + 2 * kBorder);
+  for (int64_t i = 0; i < kBorder; i++) {
+    if (bytes[i] != kPattern || bytes[kBorder + bytes_ + i] != kPattern) {
+      return absl::InternalError("bytes beside a buffer were written");
+    }
+  }
+  return absl::OkStatus();
+}
 
 std::string At(const std::string& what, const PreparedPlace& place) {
   return absl::StrCat(what, ", rank ", place.rank, " of ", place.size, ", #",
@@ -208,6 +295,40 @@ std::unique_ptr<PreparedOperation> PrepareMessage(const MessageCase& test,
 std::unique_ptr<PreparedOperation> PrepareBatch(
     const std::vector<MessageCase>& messages, const PreparedPlace& place) {
   return std::make_unique<PreparedBatch>(messages, place);
+}
+
+namespace {
+
+// Much longer than any operation takes, so only a broken transport reaches it.
+constexpr auto kPatience = std::chrono::seconds(30);
+
+PreparedPlace PlaceOf(const RankUnderTest& rank) {
+  return {*rank.memory, rank.rank, rank.size, rank.sequence};
+}
+
+absl::Status Perform(const PreparedOperation& prepared,
+                     const RankUnderTest& rank) {
+  OperationContext context;
+  context.sequence = rank.sequence;
+  context.deadline = MonotonicNow() + kPatience;
+  return prepared.Judge(rank.transport->Execute(prepared.operation(), context));
+}
+
+}  // namespace
+
+absl::Status RunCase(const CollectiveCase& test, RankUnderTest& rank) {
+  rank.sequence++;
+  return Perform(*PrepareCase(test, PlaceOf(rank)), rank);
+}
+
+absl::Status RunMessage(const MessageCase& test, RankUnderTest& rank) {
+  const auto prepared = PrepareMessage(test, PlaceOf(rank));
+  return prepared == nullptr ? absl::OkStatus() : Perform(*prepared, rank);
+}
+
+absl::Status RunBatch(const std::vector<MessageCase>& messages,
+                      RankUnderTest& rank) {
+  return Perform(*PrepareBatch(messages, PlaceOf(rank)), rank);
 }
 
 }  // namespace muster

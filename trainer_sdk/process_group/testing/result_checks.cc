@@ -17,8 +17,8 @@
 #include "trainer_sdk/process_group/testing/case_selection.h"
 #include "trainer_sdk/process_group/testing/conformance_checks.h"
 #include "trainer_sdk/process_group/testing/element_values.h"
+#include "trainer_sdk/process_group/testing/prepared_operation.h"
 #include "trainer_sdk/process_group/testing/rank_threads.h"
-#include "trainer_sdk/process_group/testing/run_case.h"
 
 namespace muster {
 namespace {

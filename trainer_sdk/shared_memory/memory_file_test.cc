@@ -1,4 +1,4 @@
-#include "trainer_sdk/shared_memory/memory_room.h"
+#include "trainer_sdk/shared_memory/memory_file.h"
 
 #include <cstdint>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "trainer_sdk/shared_memory/flow.h"
+#include "trainer_sdk/shared_memory/collectives.h"
 
 #include <cstdint>
 

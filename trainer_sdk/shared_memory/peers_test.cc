@@ -1,4 +1,4 @@
-#include "trainer_sdk/shared_memory/cores.h"
+#include "trainer_sdk/shared_memory/peers.h"
 
 #include <vector>
 

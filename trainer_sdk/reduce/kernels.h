@@ -1,5 +1,5 @@
-#ifndef MUSTER_TRAINER_SDK_REDUCE_KERNEL_TABLE_H_
-#define MUSTER_TRAINER_SDK_REDUCE_KERNEL_TABLE_H_
+#ifndef MUSTER_TRAINER_SDK_REDUCE_KERNELS_H_
+#define MUSTER_TRAINER_SDK_REDUCE_KERNELS_H_
 
 #include <cstdint>
 
@@ -26,6 +26,12 @@ struct ReductionTable {
   NarrowKernel narrow_float16;
 };
 
+// Kernels for any processor.
+const ReductionTable& BaselineReductions();
+
+// Kernels for x86-64 with AVX2 and F16C; null if the processor lacks them.
+const ReductionTable* Avx2Reductions();
+
 }  // namespace muster
 
-#endif  // MUSTER_TRAINER_SDK_REDUCE_KERNEL_TABLE_H_
+#endif  // MUSTER_TRAINER_SDK_REDUCE_KERNELS_H_

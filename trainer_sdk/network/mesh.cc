@@ -1,4 +1,4 @@
-#include "trainer_sdk/network/peer_name.h"
+#include "trainer_sdk/network/mesh.h"
 
 #include <unistd.h>
 

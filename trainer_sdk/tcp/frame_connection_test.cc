@@ -1,4 +1,4 @@
-#include "trainer_sdk/tcp/frame.h"
+#include "trainer_sdk/tcp/frame_connection.h"
 
 #include <gtest/gtest.h>
 

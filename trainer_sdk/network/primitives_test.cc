@@ -1,4 +1,4 @@
-#include "trainer_sdk/network/parts.h"
+#include "trainer_sdk/network/primitives.h"
 
 #include <gtest/gtest.h>
 

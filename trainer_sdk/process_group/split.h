@@ -1,0 +1,69 @@
+#ifndef MUSTER_TRAINER_SDK_PROCESS_GROUP_SPLIT_H_
+#define MUSTER_TRAINER_SDK_PROCESS_GROUP_SPLIT_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/time.h"
+#include "trainer_sdk/process_group/formation.h"
+#include "trainer_sdk/process_group/operation.h"
+#include "trainer_sdk/process_group/transport.h"
+
+namespace muster {
+
+// The arguments that one rank passed to Split.
+struct SplitChoice {
+  int color = 0;
+  int key = 0;
+
+  friend bool operator==(const SplitChoice&, const SplitChoice&) = default;
+};
+
+// The ranks that chose the same color as `rank`, ordered by key, then by rank.
+// Empty for a negative color. Pure.
+std::vector<int> MembersOf(const std::vector<SplitChoice>& choices, int rank);
+
+// Exchanges the choices of all ranks through the store, and returns them
+// indexed by rank; see ExchangeThroughStore.
+absl::StatusOr<std::vector<SplitChoice>> ExchangeChoices(Store& store, int rank,
+                                                         int size,
+                                                         SplitChoice choice,
+                                                         Instant deadline);
+
+// One Split of a group.
+struct SplitNaming {
+  // Its number among the group's splits, from 1.
+  int number = 1;
+  // Prefix of its keys in the group's store.
+  std::string prefix;
+  // Part of the new groups' names; empty: the prefix is used.
+  std::string label;
+};
+
+// The place of this rank in its new group after a split: its rank, name and
+// keys. `members` are the ranks of the parent that form the new group, this
+// rank included. Sets `global_ranks` to the members' world ranks, taken from
+// `parent_global_ranks`. Pure.
+GroupPlace PartOf(const GroupPlace& parent,
+                  const std::vector<int>& parent_global_ranks,
+                  const std::vector<int>& members, int color,
+                  const SplitNaming& naming, std::vector<int>* global_ranks);
+
+// The operation that a Split performs in its group's transport.
+Operation SplitOperation();
+
+// The first step of a Split: all ranks meet in the group's own transport before
+// they wait in the store. A rank that called another collective is waiting in
+// the transport, so the mismatch is found at once and reported to both sides.
+// Errors are those of the transport. If `formation` is given up, the transport
+// is aborted.
+absl::Status MeetToSplit(Transport& transport,
+                         const std::shared_ptr<Formation>& formation,
+                         const OperationContext& context);
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_PROCESS_GROUP_SPLIT_H_
