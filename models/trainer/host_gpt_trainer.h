@@ -12,7 +12,7 @@
 #include "models/trainer/gpt_trainer.h"
 #include "models/trainer/text/gpt_batches.h"
 #include "models/trainer/training_options.h"
-#include "trainer_sdk/ddp/pairwise_sum.h"
+#include "trainer_sdk/ddp/pairwise_hook.h"
 #include "trainer_sdk/ddp/reducer.h"
 #include "trainer_sdk/optim/loss_scaler.h"
 #include "trainer_sdk/optim/optimizer.h"

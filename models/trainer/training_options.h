@@ -7,9 +7,9 @@
 #include "models/gpt/gpt_config.h"
 #include "models/gpt/gpt_stage.h"
 #include "models/trainer/text/gpt_text.h"
-#include "trainer_sdk/optim/adamw.h"
 #include "trainer_sdk/optim/learning_rate.h"
 #include "trainer_sdk/optim/loss_scaler.h"
+#include "trainer_sdk/optim/update_rule.h"
 #include "trainer_sdk/process_group/dtype.h"
 
 namespace muster {

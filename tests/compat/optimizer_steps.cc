@@ -11,8 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "trainer_sdk/optim/adamw.h"
-#include "trainer_sdk/optim/sgd.h"
+#include "trainer_sdk/optim/update_rule.h"
 
 namespace {
 

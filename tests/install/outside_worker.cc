@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "trainer_sdk/ddp/reducer.h"
-#include "trainer_sdk/optim/adamw.h"
+#include "trainer_sdk/optim/update_rule.h"
 #include "trainer_sdk/process_group/operations.h"
 #include "trainer_sdk/session/session.h"
 #include "trainer_sdk/transports/new_transport.h"

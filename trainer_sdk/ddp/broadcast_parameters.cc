@@ -1,13 +1,94 @@
 #include "trainer_sdk/ddp/broadcast_parameters.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <string>
+#include <utility>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "trainer_sdk/ddp/same_parameters.h"
+#include "base/fnv_hash.h"
 #include "trainer_sdk/process_group/operations.h"
 
 namespace muster {
+
+namespace {
+
+int64_t DigestOf(const Tensor& parameter, TensorData Tensor::*part) {
+  FnvHash digest;
+  digest.AddNumber(static_cast<uint64_t>(parameter.count()));
+  digest.AddNumber(static_cast<uint64_t>(parameter.rows()));
+  digest.AddNumber(static_cast<uint64_t>((parameter.*part).dtype));
+  digest.AddBytes(parameter.name);
+  return static_cast<int64_t>(digest.value());
+}
+
+// Gathers one value of every rank, in rank order.
+absl::StatusOr<std::vector<int64_t>> Gathered(Device& device,
+                                              ProcessGroup& group,
+                                              int64_t mine) {
+  std::vector<int64_t> all(static_cast<size_t>(group.size()));
+  absl::Status status = RunFromHost(
+      device, group, AllGather(&mine, all.data(), 1, DType::kInt64));
+  if (!status.ok()) return status;
+  return all;
+}
+
+// "rank 2, rank 7": the ranks whose value differs from rank 0's.
+std::string Others(const std::vector<int64_t>& values) {
+  std::string text;
+  for (size_t rank = 1; rank < values.size(); ++rank) {
+    if (values[rank] == values[0]) continue;
+    absl::StrAppend(&text, text.empty() ? "rank " : ", rank ", rank);
+  }
+  return text;
+}
+
+}  // namespace
+
+absl::Status CheckSameParameters(Device& device, ProcessGroup& group,
+                                 const std::vector<Tensor>& parameters,
+                                 TensorData Tensor::*part) {
+  if (group.size() == 1) return absl::OkStatus();
+  absl::StatusOr<std::vector<int64_t>> counts =
+      Gathered(device, group, static_cast<int64_t>(parameters.size()));
+  if (!counts.ok()) return counts.status();
+  for (size_t rank = 1; rank < counts->size(); ++rank) {
+    if ((*counts)[rank] == (*counts)[0]) continue;
+    return absl::FailedPreconditionError(absl::StrCat(
+        "the ranks have different models: rank 0 has ", (*counts)[0],
+        " parameters, rank ", rank, " ", (*counts)[rank]));
+  }
+  std::vector<int64_t> least;
+  for (const Tensor& parameter : parameters) {
+    least.push_back(DigestOf(parameter, part));
+  }
+  std::vector<int64_t> most = least;
+  for (const auto& [values, op] :
+       {std::pair(&least, ReduceOp::kMin), std::pair(&most, ReduceOp::kMax)}) {
+    absl::Status status = RunFromHost(
+        device, group,
+        AllReduce(values->data(), values->data(),
+                  static_cast<int64_t>(values->size()), DType::kInt64, op));
+    if (!status.ok()) return status;
+  }
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    if (least[i] == most[i]) continue;
+    const Tensor& mine = parameters[i];
+    // Every rank has found the same index, so all call this.
+    const absl::StatusOr<std::vector<int64_t>> digests =
+        Gathered(device, group, DigestOf(mine, part));
+    if (!digests.ok()) return digests.status();
+    return absl::FailedPreconditionError(
+        absl::StrCat("the ranks have different models: parameter ", i,
+                     ", here (rank ", group.rank(), ") '", mine.name, "' of ",
+                     mine.count(), " ", Name((mine.*part).dtype),
+                     ", is another than rank 0's on ", Others(*digests)));
+  }
+  return absl::OkStatus();
+}
+
 namespace {
 
 // Values smaller than this are packed into messages of at most this size in

@@ -21,6 +21,14 @@ absl::Status BroadcastParameters(ProcessGroup& group,
                                  const std::vector<Tensor>& tensors,
                                  Device& device = HostDevice());
 
+// Collective. Returns FailedPrecondition on every rank if the lists differ:
+// names the first tensor that differs (name, elements, rows, type of `part`)
+// and the ranks on which it differs from rank 0; or says how many parameters
+// each rank has. `device` has the memory that the group's operations take.
+absl::Status CheckSameParameters(Device& device, ProcessGroup& group,
+                                 const std::vector<Tensor>& parameters,
+                                 TensorData Tensor::*part);
+
 }  // namespace muster
 
 #endif  // MUSTER_TRAINER_SDK_DDP_BROADCAST_PARAMETERS_H_

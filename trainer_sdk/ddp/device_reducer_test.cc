@@ -14,7 +14,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "trainer_sdk/ddp/broadcast_parameters.h"
-#include "trainer_sdk/ddp/compress_hook.h"
+#include "trainer_sdk/ddp/comm_hook.h"
 #include "trainer_sdk/ddp/pairwise_hook.h"
 #include "trainer_sdk/ddp/power_sgd_hook.h"
 #include "trainer_sdk/ddp/reducer.h"

@@ -6,9 +6,11 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "trainer_sdk/device/device.h"
 #include "trainer_sdk/process_group/process_group.h"
 #include "trainer_sdk/process_group/transport.h"
+#include "trainer_sdk/tensor/tensor.h"
 
 namespace muster {
 
@@ -54,6 +56,23 @@ struct GradientBucket {
     return group.Run(operation);
   }
 };
+
+// Allocates the buckets of `assignment` by `group`, filled with zeros.
+// Collective.
+absl::StatusOr<std::vector<GradientBucket>> MakeBuckets(
+    Device& device, ProcessGroup& group, const std::vector<Tensor>& parameters,
+    const std::vector<std::vector<int>>& assignment);
+
+// Makes the buckets of `assignment` out of the memory of the gradients, each
+// from its first gradient in memory to its last. InvalidArgument: a bucket
+// would contain gradients of another, or they are not aligned to each other.
+absl::StatusOr<std::vector<GradientBucket>> BucketsInPlace(
+    Device& device, const std::vector<Tensor>& parameters,
+    const std::vector<std::vector<int>>& assignment);
+
+// The address of each parameter's gradient in `buckets`, by parameter.
+std::vector<void*> PlacesIn(const std::vector<GradientBucket>& buckets,
+                            size_t parameters);
 
 }  // namespace muster
 

@@ -10,7 +10,7 @@
 #include "base/testing/rounding.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "trainer_sdk/ddp/compress_hook.h"
+#include "trainer_sdk/ddp/comm_hook.h"
 #include "trainer_sdk/ddp/low_rank.h"
 #include "trainer_sdk/ddp/power_sgd_hook.h"
 #include "trainer_sdk/process_group/element.h"

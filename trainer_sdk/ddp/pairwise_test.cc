@@ -5,7 +5,6 @@
 
 #include "gtest/gtest.h"
 #include "trainer_sdk/ddp/pairwise_hook.h"
-#include "trainer_sdk/ddp/pairwise_sum.h"
 #include "trainer_sdk/process_group/testing/group_fixture.h"
 
 namespace muster {

@@ -14,7 +14,7 @@
 #include "trainer_sdk/checkpoint/checkpoint_writer.h"
 #include "trainer_sdk/ddp/power_sgd_hook.h"
 #include "trainer_sdk/ddp/reducer.h"
-#include "trainer_sdk/optim/sgd.h"
+#include "trainer_sdk/optim/update_rule.h"
 #include "trainer_sdk/process_group/testing/group_fixture.h"
 
 namespace muster {

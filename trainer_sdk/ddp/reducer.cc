@@ -1,16 +1,23 @@
 #include "trainer_sdk/ddp/reducer.h"
 
 #include <algorithm>
+#include <condition_variable>
 #include <cstddef>
+#include <deque>
+#include <functional>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <system_error>
+#include <thread>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
-#include "trainer_sdk/ddp/bucket_layout.h"
-#include "trainer_sdk/ddp/reduction_thread.h"
-#include "trainer_sdk/ddp/same_parameters.h"
+#include "base/time.h"
+#include "trainer_sdk/ddp/broadcast_parameters.h"
+#include "trainer_sdk/ddp/gradient_bucket.h"
 #include "trainer_sdk/process_group/operations.h"
 
 namespace muster {
@@ -93,6 +100,111 @@ std::vector<Tensor> AsInBuckets(std::vector<Tensor> parameters,
 bool IsAlone(const ProcessGroup& group, const DdpOptions& options) {
   return group.size() == 1 && options.hook == nullptr && !options.narrow_to &&
          options.place != GradientPlace::kOwnToBucket;
+}
+
+// Runs jobs one after another, concurrently with the backward pass. Without
+// Start, Add runs its job at once, on the caller's thread. After the first job
+// that fails, all further jobs are dropped. Thread-safe.
+class ReductionThread {
+ public:
+  ReductionThread() = default;
+  // Waits for the running job; pending ones are dropped.
+  ~ReductionThread();
+  ReductionThread(const ReductionThread&) = delete;
+  ReductionThread& operator=(const ReductionThread&) = delete;
+
+  // Call it before anything else, at most once. ResourceExhausted: the system
+  // has no thread.
+  absl::Status Start();
+
+  void Add(std::function<absl::Status()> job);
+
+  // Blocks until all added jobs are done or dropped, and returns the first
+  // failure.
+  absl::Status Drain();
+
+  // Total time spent in jobs.
+  Duration busy() const;
+
+ private:
+  void Serve();
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<absl::Status()>> jobs_;
+  absl::Status failure_;
+  Duration busy_{};
+  enum class State { kIdle, kWorking, kEnding } state_ = State::kIdle;
+  std::thread thread_;
+};
+
+ReductionThread::~ReductionThread() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    state_ = State::kEnding;
+    jobs_.clear();
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+absl::Status ReductionThread::Start() {
+  try {
+    thread_ = std::thread([this] { Serve(); });
+  } catch (const std::system_error& error) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no thread for reducing gradients: ", error.what()));
+  }
+  return absl::OkStatus();
+}
+
+void ReductionThread::Add(std::function<absl::Status()> job) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!failure_.ok()) return;
+    if (!thread_.joinable()) {
+      failure_ = job();
+      return;
+    }
+    jobs_.push_back(std::move(job));
+  }
+  changed_.notify_all();
+}
+
+absl::Status ReductionThread::Drain() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  changed_.wait(lock,
+                [this] { return jobs_.empty() && state_ != State::kWorking; });
+  return failure_;
+}
+
+Duration ReductionThread::busy() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return busy_;
+}
+
+void ReductionThread::Serve() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (true) {
+    changed_.wait(
+        lock, [this] { return !jobs_.empty() || state_ == State::kEnding; });
+    if (state_ == State::kEnding) return;
+    const std::function<absl::Status()> job = std::move(jobs_.front());
+    jobs_.pop_front();
+    state_ = State::kWorking;
+    lock.unlock();
+    const Instant begin = MonotonicNow();
+    const absl::Status status = job();
+    const Duration took = MonotonicNow() - begin;
+    lock.lock();
+    busy_ += took;
+    if (state_ == State::kWorking) state_ = State::kIdle;
+    if (!status.ok() && failure_.ok()) {
+      failure_ = status;
+      jobs_.clear();
+    }
+    changed_.notify_all();
+  }
 }
 
 }  // namespace

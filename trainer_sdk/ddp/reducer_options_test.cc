@@ -18,7 +18,7 @@
 #include "base/fnv_hash.h"
 #include "base/testing/rounding.h"
 #include "gtest/gtest.h"
-#include "trainer_sdk/ddp/compress_hook.h"
+#include "trainer_sdk/ddp/comm_hook.h"
 #include "trainer_sdk/ddp/power_sgd_hook.h"
 #include "trainer_sdk/ddp/reducer.h"
 #include "trainer_sdk/gloo/gloo_transport.h"

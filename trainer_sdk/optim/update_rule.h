@@ -7,10 +7,42 @@
 #include <string>
 #include <vector>
 
-#include "trainer_sdk/optim/adamw.h"
-#include "trainer_sdk/optim/sgd.h"
-
 namespace muster {
+
+// The defaults are PyTorch's.
+struct AdamWOptions {
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+  // Decoupled weight decay: the weight is reduced by learning rate *
+  // weight_decay * weight, and the gradient is unchanged (Loshchilov and
+  // Hutter, 2019).
+  double weight_decay = 0.01;
+};
+
+// One step of AdamW over `count` weights, as in torch.optim.AdamW; `step`
+// counts from 1. `mean` and `square` are the optimizer's state, zero before the
+// first step. Elementwise, so any range of the weights may be updated alone, on
+// any rank. Buffers must not overlap. Thread-safe: no state of its own.
+void AdamWStep(const AdamWOptions& options, double learning_rate, int64_t step,
+               int64_t count, float* weights, const float* gradient,
+               float* mean, float* square);
+
+struct SgdOptions {
+  // 0: no momentum and no state.
+  double momentum = 0;
+  // L2 penalty: weight_decay * weight is added to the gradient.
+  double weight_decay = 0;
+  enum class Lookahead { kNone, kNesterov } lookahead = Lookahead::kNone;
+};
+
+// One step of stochastic gradient descent over `count` weights, as in
+// torch.optim.SGD with dampening 0; `step` counts from 1. `velocity` is the
+// momentum's state, null without momentum. Elementwise; buffers must not
+// overlap. Thread-safe: no state of its own.
+void SgdStep(const SgdOptions& options, double learning_rate, int64_t step,
+             int64_t count, float* weights, const float* gradient,
+             float* velocity);
 
 // The arguments of one optimizer step.
 struct OptimizerStep {

@@ -10,8 +10,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "trainer_sdk/optim/adamw.h"
 #include "trainer_sdk/optim/gradient_norm.h"
+#include "trainer_sdk/optim/update_rule.h"
 #include "trainer_sdk/process_group/element.h"
 #include "trainer_sdk/process_group/testing/group_fixture.h"
 #include "trainer_sdk/shared_memory/shared_memory_transport.h"

@@ -25,7 +25,7 @@ struct UpdateArrays {
   DType precision = DType::kFloat32;
 };
 
-// As in trainer_sdk/optim/adamw.h and sgd.h, with gradients multiplied by
+// As in trainer_sdk/optim/update_rule.h, with gradients multiplied by
 // step.gradient_factor first.
 void AdamWUpdate(const AdamWOptions& options, const OptimizerStep& step,
                  const UpdateArrays& arrays, CudaStream stream);

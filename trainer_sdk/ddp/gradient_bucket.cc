@@ -1,4 +1,4 @@
-#include "trainer_sdk/ddp/bucket_layout.h"
+#include "trainer_sdk/ddp/gradient_bucket.h"
 
 #include <algorithm>
 #include <cstddef>
