@@ -196,6 +196,7 @@ void Lifecycle::Accuse() {
   if (phase_ == NodePhase::kRunning) {
     ReleaseWaiters(absl::StrCat("rank ", failure.rank, " ", failure.message));
     Stop(SIGTERM, config_.spec.shutdown_timeout);
+    broke_here_ = true;
   }
   // Whoever stopped the worker may stop it again, and then it would hold up all
   // others for the whole grace.
@@ -207,12 +208,19 @@ void Lifecycle::Accuse() {
 
 bool Lifecycle::EndedHanging(const WorkerDown& event) {
   if (accused_ == event.local_rank) return true;
-  if (!suspicion_.has_value() ||
-      suspicion_->failure.local_rank != event.local_rank) {
-    return false;
-  }
+  if (!suspicion_.has_value()) return false;
   const bool died =
       event.failure.has_value() && !EndedByPreemption(*event.failure);
+  if (suspicion_->failure.local_rank != event.local_rank) {
+    // A signal that ends a peer while stacks are taken comes of the look or of
+    // the hang. The order in which the kernel reports several ends says
+    // nothing: the hang came before all of them.
+    if (died && event.failure->kind == FailureKind::kSignal &&
+        phase_ == NodePhase::kRunning && suspicion_->looked) {
+      Accuse();
+    }
+    return false;
+  }
   if (phase_ == NodePhase::kRunning && !(died && suspicion_->looked)) {
     // It gave up before it was looked at, and its own words say more; or it
     // ended as it should.

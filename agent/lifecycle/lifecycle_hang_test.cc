@@ -332,6 +332,49 @@ TEST_F(LifecycleHang, AWorkerThatDiesWhileItIsLookedAtStillHung) {
   EXPECT_EQ(agent_.reports.back().failures.size(), 1u);
 }
 
+// The kernel reports the ends of several workers in an order of its own.
+TEST_F(LifecycleHang, APeerThatIsKilledWhileStacksAreTakenIsNotTheCause) {
+  FallSilent();
+  Failure killed;
+  killed.kind = FailureKind::kSignal;
+  killed.signal = SIGABRT;
+  killed.rank = 2;
+  killed.local_rank = 0;
+  killed.message = "killed by SIGABRT";
+  agent_.Step(
+      WorkerDown{.local_rank = 0, .failure = killed, .by_itself = true});
+  EXPECT_EQ(agent_.phase(), NodePhase::kStopping);
+  killed.rank = 3;
+  killed.local_rank = 1;
+  agent_.Step(
+      WorkerDown{.local_rank = 1, .failure = killed, .by_itself = true});
+  const std::vector<Failure>& failures = agent_.reports.back().failures;
+  ASSERT_EQ(failures.size(), 2u);
+  EXPECT_EQ(failures[0].kind, FailureKind::kHung);
+  EXPECT_EQ(failures[0].rank, 3);
+  // The peer was not stopped by us.
+  EXPECT_EQ(failures[1].kind, FailureKind::kSignal);
+  EXPECT_EQ(failures[1].rank, 2);
+}
+
+TEST_F(LifecycleHang, APeerThatIsKilledBeforeAnybodyIsLookedAtIsTheCause) {
+  agent_.seen.reset();
+  agent_.Wait(seconds(30) - milliseconds(10));
+  ASSERT_EQ(agent_.looks.size(), 1u);
+  agent_.Fails(0, FailureKind::kSignal);
+  EXPECT_EQ(agent_.phase(), NodePhase::kStopping);
+  ASSERT_EQ(agent_.reports.back().failures.size(), 1u);
+  EXPECT_EQ(agent_.reports.back().failures[0].kind, FailureKind::kSignal);
+}
+
+TEST_F(LifecycleHang, APeerThatExitsWhileStacksAreTakenHasTheWord) {
+  FallSilent();
+  agent_.Fails(0);
+  EXPECT_EQ(agent_.phase(), NodePhase::kStopping);
+  ASSERT_FALSE(agent_.reports.back().failures.empty());
+  EXPECT_EQ(agent_.reports.back().failures[0].kind, FailureKind::kExitCode);
+}
+
 TEST_F(LifecycleHang, AWorkerThatEndsBeforeItIsLookedAtHasTheWord) {
   agent_.seen.reset();
   agent_.Wait(seconds(30) - milliseconds(10));
